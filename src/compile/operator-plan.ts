@@ -1,0 +1,168 @@
+/**
+ * What a definition compiles to, and how a pass renders with it. CONTRACT between compile, reconcile and runtime.
+ * Immutable and shared: many passes render with one plan at once, each through a Phase of its own.
+ */
+import type { OperatorDefinition } from '../definition/index.ts';
+import type { Gvk } from '../util/gvk.ts';
+import type { KubeObject } from '../util/kube-object.ts';
+import type { SchemaType } from './schema/schema-type.ts';
+
+export interface OperatorPlan {
+  /** The definition's name. */
+  readonly name: string;
+  readonly revision: string;
+  readonly definition: OperatorDefinition;
+  /** The custom resource's type, compiled from its CRD schema. */
+  readonly resourceType: SchemaType;
+  readonly reads: readonly ReadPlan[];
+  /** In definition order. */
+  readonly children: readonly ChildPlan[];
+  /** The children in the order of application: each tier depends on the tiers before it only (`children.x` references and `after`). */
+  readonly tiers: readonly (readonly ChildPlan[])[];
+  /** Status fields that expressions outside `status` read (`status.phase`): a write of ours to one of them runs the resource again. */
+  readonly statusPathsRead: readonly FieldPath[];
+  /** Begins a phase of a pass. Cheap; not shared between passes. */
+  startPhase(input: PhaseInput): Phase;
+}
+
+/** Steps into an object, list indexes left out: `['status', 'readyReplicas']`. The empty path means "all of it". */
+export type FieldPath = readonly string[];
+
+export interface ReadPlan {
+  readonly id: string;
+  readonly gvk: Gvk;
+  readonly by: 'name' | 'selector';
+  readonly optional: boolean;
+  /**
+   * For `selector`: the label selector to watch with (literal pairs as they are, a computed value as "key exists",
+   * e.g. `app=podSet,podSet_cr`); undefined when it cannot be narrowed (the whole kind is watched).
+   */
+  readonly watchSelector?: string;
+  /** For `selector`: a label key whose value each resource computes, to serve its list from an index; undefined: scan. */
+  readonly indexKey?: string;
+  /** Paths of what is read that any expression uses; `[[]]` = all of it. */
+  readonly pathsRead: readonly FieldPath[];
+}
+
+export interface ChildPlan {
+  readonly id: string;
+  readonly gvk: Gvk;
+  /** Is it a list (`forEach`)? */
+  readonly isList: boolean;
+  readonly hasWhen: boolean;
+  readonly hasReady: boolean;
+  /** Ids that must be ready first (`after`). */
+  readonly after: readonly string[];
+  /** Children that its `when`, `forEach` or template read. */
+  readonly childrenRead: readonly string[];
+  /** Reads that its `when`, `forEach` or template use. */
+  readonly readsUsed: readonly string[];
+  readonly conflicts: 'Force';
+  /** The kind's schema; undefined: the server documents none (custom resources compare as written). */
+  readonly type: SchemaType | undefined;
+  /** Paths of this child that expressions (and `ready`) use, anywhere in the definition, the status included. `[[]]` = all of it. */
+  readonly pathsRead: readonly FieldPath[];
+  /** Paths of this child that expressions outside `status` and `ready` (other children, vars used by them) use: a change by our own write matters to them. */
+  readonly pathsReadByOthers: readonly FieldPath[];
+  /** 1-based line of the child in its file, for the decision record. */
+  readonly line: number;
+}
+
+/** What an expression sees under `children.<id>` or `reads.<id>`. */
+export type Seen =
+  | { readonly state: 'present'; readonly value: KubeObject | readonly KubeObject[] }
+  /** Not there (yet): what reads it waits. `on` names it for people: `children.database`. */
+  | { readonly state: 'waiting'; readonly on: string }
+  /** Known not to be there (not wanted, or an optional read): a missing value. */
+  | { readonly state: 'absent' };
+
+export interface PhaseInput {
+  /** `wanting`: children and reads may make an expression wait. `reporting`: nothing waits, what is not there is missing. */
+  readonly phase: 'wanting' | 'reporting';
+  /** The custom resource, the root of every expression. */
+  readonly resource: KubeObject;
+  /** What is known at the start; ids not named are waiting (reads before {@link Phase.setRead}, children before {@link Phase.setChild}). */
+  readonly children?: ReadonlyMap<string, Seen>;
+  readonly reads?: ReadonlyMap<string, Seen>;
+  /** `$now()`, fixed for the pass: ISO 8601 in UTC. */
+  readonly now: string;
+  /** `$randomString(n)`. */
+  readonly randomText: (length: number) => string;
+  /** `$cluster`. */
+  readonly clusterName: string;
+}
+
+/** The outcome of evaluating something. */
+export type Rendered<T> =
+  | { readonly kind: 'value'; readonly value: T }
+  /** No result: see the table in definition.md section 2 for what that means where. */
+  | { readonly kind: 'missing' }
+  /** What it waits for, for people: `children.database`, `reads.credentials`. */
+  | { readonly kind: 'waiting'; readonly on: readonly string[] }
+  | { readonly kind: 'failed'; readonly failure: RenderFailure };
+
+/** Why something could not be rendered. Stable text, no values of Secrets. */
+export interface RenderFailure {
+  readonly code:
+    | 'missing-value'
+    | 'wrong-type'
+    | 'evaluation-failed'
+    | 'limit-reached'
+    | 'invalid-manifest';
+  /** `Expected an integer at spec.replicas, found "abc"`. */
+  readonly message: string;
+  /** Field within the child's manifest (or `when`, `forEach`, `ready`, `status.nodes`): `spec.template.spec.containers[0].image`. */
+  readonly field: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A request for what a read wants. Labels are the resolved pairs. */
+export type ReadRequest =
+  | { readonly by: 'name'; readonly name: string }
+  | { readonly by: 'selector'; readonly selector: LabelSelector };
+
+export interface LabelSelector {
+  readonly matchLabels: Readonly<Record<string, string>>;
+  readonly matchExpressions: readonly LabelRequirement[];
+}
+
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  readonly values: readonly string[];
+}
+
+export interface Element {
+  readonly item: unknown;
+  readonly index: number;
+}
+
+/**
+ * One phase of one pass. Vars are evaluated on first use and kept for the phase, unless they waited for something that has been set since.
+ * All results are plain JSON copies, never aliases of the cache. Methods may be called concurrently.
+ */
+export interface Phase {
+  /** Makes a child known (or changes what is known) after the tier it is in was applied. */
+  setChild(id: string, seen: Seen): void;
+  setRead(id: string, seen: Seen): void;
+  /** What a read asks for: a name or a selector. */
+  readRequest(id: string): Promise<Rendered<ReadRequest>>;
+  /** The child's `when`; `value: true` when it has none. Missing is `failed`. */
+  wanted(childId: string): Promise<Rendered<boolean>>;
+  /** The elements of `forEach`; for a child without one a single element with item undefined. */
+  elements(childId: string): Promise<Rendered<readonly Element[]>>;
+  /**
+   * The manifest of one element: apiVersion, kind, metadata.name (a non-empty string, else `failed`), no namespace filled in,
+   * fitted to the child's schema. Owner reference, labels and namespace are the caller's.
+   */
+  manifest(childId: string, element: Element): Promise<Rendered<KubeObject>>;
+  /** The child's own `ready` over `$child`; only for children with one. Missing means false. */
+  ready(childId: string, child: KubeObject, element: Element): Promise<Rendered<boolean>>;
+  /** All mapped status fields: those with a result, and what failed. Missing fields are left out (lists become `[]`), see definition.md section 2. */
+  status(): Promise<{
+    readonly fields: Readonly<Record<string, unknown>>;
+    readonly failures: readonly RenderFailure[];
+  }>;
+}

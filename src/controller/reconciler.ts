@@ -1,0 +1,18 @@
+/** What a pass ends with: data, not an exception. Failures are thrown; the worker loop turns both into retries. CONTRACT. */
+export type Outcome =
+  | { readonly kind: 'done' }
+  /** Run again after so long; the key's failure count is reset. */
+  | { readonly kind: 'requeue'; readonly afterMs: number; readonly reason: string };
+
+/** Reconciles one key, level-based: it reads the world anew and never trusts the event that woke it. */
+export interface Reconciler {
+  /**
+   * Never called for two passes of one key at once.
+   * @param key `namespace/name`
+   * @throws TerminalError: counted and logged, not retried. Anything else: retried with growing delays.
+   */
+  reconcile(key: string, signal: AbortSignal): Promise<Outcome>;
+}
+
+/** How urgent a key is. `low`: initial list, resync, reload, and wakes from something that many resources share. */
+export type Priority = 'normal' | 'low';

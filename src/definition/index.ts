@@ -1,0 +1,12 @@
+export type { Diagnostic, DiagnosticCode } from './diagnostic.ts';
+export type {
+  ChildDefinition,
+  ControllerOptions,
+  CrdPolicy,
+  OperatorDefinition,
+  ReadDefinition,
+  SelectorTemplate,
+  ServedKind,
+  Template,
+} from './operator-definition.ts';
+export type { LocatedDefinition, Position, SourceMap } from './source-map.ts';

@@ -1,0 +1,25 @@
+/** 1-based. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Where the nodes of one YAML or JSON document stand. CONTRACT between definition and compile. */
+export interface SourceMap {
+  readonly file: string;
+  /** Position of the value at a JSON pointer; of the nearest existing ancestor when there is none. */
+  valueAt(pointer: string): Position;
+  /** Position of the key of the field at a JSON pointer; of the value for list items and the root. */
+  keyAt(pointer: string): Position;
+  /**
+   * Position of a character inside the string value at a pointer: `offset` counts in the parsed string;
+   * quoting, escapes and block scalars are accounted for (folded text: the start of the line at worst).
+   */
+  insideAt(pointer: string, offset: number): Position;
+}
+
+/** One accepted document: the typed definition and where its parts stand. */
+export interface LocatedDefinition {
+  readonly definition: import('./operator-definition.ts').OperatorDefinition;
+  readonly source: SourceMap;
+}

@@ -1,0 +1,78 @@
+import { HomeostatError } from '../util/homeostat-error.ts';
+
+/**
+ * What a request failed with, in the words the engine decides by:
+ * - `not-found` 404 of an object; `kind-missing`: the path of the kind itself is not served
+ * - `already-exists` 409 of a create; `conflict` 409 else (field manager conflict, precondition); `field-conflict` 409 with FieldManagerConflict causes
+ * - `uid-mismatch` 409 or 422 about `metadata.uid`: the object is gone or was recreated
+ * - `forbidden` 403 by authorization or admission; `namespace-terminating` 403 with cause NamespaceTerminating; `quota-exceeded` 403 by quota
+ * - `unauthorized` 401, `gone` 410, `too-many-requests` 429, `unavailable` 503/502/504 and connection failures with no answer before anything was sent
+ * - `rejected`: 400, 422 and the 500 with which server-side apply answers a value of a wrong type or an unknown field: the same request fails again
+ * - `too-large` 413, `timeout` our own deadline, `connection-lost` a broken connection after a write was sent
+ * - `aborted` our signal, `server-error` any other 5xx, `unexpected` the rest
+ */
+export type KubeErrorCode =
+  | 'not-found'
+  | 'kind-missing'
+  | 'already-exists'
+  | 'conflict'
+  | 'field-conflict'
+  | 'uid-mismatch'
+  | 'forbidden'
+  | 'namespace-terminating'
+  | 'quota-exceeded'
+  | 'unauthorized'
+  | 'gone'
+  | 'too-many-requests'
+  | 'unavailable'
+  | 'rejected'
+  | 'too-large'
+  | 'timeout'
+  | 'connection-lost'
+  | 'aborted'
+  | 'server-error'
+  | 'unexpected';
+
+/** One cause of a `Status` answer. */
+export interface StatusCause {
+  readonly reason: string;
+  readonly message: string;
+  /** The field it is about, as the server writes it (`.spec.replicas`, `spec.size`). */
+  readonly field?: string;
+}
+
+export interface KubeErrorOptions {
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  /** The `reason` of the Status body. */
+  readonly reason?: string;
+  readonly causes?: readonly StatusCause[];
+  /** Seconds of a Retry-After header or `details.retryAfterSeconds`. */
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+/** A failed request. Only `kube/errors.ts` looks inside Status bodies and transport errors; everyone else reads `code`. */
+export class KubeError extends HomeostatError<KubeErrorCode> {
+  readonly status: number;
+  readonly reason: string | undefined;
+  readonly causes: readonly StatusCause[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: KubeErrorCode, message: string, options: KubeErrorOptions) {
+    super(code, message, { cause: options.cause });
+    this.status = options.status;
+    this.reason = options.reason;
+    this.causes = options.causes ?? [];
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  /** The same request fails again until the intent, the rights or the kind change (definition.md section 6). */
+  get isPermanent(): boolean {
+    return (
+      this.code === 'rejected' ||
+      this.code === 'too-large' ||
+      (this.code === 'forbidden' && this.retryAfterSeconds === undefined)
+    );
+  }
+}

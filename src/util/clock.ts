@@ -1,0 +1,39 @@
+/** Time as a collaborator, so that tests decide when it moves. */
+export interface Clock {
+  /** Wall-clock time in ms since the epoch. */
+  nowMs(): number;
+  /** Monotonic time in ms, for intervals and deadlines. */
+  monotonicMs(): number;
+  /** Resolves after `ms`; rejects with the signal's reason when aborted. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** Runs `callback` once after `ms`; returns a function that cancels it. */
+  after(ms: number, callback: () => void): () => void;
+}
+
+/** The real time. */
+export function createSystemClock(): Clock {
+  return {
+    nowMs: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    sleep: sleepFor,
+    after(ms, callback) {
+      const timer = setTimeout(callback, ms);
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}

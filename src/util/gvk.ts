@@ -1,0 +1,24 @@
+/** Group, version and kind: the full name of a kind. The core group is the empty string. */
+export interface Gvk {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** Splits `apps/v1` or `v1` and joins it with a kind. Does not validate. */
+export function gvkOf(apiVersion: string, kind: string): Gvk {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0
+    ? { group: '', version: apiVersion, kind }
+    : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1), kind };
+}
+
+/** `apps/v1`, or `v1` for the core group. */
+export function apiVersionOf(gvk: Pick<Gvk, 'group' | 'version'>): string {
+  return gvk.group === '' ? gvk.version : `${gvk.group}/${gvk.version}`;
+}
+
+/** A map key for a kind: `apps/v1/Deployment`, `v1/Pod`. */
+export function gvkKey(gvk: Gvk): string {
+  return `${apiVersionOf(gvk)}/${gvk.kind}`;
+}

@@ -1,0 +1,24 @@
+/** A source of randomness, passed in so that tests are repeatable. */
+export interface Random {
+  /** A number in [0, 1). For jitter, never for secrets. */
+  fraction(): number;
+  /** `length` characters of the alphabet, cryptographically random. */
+  text(length: number, alphabet: string): string;
+}
+
+/** The platform's random source (Web Crypto). */
+export function createSystemRandom(): Random {
+  return { fraction: () => Math.random(), text: randomText };
+}
+
+function randomText(length: number, alphabet: string): string {
+  // Values at or above the largest multiple of the alphabet's length are drawn again: no bias.
+  const limit = 256 - (256 % alphabet.length);
+  let text = '';
+  while (text.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
+      if (byte < limit && text.length < length) text += alphabet.charAt(byte % alphabet.length);
+    }
+  }
+  return text;
+}
