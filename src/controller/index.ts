@@ -1,0 +1,1 @@
+export type { Outcome, Priority, Reconciler } from './reconciler.ts';

@@ -1,0 +1,39 @@
+/**
+ * The door of the room: one running definition. CONTRACT between reconcile and runtime.
+ */
+import type { OperatorPlan } from '../compile/index.ts';
+import type { Priority, Reconciler } from '../controller/index.ts';
+import type { Cluster, KubeError } from '../kube/roles.ts';
+import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
+import type { Clock } from '../util/clock.ts';
+import type { Random } from '../util/random.ts';
+import type { DecisionRecord } from './decision.ts';
+
+export interface OperatorOptions {
+  readonly plan: OperatorPlan;
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  /** Puts a key into the definition's work queue. */
+  readonly enqueue: (key: string, priority: Priority) => void;
+  /** Called with the record of every finished pass (logs, tests, the web page). */
+  readonly onDecisions?: (key: string, record: DecisionRecord) => void;
+}
+
+/** The reconciler of one definition with all it watches. */
+export interface Operator extends Reconciler {
+  /**
+   * Acquires the informers (resources, children, reads by selector) and subscribes. Resolves when all that a pass needs have synced;
+   * keys may be enqueued from the first event on, but no pass may run before it resolves. Informers that cannot sync (a missing kind, forbidden)
+   * do not hold it back beyond the first failure: what needs them waits, see {@link Operator.problems}.
+   */
+  start(signal: AbortSignal): Promise<void>;
+  /** Releases everything. No pass may be running. */
+  stop(): void;
+  /** What stands in the way, for readiness and logs: informers that fail, by name of what they watch. */
+  problems(): readonly { readonly watching: string; readonly error: KubeError }[];
+  /** How many resources it knows. */
+  readonly instances: number;
+}
