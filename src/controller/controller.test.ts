@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { freshMetrics, silentLogger } from '../../test/support/silent-telemetry.ts';
+import { TerminalError } from '../util/homeostat-error.ts';
+import { Controller } from './controller.ts';
+import type { Outcome } from './reconciler.ts';
+
+interface Run {
+  readonly key: string;
+  readonly signal: AbortSignal;
+  finish(outcome?: Outcome): void;
+  fail(error: Error): void;
+}
+
+/** A controller whose passes end when the test says so. */
+function setUp(options: { concurrency?: number; graceMs?: number } = {}) {
+  const clock = new FakeClock();
+  const metrics = freshMetrics();
+  const runs: Run[] = [];
+  const stopper = new AbortController();
+  const controller = new Controller({
+    name: 'c',
+    clock,
+    metrics,
+    logger: silentLogger(),
+    ...options,
+    reconciler: {
+      reconcile: (key, signal) =>
+        new Promise((resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+          runs.push({
+            key,
+            signal,
+            finish: (outcome = { kind: 'done' }) => resolve(outcome),
+            fail: reject,
+          });
+        }),
+    },
+  });
+  const ended = controller.run(stopper.signal);
+  const take = async (): Promise<Run> => {
+    await settle();
+    const run = runs.shift();
+    assert.ok(run, 'no pass is running');
+    return run;
+  };
+  return { clock, metrics, controller, runs, take, ended, stop: () => stopper.abort() };
+}
+
+describe('controller/controller', () => {
+  test('works on as many keys at once as its concurrency says', async () => {
+    const { controller, runs, take, stop, ended } = setUp({ concurrency: 2 });
+    for (const key of ['a', 'b', 'c']) controller.enqueue(key);
+    await settle();
+    assert.deepEqual(
+      runs.map(({ key }) => key),
+      ['a', 'b'],
+    );
+    (await take()).finish();
+    await settle();
+    assert.deepEqual(
+      runs.map(({ key }) => key),
+      ['b', 'c'],
+    );
+    for (const run of runs) run.finish();
+    stop();
+    await ended;
+  });
+
+  test('a failure is retried with growing delays, a success resets them', async () => {
+    const { controller, clock, take, runs, stop, ended } = setUp();
+    controller.enqueue('a');
+    for (const delayMs of [5, 10]) {
+      (await take()).fail(new Error('no'));
+      await clock.advance(delayMs - 1);
+      assert.equal(runs.length, 0);
+      await clock.advance(1);
+    }
+    (await take()).finish();
+    controller.enqueue('a');
+    (await take()).fail(new Error('no'));
+    await clock.advance(5);
+    assert.equal(runs.length, 1);
+    (await take()).finish();
+    stop();
+    await ended;
+  });
+
+  test('a terminal error is counted and not retried', async () => {
+    const { controller, clock, take, runs, metrics, stop, ended } = setUp();
+    controller.enqueue('a');
+    (await take()).fail(new TerminalError('never'));
+    await clock.advance(10_000_000);
+    assert.equal(runs.length, 0);
+    assert.match(
+      await metrics.expose(),
+      /^controller_runtime_terminal_reconcile_errors_total\{controller="c"\} 1$/m,
+    );
+    stop();
+    await ended;
+  });
+
+  test('a requeue outcome runs the key again after its delay', async () => {
+    const { controller, clock, take, runs, stop, ended } = setUp();
+    controller.enqueue('a');
+    (await take()).finish({ kind: 'requeue', afterMs: 600_000, reason: 'permanent failure' });
+    await clock.advance(599_999);
+    assert.equal(runs.length, 0);
+    await clock.advance(1);
+    (await take()).finish();
+    stop();
+    await ended;
+  });
+
+  test('stopping hands out nothing more and waits for the running pass', async () => {
+    const { controller, take, runs, stop, ended } = setUp({ concurrency: 1 });
+    controller.enqueue('a');
+    controller.enqueue('b');
+    const running = await take();
+    stop();
+    let isEnded = false;
+    void ended.then(() => {
+      isEnded = true;
+    });
+    await settle();
+    assert.equal(isEnded, false);
+    assert.equal(running.signal.aborted, false);
+    running.finish();
+    await ended;
+    assert.equal(runs.length, 0);
+  });
+
+  test('a pass that does not end within the grace is aborted', async () => {
+    const { controller, clock, take, stop, ended } = setUp({ graceMs: 20_000 });
+    controller.enqueue('a');
+    const running = await take();
+    stop();
+    await clock.advance(19_999);
+    assert.equal(running.signal.aborted, false);
+    await clock.advance(1);
+    assert.equal(running.signal.aborted, true);
+    await ended;
+    assert.equal(clock.pending, 0);
+  });
+});

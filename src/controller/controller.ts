@@ -1,0 +1,123 @@
+import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
+import type { Clock } from '../util/clock.ts';
+import { TerminalError } from '../util/homeostat-error.ts';
+import { type ControllerMetrics, createControllerMetrics } from './controller-metrics.ts';
+import type { Priority, Reconciler } from './reconciler.ts';
+import { WorkQueue } from './work-queue.ts';
+
+export interface ControllerOptions {
+  /** The definition's name: a metric label and a log field. */
+  readonly name: string;
+  readonly reconciler: Reconciler;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  /** Keys worked on at once. @default 10 */
+  readonly concurrency?: number;
+  /** Delay after the first failure of a key, in ms. @default 5 */
+  readonly baseDelayMs?: number;
+  /** Upper bound of that delay, in ms. @default 1_000_000 */
+  readonly maxDelayMs?: number;
+  /** How long running passes may go on after the signal, in ms. @default 20_000 */
+  readonly graceMs?: number;
+}
+
+/**
+ * Queue and workers of one definition. Only this loop turns outcomes and errors into retries, metrics and log lines.
+ */
+export class Controller {
+  readonly name: string;
+  readonly #options: ControllerOptions;
+  readonly #queue: WorkQueue;
+  readonly #metrics: ControllerMetrics;
+  readonly #concurrency: number;
+
+  constructor(options: ControllerOptions) {
+    const { name, clock, metrics, baseDelayMs, maxDelayMs, concurrency = 10 } = options;
+    this.name = name;
+    this.#options = options;
+    this.#concurrency = concurrency;
+    this.#metrics = createControllerMetrics(metrics, name, concurrency);
+    this.#queue = new WorkQueue({
+      name,
+      clock,
+      metrics,
+      ...(baseDelayMs === undefined ? {} : { baseDelayMs }),
+      ...(maxDelayMs === undefined ? {} : { maxDelayMs }),
+    });
+  }
+
+  /** Adds a key; before {@link run} it waits in the queue. */
+  enqueue(key: string, priority: Priority = 'normal'): void {
+    this.#queue.add(key, priority);
+  }
+
+  /** Keys that are ready and with no worker. */
+  get depth(): number {
+    return this.#queue.length;
+  }
+
+  /** Brings the gauges up to date, for a scrape. */
+  observe(): void {
+    this.#queue.observe();
+  }
+
+  /**
+   * Works until the signal aborts, then hands out no more keys, lets running passes end (their signal aborts after `graceMs`) and resolves.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, graceMs = 20_000 } = this.#options;
+    const passes = new AbortController();
+    let cancelGrace = () => {};
+    const stop = () => {
+      this.#queue.shutDown();
+      cancelGrace = clock.after(graceMs, () => passes.abort(signal.reason));
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+    const workers = Array.from({ length: this.#concurrency }, () => this.#work(passes.signal));
+    await Promise.all(workers);
+    signal.removeEventListener('abort', stop);
+    cancelGrace();
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const key = await this.#queue.next();
+      if (key === undefined) return;
+      this.#metrics.activeWorkers(1);
+      await this.#reconcileOnce(key, signal);
+      this.#metrics.activeWorkers(-1);
+    }
+  }
+
+  async #reconcileOnce(key: string, signal: AbortSignal): Promise<void> {
+    const { reconciler, clock } = this.#options;
+    const startedAtMs = clock.monotonicMs();
+    try {
+      const outcome = await reconciler.reconcile(key, signal);
+      this.#queue.forget(key);
+      if (outcome.kind === 'requeue') this.#queue.addAfter(key, outcome.afterMs);
+      this.#metrics.reconciled(outcome.kind === 'requeue' ? 'requeue_after' : 'success');
+    } catch (error) {
+      this.#fail(key, error, signal);
+    } finally {
+      this.#metrics.took((clock.monotonicMs() - startedAtMs) / 1000);
+      this.#queue.done(key);
+    }
+  }
+
+  #fail(key: string, error: unknown, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    const { logger } = this.#options;
+    this.#metrics.reconciled('error');
+    if (error instanceof TerminalError) {
+      this.#metrics.terminal();
+      this.#queue.forget(key);
+      logger.error({ err: error, key }, 'Reconcile failed for good');
+      return;
+    }
+    const afterMs = this.#queue.addRateLimited(key);
+    logger.warn({ err: error, key, afterMs }, 'Reconcile failed, will retry');
+  }
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { freshMetrics } from '../../test/support/silent-telemetry.ts';
+import { WorkQueue } from './work-queue.ts';
+
+function setUp() {
+  const clock = new FakeClock();
+  const metrics = freshMetrics();
+  return { clock, metrics, queue: new WorkQueue({ name: 'q', clock, metrics }) };
+}
+
+/** Takes all that is ready now. */
+async function drain(queue: WorkQueue): Promise<string[]> {
+  const keys: string[] = [];
+  while (queue.length > 0) keys.push((await queue.next()) as string);
+  return keys;
+}
+
+describe('controller/work-queue', () => {
+  test('hands a key out once however often it was added', async () => {
+    const { queue } = setUp();
+    for (const key of ['a', 'b', 'a', 'a']) queue.add(key);
+    assert.deepEqual(await drain(queue), ['a', 'b']);
+  });
+
+  test('never gives one key to two workers, and runs it exactly once more', async () => {
+    const { queue } = setUp();
+    queue.add('a');
+    assert.equal(await queue.next(), 'a');
+    queue.add('a');
+    queue.add('a');
+    assert.equal(queue.length, 0);
+    queue.done('a');
+    assert.deepEqual(await drain(queue), ['a']);
+    queue.done('a');
+    assert.equal(queue.length, 0);
+  });
+
+  test('wakes a worker that waits', async () => {
+    const { queue } = setUp();
+    const next = queue.next();
+    queue.add('a');
+    assert.equal(await next, 'a');
+  });
+
+  for (const [first, second, readyAtMs] of [
+    [100, 50, 50],
+    [50, 100, 50],
+  ] as const) {
+    test(`of delays ${first} and ${second} ms the earlier counts`, async () => {
+      const { queue, clock } = setUp();
+      queue.addAfter('a', first);
+      queue.addAfter('a', second);
+      await clock.advance(readyAtMs - 1);
+      assert.equal(queue.length, 0);
+      await clock.advance(1);
+      assert.deepEqual(await drain(queue), ['a']);
+      queue.done('a');
+      await clock.advance(200);
+      assert.equal(queue.length, 0, 'the other delay is dropped');
+    });
+  }
+
+  test('an immediate add makes a waiting key ready at once, and only once', async () => {
+    const { queue, clock } = setUp();
+    queue.addAfter('a', 100);
+    queue.add('a');
+    assert.deepEqual(await drain(queue), ['a']);
+    queue.done('a');
+    await clock.advance(200);
+    assert.equal(queue.length, 0);
+    assert.equal(clock.pending, 0);
+  });
+
+  test('delays double from 5 ms to 1000 s and are reset by forget', () => {
+    const { queue } = setUp();
+    const delays = Array.from({ length: 20 }, () => queue.addRateLimited('a'));
+    assert.deepEqual(delays.slice(0, 4), [5, 10, 20, 40]);
+    assert.equal(delays[17], 655_360);
+    assert.equal(delays[18], 1_000_000);
+    assert.equal(delays[19], 1_000_000);
+    queue.forget('a');
+    assert.equal(queue.addRateLimited('a'), 5);
+  });
+
+  test('live keys go before low ones, and every tenth pick is from below', async () => {
+    const { queue } = setUp();
+    for (let i = 0; i < 3; i++) queue.add(`low-${i}`, 'low');
+    for (let i = 0; i < 20; i++) queue.add(`live-${i}`);
+    const keys = await drain(queue);
+    assert.deepEqual(
+      keys.slice(0, 9),
+      Array.from({ length: 9 }, (_, i) => `live-${i}`),
+    );
+    assert.equal(keys[9], 'low-0');
+    assert.equal(keys[19], 'low-1');
+  });
+
+  test('a low key that is added as a live one moves up and is handed out once', async () => {
+    const { queue } = setUp();
+    queue.add('a', 'low');
+    queue.add('b', 'low');
+    queue.add('b');
+    assert.deepEqual(await drain(queue), ['b', 'a']);
+  });
+
+  test('shut down: idle workers get nothing, delays are dropped, running work may end', async () => {
+    const { queue, clock } = setUp();
+    queue.add('running');
+    assert.equal(await queue.next(), 'running');
+    const idle = queue.next();
+    queue.addAfter('later', 10);
+    queue.add('running');
+    queue.shutDown();
+    assert.equal(await idle, undefined);
+    assert.equal(await queue.next(), undefined);
+    queue.done('running');
+    await clock.advance(100);
+    assert.equal(queue.length, 0);
+    assert.equal(clock.pending, 0);
+  });
+
+  test('keeps its invariants under random operations', async () => {
+    let seed = 42;
+    const random = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return seed % below;
+    };
+    const { queue, clock } = setUp();
+    const working = new Set<string>();
+    const owed = new Set<string>();
+    for (let step = 0; step < 5_000; step++) {
+      const key = `k${random(8)}`;
+      const action = random(5);
+      if (action === 0) queue.add(key, random(2) === 0 ? 'low' : 'normal');
+      if (action === 1) queue.addAfter(key, 1 + random(20));
+      if (action <= 1) owed.add(key);
+      if (action === 2 && queue.length > 0) {
+        const taken = (await queue.next()) as string;
+        assert.ok(!working.has(taken), 'one key with two workers');
+        owed.delete(taken);
+        working.add(taken);
+      }
+      if (action === 3 && working.delete(key)) queue.done(key);
+      if (action === 4) await clock.advance(random(10));
+    }
+    for (const key of working) queue.done(key);
+    await clock.advance(100);
+    const rest = await drain(queue);
+    assert.deepEqual(
+      [...owed].filter((key) => !rest.includes(key)),
+      [],
+      'an add was lost',
+    );
+    assert.equal(new Set(rest).size, rest.length, 'a key is queued twice');
+  });
+
+  test('its gauges and counters tell depth, adds and retries', async () => {
+    const { queue, metrics, clock } = setUp();
+    queue.add('a');
+    queue.add('b', 'low');
+    await queue.next();
+    queue.addRateLimited('c');
+    await clock.advance(2_000);
+    queue.observe();
+    const text = await metrics.expose();
+    assert.match(text, /^workqueue_depth\{name="q",controller="q",priority="normal"\} 1$/m);
+    assert.match(text, /^workqueue_depth\{name="q",controller="q",priority="low"\} 1$/m);
+    assert.match(text, /^workqueue_adds_total\{name="q",controller="q"\} 3$/m);
+    assert.match(text, /^workqueue_retries_total\{name="q",controller="q"\} 1$/m);
+    assert.match(text, /^workqueue_longest_running_processor_seconds\{[^}]*\} 2$/m);
+    await settle();
+  });
+});

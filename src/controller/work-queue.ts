@@ -1,0 +1,157 @@
+import type { MetricRegistry } from '../telemetry/roles.ts';
+import { backoffMs } from '../util/backoff.ts';
+import type { Clock } from '../util/clock.ts';
+import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
+import { ReadyQueue } from './ready-queue.ts';
+import type { Priority } from './reconciler.ts';
+
+export interface WorkQueueOptions {
+  /** The controller's name, a metric label. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+  /** Delay after the first failure of a key, in ms. @default 5 */
+  readonly baseDelayMs?: number;
+  /** Upper bound of that delay, in ms. @default 1_000_000 */
+  readonly maxDelayMs?: number;
+}
+
+/**
+ * The keyed queue of a controller, with the rules of client-go's work queue: one key is never with two workers, and any number of
+ * adds while it is worked on makes exactly one more run.
+ */
+export class WorkQueue {
+  readonly #clock: Clock;
+  readonly #baseDelayMs: number;
+  readonly #maxDelayMs: number;
+  readonly #metrics: QueueMetrics;
+  readonly #ready = new ReadyQueue();
+  /** Needs work; the priority it asked for. */
+  readonly #dirty = new Map<string, Priority>();
+  readonly #processing = new Map<string, number>();
+  readonly #waiting = new Map<
+    string,
+    { readonly readyAtMs: number; readonly cancel: () => void }
+  >();
+  readonly #failures = new Map<string, number>();
+  readonly #addedAtMs = new Map<string, number>();
+  readonly #idleWorkers: ((key: string | undefined) => void)[] = [];
+  #isShutDown = false;
+
+  constructor(options: WorkQueueOptions) {
+    const { name, clock, metrics, baseDelayMs = 5, maxDelayMs = 1_000_000 } = options;
+    this.#clock = clock;
+    this.#baseDelayMs = baseDelayMs;
+    this.#maxDelayMs = maxDelayMs;
+    this.#metrics = createQueueMetrics(metrics, name);
+  }
+
+  /** Keys that are ready and with no worker. */
+  get length(): number {
+    return this.#ready.size;
+  }
+
+  /** Failures of a key since it was last forgotten. */
+  failuresOf(key: string): number {
+    return this.#failures.get(key) ?? 0;
+  }
+
+  /** Makes a key ready now, also one that was waiting for its delay. */
+  add(key: string, priority: Priority = 'normal'): void {
+    if (this.#isShutDown) return;
+    this.#stopWaiting(key);
+    const asked = this.#dirty.get(key);
+    if (asked === 'normal' || asked === priority) return;
+    if (asked === undefined) this.#metrics.adds.increment();
+    this.#dirty.set(key, priority);
+    if (this.#processing.has(key)) return;
+    if (!this.#addedAtMs.has(key)) this.#addedAtMs.set(key, this.#clock.monotonicMs());
+    this.#ready.add(key, priority);
+    this.#handOut();
+  }
+
+  /** Makes a key ready after a delay; of several delays the earliest counts. */
+  addAfter(key: string, delayMs: number, priority: Priority = 'normal'): void {
+    if (this.#isShutDown) return;
+    const readyAtMs = this.#clock.monotonicMs() + delayMs;
+    const waiting = this.#waiting.get(key);
+    if (waiting !== undefined && waiting.readyAtMs <= readyAtMs) return;
+    waiting?.cancel();
+    const cancel = this.#clock.after(delayMs, () => this.add(key, priority));
+    this.#waiting.set(key, { readyAtMs, cancel });
+  }
+
+  /** Counts a failure and makes the key ready after its growing delay, which is returned in ms. */
+  addRateLimited(key: string): number {
+    const failures = this.failuresOf(key);
+    this.#failures.set(key, failures + 1);
+    const delayMs = backoffMs(failures, {
+      baseDelayMs: this.#baseDelayMs,
+      maxDelayMs: this.#maxDelayMs,
+    });
+    this.#metrics.retries.increment();
+    this.addAfter(key, delayMs);
+    return delayMs;
+  }
+
+  /** Clears a key's failures. */
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  /** The next key, as soon as there is one; undefined when the queue is shut down. Give it back with {@link done}. */
+  next(): Promise<string | undefined> {
+    if (this.#isShutDown) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      this.#idleWorkers.push(resolve);
+      this.#handOut();
+    });
+  }
+
+  /** Ends the work on a key. If it was added meanwhile it becomes ready once. */
+  done(key: string): void {
+    const startedAtMs = this.#processing.get(key);
+    if (startedAtMs === undefined) return;
+    this.#processing.delete(key);
+    this.#metrics.worked((this.#clock.monotonicMs() - startedAtMs) / 1000);
+    const priority = this.#dirty.get(key);
+    if (priority === undefined || this.#isShutDown) return;
+    this.#addedAtMs.set(key, this.#clock.monotonicMs());
+    this.#ready.add(key, priority);
+    this.#handOut();
+  }
+
+  /** Hands out nothing more: idle workers get undefined, delays are dropped. Running work may still call {@link done}. */
+  shutDown(): void {
+    this.#isShutDown = true;
+    for (const { cancel } of this.#waiting.values()) cancel();
+    this.#waiting.clear();
+    for (const resolve of this.#idleWorkers.splice(0)) resolve(undefined);
+  }
+
+  /** Writes the gauges, for a scrape: depth, unfinished and longest-running work. */
+  observe(): void {
+    const nowMs = this.#clock.monotonicMs();
+    const ages = [...this.#processing.values()].map((startedAtMs) => (nowMs - startedAtMs) / 1000);
+    this.#metrics.running(ages);
+    this.#metrics.depth(this.#ready);
+  }
+
+  #stopWaiting(key: string): void {
+    this.#waiting.get(key)?.cancel();
+    this.#waiting.delete(key);
+  }
+
+  #handOut(): void {
+    while (this.#idleWorkers.length > 0) {
+      const key = this.#ready.take();
+      if (key === undefined) return;
+      this.#dirty.delete(key);
+      const nowMs = this.#clock.monotonicMs();
+      this.#processing.set(key, nowMs);
+      this.#metrics.queued((nowMs - (this.#addedAtMs.get(key) ?? nowMs)) / 1000);
+      this.#addedAtMs.delete(key);
+      this.#idleWorkers.shift()?.(key);
+    }
+  }
+}

@@ -1,0 +1,16 @@
+export { createLogger, type LoggerOptions, type LogLevel, logLevels } from './logger.ts';
+export {
+  createMetricRegistry,
+  type MetricRegistryOptions,
+  type ReadableMetricRegistry,
+} from './metric-registry.ts';
+export type {
+  Counter,
+  Gauge,
+  Histogram,
+  LabelValues,
+  LogFields,
+  Logger,
+  MetricOptions,
+  MetricRegistry,
+} from './roles.ts';

@@ -1,0 +1,73 @@
+import type { Clock } from '../../src/util/clock.ts';
+
+interface Timer {
+  readonly atMs: number;
+  readonly run: () => void;
+}
+
+/** Time that moves only when the test says so. */
+export class FakeClock implements Clock {
+  #nowMs: number;
+  readonly #timers = new Set<Timer>();
+
+  constructor(startMs = Date.parse('2026-01-01T00:00:00Z')) {
+    this.#nowMs = startMs;
+  }
+
+  /** Timers that have not run. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  monotonicMs(): number {
+    return this.#nowMs;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const timer: Timer = { atMs: this.#nowMs + ms, run: callback };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      const onAbort = () => {
+        cancel();
+        reject(signal.reason);
+      };
+      const cancel = this.after(ms, () => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      });
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  }
+
+  /** Moves time, running what falls due in order; promises settle after each timer. */
+  async advance(ms: number): Promise<void> {
+    await settle(); // what happened before time moves must see the time before
+    const endMs = this.#nowMs + ms;
+    for (;;) {
+      const [next] = [...this.#timers]
+        .filter(({ atMs }) => atMs <= endMs)
+        .sort((a, b) => a.atMs - b.atMs);
+      if (next === undefined) break;
+      this.#timers.delete(next);
+      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      next.run();
+      await settle();
+    }
+    this.#nowMs = endMs;
+    await settle();
+  }
+}
+
+/** Lets everything that is ready to run do so: promise jobs and one turn of the event loop. */
+export function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
