@@ -33,6 +33,8 @@ export interface MapType extends TypeBase {
   readonly kind: 'map';
   readonly atomic: boolean;
   readonly item: SchemaType;
+  /** `nullable: true` on the values: null is one of them. */
+  readonly keepsNull: boolean;
 }
 
 export interface StructField {
@@ -66,9 +68,10 @@ export interface BranchType extends TypeBase {
   readonly either: SchemaType;
 }
 
-/** The schema says nothing: maps key by key, lists and scalars exactly as they are. */
+/** The schema says nothing: maps key by key, lists and scalars exactly as they are. Never `builtIn`: it is stored as written. */
 export interface AnyType extends TypeBase {
   readonly kind: 'any';
+  /** May null stand in its own place? Inside it null always is a value. */
   readonly keepsNull: boolean;
   /** Replaced as a whole by an apply. */
   readonly atomic: boolean;

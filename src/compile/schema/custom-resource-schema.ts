@@ -1,0 +1,55 @@
+import type { Gvk } from '../../util/gvk.ts';
+import type { KindSchema } from '../schema-source.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { objectMetaComponents, objectMetaName } from './object-meta-schema.ts';
+import { createSchemaCompiler } from './schema-compiler.ts';
+import type { SchemaType } from './schema-type.ts';
+
+const objectMeta: JsonSchema = { $ref: `#/components/schemas/${objectMetaName}` };
+const text: JsonSchema = { type: 'string' };
+
+/**
+ * A CRD's structural schema (`openAPIV3Schema` of one version) as the server publishes it: with apiVersion, kind and
+ * the server's own ObjectMeta, at the root and in embedded resources, whatever the author wrote there.
+ */
+export function customResourceSchema(openAPIV3Schema: object, gvk: Gvk): KindSchema {
+  const root = componentName(gvk);
+  const schema = withObjectFields(withEmbeddedObjects(openAPIV3Schema));
+  return { root, components: { ...objectMetaComponents, [root]: { ...schema } } };
+}
+
+/** The type of a custom resource, from its CRD alone: the same as the server's documents give once the CRD is installed. */
+export function schemaOfCustomResource(openAPIV3Schema: object, gvk: Gvk): SchemaType {
+  return createSchemaCompiler().compile(customResourceSchema(openAPIV3Schema, gvk));
+}
+
+/** `apps.example.com/v1 PodSet` -> `com.example.apps.v1.PodSet`. */
+function componentName({ group, version, kind }: Gvk): string {
+  return [...group.split('.').reverse(), version, kind].join('.');
+}
+
+function withObjectFields(schema: JsonSchema): JsonSchema {
+  return {
+    ...schema,
+    properties: { ...schema.properties, apiVersion: text, kind: text, metadata: objectMeta },
+  };
+}
+
+function withEmbeddedObjects(schema: JsonSchema): JsonSchema {
+  const copy: JsonSchema = {
+    ...schema,
+    ...(schema.properties && { properties: mapValues(schema.properties, withEmbeddedObjects) }),
+    ...(schema.items && { items: withEmbeddedObjects(schema.items) }),
+    ...(typeof schema.additionalProperties === 'object' && {
+      additionalProperties: withEmbeddedObjects(schema.additionalProperties),
+    }),
+  };
+  return copy['x-kubernetes-embedded-resource'] ? withObjectFields(copy) : copy;
+}
+
+function mapValues<T>(
+  record: Readonly<Record<string, T>>,
+  change: (value: T) => T,
+): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+}
