@@ -1,0 +1,171 @@
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** One answered request, or one watch that was opened. */
+export interface AuditEntry {
+  readonly atMs: number;
+  readonly user: string;
+  readonly verb: string;
+  /** Plural, with a subresource: `deployments`, `podsets/status`. */
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly status: number;
+  readonly uri: string;
+}
+
+export interface AuditFilter {
+  /** @default 'operator' */
+  readonly user?: string;
+  /** A mark of `mark()`; counts from the start of the log without it. */
+  readonly since?: number;
+}
+
+export interface AuditCounts {
+  /** All requests but Events. */
+  readonly total: number;
+  /** Those of them that are no get, list or watch. */
+  readonly writes: number;
+  /** Requests for Events, of any verb. */
+  readonly events: number;
+  /** All requests, Events too: `{ 'patch deployments': 3 }`. */
+  readonly by: Readonly<Record<string, number>>;
+  /** Those answered with 400 or more: `{ 'patch deployments 409': 1 }`. */
+  readonly errors: Readonly<Record<string, number>>;
+}
+
+export interface QuietOptions {
+  /** @default 'operator' */
+  readonly user?: string;
+  /** @default 120_000 */
+  readonly limitMs?: number;
+}
+
+const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+
+/**
+ * Counts requests by the audit log of a control plane started with `audit: true`. Leases, discovery
+ * and OpenAPI are left out. The server writes a line before it sends the answer, so what a client has
+ * seen answered is counted.
+ */
+export class AuditLog {
+  readonly #file: string;
+  readonly #entries: AuditEntry[] = [];
+  readonly #decoder = new StringDecoder('utf8');
+  #offset = 0;
+  #rest = '';
+
+  constructor(plane: { readonly auditFile: string | undefined }) {
+    if (plane.auditFile === undefined) throw new Error('This control plane has no audit log');
+    this.#file = plane.auditFile;
+  }
+
+  /** A mark to count from. */
+  mark(): number {
+    this.#read();
+    return this.#entries.length;
+  }
+
+  /** The requests of a user since a mark, in the order of the log. */
+  entries({ user = 'operator', since = 0 }: AuditFilter = {}): readonly AuditEntry[] {
+    this.#read();
+    return this.#entries.slice(since).filter((entry) => entry.user === user);
+  }
+
+  /** Counts the requests of a user since a mark. */
+  count(filter: AuditFilter = {}): AuditCounts {
+    const entries = this.entries(filter);
+    const counted = entries.filter(({ resource }) => resource !== 'events');
+    return {
+      total: counted.length,
+      writes: counted.filter(({ verb }) => !readVerbs.has(verb)).length,
+      events: entries.length - counted.length,
+      by: tally(entries, ({ verb, resource }) => `${verb} ${resource}`),
+      errors: tally(
+        entries.filter(({ status }) => status >= 400),
+        ({ verb, resource, status }) => `${verb} ${resource} ${status}`,
+      ),
+    };
+  }
+
+  /**
+   * Resolves when a user has sent no request for `quietMs` of real time, counted from this call or the
+   * last request after it.
+   * @throws Error with the last requests when that does not happen within the limit.
+   */
+  async quiet(quietMs: number, options: QuietOptions = {}): Promise<void> {
+    const { user = 'operator', limitMs = 120_000 } = options;
+    const deadline = performance.now() + limitMs;
+    let since = performance.now();
+    let seen = this.entries({ user }).length;
+    while (performance.now() - since < quietMs) {
+      await sleep(Math.min(50, quietMs));
+      const entries = this.entries({ user });
+      if (entries.length > seen) since = performance.now();
+      seen = entries.length;
+      if (performance.now() > deadline) {
+        const last = entries.slice(-10).map(({ verb, uri, status }) => `${verb} ${uri} ${status}`);
+        throw new Error(`"${user}" was not quiet within ${limitMs} ms; last: ${last.join(', ')}`);
+      }
+    }
+  }
+
+  #read(): void {
+    if (!existsSync(this.#file)) return;
+    const file = openSync(this.#file, 'r');
+    const buffer = Buffer.alloc(1 << 18);
+    for (;;) {
+      const sizeBytes = readSync(file, buffer, 0, buffer.length, this.#offset);
+      if (sizeBytes === 0) break;
+      this.#offset += sizeBytes;
+      const lines = (this.#rest + this.#decoder.write(buffer.subarray(0, sizeBytes))).split('\n');
+      this.#rest = lines.pop() ?? '';
+      for (const line of lines) this.#take(JSON.parse(line));
+    }
+    closeSync(file);
+  }
+
+  #take(event: AuditEvent): void {
+    const { verb, objectRef, requestURI } = event;
+    // A watch is answered when it starts; everything else when it is complete.
+    if (event.stage !== (verb === 'watch' ? 'ResponseStarted' : 'ResponseComplete')) return;
+    if (objectRef?.resource === undefined || objectRef.resource === 'leases') return;
+    const { resource, subresource, namespace = '', name = '' } = objectRef;
+    this.#entries.push({
+      atMs: Date.parse(event.stageTimestamp),
+      user: event.user.username,
+      verb,
+      resource: subresource === undefined ? resource : `${resource}/${subresource}`,
+      namespace,
+      name,
+      status: event.responseStatus?.code ?? 0,
+      uri: requestURI,
+    });
+  }
+}
+
+interface AuditEvent {
+  readonly stage: string;
+  readonly stageTimestamp: string;
+  readonly verb: string;
+  readonly requestURI: string;
+  readonly user: { readonly username: string };
+  /** Absent for discovery, OpenAPI and health. */
+  readonly objectRef?: {
+    readonly resource?: string;
+    readonly subresource?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+  };
+  readonly responseStatus?: { readonly code?: number };
+}
+
+function tally(
+  entries: readonly AuditEntry[],
+  keyOf: (entry: AuditEntry) => string,
+): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const entry of entries) counts[keyOf(entry)] = (counts[keyOf(entry)] ?? 0) + 1;
+  return counts;
+}

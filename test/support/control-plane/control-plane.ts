@@ -1,0 +1,246 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Binaries, ensureBinaries } from './binaries.ts';
+import { findFreePorts } from './free-ports.ts';
+import { kubeconfigText } from './kubeconfig.ts';
+import { PlaneClient } from './plane-client.ts';
+import {
+  apiServerArguments,
+  controllerManagerArguments,
+  etcdArguments,
+  type PlaneLayout,
+  type PlaneUser,
+  planLayout,
+  writeServerFiles,
+} from './server-arguments.ts';
+import { launch, type SupervisedProcess } from './supervised-process.ts';
+import type { BinaryName } from './versions.ts';
+
+export interface ControlPlaneOptions {
+  /** Starts kube-controller-manager: garbage collection, namespaces, workloads. @default true */
+  readonly controllerManager?: boolean;
+  /** Writes an audit log, which `AuditLog` reads. @default false */
+  readonly audit?: boolean;
+  /** Users beside `admin` and `operator`, without groups: they may do what RBAC gives them. */
+  readonly users?: readonly string[];
+  /** Upper bound for the start of the servers, in ms. @default 60_000 */
+  readonly startLimitMs?: number;
+}
+
+/** Process ids of the servers that run now. */
+export interface PlanePids {
+  readonly etcd: number;
+  readonly apiServer: number | undefined;
+  readonly controllerManager: number | undefined;
+}
+
+const superusers = ['admin', 'operator', 'controller-manager'];
+
+/**
+ * Starts etcd, kube-apiserver and kube-controller-manager on loopback, with a data folder of their
+ * own, and waits until they answer (about three seconds). None of them outlives this process, however
+ * it ends. Users `admin` and `operator` may do everything. There is no scheduler and no kubelet: Pods
+ * stay pending unless an {@link InstantKubelet} runs them.
+ * @throws Error when binaries are missing and cannot be built, or a server does not come up.
+ */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const { controllerManager = true } = options;
+  const servers: readonly BinaryName[] = ['etcd', 'kube-apiserver'];
+  const names = controllerManager ? [...servers, 'kube-controller-manager' as const] : servers;
+  const binaries = await ensureBinaries(names);
+  for (let attempt = 1; ; attempt++) {
+    const plane = new ControlPlane(binaries, options, await findFreePorts(3));
+    try {
+      await plane.start();
+      return plane;
+    } catch (error) {
+      await plane.stop();
+      // Somebody may have taken a port between our look and the server's start.
+      if (attempt === 3 || !String(error).includes('address already in use')) throw error;
+    }
+  }
+}
+
+/** A running control plane; `startControlPlane` makes it. */
+export class ControlPlane {
+  readonly #binaries: Binaries;
+  readonly #layout: PlaneLayout;
+  readonly #users: readonly PlaneUser[];
+  readonly #clients = new Map<string, PlaneClient>();
+  readonly #startLimitMs: number;
+  #janitor: SupervisedProcess | undefined;
+  #etcd: SupervisedProcess | undefined;
+  #apiServer: SupervisedProcess | undefined;
+  #controllerManager: SupervisedProcess | undefined;
+
+  /** @internal */
+  constructor(binaries: Binaries, options: ControlPlaneOptions, ports: readonly number[]) {
+    const { audit = false, users = [], startLimitMs = 60_000 } = options;
+    const folder = mkdtempSync(join(tmpdir(), 'homeostat-control-plane-'));
+    this.#binaries = binaries;
+    this.#startLimitMs = startLimitMs;
+    this.#layout = planLayout({ folder, ports, hasAudit: audit });
+    this.#users = [
+      ...superusers.map((name) => planUser(name, ['system:masters'])),
+      ...users.map((name) => planUser(name, [])),
+    ];
+  }
+
+  /** @internal */
+  async start(): Promise<void> {
+    const { folder } = this.#layout;
+    writeServerFiles(this.#layout, this.#users);
+    // Whatever kills us takes the servers with it at the same moment; their data goes right after.
+    const sweep = 'read -r _ <&3 || { sleep 1; rm -rf "$1"; }';
+    this.#janitor = await launch({
+      command: '/bin/sh',
+      args: ['-c', sweep, 'janitor', folder],
+      keepsOwnLifeline: true,
+    });
+    this.#etcd = await this.#launch('etcd', etcdArguments(this.#layout));
+    await this.startApiServer();
+    if (this.#binaries['kube-controller-manager'] !== undefined) await this.#startManager();
+  }
+
+  /** The API server's address, without a path. */
+  get server(): string {
+    return this.#layout.server;
+  }
+
+  /** The folder of data, logs (`etcd.log`, `kube-apiserver.log`, ...) and kubeconfigs. */
+  get folder(): string {
+    return this.#layout.folder;
+  }
+
+  /** The audit log; undefined unless it was asked for. */
+  get auditFile(): string | undefined {
+    return this.#layout.auditFile;
+  }
+
+  /** PEM text that verifies the API server. */
+  get caCertificate(): string {
+    return readFileSync(this.#layout.certificateFile, 'utf8');
+  }
+
+  get pids(): PlanePids {
+    return {
+      etcd: this.#etcd?.pid ?? 0,
+      apiServer: this.#apiServer?.pid,
+      controllerManager: this.#controllerManager?.pid,
+    };
+  }
+
+  /** A user's bearer token. */
+  token(user = 'admin'): string {
+    const known = this.#users.find(({ name }) => name === user);
+    if (known === undefined)
+      throw new Error(`Expected a user of this control plane, found "${user}"`);
+    return known.token;
+  }
+
+  /** A user's kubeconfig as text. */
+  kubeconfig(user = 'admin', namespace = 'default'): string {
+    const { server, caCertificate } = this;
+    return kubeconfigText({ server, caCertificate, token: this.token(user), namespace });
+  }
+
+  /** A file with a user's kubeconfig. */
+  kubeconfigPath(user = 'admin', namespace = 'default'): string {
+    const path = join(this.folder, `${user}.${namespace}.kubeconfig`);
+    writeFileSync(path, this.kubeconfig(user, namespace), { mode: 0o600 });
+    return path;
+  }
+
+  /** A client for tests, one per user. */
+  client(user = 'admin'): PlaneClient {
+    const known = this.#clients.get(user);
+    if (known !== undefined) return known;
+    const { server, caCertificate } = this;
+    const client = new PlaneClient({ server, caCertificate, token: this.token(user) });
+    this.#clients.set(user, client);
+    return client;
+  }
+
+  /** Starts the API server again, on the same port and data, and waits until it is ready. */
+  async startApiServer(): Promise<void> {
+    if (this.#apiServer !== undefined) throw new Error('The API server is running already');
+    this.#apiServer = await this.#launch('kube-apiserver', apiServerArguments(this.#layout));
+    await this.#untilReady();
+  }
+
+  /** Stops the API server: SIGTERM with ten seconds of grace, or at once (`graceMs: 0`, a crash). */
+  async stopApiServer(graceMs = 10_000): Promise<void> {
+    await this.#apiServer?.stop(graceMs);
+    this.#apiServer = undefined;
+  }
+
+  async restartApiServer(graceMs?: number): Promise<void> {
+    await this.stopApiServer(graceMs);
+    await this.startApiServer();
+  }
+
+  /** Makes the garbage collector know kinds at once that were installed after its start. */
+  async restartControllerManager(): Promise<void> {
+    await this.#controllerManager?.stop(0);
+    await this.#startManager();
+  }
+
+  /** Kills the servers and removes their folder. Safe to call twice. */
+  async stop(): Promise<void> {
+    for (const client of this.#clients.values()) client.close();
+    // Nothing of a throwaway plane is worth a grace period.
+    const servers = [this.#controllerManager, this.#apiServer, this.#etcd, this.#janitor];
+    for (const server of servers) await server?.stop(0);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async #startManager(): Promise<void> {
+    const kubeconfig = this.kubeconfigPath('controller-manager');
+    const args = controllerManagerArguments(kubeconfig);
+    this.#controllerManager = await this.#launch('kube-controller-manager', args);
+  }
+
+  #launch(name: BinaryName, args: readonly string[]): Promise<SupervisedProcess> {
+    const command = this.#binaries[name];
+    if (command === undefined) throw new Error(`This control plane has no ${name}`);
+    return launch({ command, args, logFile: join(this.folder, `${name}.log`) });
+  }
+
+  /** Ready is: `/readyz` is well and a start hook has made the namespace `default`. */
+  async #untilReady(): Promise<void> {
+    const deadline = performance.now() + this.#startLimitMs;
+    while (!(await this.#isReady())) {
+      for (const [name, server] of [
+        ['etcd', this.#etcd],
+        ['kube-apiserver', this.#apiServer],
+      ] as const) {
+        if (server?.isRunning() !== true) throw new Error(`${name} ended: ${this.#logTail(name)}`);
+      }
+      if (performance.now() > deadline) {
+        throw new Error(`Not ready in time: ${this.#logTail('kube-apiserver')}`);
+      }
+      await sleep(25);
+    }
+  }
+
+  async #isReady(): Promise<boolean> {
+    try {
+      const ready = await this.client().request({ method: 'GET', path: '/readyz' });
+      if (ready.status !== 200) return false;
+      return (await this.client().get('/api/v1/namespaces/default')) !== undefined;
+    } catch {
+      // Not listening yet, or no certificate yet.
+      return false;
+    }
+  }
+
+  #logTail(name: BinaryName): string {
+    return readFileSync(join(this.folder, `${name}.log`), 'utf8').slice(-3000);
+  }
+}
+
+function planUser(name: string, groups: readonly string[]): PlaneUser {
+  return { name, token: `${name}-token`, groups };
+}

@@ -1,0 +1,8 @@
+export { type AuditCounts, type AuditEntry, AuditLog } from './audit-log.ts';
+export { allBinaries, ensureBinaries, searchBinaries } from './binaries.ts';
+export { goBuild } from './build-binaries.ts';
+export { ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
+export { isAlive, withFolderLock } from './folder-lock.ts';
+export { InstantKubelet, type PodSelection } from './instant-kubelet.ts';
+export { PlaneClient, PlaneRequestError } from './plane-client.ts';
+export { type SharedControlPlane, useControlPlane } from './use-control-plane.ts';

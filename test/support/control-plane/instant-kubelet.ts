@@ -1,0 +1,164 @@
+import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { type PlaneClient, PlaneRequestError } from './plane-client.ts';
+
+/** Pods of a namespace, all of them or those of a label selector. */
+export interface PodSelection {
+  readonly namespace: string;
+  /** `app=web,tier=front` */
+  readonly selector?: string;
+}
+
+/**
+ * Stands in for the kubelet that a control plane lacks: writes the status of Pods. `runPods` and
+ * `completePods` act once on what is there; `start` goes on with every Pod that comes.
+ */
+export class InstantKubelet {
+  readonly #client: PlaneClient;
+  readonly #stop = new AbortController();
+  readonly #loops: Promise<void>[] = [];
+
+  constructor(client: PlaneClient) {
+    this.#client = client;
+  }
+
+  /** Marks the selected Pods that are not finished as running and ready; returns their names. */
+  async runPods(selection: PodSelection): Promise<readonly string[]> {
+    const pods = await this.#client.list(podsPath(selection));
+    const waiting = pods.filter(isUnfinished);
+    await Promise.all(waiting.map((pod) => this.#write(pod, runningStatus(pod))));
+    return waiting.map(({ metadata }) => metadata.name);
+  }
+
+  /**
+   * Marks the selected Pods as ended with an exit code, 0 unless told. Those of a Job have the label
+   * `batch.kubernetes.io/job-name=<job>`.
+   */
+  async completePods(selection: PodSelection, exitCode = 0): Promise<readonly string[]> {
+    const pods = await this.#client.list(podsPath(selection));
+    const open = pods.filter(isUnfinished);
+    await Promise.all(open.map((pod) => this.#write(pod, endedStatus(pod, exitCode))));
+    return open.map(({ metadata }) => metadata.name);
+  }
+
+  /** Waits for the first Pod of a Job and ends the Job's Pods with an exit code. */
+  async completeJob(namespace: string, job: string, exitCode = 0): Promise<void> {
+    const selection = { namespace, selector: `batch.kubernetes.io/job-name=${job}` };
+    await this.#client.untilList(podsPath(selection), (pods) => pods.some(isUnfinished));
+    await this.completePods(selection, exitCode);
+  }
+
+  /** From now on, marks every selected Pod as running and ready as soon as it is there. */
+  start(selection: PodSelection): void {
+    const loop = this.#client.follow({
+      path: podsPath(selection),
+      signal: this.#stop.signal,
+      onState: async (pods) => {
+        const waiting = pods.filter((pod) => isUnfinished(pod) && phaseOf(pod) !== 'Running');
+        await Promise.all(waiting.map((pod) => this.#write(pod, runningStatus(pod))));
+        return false;
+      },
+    });
+    this.#loops.push(loop.catch((error) => this.#rethrowUnlessStopped(error)));
+  }
+
+  /** Ends what `start` began; rejects with its failure if it had one. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#loops);
+  }
+
+  #rethrowUnlessStopped(error: unknown): void {
+    if (!this.#stop.signal.aborted) throw error;
+  }
+
+  async #write(pod: KubeObject, status: unknown): Promise<void> {
+    const { namespace, name, uid } = pod.metadata;
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
+    try {
+      await this.#client.patch(path, { metadata: { uid }, status });
+    } catch (error) {
+      // It went away, or another Pod took its name, between our look and our write.
+      const isGone = error instanceof PlaneRequestError && [404, 409].includes(error.status);
+      if (!isGone) throw error;
+    }
+  }
+}
+
+function podsPath({ namespace, selector }: PodSelection): string {
+  const query = selector === undefined ? '' : `?labelSelector=${encodeURIComponent(selector)}`;
+  return `/api/v1/namespaces/${namespace}/pods${query}`;
+}
+
+function phaseOf(pod: KubeObject): unknown {
+  return (pod.status as PodStatus | undefined)?.phase;
+}
+
+function isUnfinished(pod: KubeObject): boolean {
+  const phase = phaseOf(pod);
+  return (
+    pod.metadata.deletionTimestamp === undefined && phase !== 'Succeeded' && phase !== 'Failed'
+  );
+}
+
+function runningStatus(pod: KubeObject): unknown {
+  const time = new Date().toISOString().replace(/\.\d+/, '');
+  return {
+    phase: 'Running',
+    startTime: time,
+    podIP: '10.1.0.1',
+    podIPs: [{ ip: '10.1.0.1' }],
+    conditions: conditions('True', time),
+    containerStatuses: containersOf(pod).map((container) => ({
+      ...containerBase(container),
+      ready: true,
+      started: true,
+      state: { running: { startedAt: time } },
+    })),
+  };
+}
+
+function endedStatus(pod: KubeObject, exitCode: number): unknown {
+  const time = new Date().toISOString().replace(/\.\d+/, '');
+  const reason = exitCode === 0 ? 'Completed' : 'Error';
+  return {
+    phase: exitCode === 0 ? 'Succeeded' : 'Failed',
+    startTime: time,
+    conditions: conditions('False', time),
+    containerStatuses: containersOf(pod).map((container) => ({
+      ...containerBase(container),
+      ready: false,
+      started: false,
+      state: { terminated: { exitCode, reason, startedAt: time, finishedAt: time } },
+    })),
+  };
+}
+
+function conditions(ready: 'True' | 'False', lastTransitionTime: string): readonly unknown[] {
+  return [
+    { type: 'PodScheduled', status: 'True', lastTransitionTime },
+    { type: 'Initialized', status: 'True', lastTransitionTime },
+    { type: 'ContainersReady', status: ready, lastTransitionTime },
+    { type: 'Ready', status: ready, lastTransitionTime },
+  ];
+}
+
+function containerBase({ name, image }: Container): Record<string, unknown> {
+  return { name, image, imageID: image, containerID: `test://${name}`, restartCount: 0 };
+}
+
+function containersOf(pod: KubeObject): readonly Container[] {
+  return (pod.spec as PodSpec).containers;
+}
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+}
+
+interface PodSpec {
+  readonly containers: readonly Container[];
+}
+
+interface PodStatus {
+  readonly phase?: string;
+}

@@ -1,0 +1,284 @@
+import { once } from 'node:events';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Agent, request as httpsRequest } from 'node:https';
+import { text } from 'node:stream/consumers';
+import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { type KindInfo, parseKinds } from './discovery.ts';
+import { type FollowOptions, follow } from './follow.ts';
+import { splitPath } from './resource-path.ts';
+import { type ListPredicate, type ObjectPredicate, type UntilOptions, until } from './until.ts';
+
+export const mergePatchType = 'application/merge-patch+json';
+export const applyType = 'application/apply-patch+yaml';
+const jsonType = 'application/json';
+
+export interface PlaneClientOptions {
+  readonly server: string;
+  readonly token: string;
+  /** PEM text that verifies the server. */
+  readonly caCertificate: string;
+  /** @default 'test' */
+  readonly userAgent?: string;
+}
+
+export interface PlaneRequest {
+  readonly method: string;
+  /** Path and query: `/api/v1/namespaces/default/pods?limit=1`. */
+  readonly path: string;
+  /** Sent as JSON, a string as it is. */
+  readonly body?: unknown;
+  /** @default 'application/json' */
+  readonly contentType?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface PlaneAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** The parsed JSON; text when it is none; undefined when there is none. */
+  readonly body: unknown;
+}
+
+export interface ApplyOptions {
+  /** @default 'test' */
+  readonly fieldManager?: string;
+  /** @default true */
+  readonly force?: boolean;
+}
+
+/** An HTTP status outside of what was expected, with the server's answer. */
+export class PlaneRequestError extends Error {
+  readonly status: number;
+  readonly body: unknown;
+  constructor({ method, path }: PlaneRequest, { status, body }: PlaneAnswer) {
+    super(`${method} ${path}: ${status} ${JSON.stringify(body)?.slice(0, 1000)}`);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/**
+ * A small client for tests, independent of the product's own: node:https, HTTP/1.1 with keep-alive,
+ * one user. Paths are the server's; `pathOf` finds the one of a manifest.
+ */
+export class PlaneClient {
+  readonly #base: URL;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #requests: Agent;
+  readonly #watches: Agent;
+  readonly #kinds = new Map<string, Promise<readonly KindInfo[]>>();
+
+  constructor(options: PlaneClientOptions) {
+    const { server, token, caCertificate: ca, userAgent = 'test' } = options;
+    this.#base = new URL(server);
+    this.#headers = { authorization: `Bearer ${token}`, 'user-agent': userAgent, accept: jsonType };
+    this.#requests = new Agent({ keepAlive: true, maxSockets: 32, ca });
+    this.#watches = new Agent({ keepAlive: false, ca });
+  }
+
+  /** Sends one request. Rejects when there is no answer, never because of a status. */
+  async request(request: PlaneRequest): Promise<PlaneAnswer> {
+    const response = await this.#open(request, this.#requests);
+    const answer = await text(response);
+    return {
+      status: response.statusCode ?? 0,
+      headers: response.headers,
+      body: parseBody(answer),
+    };
+  }
+
+  /**
+   * Sends one request and returns the body of a 2xx answer.
+   * @throws PlaneRequestError for every other status.
+   */
+  async must<T = KubeObject>(request: PlaneRequest): Promise<T> {
+    const answer = await this.request(request);
+    if (answer.status < 200 || answer.status >= 300) throw new PlaneRequestError(request, answer);
+    return answer.body as T;
+  }
+
+  /** The object, or undefined when the server answers 404. */
+  async get<T extends KubeObject = KubeObject>(path: string): Promise<T | undefined> {
+    const request = { method: 'GET', path };
+    const answer = await this.request(request);
+    if (answer.status === 404) return undefined;
+    if (answer.status !== 200) throw new PlaneRequestError(request, answer);
+    return answer.body as T;
+  }
+
+  /** The items of a list. Unlike in a server's list, each has its `apiVersion` and `kind`. */
+  async list<T extends KubeObject = KubeObject>(path: string): Promise<readonly T[]> {
+    const list = await this.must<ListAnswer<T>>({ method: 'GET', path });
+    const kind = list.kind.replace(/List$/, '');
+    return list.items.map((item) => ({ ...item, apiVersion: list.apiVersion, kind }));
+  }
+
+  /** POSTs to a collection. */
+  create<T extends KubeObject = KubeObject>(path: string, body: unknown): Promise<T> {
+    return this.must({ method: 'POST', path, body });
+  }
+
+  /** Applies a manifest by server-side apply, at the path that discovery gives it. */
+  async apply<T extends KubeObject = KubeObject>(
+    manifest: KubeObject,
+    options: ApplyOptions = {},
+  ): Promise<T> {
+    const { fieldManager = 'test', force = true } = options;
+    const path = `${await this.pathOf(manifest)}?fieldManager=${fieldManager}&force=${force}`;
+    return this.must({ method: 'PATCH', path, body: manifest, contentType: applyType });
+  }
+
+  /** Merge-patches an object, or a subresource: `.../deployments/web/status`. */
+  patch<T extends KubeObject = KubeObject>(path: string, body: unknown): Promise<T> {
+    return this.must({ method: 'PATCH', path, body, contentType: mergePatchType });
+  }
+
+  /** Deletes an object; its not being there is fine. */
+  async delete(path: string, propagationPolicy = 'Background'): Promise<void> {
+    const request = { method: 'DELETE', path, body: { propagationPolicy } };
+    const answer = await this.request(request);
+    if (answer.status >= 300 && answer.status !== 404) throw new PlaneRequestError(request, answer);
+  }
+
+  /** Creates a namespace with a random name that starts with `prefix`, and returns the name. */
+  async createNamespace(prefix = 'test'): Promise<string> {
+    const metadata = { generateName: `${prefix}-` };
+    const namespace = await this.create('/api/v1/namespaces', { metadata });
+    return namespace.metadata.name;
+  }
+
+  /**
+   * Installs a CustomResourceDefinition and waits until its collections are served. The garbage
+   * collector looks for new kinds only every 30 s; `ControlPlane.restartControllerManager` is faster.
+   */
+  async installCrd(manifest: KubeObject): Promise<void> {
+    const crd = await this.apply(manifest);
+    const spec = crd.spec as CrdSpec;
+    for (const { name, served } of spec.versions) {
+      if (served)
+        await this.untilList(`/apis/${spec.group}/${name}/${spec.names.plural}`, () => true);
+    }
+  }
+
+  /** The path of an object by its manifest; a namespaced one without a namespace is in `default`. */
+  async pathOf({ apiVersion, kind, metadata }: KubeObject): Promise<string> {
+    const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    const info = (await this.#kindsOf(root)).find((known) => known.kind === kind);
+    if (info === undefined) {
+      this.#kinds.delete(root);
+      throw new Error(`Expected a kind that the server knows, found "${apiVersion}/${kind}"`);
+    }
+    const scope = info.namespaced ? `/namespaces/${metadata.namespace ?? 'default'}` : '';
+    return `${root}${scope}/${info.plural}/${metadata.name}`;
+  }
+
+  /** Lists and watches a collection: see {@link FollowOptions}. */
+  follow(options: FollowOptions): Promise<void> {
+    return follow(this, options);
+  }
+
+  /**
+   * Waits, on a watch, until an object satisfies the predicate (which gets undefined while it is not
+   * there), and returns it. The path is the object's.
+   * @throws Error with the last state seen, after `limitMs`.
+   */
+  untilObject<T extends KubeObject = KubeObject>(
+    path: string,
+    predicate: ObjectPredicate<T>,
+    options: UntilOptions = {},
+  ): Promise<T | undefined> {
+    const { collection, name } = splitPath(path);
+    const query = `fieldSelector=metadata.name%3D${name}`;
+    return until({
+      client: this,
+      path,
+      listPath: `${collection}?${query}`,
+      check: (items) => ({ met: predicate(items[0] as T | undefined), value: items[0] as T }),
+      ...options,
+    });
+  }
+
+  /** Like `untilObject`, for all objects of a collection: the path may carry selectors. */
+  untilList<T extends KubeObject = KubeObject>(
+    path: string,
+    predicate: ListPredicate<T>,
+    options: UntilOptions = {},
+  ): Promise<readonly T[]> {
+    return until({
+      client: this,
+      path,
+      listPath: path,
+      check: (items) => ({ met: predicate(items as readonly T[]), value: items as readonly T[] }),
+      ...options,
+    });
+  }
+
+  /** Waits until an object is no longer there. */
+  async untilGone(path: string, options: UntilOptions = {}): Promise<void> {
+    await this.untilObject(path, (object) => object === undefined, options);
+  }
+
+  /** Opens a stream on a connection of its own; the caller reads the body. */
+  openStream(request: PlaneRequest): Promise<IncomingMessage> {
+    return this.#open(request, this.#watches);
+  }
+
+  /** Cuts all connections. */
+  close(): void {
+    this.#requests.destroy();
+    this.#watches.destroy();
+  }
+
+  #kindsOf(root: string): Promise<readonly KindInfo[]> {
+    const known = this.#kinds.get(root);
+    if (known !== undefined) return known;
+    const kinds = this.must({ method: 'GET', path: root }).then(parseKinds);
+    this.#kinds.set(root, kinds);
+    kinds.catch(() => this.#kinds.delete(root));
+    return kinds;
+  }
+
+  async #open(request: PlaneRequest, agent: Agent): Promise<IncomingMessage> {
+    const { method, path, body, contentType = jsonType, signal } = request;
+    const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const outgoing = httpsRequest({
+      host: this.#base.hostname,
+      port: this.#base.port,
+      method,
+      path,
+      agent,
+      headers: { ...this.#headers, ...bodyHeaders(payload, contentType) },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    outgoing.end(payload);
+    const [response] = await once(outgoing, 'response');
+    return response;
+  }
+}
+
+interface ListAnswer<T> {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly items: readonly T[];
+}
+
+interface CrdSpec {
+  readonly group: string;
+  readonly names: { readonly plural: string };
+  readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+}
+
+/** The length must be given: Node sends the body of a DELETE without any framing otherwise. */
+function bodyHeaders(payload: string | undefined, contentType: string): Record<string, string> {
+  if (payload === undefined) return {};
+  return { 'content-type': contentType, 'content-length': String(Buffer.byteLength(payload)) };
+}
+
+function parseBody(answer: string): unknown {
+  if (answer === '') return undefined;
+  try {
+    return JSON.parse(answer);
+  } catch {
+    return answer;
+  }
+}

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+
+/**
+ * The shell becomes the program (`exec`), so the pid we hold is the program's own. Its watcher stays
+ * beside it, blocked on a pipe of which we hold the other end: a line means that the program has
+ * ended, end of file means that we are gone, however that came about, and then the whole group dies.
+ */
+const watchAndBecome = `
+(trap '' TERM INT HUP; read -r _ <&3 || kill -KILL 0) </dev/null >/dev/null 2>&1 &
+exec "$@" 3<&-`;
+
+/** For a program that reads the pipe itself. */
+const become = 'exec "$@"';
+
+export interface LaunchOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** File that gets stdout and stderr; without it they go to our stderr. */
+  readonly logFile?: string;
+  readonly cwd?: string;
+  /** Added to our own environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Does our process stay up for as long as this one runs? @default false */
+  readonly keepsUsAlive?: boolean;
+  /** The program itself reads the pipe, as its file descriptor 3, and acts on its end. @default false */
+  readonly keepsOwnLifeline?: boolean;
+}
+
+/** How a process ended: an exit code or the signal that killed it. */
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A process that never outlives this one, not even when this one is killed by SIGKILL. */
+export interface SupervisedProcess {
+  readonly pid: number;
+  /** Resolves when the process has ended; never rejects. */
+  readonly ended: Promise<ProcessEnd>;
+  isRunning(): boolean;
+  /** SIGTERM, then SIGKILL after `graceMs`; 0 kills at once. Resolves when the process has ended. */
+  stop(graceMs: number): Promise<ProcessEnd>;
+}
+
+/** Starts a program in a process group of its own, under a watcher that dies with us. */
+export async function launch(options: LaunchOptions): Promise<SupervisedProcess> {
+  const log = options.logFile === undefined ? 2 : openSync(options.logFile, 'a');
+  const script = options.keepsOwnLifeline === true ? become : watchAndBecome;
+  const args = ['-c', script, 'watcher', options.command, ...options.args];
+  const child = spawn('/bin/sh', args, {
+    detached: true,
+    stdio: ['ignore', log, log, 'pipe'],
+    env: { ...process.env, ...options.env },
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  });
+  const ended = endOf(child);
+  if (log !== 2) closeSync(log);
+  // `once` rejects when the child emits an error instead.
+  await once(child, 'spawn');
+  // A test that forgets to stop its plane must still be able to end.
+  if (options.keepsUsAlive !== true) child.unref();
+  return supervise(child, ended);
+}
+
+function endOf(child: ChildProcess): Promise<ProcessEnd> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+function supervise(child: ChildProcess, ended: Promise<ProcessEnd>): SupervisedProcess {
+  const lifeline = child.stdio[3] as Writable & { unref(): void };
+  // The watcher may be gone first (killed with the group): a broken pipe is then no news.
+  lifeline.on('error', () => undefined);
+  child.once('exit', () => lifeline.end('ended\n'));
+  lifeline.unref();
+  function isRunning(): boolean {
+    return child.exitCode === null && child.signalCode === null;
+  }
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    isRunning,
+    async stop(graceMs) {
+      if (!isRunning()) return ended;
+      child.ref();
+      child.kill(graceMs > 0 ? 'SIGTERM' : 'SIGKILL');
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      const end = await ended;
+      clearTimeout(timer);
+      return end;
+    },
+  };
+}
