@@ -34,6 +34,8 @@ export interface Operator extends Reconciler {
   stop(): void;
   /** What stands in the way, for readiness and logs: informers that fail, by name of what they watch. */
   problems(): readonly { readonly watching: string; readonly error: KubeError }[];
+  /** The keys of all resources it knows, for a resync. */
+  keys(): Iterable<string>;
   /** How many resources it knows. */
   readonly instances: number;
 }

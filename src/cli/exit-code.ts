@@ -1,0 +1,17 @@
+/** What the process tells its caller. */
+export const exitCode = {
+  ok: 0,
+  /** A user's file has mistakes; they were printed. */
+  diagnostics: 1,
+  /** Wrong use, or it could not start. */
+  usage: 2,
+} as const;
+
+/** Ends a command with a message for people instead of a stack trace. */
+export class CliError extends Error {
+  readonly hint: string | undefined;
+  constructor(message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.hint = options.hint;
+  }
+}

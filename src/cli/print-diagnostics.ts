@@ -1,0 +1,14 @@
+import { type Diagnostic, formatDiagnostics } from '../definition/index.ts';
+import type { DefinitionText } from '../runtime/index.ts';
+import type { Output } from './output.ts';
+
+/** Prints mistakes with a code frame to standard error; nothing when there are none. */
+export function printDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  texts: readonly DefinitionText[],
+  output: Output,
+): void {
+  if (diagnostics.length === 0) return;
+  const sources = new Map(texts.map(({ file, text }) => [file, text]));
+  output.error(formatDiagnostics(diagnostics, sources, { color: output.hasColor }));
+}

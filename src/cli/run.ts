@@ -1,0 +1,126 @@
+import { bundledSchemas } from '../compile/index.ts';
+import { type HealthServer, startHealthServer } from '../http/index.ts';
+import { createKubeCluster, type KubeCluster, loadKubeConfig } from '../kube/index.ts';
+import { type CheckedDefinition, checkDefinitions, createManager } from '../runtime/index.ts';
+import {
+  createLogger,
+  createMetricRegistry,
+  type Logger,
+  type LogLevel,
+  type ReadableMetricRegistry,
+} from '../telemetry/index.ts';
+import { createSystemClock } from '../util/clock.ts';
+import { createSystemRandom } from '../util/random.ts';
+import { CliError, exitCode } from './exit-code.ts';
+import { loadTexts } from './load-texts.ts';
+import type { Output } from './output.ts';
+import { printDiagnostics } from './print-diagnostics.ts';
+
+export interface RunOptions {
+  /** Directories or files with definitions. */
+  readonly definitions: readonly string[];
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  /** `host:port`, or `off`. */
+  readonly http: string;
+  readonly logLevel: LogLevel;
+}
+
+/**
+ * `homeostat run`: serves the definitions until the signal aborts.
+ * Mistakes are printed before anything is sent to the cluster; definitions without any are run.
+ * @returns the exit code
+ * @throws CliError when it cannot start.
+ */
+export async function run(
+  options: RunOptions,
+  output: Output,
+  signal: AbortSignal,
+): Promise<number> {
+  const texts = await loadTexts(options.definitions);
+  const { accepted, diagnostics } = checkDefinitions(texts, bundledSchemas());
+  printDiagnostics(diagnostics, texts, output);
+  if (accepted.length === 0) return exitCode.diagnostics;
+  const logger = createLogger({ level: options.logLevel });
+  const metrics = createMetricRegistry({ processMetrics: true });
+  const cluster = await connect(options, logger, metrics);
+  try {
+    await serve({ options, accepted, cluster, logger, metrics }, signal);
+  } finally {
+    await cluster.close();
+  }
+  logger.info({}, 'Stopped');
+  return exitCode.ok;
+}
+
+async function connect(
+  { kubeconfig, context }: RunOptions,
+  logger: Logger,
+  metrics: ReadableMetricRegistry,
+): Promise<KubeCluster> {
+  const clock = createSystemClock();
+  const random = createSystemRandom();
+  try {
+    const config = await loadKubeConfig({
+      ...(kubeconfig === undefined ? {} : { kubeconfig }),
+      ...(context === undefined ? {} : { context }),
+    });
+    return createKubeCluster({ config, clock, random, logger, metrics });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CliError(`Cannot connect to a cluster: ${reason}`, {
+      hint: 'Name a kubeconfig with --kubeconfig or KUBECONFIG, and one of its contexts with --context',
+      cause: error,
+    });
+  }
+}
+
+interface Serving {
+  readonly options: RunOptions;
+  readonly accepted: readonly CheckedDefinition[];
+  readonly cluster: KubeCluster;
+  readonly logger: Logger;
+  readonly metrics: ReadableMetricRegistry;
+}
+
+async function serve(
+  { options, accepted, cluster, logger, metrics }: Serving,
+  signal: AbortSignal,
+) {
+  const definitions = accepted.map(({ located }) => located);
+  const clock = createSystemClock();
+  const random = createSystemRandom();
+  const manager = createManager({ definitions, cluster, clock, random, logger, metrics });
+  const { view, observe } = manager;
+  const health = await startHealth(options.http, { metrics, view, observe });
+  try {
+    logger.info({ definitions: definitions.length, http: health?.url }, 'Starting');
+    await manager.run(signal);
+  } finally {
+    await health?.close();
+  }
+}
+
+type HealthSources = Pick<Parameters<typeof startHealthServer>[0], 'metrics' | 'view' | 'observe'>;
+
+async function startHealth(
+  address: string,
+  sources: HealthSources,
+): Promise<HealthServer | undefined> {
+  if (address === 'off') return undefined;
+  const colon = address.lastIndexOf(':');
+  const host = address.slice(0, colon).replace(/^\[|\]$/g, '');
+  const port = Number(address.slice(colon + 1));
+  if (colon < 1 || !Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new CliError(`Expected "host:port" or "off" for --http, found "${address}"`);
+  }
+  try {
+    return await startHealthServer({ host, port, ...sources });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CliError(`Cannot listen on ${address}: ${reason}`, {
+      hint: 'Choose another address with --http, port 0 for any free one, or "off"',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,23 @@
+import { bundledSchemas } from '../compile/index.ts';
+import { checkDefinitions } from '../runtime/index.ts';
+import { exitCode } from './exit-code.ts';
+import { loadTexts } from './load-texts.ts';
+import type { Output } from './output.ts';
+import { printDiagnostics } from './print-diagnostics.ts';
+
+/**
+ * `homeostat validate FILE...`: checks definitions without a cluster and prints every mistake.
+ * @returns the exit code: 1 when there is an error, 0 with warnings only.
+ */
+export async function validate(paths: readonly string[], output: Output): Promise<number> {
+  const texts = await loadTexts(paths);
+  const { accepted, diagnostics } = checkDefinitions(texts, bundledSchemas());
+  printDiagnostics(diagnostics, texts, output);
+  for (const { located, plan } of accepted) {
+    const { file } = located.source;
+    output.print(`${file}: definition "${plan.name}" is valid (revision ${plan.revision})`);
+  }
+  return diagnostics.some(({ severity }) => severity === 'error')
+    ? exitCode.diagnostics
+    : exitCode.ok;
+}

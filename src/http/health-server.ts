@@ -1,0 +1,72 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type Express } from 'express';
+import type { RuntimeView } from '../runtime/index.ts';
+import type { ReadableMetricRegistry } from '../telemetry/index.ts';
+
+export interface HealthServerOptions {
+  /** Address to listen on. */
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly metrics: ReadableMetricRegistry;
+  readonly view: () => RuntimeView;
+  /** Called before each scrape. */
+  readonly observe: () => void;
+}
+
+export interface HealthServer {
+  /** `http://127.0.0.1:8080` */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `/healthz` (the event loop turns), `/readyz` (every definition runs or is refused; `?verbose` lists them) and `/metrics`.
+ * @throws Error of `node:net` when the address cannot be had (`EADDRINUSE`, ...)
+ */
+export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
+  const server = await listen(createApp(options), options);
+  const { address, port } = server.address() as AddressInfo;
+  return {
+    url: `http://${address.includes(':') ? `[${address}]` : address}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function createApp({ metrics, view, observe }: HealthServerOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.get('/healthz', (_request, response) => {
+    response.type('text/plain').send('ok\n');
+  });
+  app.get('/readyz', (request, response) => {
+    const { isReady, definitions } = view();
+    const lines = definitions.map(
+      ({ name, state }) => `${state.kind === 'running' ? '[+]' : '[-]'}${name} ${state.kind}\n`,
+    );
+    const verdict = isReady ? 'ok\n' : 'not ready\n';
+    const isVerbose = request.query.verbose !== undefined;
+    response
+      .status(isReady ? 200 : 503)
+      .type('text/plain')
+      .send(isVerbose ? lines.join('') + verdict : verdict);
+  });
+  app.get('/metrics', async (_request, response) => {
+    observe();
+    response.set('content-type', metrics.contentType).send(await metrics.expose());
+  });
+  return app;
+}
+
+function listen(app: Express, { host, port }: HealthServerOptions): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = app.listen(port, host, (error?: Error) =>
+      error ? reject(error) : resolve(server),
+    );
+  });
+}

@@ -1,0 +1,1 @@
+export { type HealthServer, type HealthServerOptions, startHealthServer } from './health-server.ts';

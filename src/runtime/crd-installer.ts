@@ -1,0 +1,166 @@
+import type { OperatorDefinition } from '../definition/index.ts';
+import { type Informer, KubeError, type StoredObject } from '../kube/roles.ts';
+import { type ChildIntent, intentOf, isAsWanted } from '../reconcile/index.ts';
+import type { Clock } from '../util/clock.ts';
+import { type Gvk, gvkOf } from '../util/gvk.ts';
+import type { KubeObject } from '../util/kube-object.ts';
+import type { RuntimeCluster } from './runtime-cluster.ts';
+
+export interface InstallOptions {
+  readonly definition: OperatorDefinition;
+  readonly cluster: RuntimeCluster;
+  readonly clock: Clock;
+}
+
+/** A CRD that may not be installed: a state to report, not a failure to retry blindly. */
+export type InstallResult =
+  | { readonly kind: 'served' }
+  | { readonly kind: 'refused'; readonly message: string };
+
+const crdGvk: Gvk = gvkOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
+const definitionLabel = 'homeostat.dev/definition';
+/** How often a new kind is asked for until every part of the server serves it. */
+const servedPollMs = 100;
+
+/**
+ * Brings the definition's CRD to the server (nothing is written when it is there as wanted) and waits until it is established and served.
+ * A CRD that is not ours is touched only with `crdPolicy.adopt`; one of another definition never.
+ * @throws KubeError when the server refuses or cannot be asked.
+ */
+export async function installCrd(
+  options: InstallOptions,
+  signal: AbortSignal,
+): Promise<InstallResult> {
+  const { definition, cluster } = options;
+  const name = definition.kind.crd.metadata.name;
+  const crds = cluster.acquire({ gvk: crdGvk, fieldSelector: `metadata.name=${name}` });
+  try {
+    await crds.whenSynced(signal);
+    const refusal = await bringAbout(crds, options, signal);
+    if (refusal !== undefined) return { kind: 'refused', message: refusal };
+    const clash = await whenEstablished(crds, name, signal);
+    if (clash !== undefined) return { kind: 'refused', message: clash };
+    await whenServed(options, signal);
+    return { kind: 'served' };
+  } finally {
+    crds.release();
+  }
+}
+
+/** Applies the CRD where needed; the reason when it may not be touched. */
+async function bringAbout(
+  crds: Informer,
+  { definition, cluster }: InstallOptions,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const name = definition.kind.crd.metadata.name;
+  const type = await cluster.fetchKindSchema(crdGvk, signal);
+  const intent = intentOf(ownedCrd(definition), type);
+  // Twice: somebody may create it between the look and the create-only apply.
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const live = crds.get(undefined, name);
+    const refusal = live === undefined ? undefined : refusalOf(live.object, definition);
+    if (refusal !== undefined) return refusal;
+    if (live !== undefined && isAsWanted(intent, live, fieldManagerOf(definition)))
+      return undefined;
+    try {
+      await apply({ intent, live, definition, cluster }, signal);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.code !== 'already-exists') throw error;
+      await cluster.get({ gvk: crdGvk, name }, { flow: flowOf(definition) }, signal);
+    }
+  }
+  return `The CustomResourceDefinition "${name}" was created by somebody else just now`;
+}
+
+interface CrdApply {
+  readonly intent: ChildIntent;
+  readonly live: StoredObject | undefined;
+  readonly definition: OperatorDefinition;
+  readonly cluster: RuntimeCluster;
+}
+
+async function apply({ intent, live, definition, cluster }: CrdApply, signal: AbortSignal) {
+  const guard =
+    live === undefined ? { resourceVersion: '1' } : { uid: live.object.metadata.uid ?? '' };
+  const manifest = { ...intent.manifest, metadata: { ...intent.manifest.metadata, ...guard } };
+  // Forced: a CRD that we may touch is ours alone to define.
+  await cluster.apply(
+    manifest,
+    { fieldManager: fieldManagerOf(definition), force: true, flow: flowOf(definition) },
+    signal,
+  );
+}
+
+function ownedCrd(definition: OperatorDefinition): KubeObject {
+  const { crd } = definition.kind;
+  const labels = {
+    ...crd.metadata.labels,
+    'app.kubernetes.io/managed-by': 'homeostat',
+    [definitionLabel]: definition.name,
+  };
+  return { ...crd, metadata: { ...crd.metadata, labels } };
+}
+
+function refusalOf(live: KubeObject, definition: OperatorDefinition): string | undefined {
+  const owner = live.metadata.labels?.[definitionLabel];
+  if (owner === definition.name) return undefined;
+  const name = live.metadata.name;
+  if (owner !== undefined) {
+    return `The CustomResourceDefinition "${name}" belongs to the definition "${owner}"`;
+  }
+  if (definition.kind.crdPolicy.adopt) return undefined;
+  return `The CustomResourceDefinition "${name}" exists and is not ours; "crdPolicy: { adopt: true }" takes it over`;
+}
+
+/** Resolves when the CRD is established; with the reason when its names are taken. */
+function whenEstablished(
+  crds: Informer,
+  name: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const settle = (finish: () => void) => {
+      signal.removeEventListener('abort', onAbort);
+      // Subscribing delivers the present state at once, so `unsubscribe` may not be there yet.
+      queueMicrotask(() => unsubscribe());
+      finish();
+    };
+    const onAbort = () => settle(() => reject(signal.reason));
+    signal.addEventListener('abort', onAbort, { once: true });
+    const unsubscribe = crds.subscribe(({ name: changed, current }) => {
+      if (changed !== name || current === undefined) return;
+      const clash = conditionOf(current.object, 'NamesAccepted');
+      if (clash?.status === 'False')
+        settle(() => resolve(`Names of "${name}" are taken: ${clash.message}`));
+      if (conditionOf(current.object, 'Established')?.status === 'True')
+        settle(() => resolve(undefined));
+    });
+  });
+}
+
+/** Established is not yet served: discovery and the other servers follow a little later. */
+async function whenServed({ definition, cluster, clock }: InstallOptions, signal: AbortSignal) {
+  const { gvk } = definition.kind;
+  while ((await cluster.lookUp(gvk, signal)) === undefined) await clock.sleep(servedPollMs, signal);
+}
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly message: string;
+}
+
+function conditionOf(object: KubeObject, type: string): Condition | undefined {
+  const status = object.status as { readonly conditions?: readonly Condition[] } | undefined;
+  return status?.conditions?.find((condition) => condition.type === type);
+}
+
+function fieldManagerOf(definition: OperatorDefinition): string {
+  return `homeostat/${definition.name}`;
+}
+
+function flowOf(definition: OperatorDefinition) {
+  return { name: definition.name, priority: 'world' } as const;
+}

@@ -1,0 +1,157 @@
+import { compile, type OperatorPlan } from '../compile/index.ts';
+import { Controller } from '../controller/index.ts';
+import type { Diagnostic, LocatedDefinition } from '../definition/index.ts';
+import { createOperator, type Operator } from '../reconcile/index.ts';
+import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
+import { backoffMs } from '../util/backoff.ts';
+import type { Clock } from '../util/clock.ts';
+import { apiVersionOf } from '../util/gvk.ts';
+import type { Random } from '../util/random.ts';
+import { fetchSchemas } from './cluster-schemas.ts';
+import { installCrd } from './crd-installer.ts';
+import type { DefinitionState, DefinitionView } from './definition-view.ts';
+import type { RuntimeCluster } from './runtime-cluster.ts';
+
+export interface DefinitionRunnerOptions {
+  readonly located: LocatedDefinition;
+  readonly cluster: RuntimeCluster;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  /** How long running passes may go on after the signal, in ms. @default 20_000 */
+  readonly graceMs?: number;
+}
+
+/** Between tries of a definition that cannot start: a CRD of somebody else, no rights, no server. */
+const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
+
+/**
+ * The life of one definition: its CRD, its plan, its operator and controller. Whatever goes wrong stays with this definition;
+ * it says so in its {@link view} and tries again.
+ */
+export class DefinitionRunner {
+  readonly #options: DefinitionRunnerOptions;
+  readonly #logger: Logger;
+  #state: DefinitionState = { kind: 'starting' };
+  #operator: Operator | undefined;
+  #controller: Controller | undefined;
+
+  constructor(options: DefinitionRunnerOptions) {
+    this.#options = options;
+    const { name, revision } = options.located.definition;
+    this.#logger = options.logger.child({ definition: name, revision });
+  }
+
+  get view(): DefinitionView {
+    const { name, revision, kind } = this.#options.located.definition;
+    return {
+      name,
+      revision,
+      apiVersion: apiVersionOf(kind.gvk),
+      kind: kind.gvk.kind,
+      state: this.#state,
+      instances: this.#operator?.instances ?? 0,
+      queued: this.#controller?.depth ?? 0,
+      problems:
+        this.#operator?.problems().map(({ watching, error }) => `${watching}: ${error.message}`) ??
+        [],
+    };
+  }
+
+  /** Brings gauges up to date, for a scrape. */
+  observe(): void {
+    this.#controller?.observe();
+  }
+
+  /** Runs until the signal aborts and all passes have ended. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        const plan = await this.#prepare(signal);
+        if (plan !== undefined) return await this.#work(plan, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#state = { kind: 'failing', message: messageOf(error) };
+        this.#logger.warn({ err: error }, 'Definition cannot start, will retry');
+      }
+      await this.#options.clock.sleep(backoffMs(failures, retry), signal).catch(() => {});
+    }
+  }
+
+  /** Installs the CRD and compiles against the server's schemas. Undefined: refused, the state says why. */
+  async #prepare(signal: AbortSignal): Promise<OperatorPlan | undefined> {
+    const { located, cluster, clock } = this.#options;
+    const { definition } = located;
+    const schemas = await fetchSchemas(definition, cluster, signal);
+    const { plan, diagnostics } = compile(located, { schemas });
+    if (plan === undefined) return this.#refuse('The server has other schemas', diagnostics);
+    const installed = await installCrd({ definition, cluster, clock }, signal);
+    if (installed.kind === 'refused') return this.#refuse(installed.message, []);
+    return plan;
+  }
+
+  #refuse(message: string, diagnostics: readonly Diagnostic[]): undefined {
+    const texts = diagnostics.map((d) => `${d.file}:${d.line}:${d.column}: ${d.message}`);
+    const isNews = this.#state.kind !== 'refused' || this.#state.message !== message;
+    this.#state = { kind: 'refused', message, diagnostics: texts };
+    if (isNews) this.#logger.info({ reason: message, diagnostics: texts }, 'Definition refused');
+  }
+
+  async #work(plan: OperatorPlan, signal: AbortSignal): Promise<void> {
+    const { cluster, clock, random, metrics, graceMs } = this.#options;
+    const { controller: settings } = plan.definition;
+    const operator = createOperator({
+      plan,
+      cluster,
+      clock,
+      random,
+      metrics,
+      logger: this.#logger,
+      enqueue: (key, priority) => controller.enqueue(key, priority),
+    });
+    const controller = new Controller({
+      name: plan.name,
+      reconciler: operator,
+      clock,
+      metrics,
+      logger: this.#logger,
+      concurrency: settings.concurrency,
+      baseDelayMs: settings.retry.initialMs,
+      maxDelayMs: settings.retry.maxMs,
+      ...(graceMs === undefined ? {} : { graceMs }),
+    });
+    this.#operator = operator;
+    this.#controller = controller;
+    try {
+      await operator.start(signal);
+      this.#state = { kind: 'running' };
+      this.#logger.info({ instances: operator.instances }, 'Definition running');
+      await Promise.all([controller.run(signal), this.#resync(plan, operator, controller, signal)]);
+    } finally {
+      operator.stop();
+      this.#controller = undefined;
+      this.#operator = undefined;
+    }
+  }
+
+  /** Runs every resource once in a while, as a net under all that watches might miss. */
+  async #resync(
+    plan: OperatorPlan,
+    operator: Operator,
+    controller: Controller,
+    signal: AbortSignal,
+  ) {
+    const { clock, random } = this.#options;
+    const { resyncMs } = plan.definition.controller;
+    while (!signal.aborted && resyncMs > 0) {
+      await clock.sleep(resyncMs * (0.9 + 0.2 * random.fraction()), signal).catch(() => {});
+      if (signal.aborted) return;
+      for (const key of operator.keys()) controller.enqueue(key, 'low');
+    }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

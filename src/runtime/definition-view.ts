@@ -1,0 +1,29 @@
+/** Where a definition stands, as data for health, logs and (later) its status. */
+export type DefinitionState =
+  | { readonly kind: 'starting' }
+  | { readonly kind: 'running' }
+  /** A decision, not a failure: a CRD that is not ours, fields that the server's schemas do not have. */
+  | { readonly kind: 'refused'; readonly message: string; readonly diagnostics: readonly string[] }
+  /** Something went wrong; it is tried again. */
+  | { readonly kind: 'failing'; readonly message: string };
+
+export interface DefinitionView {
+  readonly name: string;
+  readonly revision: string;
+  /** Of the kind it serves. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly state: DefinitionState;
+  /** Resources of the kind that it knows. */
+  readonly instances: number;
+  /** Resources that wait for a worker. */
+  readonly queued: number;
+  /** What it watches and cannot: `Secret: ...forbidden...`. */
+  readonly problems: readonly string[];
+}
+
+export interface RuntimeView {
+  /** Every definition has had its say: it runs or is refused. A bad definition does not make the process unready. */
+  readonly isReady: boolean;
+  readonly definitions: readonly DefinitionView[];
+}
