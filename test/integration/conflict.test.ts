@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import { conditionOf, shippedText, statusOf } from '../support/definitions.ts';
+import { useHomeostat } from '../support/homeostat.ts';
+
+const shared = useControlPlane({ audit: true });
+const startHomeostat = useHomeostat(shared);
+
+const podsetPath = (namespace: string) =>
+  `/apis/apps.example.com/v1alpha1/namespaces/${namespace}/podsets/web`;
+const deploymentPath = (namespace: string) =>
+  `/apis/apps/v1/namespaces/${namespace}/deployments/web`;
+
+function foreignDeployment(
+  namespace: string,
+  labels: Readonly<Record<string, string>> = {},
+): KubeObject {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web', namespace, labels },
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: { app: 'theirs' } },
+      template: {
+        metadata: { labels: { app: 'theirs' } },
+        spec: { containers: [{ name: 'main', image: 'nginx' }] },
+      },
+    },
+  };
+}
+
+async function applyPodSet(namespace: string): Promise<KubeObject> {
+  return shared.client().apply({
+    apiVersion: 'apps.example.com/v1alpha1',
+    kind: 'PodSet',
+    metadata: { name: 'web', namespace },
+    spec: { size: 1 },
+  });
+}
+
+async function untilConflict(namespace: string) {
+  const resource = await shared
+    .client()
+    .untilObject(podsetPath(namespace), (object) => conditionOf(object)?.reason === 'Conflict');
+  await shared.audit.quiet(1_000);
+  return resource;
+}
+
+describe('integration/conflict', { skip: shared.skip }, () => {
+  before(async () => {
+    await startHomeostat({ 'podset.yaml': shippedText('podset.yaml') });
+  });
+
+  test('a Deployment of the same name that is not ours is left alone, and when it goes the PodSet goes on', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const foreign = await client.apply(foreignDeployment(namespace));
+    await applyPodSet(namespace);
+    const resource = await untilConflict(namespace);
+    assert.equal(conditionOf(resource)?.status, 'False');
+    assert.match(conditionOf(resource)?.message ?? '', /Deployment.*web/);
+    assert.equal(statusOf(resource).children?.[0]?.state, 'Failed');
+    const live = await client.get(deploymentPath(namespace));
+    assert.equal(
+      live?.metadata.resourceVersion,
+      foreign.metadata.resourceVersion,
+      'it was written to',
+    );
+
+    await client.delete(deploymentPath(namespace));
+    const ours = await client.untilObject(
+      deploymentPath(namespace),
+      (object) => object?.metadata.labels?.['homeostat.dev/definition'] === 'podset',
+    );
+    assert.notEqual(ours?.metadata.uid, foreign.metadata.uid);
+    await client.untilObject(
+      podsetPath(namespace),
+      (object) => conditionOf(object)?.reason !== 'Conflict',
+    );
+  });
+
+  test('an object that a stranger labelled like ours is neither changed nor deleted', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const owner = await applyPodSet(namespace);
+    await client.untilObject(deploymentPath(namespace), (object) => object !== undefined);
+    const labels = {
+      'app.kubernetes.io/managed-by': 'homeostat',
+      'homeostat.dev/definition': 'podset',
+      'homeostat.dev/child': 'gone',
+      'homeostat.dev/owner-uid': owner.metadata.uid ?? '',
+    };
+    const copy = foreignDeployment(namespace, labels);
+    const stranger = await client.apply({ ...copy, metadata: { ...copy.metadata, name: 'copy' } });
+    await client.patch(podsetPath(namespace), { spec: { size: 2 } });
+    await client.untilObject(
+      podsetPath(namespace),
+      (object) => statusOf(object).observedGeneration === 2,
+    );
+    await shared.audit.quiet(1_000);
+    const live = await client.get(`/apis/apps/v1/namespaces/${namespace}/deployments/copy`);
+    assert.deepEqual(
+      { uid: live?.metadata.uid, generation: live?.metadata.generation },
+      { uid: stranger.metadata.uid, generation: 1 },
+    );
+  });
+
+  test('a custom resource definition that is not ours is not touched', async () => {
+    const client = shared.client();
+    const name = 'things.taken.example.com';
+    const crd: KubeObject = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name },
+      spec: {
+        group: 'taken.example.com',
+        scope: 'Namespaced',
+        names: { kind: 'Thing', plural: 'things', singular: 'thing', listKind: 'ThingList' },
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object' } },
+          },
+        ],
+      },
+    };
+    await client.installCrd(crd);
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
+    const before = await client.get(path);
+    const text = shippedText('podset.yaml')
+      .replaceAll('apps.example.com', 'taken.example.com')
+      .replace(/name: podset$/m, 'name: taken')
+      .replace('kind: PodSet', 'kind: Thing')
+      .replace('plural: podsets', 'plural: things')
+      .replace(/, shortNames: \[.*?\]/, '');
+    const homeostat = await startHomeostat({ 'taken.yaml': text });
+    const refused = await homeostat.whenLogged('Definition refused');
+    assert.match(String(refused.reason), /things\.taken\.example\.com.*not ours.*adopt/);
+    assert.deepEqual(
+      (await client.get(path))?.metadata.resourceVersion,
+      before?.metadata.resourceVersion,
+    );
+    assert.equal((await fetch(`${await homeostat.url()}/readyz`)).status, 200);
+  });
+});

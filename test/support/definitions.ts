@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+
+/** The text of a shipped definition or sample: `podset.yaml`, `samples/podset.yaml`. */
+export function shippedText(file: string): string {
+  return readFileSync(fileURLToPath(new URL(`../../operators/${file}`, import.meta.url)), 'utf8');
+}
+
+/** A definition of kind `Thing` in a group of its own, with an open spec and status; `body` is YAML below `spec`, indented by two. */
+export function thingDefinition(name: string, body: string): string {
+  return `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: ${name} }
+spec:
+  crd:
+    group: ${name}.example.com
+    names: { kind: Thing, plural: things }
+    scope: Namespaced
+    versions:
+      - name: v1
+        schema:
+          openAPIV3Schema:
+            type: object
+            properties:
+              spec: { type: object, x-kubernetes-preserve-unknown-fields: true }
+              status: { type: object, x-kubernetes-preserve-unknown-fields: true }
+${body}`;
+}
+
+/** A Thing of {@link thingDefinition}. */
+export function thing(
+  definition: string,
+  namespace: string,
+  spec: unknown,
+  name = 'one',
+): KubeObject {
+  return {
+    apiVersion: `${definition}.example.com/v1`,
+    kind: 'Thing',
+    metadata: { name, namespace },
+    spec,
+  };
+}
+
+/** Where the API serves it. */
+export function thingPath(definition: string, namespace: string, name = 'one'): string {
+  return `/apis/${definition}.example.com/v1/namespaces/${namespace}/things/${name}`;
+}
+
+/** What the engine writes into every status. */
+export interface StandardStatus {
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly Condition[];
+  readonly children?: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly state: string;
+    readonly message?: string;
+  }[];
+  readonly [field: string]: unknown;
+}
+
+export interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly observedGeneration?: number;
+}
+
+/** The status of a resource, empty when it has none yet. */
+export function statusOf(object: KubeObject | undefined): StandardStatus {
+  return (object?.status as StandardStatus | undefined) ?? {};
+}
+
+/** A condition by its type. */
+export function conditionOf(object: KubeObject | undefined, type = 'Ready'): Condition | undefined {
+  return statusOf(object).conditions?.find((condition) => condition.type === type);
+}
