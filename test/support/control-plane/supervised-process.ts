@@ -20,6 +20,8 @@ export interface LaunchOptions {
   readonly args: readonly string[];
   /** File that gets stdout and stderr; without it they go to our stderr. */
   readonly logFile?: string;
+  /** Called with each piece of stdout, in place of the above. */
+  readonly onOutput?: (text: string) => void;
   readonly cwd?: string;
   /** Added to our own environment. */
   readonly env?: Readonly<Record<string, string>>;
@@ -52,10 +54,12 @@ export async function launch(options: LaunchOptions): Promise<SupervisedProcess>
   const args = ['-c', script, 'watcher', options.command, ...options.args];
   const child = spawn('/bin/sh', args, {
     detached: true,
-    stdio: ['ignore', log, log, 'pipe'],
+    stdio: ['ignore', options.onOutput === undefined ? log : 'pipe', log, 'pipe'],
     env: { ...process.env, ...options.env },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   });
+  if (options.onOutput !== undefined)
+    child.stdout?.setEncoding('utf8').on('data', options.onOutput);
   const ended = endOf(child);
   if (log !== 2) closeSync(log);
   // `once` rejects when the child emits an error instead.
@@ -65,10 +69,14 @@ export async function launch(options: LaunchOptions): Promise<SupervisedProcess>
   return supervise(child, ended);
 }
 
-function endOf(child: ChildProcess): Promise<ProcessEnd> {
-  return new Promise((resolve) => {
+async function endOf(child: ChildProcess): Promise<ProcessEnd> {
+  // What the process has written last may still be on its way when it has ended.
+  const isDrained = child.stdout === null ? undefined : once(child.stdout, 'close');
+  const end = await new Promise<ProcessEnd>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
+  await isDrained;
+  return end;
 }
 
 function supervise(child: ChildProcess, ended: Promise<ProcessEnd>): SupervisedProcess {

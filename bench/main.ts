@@ -1,0 +1,118 @@
+// `npm run bench`: finds or builds what the rig needs, runs it and prints its table.
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ensureBinaries } from '../test/support/control-plane/index.ts';
+import { launch } from '../test/support/control-plane/supervised-process.ts';
+import { ensureGoProgram, goProgramOf } from './peer-binaries.ts';
+import { resultsPage } from './results-page.ts';
+
+const usage = `npm run bench -- [options]
+  --peers LIST      raw-node, raw-go, raw-go-create, go, homeostat (default: raw-node,go,homeostat)
+  --n N             resources (default 1000)
+  --reps N          repetitions, interleaved (default 3; 1 with --count)
+  --workloads LIST  W1,W2,W2b,W3,W4,W5 (default: all)
+  --count           counts requests by the audit log (W6 and W7 too) in place of measuring times
+  --bundle          measures dist/homeostat.mjs in place of bin/homeostat
+  --write           writes bench/RESULTS.md
+`;
+
+const { values } = parseArgs({
+  options: {
+    peers: { type: 'string' },
+    n: { type: 'string', default: '1000' },
+    reps: { type: 'string' },
+    workloads: { type: 'string' },
+    count: { type: 'boolean', default: false },
+    bundle: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+if (values.help) console.log(usage);
+else await bench();
+
+async function bench(): Promise<void> {
+  // The raw peers only do the backlog, and nothing worth counting.
+  const { count, peers = count ? 'go,homeostat' : 'raw-node,go,homeostat' } = values;
+  const folder = mkdtempSync(join(tmpdir(), 'homeostat-bench-'));
+  try {
+    const table = await runRig({
+      arguments: rigArguments(peers),
+      environment: await rigEnvironment(peers.split(','), folder),
+    });
+    if (!values.write) return;
+    const page = resultsPage({ arguments: process.argv.slice(2), table, date: new Date() });
+    writeFileSync(pathOf('RESULTS.md'), page);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function rigArguments(peers: string): readonly string[] {
+  const { n, count, reps = count ? '1' : '3', workloads } = values;
+  return [
+    ...['--peers', peers, '--n', n, '--reps', reps],
+    // The rig adds to a file of that name; each run has its own, so that its table shows it alone.
+    ...['--label', new Date().toISOString().slice(0, 19).replaceAll(':', '-')],
+    ...(workloads === undefined ? [] : ['--workloads', workloads]),
+    ...(count ? ['--count', '--count-n', String(Math.min(100, Number(n)))] : []),
+  ];
+}
+
+/** Everything that the rig is told by environment variables. */
+async function rigEnvironment(
+  peers: readonly string[],
+  folder: string,
+): Promise<Record<string, string>> {
+  const environment: Record<string, string> = {
+    CONTROL_PLANE_BIN: folder,
+    BENCH_TMP: folder,
+    BENCH_RESULTS: pathOf('rig/results'),
+    HOMEOSTAT_DEFINITION: pathOf('rig/podset-definition.yaml'),
+  };
+  if (peers.includes('homeostat')) environment.HOMEOSTAT_MAIN = homeostatMain();
+  for (const [name, path] of Object.entries(await ensureBinaries(['etcd', 'kube-apiserver']))) {
+    symlinkSync(path, join(folder, name));
+  }
+  for (const program of new Set(peers.map(goProgramOf).filter((name) => name !== undefined))) {
+    environment[program] = await ensureGoProgram(program);
+  }
+  return environment;
+}
+
+function homeostatMain(): string {
+  const path = pathOf(values.bundle ? '../dist/homeostat.mjs' : '../bin/homeostat');
+  if (!existsSync(path)) throw new Error(`Expected ${path}; run npm run build first`);
+  return path;
+}
+
+interface RigRun {
+  readonly arguments: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Runs the rig, shows its output and returns the tables in it. */
+async function runRig(run: RigRun): Promise<string> {
+  let output = '';
+  const rig = await launch({
+    command: process.execPath,
+    args: [pathOf('rig/run.mjs'), ...run.arguments],
+    env: run.environment,
+    keepsUsAlive: true,
+    onOutput(text) {
+      output += text;
+      process.stdout.write(text);
+    },
+  });
+  const { code, signal } = await rig.ended;
+  if (code !== 0) throw new Error(`The rig ended with ${signal ?? code}`);
+  return output;
+}
+
+function pathOf(relative: string): string {
+  return fileURLToPath(new URL(relative, import.meta.url));
+}
