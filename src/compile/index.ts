@@ -13,5 +13,20 @@ export type {
   RenderFailure,
   Seen,
 } from './operator-plan.ts';
-export type { SchemaType, StructType } from './schema/schema-type.ts';
+export {
+  type AnyType,
+  anyType,
+  type BranchType,
+  createSchemaCompiler,
+  customResourceSchema,
+  type ListType,
+  type MapType,
+  type ScalarName,
+  type ScalarType,
+  type SchemaCompiler,
+  type SchemaType,
+  type StructField,
+  type StructType,
+  schemaOfCustomResource,
+} from './schema/index.ts';
 export type { KindSchema, SchemaSource } from './schema-source.ts';

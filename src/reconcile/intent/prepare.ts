@@ -1,0 +1,159 @@
+import { anyType, type ListType, type SchemaType, type StructType } from '../../compile/index.ts';
+import type { KubeObject, ObjectMeta } from '../../util/kube-object.ts';
+import { type Fields, isEmptyCollection, isFields } from './fields.ts';
+import { keyDefault } from './list-keys.ts';
+import { withFoldedStringData } from './secret-data.ts';
+
+/** Written by the server, or guards that the engine adds afterwards: never a claim of an intent. */
+const bookkeeping = [
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+  'selfLink',
+  'uid',
+  'generateName',
+];
+
+/** Empty ones make every apply of a custom resource a write. */
+const collectionsOfMetadata = ['labels', 'annotations', 'finalizers', 'ownerReferences'];
+const objectMetaName = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
+export interface PrepareOptions {
+  /** Does the kind have a `/status` subresource? The main endpoint ignores `status` then. */
+  readonly hasStatus: boolean;
+}
+
+/**
+ * The intent as it is applied **and** compared: without what is no claim at all. Unprepared, some legal spellings make every apply a write,
+ * lose keys of Secrets or grow lists of ports. Once per rendered intent; parts that stay as they are may be shared with the manifest, which is not changed.
+ * @param type The kind's schema; undefined: the server documents none.
+ */
+export function prepare(
+  manifest: KubeObject,
+  type: SchemaType | undefined,
+  { hasStatus }: PrepareOptions,
+): KubeObject {
+  const said = hasStatus ? withoutStatus(manifest) : manifest;
+  const cleaned = cleanFields(said, type ?? anyType) as KubeObject;
+  const prepared = { ...cleaned, metadata: prepareMetadata(cleaned.metadata) };
+  return withoutComputedFields(prepared);
+}
+
+function withoutStatus(manifest: KubeObject): KubeObject {
+  if (manifest.status === undefined) return manifest;
+  const { status, ...rest } = manifest;
+  return rest as KubeObject;
+}
+
+function prepareMetadata(metadata: ObjectMeta): ObjectMeta {
+  const kept = Object.entries(metadata).filter(
+    // Where no schema is known, nulls are values; but metadata is the same in every kind.
+    ([key, value]) =>
+      value !== null && !bookkeeping.includes(key) && !isEmptyOfMetadata(key, value),
+  );
+  return Object.fromEntries(kept) as unknown as ObjectMeta;
+}
+
+function isEmptyOfMetadata(key: string, value: unknown): boolean {
+  return collectionsOfMetadata.includes(key) && isEmptyCollection(value);
+}
+
+/** Values that move, or that a controller fills. */
+function withoutComputedFields(prepared: KubeObject): KubeObject {
+  if (prepared.kind === 'Secret' && prepared.apiVersion === 'v1')
+    return withFoldedStringData(prepared);
+  if (prepared.kind === 'ClusterRole' && prepared.aggregationRule !== undefined) {
+    const { rules, ...rest } = prepared;
+    return rest as KubeObject;
+  }
+  return prepared;
+}
+
+function clean(value: unknown, type: SchemaType): unknown {
+  if (Array.isArray(value)) return cleanItems(value, type);
+  return isFields(value) ? cleanFields(value, type) : value;
+}
+
+/** Copies on the first change only: most intents have nothing to drop. */
+function cleanFields(fields: Fields, type: SchemaType): Fields {
+  const known = type.kind === 'branch' ? type.either : type;
+  let copy: Record<string, unknown> | undefined;
+  for (const key in fields) {
+    const value = fields[key];
+    const place = placeOf(key, known);
+    const isDropped = isNoClaim(key, value, known, place);
+    const cleaned = isDropped ? undefined : clean(value, place.type);
+    if (cleaned === value && !isDropped) continue;
+    copy ??= { ...fields };
+    if (isDropped) delete copy[key];
+    else copy[key] = cleaned;
+  }
+  return copy ?? fields;
+}
+
+interface Place {
+  readonly type: SchemaType;
+  readonly keepsNull: boolean;
+}
+
+const untyped: Place = { type: anyType, keepsNull: true };
+/** A field that the schema does not have: left for the server to refuse, its nulls apart. */
+const unknownField: Place = { type: anyType, keepsNull: false };
+
+function placeOf(key: string, type: SchemaType): Place {
+  switch (type.kind) {
+    case 'struct':
+      return type.fields.get(key) ?? (type.open ? untyped : unknownField);
+    case 'map':
+      return { type: type.item, keepsNull: type.keepsNull || nullStandsIn(type.item) };
+    default:
+      return untyped;
+  }
+}
+
+function nullStandsIn(type: SchemaType): boolean {
+  return type.kind === 'any' && type.keepsNull;
+}
+
+function isNoClaim(key: string, value: unknown, type: SchemaType, place: Place): boolean {
+  if (value === undefined) return true;
+  if (value === null) return !place.keepsNull;
+  return isObjectMeta(type) && isEmptyOfMetadata(key, value);
+}
+
+/** Of embedded objects too (templates of Pods, `x-kubernetes-embedded-resource`). */
+function isObjectMeta(type: SchemaType): type is StructType {
+  return type.kind === 'struct' && type.name === objectMetaName;
+}
+
+function cleanItems(items: readonly unknown[], type: SchemaType): readonly unknown[] {
+  const itemType = type.kind === 'list' ? type.item : type.kind === 'branch' ? type : anyType;
+  let copy: unknown[] | undefined;
+  for (let index = 0; index < items.length; index++) {
+    const cleaned = cleanItem(items[index], type, itemType);
+    if (cleaned === items[index]) continue;
+    copy ??= [...items];
+    copy[index] = cleaned;
+  }
+  return copy ?? items;
+}
+
+function cleanItem(item: unknown, type: SchemaType, itemType: SchemaType): unknown {
+  const cleaned = clean(item, itemType);
+  const isKeyed = type.kind === 'list' && type.builtIn && type.list === 'map';
+  return isKeyed && isFields(cleaned) ? withoutEmptyKeys(cleaned, type) : cleaned;
+}
+
+/** `protocol: ""` in a port adds the same port again at every apply; left out, it means its default. */
+function withoutEmptyKeys(item: Fields, list: ListType): Fields {
+  let copy: Record<string, unknown> | undefined;
+  for (const key of list.keys) {
+    if (item[key] !== '' || keyDefault(key, list) === undefined) continue;
+    copy ??= { ...item };
+    delete copy[key];
+  }
+  return copy ?? item;
+}
