@@ -2,16 +2,29 @@
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 
-const suites = { unit: ['src/**/*.test.ts', 'test/unit/**/*.test.ts'], integration: ['test/integration/**/*.test.ts'] };
+const suites = {
+  unit: ['src/**/*.test.ts', 'test/unit/**/*.test.ts'],
+  integration: ['test/integration/**/*.test.ts'],
+};
 const [suite = 'unit', filter = ''] = process.argv.slice(2);
 const patterns = suites[suite];
-if (patterns === undefined) throw new Error(`Unknown suite "${suite}"; known: ${Object.keys(suites).join(', ')}`);
+if (patterns === undefined)
+  throw new Error(`Unknown suite "${suite}"; known: ${Object.keys(suites).join(', ')}`);
 
-const files = patterns.flatMap((pattern) => globSync(pattern)).filter((file) => file.includes(filter)).sort();
+const files = patterns
+  .flatMap((pattern) => globSync(pattern))
+  .filter((file) => file.includes(filter))
+  .sort();
 if (files.length === 0) throw new Error(`No test file of suite "${suite}" matches "${filter}"`);
 const { status } = spawnSync(
   process.execPath,
-  ['--test', '--test-reporter=spec', '--test-timeout=300000', ...(suite === 'integration' ? ['--test-concurrency=1'] : []), ...files],
+  [
+    '--test',
+    '--test-reporter=spec',
+    '--test-timeout=300000',
+    ...(suite === 'integration' ? ['--test-concurrency=1'] : []),
+    ...files,
+  ],
   { stdio: 'inherit' },
 );
 process.exitCode = status ?? 1;

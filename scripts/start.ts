@@ -1,0 +1,110 @@
+// `npm start`: the shipped operators and their samples on a control plane of their own, and what comes of it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { parseAllDocuments } from 'yaml';
+import type { KubeObject } from '../src/util/kube-object.ts';
+import {
+  type ControlPlane,
+  InstantKubelet,
+  type PlaneClient,
+  startControlPlane,
+} from '../test/support/control-plane/index.ts';
+
+const operators = readdirSync('operators').filter((name) => name.endsWith('.yaml'));
+
+async function main(): Promise<void> {
+  console.log(
+    'Starting etcd, kube-apiserver and kube-controller-manager (built once, about five minutes) ...',
+  );
+  const plane = await startControlPlane();
+  const stopper = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopper.abort());
+  const client = plane.client();
+  const kubelet = new InstantKubelet(client);
+  const homeostat = startHomeostat(plane);
+  try {
+    await whenRunning(homeostat, operators.length);
+    kubelet.start({ namespace: 'default', selector: '!batch.kubernetes.io/job-name' });
+    await applySamples(client);
+    await kubelet.completeJob('default', 'foobar-sample');
+    await showPodSet(client);
+    console.log(
+      `\nThe API is yours:\n  export KUBECONFIG=${plane.kubeconfigPath()}\n  kubectl get podsets,deployments,pods`,
+    );
+    if (process.stdout.isTTY) {
+      console.log('\nCtrl-C stops everything.');
+      await once(stopper.signal, 'abort');
+    }
+  } finally {
+    await kubelet.stop();
+    homeostat.kill('SIGTERM');
+    await once(homeostat, 'exit');
+    await plane.stop();
+  }
+}
+
+function startHomeostat(plane: ControlPlane) {
+  const flags = ['--definitions', 'operators', '--http', 'off'];
+  const args = ['run', ...flags, '--kubeconfig', plane.kubeconfigPath()];
+  return spawn('bin/homeostat', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+async function whenRunning(
+  homeostat: ReturnType<typeof startHomeostat>,
+  count: number,
+): Promise<void> {
+  let running = 0;
+  const lines = createInterface({ input: homeostat.stdout });
+  await new Promise<void>((resolve, reject) => {
+    homeostat.once('exit', (code) => reject(new Error(`homeostat ended with ${code}`)));
+    lines.on('line', (line) => {
+      const { msg, definition } = JSON.parse(line);
+      if (msg !== 'Definition running') return;
+      console.log(`Operator "${definition}" is running`);
+      running++;
+      if (running === count) resolve();
+    });
+  });
+}
+
+async function applySamples(client: PlaneClient): Promise<void> {
+  for (const name of readdirSync('operators/samples')) {
+    for (const document of parseAllDocuments(readFileSync(`operators/samples/${name}`, 'utf8'))) {
+      const sample: KubeObject = document.toJS();
+      await client.apply(sample);
+      console.log(`Applied ${sample.kind} "${sample.metadata.name}"`);
+    }
+  }
+}
+
+async function showPodSet(client: PlaneClient): Promise<void> {
+  const podsets = '/apis/apps.example.com/v1alpha1/namespaces/default/podsets';
+  const isReady = ({ status }: KubeObject) =>
+    (status as Status | undefined)?.conditions?.some(
+      ({ type, status: s }) => type === 'Ready' && s === 'True',
+    ) === true;
+  const items = await client.untilList(
+    podsets,
+    (found) => found.length > 0 && found.every(isReady),
+  );
+  for (const item of items) {
+    const { nodes = [], readyReplicas = 0 } = item.status as Status;
+    console.log(
+      `\nPodSet ${item.metadata.name} (size ${(item.spec as { size: number }).size}) is ready`,
+    );
+    console.log(`└─ Deployment ${item.metadata.name}, ${readyReplicas} ready replicas`);
+    for (const [index, node] of nodes.entries()) {
+      console.log(`   ${index === nodes.length - 1 ? '└─' : '├─'} Pod ${node}`);
+    }
+  }
+}
+
+interface Status {
+  readonly nodes?: readonly string[];
+  readonly readyReplicas?: number;
+  readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+}
+
+await main();

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { build } from 'esbuild';
+
+describe('unit/browser-bundle', () => {
+  for (const room of ['definition', 'compile', 'controller', 'reconcile']) {
+    test(`${room} bundles for a browser: nothing of Node is reached`, async () => {
+      const { errors, outputFiles } = await build({
+        entryPoints: [`src/${room}/index.ts`],
+        bundle: true,
+        platform: 'browser',
+        format: 'esm',
+        write: false,
+        logLevel: 'silent',
+      });
+      assert.deepEqual(errors, []);
+      const text = outputFiles[0]?.text ?? '';
+      assert.ok(text.length > 0);
+      assert.doesNotMatch(text, /from "node:/);
+    });
+  }
+});
