@@ -1,11 +1,11 @@
 // `npm run bench`: finds or builds what the rig needs, runs it and prints its table.
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ensureBinaries } from '../test/support/control-plane/index.ts';
 import { launch } from '../test/support/control-plane/supervised-process.ts';
+import { makeTemporaryFolder } from '../test/support/control-plane/temporary-folder.ts';
 import { ensureGoProgram, goProgramOf } from './peer-binaries.ts';
 import { resultsPage } from './results-page.ts';
 
@@ -38,17 +38,17 @@ else await bench();
 async function bench(): Promise<void> {
   // The raw peers only do the backlog, and nothing worth counting.
   const { count, peers = count ? 'go,homeostat' : 'raw-node,go,homeostat' } = values;
-  const folder = mkdtempSync(join(tmpdir(), 'homeostat-bench-'));
+  const folder = await makeTemporaryFolder('homeostat-bench-');
   try {
     const table = await runRig({
       arguments: rigArguments(peers),
-      environment: await rigEnvironment(peers.split(','), folder),
+      environment: await rigEnvironment(peers.split(','), folder.path),
     });
     if (!values.write) return;
     const page = resultsPage({ arguments: process.argv.slice(2), table, date: new Date() });
     writeFileSync(pathOf('RESULTS.md'), page);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await folder.remove();
   }
 }
 

@@ -24,13 +24,20 @@ export const allBinaries: readonly BinaryName[] = [
  * Looks for binaries: `TEST_ASSET_<NAME>` for one of them, the folder `KUBEBUILDER_ASSETS`, the cache
  * of those that were built before.
  */
-export function searchBinaries(names: readonly BinaryName[] = allBinaries): BinarySearch {
+export function searchBinaries(
+  names: readonly BinaryName[] = allBinaries,
+  environment: NodeJS.ProcessEnv = process.env,
+): BinarySearch {
   const found: Partial<Record<BinaryName, string>> = {};
   for (const name of names) {
-    const path = candidates(name).find(isExecutable);
+    const path = candidates(name, environment).find(isExecutable);
     if (path !== undefined) found[name] = path;
   }
-  return { found, missing: names.filter((name) => found[name] === undefined), go: findGo() };
+  return {
+    found,
+    missing: names.filter((name) => found[name] === undefined),
+    go: findGo(environment),
+  };
 }
 
 /**
@@ -57,10 +64,10 @@ export function missingBinariesMessage(missing: readonly BinaryName[]): string {
   ].join(' ');
 }
 
-function candidates(name: BinaryName): readonly string[] {
-  const own = process.env[assetVariable(name)];
-  const assets = process.env.KUBEBUILDER_ASSETS;
-  const cached = join(cacheFolder(process.env), name);
+function candidates(name: BinaryName, environment: NodeJS.ProcessEnv): readonly string[] {
+  const own = environment[assetVariable(name)];
+  const assets = environment.KUBEBUILDER_ASSETS;
+  const cached = join(cacheFolder(environment), name);
   // A path given for this very binary is taken or refused, never silently passed over.
   if (own && !isExecutable(own)) {
     throw new Error(`Expected an executable in ${assetVariable(name)}, found "${own}"`);
@@ -73,8 +80,8 @@ function assetVariable(name: BinaryName): string {
   return `TEST_ASSET_${name.toUpperCase().replaceAll('-', '_')}`;
 }
 
-function findGo(): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+function findGo(environment: NodeJS.ProcessEnv): string | undefined {
+  const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return [...folders, '/usr/local/go/bin'].map((folder) => join(folder, 'go')).find(isExecutable);
 }
 

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Binaries, ensureBinaries } from './binaries.ts';
@@ -16,6 +15,7 @@ import {
   writeServerFiles,
 } from './server-arguments.ts';
 import { launch, type SupervisedProcess } from './supervised-process.ts';
+import { makeTemporaryFolder, type TemporaryFolder } from './temporary-folder.ts';
 import type { BinaryName } from './versions.ts';
 
 export interface ControlPlaneOptions {
@@ -27,6 +27,12 @@ export interface ControlPlaneOptions {
   readonly users?: readonly string[];
   /** Upper bound for the start of the servers, in ms. @default 60_000 */
   readonly startLimitMs?: number;
+}
+
+interface PlaneParts extends ControlPlaneOptions {
+  readonly binaries: Binaries;
+  readonly folder: TemporaryFolder;
+  readonly ports: readonly number[];
 }
 
 /** Process ids of the servers that run now. */
@@ -51,7 +57,8 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const names = controllerManager ? [...servers, 'kube-controller-manager' as const] : servers;
   const binaries = await ensureBinaries(names);
   for (let attempt = 1; ; attempt++) {
-    const plane = new ControlPlane(binaries, options, await findFreePorts(3));
+    const folder = await makeTemporaryFolder('homeostat-control-plane-');
+    const plane = new ControlPlane({ binaries, folder, ports: await findFreePorts(3), ...options });
     try {
       await plane.start();
       return plane;
@@ -66,22 +73,22 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 /** A running control plane; `startControlPlane` makes it. */
 export class ControlPlane {
   readonly #binaries: Binaries;
+  readonly #folder: TemporaryFolder;
   readonly #layout: PlaneLayout;
   readonly #users: readonly PlaneUser[];
   readonly #clients = new Map<string, PlaneClient>();
   readonly #startLimitMs: number;
-  #janitor: SupervisedProcess | undefined;
   #etcd: SupervisedProcess | undefined;
   #apiServer: SupervisedProcess | undefined;
   #controllerManager: SupervisedProcess | undefined;
 
   /** @internal */
-  constructor(binaries: Binaries, options: ControlPlaneOptions, ports: readonly number[]) {
-    const { audit = false, users = [], startLimitMs = 60_000 } = options;
-    const folder = mkdtempSync(join(tmpdir(), 'homeostat-control-plane-'));
-    this.#binaries = binaries;
+  constructor(options: PlaneParts) {
+    const { folder, ports, audit = false, users = [], startLimitMs = 60_000 } = options;
+    this.#binaries = options.binaries;
+    this.#folder = folder;
     this.#startLimitMs = startLimitMs;
-    this.#layout = planLayout({ folder, ports, hasAudit: audit });
+    this.#layout = planLayout({ folder: folder.path, ports, hasAudit: audit });
     this.#users = [
       ...superusers.map((name) => planUser(name, ['system:masters'])),
       ...users.map((name) => planUser(name, [])),
@@ -90,15 +97,7 @@ export class ControlPlane {
 
   /** @internal */
   async start(): Promise<void> {
-    const { folder } = this.#layout;
     writeServerFiles(this.#layout, this.#users);
-    // Whatever kills us takes the servers with it at the same moment; their data goes right after.
-    const sweep = 'read -r _ <&3 || { sleep 1; rm -rf "$1"; }';
-    this.#janitor = await launch({
-      command: '/bin/sh',
-      args: ['-c', sweep, 'janitor', folder],
-      keepsOwnLifeline: true,
-    });
     this.#etcd = await this.#launch('etcd', etcdArguments(this.#layout));
     await this.startApiServer();
     if (this.#binaries['kube-controller-manager'] !== undefined) await this.#startManager();
@@ -191,9 +190,9 @@ export class ControlPlane {
   async stop(): Promise<void> {
     for (const client of this.#clients.values()) client.close();
     // Nothing of a throwaway plane is worth a grace period.
-    const servers = [this.#controllerManager, this.#apiServer, this.#etcd, this.#janitor];
+    const servers = [this.#controllerManager, this.#apiServer, this.#etcd];
     for (const server of servers) await server?.stop(0);
-    rmSync(this.folder, { recursive: true, force: true });
+    await this.#folder.remove();
   }
 
   async #startManager(): Promise<void> {

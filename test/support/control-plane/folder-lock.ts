@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function withFolderLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
   while (!tryLock(folder)) {
     if (isAbandoned(folder)) rmSync(folder, { recursive: true, force: true });
-    else await sleep(500);
+    else await sleep(100);
   }
   try {
     return await work();

@@ -1,6 +1,6 @@
 import { after, before } from 'node:test';
 import { AuditLog } from './audit-log.ts';
-import { missingBinariesMessage, searchBinaries } from './binaries.ts';
+import { type BinarySearch, missingBinariesMessage, searchBinaries } from './binaries.ts';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
 import type { PlaneClient } from './plane-client.ts';
 
@@ -31,7 +31,8 @@ export interface SharedControlPlane {
  * });
  */
 export function useControlPlane(options: ControlPlaneOptions = {}): SharedControlPlane {
-  const skip = reasonToSkip();
+  const skip = reasonToSkip(searchBinaries(), process.env.CI === 'true');
+  if (skip !== false) process.stderr.write(`\n*** SKIPPED: ${skip}\n\n`);
   let plane: ControlPlane | undefined;
   let audit: AuditLog | undefined;
   if (skip === false) {
@@ -65,11 +66,10 @@ function running<T>(value: T | undefined, skip: string | false): T {
   );
 }
 
-function reasonToSkip(): string | false {
-  const { missing, go } = searchBinaries();
+/** False, or why tests have to do without. @throws Error with that reason in CI. */
+export function reasonToSkip({ missing, go }: BinarySearch, isCi: boolean): string | false {
   if (missing.length === 0 || go !== undefined) return false;
   const reason = missingBinariesMessage(missing);
-  if (process.env.CI === 'true') throw new Error(reason);
-  process.stderr.write(`\n*** SKIPPED: ${reason}\n\n`);
+  if (isCi) throw new Error(reason);
   return reason;
 }

@@ -1,0 +1,29 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { launch } from './supervised-process.ts';
+
+/** A folder that does not outlive this process, however it ends. */
+export interface TemporaryFolder {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+/** Processes that write into the folder die with us too, but not before we do: hence the second. */
+const sweepWhenAlone = 'read -r _ <&3 || { sleep 1; rm -rf "$1"; }';
+
+export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFolder> {
+  const path = mkdtempSync(join(tmpdir(), prefix));
+  const janitor = await launch({
+    command: '/bin/sh',
+    args: ['-c', sweepWhenAlone, 'janitor', path],
+    keepsOwnLifeline: true,
+  });
+  return {
+    path,
+    async remove() {
+      await janitor.stop(0);
+      rmSync(path, { recursive: true, force: true });
+    },
+  };
+}
