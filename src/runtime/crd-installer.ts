@@ -1,6 +1,17 @@
+import { createSchemaCompiler, type SchemaType } from '../compile/index.ts';
 import type { OperatorDefinition } from '../definition/index.ts';
 import { type Informer, KubeError, type StoredObject } from '../kube/roles.ts';
-import { type ChildIntent, intentOf, isAsWanted } from '../reconcile/index.ts';
+import {
+  appliedHashOf,
+  covers,
+  definitionLabel,
+  fieldManagerOf,
+  managedByLabel,
+  managedByValue,
+  pathHash,
+  prepare,
+  stamped,
+} from '../reconcile/index.ts';
 import type { Clock } from '../util/clock.ts';
 import { type Gvk, gvkOf } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
@@ -18,7 +29,6 @@ export type InstallResult =
   | { readonly kind: 'refused'; readonly message: string };
 
 const crdGvk: Gvk = gvkOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
-const definitionLabel = 'homeostat.dev/definition';
 /** How often a new kind is asked for until every part of the server serves it. */
 const servedPollMs = 100;
 
@@ -54,8 +64,8 @@ async function bringAbout(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const name = definition.kind.crd.metadata.name;
-  const type = await cluster.fetchKindSchema(crdGvk, signal);
-  const intent = intentOf(ownedCrd(definition), type);
+  const schema = await cluster.fetchKindSchema(crdGvk, signal);
+  const intent = intentFor(definition, schema && createSchemaCompiler().compile(schema));
   // Twice: somebody may create it between the look and the create-only apply.
   for (let attempt = 0; attempt < 2; attempt++) {
     const live = crds.get(undefined, name);
@@ -75,7 +85,7 @@ async function bringAbout(
 }
 
 interface CrdApply {
-  readonly intent: ChildIntent;
+  readonly intent: CrdIntent;
   readonly live: StoredObject | undefined;
   readonly definition: OperatorDefinition;
   readonly cluster: RuntimeCluster;
@@ -84,23 +94,46 @@ interface CrdApply {
 async function apply({ intent, live, definition, cluster }: CrdApply, signal: AbortSignal) {
   const guard =
     live === undefined ? { resourceVersion: '1' } : { uid: live.object.metadata.uid ?? '' };
-  const manifest = { ...intent.manifest, metadata: { ...intent.manifest.metadata, ...guard } };
+  const sent = stamped(intent.manifest, intent.hash);
+  const manifest = { ...sent, metadata: { ...sent.metadata, ...guard } };
   // Forced: a CRD that we may touch is ours alone to define.
   await cluster.apply(
     manifest,
-    { fieldManager: fieldManagerOf(definition), force: true, flow: flowOf(definition) },
+    { fieldManager: fieldManagerOf(definition.name), force: true, flow: flowOf(definition) },
     signal,
   );
 }
 
-function ownedCrd(definition: OperatorDefinition): KubeObject {
+interface CrdIntent {
+  readonly manifest: KubeObject;
+  readonly hash: string;
+  readonly type: SchemaType | undefined;
+}
+
+/** The CRD with our labels, prepared to be compared and sent. */
+function intentFor(definition: OperatorDefinition, type: SchemaType | undefined): CrdIntent {
   const { crd } = definition.kind;
   const labels = {
     ...crd.metadata.labels,
-    'app.kubernetes.io/managed-by': 'homeostat',
+    [managedByLabel]: managedByValue,
     [definitionLabel]: definition.name,
   };
-  return { ...crd, metadata: { ...crd.metadata, labels } };
+  const owned = { ...crd, metadata: { ...crd.metadata, labels } };
+  const manifest = prepare(owned, type, { hasStatus: true });
+  return { manifest, hash: pathHash(manifest, type), type };
+}
+
+/** Would an apply change nothing? The same three questions as for a child. */
+function isAsWanted(
+  { manifest, hash, type }: CrdIntent,
+  live: StoredObject,
+  definition: OperatorDefinition,
+): boolean {
+  return (
+    live.appliedBy.includes(fieldManagerOf(definition.name)) &&
+    appliedHashOf(live.object) === hash &&
+    covers(manifest, live.object, type)
+  );
 }
 
 function refusalOf(live: KubeObject, definition: OperatorDefinition): string | undefined {
@@ -155,10 +188,6 @@ interface Condition {
 function conditionOf(object: KubeObject, type: string): Condition | undefined {
   const status = object.status as { readonly conditions?: readonly Condition[] } | undefined;
   return status?.conditions?.find((condition) => condition.type === type);
-}
-
-function fieldManagerOf(definition: OperatorDefinition): string {
-  return `homeostat/${definition.name}`;
 }
 
 function flowOf(definition: OperatorDefinition) {
