@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withFolderLock } from './folder-lock.ts';
@@ -49,8 +49,16 @@ const goModules: readonly GoModule[] = [
 export async function buildBinaries(options: BuildOptions): Promise<void> {
   mkdirSync(options.folder, { recursive: true });
   await withFolderLock(join(options.folder, '.lock'), async () => {
+    removeLeftovers(options.folder);
     for (const module of goModules) await buildModule(module, options);
   });
+}
+
+/** What a build that was killed has left; called by the one who holds the lock. */
+function removeLeftovers(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith('.build-')) rmSync(join(folder, name), { recursive: true, force: true });
+  }
 }
 
 async function buildModule(module: GoModule, { go, folder, names }: BuildOptions): Promise<void> {

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -34,6 +42,7 @@ describe('test/control-plane/build-binaries', () => {
       'while [ "$1" != -o ]; do shift; done; echo half > "$2"; exit 1',
     );
     const folder = join(root, 'failing-cache');
+    mkdirSync(join(folder, '.build-of-one-that-was-killed'), { recursive: true });
     await assert.rejects(buildBinaries({ go, folder, names: ['etcd'] }), /go build .* failed/);
     assert.deepEqual(readdirSync(folder), []);
   });
