@@ -14,6 +14,7 @@ const usage = `npm run bench -- [options]
   --n N             resources (default 1000)
   --reps N          repetitions, interleaved (default 3; 1 with --count)
   --workloads LIST  W1,W2,W2b,W3,W4,W5 (default: all)
+  --limit SECONDS   upper bound of each workload (default 600)
   --count           counts requests by the audit log (W6 and W7 too) in place of measuring times
   --bundle          measures dist/homeostat.mjs in place of bin/homeostat
   --write           writes bench/RESULTS.md
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     n: { type: 'string', default: '1000' },
     reps: { type: 'string' },
     workloads: { type: 'string' },
+    limit: { type: 'string', default: '600' },
     count: { type: 'boolean', default: false },
     bundle: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
@@ -53,9 +55,9 @@ async function bench(): Promise<void> {
 }
 
 function rigArguments(peers: string): readonly string[] {
-  const { n, count, reps = count ? '1' : '3', workloads } = values;
+  const { n, limit, count, reps = count ? '1' : '3', workloads } = values;
   return [
-    ...['--peers', peers, '--n', n, '--reps', reps],
+    ...['--peers', peers, '--n', n, '--reps', reps, '--limit', limit],
     // The rig adds to a file of that name; each run has its own, so that its table shows it alone.
     ...['--label', new Date().toISOString().slice(0, 19).replaceAll(':', '-')],
     ...(workloads === undefined ? [] : ['--workloads', workloads]),

@@ -46,8 +46,8 @@ const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
 /**
  * Counts requests by the audit log of a control plane started with `audit: true`. Leases, discovery
- * and OpenAPI are left out. The server writes a line before it sends the answer, so what a client has
- * seen answered is counted.
+ * and OpenAPI are left out. A long answer may be seen a moment before its line is written: wait with
+ * `quiet`, then count.
  */
 export class AuditLog {
   readonly #file: string;
