@@ -111,7 +111,8 @@ async function runRig(run: RigRun): Promise<string> {
     },
   });
   const { code, signal } = await rig.ended;
-  if (code !== 0) throw new Error(`The rig ended with ${signal ?? code}`);
+  if (code !== 0)
+    throw new Error(`A peer failed, see above (the rig ended with ${signal ?? code})`);
   return output;
 }
 
