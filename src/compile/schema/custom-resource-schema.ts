@@ -1,10 +1,20 @@
 import type { Gvk } from '../../util/gvk.ts';
 import type { KindSchema } from '../schema-source.ts';
+import bundled from './builtin-schemas.generated.json' with { type: 'json' };
 import type { JsonSchema } from './json-schema.ts';
-import { objectMetaComponents, objectMetaName } from './object-meta-schema.ts';
 import { createSchemaCompiler } from './schema-compiler.ts';
 import type { SchemaType } from './schema-type.ts';
 
+const metaPackage = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+const objectMetaName = `${metaPackage}.ObjectMeta`;
+/** ObjectMeta and what it reaches. */
+const metaComponents = [
+  objectMetaName,
+  `${metaPackage}.OwnerReference`,
+  `${metaPackage}.ManagedFieldsEntry`,
+  `${metaPackage}.FieldsV1`,
+  `${metaPackage}.Time`,
+];
 const objectMeta: JsonSchema = { $ref: `#/components/schemas/${objectMetaName}` };
 const text: JsonSchema = { type: 'string' };
 
@@ -15,7 +25,10 @@ const text: JsonSchema = { type: 'string' };
 export function customResourceSchema(openAPIV3Schema: object, gvk: Gvk): KindSchema {
   const root = componentName(gvk);
   const schema = withObjectFields(withEmbeddedObjects(openAPIV3Schema));
-  return { root, components: { ...objectMetaComponents, [root]: { ...schema } } };
+  return {
+    root,
+    components: { ...pick(bundled.components, metaComponents), [root]: { ...schema } },
+  };
 }
 
 /** The type of a custom resource, from its CRD alone: the same as the server's documents give once the CRD is installed. */
@@ -44,7 +57,9 @@ function withEmbeddedObjects(schema: JsonSchema): JsonSchema {
       additionalProperties: withEmbeddedObjects(schema.additionalProperties),
     }),
   };
-  return copy['x-kubernetes-embedded-resource'] ? withObjectFields(copy) : copy;
+  if (!copy['x-kubernetes-embedded-resource']) return copy;
+  const required = new Set([...(copy.required ?? []), 'kind', 'apiVersion']);
+  return withObjectFields({ ...copy, required: [...required] });
 }
 
 function mapValues<T>(
@@ -52,4 +67,11 @@ function mapValues<T>(
   change: (value: T) => T,
 ): Record<string, T> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+}
+
+function pick<T>(
+  record: Readonly<Record<string, T>>,
+  keys: readonly string[],
+): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(record).filter(([key]) => keys.includes(key)));
 }
