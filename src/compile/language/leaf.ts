@@ -62,6 +62,8 @@ export interface Reference {
   readonly offset: number;
   /** Offset of each step of `path`, same base. */
   readonly stepOffsets: readonly number[];
+  /** For `now` and `random`: it is evaluated only where a value read from `observed` is missing (`observed.x.y ?? $now()`). */
+  readonly behindObserved?: true;
 }
 
 /** What an expression sees. Objects are aliases of the cache and must not be changed. */

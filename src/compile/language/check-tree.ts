@@ -1,0 +1,121 @@
+import { nearestName } from '../../util/nearest-name.ts';
+import { builtinFunctions } from './builtin-functions.ts';
+import { languageFunctions } from './functions.ts';
+import type { LeafProblem } from './leaf.ts';
+import { limits } from './limits.ts';
+import { variableNames } from './runtime-scope.ts';
+import { type SyntaxNode, walk } from './syntax-tree.ts';
+import { startOf, type Token } from './tokens.ts';
+
+interface CheckOptions {
+  readonly tree: SyntaxNode;
+  readonly tokens: readonly Token[];
+  /** Gives the reason why a regular expression cannot be used. */
+  readonly checkRegex: (literal: RegExp) => string | undefined;
+}
+
+/** Errors that JSONata's parser does not see: unknown variables and functions, and what we do not allow. */
+export function checkTree({ tree, tokens, checkRegex }: CheckOptions): readonly LeafProblem[] {
+  const nodes = [...walk(tree)];
+  if (nodes.length > limits.nodes) {
+    return [problem('forbidden-expression', 'Expected a smaller expression', 0)];
+  }
+  const bound = boundNames(nodes);
+  const problems = nodes.flatMap((node) => {
+    const offset = startOf(tokens, node.position);
+    switch (node.type) {
+      case 'variable':
+        return checkVariable(node, bound, offset);
+      case 'function':
+        return checkCall(node, tokens);
+      case 'transform':
+        return [
+          problem(
+            'forbidden-expression',
+            'The transform operator "|...|" is not there',
+            offset,
+            'Build a new object with "{ }" or $merge()',
+          ),
+        ];
+      case 'regex':
+        return node.value instanceof RegExp ? checkLiteral(node.value, checkRegex, offset) : [];
+      default:
+        return [];
+    }
+  });
+  return withoutRepeats(problems);
+}
+
+/** JSONata copies the left side of `??` and `?:`, mistakes included. */
+function withoutRepeats(problems: readonly LeafProblem[]): readonly LeafProblem[] {
+  const seen = new Map(problems.map((each) => [`${each.offset} ${each.message}`, each]));
+  return [...seen.values()].toSorted((a, b) => a.offset - b.offset);
+}
+
+function checkLiteral(
+  literal: RegExp,
+  checkRegex: CheckOptions['checkRegex'],
+  offset: number,
+): LeafProblem[] {
+  const reason = checkRegex(literal);
+  return reason === undefined ? [] : [problem('forbidden-expression', reason, offset)];
+}
+
+function checkVariable(
+  node: SyntaxNode,
+  bound: ReadonlySet<string>,
+  offset: number,
+): LeafProblem[] {
+  const name = String(node.value);
+  if (name === 'eval' && !bound.has(name)) {
+    return [problem('forbidden-expression', 'The function $eval() is not there', offset)];
+  }
+  if (name === '' || name === '$' || bound.has(name) || knownNames.has(name)) return [];
+  const nearest = nearestName(name, [...bound, ...knownNames]);
+  const hint = nearest === undefined ? undefined : `Did you mean "$${nearest}"?`;
+  return [problem('unknown-name', `Unknown name "$${name}"`, offset, hint)];
+}
+
+/** `sum(x)` calls a field named `sum`, which never works. */
+function checkCall(node: SyntaxNode, tokens: readonly Token[]): LeafProblem[] {
+  const procedure = node.procedure;
+  const [step, ...more] = procedure?.type === 'path' ? (procedure.steps ?? []) : [];
+  if (step?.type !== 'name' || more.length > 0) return [];
+  const name = String(step.value);
+  const hint = knownNames.has(name) ? `Write "$${name}(...)"` : 'Functions begin with "$"';
+  return [
+    problem('unknown-name', `Unknown function "${name}"`, startOf(tokens, step.position), hint),
+  ];
+}
+
+const knownNames: ReadonlySet<string> = new Set([
+  ...builtinFunctions.keys(),
+  ...languageFunctions.map(({ name }) => name),
+  ...variableNames,
+]);
+
+/** Variables that the expression itself binds: by `:=`, as parameters, by `@$v` and `#$i`. */
+function boundNames(nodes: readonly SyntaxNode[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const node of nodes) {
+    if (node.type === 'bind' && !Array.isArray(node.lhs)) names.add(String(node.lhs?.value));
+    if (node.type === 'lambda') {
+      for (const parameter of node.arguments ?? []) names.add(String(parameter.value));
+    }
+    if (node.focus !== undefined) names.add(node.focus);
+    if (node.index !== undefined) names.add(node.index);
+    for (const stage of node.stages ?? []) {
+      if (stage.type === 'index') names.add(String(stage.value));
+    }
+  }
+  return names;
+}
+
+function problem(
+  code: LeafProblem['code'],
+  message: string,
+  offset: number,
+  hint?: string,
+): LeafProblem {
+  return { severity: 'error', code, message, offset, ...(hint === undefined ? {} : { hint }) };
+}

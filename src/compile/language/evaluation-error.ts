@@ -1,0 +1,123 @@
+import { ExpressionError } from './expression-error.ts';
+
+/**
+ * Turns what JSONata threw into our error. Its own messages quote values, so none of them is passed on.
+ * `authored` are the messages that the expression itself gives to `$error` and `$assert` as literals.
+ */
+export function evaluationError(
+  thrown: unknown,
+  source: string,
+  authored: ReadonlySet<string>,
+): ExpressionError {
+  const shown = `"${shorten(source)}"`;
+  if (thrown instanceof ExpressionError) {
+    return new ExpressionError(thrown.code, `${thrown.message} in ${shown}`, { cause: thrown });
+  }
+  const { code, token, index, message } = fieldsOf(thrown);
+  const limit = limitReason(code, thrown);
+  if (limit !== undefined) {
+    return new ExpressionError('limit-exceeded', `${limit} in ${shown}`);
+  }
+  if ((code === 'D3137' || code === 'D3141') && authored.has(message)) {
+    return new ExpressionError('evaluation-failed', `${message} in ${shown}`);
+  }
+  return new ExpressionError('evaluation-failed', `${reason(code, token, index)} in ${shown}`);
+}
+
+/** Was it the time limit? Then the machine, not the expression, may have stood still. */
+export function isTimeout(thrown: unknown): boolean {
+  return fieldsOf(thrown).code === 'D1012';
+}
+
+function fieldsOf(thrown: unknown): {
+  code: string;
+  token: string;
+  index: string;
+  message: string;
+} {
+  const fields = typeof thrown === 'object' && thrown !== null ? thrown : {};
+  const textOf = (key: string) => {
+    const value = (fields as Readonly<Record<string, unknown>>)[key];
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  };
+  return {
+    code: textOf('code'),
+    token: textOf('token'),
+    index: textOf('index'),
+    message: textOf('message'),
+  };
+}
+
+function limitReason(code: string, thrown: unknown): string | undefined {
+  switch (code) {
+    case 'D1011':
+      return 'Too many nested evaluations';
+    case 'D1012':
+      return 'The time limit was exceeded';
+    case 'D2014':
+    case 'D2015':
+      return 'A list became too long';
+    default:
+      // Stack or text length of the platform.
+      return thrown instanceof RangeError ? 'A limit of the platform was exceeded' : undefined;
+  }
+}
+
+function reason(code: string, token: string, index: string): string {
+  switch (code) {
+    case 'T0410':
+    case 'T0411':
+    case 'T0412':
+      return `Argument ${index} of $${token}() has the wrong type`;
+    case 'D1001':
+    case 'D3001':
+      return 'Expected a finite number';
+    case 'D1002':
+      return 'Expected a number behind "-"';
+    case 'T1003':
+      return 'Expected a text as the key of an object';
+    case 'D1004':
+      return 'A regular expression matched the empty text';
+    case 'T1006':
+    case 'T2006':
+      return 'Expected a function';
+    case 'D1009':
+      return 'Two keys of an object are equal';
+    case 'T2001':
+      return `Expected a number to the left of "${token}"`;
+    case 'T2002':
+      return `Expected a number to the right of "${token}"`;
+    case 'T2003':
+    case 'T2004':
+      return 'Expected whole numbers around ".."';
+    case 'T2007':
+    case 'T2008':
+      return 'Expected only texts or only numbers to sort by';
+    case 'T2009':
+      return `Expected values of one type around "${token}"`;
+    case 'T2010':
+      return `Expected texts or numbers around "${token}"`;
+    case 'D3030':
+      return 'Expected a value that is a number';
+    case 'D3060':
+      return 'Expected a number that is not negative as the argument of $sqrt()';
+    case 'D3061':
+      return 'The result of $power() is not a finite number';
+    case 'D3110':
+      return 'Expected a time in ISO 8601 as the argument of $toMillis()';
+    case 'D3137':
+      return '$error() was called';
+    case 'D3138':
+    case 'D3139':
+      return 'Expected exactly one element for $single()';
+    case 'D3141':
+      return 'An assertion failed';
+    default:
+      return token === '' ? 'Evaluation failed' : `Evaluation failed at "${token}"`;
+  }
+}
+
+function shorten(source: string): string {
+  const line = source.replace(/\s+/g, ' ');
+  return line.length <= 80 ? line : `${line.slice(0, 77)}...`;
+}

@@ -1,0 +1,215 @@
+import { canonicalJson } from '../../util/canonical-json.ts';
+import { parseDurationMs } from '../../util/duration.ts';
+import { isJsonObject } from '../../util/json.ts';
+import { ExpressionError } from './expression-error.ts';
+import type { Scope } from './leaf.ts';
+import { limits } from './limits.ts';
+import { plainResult } from './plain-json.ts';
+import { parseQuantity } from './quantity.ts';
+import { joinName, stableHash } from './stable-name.ts';
+
+/** What functions need from other rooms. */
+export interface FunctionTools {
+  /** Parses one YAML document; throws when it is none. */
+  readonly parseYaml: (text: string) => unknown;
+  /** Prints a plain value as YAML. */
+  readonly printYaml: (value: unknown) => string;
+  /** Is the object ready by the rules of its kind? */
+  readonly isReady: (object: Readonly<Record<string, unknown>>) => boolean;
+}
+
+export interface FunctionContext {
+  readonly scope: Scope;
+  readonly tools: FunctionTools;
+}
+
+/** A function that expressions have besides JSONata's own. */
+export interface LanguageFunction {
+  readonly name: string;
+  /** The last one may end in `...`: any number of them. */
+  readonly params: readonly string[];
+  readonly returns: string;
+  readonly doc: string;
+  /** A missing first argument gives no result, without a call, unless this is set. */
+  readonly takesMissing?: true;
+  readonly run: (args: readonly unknown[], context: FunctionContext) => unknown;
+}
+
+/** The functions of definition.md section 2. The documentation is made from this table. */
+export const languageFunctions: readonly LanguageFunction[] = [
+  {
+    name: 'now',
+    params: [],
+    returns: 'string',
+    doc: 'The time of the pass in ISO 8601 (UTC); the same throughout a pass',
+    takesMissing: true,
+    run: (_, { scope }) => scope.now,
+  },
+  {
+    name: 'millis',
+    params: [],
+    returns: 'number',
+    doc: 'The time of the pass in milliseconds since 1970',
+    takesMissing: true,
+    run: (_, { scope }) => Date.parse(scope.now),
+  },
+  {
+    name: 'hash',
+    params: ['value'],
+    returns: 'string',
+    doc: 'Ten lower-case letters and digits that depend on the value alone; safe in names',
+    run: ([value]) => stableHash(plainResult(value)),
+  },
+  {
+    name: 'name',
+    params: ['parts...'],
+    returns: 'string',
+    doc: 'The parts joined by "-", cut to 63 characters with a hash at the end',
+    takesMissing: true,
+    run: (parts) => joinName(parts.map(namePart)),
+  },
+  {
+    name: 'json',
+    params: ['value'],
+    returns: 'string',
+    doc: 'The value as compact JSON with sorted keys',
+    run: ([value]) => canonicalJson(plainResult(value)),
+  },
+  {
+    name: 'yaml',
+    params: ['value'],
+    returns: 'string',
+    doc: 'The value as YAML',
+    run: ([value], { tools }) => tools.printYaml(plainResult(value)),
+  },
+  {
+    name: 'parseJson',
+    params: ['text'],
+    returns: 'any',
+    doc: 'The value that a JSON text describes',
+    run: ([text]) => parsed('JSON', () => JSON.parse(textArgument('parseJson', text)) as unknown),
+  },
+  {
+    name: 'parseYaml',
+    params: ['text'],
+    returns: 'any',
+    doc: 'The value that a YAML text describes',
+    run: ([text], { tools }) =>
+      parsed('YAML', () => tools.parseYaml(textArgument('parseYaml', text))),
+  },
+  {
+    name: 'quantity',
+    params: ['quantity'],
+    returns: 'number',
+    doc: 'A Kubernetes quantity ("500m", "1Gi") as a number',
+    run: ([quantity]) => measured('quantity', quantity, parseQuantity),
+  },
+  {
+    name: 'duration',
+    params: ['duration'],
+    returns: 'number',
+    doc: 'A duration ("5m", "1h30m") in seconds',
+    run: ([duration]) => measured('duration', duration, parseSeconds),
+  },
+  {
+    name: 'condition',
+    params: ['object', 'type'],
+    returns: 'object',
+    doc: 'The condition of that type in `status.conditions`, or no value',
+    run: ([object, type]) => findCondition(object, type),
+  },
+  {
+    name: 'isReady',
+    params: ['object'],
+    returns: 'boolean',
+    doc: 'Is the object ready by the rules of its kind? False for a missing one',
+    takesMissing: true,
+    run: ([object], { tools }) => isJsonObject(object) && tools.isReady(object),
+  },
+  {
+    name: 'randomString',
+    params: ['length'],
+    returns: 'string',
+    doc: 'Random letters and digits, fit for a password; 1 to 256 characters',
+    takesMissing: true,
+    run: ([length], { scope }) => scope.randomText(lengthArgument(length)),
+  },
+];
+
+function namePart(part: unknown): string {
+  if (part === undefined || part === null || part === '') {
+    throw new ExpressionError('missing-value', 'Expected a value for every part of $name()');
+  }
+  if (typeof part === 'object') throw wrongArgument('name', 'texts and numbers', part);
+  return String(part);
+}
+
+function findCondition(object: unknown, type: unknown): unknown {
+  const status = isJsonObject(object) ? object.status : undefined;
+  const conditions = isJsonObject(status) ? status.conditions : undefined;
+  if (!Array.isArray(conditions)) return undefined;
+  return conditions.find((condition) => isJsonObject(condition) && condition.type === type);
+}
+
+function parseSeconds(text: string): number | undefined {
+  const ms = parseDurationMs(text);
+  return ms === undefined ? undefined : ms / 1_000;
+}
+
+function measured(
+  name: 'quantity' | 'duration',
+  value: unknown,
+  parse: (text: string) => number | undefined,
+): number {
+  if (typeof value === 'number') return value;
+  const number = parse(textArgument(name, value));
+  if (number === undefined) {
+    throw new ExpressionError(
+      'evaluation-failed',
+      `Expected a ${name} as the argument of $${name}()`,
+    );
+  }
+  return number;
+}
+
+function parsed(format: 'JSON' | 'YAML', parse: () => unknown): unknown {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof ExpressionError) throw error;
+    // The cause is left out: parsers quote the text, which may be a Secret's.
+    throw new ExpressionError(
+      'evaluation-failed',
+      `Expected ${format} as the argument of $parse${format === 'JSON' ? 'Json' : 'Yaml'}()`,
+    );
+  }
+}
+
+function textArgument(name: string, value: unknown): string {
+  if (typeof value !== 'string') throw wrongArgument(name, 'a text', value);
+  if (value.length > limits.textLength) {
+    throw new ExpressionError(
+      'limit-exceeded',
+      `Expected a text of at most ${limits.textLength} characters for $${name}()`,
+    );
+  }
+  return value;
+}
+
+function lengthArgument(value: unknown): number {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > 256) {
+    throw new ExpressionError(
+      'evaluation-failed',
+      'Expected a whole number from 1 to 256 as the argument of $randomString()',
+    );
+  }
+  return value;
+}
+
+function wrongArgument(name: string, expected: string, found: unknown): ExpressionError {
+  const kind = found === null ? 'null' : Array.isArray(found) ? 'a list' : `a ${typeof found}`;
+  return new ExpressionError(
+    'evaluation-failed',
+    `Expected ${expected} as the argument of $${name}(), found ${kind}`,
+  );
+}

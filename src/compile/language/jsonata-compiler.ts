@@ -1,0 +1,220 @@
+import jsonata from 'jsonata';
+import { type BoundedFunction, createBoundedFunctions, toText } from './bounded-functions.ts';
+import { checkTree } from './check-tree.ts';
+import { evaluationError, isTimeout } from './evaluation-error.ts';
+import { ExpressionError } from './expression-error.ts';
+import { compileFast, handOver, plainPathOf } from './fast-path.ts';
+import { type FunctionTools, type LanguageFunction, languageFunctions } from './functions.ts';
+import type { LeafProblem, Reference, Scope } from './leaf.ts';
+import type { ExpressionPart } from './leaf-text.ts';
+import { limits } from './limits.ts';
+import { nativeFunction } from './native-function.ts';
+import { operandTexts } from './operand-text.ts';
+import { plainResult } from './plain-json.ts';
+import { findReferences } from './references.ts';
+import { createRegexEngine } from './regex-engine.ts';
+import { concatenateName, isPresentName, rewrite } from './rewrite.ts';
+import { scopeOf, variablesOf } from './runtime-scope.ts';
+import { sourceProblem } from './source-problems.ts';
+import { suspicions } from './suspicions.ts';
+import { syntaxProblem } from './syntax-problems.ts';
+import { type SyntaxNode, walk } from './syntax-tree.ts';
+import type { Token } from './tokens.ts';
+
+/** A compiled expression without its place in a leaf: offsets count in the source. */
+export interface CompiledExpression {
+  readonly references: readonly Reference[];
+  readonly isPlainPath: boolean;
+  evaluate(scope: Scope): unknown | Promise<unknown>;
+}
+
+export interface Compilation {
+  readonly expression?: CompiledExpression;
+  /** Offsets count in the source. */
+  readonly problems: readonly LeafProblem[];
+}
+
+type Parsed =
+  | { readonly parsed: jsonata.Expression; readonly problem?: undefined }
+  | { readonly parsed?: undefined; readonly problem: LeafProblem };
+
+/** Compiles JSONata sources; equal ones once. */
+export interface JsonataCompiler {
+  compile(part: ExpressionPart): Compilation;
+}
+
+/** Creates a compiler. Its expressions evaluate one after the other, see {@link createTurns}. */
+export function createJsonataCompiler(tools: FunctionTools): JsonataCompiler {
+  const regexEngine = createRegexEngine();
+  const bounded = new Map(createBoundedFunctions().map((each) => [each.name, each]));
+  const ours = new Map(languageFunctions.map((each) => [each.name, each]));
+  const known = new Map<string, Compilation>();
+  const inTurn = createTurns();
+
+  function parse(source: string, tokens: readonly Token[]): Parsed {
+    const early = sourceProblem(source, tokens);
+    if (early !== undefined) return { problem: early };
+    try {
+      const parsed = jsonata(source, {
+        RegexEngine: regexEngine.constructor_,
+        timeout: limits.timeoutMs,
+        stack: limits.depth,
+        sequence: limits.sequence,
+      });
+      return { parsed };
+    } catch (error) {
+      return { problem: syntaxProblem(error, tokens, 0) };
+    }
+  }
+
+  function compileSource(source: string, tokens: readonly Token[]): Compilation {
+    const { parsed, problem } = parse(source, tokens);
+    if (problem !== undefined) return { problems: [problem] };
+    const tree = parsed.ast() as SyntaxNode;
+    const problems = checkTree({ tree, tokens, checkRegex: regexEngine.check });
+    if (problems.length > 0) return { problems };
+    const warnings = suspicions(source, tree, tokens);
+    const fast = compileFast(tree);
+    const expression: CompiledExpression = {
+      references: findReferences(tree, tokens),
+      isPlainPath: plainPathOf(tree) !== undefined,
+      evaluate: createEvaluate({ source, tokens, parsed, fast, tree }),
+    };
+    return { expression, problems: warnings };
+  }
+
+  function createEvaluate(options: {
+    source: string;
+    tokens: readonly Token[];
+    parsed: jsonata.Expression;
+    fast: ReturnType<typeof compileFast>;
+    tree: SyntaxNode;
+  }): CompiledExpression['evaluate'] {
+    const { source, tokens, parsed, fast, tree } = options;
+    const authored = authoredMessages(tree);
+    assignFunctions(parsed, tree);
+    rewrite(tree, (operators) => operandTexts(source, tokens, operators));
+    const evaluateSlowly = (scope: Scope) => inTurn(() => run(scope));
+    async function run(scope: Scope): Promise<unknown> {
+      try {
+        return plainResult(await evaluateTwice(parsed, scope));
+      } catch (error) {
+        throw evaluationError(error, source, authored);
+      }
+    }
+    if (fast === undefined) return evaluateSlowly;
+    return (scope) => {
+      const value = fast(scope);
+      if (value === handOver) return evaluateSlowly(scope);
+      try {
+        return plainResult(value);
+      } catch (error) {
+        throw evaluationError(error, source, authored);
+      }
+    };
+  }
+
+  /** Only what the expression names: binding all of them costs more than parsing. */
+  function assignFunctions(parsed: jsonata.Expression, tree: SyntaxNode): void {
+    const names = new Set<string>();
+    for (const node of walk(tree)) if (node.type === 'variable') names.add(String(node.value));
+    for (const name of names) {
+      const ownFunction = ours.get(name);
+      const boundedFunction = bounded.get(name);
+      if (ownFunction !== undefined) assignOwn(parsed, ownFunction, tools);
+      else if (boundedFunction !== undefined) assignBounded(parsed, boundedFunction);
+    }
+    parsed.registerFunction(concatenateName, concatenate);
+    parsed.registerFunction(
+      isPresentName,
+      (value: unknown) => value !== undefined && value !== null,
+    );
+  }
+
+  return {
+    compile({ source, tokens, offset }) {
+      let compilation = known.get(source);
+      if (compilation === undefined) {
+        compilation = compileSource(
+          source,
+          tokens.map((token) => shifted(token, -offset)),
+        );
+        known.set(source, compilation);
+      }
+      return compilation;
+    },
+  };
+}
+
+/**
+ * Runs evaluations one after the other. Thousands of them side by side would share their time limits, since JSONata
+ * never yields to timers; in turn they are also faster.
+ */
+function createTurns(): <T>(evaluate: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (evaluate) => {
+    const result = last.then(evaluate);
+    last = result.then(ignore, ignore);
+    return result;
+  };
+}
+
+/** The one who asked for the result handles it; the next in turn only waits. */
+function ignore(): void {
+  // Nothing to do.
+}
+
+/** A process that the system suspended exceeds the time limit without a fault of the expression, so it gets a second chance. */
+async function evaluateTwice(parsed: jsonata.Expression, scope: Scope): Promise<unknown> {
+  try {
+    return await parsed.evaluate(scope.root, variablesOf(scope));
+  } catch (error) {
+    if (!isTimeout(error)) throw error;
+    return parsed.evaluate(scope.root, variablesOf(scope));
+  }
+}
+
+function assignOwn(parsed: jsonata.Expression, own: LanguageFunction, tools: FunctionTools): void {
+  const isVariadic = own.params.at(-1)?.endsWith('...') === true;
+  const implementation = nativeFunction(isVariadic ? -1 : own.params.length, (focus, args) => {
+    const [first] = args;
+    if (own.takesMissing !== true && (first === undefined || first === null)) return undefined;
+    return own.run(args, { scope: scopeOf(focus), tools });
+  });
+  parsed.registerFunction(own.name, implementation as (...args: unknown[]) => unknown);
+}
+
+function assignBounded(
+  parsed: jsonata.Expression,
+  { name, signature, arity, run }: BoundedFunction,
+): void {
+  const implementation = nativeFunction(arity, run);
+  parsed.registerFunction(name, implementation as (...args: unknown[]) => unknown, signature);
+}
+
+/** What `&` becomes. */
+function concatenate(this: unknown, names: unknown, ...operands: unknown[]): string {
+  const missing = operands.findIndex((operand) => operand === undefined || operand === null);
+  if (missing >= 0) {
+    const name = Array.isArray(names) ? String(names[missing]) : 'a part';
+    throw new ExpressionError('missing-value', `Missing value "${name}"`);
+  }
+  return toText([operands.map((operand) => toText([operand]) ?? '').join('')]) ?? '';
+}
+
+function authoredMessages(tree: SyntaxNode): ReadonlySet<string> {
+  const messages = new Set<string>();
+  for (const node of walk(tree)) {
+    if (node.type !== 'function') continue;
+    const name = node.procedure?.value;
+    const message = node.arguments?.[name === 'error' ? 0 : 1];
+    if ((name === 'error' || name === 'assert') && message?.type === 'string') {
+      messages.add(String(message.value));
+    }
+  }
+  return messages;
+}
+
+function shifted(token: Token, by: number): Token {
+  return { ...token, start: token.start + by, end: token.end + by };
+}

@@ -1,0 +1,32 @@
+/** The bounds of one evaluation. Whoever may create resources must not be able to stop the process with their contents. */
+export const limits = {
+  /** Wall-clock time of one evaluation. */
+  timeoutMs: 100,
+  /**
+   * Nested evaluations. JSONata counts the members of lists, objects and groups that it evaluates side by side as nested,
+   * so a group-by over a thousand Pods needs some thousands; an endless recursion is stopped well within the time limit.
+   */
+  depth: 10_000,
+  /** Elements of a list made by an expression. */
+  sequence: 10_000,
+  /** Characters of a text. */
+  textLength: 256 * 1024,
+  /** Characters that a regular expression is tried on. */
+  regexSubjectLength: 64 * 1024,
+  /** Instructions of a compiled regular expression; `(a{100}){9}` has about a thousand. */
+  regexProgramSize: 2_000,
+  /** Characters of the source of one expression. */
+  sourceLength: 16 * 1024,
+  /** Brackets within brackets in the source. */
+  sourceDepth: 64,
+  /** `??` and `?:` behind a closing bracket: JSONata parses what stands left of them twice. */
+  repeatedDefaults: 8,
+  /** Nodes of one syntax tree. */
+  nodes: 5_000,
+  /** Values (scalars, lists, objects) in a result. */
+  resultNodes: 1_000_000,
+  /** Levels of a result. */
+  resultDepth: 200,
+  /** Characters of a date, number or integer picture. */
+  pictureLength: 128,
+} as const;

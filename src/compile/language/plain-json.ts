@@ -1,0 +1,99 @@
+import { ExpressionError } from './expression-error.ts';
+import { limits } from './limits.ts';
+
+/**
+ * Copies the result of an evaluation to plain JSON: ordinary objects and lists, nothing shared with the input.
+ * JSONata's objects have no prototype, its lists carry extra keys, and a path gives the very object of the cache.
+ * `null` at the top is no result.
+ * @throws ExpressionError for functions, `__proto__` keys, numbers that are not finite, and exceeded limits.
+ */
+export function plainResult(value: unknown): unknown {
+  switch (typeof value) {
+    case 'string':
+      return checkedText(value);
+    case 'number':
+      return checkedNumber(value);
+    case 'boolean':
+    case 'undefined':
+      return value;
+    default:
+      return value === null ? undefined : copy(value, { left: limits.resultNodes }, 0);
+  }
+}
+
+interface Budget {
+  left: number;
+}
+
+function copy(value: unknown, budget: Budget, depth: number): unknown {
+  if (--budget.left < 0) throw tooLarge('values');
+  switch (typeof value) {
+    case 'string':
+      return checkedText(value);
+    case 'number':
+      return checkedNumber(value);
+    case 'boolean':
+      return value;
+    case 'object':
+      if (value === null) return null;
+      if (depth >= limits.resultDepth) throw tooLarge('levels');
+      return Array.isArray(value)
+        ? copyList(value, budget, depth + 1)
+        : copyObject(value, budget, depth + 1);
+    case 'undefined':
+      return null;
+    default:
+      throw notJson('a function');
+  }
+}
+
+function copyList(list: readonly unknown[], budget: Budget, depth: number): unknown[] {
+  const result = new Array<unknown>(list.length);
+  for (let index = 0; index < list.length; index++)
+    result[index] = copy(list[index], budget, depth);
+  return result;
+}
+
+function copyObject(value: object, budget: Budget, depth: number): Record<string, unknown> {
+  const source = value as Readonly<Record<string, unknown>>;
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(source)) {
+    const field = source[key];
+    if (field === undefined) continue;
+    if (key === '__proto__') throw notJson('a "__proto__" key');
+    if ((key === '_jsonata_lambda' || key === '_jsonata_function') && field === true) {
+      throw notJson('a function');
+    }
+    result[key] = copy(field, budget, depth);
+  }
+  return result;
+}
+
+function checkedText(text: string): string {
+  if (text.length > limits.textLength) {
+    throw new ExpressionError(
+      'limit-exceeded',
+      `Expected a text of at most ${limits.textLength} characters`,
+    );
+  }
+  return text;
+}
+
+function checkedNumber(number: number): number {
+  if (!Number.isFinite(number)) {
+    throw new ExpressionError('evaluation-failed', 'Expected a finite number');
+  }
+  return number;
+}
+
+function tooLarge(what: 'values' | 'levels'): ExpressionError {
+  const limit = what === 'values' ? limits.resultNodes : limits.resultDepth;
+  return new ExpressionError('limit-exceeded', `Expected a result of at most ${limit} ${what}`);
+}
+
+function notJson(what: string): ExpressionError {
+  return new ExpressionError(
+    'evaluation-failed',
+    `Expected plain JSON as the result, found ${what}`,
+  );
+}

@@ -1,0 +1,384 @@
+import { builtinFunctions } from './builtin-functions.ts';
+import type { Reference } from './leaf.ts';
+import { createReferenceRecorder, type Origin } from './reference-recorder.ts';
+import { isVariableName } from './runtime-scope.ts';
+import {
+  isDefaultOperator,
+  isElvisOperator,
+  leftOf,
+  type SyntaxNode,
+  type SyntaxPair,
+  type SyntaxStage,
+  unwrapTailCall,
+} from './syntax-tree.ts';
+import { startOf, type Token } from './tokens.ts';
+
+/** What is known of a value without evaluating: where it may come from, and what it does when it is called. */
+interface Value {
+  readonly origins: readonly Origin[];
+  readonly callables: readonly Callable[];
+}
+
+type Callable =
+  | { readonly kind: 'native'; readonly name: string; readonly offset: number }
+  | { readonly kind: 'lambda'; readonly lambda: Lambda }
+  /** Its arguments were used as a whole when they became known. */
+  | { readonly kind: 'opaque' };
+
+interface Lambda {
+  readonly node: SyntaxNode;
+  readonly context: Value;
+  readonly frame: Frame;
+  isActive: boolean;
+  isRecursive: boolean;
+  hasEscaped: boolean;
+}
+
+interface Frame {
+  readonly parent: Frame | undefined;
+  readonly names: Map<string, Value>;
+}
+
+interface Place {
+  /** What names are relative to. */
+  readonly context: Value;
+  readonly frame: Frame;
+}
+
+const nothing: Value = { origins: [], callables: [] };
+const visitBudget = 50_000;
+
+/**
+ * Finds everything that evaluating the tree can read, by an evaluation that follows places instead of values.
+ * What it cannot follow it records as used as a whole, so every read lies at or below a reference (or on the way to one).
+ * Offsets count in the source. The tree must not have been rewritten.
+ */
+export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): readonly Reference[] {
+  const recorder = createReferenceRecorder();
+  let visits = 0;
+  let observedDefaults = 0;
+
+  function offsetOf(node: SyntaxNode): number {
+    return startOf(tokens, node.position);
+  }
+
+  function use(value: Value, exact = true): void {
+    for (const origin of value.origins) recorder.record(origin, exact);
+    for (const callable of value.callables)
+      if (callable.kind === 'lambda') exposeLambda(callable.lambda);
+  }
+
+  /** Called from somewhere out of sight: with arguments that were used as a whole, and with a result that is. */
+  function exposeLambda(lambda: Lambda): void {
+    if (lambda.hasEscaped) return;
+    lambda.hasEscaped = true;
+    use(callLambda(lambda, []));
+  }
+
+  function visit(node: SyntaxNode, place: Place): Value {
+    if (++visits > visitBudget) {
+      recorder.recordEverything(0);
+      return nothing;
+    }
+    const value = filtered(visitBare(node, place), node.predicate, place.frame);
+    return node.type !== 'path' && node.group !== undefined
+      ? visitPairs(node.group.lhs, { ...place, context: value })
+      : value;
+  }
+
+  function visitBare(node: SyntaxNode, place: Place): Value {
+    switch (node.type) {
+      case 'path':
+        return visitPath(node, place);
+      case 'name':
+        return navigate(place.context, String(node.value), offsetOf(node));
+      case 'variable':
+        return visitVariable(node, place);
+      case 'wildcard':
+      case 'descendant':
+        use(place.context, false);
+        return nothing;
+      case 'parent':
+        // Whatever led here may be read, and how far up is not followed.
+        use(place.context, false);
+        recorder.recordEverything(offsetOf(node));
+        return nothing;
+      case 'condition':
+        return visitCondition(node, place);
+      case 'block':
+        return visitBlock(node, place);
+      case 'bind':
+        return visitBind(node, place);
+      case 'lambda':
+        return visitLambda(node, place);
+      case 'function':
+        return visitCall(node, place, []);
+      case 'partial':
+        return visitPartial(node, place);
+      case 'apply':
+        return visitApply(node, place);
+      case 'unary':
+        return visitUnary(node, place);
+      case 'binary':
+        useAll([leftOf(node), node.rhs], place);
+        return nothing;
+      default:
+        return nothing;
+    }
+  }
+
+  function useAll(nodes: readonly (SyntaxNode | undefined)[], place: Place): void {
+    for (const node of nodes) if (node !== undefined) use(visit(node, place));
+  }
+
+  function navigate(value: Value, name: string, offset: number): Value {
+    return {
+      origins: value.origins.map((origin) => recorder.step(origin, name, offset)),
+      callables: [],
+    };
+  }
+
+  function visitPath(node: SyntaxNode, place: Place): Value {
+    const frame: Frame = { parent: place.frame, names: new Map() };
+    let { context } = place;
+    for (const step of node.steps ?? []) {
+      if (step.type === 'sort') {
+        for (const { expression } of step.terms ?? []) use(visit(expression, { context, frame }));
+        context = filtered(context, step.stages, frame);
+        continue;
+      }
+      const value = filtered(visit(step, { context, frame }), step.stages, frame);
+      if (step.index !== undefined) frame.names.set(step.index, nothing);
+      if (step.focus === undefined) context = value;
+      else frame.names.set(step.focus, value);
+    }
+    return node.group === undefined ? context : visitPairs(node.group.lhs, { context, frame });
+  }
+
+  function filtered(value: Value, stages: readonly SyntaxStage[] | undefined, frame: Frame): Value {
+    for (const { type, expr, value: name } of stages ?? []) {
+      if (type === 'index') frame.names.set(String(name), nothing);
+      if (expr !== undefined) use(visit(expr, { context: value, frame }));
+    }
+    return value;
+  }
+
+  function visitPairs(pairs: readonly SyntaxPair[], place: Place): Value {
+    for (const pair of pairs) useAll(pair, place);
+    return nothing;
+  }
+
+  function visitUnary(node: SyntaxNode, place: Place): Value {
+    if (Array.isArray(node.lhs)) return visitPairs(node.lhs, place);
+    if (node.expressions !== undefined) {
+      return union(node.expressions.map((expression) => visit(expression, place)));
+    }
+    useAll([node.expression], place);
+    return nothing;
+  }
+
+  function visitCondition(node: SyntaxNode, place: Place): Value {
+    const isDefault = isDefaultOperator(node);
+    // What `??` and `?:` test is a copy of what they give.
+    if (!isDefault && !isElvisOperator(node)) useAll([node.condition], place);
+    const value = node.then === undefined ? nothing : visit(unwrapTailCall(node.then), place);
+    if (node.else === undefined) return value;
+    const isObserved = isDefault && value.origins.some(({ root }) => root === 'observed');
+    if (isObserved) observedDefaults++;
+    const fallback = visit(node.else, place);
+    if (isObserved) observedDefaults--;
+    return union([value, fallback]);
+  }
+
+  function visitBlock(node: SyntaxNode, { context, frame }: Place): Value {
+    const inner: Place = { context, frame: { parent: frame, names: new Map() } };
+    let last = nothing;
+    for (const expression of node.expressions ?? []) last = visit(expression, inner);
+    return last;
+  }
+
+  function visitBind(node: SyntaxNode, place: Place): Value {
+    const value = node.rhs === undefined ? nothing : visit(node.rhs, place);
+    const name = String(leftOf(node)?.value);
+    const earlier = place.frame.names.get(name) ?? nothing;
+    place.frame.names.set(name, union([earlier, value]));
+    return value;
+  }
+
+  function visitVariable(node: SyntaxNode, place: Place): Value {
+    const name = String(node.value);
+    const offset = offsetOf(node);
+    if (name === '') return place.context;
+    const bound = lookUp(place.frame, name);
+    if (bound !== undefined) return bound;
+    if (name === '$') return originAt('root', offset);
+    if (isVariableName(name)) return originAt(name === 'self' ? 'resource' : name, offset);
+    if (name === 'now' || name === 'millis') {
+      recorder.recordSource('now', offset, observedDefaults > 0);
+    } else if (['random', 'randomString', 'shuffle'].includes(name)) {
+      recorder.recordSource('random', offset, observedDefaults > 0);
+    }
+    return { origins: [], callables: [{ kind: 'native', name, offset }] };
+  }
+
+  function originAt(root: Origin['root'], offset: number): Value {
+    const origin = recorder.begin({ root, path: [], offset, stepOffsets: [] });
+    return { origins: [origin], callables: [] };
+  }
+
+  function visitLambda(node: SyntaxNode, place: Place): Value {
+    if (node.thunk === true) return node.body === undefined ? nothing : visit(node.body, place);
+    const lambda = { node, ...place, isActive: false, isRecursive: false, hasEscaped: false };
+    return { origins: [], callables: [{ kind: 'lambda', lambda }] };
+  }
+
+  function callLambda(lambda: Lambda, args: readonly Value[]): Value {
+    if (lambda.isActive) {
+      lambda.isRecursive = true;
+      for (const arg of args) use(arg, false);
+      return nothing;
+    }
+    const names = new Map<string, Value>();
+    for (const [index, parameter] of (lambda.node.arguments ?? []).entries()) {
+      names.set(String(parameter.value), args[index] ?? nothing);
+    }
+    const { body } = lambda.node;
+    if (body === undefined) return nothing;
+    lambda.isActive = true;
+    const result = visit(body, { context: lambda.context, frame: { parent: lambda.frame, names } });
+    lambda.isActive = false;
+    // What the inner calls gave was not followed, but it is part of what this one gives.
+    if (lambda.isRecursive) use(result, false);
+    return result;
+  }
+
+  function visitCall(node: SyntaxNode, place: Place, before: readonly Value[]): Value {
+    const callee = node.procedure === undefined ? nothing : visit(node.procedure, place);
+    const nodes = node.arguments ?? [];
+    const args = [...before, ...nodes.map((arg) => visit(arg, place))];
+    const [literal] = nodes.slice(1 - before.length);
+    const key = literal?.type === 'string' ? literal : undefined;
+    return call(callee, args, { context: place.context, key });
+  }
+
+  function visitPartial(node: SyntaxNode, place: Place): Value {
+    useAll([node.procedure, ...(node.arguments ?? [])], place);
+    return { origins: [], callables: [{ kind: 'opaque' }] };
+  }
+
+  function visitApply(node: SyntaxNode, place: Place): Value {
+    const left = leftOf(node);
+    const value = left === undefined ? nothing : visit(left, place);
+    if (node.rhs === undefined) return value;
+    if (node.rhs.type === 'function') return visitCall(node.rhs, place, [value]);
+    const callee = visit(node.rhs, place);
+    if (value.callables.length === 0) return call(callee, [value], { context: place.context });
+    use(value);
+    use(callee);
+    return { origins: [], callables: [{ kind: 'opaque' }] };
+  }
+
+  interface CallDetails {
+    readonly context: Value;
+    /** The second argument, where it is a literal text. */
+    readonly key?: SyntaxNode | undefined;
+  }
+
+  function call(callee: Value, args: readonly Value[], details: CallDetails): Value {
+    use({ origins: callee.origins, callables: [] });
+    if (callee.callables.length === 0) for (const arg of args) use(arg, false);
+    return union(
+      callee.callables.map((callable) => {
+        if (callable.kind === 'lambda') return callLambda(callable.lambda, args);
+        if (callable.kind === 'native') return callNative(callable, args, details);
+        for (const arg of args) use(arg, false);
+        return nothing;
+      }),
+    );
+  }
+
+  function callNative(
+    { name, offset }: { readonly name: string; readonly offset: number },
+    given: readonly Value[],
+    details: CallDetails,
+  ): Value {
+    const builtin = builtinFunctions.get(name);
+    const fromContext = given.length < (builtin?.usesContextBelow ?? 0);
+    const args = fromContext ? [details.context, ...given] : given;
+    const [first = nothing, second = nothing] = args;
+    switch (name) {
+      case 'map':
+        return call(second, [first, nothing, first], details);
+      case 'filter':
+      case 'single':
+        use(call(second, [first, nothing, first], details));
+        return first;
+      case 'sort':
+        if (given.length < 2) use(first);
+        else use(call(second, [first, first], details));
+        return first;
+      case 'reduce':
+        return reduce(args, details);
+      case 'lookup':
+        if (details.key !== undefined) {
+          return navigate(first, String(details.key.value), offsetOf(details.key));
+        }
+        use(second);
+        use(first, false);
+        return nothing;
+      case 'condition':
+        use(second);
+        return navigate(navigate(first, 'status', offset), 'conditions', offset);
+      case 'each':
+      case 'sift':
+      case 'isReady':
+        use(first, false);
+        if (args.length > 1) use(call(second, [], details));
+        return nothing;
+      default:
+        if (builtin?.gives === undefined || name === 'distinct' || name === 'clone') {
+          for (const arg of args) use(arg);
+          return nothing;
+        }
+        if (builtin.gives === 'all') return union(args);
+        for (const arg of args.slice(1)) use(arg);
+        return first;
+    }
+  }
+
+  function reduce(args: readonly Value[], details: CallDetails): Value {
+    const [list = nothing, callee = nothing, initial = nothing] = args;
+    const start = union([list, initial]);
+    const once = call(callee, [start, list, nothing, list], details);
+    const twice = call(callee, [union([start, once]), list, nothing, list], details);
+    // Further rounds read only below what these gave.
+    use(once, false);
+    use(twice, false);
+    return union([start, once, twice]);
+  }
+
+  const root: Origin = { root: 'root', path: [], offset: -1, stepOffsets: [] };
+  const place: Place = {
+    context: { origins: [root], callables: [] },
+    frame: { parent: undefined, names: new Map() },
+  };
+  use(visit(tree, place));
+  return recorder.finish();
+}
+
+function lookUp(frame: Frame | undefined, name: string): Value | undefined {
+  for (let each = frame; each !== undefined; each = each.parent) {
+    const value = each.names.get(name);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+function union(values: readonly Value[]): Value {
+  const [only] = values;
+  if (only !== undefined && values.length === 1) return only;
+  return {
+    origins: [...new Set(values.flatMap(({ origins }) => origins))],
+    callables: values.flatMap(({ callables }) => callables),
+  };
+}

@@ -1,0 +1,133 @@
+import type { LeafProblem } from './leaf.ts';
+import type { Token } from './tokens.ts';
+
+/** What JSONata throws when it cannot parse. */
+interface ParseError {
+  readonly code: string;
+  readonly position?: number;
+  readonly token?: unknown;
+  readonly value?: unknown;
+}
+
+/** Operators of other languages, as the tokens that JSONata makes of them. */
+const foreignOperators: readonly (readonly [operator: string, hint: string])[] = [
+  ['===', 'Write "=" to compare'],
+  ['!==', 'Write "!=" to compare'],
+  ['==', 'Write "=" to compare'],
+  ['&&', 'Write "and"'],
+  ['||', 'Write "or"'],
+  ['!', 'Write "$not(...)"'],
+];
+
+/** The problem behind an error of JSONata's parser; `offset` is where the source stands in the leaf. */
+export function syntaxProblem(
+  error: unknown,
+  tokens: readonly Token[],
+  offset: number,
+): LeafProblem {
+  const problem = { severity: 'error', code: 'expression-syntax' } as const;
+  const foreign = findForeignOperator(tokens);
+  if (foreign !== undefined) return { ...problem, ...foreign };
+  if (!isParseError(error)) return { ...problem, ...nativeProblem(error, tokens, offset) };
+  const token = tokens.findLast(
+    (candidate) =>
+      candidate.end - offset === error.position || candidate.start - offset === error.position,
+  );
+  const at = token?.start ?? offset + (error.position ?? 0);
+  return { ...problem, message: messageOf(error), ...hintFor(error), offset: at };
+}
+
+function isParseError(error: unknown): error is ParseError {
+  return (
+    typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
+  );
+}
+
+/** A regular expression that the platform refuses, or brackets so deep that the parser ran out of stack. */
+function nativeProblem(
+  error: unknown,
+  tokens: readonly Token[],
+  offset: number,
+): Pick<LeafProblem, 'message' | 'offset'> {
+  const regex = tokens.find((token) => token.kind === 'regex');
+  return error instanceof SyntaxError && regex !== undefined
+    ? { message: `Expected a regular expression, found "${regex.text}"`, offset: regex.start }
+    : { message: 'Expected an expression that can be parsed', offset };
+}
+
+function findForeignOperator(
+  tokens: readonly Token[],
+): Pick<LeafProblem, 'message' | 'hint' | 'offset'> | undefined {
+  for (const [index, token] of tokens.entries()) {
+    if (token.kind !== 'operator') continue;
+    const text = adjacentOperators(tokens, index);
+    const found = foreignOperators.find(([operator]) => text.startsWith(operator));
+    if (found === undefined || (found[0] === '!' && text.startsWith('!='))) continue;
+    const [operator, hint] = found;
+    return { message: `Unknown operator "${operator}"`, hint, offset: token.start };
+  }
+  return undefined;
+}
+
+function adjacentOperators(tokens: readonly Token[], index: number): string {
+  let text = '';
+  let end = tokens[index]?.start;
+  for (const token of tokens.slice(index, index + 3)) {
+    if (token.kind !== 'operator' || token.start !== end) break;
+    text += token.text;
+    end = token.end;
+  }
+  return text;
+}
+
+function messageOf({ code, token, value }: ParseError): string {
+  const found = String(token);
+  switch (code) {
+    case 'S0102':
+      return `Number out of range: "${found}"`;
+    case 'S0103':
+      return `Unknown escape sequence "\\${found}" in a string`;
+    case 'S0104':
+      return 'Expected four hexadecimal digits behind "\\u" in a string';
+    case 'S0202':
+      return `Expected "${String(value)}", found "${found}"`;
+    case 'S0203':
+      return `Expected "${String(value)}" before the end of the expression`;
+    case 'S0204':
+      return `Unknown operator "${found}"`;
+    case 'S0207':
+      return 'Unexpected end of the expression';
+    case 'S0208':
+      return 'Expected the parameters of a function to be variables';
+    case 'S0209':
+      return 'A predicate cannot stand behind a grouping';
+    case 'S0210':
+      return 'A step can be grouped once only';
+    case 'S0212':
+      return 'Expected a variable to the left of ":="';
+    case 'S0213':
+      return `Expected a name as a step of the path, found "${String(value)}"`;
+    case 'S0214':
+      return `Expected a variable to the right of "${found}"`;
+    case 'S0215':
+    case 'S0216':
+      return 'A variable binding must stand before predicates and sorting';
+    case 'S0217':
+      return 'The parent "%" of this cannot be told';
+    case 'S0301':
+      return 'Expected a regular expression between the slashes';
+    default:
+      return code.startsWith('S04') ? 'Expected a function signature' : `Unexpected "${found}"`;
+  }
+}
+
+function hintFor({ code, token }: ParseError): { hint: string } | undefined {
+  if (code === 'S0213') return { hint: 'Put names that are not words into back-quotes' };
+  if (code === 'S0202' && token === ':') {
+    return { hint: 'Put a conditional inside another one into parentheses' };
+  }
+  if (code === 'S0201' || code === 'S0202') {
+    return { hint: 'Is an operator, a comma or a closing bracket missing before it?' };
+  }
+  return undefined;
+}
