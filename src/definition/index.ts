@@ -9,4 +9,6 @@ export type {
   ServedKind,
   Template,
 } from './operator-definition.ts';
+export { type ParsedDefinitions, parseDefinitions } from './parse-definitions.ts';
 export type { LocatedDefinition, Position, SourceMap } from './source-map.ts';
+export { parseYaml, printYaml, YamlError } from './yaml/yaml-text.ts';

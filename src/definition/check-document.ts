@@ -1,0 +1,49 @@
+import { isJsonObject, type Json } from '../util/json.ts';
+import { found } from './describe-value.ts';
+import { didYouMean } from './did-you-mean.ts';
+import type { Finding } from './finding.ts';
+import { allRules } from './rules/all-rules.ts';
+import { checkPastedCrd, isWholeCrd } from './rules/pasted-crd.ts';
+import { definitionApiVersion, definitionKind } from './schema/definition-schema.ts';
+import type { SchemaCheck } from './schema/schema-findings.ts';
+import { fieldOf, valueAt } from './tree.ts';
+
+/** All mistakes of one document: those of the schema first, and no second one at the same place. */
+export function checkDocument(document: Json, checkSchema: SchemaCheck): readonly Finding[] {
+  if (!isJsonObject(document)) {
+    const message = `Expected a map, found ${found(document)}`;
+    return [{ code: 'wrong-type', path: '', message }];
+  }
+  const stranger = findStranger(document);
+  if (stranger !== undefined) return [stranger];
+
+  const isPasted = isWholeCrd(valueAt(document, '/spec/crd'));
+  const rules = isPasted ? [checkPastedCrd, ...allRules] : allRules;
+  const findings = [...checkSchema(document), ...rules.flatMap((rule) => [...rule(document)])];
+  const relevant = isPasted
+    ? findings.filter(({ path }) => !path.startsWith('/spec/crd/'))
+    : findings;
+  return firstOfEachPath(relevant);
+}
+
+/** A document of another kind altogether; a mistyped kind is left to the schema. */
+function findStranger(document: Json): Finding | undefined {
+  const kind = fieldOf(document, 'kind');
+  if (typeof kind !== 'string' || didYouMean(kind, [definitionKind]) !== undefined)
+    return undefined;
+  return {
+    code: 'invalid-value',
+    path: '/kind',
+    message: `Expected "${definitionKind}", found ${found(kind)}`,
+    hint: `Only documents with "apiVersion: ${definitionApiVersion}" and "kind: ${definitionKind}" belong here`,
+  };
+}
+
+function firstOfEachPath(findings: readonly Finding[]): readonly Finding[] {
+  const seen = new Set<string>();
+  return findings.filter(({ path }) => {
+    const isFirst = !seen.has(path);
+    seen.add(path);
+    return isFirst;
+  });
+}

@@ -1,0 +1,110 @@
+import { parseDurationMs } from '../util/duration.ts';
+import { freezeDeep } from '../util/freeze-deep.ts';
+import { type Gvk, gvkOf } from '../util/gvk.ts';
+import { invariant } from '../util/invariant.ts';
+import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
+import { completeCrd, resolveCrd } from './crd/complete-crd.ts';
+import type {
+  ChildDefinition,
+  ControllerOptions,
+  OperatorDefinition,
+  ReadDefinition,
+  ServedKind,
+} from './operator-definition.ts';
+import { revisionOf } from './revision.ts';
+import { fieldOf, mapAt, mapsAt, valueAt } from './tree.ts';
+
+/** The typed definition with all defaults of a document in which no mistake was found. Frozen. */
+export function resolveDefinition(document: JsonObject): OperatorDefinition {
+  const crd = resolveCrd(mapAt(document, '/spec/crd'));
+  const crdPolicy = { adopt: valueAt(document, '/spec/crdPolicy/adopt') === true };
+  const parts = {
+    vars: mapAt(document, '/spec/vars'),
+    reads: mapsAt(document, '/spec/reads').map(({ value }) => resolveRead(value)),
+    children: mapsAt(document, '/spec/children').map(({ value }) => resolveChild(value)),
+    status: mapAt(document, '/spec/status'),
+    controller: resolveController(mapAt(document, '/spec/controller')),
+  };
+  return freezeDeep({
+    name: String(valueAt(document, '/metadata/name')),
+    // Of what the author wrote, not of what we add to it: an upgrade of Homeostat is no change of the definition.
+    revision: revisionOf({ crd, crdPolicy, ...parts }),
+    kind: resolveKind(crd, crdPolicy),
+    ...parts,
+  });
+}
+
+function resolveKind(resolved: JsonObject, crdPolicy: ServedKind['crdPolicy']): ServedKind {
+  const crd = completeCrd(resolved);
+  const stored = mapsAt(crd, '/spec/versions').find(({ value }) => value.storage === true);
+  invariant(stored !== undefined, 'An accepted CRD has no storage version');
+  const names = mapAt(resolved, '/names');
+  return {
+    gvk: {
+      group: String(resolved.group),
+      version: String(stored.value.name),
+      kind: String(names.kind),
+    },
+    plural: String(names.plural),
+    scope: resolved.scope === 'Cluster' ? 'Cluster' : 'Namespaced',
+    crd,
+    schema: mapAt(stored.value, '/schema/openAPIV3Schema'),
+    crdPolicy,
+  };
+}
+
+function resolveRead(read: JsonObject): ReadDefinition {
+  return {
+    id: String(read.id),
+    gvk: kindOf(read),
+    by: Object.hasOwn(read, 'name')
+      ? { kind: 'name', name: read.name }
+      : { kind: 'selector', selector: resolveSelector(read.selector) },
+    optional: read.optional === true,
+  };
+}
+
+function resolveSelector(
+  selector: Json | undefined,
+): Extract<ReadDefinition['by'], { kind: 'selector' }>['selector'] {
+  return isJsonObject(selector) ? selector : 'all';
+}
+
+function resolveChild(child: JsonObject): ChildDefinition {
+  const template = mapAt(child, '/template');
+  const optional = ['when', 'forEach', 'ready']
+    .filter((field) => Object.hasOwn(child, field))
+    .map((field) => [field, child[field]] as const);
+  const after = child.after;
+  return {
+    id: String(child.id),
+    gvk: kindOf(template),
+    template,
+    ...Object.fromEntries(optional),
+    after: Array.isArray(after) ? after.map(String) : [],
+    conflicts: 'Force',
+  };
+}
+
+function resolveController(controller: JsonObject): ControllerOptions {
+  const { concurrency } = controller;
+  const retry = mapAt(controller, '/retry');
+  return {
+    concurrency: typeof concurrency === 'number' ? concurrency : 10,
+    resyncMs: durationMs(controller, 'resync') ?? 36_000_000,
+    retry: {
+      initialMs: durationMs(retry, 'initial') ?? 5,
+      maxMs: durationMs(retry, 'max') ?? 1_000_000,
+      permanentMs: durationMs(retry, 'permanent') ?? 600_000,
+    },
+  };
+}
+
+function durationMs(holder: JsonObject, field: string): number | undefined {
+  const value = fieldOf(holder, field);
+  return typeof value === 'string' ? parseDurationMs(value) : undefined;
+}
+
+function kindOf(holder: JsonObject): Gvk {
+  return gvkOf(String(holder.apiVersion), String(holder.kind));
+}

@@ -1,0 +1,40 @@
+import { checkConditions } from './conditions.ts';
+import { checkController } from './controller.ts';
+import { checkCrdApproval } from './crd-approval.ts';
+import { checkCrdDefaults } from './crd-defaults.ts';
+import { checkCrdLists } from './crd-lists.ts';
+import { checkCrdNames } from './crd-names.ts';
+import { checkCrdNestedValidation } from './crd-nested-validation.ts';
+import { checkCrdOrFor } from './crd-or-for.ts';
+import { checkCrdStatusSchema } from './crd-status-schema.ts';
+import { checkCrdStructure } from './crd-structure.ts';
+import { checkCrdVersions } from './crd-versions.ts';
+import { checkAfter, checkIds } from './ids.ts';
+import { checkLaterFields } from './later-fields.ts';
+import { checkMetadataName } from './metadata-name.ts';
+import { checkReads } from './reads.ts';
+import type { Rule } from './rule.ts';
+import { checkStatusFields } from './status-fields.ts';
+import { checkTemplates } from './templates.ts';
+
+/** What the schema cannot say, or not well. */
+export const allRules: readonly Rule[] = [
+  checkMetadataName,
+  checkCrdOrFor,
+  checkCrdNames,
+  checkCrdApproval,
+  checkCrdVersions,
+  checkCrdStructure,
+  checkCrdNestedValidation,
+  checkCrdLists,
+  checkCrdDefaults,
+  checkCrdStatusSchema,
+  checkIds,
+  checkAfter,
+  checkTemplates,
+  checkConditions,
+  checkReads,
+  checkStatusFields,
+  checkController,
+  checkLaterFields,
+];

@@ -1,0 +1,44 @@
+import { parseDurationMs } from '../../util/duration.ts';
+import type { Finding } from '../finding.ts';
+import { valueAt } from '../tree.ts';
+import type { Rule } from './rule.ts';
+
+const durations = [
+  '/spec/controller/resync',
+  '/spec/controller/retry/initial',
+  '/spec/controller/retry/max',
+  '/spec/controller/retry/permanent',
+  '/spec/schedule/every',
+  '/spec/onDelete/timeout',
+];
+
+/** Longer than 24 days a timer of JavaScript cannot wait. */
+const longestMs = 24 * 86_400_000;
+
+/** Durations are of use: above nothing, not too long, and the first wait is not longer than the longest. */
+export const checkController: Rule = function* (document) {
+  for (const path of durations) yield* checkDuration(valueAt(document, path), path);
+  const initial = durationAt(document, '/spec/controller/retry/initial');
+  const max = durationAt(document, '/spec/controller/retry/max');
+  if (initial !== undefined && max !== undefined && initial > max) {
+    const shown = String(valueAt(document, '/spec/controller/retry/max'));
+    yield {
+      code: 'invalid-value',
+      path: '/spec/controller/retry/max',
+      message: `Expected at least the duration of "initial", found "${shown}"`,
+    };
+  }
+};
+
+function* checkDuration(value: unknown, path: string): Iterable<Finding> {
+  if (typeof value !== 'string') return;
+  const ms = parseDurationMs(value);
+  if (ms === undefined || (ms > 0 && ms <= longestMs)) return;
+  const wanted = ms === 0 ? 'a duration above "0"' : 'at most "24d"';
+  yield { code: 'invalid-value', path, message: `Expected ${wanted}, found "${value}"` };
+}
+
+function durationAt(document: unknown, path: string): number | undefined {
+  const value = valueAt(document, path);
+  return typeof value === 'string' ? parseDurationMs(value) : undefined;
+}

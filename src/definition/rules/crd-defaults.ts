@@ -1,0 +1,108 @@
+import { isJsonObject } from '../../util/json.ts';
+import { pointerTo } from '../../util/json-pointer.ts';
+import {
+  hasExtension,
+  namedNodes,
+  type SchemaNode,
+  subnode,
+  walkStructure,
+} from '../crd/schema-node.ts';
+import { found } from '../describe-value.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import type { Finding } from '../finding.ts';
+import { fieldOf } from '../tree.ts';
+import { schemaRootsOf } from './crd-versions-of.ts';
+import type { Rule } from './rule.ts';
+
+/** Values inside a CRD's schema agree with it: defaults have the type of their field, required fields exist. */
+export const checkCrdDefaults: Rule = function* (document) {
+  for (const root of schemaRootsOf(document)) {
+    for (const node of walkStructure(root)) {
+      if (Object.hasOwn(node.value, 'default')) {
+        const path = pointerTo(node.path, 'default');
+        yield* checkValue({ node, value: fieldOf(node.value, 'default'), path });
+      }
+      yield* checkRequired(node);
+    }
+  }
+};
+
+interface Value {
+  readonly node: SchemaNode;
+  readonly value: unknown;
+  readonly path: string;
+}
+
+function* checkValue({ node, value, path }: Value): Iterable<Finding> {
+  const type = fieldOf(node.value, 'type');
+  if (value === null && fieldOf(node.value, 'nullable') === true) return;
+  if (typeof type === 'string' && !hasType(value, type)) {
+    const message = `Expected a default of type "${type}", found ${found(value)}`;
+    yield { code: 'invalid-crd', path, message };
+    return;
+  }
+  const words = fieldOf(node.value, 'enum');
+  if (Array.isArray(words) && typeof value === 'string' && !words.includes(value)) {
+    const hint = didYouMean(value, words.map(String));
+    yield {
+      code: 'invalid-crd',
+      path,
+      message: `Default ${found(value)} is not in the enum`,
+      hint,
+    };
+  }
+  yield* checkParts({ node, value, path });
+}
+
+function* checkParts({ node, value, path }: Value): Iterable<Finding> {
+  const items = subnode(node, 'items');
+  if (Array.isArray(value) && items !== undefined) {
+    for (const [index, item] of value.entries()) {
+      yield* checkValue({ node: items, value: item, path: pointerTo(path, index) });
+    }
+  }
+  if (!isJsonObject(value)) return;
+  const properties = namedNodes(node);
+  const others = subnode(node, 'additionalProperties');
+  const isOpen = hasExtension(node, 'preserve-unknown-fields');
+  for (const [name, field] of Object.entries(value)) {
+    const fieldPath = pointerTo(path, name);
+    const fieldNode = properties.get(name) ?? others;
+    if (fieldNode !== undefined)
+      yield* checkValue({ node: fieldNode, value: field, path: fieldPath });
+    else if (!isOpen && fieldOf(node.value, 'additionalProperties') !== true) {
+      const hint = didYouMean(name, properties.keys());
+      const message = `The schema has no field "${name}", so the default cannot have it`;
+      yield { code: 'invalid-crd', path: fieldPath, at: 'key', message, hint };
+    }
+  }
+}
+
+function hasType(value: unknown, type: string): boolean {
+  switch (type) {
+    case 'object':
+      return isJsonObject(value);
+    case 'array':
+      return Array.isArray(value);
+    case 'integer':
+      return Number.isInteger(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+function* checkRequired(node: SchemaNode): Iterable<Finding> {
+  const required = fieldOf(node.value, 'required');
+  const properties = namedNodes(node);
+  if (!Array.isArray(required) || properties.size === 0) return;
+  if (hasExtension(node, 'preserve-unknown-fields')) return;
+  for (const [index, name] of required.entries()) {
+    if (typeof name !== 'string' || properties.has(name)) continue;
+    yield {
+      code: 'invalid-crd',
+      path: pointerTo(pointerTo(node.path, 'required'), index),
+      message: `Required field "${name}" is not among the properties, so no resource could have it`,
+      hint: didYouMean(name, properties.keys()),
+    };
+  }
+}

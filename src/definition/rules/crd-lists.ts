@@ -1,0 +1,145 @@
+import { pointerTo } from '../../util/json-pointer.ts';
+import { namedNodes, type SchemaNode, subnode, walkStructure } from '../crd/schema-node.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import type { Finding } from '../finding.ts';
+import { fieldOf } from '../tree.ts';
+import { schemaRootsOf } from './crd-versions-of.ts';
+import type { Rule } from './rule.ts';
+
+const listType = 'x-kubernetes-list-type';
+const listMapKeys = 'x-kubernetes-list-map-keys';
+const mapType = 'x-kubernetes-map-type';
+
+/** Lists and maps of a CRD's schema say how they are merged in a way the API server takes. */
+export const checkCrdLists: Rule = function* (document) {
+  for (const root of schemaRootsOf(document)) {
+    for (const node of walkStructure(root)) {
+      yield* checkOwnType(node);
+      yield* checkKeys(node);
+      yield* checkItems(node);
+    }
+  }
+};
+
+function* checkOwnType(node: SchemaNode): Iterable<Finding> {
+  for (const [keyword, wanted] of [
+    [listType, 'array'],
+    [mapType, 'object'],
+  ] as const) {
+    const type = fieldOf(node.value, 'type');
+    if (!Object.hasOwn(node.value, keyword) || type === wanted) continue;
+    yield invalid(node, keyword, `"${keyword}" is only for "type: ${wanted}"`);
+  }
+}
+
+function* checkKeys(node: SchemaNode): Iterable<Finding> {
+  const isMapList = fieldOf(node.value, listType) === 'map';
+  const keys = fieldOf(node.value, listMapKeys);
+  if (!isMapList && keys !== undefined) {
+    yield invalid(node, listMapKeys, `"${listMapKeys}" needs "${listType}: map"`);
+  }
+  if (!isMapList) return;
+  if (!Array.isArray(keys) || keys.length === 0) {
+    yield {
+      code: 'invalid-crd',
+      path: pointerTo(node.path, listMapKeys),
+      at: 'parent-key',
+      message: `Missing field "${listMapKeys}": a list of type map must name the keys of its items`,
+    };
+    return;
+  }
+  const items = subnode(node, 'items');
+  if (items === undefined) return;
+  if (fieldOf(items.value, 'type') !== 'object') {
+    yield invalid(
+      items,
+      'type',
+      'Expected "object" as the type of the items of a list of type map',
+    );
+    return;
+  }
+  for (const [index, key] of keys.entries()) {
+    if (keys.indexOf(key) < index) {
+      yield {
+        code: 'invalid-crd',
+        path: keyPath(node, index),
+        message: `Key "${String(key)}" is there twice`,
+      };
+    } else yield* checkKey({ node, items, key: String(key), index });
+  }
+}
+
+function* checkKey(options: {
+  readonly node: SchemaNode;
+  readonly items: SchemaNode;
+  readonly key: string;
+  readonly index: number;
+}): Iterable<Finding> {
+  const { node, items, key, index } = options;
+  const properties = namedNodes(items);
+  const property = properties.get(key);
+  if (property === undefined) {
+    const message = `Key "${key}" is no property of the items`;
+    const hint = didYouMean(key, properties.keys());
+    yield { code: 'invalid-crd', path: keyPath(node, index), message, hint };
+    return;
+  }
+  const type = fieldOf(property.value, 'type');
+  if (type === 'object' || type === 'array') {
+    yield invalid(
+      property,
+      'type',
+      `Expected a text, number or boolean for the key "${key}", found "${type}"`,
+    );
+  }
+  if (fieldOf(property.value, 'nullable') === true) {
+    yield invalid(
+      property,
+      'nullable',
+      `The key "${key}" of a list of type map cannot be nullable`,
+    );
+  }
+  const required = fieldOf(items.value, 'required');
+  const isRequired = Array.isArray(required) && required.includes(key);
+  if (!isRequired && !Object.hasOwn(property.value, 'default')) {
+    yield {
+      code: 'invalid-crd',
+      path: property.path,
+      at: 'key',
+      message: `The key "${key}" of a list of type map must be required or have a default`,
+      hint: `Add "required: [${key}]" to the items`,
+    };
+  }
+}
+
+function* checkItems(node: SchemaNode): Iterable<Finding> {
+  const kind = fieldOf(node.value, listType);
+  const items = subnode(node, 'items');
+  if (items === undefined || (kind !== 'set' && kind !== 'map')) return;
+  if (fieldOf(items.value, 'nullable') === true) {
+    yield invalid(items, 'nullable', `Items of a list of type ${kind} cannot be nullable`);
+  }
+  if (kind !== 'set') return;
+  const type = fieldOf(items.value, 'type');
+  if (type === 'object' && fieldOf(items.value, mapType) !== 'atomic') {
+    yield {
+      code: 'invalid-crd',
+      path: items.path,
+      at: 'key',
+      message: 'Items of a list of type set must be atomic',
+      hint: `Add "${mapType}: atomic" to the items`,
+    };
+  }
+  const inner = fieldOf(items.value, listType);
+  if (type === 'array' && inner !== undefined && inner !== 'atomic') {
+    yield invalid(items, listType, 'Items of a list of type set must be atomic');
+  }
+}
+
+function keyPath(node: SchemaNode, index: number): string {
+  return pointerTo(pointerTo(node.path, listMapKeys), index);
+}
+
+function invalid(node: SchemaNode, keyword: string, message: string): Finding {
+  return { code: 'invalid-crd', path: pointerTo(node.path, keyword), at: 'key', message };
+}

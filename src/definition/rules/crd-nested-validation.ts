@@ -1,0 +1,88 @@
+import { pointerTo } from '../../util/json-pointer.ts';
+import {
+  listedNodes,
+  namedNodes,
+  type SchemaNode,
+  subnode,
+  walkStructure,
+} from '../crd/schema-node.ts';
+import type { Finding } from '../finding.ts';
+import { fieldOf } from '../tree.ts';
+import { schemaRootsOf } from './crd-versions-of.ts';
+import type { Rule } from './rule.ts';
+
+/**
+ * Inside allOf, anyOf, oneOf and not a CRD's schema may only restrict values: types and structure are said outside, once.
+ */
+export const checkCrdNestedValidation: Rule = function* (document) {
+  for (const root of schemaRootsOf(document)) {
+    for (const node of walkStructure(root)) {
+      for (const nested of nestedIn(node)) yield* checkNested(nested, node);
+    }
+  }
+};
+
+const structuralKeywords = [
+  'type',
+  'additionalProperties',
+  'default',
+  'title',
+  'description',
+  'nullable',
+  'x-kubernetes-preserve-unknown-fields',
+  'x-kubernetes-embedded-resource',
+  'x-kubernetes-int-or-string',
+  'x-kubernetes-list-map-keys',
+  'x-kubernetes-list-type',
+  'x-kubernetes-map-type',
+  'x-kubernetes-validations',
+];
+
+function nestedIn(node: SchemaNode): readonly SchemaNode[] {
+  const not = subnode(node, 'not');
+  const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((field) => listedNodes(node, field));
+  const nested = not === undefined ? lists : [...lists, not];
+  return isIntOrString(node)
+    ? nested.filter(({ path }) => !path.startsWith(`${node.path}/anyOf/`))
+    : nested;
+}
+
+/** The two ways in which `type` may stand in anyOf: what generators write for int-or-string. */
+function isIntOrString(node: SchemaNode): boolean {
+  const types = listedNodes(node, 'anyOf').map(({ value }) => JSON.stringify(value));
+  return (
+    types.length === 2 && types[0] === '{"type":"integer"}' && types[1] === '{"type":"string"}'
+  );
+}
+
+/** `structure`: the node outside that the nested one is about; undefined when there is none. */
+function* checkNested(nested: SchemaNode, structure: SchemaNode | undefined): Iterable<Finding> {
+  for (const keyword of structuralKeywords) {
+    if (!Object.hasOwn(nested.value, keyword) || fieldOf(nested.value, keyword) === false) continue;
+    yield {
+      code: 'invalid-crd',
+      path: pointerTo(nested.path, keyword),
+      at: 'key',
+      message: `"${keyword}" cannot be used inside allOf, anyOf, oneOf or not`,
+      hint: 'Say it outside, where the field is defined',
+    };
+  }
+  for (const [name, property] of namedNodes(nested)) {
+    const outside = structure && namedNodes(structure).get(name);
+    if (structure !== undefined && outside === undefined) yield notOutside(property, name);
+    yield* checkNested(property, outside);
+  }
+  const items = subnode(nested, 'items');
+  if (items !== undefined) yield* checkNested(items, structure && subnode(structure, 'items'));
+  for (const inner of nestedIn(nested)) yield* checkNested(inner, structure);
+}
+
+function notOutside({ path }: SchemaNode, name: string): Finding {
+  return {
+    code: 'invalid-crd',
+    path,
+    at: 'key',
+    message: `Field "${name}" is restricted here but not defined outside`,
+    hint: 'Define it with its type under "properties" of the schema itself',
+  };
+}

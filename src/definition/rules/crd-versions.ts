@@ -1,0 +1,97 @@
+import { pointerTo } from '../../util/json-pointer.ts';
+import { found } from '../describe-value.ts';
+import type { Finding } from '../finding.ts';
+import { fieldOf, mapAt } from '../tree.ts';
+import { versionsOf } from './crd-versions-of.ts';
+import { isDnsLabel1035 } from './dns-name.ts';
+import type { Rule } from './rule.ts';
+
+const path = '/spec/crd/versions';
+
+/** Versions have names of their own, exactly one is stored, and that one is served, since we read it. */
+export const checkCrdVersions: Rule = function* (document) {
+  const versions = versionsOf(document);
+  yield* checkNames(
+    versions.map((version) => ({ ...version, name: fieldOf(version.value, 'name') })),
+  );
+  if (versions.length > 1) {
+    for (const version of versions) yield* checkFlags(version.value, version.path);
+  }
+  yield* checkStorage(versions.map(({ value }) => value));
+  for (const version of versions) yield* checkScale(version.value, version.path);
+};
+
+function* checkNames(
+  versions: readonly { readonly name: unknown; readonly path: string }[],
+): Iterable<Finding> {
+  const seen = new Set<string>();
+  for (const { name, path: at } of versions) {
+    if (typeof name !== 'string') continue;
+    if (!isDnsLabel1035(name)) {
+      const message = `Expected a version such as "v1" or "v1alpha1", found ${found(name)}`;
+      yield { code: 'invalid-name', path: pointerTo(at, 'name'), message };
+    } else if (seen.has(name)) {
+      yield {
+        code: 'duplicate-id',
+        path: pointerTo(at, 'name'),
+        message: `Version "${name}" is there twice`,
+      };
+    }
+    seen.add(name);
+  }
+}
+
+function* checkFlags(version: object, at: string): Iterable<Finding> {
+  for (const field of ['served', 'storage']) {
+    if (Object.hasOwn(version, field)) continue;
+    yield {
+      code: 'missing-field',
+      path: pointerTo(at, field),
+      at: 'parent-key',
+      message: `Missing field "${field}"`,
+      hint: 'It may be left out only when there is one version',
+    };
+  }
+}
+
+function* checkStorage(versions: readonly object[]): Iterable<Finding> {
+  if (versions.length === 0) return;
+  const isStored = (version: object) => fieldOf(version, 'storage') ?? versions.length === 1;
+  const stored = versions.filter((version) => isStored(version) === true);
+  const [version] = stored;
+  if (version === undefined || stored.length > 1) {
+    const count = stored.length === 0 ? 'none' : `"${stored.length}"`;
+    yield {
+      code: 'invalid-crd',
+      path,
+      at: 'key',
+      message: `Expected exactly one version with "storage: true", found ${count}`,
+    };
+    return;
+  }
+  const index = versions.indexOf(version);
+  if (fieldOf(version, 'served') === false) {
+    yield {
+      code: 'invalid-crd',
+      path: `${path}/${index}/served`,
+      message: 'Expected "true" for the version that is stored, found "false"',
+      hint: 'The operator reads resources in the stored version',
+    };
+  }
+}
+
+function* checkScale(version: unknown, at: string): Iterable<Finding> {
+  const scale = mapAt(version, '/subresources/scale');
+  const wanted = {
+    specReplicasPath: ['.spec.'],
+    statusReplicasPath: ['.status.'],
+    labelSelectorPath: ['.spec.', '.status.'],
+  };
+  for (const [field, prefixes] of Object.entries(wanted)) {
+    const value = fieldOf(scale, field);
+    if (typeof value !== 'string' || value === '') continue;
+    if (prefixes.some((prefix) => value.startsWith(prefix))) continue;
+    const message = `Expected a path that starts with "${prefixes.join('" or "')}", found ${found(value)}`;
+    yield { code: 'invalid-crd', path: `${at}/subresources/scale/${field}`, message };
+  }
+}

@@ -1,0 +1,106 @@
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { pointerTo } from '../../util/json-pointer.ts';
+import { found } from '../describe-value.ts';
+import type { Finding } from '../finding.ts';
+import { fieldOf, mapAt, mapsAt } from '../tree.ts';
+import { holdsExpression } from './expression-text.ts';
+import type { Rule } from './rule.ts';
+
+/** A child's template says what it is and how it is called, and leaves to us what is ours. */
+export const checkTemplates: Rule = function* (document) {
+  for (const list of ['/spec/children', '/spec/onDelete/children']) {
+    for (const { value, path } of mapsAt(document, list)) {
+      const template = fieldOf(value, 'template');
+      if (isJsonObject(template)) yield* checkTemplate(template, pointerTo(path, 'template'));
+    }
+  }
+};
+
+function* checkTemplate(template: JsonObject, path: string): Iterable<Finding> {
+  for (const field of ['apiVersion', 'kind']) yield* checkType({ holder: template, path, field });
+  const metadata = template.metadata;
+  const at = pointerTo(path, 'metadata');
+  if (metadata === undefined) {
+    yield missingName(pointerTo(at, 'name'));
+  } else if (!isJsonObject(metadata)) {
+    yield { code: 'wrong-type', path: at, message: `Expected a map, found ${found(metadata)}` };
+  } else yield* checkMetadata(metadata, at);
+}
+
+/** `apiVersion` and `kind` are texts without expressions: the kinds of a definition are known before it runs. */
+export function* checkType(options: {
+  readonly holder: JsonObject;
+  readonly path: string;
+  readonly field: string;
+}): Iterable<Finding> {
+  const { holder, path, field } = options;
+  const value = fieldOf(holder, field);
+  const at = pointerTo(path, field);
+  if (value === undefined) {
+    yield {
+      code: 'missing-field',
+      path: at,
+      at: 'parent-key',
+      message: `Missing field "${field}"`,
+    };
+  } else if (typeof value !== 'string' || value === '') {
+    yield { code: 'wrong-type', path: at, message: `Expected a text, found ${found(value)}` };
+  } else if (holdsExpression(value)) {
+    yield {
+      code: 'forbidden-expression',
+      path: at,
+      message: `"${field}" cannot be an expression, found ${found(value)}`,
+      hint: 'Make one child for each kind and choose with "when"',
+    };
+  } else if (field === 'apiVersion' && !/^(?:[a-z0-9.-]+\/)?v[a-z0-9]+$/.test(value)) {
+    const message = `Expected a version such as "v1" or "apps/v1", found ${found(value)}`;
+    yield { code: 'invalid-value', path: at, message };
+  } else if (field === 'kind' && !/^[A-Z][A-Za-z0-9]*$/.test(value)) {
+    const message = `Expected a kind in CamelCase such as "ConfigMap", found ${found(value)}`;
+    yield { code: 'invalid-value', path: at, message };
+  }
+}
+
+function* checkMetadata(metadata: JsonObject, path: string): Iterable<Finding> {
+  yield* checkName(metadata, path);
+  for (const field of ['labels', 'annotations']) {
+    for (const key of Object.keys(mapAt(metadata, `/${field}`))) {
+      if (!/^(?:[a-z0-9.-]+\.)?homeostat\.dev\//.test(key)) continue;
+      yield {
+        code: 'invalid-value',
+        path: pointerTo(pointerTo(path, field), key),
+        at: 'key',
+        message: `Names under "homeostat.dev/" are written by Homeostat alone, found "${key}"`,
+      };
+    }
+  }
+}
+
+function* checkName(metadata: JsonObject, path: string): Iterable<Finding> {
+  if (Object.hasOwn(metadata, 'generateName')) {
+    yield {
+      code: 'invalid-value',
+      path: pointerTo(path, 'generateName'),
+      at: 'key',
+      message: 'A child cannot have "generateName": its name must be the same in every pass',
+      hint: 'Use "name", for example with $hash() or $name()',
+    };
+    return;
+  }
+  const name = metadata.name;
+  const at = pointerTo(path, 'name');
+  if (name === undefined || name === null) yield missingName(at);
+  else if (typeof name !== 'string' || name === '') {
+    yield { code: 'wrong-type', path: at, message: `Expected a text, found ${found(name)}` };
+  }
+}
+
+function missingName(path: string): Finding {
+  return {
+    code: 'missing-field',
+    path,
+    at: 'parent-key',
+    message: 'Missing field "metadata.name"',
+    hint: 'Such as "name: ${ metadata.name }", the name of the resource',
+  };
+}

@@ -1,0 +1,118 @@
+/** An expression in a plain scalar of which YAML has taken a part for something else. */
+export interface CutExpression {
+  /** Offset of the `$`. */
+  readonly start: number;
+  /** Offset behind the closing brace, or of the end of the line when there is none. */
+  readonly end: number;
+  /** What YAML stumbled over. */
+  readonly by: ': ' | ' #' | 'brackets' | 'quotes';
+}
+
+const mostLines = 20;
+
+/**
+ * Looks at the expressions of the line where the parser stumbled. `offset` is where it did, or where the plain scalar
+ * begins; expressions that end before it are passed over.
+ */
+export function findCutExpression(text: string, offset: number): CutExpression | undefined {
+  const lineStart = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
+  let at = text.indexOf('${', lineStart);
+  const lineEnd = endOfLine(text, offset);
+  while (at >= 0 && at < lineEnd) {
+    const end = endOfExpression(text, at);
+    if (end > offset) {
+      const by = whatCuts(text, at, end);
+      if (by !== undefined) return { start: at, end, by };
+    }
+    at = text.indexOf('${', Math.max(end, at + 2));
+  }
+  return undefined;
+}
+
+/**
+ * The text with everything in the expression hidden that means something to YAML; offsets stay the same, and where YAML
+ * allows it the rest still looks like an expression.
+ */
+export function hideExpression(text: string, { start, end, by }: CutExpression): string {
+  const keepsBraces = by !== 'brackets' && text.charAt(end - 1) === '}';
+  const [from, to] = keepsBraces ? [start + 2, end - 1] : [start, end];
+  const inner = text.slice(from, to).replaceAll(/[:#{}[\],"'`&*|>%@!]/g, '_');
+  return text.slice(0, from) + inner + text.slice(to);
+}
+
+/** Offset behind the brace that closes the expression at `start`; strings of the expression are passed over. */
+function endOfExpression(text: string, start: number): number {
+  let depth = 0;
+  let lines = 0;
+  for (let index = start + 1; index < text.length; index++) {
+    const char = text.charAt(index);
+    if (char === '{') depth++;
+    else if (char === '}' && --depth === 0) return index + 1;
+    else if (char === '\n' && (++lines > mostLines || !continues(text, index, start))) return index;
+    else if (char === '"' || char === "'" || char === '`') {
+      const close = text.indexOf(char, index + 1);
+      if (close >= 0 && close < endOfLine(text, index)) index = close;
+    }
+  }
+  return text.length;
+}
+
+/** Is the next line indented more than the one in which the expression starts, so that a plain scalar goes on there? */
+function continues(text: string, newline: number, start: number): boolean {
+  const lineStart = text.lastIndexOf('\n', start) + 1;
+  const next = indentAt(text, newline + 1);
+  return next > indentAt(text, lineStart) && text.charAt(newline + 1 + next) !== '\n';
+}
+
+function indentAt(text: string, lineStart: number): number {
+  let indent = 0;
+  while (text.charAt(lineStart + indent) === ' ') indent++;
+  return indent;
+}
+
+function whatCuts(text: string, start: number, end: number): CutExpression['by'] | undefined {
+  const source = text.slice(start, end);
+  const before = text.slice(text.lastIndexOf('\n', start) + 1, start);
+  const quote = openQuote(before);
+  if (quote !== undefined) return source.includes(quote) ? 'quotes' : undefined;
+  if (isInFlow(before)) return 'brackets';
+  const match = /:(?=\s)|\s#/.exec(source);
+  if (match === null) return undefined;
+  return match[0] === ':' ? ': ' : ' #';
+}
+
+/** The quote that is open at the end of a part of a line. */
+function openQuote(before: string): string | undefined {
+  let quote: string | undefined;
+  for (const [index, char] of [...before].entries()) {
+    if (quote === undefined) {
+      const starts = /(?:^|[\s[{,:-])$/.test(before.slice(0, index));
+      if ((char === '"' || char === "'") && starts) quote = char;
+    } else if (char === quote && before.charAt(index - 1) !== '\\') quote = undefined;
+  }
+  return quote;
+}
+
+/** Is a flow collection open at the end of a part of a line? Quoted parts do not count. */
+function isInFlow(before: string): boolean {
+  const bare = before.replaceAll(/"(?:\\.|[^"\\])*"|'[^']*'/g, '');
+  const opened = bare.match(/(?<!\$)[[{]/g)?.length ?? 0;
+  const closed = bare.match(/[\]}]/g)?.length ?? 0;
+  return opened > closed && /(?:^|[:\s-])\s*[[{]/.test(bare);
+}
+
+function endOfLine(text: string, offset: number): number {
+  const newline = text.indexOf('\n', offset);
+  return newline < 0 ? text.length : newline;
+}
+
+/** Does a plain scalar hold an expression that does not end in it? */
+export function holdsOpenExpression(plain: string): boolean {
+  let at = plain.indexOf('${');
+  while (at >= 0) {
+    const end = endOfExpression(plain, at);
+    if (plain.charAt(end - 1) !== '}') return true;
+    at = plain.indexOf('${', end);
+  }
+  return false;
+}

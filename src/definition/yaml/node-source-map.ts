@@ -1,0 +1,86 @@
+import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node } from 'yaml';
+import { pointerSteps } from '../../util/json-pointer.ts';
+import type { Position, SourceMap } from '../source-map.ts';
+import { offsetInFile, type ScalarStyle } from './inside-scalar.ts';
+
+const styles: Readonly<Record<string, ScalarStyle>> = {
+  QUOTE_SINGLE: 'single',
+  QUOTE_DOUBLE: 'double',
+  BLOCK_LITERAL: 'literal',
+  BLOCK_FOLDED: 'folded',
+};
+
+/** One place of the tree: the value's node, and the key's where there is one. */
+interface Spot {
+  readonly node: Node | undefined;
+  readonly key: Node | undefined;
+  /** Is it the place asked for, not an ancestor of it? */
+  readonly exact: boolean;
+}
+
+export interface NodeSourceMapOptions {
+  readonly file: string;
+  readonly text: string;
+  readonly document: Document.Parsed;
+  readonly lines: LineCounter;
+}
+
+/** Positions from the nodes of a parsed document. What stands behind an alias is found at its anchor. */
+export function createNodeSourceMap(options: NodeSourceMapOptions): SourceMap {
+  const { file, text, document, lines } = options;
+  const positionOf = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const startOf = (node: Node | undefined) => node?.range?.[0] ?? document.range[0];
+
+  return {
+    file,
+    valueAt: (pointer) => positionOf(startOf(find(document, pointer).node)),
+    keyAt(pointer) {
+      const { key, node, exact } = find(document, pointer);
+      return positionOf(startOf(exact ? (key ?? node) : node));
+    },
+    insideAt(pointer, offset) {
+      const { node, exact } = find(document, pointer);
+      const start = startOf(node);
+      if (!exact || !isScalar(node) || typeof node.value !== 'string' || node.range == null)
+        return positionOf(start);
+      const scalar = {
+        style: styles[node.type ?? ''] ?? 'plain',
+        raw: text.slice(node.range[0], node.range[1]),
+        start,
+        value: node.value,
+      };
+      return positionOf(offsetInFile(scalar, offset));
+    },
+  };
+}
+
+function find(document: Document.Parsed, pointer: string): Spot {
+  let spot: Spot = { node: document.contents ?? undefined, key: undefined, exact: true };
+  for (const step of pointerSteps(pointer)) {
+    const next = child(resolved(spot.node, document), step);
+    if (next === undefined) return { ...spot, exact: false };
+    spot = next;
+  }
+  const node = resolved(spot.node, document);
+  // An empty value (`key:`) has a node of no length behind the colon; the key says more.
+  const isEmpty = isScalar(node) && node.range != null && node.range[0] === node.range[1];
+  return { ...spot, node: isEmpty ? (spot.key ?? node) : node };
+}
+
+function child(node: Node | undefined, step: string): Spot | undefined {
+  if (isSeq(node)) {
+    const item = node.items[Number(step)];
+    return item === undefined ? undefined : { node: item as Node, key: undefined, exact: true };
+  }
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step);
+  if (pair === undefined) return undefined;
+  return { node: (pair.value ?? pair.key) as Node, key: pair.key as Node, exact: true };
+}
+
+function resolved(node: Node | undefined, document: Document.Parsed): Node | undefined {
+  return isAlias(node) ? (node.resolve(document) ?? node) : node;
+}

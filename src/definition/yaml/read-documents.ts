@@ -1,0 +1,165 @@
+import {
+  type Document,
+  isScalar,
+  LineCounter,
+  parseAllDocuments,
+  visit,
+  type YAMLError,
+} from 'yaml';
+import type { Json } from '../../util/json.ts';
+import type { Diagnostic } from '../diagnostic.ts';
+import type { SourceMap } from '../source-map.ts';
+import {
+  type CutExpression,
+  findCutExpression,
+  hideExpression,
+  holdsOpenExpression,
+} from './cut-expression.ts';
+import { createNodeSourceMap } from './node-source-map.ts';
+import { cutMessage, syntaxMessage } from './syntax-message.ts';
+import { toJson, type YamlProblem } from './to-json.ts';
+
+/** One document of a file as plain JSON, and where its parts stand. */
+export interface YamlDocument {
+  readonly value: Json;
+  readonly source: SourceMap;
+  /** The file's syntax errors stand elsewhere; these are warnings about this document's values. */
+  readonly warnings: readonly Diagnostic[];
+}
+
+export interface YamlFile {
+  /** Without empty documents. When there are syntax errors: as far as they could be read. */
+  readonly documents: readonly YamlDocument[];
+  readonly syntaxErrors: readonly Diagnostic[];
+}
+
+type Parsed = readonly Document.Parsed[];
+
+/** More broken expressions than this are not looked for in one file. */
+const mostRepairs = 100;
+
+/**
+ * Reads a file of YAML or JSON documents. An expression that YAML takes apart is reported and then hidden, so that what
+ * stands behind it is still read and checked.
+ */
+export function readDocuments(text: string, file: string): YamlFile {
+  const cuts: CutExpression[] = [];
+  let readable = text;
+  let lines = new LineCounter();
+  let parsed = parse(readable, lines);
+  while (cuts.length < mostRepairs) {
+    const cut = firstCut(parsed, readable);
+    if (cut === undefined) break;
+    cuts.push(cut);
+    readable = hideExpression(readable, cut);
+    lines = new LineCounter();
+    parsed = parse(readable, lines);
+  }
+
+  const at = (problem: Omit<YamlProblem, 'code'> & { readonly code?: Diagnostic['code'] }) =>
+    diagnosticAt(problem, { file, lines });
+  const syntaxErrors: Diagnostic[] = cuts.map((cut) =>
+    at({ severity: 'error', offset: cut.start, ...cutMessage(cut) }),
+  );
+  const documents: YamlDocument[] = [];
+  for (const document of parsed) {
+    for (const error of tellingErrors(document, lines)) {
+      const offset = error.pos[0];
+      syntaxErrors.push(at({ severity: 'error', offset, ...syntaxMessage(error, readable) }));
+    }
+    if (document.directives.yaml.version !== '1.2') {
+      syntaxErrors.push(at(otherVersion(document)));
+    }
+    if (document.contents === null) continue;
+    const { value, problems } = toJson(document);
+    syntaxErrors.push(...problems.filter(isError).map(at));
+    if (value === null) continue;
+    documents.push({
+      value,
+      source: createNodeSourceMap({ file, text: readable, document, lines }),
+      warnings: problems.filter((problem) => !isError(problem)).map(at),
+    });
+  }
+  return { documents, syntaxErrors };
+}
+
+function parse(text: string, lineCounter: LineCounter): Parsed {
+  const documents = parseAllDocuments(text, {
+    lineCounter,
+    prettyErrors: false,
+    logLevel: 'silent',
+  });
+  return Array.isArray(documents) ? documents : [];
+}
+
+/** The first expression that made the parser stumble, or that it silently took for a comment or a field. */
+function firstCut(documents: Parsed, text: string): CutExpression | undefined {
+  for (const document of documents) {
+    const [error] = document.errors;
+    const cut = error && findCutExpression(text, error.pos[0]);
+    if (cut !== undefined) return cut;
+    const silent = firstSilentCut(document, text);
+    if (silent !== undefined) return silent;
+  }
+  return undefined;
+}
+
+function firstSilentCut(document: Document.Parsed, text: string): CutExpression | undefined {
+  let cut: CutExpression | undefined;
+  visit(document, {
+    Scalar(_key, node) {
+      if (!isScalar(node) || node.type !== 'PLAIN' || typeof node.value !== 'string') return;
+      if (!holdsOpenExpression(node.value) || node.range == null) return;
+      cut = findCutExpression(text, node.range[0]);
+      return cut === undefined ? undefined : visit.BREAK;
+    },
+  });
+  return cut;
+}
+
+/**
+ * The errors that tell something new: the first of each line, and none of those that only say that the parser is lost.
+ * An unsupported directive is an error too.
+ */
+function tellingErrors(document: Document.Parsed, lines: LineCounter): readonly YAMLError[] {
+  const errors: readonly YAMLError[] = [...document.warnings, ...document.errors];
+  const seen = new Set<number>();
+  return errors.filter((error, index) => {
+    const { line } = lines.linePos(error.pos[0]);
+    if (error.code === 'TAG_RESOLVE_FAILED') return false; // the conversion to JSON reports tags
+    const isLost = index > 0 && error.message.includes('in YAML stream');
+    if (isLost || seen.has(line)) return false;
+    seen.add(line);
+    return true;
+  });
+}
+
+function otherVersion(document: Document.Parsed): Omit<YamlProblem, 'code'> {
+  return {
+    severity: 'error',
+    message: `Expected YAML 1.2, found "%YAML ${document.directives.yaml.version}"`,
+    hint: 'Leave the %YAML line out',
+    offset: document.range[0],
+  };
+}
+
+function diagnosticAt(
+  problem: Omit<YamlProblem, 'code'> & { readonly code?: Diagnostic['code'] },
+  { file, lines }: { readonly file: string; readonly lines: LineCounter },
+): Diagnostic {
+  const { line, col } = lines.linePos(problem.offset);
+  return {
+    severity: problem.severity,
+    code: problem.code ?? 'yaml-syntax',
+    message: problem.message,
+    ...(problem.hint === undefined ? {} : { hint: problem.hint }),
+    file,
+    line: Math.max(1, line),
+    column: Math.max(1, col),
+    path: '',
+  };
+}
+
+function isError(problem: YamlProblem): boolean {
+  return problem.severity === 'error';
+}
