@@ -1,0 +1,99 @@
+import type { Outcome } from '../controller/index.ts';
+import type { KubeError } from '../kube/roles.ts';
+import type { MetricRegistry } from '../telemetry/roles.ts';
+import type { OperatorContext, PassMetrics } from './context.ts';
+import type { Operator, OperatorOptions } from './operator.ts';
+import { runPass } from './pass/run-pass.ts';
+import type { ResourceState } from './resource-state.ts';
+import type { Waker } from './wake/waker.ts';
+import { Watches } from './wake/watches.ts';
+
+/** Results of one child in one pass, as `homeostat_applies_total` counts them. */
+const applyResults = ['created', 'changed', 'noop', 'skipped', 'conflict', 'failed'] as const;
+
+/**
+ * Makes the reconciler of one definition. Nothing is watched before {@link Operator.start}.
+ * One per plan: a changed definition gets a new one.
+ */
+export function createOperator(options: OperatorOptions): Operator {
+  return new PlanOperator(options);
+}
+
+class PlanOperator implements Operator {
+  readonly #options: OperatorOptions;
+  readonly #states = new Map<string, ResourceState>();
+  #context: OperatorContext | undefined;
+
+  constructor(options: OperatorOptions) {
+    this.#options = options;
+  }
+
+  get instances(): number {
+    return this.#context?.watches.resources.keys.size ?? 0;
+  }
+
+  keys(): Iterable<string> {
+    return this.#context?.watches.resources.keys ?? [];
+  }
+
+  async start(signal: AbortSignal): Promise<void> {
+    const { plan, cluster, clock, random, logger, metrics, enqueue, onDecisions } = this.#options;
+    const waker = this.#createWaker();
+    const watches = new Watches({ plan, cluster, clock, waker });
+    this.#context = {
+      plan,
+      cluster,
+      clock,
+      random,
+      logger,
+      metrics: createPassMetrics(metrics, plan.name),
+      watches,
+      states: this.#states,
+      server: { createOnlyApply: true },
+      follow: (key) => enqueue(key, 'normal'),
+      onDecisions: onDecisions ?? (() => undefined),
+    };
+    await watches.settled(signal);
+  }
+
+  reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
+    if (this.#context === undefined) throw new Error('Expected a started operator');
+    return runPass(this.#context, key, signal);
+  }
+
+  stop(): void {
+    this.#context?.watches.stop();
+    this.#context = undefined;
+    this.#states.clear();
+  }
+
+  problems(): readonly { readonly watching: string; readonly error: KubeError }[] {
+    return this.#context?.watches.problems() ?? [];
+  }
+
+  #createWaker(): Waker {
+    const { plan, enqueue } = this.#options;
+    const states = this.#states;
+    return {
+      definition: plan.name,
+      wake(key, priority) {
+        const state = states.get(key);
+        if (state !== undefined) state.followUps.wokenFromOutside = true;
+        enqueue(key, priority);
+      },
+      wakeAll: () => {
+        for (const key of this.keys()) enqueue(key, 'low');
+      },
+    };
+  }
+}
+
+function createPassMetrics(registry: MetricRegistry, definition: string): PassMetrics {
+  const applies = registry.counter({
+    name: 'homeostat_applies_total',
+    help: 'What became of the children of all passes.',
+    labels: ['definition', 'result'],
+  });
+  for (const result of applyResults) applies.increment([definition, result], 0);
+  return { applies };
+}

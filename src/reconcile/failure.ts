@@ -1,0 +1,108 @@
+import type { RenderFailure } from '../compile/index.ts';
+import type { KubeError, KubeErrorCode } from '../kube/roles.ts';
+
+/** Reasons of the `Ready` condition that stand for something in the way (definition.md section 5). */
+export type ProblemReason =
+  | 'RenderFailed'
+  | 'LimitReached'
+  | 'Forbidden'
+  | 'Conflict'
+  | 'ApplyFailed'
+  | 'KindMissing'
+  | 'Waiting';
+
+/** What stands in the way of one child, of a read or of the status, in the words of the report. */
+export interface Problem {
+  readonly reason: ProblemReason;
+  /** Stable text for people: no times, no random parts, never a value of a Secret. */
+  readonly message: string;
+  /** Code of the KubeError or RenderFailure; the reason where there is none. */
+  readonly code: string;
+  /** `waiting` is woken by an event; `permanent` is tried again after `retry.permanent`; `temporary` with growing delays. */
+  readonly kind: 'waiting' | 'permanent' | 'temporary';
+  /** Who owns the object in the way, for `Conflict`. */
+  readonly owner?: string;
+  /** What is waited for, one by one. */
+  readonly on?: readonly string[];
+  /** What the queue is told of a temporary problem. */
+  readonly error?: KubeError;
+}
+
+interface FailureRow {
+  readonly reason: ProblemReason;
+  /** What people read; undefined: what the server said (stable for these codes). */
+  readonly words?: string;
+}
+
+/** Every code of a failed request, once. Whether it is permanent says {@link KubeError.isPermanent}. */
+const failures: Readonly<Record<KubeErrorCode, FailureRow>> = {
+  'not-found': { reason: 'ApplyFailed', words: 'The object is not there any more' },
+  'kind-missing': { reason: 'KindMissing', words: 'The cluster does not serve this kind' },
+  'already-exists': { reason: 'ApplyFailed', words: 'The object was created by somebody else' },
+  conflict: { reason: 'ApplyFailed', words: 'The object was changed at the same time' },
+  'field-conflict': { reason: 'ApplyFailed', words: 'Another manager owns a field' },
+  'uid-mismatch': { reason: 'ApplyFailed', words: 'The object was replaced at the same time' },
+  forbidden: { reason: 'Forbidden' },
+  'namespace-terminating': { reason: 'ApplyFailed', words: 'The namespace is being deleted' },
+  'quota-exceeded': { reason: 'ApplyFailed' },
+  unauthorized: { reason: 'Forbidden', words: 'The API server does not accept the credentials' },
+  gone: { reason: 'ApplyFailed', words: 'The API server answered "gone"' },
+  'too-many-requests': { reason: 'ApplyFailed', words: 'The API server is overloaded' },
+  unavailable: { reason: 'ApplyFailed', words: 'The API server is unavailable' },
+  rejected: { reason: 'ApplyFailed' },
+  'too-large': { reason: 'ApplyFailed', words: 'The object is too large' },
+  timeout: { reason: 'ApplyFailed', words: 'The API server did not answer in time' },
+  'connection-lost': { reason: 'ApplyFailed', words: 'The connection to the API server broke' },
+  aborted: { reason: 'ApplyFailed', words: 'The runtime is stopping' },
+  'server-error': { reason: 'ApplyFailed', words: 'The API server failed' },
+  unexpected: { reason: 'ApplyFailed', words: 'The API server gave an unexpected answer' },
+};
+
+export interface FailureContext {
+  /** Does the intent use a Secret? Then the server's words are cut to reason and field. */
+  readonly secret: boolean;
+}
+
+/** A failed request as a problem. */
+export function problemOfRequest(error: KubeError, { secret }: FailureContext): Problem {
+  const { reason, words } = failures[error.code];
+  const message = words ?? (secret ? reasonAndFields(error) : serverWords(error));
+  if (error.code === 'kind-missing') return { reason, message, code: error.code, kind: 'waiting' };
+  if (error.isPermanent) return { reason, message, code: error.code, kind: 'permanent' };
+  return { reason, message, code: error.code, kind: 'temporary', error };
+}
+
+/** Something that could not be rendered, as a problem. Permanent: only another input mends it. */
+export function problemOfRender(failure: RenderFailure): Problem {
+  return {
+    reason: failure.code === 'limit-reached' ? 'LimitReached' : 'RenderFailed',
+    message: `${failure.field}: ${failure.message}`,
+    code: failure.code,
+    kind: 'permanent',
+  };
+}
+
+/** Something that is waited for. */
+export function problemOfWaiting(on: readonly string[]): Problem {
+  const distinct = [...new Set(on)].sort();
+  return {
+    reason: 'Waiting',
+    message: `Waiting for ${distinct.join(', ')}`,
+    code: 'waiting',
+    kind: 'waiting',
+    on: distinct,
+  };
+}
+
+function serverWords(error: KubeError): string {
+  if (error.causes.length === 0) return error.message;
+  return error.causes
+    .map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`))
+    .join('; ');
+}
+
+function reasonAndFields(error: KubeError): string {
+  const fields = error.causes.flatMap(({ field }) => (field === undefined ? [] : [field]));
+  const reason = error.reason ?? error.code;
+  return fields.length === 0 ? reason : `${reason}: ${fields.join(', ')}`;
+}

@@ -1,0 +1,113 @@
+import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import { problemOfWaiting } from '../failure.ts';
+import type { Intent } from './build-intent.ts';
+import { compareIntent, intentDigest } from './compare-intent.ts';
+import {
+  hinderedElement,
+  isStaying,
+  settledElement,
+  type WantedElement,
+} from './element-result.ts';
+import { conflictResult, leavingResult } from './in-the-way.ts';
+import { isLabelledBy, isOurs } from './ownership.ts';
+import { type ElementResult, type Pass, worldWrite } from './pass.ts';
+import { resolveElement } from './resolve-child.ts';
+import { failedElement, isStale, sendIntent } from './send-intent.ts';
+
+/** How often one pass follows an object that changes under its hands. */
+const maxTries = 4;
+
+/** Makes one object as wanted, with as few requests as can be: none when it is so already. */
+export async function applyElement(pass: Pass, wanted: WantedElement): Promise<ElementResult> {
+  let current = wanted;
+  let live = lookUp(pass, wanted.intent);
+  for (let tries = 1; ; tries++) {
+    const settled = settle(pass, current, live);
+    if (settled !== undefined) return settled;
+    try {
+      return await sendIntent(pass, current, live);
+    } catch (error) {
+      if (!isOfRequest(error, pass)) throw error;
+      if (tries === maxTries || !isStale(pass, error))
+        return failedElement(pass, current, error, live);
+    }
+    const again = await readAndRenderAgain(pass, current);
+    if (again.kind === 'result') return again.result;
+    current = again.wanted;
+    live = again.live;
+  }
+}
+
+type Again =
+  | {
+      readonly kind: 'wanted';
+      readonly wanted: WantedElement;
+      readonly live: StoredObject | undefined;
+    }
+  | { readonly kind: 'result'; readonly result: ElementResult };
+
+/** The cache was behind: the object is read, and the intent made anew with it in the world. */
+async function readAndRenderAgain(pass: Pass, wanted: WantedElement): Promise<Again> {
+  const { plan, element, intent } = wanted;
+  let live: StoredObject | undefined;
+  try {
+    live = await pass.context.cluster.get(intent.ref, worldWrite(pass), pass.signal);
+  } catch (error) {
+    if (!isOfRequest(error, pass)) throw error;
+    return { kind: 'result', result: failedElement(pass, wanted, error) };
+  }
+  // An intent that was made without the object is never applied to it.
+  const again = await resolveElement(pass, plan, element);
+  return again.kind === 'blocked'
+    ? { kind: 'result', result: hinderedElement(wanted, again.problem) }
+    : { kind: 'wanted', wanted: { ...wanted, intent: again.intent }, live };
+}
+
+function isOfRequest(error: unknown, { signal }: Pass): error is KubeError {
+  return error instanceof KubeError && !signal.aborted;
+}
+
+/** The object as the cache knows it: among the children, or in our way. */
+function lookUp({ context }: Pass, { ref }: Intent): StoredObject | undefined {
+  const { informer } = context.watches.children(ref.gvk);
+  return informer.get(ref.namespace, ref.name) ?? context.watches.peekNamed(ref);
+}
+
+/** The result, where nothing has to be sent. */
+function settle(
+  pass: Pass,
+  wanted: WantedElement,
+  live: StoredObject | undefined,
+): ElementResult | undefined {
+  const isHeld = wanted.held.length > 0;
+  if (live === undefined) return isHeld ? heldResult(pass, wanted) : undefined;
+  const definition = pass.context.plan.name;
+  const ours = isOurs(live, { definition, ownerUid: pass.uid });
+  if (!isStaying(pass, live) && (ours || isLabelledBy(live.object, definition))) {
+    return leavingResult(pass, wanted, live);
+  }
+  if (!ours) return conflictResult(pass, wanted, live);
+  if (isSame(pass, wanted, live)) {
+    pass.context.metrics.applies.increment([definition, 'skipped']);
+    return settledElement(wanted, { kind: 'unchanged' }, live);
+  }
+  return isHeld && !isDrift(pass, wanted) ? heldResult(pass, wanted, live) : undefined;
+}
+
+function isSame(pass: Pass, { plan, intent }: WantedElement, live: StoredObject): boolean {
+  if (compareIntent(pass, { plan, intent, live }).kind === 'different') return false;
+  if (plan.after.length > 0) pass.state.appliedIntents.set(intent.topic, intentDigest(intent));
+  return true;
+}
+
+/** Is the intent the one that was applied last, so that somebody else changed the object? */
+function isDrift({ state }: Pass, { intent }: WantedElement): boolean {
+  return state.appliedIntents.get(intent.topic) === intentDigest(intent);
+}
+
+function heldResult(pass: Pass, wanted: WantedElement, live?: StoredObject): ElementResult {
+  // Nobody else's object may be waited behind unseen.
+  if (live === undefined) pass.interests.wanted(wanted.intent.ref);
+  const problem = problemOfWaiting(wanted.held.map((id) => `children.${id} to be ready`));
+  return hinderedElement(wanted, problem, live);
+}

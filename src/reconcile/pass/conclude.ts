@@ -1,0 +1,32 @@
+import type { Outcome } from '../../controller/index.ts';
+import type { Problem } from '../failure.ts';
+import { problemOfRequest } from '../failure.ts';
+import type { Report } from '../report/build-report.ts';
+import type { StatusOutcome } from '../report/write-status.ts';
+import { changedSince, isUnstable, noteFollowUp, unstableDelayMs } from './follow-up.ts';
+import type { Pass } from './pass.ts';
+
+/**
+ * What the queue is told. Temporary failures are thrown, so that they are tried again with growing delays; permanent ones
+ * are looked at again after `retry.permanent`, or when an informer wakes the resource; what waits is woken.
+ */
+export function conclude(pass: Pass, report: Report, status: StatusOutcome): Outcome {
+  const { state, context } = pass;
+  const path = changedSince(pass, status);
+  noteFollowUp(state, path);
+  if (path !== undefined && !isUnstable(state)) context.follow(pass.key);
+  const problems = [...report.problems, ...statusProblems(status)];
+  const temporary = problems.find(({ error }) => error !== undefined)?.error;
+  if (temporary !== undefined) throw temporary;
+  if (path !== undefined && isUnstable(state)) {
+    return { kind: 'requeue', afterMs: unstableDelayMs(state), reason: 'Unstable' };
+  }
+  const permanent = problems.find(({ kind }) => kind === 'permanent');
+  if (permanent === undefined) return { kind: 'done' };
+  const { permanentMs } = context.plan.definition.controller.retry;
+  return { kind: 'requeue', afterMs: permanentMs, reason: permanent.reason };
+}
+
+function statusProblems(status: StatusOutcome): readonly Problem[] {
+  return status.kind === 'failed' ? [problemOfRequest(status.error, { secret: false })] : [];
+}

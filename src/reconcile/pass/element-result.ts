@@ -1,0 +1,76 @@
+import type { ChildPlan, Element } from '../../compile/index.ts';
+import type { StoredObject } from '../../kube/roles.ts';
+import type { Verdict } from '../decision.ts';
+import type { Problem } from '../failure.ts';
+import { childLabel } from '../names.ts';
+import type { Intent } from './build-intent.ts';
+import { isOurs, isTerminating } from './ownership.ts';
+import type { ElementResult, Pass } from './pass.ts';
+
+/** One element to be made. */
+export interface WantedElement {
+  readonly plan: ChildPlan;
+  readonly element: Element;
+  readonly intent: Intent;
+  /** Ids of `after` that are not ready: they hold its creation and every change of its intent. */
+  readonly held: readonly string[];
+}
+
+/** An element that is as wanted. */
+export function settledElement(
+  { plan, element, intent }: WantedElement,
+  verdict: Verdict,
+  live: StoredObject,
+): ElementResult {
+  return { plan, element, name: intent.ref.name, verdict, live };
+}
+
+/** An element with something in its way. `live`: what exists of it all the same. */
+export function hinderedElement(
+  { plan, element, intent }: WantedElement,
+  problem: Problem,
+  live?: StoredObject,
+): ElementResult {
+  const result = { plan, element, name: intent.ref.name, verdict: verdictOf(problem), problem };
+  return live === undefined ? result : { ...result, live };
+}
+
+export interface Blocked {
+  readonly plan: ChildPlan;
+  readonly element: Element | undefined;
+  readonly problem: Problem;
+}
+
+/** An element that could not be rendered: what exists of it stays as it is. */
+export function blockedElement(pass: Pass, { plan, element, problem }: Blocked): ElementResult {
+  // Without a name only a child that is no list can be found: by its label.
+  const live = plan.isList ? undefined : liveOf(pass, plan)[0];
+  const name = live?.object.metadata.name ?? '';
+  const result = { plan, element, name, verdict: verdictOf(problem), problem };
+  return live === undefined ? result : { ...result, live };
+}
+
+/** What a problem means for the decision record. */
+export function verdictOf(problem: Problem): Verdict {
+  if (problem.owner !== undefined) return { kind: 'conflict', owner: problem.owner };
+  if (problem.reason === 'Waiting' || problem.reason === 'KindMissing') {
+    return { kind: 'waiting', on: problem.on ?? [problem.message] };
+  }
+  return { kind: 'failed', code: problem.code, permanent: problem.kind !== 'temporary' };
+}
+
+/** The objects of a child that are there, ours and not being deleted, by name. */
+export function liveOf(pass: Pass, plan: ChildPlan): readonly StoredObject[] {
+  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
+  return pass.context.watches
+    .children(plan.gvk)
+    .labelledWith(pass.uid)
+    .filter((stored) => isOurs(stored, owner) && isStaying(pass, stored))
+    .filter(({ object }) => object.metadata.labels?.[childLabel] === plan.id)
+    .sort((a, b) => (a.object.metadata.name < b.object.metadata.name ? -1 : 1));
+}
+
+/** Neither being deleted nor deleted by us a moment ago, with its event still to come. */
+export function isStaying({ state }: Pass, { object }: StoredObject): boolean {
+  return !isTerminating(object) && !state.deleted.has(object.metadata.uid ?? '');
+}

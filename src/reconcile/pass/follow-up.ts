@@ -1,0 +1,69 @@
+import type { FieldPath } from '../../compile/index.ts';
+import type { StoredObject } from '../../kube/roles.ts';
+import { backoffMs } from '../../util/backoff.ts';
+import type { StatusOutcome } from '../report/write-status.ts';
+import type { ResourceState } from '../resource-state.ts';
+import { differingPath } from '../wake/field-values.ts';
+import { type ReadResult, readAgain } from './observe-reads.ts';
+import type { Pass } from './pass.ts';
+
+/** So many follow-ups in a row because of one path are taken; the next ones are delayed. */
+const followUpsInARow = 5;
+const unstableBackoff = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
+
+/** Does the resource run again and again because of what it writes itself? */
+export function isUnstable({ followUps }: ResourceState): boolean {
+  return followUps.count >= followUpsInARow;
+}
+
+/** How long an unstable resource waits before it runs again, in ms. */
+export function unstableDelayMs({ followUps }: ResourceState): number {
+  return backoffMs(followUps.count - followUpsInARow, unstableBackoff);
+}
+
+/** A pass begins: an event from outside makes a new start. */
+export function beginFollowUps({ followUps }: ResourceState): void {
+  if (followUps.wokenFromOutside) followUps.count = 0;
+  followUps.wokenFromOutside = false;
+}
+
+/**
+ * What a pass used and is different now: a status field of ours that something outside `status` reads, or an object that
+ * was read. Undefined: nothing, so that no further pass is needed.
+ */
+export function changedSince(pass: Pass, status: StatusOutcome): string | undefined {
+  const written = status.kind === 'written' ? statusPathChanged(pass, status.stored) : undefined;
+  if (written !== undefined) return written.join('.');
+  for (const before of pass.reads.values()) {
+    const path = readChanged(before, readAgain(pass, before));
+    if (path !== undefined) return ['reads', before.plan.id, ...path].join('.');
+  }
+  return undefined;
+}
+
+/** Counts a follow-up. */
+export function noteFollowUp({ followUps }: ResourceState, path: string | undefined): void {
+  followUps.count =
+    path !== undefined && path === followUps.path
+      ? followUps.count + 1
+      : path === undefined
+        ? 0
+        : 1;
+  followUps.path = path ?? '';
+}
+
+function statusPathChanged(pass: Pass, { object }: StoredObject): FieldPath | undefined {
+  return differingPath(pass.resource, object, pass.context.plan.statusPathsRead);
+}
+
+function readChanged(before: ReadResult, after: ReadResult): FieldPath | undefined {
+  if (before.isKnown !== after.isKnown) return [];
+  if (before.objects.length !== after.objects.length) return [];
+  for (const [index, old] of before.objects.entries()) {
+    const current = after.objects[index];
+    if (current === undefined || old.object.metadata.uid !== current.object.metadata.uid) return [];
+    const path = differingPath(old.object, current.object, before.plan.pathsRead);
+    if (path !== undefined) return path;
+  }
+  return undefined;
+}

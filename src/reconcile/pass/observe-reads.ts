@@ -1,0 +1,148 @@
+import type { ReadPlan, ReadRequest, Rendered, Seen } from '../../compile/index.ts';
+import type { InformerState, ObjectRef, StoredObject } from '../../kube/roles.ts';
+import { type Problem, problemOfRender, problemOfRequest } from '../failure.ts';
+import type { Pass } from './pass.ts';
+
+/** What a pass knows of one read. */
+export interface ReadResult {
+  readonly plan: ReadPlan;
+  /** What it asks for; undefined while that is not known. */
+  readonly request?: ReadRequest;
+  readonly seen: Seen;
+  /** As they were when the pass looked. */
+  readonly objects: readonly StoredObject[];
+  /** Its request waits for a child or another read: asked again after the next tier. */
+  readonly isOpen: boolean;
+  /** False: its informer has not synced, is forbidden or has no such kind. Never to be taken for absent. */
+  readonly isKnown: boolean;
+  /** Why it is not there, when that is more than waiting. */
+  readonly problem?: Problem;
+}
+
+/**
+ * Looks at every read whose request can be rendered by now, and tells the phase. Called again after each tier,
+ * as a read may depend on a child.
+ */
+export async function observeReads(pass: Pass): Promise<void> {
+  let open = pass.context.plan.reads.filter(({ id }) => !isSettled(pass.reads.get(id)));
+  while (open.length > 0) {
+    const requests = await Promise.all(
+      open.map(async (plan) => ({ plan, request: await pass.wanting.readRequest(plan.id) })),
+    );
+    const ready = requests.filter(({ request }) => request.kind !== 'waiting');
+    await prepareWatches(pass, ready);
+    for (const { plan, request } of requests) settle(pass, { plan, request });
+    if (ready.length === 0) return;
+    // A read that has just become known may be what another one waits for.
+    open = open.filter(({ id }) => !isSettled(pass.reads.get(id)));
+  }
+}
+
+/** Looks again at what a read asked for: the world after the applies. */
+export function readAgain(pass: Pass, before: ReadResult): ReadResult {
+  return before.request === undefined ? before : look(pass, before.plan, before.request);
+}
+
+interface OpenRead {
+  readonly plan: ReadPlan;
+  readonly request: Rendered<ReadRequest>;
+}
+
+function isSettled(result: ReadResult | undefined): boolean {
+  return result !== undefined && !result.isOpen;
+}
+
+async function prepareWatches(pass: Pass, reads: readonly OpenRead[]): Promise<void> {
+  const refs = reads.flatMap(({ plan, request }) =>
+    request.kind === 'value' && request.value.by === 'name'
+      ? [refOf(pass, plan, request.value.name)]
+      : [],
+  );
+  await pass.context.watches.prepareNamed(refs, pass.signal);
+}
+
+function settle(pass: Pass, { plan, request }: OpenRead): void {
+  const result = resultOf(pass, { plan, request });
+  pass.reads.set(plan.id, result);
+  pass.wanting.setRead(plan.id, result.seen);
+}
+
+function resultOf(pass: Pass, { plan, request }: OpenRead): ReadResult {
+  const nothing = { plan, objects: [], isKnown: true, isOpen: false };
+  switch (request.kind) {
+    case 'value':
+      return look(pass, plan, request.value);
+    case 'missing':
+      return { ...nothing, seen: plan.optional ? { state: 'absent' } : waitingFor(plan) };
+    case 'waiting':
+      return { ...nothing, isOpen: true, seen: waitingFor(plan) };
+    case 'failed':
+      return { ...nothing, seen: waitingFor(plan), problem: problemOfRender(request.failure) };
+  }
+}
+
+function look(pass: Pass, plan: ReadPlan, request: ReadRequest): ReadResult {
+  return request.by === 'name'
+    ? lookByName(pass, plan, request)
+    : lookBySelector(pass, plan, request);
+}
+
+function lookByName(
+  pass: Pass,
+  plan: ReadPlan,
+  request: Extract<ReadRequest, { by: 'name' }>,
+): ReadResult {
+  const { state, stored } = pass.interests.named(refOf(pass, plan, request.name), plan.pathsRead);
+  if (state.kind !== 'synced') return unknown(plan, request, state);
+  const base = { plan, request, isKnown: true, isOpen: false };
+  if (stored !== undefined) {
+    return { ...base, objects: [stored], seen: { state: 'present', value: stored.object } };
+  }
+  const absent = waitingFor(plan, `${plan.gvk.kind} "${request.name}" does not exist`);
+  return { ...base, objects: [], seen: plan.optional ? { state: 'absent' } : absent };
+}
+
+function lookBySelector(
+  pass: Pass,
+  plan: ReadPlan,
+  request: Extract<ReadRequest, { by: 'selector' }>,
+): ReadResult {
+  const { state } = pass.context.watches.list(plan.id);
+  const namespace = namespaceOf(pass, plan) ?? '';
+  const objects = pass.interests.selected(plan, { namespace, selector: request.selector });
+  if (state.kind !== 'synced') return unknown(plan, request, state);
+  const value = objects.map(({ object }) => object);
+  const seen: Seen = { state: 'present', value };
+  return { plan, request, objects, isKnown: true, isOpen: false, seen };
+}
+
+function unknown(plan: ReadPlan, request: ReadRequest, state: InformerState): ReadResult {
+  const base = { plan, request, objects: [], isKnown: false, isOpen: false };
+  if (state.kind !== 'failing') return { ...base, seen: waitingFor(plan, 'not read yet') };
+  const { reason, message, code } = problemOfRequest(state.error, { secret: false });
+  // Never permanent: the informer goes on trying and wakes the resource.
+  const problem: Problem = {
+    reason,
+    message: `reads.${plan.id}: ${message}`,
+    code,
+    kind: 'waiting',
+  };
+  return { ...base, problem, seen: waitingFor(plan, message) };
+}
+
+function waitingFor(plan: ReadPlan, why?: string): Seen {
+  return {
+    state: 'waiting',
+    on: why === undefined ? `reads.${plan.id}` : `reads.${plan.id} (${why})`,
+  };
+}
+
+function refOf(pass: Pass, plan: ReadPlan, name: string): ObjectRef {
+  const namespace = namespaceOf(pass, plan);
+  return { gvk: plan.gvk, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** The resource's own, unless the kind has none. */
+function namespaceOf({ context, namespace }: Pass, { gvk }: ReadPlan): string | undefined {
+  return context.cluster.resourceFor(gvk)?.namespaced === false ? undefined : namespace;
+}

@@ -1,0 +1,120 @@
+import type { ChildPlan, Element, Phase, PhaseInput } from '../../compile/index.ts';
+import type { PassToken, StoredObject, WriteOptions } from '../../kube/roles.ts';
+import type { Logger } from '../../telemetry/roles.ts';
+import { invariant } from '../../util/invariant.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { OperatorContext } from '../context.ts';
+import type { Verdict } from '../decision.ts';
+import type { Problem } from '../failure.ts';
+import type { ResourceState } from '../resource-state.ts';
+import type { PassInterests } from '../wake/watches.ts';
+import type { ReadResult } from './observe-reads.ts';
+
+/** One pass over one resource: what it began with, and what it has found and done so far. */
+export interface Pass {
+  readonly context: OperatorContext;
+  readonly key: string;
+  readonly token: PassToken;
+  /** As the pass began. */
+  readonly resource: KubeObject;
+  readonly uid: string;
+  /** Undefined for cluster-scoped resources. */
+  readonly namespace: string | undefined;
+  readonly state: ResourceState;
+  readonly interests: PassInterests;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** What both phases get. */
+  readonly phaseInput: Pick<PhaseInput, 'resource' | 'now' | 'randomText' | 'clusterName'>;
+  /** The phase *wanting*. */
+  readonly wanting: Phase;
+  /** By id. */
+  readonly reads: Map<string, ReadResult>;
+  /** By id, tier by tier. */
+  readonly children: Map<string, ChildResult>;
+  /** Wanted objects by topic, and the id of the child that wants them. */
+  readonly claims: Map<string, string>;
+  readonly pruned: PrunedObject[];
+}
+
+/** What came of one child. */
+export interface ChildResult {
+  readonly plan: ChildPlan;
+  /** `wanted`: `when`, `forEach` and every name are known. `unknown`: something waits or fails, so what exists stays. */
+  readonly resolution: 'wanted' | 'unwanted' | 'unknown';
+  readonly elements: readonly ElementResult[];
+}
+
+/** What came of one element of a child. */
+export interface ElementResult {
+  readonly plan: ChildPlan;
+  readonly element: Element | undefined;
+  /** Empty when it could not be rendered. */
+  readonly name: string;
+  readonly verdict: Verdict;
+  /** What stands in the way; undefined when it is as wanted. */
+  readonly problem?: Problem;
+  /** The object, when it exists, is ours and is not being deleted. */
+  readonly live?: StoredObject;
+}
+
+/** An object that was to go. */
+export interface PrunedObject {
+  readonly childId: string;
+  readonly object: KubeObject;
+  /** `gone` at once, or `deleting` until its finalizers are done. */
+  readonly state: 'gone' | 'deleting' | 'failed';
+  readonly problem?: Problem;
+}
+
+/** What every write of the world carries. */
+export function worldWrite({ context, token }: Pass): WriteOptions {
+  return { flow: { name: context.plan.name, priority: 'world' }, pass: token };
+}
+
+export interface BeginOptions {
+  readonly context: OperatorContext;
+  readonly key: string;
+  readonly resource: KubeObject;
+  readonly state: ResourceState;
+  readonly signal: AbortSignal;
+}
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+
+/** Takes the snapshot that a pass works on. */
+export function beginPass({ context, key, resource, state, signal }: BeginOptions): Pass {
+  const { plan, clock, random, cluster, logger, watches } = context;
+  const { uid, namespace, name } = resource.metadata;
+  invariant(uid !== undefined, `A ${resource.kind} of the cache has no uid`);
+  const phaseInput = {
+    resource,
+    now: new Date(clock.nowMs()).toISOString(),
+    randomText: (length: number) => random.text(length, alphabet),
+    clusterName: cluster.name,
+  };
+  return {
+    context,
+    key,
+    token: { key, definition: plan.name },
+    resource,
+    uid,
+    namespace,
+    state,
+    signal,
+    interests: watches.startPass(key),
+    log: logger.child({
+      definition: plan.name,
+      kind: resource.kind,
+      namespace,
+      name,
+      reconcileId: random.text(8, alphabet),
+    }),
+    phaseInput,
+    wanting: plan.startPhase({ phase: 'wanting', ...phaseInput }),
+    reads: new Map(),
+    children: new Map(),
+    claims: new Map(),
+    pruned: [],
+  };
+}

@@ -1,0 +1,76 @@
+import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import { gvkKey, gvkOf } from '../../util/gvk.ts';
+import { problemOfRequest } from '../failure.ts';
+import { childLabel } from '../names.ts';
+import { topicOf } from '../wake/child-watch.ts';
+import { isOurs, isTerminating } from './ownership.ts';
+import { type ChildResult, type Pass, type PrunedObject, worldWrite } from './pass.ts';
+
+/**
+ * Deletes what is ours and not wanted, child by child (definition.md section 4): a child that waits or fails keeps what it has,
+ * and keeps no other from losing its own. What no child of the definition asks for any more goes only after a whole success.
+ */
+export async function prune(pass: Pass): Promise<void> {
+  const isWholeSuccess = isWhole(pass);
+  const leaving: StoredObject[] = [];
+  for (const watch of pass.context.watches.allChildren()) {
+    if (watch.informer.state.kind !== 'synced') continue;
+    for (const stored of watch.labelledWith(pass.uid)) {
+      if (isToGo(pass, stored, isWholeSuccess)) leaving.push(stored);
+    }
+  }
+  pass.pruned.push(...(await Promise.all(leaving.map((stored) => remove(pass, stored)))));
+}
+
+function isWhole({ children, context, reads }: Pass): boolean {
+  const readsAreFine = [...reads.values()].every(({ problem }) => problem === undefined);
+  return readsAreFine && context.plan.children.every(({ id }) => isSettled(children.get(id)));
+}
+
+function isSettled(result: ChildResult | undefined): boolean {
+  return result?.elements.every(({ problem }) => problem === undefined) ?? false;
+}
+
+function isToGo(pass: Pass, stored: StoredObject, isWholeSuccess: boolean): boolean {
+  const { context, uid, claims, children } = pass;
+  if (!isOurs(stored, { definition: context.plan.name, ownerUid: uid })) return false;
+  const { object } = stored;
+  const { namespace, name, labels } = object.metadata;
+  const gvk = gvkOf(object.apiVersion, object.kind);
+  if (claims.has(topicOf(gvk, namespace, name))) return false;
+  const result = children.get(labels?.[childLabel] ?? '');
+  // A child that changed its kind has dropped the objects of the old one.
+  const isDropped = result === undefined || gvkKey(result.plan.gvk) !== gvkKey(gvk);
+  return isDropped ? isWholeSuccess : result.resolution !== 'unknown';
+}
+
+async function remove(pass: Pass, { object }: StoredObject): Promise<PrunedObject> {
+  const { namespace, name, uid = '' } = object.metadata;
+  const childId = object.metadata.labels?.[childLabel] ?? '';
+  if (isTerminating(object)) return { childId, object, state: 'deleting' };
+  if (pass.state.deleted.has(uid)) return { childId, object, state: 'gone' };
+  const ref = {
+    gvk: gvkOf(object.apiVersion, object.kind),
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+  try {
+    const answer = await pass.context.cluster.delete(
+      ref,
+      { ...worldWrite(pass), uid },
+      pass.signal,
+    );
+    pass.state.deleted.add(uid);
+    pass.state.serverMade.delete(topicOf(ref.gvk, namespace, name));
+    pass.state.appliedIntents.delete(topicOf(ref.gvk, namespace, name));
+    return { childId, object, state: answer === 'deleting' ? 'deleting' : 'gone' };
+  } catch (error) {
+    if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
+    // Another object has its name by now: what was to go is gone.
+    if (error.code === 'uid-mismatch' || error.code === 'conflict') {
+      return { childId, object, state: 'gone' };
+    }
+    const problem = problemOfRequest(error, { secret: object.kind === 'Secret' });
+    return { childId, object, state: 'failed', problem };
+  }
+}

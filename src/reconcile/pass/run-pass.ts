@@ -1,0 +1,82 @@
+import type { Outcome } from '../../controller/index.ts';
+import type { StoredObject } from '../../kube/roles.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { parseKey } from '../../util/object-key.ts';
+import type { OperatorContext } from '../context.ts';
+import { buildReport, type Report } from '../report/build-report.ts';
+import { type StatusOutcome, writeStatus } from '../report/write-status.ts';
+import { createResourceState, type ResourceState } from '../resource-state.ts';
+import { conclude } from './conclude.ts';
+import { beginFollowUps } from './follow-up.ts';
+import { observeReads } from './observe-reads.ts';
+import { isTerminating } from './ownership.ts';
+import { beginPass, type Pass } from './pass.ts';
+import { prune } from './prune.ts';
+import { tellFailures } from './tell-failures.ts';
+import { wantTier } from './want-tier.ts';
+
+/** Runs one resource: makes the world as its definition says, and reports (engine.md section 5). */
+export async function runPass(
+  context: OperatorContext,
+  key: string,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const resource = observe(context, key)?.object;
+  if (resource === undefined) return forget(context, key);
+  // Nothing is ever made in a resource that is going; owner references and the garbage collector do the rest.
+  if (isTerminating(resource)) return { kind: 'done' };
+  const pass = beginPass({
+    context,
+    key,
+    resource,
+    state: stateOf(context, key, resource),
+    signal,
+  });
+
+  for (const tier of context.plan.tiers) await wantTier(pass, tier);
+  await observeReads(pass);
+  await prune(pass);
+  const report = await buildReport(pass);
+  const status = await writeStatus(pass, report.status);
+
+  pass.interests.finish(context.plan.reads);
+  record(pass, report, status);
+  return conclude(pass, report, status);
+}
+
+function observe({ watches }: OperatorContext, key: string): StoredObject | undefined {
+  const { namespace, name } = parseKey(key);
+  return watches.resources.get(namespace, name);
+}
+
+/** All that is kept of a resource goes with it. */
+function forget({ states, watches }: OperatorContext, key: string): Outcome {
+  states.delete(key);
+  watches.forget(key);
+  return { kind: 'done' };
+}
+
+function stateOf({ states }: OperatorContext, key: string, resource: KubeObject): ResourceState {
+  const { uid = '' } = resource.metadata;
+  const known = states.get(key);
+  const state = known?.uid === uid ? known : createResourceState(uid);
+  states.set(key, state);
+  beginFollowUps(state);
+  return state;
+}
+
+/** Tells of the pass: Events and log lines for what has changed, the decision record for everybody else. */
+function record(pass: Pass, report: Report, status: StatusOutcome): void {
+  const { context, key, log } = pass;
+  tellFailures(pass, report);
+  const decisions = report.entries.map(({ decision }) => decision);
+  const count = (kind: string) => decisions.filter(({ verdict }) => verdict.kind === kind).length;
+  const wrote = { created: count('created'), applied: count('applied'), pruned: count('pruned') };
+  if (status.kind === 'written' || Object.values(wrote).some((number) => number > 0)) {
+    log.info({ ...wrote, status: status.kind }, 'Reconciled');
+  }
+  context.onDecisions(key, {
+    children: decisions,
+    status: status.kind === 'gone' ? 'unchanged' : status.kind,
+  });
+}

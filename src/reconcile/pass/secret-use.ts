@@ -1,0 +1,17 @@
+import type { ChildPlan } from '../../compile/index.ts';
+import type { Gvk } from '../../util/gvk.ts';
+import type { Pass } from './pass.ts';
+
+/** May a message of the server about this child hold a Secret's value? Then it is cut to reason and fields. */
+export function usesSecret({ context }: Pass, child: ChildPlan): boolean {
+  const { reads, children } = context.plan;
+  return (
+    isSecret(child.gvk) ||
+    reads.some(({ id, gvk }) => child.readsUsed.includes(id) && isSecret(gvk)) ||
+    children.some(({ id, gvk }) => child.childrenRead.includes(id) && isSecret(gvk))
+  );
+}
+
+function isSecret({ group, kind }: Gvk): boolean {
+  return group === '' && kind === 'Secret';
+}

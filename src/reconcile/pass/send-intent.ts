@@ -1,0 +1,106 @@
+import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { problemOfRequest } from '../failure.ts';
+import { stamped } from '../intent/stamp.ts';
+import { fieldManagerOf } from '../names.ts';
+import type { Intent } from './build-intent.ts';
+import { compareIntent, rememberAnswer } from './compare-intent.ts';
+import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
+import { type ElementResult, type Pass, worldWrite } from './pass.ts';
+import { usesSecret } from './secret-use.ts';
+
+/** Codes that mean: the object is not the one we thought of. Read it and go on. */
+const staleCodes: ReadonlySet<string> = new Set([
+  'already-exists',
+  'conflict',
+  'field-conflict',
+  'uid-mismatch',
+  'not-found',
+]);
+/** A rendered child may be so large (definition.md section 4): a server takes about 1.5 MiB. */
+const maxBytes = 1_048_576;
+
+/**
+ * Sends one apply: to the very object that is `live`, or one that only creates.
+ * @throws KubeError
+ */
+export async function sendIntent(
+  pass: Pass,
+  wanted: WantedElement,
+  live: StoredObject | undefined,
+): Promise<ElementResult> {
+  const { plan, intent } = wanted;
+  if (live === undefined) return createObject(pass, wanted);
+  const comparison = compareIntent(pass, { plan, intent, live });
+  const fields = comparison.kind === 'different' ? comparison.fields : [];
+  const body = bodyOf(intent, { uid: live.object.metadata.uid ?? '' });
+  const { stored } = await apply(pass, body, { force: true });
+  rememberAnswer(pass, { plan, intent, live: stored });
+  const before = live.object.metadata.resourceVersion;
+  count(pass, before === stored.object.metadata.resourceVersion ? 'noop' : 'changed');
+  return settledElement(wanted, { kind: 'applied', fields }, stored);
+}
+
+/** An element whose request failed. */
+export function failedElement(
+  pass: Pass,
+  wanted: WantedElement,
+  error: KubeError,
+  live?: StoredObject,
+): ElementResult {
+  count(pass, 'failed');
+  const problem = problemOfRequest(error, { secret: usesSecret(pass, wanted.plan) });
+  return hinderedElement(wanted, problem, live);
+}
+
+/** Does the error only say that the cache was behind, or that this server cannot create by a guarded apply? */
+export function isStale({ context }: Pass, error: KubeError): boolean {
+  if (staleCodes.has(error.code)) return true;
+  const isAboutGuard = error.causes.some(({ field }) => field === 'metadata.resourceVersion');
+  if (!isAboutGuard || !context.server.createOnlyApply) return false;
+  context.server.createOnlyApply = false;
+  return true;
+}
+
+async function createObject(pass: Pass, wanted: WantedElement): Promise<ElementResult> {
+  const { plan, intent } = wanted;
+  const isGuarded = pass.context.server.createOnlyApply;
+  if (!isGuarded) await assertAbsent(pass, intent);
+  // A version that no object has: the server creates, or answers 409 (engine.md section 5, step 4).
+  const body = bodyOf(intent, isGuarded ? { resourceVersion: '1' } : {});
+  // Without the guard a stranger's object would be taken over by force.
+  const { stored, created } = await apply(pass, body, { force: isGuarded });
+  rememberAnswer(pass, { plan, intent, live: stored });
+  count(pass, created ? 'created' : 'changed');
+  return settledElement(wanted, { kind: 'created' }, stored);
+}
+
+async function assertAbsent(pass: Pass, { ref }: Intent): Promise<void> {
+  const found = await pass.context.cluster.get(ref, worldWrite(pass), pass.signal);
+  if (found === undefined) return;
+  throw new KubeError('already-exists', 'The object exists', { status: 409 });
+}
+
+function apply(pass: Pass, body: KubeObject, { force }: { readonly force: boolean }) {
+  const fieldManager = fieldManagerOf(pass.context.plan.name);
+  return pass.context.cluster.apply(
+    body,
+    { ...worldWrite(pass), fieldManager, force },
+    pass.signal,
+  );
+}
+
+function bodyOf(
+  intent: Intent,
+  guard: { readonly uid?: string; readonly resourceVersion?: string },
+): KubeObject {
+  const body = stamped(intent.manifest, intent.pathHash);
+  if (JSON.stringify(body).length > maxBytes) {
+    throw new KubeError('too-large', `Expected at most ${maxBytes} bytes`, { status: 413 });
+  }
+  return { ...body, metadata: { ...body.metadata, ...guard } };
+}
+
+function count({ context }: Pass, result: string): void {
+  context.metrics.applies.increment([context.plan.name, result]);
+}

@@ -1,0 +1,49 @@
+import type { Report } from '../report/build-report.ts';
+import type { ChildEntry } from '../report/child-entries.ts';
+import type { Pass } from './pass.ts';
+
+/** Tells each failure once: an Event on the resource and a line in the log, when it begins or changes. */
+export function tellFailures(pass: Pass, { entries, problems }: Report): void {
+  const { told } = pass.state;
+  const now = new Map<string, string>();
+  for (const entry of entries) tellEntry(pass, entry, now);
+  const ofChildren = new Set(entries.map(({ problem }) => problem));
+  for (const problem of problems) {
+    if (ofChildren.has(problem) || problem.reason === 'Waiting') continue;
+    const { reason, message } = problem;
+    tell(pass, now, { subject: '', reason, note: message });
+  }
+  told.clear();
+  for (const [subject, text] of now) told.set(subject, text);
+}
+
+function tellEntry(pass: Pass, { decision, problem }: ChildEntry, now: Map<string, string>): void {
+  if (problem === undefined || problem.reason === 'Waiting') return;
+  const { childId, name } = decision;
+  const subject = `${childId}/${name}`;
+  const note = `${name === '' ? childId : `${childId} "${name}"`}: ${problem.message}`;
+  tell(pass, now, { subject, reason: problem.reason, note });
+}
+
+interface Failure {
+  readonly subject: string;
+  readonly reason: string;
+  readonly note: string;
+}
+
+function tell(pass: Pass, now: Map<string, string>, { subject, reason, note }: Failure): void {
+  const key = subject === '' ? note : subject;
+  const text = `${reason} ${note}`;
+  now.set(key, text);
+  if (pass.state.told.get(key) === text) return;
+  const { cluster, plan } = pass.context;
+  cluster.events.record({
+    regarding: pass.resource,
+    type: 'Warning',
+    reason,
+    action: 'Reconcile',
+    note,
+    definition: plan.name,
+  });
+  pass.log.warn({ reason, detail: note }, 'Reconcile is blocked');
+}

@@ -1,0 +1,18 @@
+import type { ChildPlan } from '../../compile/index.ts';
+import { applyChild } from './apply-child.ts';
+import { observeReads } from './observe-reads.ts';
+import type { Pass } from './pass.ts';
+import { claimNames, resolveChild } from './resolve-child.ts';
+import { seenWhileWanting } from './seen-child.ts';
+
+/** Renders the children of one tier and makes them so; the next tier is rendered with what the server answered. */
+export async function wantTier(pass: Pass, tier: readonly ChildPlan[]): Promise<void> {
+  await observeReads(pass);
+  const resolved = await Promise.all(tier.map((plan) => resolveChild(pass, plan)));
+  const claimed = claimNames(pass, resolved);
+  const results = await Promise.all(claimed.map((child) => applyChild(pass, child)));
+  for (const result of results) {
+    pass.children.set(result.plan.id, result);
+    pass.wanting.setChild(result.plan.id, seenWhileWanting(result));
+  }
+}

@@ -1,0 +1,59 @@
+import type { Problem } from '../failure.ts';
+import { isUnstable } from '../pass/follow-up.ts';
+import type { Pass } from '../pass/pass.ts';
+import { type ChildEntry, describeChildren } from './child-entries.ts';
+import { standardConditions } from './conditions.ts';
+import { mapStatus } from './map-status.ts';
+import { startReporting } from './start-reporting.ts';
+import { readProblems, summarise } from './summary.ts';
+
+/** `status.children` names so many; `status.childCounts` counts all. */
+const listedAtMost = 100;
+
+/** What a pass reports: the whole status that we mean, and what it was made of. */
+export interface Report {
+  readonly entries: readonly ChildEntry[];
+  /** Everything that stands in the way, of children and of the rest. */
+  readonly problems: readonly Problem[];
+  readonly status: Readonly<Record<string, unknown>>;
+}
+
+/** Looks at the world after the applies and says what it has come to. Sends nothing. */
+export async function buildReport(pass: Pass): Promise<Report> {
+  const world = startReporting(pass);
+  const entries = await describeChildren(pass, world.phase);
+  const mapped = await mapStatus(pass, world);
+  const problems = [...readProblems(pass), ...mapped.problems];
+  const { path } = pass.state.followUps;
+  const summary = summarise(entries, problems, isUnstable(pass.state) ? { path } : undefined);
+  const { resource, phaseInput, context } = pass;
+  const listed = entries.filter(({ isListed }) => isListed);
+  return {
+    entries,
+    problems: [...problems, ...entries.flatMap(({ problem }) => problem ?? [])],
+    status: {
+      ...mapped.fields,
+      observedGeneration: resource.metadata.generation ?? 0,
+      definitionRevision: context.plan.revision,
+      conditions: standardConditions({ resource, summary, now: phaseInput.now }),
+      children: listChildren(listed),
+      childCounts: countChildren(listed),
+    },
+  };
+}
+
+function listChildren(entries: readonly ChildEntry[]): readonly unknown[] {
+  const isReady = ({ decision }: ChildEntry) => decision.state === 'Ready';
+  const unreadyFirst = [...entries.filter((entry) => !isReady(entry)), ...entries.filter(isReady)];
+  return unreadyFirst.slice(0, listedAtMost).map(({ decision }) => {
+    const { childId: id, apiVersion, kind, namespace, name, state, message } = decision;
+    return { id, apiVersion, kind, namespace, name, state, message };
+  });
+}
+
+function countChildren(entries: readonly ChildEntry[]) {
+  const wanted = entries.filter(({ decision }) => decision.state !== 'Deleting');
+  const inState = (state: string) =>
+    wanted.filter(({ decision }) => decision.state === state).length;
+  return { total: wanted.length, ready: inState('Ready'), failed: inState('Failed') };
+}

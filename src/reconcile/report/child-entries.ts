@@ -1,0 +1,105 @@
+import type { ChildPlan, Phase } from '../../compile/index.ts';
+import { apiVersionOf } from '../../util/gvk.ts';
+import type { ChildDecision, Verdict } from '../decision.ts';
+import type { Problem, ProblemReason } from '../failure.ts';
+import { childNamespace } from '../pass/build-intent.ts';
+import { verdictOf } from '../pass/element-result.ts';
+import type { ChildResult, ElementResult, Pass, PrunedObject } from '../pass/pass.ts';
+import { readinessOfElement } from './readiness.ts';
+
+/** What the report says of one object. */
+export interface ChildEntry {
+  readonly decision: ChildDecision;
+  /** Does it stand in `status.children`? Not what is neither wanted nor there. */
+  readonly isListed: boolean;
+  readonly problem?: Problem;
+  /** Why it is not ready, as a reason of `Ready`; undefined: it is, or is on its way out. */
+  readonly reason?: ProblemReason | 'ChildFailed' | 'Progressing';
+}
+
+/** All children in definition order, with what is on its way out last. */
+export async function describeChildren(pass: Pass, phase: Phase): Promise<readonly ChildEntry[]> {
+  const entries: ChildEntry[] = [];
+  for (const plan of pass.context.plan.children) {
+    const result = pass.children.get(plan.id);
+    if (result !== undefined) entries.push(...(await describeChild(pass, phase, result)));
+  }
+  for (const pruned of pass.pruned) entries.push(describePruned(pass, pruned));
+  return entries;
+}
+
+async function describeChild(
+  pass: Pass,
+  phase: Phase,
+  { plan, resolution, elements }: ChildResult,
+): Promise<readonly ChildEntry[]> {
+  if (resolution === 'unwanted') return [unwanted(pass, plan)];
+  return Promise.all(elements.map((element) => describeElement(pass, phase, element)));
+}
+
+async function describeElement(
+  pass: Pass,
+  phase: Phase,
+  element: ElementResult,
+): Promise<ChildEntry> {
+  const { plan, name, verdict, problem } = element;
+  const { state, message } = await readinessOfElement(phase, element);
+  const decision = { ...identity(pass, plan), name, verdict, state, message };
+  if (problem !== undefined) return { decision, isListed: true, problem, reason: problem.reason };
+  if (state === 'Ready') return { decision, isListed: true };
+  const reason = state === 'Failed' ? 'ChildFailed' : 'Progressing';
+  return { decision, isListed: true, reason };
+}
+
+function unwanted(pass: Pass, plan: ChildPlan): ChildEntry {
+  const verdict: Verdict = { kind: 'unwanted' };
+  const decision = {
+    ...identity(pass, plan),
+    name: '',
+    verdict,
+    state: 'Ready',
+    message: '',
+  } as const;
+  return { decision, isListed: false };
+}
+
+function describePruned(pass: Pass, { childId, object, state, problem }: PrunedObject): ChildEntry {
+  const plan = pass.context.plan.children.find(({ id }) => id === childId);
+  const decision = {
+    childId,
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    namespace: object.metadata.namespace ?? '',
+    name: object.metadata.name,
+    line: plan?.line ?? 0,
+  };
+  if (problem !== undefined) {
+    const failed = {
+      verdict: verdictOf(problem),
+      state: 'Failed',
+      message: problem.message,
+    } as const;
+    return {
+      decision: { ...decision, ...failed },
+      isListed: true,
+      problem,
+      reason: problem.reason,
+    };
+  }
+  const leaving = {
+    verdict: { kind: 'pruned' },
+    state: 'Deleting',
+    message: 'Not wanted',
+  } as const;
+  return { decision: { ...decision, ...leaving }, isListed: state === 'deleting' };
+}
+
+function identity(pass: Pass, plan: ChildPlan) {
+  return {
+    childId: plan.id,
+    apiVersion: apiVersionOf(plan.gvk),
+    kind: plan.gvk.kind,
+    namespace: childNamespace(pass, plan) ?? '',
+    line: plan.line,
+  };
+}

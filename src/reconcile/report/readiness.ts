@@ -1,0 +1,54 @@
+import type { Phase } from '../../compile/index.ts';
+import { isJsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { readinessOf } from '../../util/readiness/readiness-of.ts';
+import type { ChildDecision } from '../decision.ts';
+import type { ElementResult } from '../pass/pass.ts';
+
+/** Where a child stands, for `status.children`. */
+export interface Standing {
+  readonly state: ChildDecision['state'];
+  /** Empty when there is nothing to say. */
+  readonly message: string;
+}
+
+/** Where one element stands. Ready counts for its newest intent only: what is held, waits or fails is not ready. */
+export async function readinessOfElement(phase: Phase, result: ElementResult): Promise<Standing> {
+  const { problem, live, plan } = result;
+  if (problem !== undefined) return { state: stateOf(result), message: problem.message };
+  if (live === undefined) return { state: 'Progressing', message: 'Not there yet' };
+  return plan.hasReady ? customReadiness(phase, result, live.object) : readinessOf(live.object);
+}
+
+function stateOf({ verdict, problem }: ElementResult): Standing['state'] {
+  // A missing kind is no failure: it may be installed at any time.
+  if (verdict.kind === 'waiting' || problem?.reason === 'KindMissing') return 'Waiting';
+  return 'Failed';
+}
+
+async function customReadiness(
+  phase: Phase,
+  { plan, element }: ElementResult,
+  live: KubeObject,
+): Promise<Standing> {
+  if (!isObserved(live)) return { state: 'Progressing', message: 'Not observed yet' };
+  const ready = await phase.ready(plan.id, live, element ?? { item: undefined, index: 0 });
+  switch (ready.kind) {
+    case 'value':
+      return ready.value
+        ? { state: 'Ready', message: '' }
+        : { state: 'Progressing', message: '"ready" is not true yet' };
+    case 'missing':
+      return { state: 'Progressing', message: '"ready" is not true yet' };
+    case 'waiting':
+      return { state: 'Progressing', message: `"ready" waits for ${ready.on.join(', ')}` };
+    case 'failed':
+      return { state: 'Failed', message: `${ready.failure.field}: ${ready.failure.message}` };
+  }
+}
+
+/** Has the kind's controller seen the newest generation, as far as it says so? */
+function isObserved({ metadata, status }: KubeObject): boolean {
+  const observed = isJsonObject(status) ? status.observedGeneration : undefined;
+  return observed === undefined || observed === metadata.generation;
+}

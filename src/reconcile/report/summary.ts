@@ -1,0 +1,96 @@
+import type { Problem, ProblemReason } from '../failure.ts';
+import type { Pass } from '../pass/pass.ts';
+import type { ChildEntry } from './child-entries.ts';
+
+/** Reasons of `Ready` (definition.md section 5). `ChildFailed`: a child of ours has failed by its own account. */
+export type SummaryReason = ProblemReason | 'ChildFailed' | 'Progressing' | 'Unstable' | 'AllReady';
+
+/** What the pass comes to, in one reason and one message. */
+export interface Summary {
+  readonly reason: SummaryReason;
+  readonly message: string;
+  /** Nothing goes on by itself: somebody has to do something. */
+  readonly isStalled: boolean;
+  /** Something is on its way. */
+  readonly isReconciling: boolean;
+}
+
+/** The reason that is told when there are several: what needs somebody first comes first. */
+const order: readonly SummaryReason[] = [
+  'RenderFailed',
+  'LimitReached',
+  'Forbidden',
+  'Conflict',
+  'ApplyFailed',
+  'ChildFailed',
+  'KindMissing',
+  'Waiting',
+  'Progressing',
+  'Unstable',
+];
+const goesOnByItself: ReadonlySet<SummaryReason> = new Set<SummaryReason>([
+  'KindMissing',
+  'Waiting',
+  'Progressing',
+  'Unstable',
+]);
+/** So many findings are told in one message; `status.children` has the rest. */
+const toldAtMost = 5;
+
+interface Finding {
+  readonly reason: SummaryReason;
+  readonly message: string;
+  readonly isTemporary: boolean;
+}
+
+/** Sums up the children and what else went wrong. `path`: what changes again and again because of our own writes. */
+export function summarise(
+  entries: readonly ChildEntry[],
+  problems: readonly Problem[],
+  unstable: { readonly path: string } | undefined,
+): Summary {
+  const findings = [
+    ...problems.map(findingOfProblem),
+    ...entries.flatMap(findingOfEntry),
+    ...(unstable === undefined ? [] : [findingOfUnstable(unstable.path)]),
+  ];
+  const reason = order.find((each) => findings.some((finding) => finding.reason === each));
+  if (reason === undefined) {
+    const message = 'All children are ready';
+    return { reason: 'AllReady', message, isStalled: false, isReconciling: false };
+  }
+  return {
+    reason,
+    message: tell(findings.filter((finding) => finding.reason === reason)),
+    isStalled: findings.some((each) => !goesOnByItself.has(each.reason) && !each.isTemporary),
+    isReconciling: findings.some((each) => goesOnByItself.has(each.reason) || each.isTemporary),
+  };
+}
+
+/** What stands in the way of reads, as far as it is more than their not being there. */
+export function readProblems({ reads }: Pass): readonly Problem[] {
+  return [...reads.values()].flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
+}
+
+function findingOfProblem({ reason, message, kind }: Problem): Finding {
+  return { reason, message, isTemporary: kind === 'temporary' };
+}
+
+function findingOfEntry({ decision, reason, problem }: ChildEntry): readonly Finding[] {
+  if (reason === undefined) return [];
+  const { childId, name, message } = decision;
+  const subject = name === '' ? childId : `${childId} "${name}"`;
+  const isTemporary = problem?.kind === 'temporary';
+  return [{ reason, message: `${subject}: ${message}`, isTemporary }];
+}
+
+function findingOfUnstable(path: string): Finding {
+  const message = `${path} changes again each time the resource has run`;
+  return { reason: 'Unstable', message, isTemporary: false };
+}
+
+function tell(findings: readonly Finding[]): string {
+  const told = findings.slice(0, toldAtMost).map(({ message }) => message);
+  const rest = findings.length - told.length;
+  return rest > 0 ? `${told.join('; ')}; and ${rest} more` : told.join('; ');
+}

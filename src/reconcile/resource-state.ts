@@ -1,0 +1,38 @@
+/** What is remembered of one resource between its passes. In memory only: losing it costs requests, never correctness. */
+export interface ResourceState {
+  readonly uid: string;
+  /** By child key: how the server's answer to our own apply differed from the intent (engine.md section 5, step 3). */
+  readonly serverMade: Map<string, string>;
+  /** By child key, for children with `after` only: the intent that was applied last. Tells drift from a change of intent. */
+  readonly appliedIntents: Map<string, string>;
+  /** UIDs whose DELETE was answered: they leave the cache with their event and are not deleted twice. */
+  readonly deleted: Set<string>;
+  /** By child key: the failure that was last told in an Event. */
+  readonly told: Map<string, string>;
+  /** How the server's answer to our own status differed from it. */
+  statusMade: string | undefined;
+  readonly followUps: FollowUps;
+}
+
+/** Passes that followed each other because of our own writes. */
+export interface FollowUps {
+  /** What changed in the last one, as a path for people. */
+  path: string;
+  /** How often in a row it was that path. */
+  count: number;
+  /** Has an event from outside woken the resource since its last pass began? */
+  wokenFromOutside: boolean;
+}
+
+/** A resource of which nothing is known yet. */
+export function createResourceState(uid: string): ResourceState {
+  return {
+    uid,
+    serverMade: new Map(),
+    appliedIntents: new Map(),
+    deleted: new Set(),
+    told: new Map(),
+    statusMade: undefined,
+    followUps: { path: '', count: 0, wokenFromOutside: false },
+  };
+}

@@ -1,0 +1,108 @@
+import type { ChildPlan, FieldPath, OperatorPlan } from '../../compile/index.ts';
+import type { CacheEvent, Informer, StoredObject, Watcher } from '../../kube/roles.ts';
+import { type Gvk, gvkKey } from '../../util/gvk.ts';
+import type { KubeObject, OwnerReference } from '../../util/kube-object.ts';
+import { keyOf } from '../../util/object-key.ts';
+import { statusPathsOfReadiness } from '../../util/readiness/status-paths.ts';
+import { childLabel, definitionLabel, ownerUidLabel } from '../names.ts';
+import type { InterestTable } from './interest-table.ts';
+import { isChanged } from './object-change.ts';
+import { type Waker, wakeFor } from './waker.ts';
+
+export interface ChildWatchOptions {
+  readonly plan: OperatorPlan;
+  readonly gvk: Gvk;
+  readonly watcher: Watcher;
+  readonly waker: Waker;
+  /** Who wants an object that is not theirs (yet): by {@link topicOf}. */
+  readonly interests: InterestTable<true>;
+}
+
+/** The shared watch on the children of one kind. */
+export interface ChildWatch {
+  readonly informer: Informer;
+  /** All objects that are labelled with this owner's UID, of whatever definition. */
+  labelledWith(ownerUid: string): readonly StoredObject[];
+  stop(): void;
+}
+
+/** The topic of an object that a resource wants. */
+export function topicOf(gvk: Gvk, namespace: string | undefined, name: string): string {
+  return `${gvkKey(gvk)}|${keyOf(namespace, name)}`;
+}
+
+/** Watches the children of one kind and wakes their resources when a value that is read has changed. */
+export function watchChildren(options: ChildWatchOptions): ChildWatch {
+  const { gvk, watcher, waker } = options;
+  const informer = watcher.acquire({ gvk, labelSelector: ownerUidLabel });
+  const byOwner = informer.index('owner-uid', ownerUidsOf);
+  const pathsOf = readPathsOf(options);
+  const unsubscribe = informer.subscribe((event) => {
+    if (!isChanged(event, pathsOf(event))) return;
+    for (const key of interestedIn(event, options)) wakeFor(waker, key, { event });
+  });
+  const unobserve = informer.onState(() => waker.wakeAll());
+  return {
+    informer,
+    labelledWith: (ownerUid) => byOwner.get(ownerUid),
+    stop() {
+      unsubscribe();
+      unobserve();
+      informer.release();
+    },
+  };
+}
+
+function ownerUidsOf(object: KubeObject): readonly string[] {
+  const uid = object.metadata.labels?.[ownerUidLabel];
+  return uid === undefined ? [] : [uid];
+}
+
+/** The status paths that matter, by child id; for an object with another id all of its kind. */
+function readPathsOf({
+  plan,
+  gvk,
+}: ChildWatchOptions): (event: CacheEvent) => readonly FieldPath[] {
+  const children = plan.children.filter((child) => gvkKey(child.gvk) === gvkKey(gvk));
+  const byId = new Map(children.map((child) => [child.id, pathsReadOf(child)]));
+  const all = [...byId.values()].flat();
+  return ({ old, current }) => {
+    const id = (current ?? old)?.object.metadata.labels?.[childLabel] ?? '';
+    return byId.get(id) ?? all;
+  };
+}
+
+function pathsReadOf(child: ChildPlan): readonly FieldPath[] {
+  // Readiness counts for the newest generation only, with a `ready` of its own too.
+  const byKind = child.hasReady
+    ? [['status', 'observedGeneration']]
+    : statusPathsOfReadiness(child.gvk);
+  return [...child.pathsRead, ...byKind];
+}
+
+function interestedIn(event: CacheEvent, options: ChildWatchOptions): ReadonlySet<string> {
+  const keys = new Set<string>();
+  for (const stored of [event.old, event.current]) {
+    const key = stored && ownerKeyOf(stored.object, options.plan);
+    if (key !== undefined) keys.add(key);
+  }
+  const topic = topicOf(options.gvk, event.namespace, event.name);
+  for (const key of options.interests.of(topic)?.keys() ?? []) keys.add(key);
+  return keys;
+}
+
+/** The key of the resource that controls an object of this definition. */
+function ownerKeyOf(object: KubeObject, plan: OperatorPlan): string | undefined {
+  const { labels, ownerReferences, namespace } = object.metadata;
+  if (labels?.[definitionLabel] !== plan.name) return undefined;
+  const { gvk, scope } = plan.definition.kind;
+  const owner = ownerReferences?.find((reference) => isControllerOf(reference, gvk));
+  if (owner === undefined) return undefined;
+  return keyOf(scope === 'Namespaced' ? namespace : undefined, owner.name);
+}
+
+function isControllerOf({ controller, apiVersion, kind }: OwnerReference, gvk: Gvk): boolean {
+  // Group and kind, not the version: the reference keeps the version it was written in.
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  return controller === true && kind === gvk.kind && group === gvk.group;
+}

@@ -1,0 +1,73 @@
+import type { OperatorPlan } from '../../compile/index.ts';
+import type { CacheEvent, Informer, StoredObject, Watcher } from '../../kube/roles.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import { isJsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { keyOf } from '../../util/object-key.ts';
+import { ownConditionTypes, statusKeysOf } from '../report/status-fields.ts';
+import { isReplaced, metadataChanged } from './object-change.ts';
+import { type Waker, wakeFor } from './waker.ts';
+
+export interface ResourceWatchOptions {
+  readonly plan: OperatorPlan;
+  readonly watcher: Watcher;
+  readonly waker: Waker;
+}
+
+/** The watch on the resources of a definition. */
+export interface ResourceWatch {
+  readonly informer: Informer;
+  /** The keys of all resources that are there. */
+  readonly keys: ReadonlySet<string>;
+  get(namespace: string, name: string): StoredObject | undefined;
+  stop(): void;
+}
+
+/** Watches the resources and wakes them when somebody else changed what a pass reads or writes. */
+export function watchResources({ plan, watcher, waker }: ResourceWatchOptions): ResourceWatch {
+  const informer = watcher.acquire({ gvk: plan.definition.kind.gvk });
+  const keys = new Set<string>();
+  const statusKeys = statusKeysOf(plan);
+  const unsubscribe = informer.subscribe((event) => {
+    const key = keyOf(event.namespace, event.name);
+    if (event.current === undefined) keys.delete(key);
+    else keys.add(key);
+    if (resourceChanged(event, statusKeys)) wakeFor(waker, key, { event });
+  });
+  return {
+    informer,
+    keys,
+    get: (namespace, name) => informer.get(namespace === '' ? undefined : namespace, name),
+    stop() {
+      unsubscribe();
+      informer.release();
+    },
+  };
+}
+
+/** Is this a change that the definition reads, or one to what we wrote? */
+function resourceChanged(event: CacheEvent, statusKeys: readonly string[]): boolean {
+  if (event.initial || isReplaced(event)) return true;
+  const before = event.old?.object;
+  const after = event.current?.object;
+  if (before === undefined || after === undefined) return false;
+  return (
+    before.metadata.generation !== after.metadata.generation ||
+    metadataChanged(before, after) ||
+    statusChanged(before, after, statusKeys)
+  );
+}
+
+function statusChanged(before: KubeObject, after: KubeObject, keys: readonly string[]): boolean {
+  const old = isJsonObject(before.status) ? before.status : {};
+  const current = isJsonObject(after.status) ? after.status : {};
+  return (
+    keys.some((key) => !deepEqual(old[key], current[key])) ||
+    !deepEqual(ownConditions(old.conditions), ownConditions(current.conditions))
+  );
+}
+
+function ownConditions(conditions: unknown): readonly unknown[] {
+  if (!Array.isArray(conditions)) return [];
+  return conditions.filter((condition) => ownConditionTypes.has(condition?.type));
+}

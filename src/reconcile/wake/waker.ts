@@ -1,0 +1,20 @@
+import type { Priority } from '../../controller/index.ts';
+import type { CacheEvent } from '../../kube/roles.ts';
+
+/** Puts a resource into the queue because something outside its own pass changed. */
+export interface Waker {
+  readonly definition: string;
+  wake(key: string, priority: Priority): void;
+  /** An informer that passes had to do without has become usable, or not: everybody looks again. */
+  wakeAll(): void;
+}
+
+/** Wakes a resource for an event, unless the event is the answer to a write of its own pass. */
+export function wakeFor(
+  waker: Waker,
+  key: string,
+  { event, shared = false }: { readonly event: CacheEvent; readonly shared?: boolean },
+): void {
+  if (event.pass?.key === key && event.pass.definition === waker.definition) return;
+  waker.wake(key, event.initial || shared ? 'low' : 'normal');
+}

@@ -1,0 +1,204 @@
+import type { FieldPath, LabelSelector, OperatorPlan, ReadPlan } from '../../compile/index.ts';
+import type { Cluster, Informer, KubeError, ObjectRef, StoredObject } from '../../kube/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import { type Gvk, gvkKey } from '../../util/gvk.ts';
+import { invariant } from '../../util/invariant.ts';
+import { type ChildWatch, topicOf, watchChildren } from './child-watch.ts';
+import { InterestTable } from './interest-table.ts';
+import { type NamedObject, NamedObjects, topicOfRef } from './named-objects.ts';
+import { ReadList } from './read-list.ts';
+import { type ResourceWatch, watchResources } from './resource-watch.ts';
+import { settled, settledSoon } from './settled.ts';
+import type { Waker } from './waker.ts';
+
+/** How long a pass waits for the first look at an object that it reads by name, before it goes on without. */
+const firstLookMs = 2_000;
+/** So many objects in our way are watched; beyond that the queue looks again after `retry.permanent`. */
+const watchedConflicts = 100;
+/** What tells whether an object in our way is still somebody else's. */
+const ownershipPaths: readonly FieldPath[] = [
+  ['metadata', 'labels'],
+  ['metadata', 'ownerReferences'],
+  ['metadata', 'deletionTimestamp'],
+];
+
+export interface WatchesOptions {
+  readonly plan: OperatorPlan;
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly waker: Waker;
+}
+
+/** All that one definition watches, and who of its resources is interested in what. */
+export class Watches {
+  readonly #options: WatchesOptions;
+  readonly #resources: ResourceWatch;
+  readonly #children = new Map<string, ChildWatch>();
+  readonly #lists = new Map<string, ReadList>();
+  readonly #named: NamedObjects;
+  readonly #wanted = new InterestTable<true>();
+  readonly #conflicts = new InterestTable<true>();
+
+  /** Acquires and subscribes. Keys may be woken from here on. */
+  constructor(options: WatchesOptions) {
+    this.#options = options;
+    const { plan, cluster: watcher, clock, waker } = options;
+    this.#named = new NamedObjects({ watcher, clock, waker });
+    for (const read of plan.reads) {
+      if (read.by !== 'selector') continue;
+      this.#lists.set(read.id, new ReadList({ plan: read, watcher, waker }));
+    }
+    for (const { gvk } of plan.children) {
+      if (this.#children.has(gvkKey(gvk))) continue;
+      const watch = watchChildren({ plan, gvk, watcher, waker, interests: this.#wanted });
+      this.#children.set(gvkKey(gvk), watch);
+    }
+    this.#resources = watchResources({ plan, watcher, waker });
+  }
+
+  get resources(): ResourceWatch {
+    return this.#resources;
+  }
+
+  /** Resolves when every informer has synced or failed once. */
+  async settled(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#informers()].map(([, informer]) => settled(informer, signal)));
+  }
+
+  children(gvk: Gvk): ChildWatch {
+    const watch = this.#children.get(gvkKey(gvk));
+    invariant(watch !== undefined, `No watch on children of kind "${gvk.kind}"`);
+    return watch;
+  }
+
+  allChildren(): Iterable<ChildWatch> {
+    return this.#children.values();
+  }
+
+  list(readId: string): ReadList {
+    const list = this.#lists.get(readId);
+    invariant(list !== undefined, `No watch for read "${readId}"`);
+    return list;
+  }
+
+  /** An object outside the children's watches, as far as a watch by name knows it already. */
+  peekNamed(ref: ObjectRef): StoredObject | undefined {
+    return this.#named.peek(ref);
+  }
+
+  /** Begins to note what a pass looks at. */
+  startPass(key: string): PassInterests {
+    return new PassInterests(key, this);
+  }
+
+  /** Starts watches on objects and gives them a short while for their first look. */
+  async prepareNamed(refs: readonly ObjectRef[], signal: AbortSignal): Promise<void> {
+    const informers = refs.map((ref) => this.#named.informerOf(ref));
+    const { clock } = this.#options;
+    await settledSoon(informers, { clock, timeoutMs: firstLookMs, signal });
+  }
+
+  /** @internal for {@link PassInterests} */
+  lookAt(
+    ref: ObjectRef,
+    interest: { readonly key: string; readonly paths: readonly FieldPath[] },
+  ): NamedObject {
+    return this.#named.look(ref, interest);
+  }
+
+  /** @internal for {@link PassInterests} */
+  want(topic: string, key: string): void {
+    this.#wanted.set(topic, key, true);
+  }
+
+  /** @internal for {@link PassInterests} Undefined: there are too many of them to be watched. */
+  watchConflict(ref: ObjectRef, key: string): NamedObject | undefined {
+    const topic = topicOfRef(ref);
+    const known = this.#conflicts.of(topic) !== undefined;
+    if (!known && [...this.#conflicts.topics()].length >= watchedConflicts) return undefined;
+    this.#conflicts.set(topic, key, true);
+    return this.#named.look(ref, { key, paths: ownershipPaths });
+  }
+
+  /** @internal for {@link PassInterests} */
+  retain(key: string, used: ReadonlySet<string>): void {
+    this.#wanted.retain(key, used);
+    this.#conflicts.retain(key, used);
+    this.#named.retain(key, used);
+  }
+
+  /** Forgets all that a resource was interested in. */
+  forget(key: string): void {
+    this.retain(key, new Set());
+    for (const list of this.#lists.values()) list.forget(key);
+  }
+
+  problems(): readonly { readonly watching: string; readonly error: KubeError }[] {
+    const shared = [...this.#informers()].map(([watching, { state }]) => ({ watching, state }));
+    return [...shared, ...this.#named.problems()].flatMap(({ watching, state }) =>
+      state.kind === 'failing' ? [{ watching, error: state.error }] : [],
+    );
+  }
+
+  stop(): void {
+    this.#resources.stop();
+    for (const watch of this.#children.values()) watch.stop();
+    for (const list of this.#lists.values()) list.stop();
+    this.#named.stop();
+  }
+
+  *#informers(): Iterable<readonly [string, Informer]> {
+    yield [`resources (${this.#options.plan.definition.kind.gvk.kind})`, this.#resources.informer];
+    for (const [kind, { informer }] of this.#children) yield [`children (${kind})`, informer];
+    for (const [id, { informer }] of this.#lists) yield [`reads.${id}`, informer];
+  }
+}
+
+/** What one pass looks at. Interest is registered and the cache read in one synchronous step. */
+export class PassInterests {
+  readonly #key: string;
+  readonly #watches: Watches;
+  readonly #used = new Set<string>();
+  readonly #listed = new Set<string>();
+
+  constructor(key: string, watches: Watches) {
+    this.#key = key;
+    this.#watches = watches;
+  }
+
+  /** An object by name. */
+  named(ref: ObjectRef, paths: readonly FieldPath[]): NamedObject {
+    this.#used.add(topicOfRef(ref));
+    return this.#watches.lookAt(ref, { key: this.#key, paths });
+  }
+
+  /** The objects that a selector of the resource selects. */
+  selected(
+    read: ReadPlan,
+    request: { readonly namespace: string; readonly selector: LabelSelector },
+  ): readonly StoredObject[] {
+    this.#listed.add(read.id);
+    return this.#watches.list(read.id).read({ key: this.#key, ...request });
+  }
+
+  /** A child that is not the resource's own yet: whatever happens to it wakes the resource. */
+  wanted(ref: ObjectRef): void {
+    const topic = topicOf(ref.gvk, ref.namespace, ref.name);
+    this.#used.add(topic);
+    this.#watches.want(topic, this.#key);
+  }
+
+  /** An object of somebody else where a child should be. False: too many are watched already. */
+  conflict(ref: ObjectRef): NamedObject | undefined {
+    this.#used.add(topicOfRef(ref));
+    return this.#watches.watchConflict(ref, this.#key);
+  }
+
+  /** The pass is over: what it did not look at is not watched for it any more. */
+  finish(reads: readonly ReadPlan[]): void {
+    this.#watches.retain(this.#key, this.#used);
+    for (const { id, by } of reads) {
+      if (by === 'selector' && !this.#listed.has(id)) this.#watches.list(id).forget(this.#key);
+    }
+  }
+}
