@@ -73,7 +73,7 @@ export interface ApplyResult {
 }
 
 export interface DeleteOptions extends WriteOptions {
-  /** Only this very object. A mismatch is KubeError `conflict`. */
+  /** Only this very object. A mismatch is KubeError `uid-mismatch`: this one is gone, there is another. */
   readonly uid: string;
   /** @default 'Background' */
   readonly propagation?: 'Background' | 'Foreground' | 'Orphan';

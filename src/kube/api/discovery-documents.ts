@@ -1,0 +1,79 @@
+import type { Gvk } from '../../util/gvk.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import type { ResourceType } from '../roles.ts';
+
+/** All kinds of one group version. */
+export interface GroupVersionTypes {
+  readonly group: string;
+  readonly version: string;
+  readonly types: readonly ResourceType[];
+}
+
+/** The media types of aggregated discovery, the newest first, then whatever the server has. */
+export const aggregatedAccept = [
+  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
+  'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList',
+  'application/json',
+].join(',');
+
+/** Reads an `APIGroupDiscoveryList`; undefined when it is something else (an old server). Stale group versions are left out. */
+export function readAggregated(document: unknown): readonly GroupVersionTypes[] | undefined {
+  if (!isJsonObject(document) || document.kind !== 'APIGroupDiscoveryList') return undefined;
+  return objectsOf(document.items).flatMap((item) => {
+    const group = isJsonObject(item.metadata) ? textOf(item.metadata.name) : '';
+    return objectsOf(item.versions)
+      .filter(({ freshness }) => freshness !== 'Stale')
+      .map((version) => ({
+        group,
+        version: textOf(version.version),
+        types: readAggregatedTypes(group, version),
+      }));
+  });
+}
+
+function readAggregatedTypes(group: string, document: JsonObject): readonly ResourceType[] {
+  const version = textOf(document.version);
+  return objectsOf(document.resources).flatMap((resource) => {
+    const kind = isJsonObject(resource.responseKind) ? textOf(resource.responseKind.kind) : '';
+    const subresources = objectsOf(resource.subresources);
+    if (kind === '') return [];
+    return {
+      gvk: { group, version, kind },
+      plural: textOf(resource.resource),
+      namespaced: resource.scope === 'Namespaced',
+      hasStatus: subresources.some(({ subresource }) => subresource === 'status'),
+      verbs: textsOf(resource.verbs),
+    };
+  });
+}
+
+/** Reads the `APIResourceList` of one group version. */
+export function readResourceList(
+  { group, version }: Pick<Gvk, 'group' | 'version'>,
+  document: unknown,
+): GroupVersionTypes {
+  const entries = isJsonObject(document) ? objectsOf(document.resources) : [];
+  const names = new Set(entries.map(({ name }) => name));
+  const types = entries
+    .filter(({ name }) => !textOf(name).includes('/'))
+    .map((entry) => ({
+      gvk: { group, version, kind: textOf(entry.kind) },
+      plural: textOf(entry.name),
+      namespaced: entry.namespaced === true,
+      hasStatus: names.has(`${textOf(entry.name)}/status`),
+      verbs: textsOf(entry.verbs),
+    }));
+  return { group, version, types };
+}
+
+function objectsOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

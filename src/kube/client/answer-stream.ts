@@ -1,0 +1,113 @@
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../../util/clock.ts';
+import { abortedError, errorOfTransport, timeoutError } from '../errors.ts';
+import type { ApiStream } from './api-client.ts';
+
+/** A refusal longer than this is cut; Status bodies are far shorter. */
+const maxRefusalCharacters = 65_536;
+
+export interface StreamRequest {
+  readonly dispatcher: Dispatcher;
+  readonly origin: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Until the head of the answer; there is no limit for the rest. */
+  readonly headTimeoutMs: number;
+}
+
+/** The head of an answer whose body is still to come. */
+export interface OpenedStream {
+  readonly status: number;
+  readonly retryAfter?: string;
+  /** The rest as it comes. */
+  readonly stream: ApiStream;
+  /** The body of a refusal, and the end of the answer. */
+  refusal(): Promise<string>;
+}
+
+type Body = Dispatcher.ResponseData['body'];
+
+/**
+ * Opens a GET whose answer is read bit by bit. The signal is listened to until the answer ends.
+ * @throws KubeError when there is no head of an answer.
+ */
+export async function openStream(
+  request: StreamRequest,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<OpenedStream> {
+  if (signal.aborted) throw abortedError(signal.reason);
+  // A signal of our own: undici's listeners go with it, and the caller's, which may live for ever, has one.
+  const cut = new AbortController();
+  const onAbort = () => cut.abort(abortedError(signal.reason));
+  signal.addEventListener('abort', onAbort, { once: true });
+  const release = () => signal.removeEventListener('abort', onAbort);
+  try {
+    const answer = await readHead(request, clock, cut);
+    return openedStream(answer, release);
+  } catch (error) {
+    release();
+    throw errorOfTransport(error, { isWrite: false, wasSent: true });
+  }
+}
+
+function readHead(
+  { headTimeoutMs, ...options }: StreamRequest,
+  clock: Clock,
+  cut: AbortController,
+): Promise<Dispatcher.ResponseData> {
+  const { dispatcher, ...rest } = options;
+  return new Promise((resolve, reject) => {
+    const cancelTimer = clock.after(headTimeoutMs, () => cut.abort(timeoutError(headTimeoutMs)));
+    // undici notices an abort only when the connection is there: nobody should wait for that.
+    const onCut = () => {
+      cancelTimer();
+      reject(cut.signal.reason);
+    };
+    cut.signal.addEventListener('abort', onCut, { once: true });
+    dispatcher.request({ ...rest, method: 'GET', signal: cut.signal }).then(
+      (answer) => {
+        cancelTimer();
+        cut.signal.removeEventListener('abort', onCut);
+        resolve(answer);
+      },
+      (error) => {
+        cancelTimer();
+        reject(error);
+      },
+    );
+  });
+}
+
+function openedStream(answer: Dispatcher.ResponseData, release: () => void): OpenedStream {
+  const { statusCode: status, headers, body } = answer;
+  body.setEncoding('utf8');
+  // Errors reach whoever reads; without a reader they would take the process down.
+  body.on('error', release);
+  body.on('close', release);
+  const retryAfter = headers['retry-after'];
+  return {
+    status,
+    ...(typeof retryAfter === 'string' ? { retryAfter } : {}),
+    stream: { chunks: textsOf(body), close: () => void body.destroy() },
+    refusal: () => readRefusal(body),
+  };
+}
+
+async function* textsOf(body: Body): AsyncGenerator<string> {
+  try {
+    for await (const text of body) yield text as string;
+  } catch (error) {
+    throw errorOfTransport(error, { isWrite: false, wasSent: true });
+  }
+}
+
+async function readRefusal(body: Body): Promise<string> {
+  let text = '';
+  for await (const chunk of textsOf(body)) {
+    text += chunk;
+    if (text.length > maxRefusalCharacters) break;
+  }
+  return text;
+}

@@ -1,0 +1,181 @@
+import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { Logger } from '../../telemetry/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import type { ClusterConfig, Credentials } from '../config/cluster-config.ts';
+import { KubeError } from '../kube-error.ts';
+
+/** Connections of their own, so that none of the three waits for another. */
+export type Lane = 'request' | 'watch' | 'lease';
+
+/** All that one request needs: where to send it and what to put on it. */
+export interface Link {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly dispatchers: Readonly<Record<Lane, Dispatcher>>;
+}
+
+export interface ConnectionsOptions {
+  readonly config: ClusterConfig;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Of the lane `request`. */
+  readonly connections: number;
+}
+
+/** Credentials are read again after so long, so that rotated files are noticed. */
+const maxAgeMs = 30_000;
+
+/** After a 401 credentials are renewed at most this often: a revoked one must not start a plugin for each request. */
+const minRenewalGapMs = 10_000;
+
+/**
+ * Shorter than the time by which a lease outlives its last renewal: what was let through before the
+ * connection was there is sent before anybody else may lead.
+ */
+const connectTimeoutMs = 4_000;
+
+/** Below the idle timeout of the server (90 s) and of common load balancers (60 s), which would reset a write. */
+const idleTimeoutMs = 45_000;
+
+/** Connections of one cluster, with the credentials of the moment. */
+export class Connections {
+  readonly #options: ConnectionsOptions;
+  readonly #origin: string;
+  readonly #retired = new Set<Dispatcher>();
+  #link: Link | undefined;
+  #credentials: Credentials | undefined;
+  #readAtMs = 0;
+  #renewedAtMs: number | undefined;
+  #reading: Promise<Link> | undefined;
+  #isClosed = false;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+    this.#origin = new URL(options.config.server).origin;
+  }
+
+  /**
+   * The link of the moment; reads the credentials again when they are old.
+   * @throws KubeError `unauthorized` when there are none at all.
+   */
+  async current(): Promise<Link> {
+    const isFresh = this.#options.clock.monotonicMs() - this.#readAtMs < maxAgeMs;
+    if (this.#link !== undefined && isFresh) return this.#link;
+    return this.#read(false);
+  }
+
+  /** After a 401 on `refused`: a link with newer credentials, or the same one when there is none to be had now. */
+  async renew(refused: Link): Promise<Link> {
+    if (this.#link !== undefined && this.#link !== refused) return this.#link;
+    const now = this.#options.clock.monotonicMs();
+    if (this.#renewedAtMs !== undefined && now - this.#renewedAtMs < minRenewalGapMs)
+      return this.#reading ?? refused;
+    this.#renewedAtMs = now;
+    // One that reads because of age may get what a plugin remembers: only after it.
+    await this.#reading;
+    return this.#read(true);
+  }
+
+  /** Cuts all connections. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const dispatchers = [...this.#retired, ...Object.values(this.#link?.dispatchers ?? {})];
+    await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
+  }
+
+  #read(wasRefused: boolean): Promise<Link> {
+    this.#reading ??= this.#readNow(wasRefused).finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #readNow(wasRefused: boolean): Promise<Link> {
+    const { config, clock, logger } = this.#options;
+    try {
+      const credentials = await config.credentials.load({ wasRefused });
+      this.#link = this.#linkFor(credentials);
+      this.#credentials = credentials;
+    } catch (error) {
+      if (this.#link === undefined) throw credentialsError(error);
+      // The server decides how long the old ones are good.
+      logger.warn({ err: error }, 'Credentials cannot be read again, going on with the old ones');
+    }
+    this.#readAtMs = clock.monotonicMs();
+    return this.#link;
+  }
+
+  #linkFor(credentials: Credentials): Link {
+    if (this.#isClosed) throw new Error('The connections are closed');
+    const { headers } = credentials;
+    const link = this.#link;
+    if (link === undefined) return { headers, dispatchers: this.#open(credentials) };
+    if (hasSameIdentity(credentials, this.#credentials)) {
+      // A retry after a 401 is worth it only with something new: keep the identity of the link otherwise.
+      return hasSameHeaders(headers, link.headers)
+        ? link
+        : { headers, dispatchers: link.dispatchers };
+    }
+    this.#options.logger.info({}, 'Certificates changed, opening new connections');
+    for (const dispatcher of Object.values(link.dispatchers)) this.#retire(dispatcher);
+    return { headers, dispatchers: this.#open(credentials) };
+  }
+
+  /** Lets what is in flight end, then closes. */
+  #retire(dispatcher: Dispatcher): void {
+    this.#retired.add(dispatcher);
+    dispatcher.close(() => this.#retired.delete(dispatcher));
+  }
+
+  #open(credentials: Credentials): Record<Lane, Dispatcher> {
+    return {
+      request: this.#dispatcher(credentials, this.#options.connections),
+      watch: this.#dispatcher(credentials, null),
+      lease: this.#dispatcher(credentials, 1),
+    };
+  }
+
+  #dispatcher({ ca, cert, key }: Credentials, connections: number | null): Dispatcher {
+    const { tlsServerName, skipsTlsVerify = false, proxyUrl } = this.#options.config;
+    const tls = {
+      rejectUnauthorized: !skipsTlsVerify,
+      ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+    };
+    const options = {
+      connections,
+      // One stuck HTTP/2 connection would stall everything on it.
+      allowH2: false,
+      pipelining: 1,
+      keepAliveTimeout: idleTimeoutMs,
+      keepAliveMaxTimeout: idleTimeoutMs,
+      // Deadlines are ours, one for the whole exchange.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+    if (proxyUrl === undefined)
+      return new Pool(this.#origin, { ...options, connect: { ...tls, timeout: connectTimeoutMs } });
+    return new ProxyAgent({ ...options, uri: proxyUrl, requestTls: tls });
+  }
+}
+
+function hasSameIdentity(a: Credentials, b: Credentials | undefined): boolean {
+  return a.ca === b?.ca && a.cert === b?.cert && a.key === b?.key;
+}
+
+function hasSameHeaders(
+  a: Readonly<Record<string, string>>,
+  b: Readonly<Record<string, string>>,
+): boolean {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+}
+
+function credentialsError(error: unknown): KubeError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new KubeError('unauthorized', `No credentials for the API server: ${reason}`, {
+    status: 0,
+    cause: error,
+  });
+}

@@ -1,0 +1,256 @@
+import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import type { ClusterConfig } from '../config/cluster-config.ts';
+import { abortedError, errorOfAnswer } from '../errors.ts';
+import { KubeError } from '../kube-error.ts';
+import { type OpenedStream, openStream } from './answer-stream.ts';
+import type { ApiClient, ApiRequest, ApiResponse, ApiStream } from './api-client.ts';
+import { Connections, type Lane, type Link } from './connections.ts';
+import { type Answer, exchange } from './exchange.ts';
+import { FairQueue } from './fair-queue.ts';
+import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts';
+
+export interface ApiClientOptions {
+  readonly config: ClusterConfig;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  /** Requests in flight at most; watches and the lease have connections of their own. @default 32 */
+  readonly connections?: number;
+  /**
+   * Called for every request that changes something (not those of the lane `lease`), synchronously, when its
+   * connection is there and before the first byte is sent. What it throws is what the caller gets, and
+   * nothing is sent: the leader's fence.
+   */
+  readonly beforeWrite?: (request: ApiRequest) => void;
+  /** @default 'homeostat' */
+  readonly userAgent?: string;
+  /** An answer above is cut off with KubeError `unexpected`. @default 134_217_728 */
+  readonly maxAnswerBytes?: number;
+}
+
+/** Transport to one API server. */
+export interface ClosableApiClient extends ApiClient {
+  /** Cuts everything in flight; later requests fail. */
+  close(): Promise<void>;
+}
+
+const defaultTimeoutMs = 30_000;
+
+/** Time for the head of a watch's answer. */
+const streamHeadTimeoutMs = 30_000;
+
+/** How often a request is sent at most while the server says when to come again. */
+const maxTries = 10;
+
+/** A server that wants a longer pause gets it from the caller, who can do something else meanwhile. */
+const maxRetryAfterSeconds = 60;
+
+/**
+ * The client on undici over HTTP/1.1 with keep-alive. Waiting is done in a queue of our own, never inside
+ * undici, so that fairness and `beforeWrite` act on everything. Never logs headers or bodies.
+ */
+export function createApiClient(options: ApiClientOptions): ClosableApiClient {
+  return new PooledApiClient(options);
+}
+
+class PooledApiClient implements ClosableApiClient {
+  readonly #options: ApiClientOptions;
+  readonly #origin: string;
+  /** The path of the server's address: everything is below it. */
+  readonly #prefix: string;
+  readonly #connections: Connections;
+  readonly #metrics: RequestMetrics;
+  readonly #queue: FairQueue;
+
+  constructor(options: ApiClientOptions) {
+    const { config, clock, logger, connections = 32 } = options;
+    const { origin, host, pathname } = new URL(config.server);
+    this.#options = options;
+    this.#origin = origin;
+    this.#prefix = pathname.replace(/\/+$/, '');
+    this.#metrics = createRequestMetrics(options.metrics, host);
+    this.#connections = new Connections({ config, clock, logger, connections });
+    this.#queue = new FairQueue({
+      slots: connections,
+      onDepth: (priority, depth) => this.#metrics.depth(priority, depth),
+    });
+  }
+
+  async request(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse> {
+    for (let tries = 1; ; tries++) {
+      const answer = await this.#send(request, signal);
+      if (isWell(answer.status)) return { status: answer.status, body: parseBody(answer) };
+      const error = errorOf(answer);
+      const pauseMs = tries < maxTries ? retryPauseMs(request, error) : undefined;
+      if (pauseMs === undefined) throw error;
+      this.#metrics.retried(request.method, error.status);
+      await this.#pause(pauseMs, signal);
+    }
+  }
+
+  async stream(
+    request: Pick<ApiRequest, 'path' | 'query' | 'accept' | 'flow'>,
+    signal: AbortSignal,
+  ): Promise<ApiStream> {
+    const link = await this.#connections.current();
+    let opened = await this.#open(request, link, signal);
+    if (opened.status === 401) {
+      const renewed = await this.#connections.renew(link);
+      if (renewed !== link) {
+        await opened.refusal();
+        opened = await this.#open(request, renewed, signal);
+      }
+    }
+    if (isWell(opened.status)) return opened.stream;
+    const { status, retryAfter } = opened;
+    const text = await opened.refusal();
+    throw errorOf({ status, text, ...(retryAfter === undefined ? {} : { retryAfter }) });
+  }
+
+  close(): Promise<void> {
+    return this.#connections.close();
+  }
+
+  async #send(request: ApiRequest, signal: AbortSignal): Promise<Answer> {
+    if (request.lane === 'lease') return this.#sendAuthorized(request, 'lease', signal);
+    const release = await this.#queue.acquire(request.flow, signal);
+    this.#metrics.inFlight(this.#queue.inFlight);
+    try {
+      return await this.#sendAuthorized(request, 'request', signal);
+    } finally {
+      release();
+      this.#metrics.inFlight(this.#queue.inFlight);
+    }
+  }
+
+  async #sendAuthorized(request: ApiRequest, lane: Lane, signal: AbortSignal): Promise<Answer> {
+    const link = await this.#connections.current();
+    const answer = await this.#exchange(request, { link, lane, signal });
+    if (answer.status !== 401) return answer;
+    const renewed = await this.#connections.renew(link);
+    return renewed === link ? answer : this.#exchange(request, { link: renewed, lane, signal });
+  }
+
+  async #exchange(
+    request: ApiRequest,
+    { link, lane, signal }: { link: Link; lane: Lane; signal: AbortSignal },
+  ): Promise<Answer> {
+    const { clock, beforeWrite, maxAnswerBytes = 134_217_728 } = this.#options;
+    const { method, timeoutMs = defaultTimeoutMs } = request;
+    const isWrite = method !== 'GET';
+    const isFenced = isWrite && lane === 'request' && beforeWrite !== undefined;
+    const startMs = clock.monotonicMs();
+    let status = 0;
+    try {
+      const answer = await exchange(
+        {
+          dispatcher: link.dispatchers[lane],
+          origin: this.#origin,
+          method,
+          path: this.#pathOf(request),
+          headers: this.#headersOf(request, link),
+          ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+          isWrite,
+          timeoutMs,
+          maxAnswerBytes,
+          ...(isFenced ? { beforeSend: () => beforeWrite(request) } : {}),
+        },
+        clock,
+        signal,
+      );
+      status = answer.status;
+      return answer;
+    } finally {
+      this.#metrics.answered(method, status, (clock.monotonicMs() - startMs) / 1000);
+    }
+  }
+
+  async #open(
+    request: Pick<ApiRequest, 'path' | 'query' | 'accept' | 'flow'>,
+    link: Link,
+    signal: AbortSignal,
+  ): Promise<OpenedStream> {
+    let opened: OpenedStream | undefined;
+    try {
+      const streamRequest = {
+        dispatcher: link.dispatchers.watch,
+        origin: this.#origin,
+        path: this.#pathOf(request),
+        headers: this.#headersOf(request, link),
+        headTimeoutMs: streamHeadTimeoutMs,
+      };
+      opened = await openStream(streamRequest, this.#options.clock, signal);
+      return opened;
+    } finally {
+      this.#metrics.opened(opened?.status ?? 0);
+    }
+  }
+
+  #pathOf({ path, query }: Pick<ApiRequest, 'path' | 'query'>): string {
+    const whole = `${this.#prefix}${path}`;
+    if (query === undefined) return whole;
+    const parameters = new URLSearchParams(query).toString();
+    return parameters === '' ? whole : `${whole}?${parameters}`;
+  }
+
+  #headersOf(
+    request: Pick<ApiRequest, 'accept'> & Partial<Pick<ApiRequest, 'body' | 'contentType'>>,
+    link: Link,
+  ): Record<string, string> {
+    const { accept = 'application/json', contentType = 'application/json' } = request;
+    return {
+      ...link.headers,
+      accept,
+      'user-agent': this.#options.userAgent ?? 'homeostat',
+      ...(request.body === undefined ? {} : { 'content-type': contentType }),
+    };
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#options.clock.sleep(ms, signal);
+    } catch (error) {
+      throw signal.aborted ? abortedError(signal.reason) : error;
+    }
+  }
+}
+
+function isWell(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** When to send it again; undefined: not at all. Who holds a lease has a rhythm of its own. */
+function retryPauseMs(request: ApiRequest, error: KubeError): number | undefined {
+  const { status, retryAfterSeconds } = error;
+  if (request.lane === 'lease' || (status !== 429 && status !== 503)) return undefined;
+  if (retryAfterSeconds === undefined || retryAfterSeconds > maxRetryAfterSeconds) return undefined;
+  return retryAfterSeconds * 1000;
+}
+
+function parseBody({ status, text }: Answer): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const message = `Expected JSON in the answer, found ${text.length} characters of something else`;
+    throw new KubeError('unexpected', message, { status, cause: error });
+  }
+}
+
+function errorOf({ status, text, retryAfter }: Answer): KubeError {
+  return errorOfAnswer({
+    status,
+    body: parseIfJson(text),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  });
+}
+
+/** Refusals of proxies and of paths that nobody serves are plain text. */
+function parseIfJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ClusterConfig, Credentials, CredentialsSource } from './cluster-config.ts';
+import { KubeConfigError } from './kube-config-error.ts';
+
+export interface InClusterOptions {
+  readonly inClusterServer?: string;
+  readonly serviceAccountFolder?: string;
+}
+
+const defaultFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * The service account that is mounted into our Pod.
+ * @throws KubeConfigError when we do not run in a Pod that has one.
+ */
+export async function loadInClusterConfig(options: InClusterOptions): Promise<ClusterConfig> {
+  const { inClusterServer, serviceAccountFolder = defaultFolder } = options;
+  if (inClusterServer === undefined)
+    throw new KubeConfigError('not-found', 'Expected a kubeconfig or to run in a Pod, found neither');
+  const credentials = new ServiceAccountCredentials(serviceAccountFolder);
+  await credentials.load();
+  const namespace = await readFile(join(serviceAccountFolder, 'namespace'), 'utf8').catch(
+    () => 'default',
+  );
+  return { server: inClusterServer, namespace: namespace.trim(), credentials };
+}
+
+/** Token and authority are read from their files each time: the kubelet replaces the token about once an hour. */
+class ServiceAccountCredentials implements CredentialsSource {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async load(): Promise<Credentials> {
+    const [token, ca] = await Promise.all([this.#read('token'), this.#read('ca.crt')]);
+    return { headers: { authorization: `Bearer ${token.trim()}` }, ca };
+  }
+
+  async #read(name: string): Promise<string> {
+    const path = join(this.#folder, name);
+    try {
+      return await readFile(path, 'utf8');
+    } catch (error) {
+      const message = `Expected the service account's file "${path}", found none that can be read`;
+      throw new KubeConfigError('not-found', message, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import type { ClusterConfig } from './cluster-config.ts';
+import { loadInClusterConfig } from './in-cluster.ts';
+import { KubeconfigCredentials } from './kubeconfig-credentials.ts';
+import { readKubeconfig } from './kubeconfig-files.ts';
+
+export interface LoadKubeConfigOptions {
+  /**
+   * A kubeconfig file, or several that are merged as kubectl does: the first to name a thing wins, a missing one is
+   * skipped. Left out or empty: the service account of the Pod that we run in.
+   */
+  readonly kubeconfig?: string | readonly string[];
+  /** @default the file's `current-context` */
+  readonly context?: string;
+  /** Where the API server is for a Pod, `https://10.0.0.1:443`. Needed without a kubeconfig. */
+  readonly inClusterServer?: string;
+  /** @default '/var/run/secrets/kubernetes.io/serviceaccount' */
+  readonly serviceAccountFolder?: string;
+}
+
+/**
+ * Finds out how to reach a cluster and as whom. Reads files, starts no plugin and sends nothing.
+ * Everything in the chosen context that we cannot honour is refused, never ignored.
+ * @throws KubeConfigError
+ */
+export async function loadKubeConfig(options: LoadKubeConfigOptions = {}): Promise<ClusterConfig> {
+  const { kubeconfig = [], context } = options;
+  const paths = typeof kubeconfig === 'string' ? [kubeconfig] : kubeconfig;
+  if (paths.length === 0) return loadInClusterConfig(options);
+  const view = await readKubeconfig({ paths, ...(context === undefined ? {} : { context }) });
+  const { cluster, namespace } = view;
+  return {
+    server: cluster.server,
+    namespace,
+    credentials: new KubeconfigCredentials(paths, view),
+    skipsTlsVerify: cluster.skipTLSVerify ?? false,
+    ...(cluster.tlsServerName ? { tlsServerName: cluster.tlsServerName } : {}),
+    ...(cluster.proxyUrl ? { proxyUrl: cluster.proxyUrl } : {}),
+  };
+}

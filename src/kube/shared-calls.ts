@@ -1,0 +1,55 @@
+import { abortedError } from './errors.ts';
+
+interface Call<T> {
+  readonly result: Promise<T>;
+  readonly abort: AbortController;
+  users: number;
+}
+
+/**
+ * Callers that ask for the same thing at the same time share one call. Each may give up on its own;
+ * the call is aborted when the last one has.
+ */
+export class SharedCalls<T> {
+  readonly #calls = new Map<string, Call<T>>();
+
+  /** @throws KubeError `aborted` when the signal fires, and whatever `work` throws. */
+  async run(
+    key: string,
+    work: (signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    if (signal.aborted) throw abortedError(signal.reason);
+    const call = this.#calls.get(key) ?? this.#start(key, work);
+    call.users += 1;
+    try {
+      return await untilAborted(call.result, signal);
+    } finally {
+      call.users -= 1;
+      if (call.users === 0) this.#forget(key, call);
+    }
+  }
+
+  #start(key: string, work: (signal: AbortSignal) => Promise<T>): Call<T> {
+    const abort = new AbortController();
+    const call: Call<T> = { result: work(abort.signal), abort, users: 0 };
+    this.#calls.set(key, call);
+    // Who comes after the end asks anew.
+    const forget = () => this.#forget(key, call);
+    call.result.then(forget, forget);
+    return call;
+  }
+
+  #forget(key: string, call: Call<T>): void {
+    if (this.#calls.get(key) === call) this.#calls.delete(key);
+    if (call.users === 0) call.abort.abort();
+  }
+}
+
+function untilAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(abortedError(signal.reason));
+    signal.addEventListener('abort', onAbort, { once: true });
+    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
