@@ -8,6 +8,7 @@ import { ExpressionError } from './expression-error.ts';
 import { limits } from './limits.ts';
 import { plainResult } from './plain-json.ts';
 import type { CallFocus } from './runtime-scope.ts';
+import { decodeBase64, encodeBase64 } from './text-encoding.ts';
 
 export interface BoundedFunction {
   readonly name: string;
@@ -37,6 +38,19 @@ export function createBoundedFunctions(): readonly BoundedFunction[] {
     { name: 'clone', signature: '<(oa)-:o>', arity: 1, run: (_, [value]) => plainResult(value) },
     { name: 'pad', signature: '<s-ns?:s>', arity: 3, run: (_, args) => pad(args) },
     { name: 'join', signature: '<a<s>s?:s>', arity: 2, run: (_, args) => join(args) },
+    // The originals cut every character to a byte and need a global that a web page has not got.
+    {
+      name: 'base64encode',
+      signature: '<s-:s>',
+      arity: 1,
+      run: (_, [text]) => (typeof text === 'string' ? encodeBase64(text) : undefined),
+    },
+    {
+      name: 'base64decode',
+      signature: '<s-:s>',
+      arity: 1,
+      run: (_, [text]) => (typeof text === 'string' ? decodeBase64(text) : undefined),
+    },
     { name: 'distinct', signature: '<x:x>', arity: 1, run: distinct },
     { name: 'sort', signature: '<af?:a>', arity: 2, run: sort },
     { name: 'match', signature: '<s-f<s:o>n?:a<o>>', arity: 3, run: match },

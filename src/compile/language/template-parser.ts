@@ -1,5 +1,11 @@
+import { evaluationError } from './evaluation-error.ts';
 import type { FunctionTools } from './functions.ts';
-import type { ParsedLeaf } from './leaf.ts';
+import type { LeafProblem, ParsedLeaf, Reference, Scope } from './leaf.ts';
+import { limits } from './limits.ts';
+import { checkTemplate } from './template-check.ts';
+import { findTemplateReferences } from './template-references.ts';
+import { compileTemplate } from './template-render.ts';
+import { parseProgram } from './template-syntax.ts';
 
 export interface TemplateOptions {
   /** What Handlebars gets. */
@@ -10,10 +16,36 @@ export interface TemplateOptions {
 }
 
 /** Parses a Handlebars text. */
-export function parseTemplate(_options: TemplateOptions): ParsedLeaf {
-  return {
-    problems: [
-      { severity: 'error', code: 'template-syntax', message: 'Not supported yet', offset: 0 },
-    ],
+export function parseTemplate({ text, removed, tools }: TemplateOptions): ParsedLeaf {
+  const inLeaf = (offset: number) => offset + removed.filter((each) => each < offset).length;
+  const placed = (problem: LeafProblem) => ({ ...problem, offset: inLeaf(problem.offset) });
+  if (text.length > limits.textLength) return { problems: [tooLong] };
+  const program = parseProgram(text);
+  if ('severity' in program) return { problems: [placed(program)] };
+  const problems = checkTemplate(program, text).map(placed);
+  if (problems.length > 0) return { problems };
+  const render = compileTemplate(program, tools);
+  const evaluate = (scope: Scope): string => {
+    try {
+      return render(scope);
+    } catch (error) {
+      throw evaluationError(error, text, new Set());
+    }
   };
+  const references = findTemplateReferences(program, text).map(
+    (reference): Reference => ({
+      ...reference,
+      offset: inLeaf(reference.offset),
+      stepOffsets: reference.stepOffsets.map(inLeaf),
+    }),
+  );
+  const expression = { source: text, references, isPlainPath: false, evaluate };
+  return { leaf: { kind: 'handlebars', expression }, problems };
 }
+
+const tooLong: LeafProblem = {
+  severity: 'error',
+  code: 'template-syntax',
+  message: `Expected a Handlebars text of at most ${limits.textLength} characters`,
+  offset: 0,
+};

@@ -1,0 +1,210 @@
+import { canonicalJson } from '../../util/canonical-json.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import { ExpressionError } from './expression-error.ts';
+import type { FunctionTools } from './functions.ts';
+import { limits } from './limits.ts';
+import { plainResult } from './plain-json.ts';
+import { encodeBase64 } from './text-encoding.ts';
+
+/** A helper of Handlebars texts. */
+export interface TemplateHelper {
+  readonly name: string;
+  /** The last one may end in `?` (may be left out) or `...` (any number of them). */
+  readonly params: readonly string[];
+  readonly returns: string;
+  readonly doc: string;
+  /** Missing arguments are passed on; otherwise they are an error. */
+  readonly takesMissing?: true;
+  readonly run: (args: readonly unknown[], tools: FunctionTools) => unknown;
+}
+
+/** The helpers besides `if`, `unless`, `each` and `with`. The documentation is made from this table. */
+export const templateHelpers: readonly TemplateHelper[] = [
+  {
+    name: 'json',
+    params: ['value'],
+    returns: 'string',
+    doc: 'The value as compact JSON with sorted keys',
+    run: ([value]) => canonicalJson(plainResult(value)),
+  },
+  {
+    name: 'yaml',
+    params: ['value'],
+    returns: 'string',
+    doc: 'The value as YAML',
+    run: ([value], { printYaml }) => printYaml(plainResult(value)),
+  },
+  {
+    name: 'indent',
+    params: ['columns', 'text'],
+    returns: 'string',
+    doc: 'The text with every line moved to the right',
+    run: ([columns, text]) => indent(columns, text),
+  },
+  {
+    name: 'base64',
+    params: ['text'],
+    returns: 'string',
+    doc: 'Base64 of a text in UTF-8',
+    run: ([text]) => encodeBase64(printable('base64', text)),
+  },
+  {
+    name: 'default',
+    params: ['value', 'fallback'],
+    returns: 'any',
+    doc: 'The value, or the fallback when it is missing',
+    takesMissing: true,
+    run: ([value, fallback]) => value ?? fallback,
+  },
+  {
+    name: 'eq',
+    params: ['a', 'b'],
+    returns: 'boolean',
+    doc: 'Are the two equal?',
+    takesMissing: true,
+    run: ([a, b]) => deepEqual(a, b),
+  },
+  {
+    name: 'ne',
+    params: ['a', 'b'],
+    returns: 'boolean',
+    doc: 'Are the two different?',
+    takesMissing: true,
+    run: ([a, b]) => !deepEqual(a, b),
+  },
+  {
+    name: 'and',
+    params: ['values...'],
+    returns: 'any',
+    doc: 'The first value that counts as false, or the last one',
+    takesMissing: true,
+    run: (values) => values.find((value) => !isTruthy(value)) ?? values.at(-1),
+  },
+  {
+    name: 'or',
+    params: ['values...'],
+    returns: 'any',
+    doc: 'The first value that counts as true, or the last one',
+    takesMissing: true,
+    run: (values) => values.find(isTruthy) ?? values.at(-1),
+  },
+  {
+    name: 'not',
+    params: ['value'],
+    returns: 'boolean',
+    doc: 'Does the value count as false?',
+    takesMissing: true,
+    run: ([value]) => !isTruthy(value),
+  },
+  {
+    name: 'lt',
+    params: ['a', 'b'],
+    returns: 'boolean',
+    doc: 'Is the first number or text less than the second?',
+    run: ([a, b]) => compare('lt', a, b) < 0,
+  },
+  {
+    name: 'gt',
+    params: ['a', 'b'],
+    returns: 'boolean',
+    doc: 'Is the first number or text greater than the second?',
+    run: ([a, b]) => compare('gt', a, b) > 0,
+  },
+  {
+    name: 'join',
+    params: ['list', 'separator?'],
+    returns: 'string',
+    doc: 'The elements of a list with a separator (default ",") between them',
+    run: ([list, separator]) => join(list, separator),
+  },
+  {
+    name: 'lower',
+    params: ['text'],
+    returns: 'string',
+    doc: 'The text in lower case',
+    run: ([text]) => printable('lower', text).toLowerCase(),
+  },
+  {
+    name: 'upper',
+    params: ['text'],
+    returns: 'string',
+    doc: 'The text in upper case',
+    run: ([text]) => printable('upper', text).toUpperCase(),
+  },
+  {
+    name: 'lookup',
+    params: ['object', 'key'],
+    returns: 'any',
+    doc: 'The field or element with a computed key',
+    takesMissing: true,
+    run: ([object, key]) => ownProperty(object, key),
+  },
+];
+
+/** What counts as true for `if`: everything but nothing, `false`, zero, the empty text and the empty list. */
+export function isTruthy(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : Boolean(value);
+}
+
+/** A field or element that the value itself has; nothing is inherited. */
+export function ownProperty(value: unknown, key: unknown): unknown {
+  if (value === undefined || value === null) return undefined;
+  if (typeof key !== 'string' && typeof key !== 'number') return undefined;
+  const object = Object(value) as Readonly<Record<string, unknown>>;
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** A value as it stands in the text. */
+export function printable(place: string, value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'boolean':
+      return String(value);
+    case 'number':
+      if (Number.isFinite(value)) return String(value);
+      break;
+    default:
+      break;
+  }
+  const found = Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+  throw new ExpressionError(
+    'evaluation-failed',
+    `Expected a text, number or boolean for "${place}", found ${found}; the helpers json and yaml print lists and objects`,
+  );
+}
+
+function indent(columns: unknown, text: unknown): string {
+  if (typeof columns !== 'number' || !Number.isInteger(columns) || columns < 0 || columns > 100) {
+    throw new ExpressionError(
+      'evaluation-failed',
+      'Expected a whole number from 0 to 100 as the first argument of "indent"',
+    );
+  }
+  return printable('indent', text).replace(/^(?=.)/gm, ' '.repeat(columns));
+}
+
+function compare(name: string, a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : a > b ? 1 : 0;
+  throw new ExpressionError(
+    'evaluation-failed',
+    `Expected two numbers or two texts as arguments of "${name}"`,
+  );
+}
+
+function join(list: unknown, separator: unknown): string {
+  if (!Array.isArray(list)) {
+    throw new ExpressionError('evaluation-failed', 'Expected a list as the argument of "join"');
+  }
+  const between = separator === undefined ? ',' : printable('join', separator);
+  const texts = list.map((element) => printable('join', element));
+  const length = texts.reduce((sum, text) => sum + text.length + between.length, 0);
+  if (length > limits.textLength + between.length) {
+    throw new ExpressionError(
+      'limit-exceeded',
+      `Expected a text of at most ${limits.textLength} characters`,
+    );
+  }
+  return texts.join(between);
+}

@@ -1,0 +1,264 @@
+/**
+ * Renders Handlebars' syntax tree. Handlebars' own runtime is not used: it cannot name what is missing, prints objects as
+ * `[object Object]`, bounds neither loops nor output, and needs code generation. The results are those of its strict mode without escaping.
+ */
+import { ExpressionError } from './expression-error.ts';
+import type { FunctionTools } from './functions.ts';
+import type { Scope } from './leaf.ts';
+import { limits } from './limits.ts';
+import { isVariableName } from './runtime-scope.ts';
+import {
+  isTruthy,
+  ownProperty,
+  printable,
+  type TemplateHelper,
+  templateHelpers,
+} from './template-helpers.ts';
+import {
+  isScoped,
+  type Program,
+  simpleName,
+  type TemplateExpression,
+  type TemplateStatement,
+} from './template-syntax.ts';
+
+interface Frame {
+  readonly context: unknown;
+  /** For `../`. */
+  readonly parent: Frame | undefined;
+  readonly params: ReadonlyMap<string, unknown>;
+  /** `@index` and the like, of the innermost `each`. */
+  readonly loop: Loop | undefined;
+  readonly output: Output;
+  readonly scope: Scope;
+}
+
+interface Loop {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly parent: Loop | undefined;
+}
+
+interface Output {
+  text: string;
+  stepsLeft: number;
+}
+
+type Evaluate = (frame: Frame) => unknown;
+type Render = (frame: Frame) => void;
+
+const stepLimit = 1_000_000;
+const helpers: ReadonlyMap<string, TemplateHelper> = new Map(
+  templateHelpers.map((helper) => [helper.name, helper]),
+);
+
+/** Compiles a template that was checked. */
+export function compileTemplate(program: Program, tools: FunctionTools): (scope: Scope) => string {
+  const render = compileProgram(program, tools);
+  return (scope) => {
+    const output: Output = { text: '', stepsLeft: stepLimit };
+    render({
+      context: scope.root,
+      parent: undefined,
+      params: new Map(),
+      loop: undefined,
+      output,
+      scope,
+    });
+    return output.text;
+  };
+}
+
+function compileProgram(program: Program | undefined, tools: FunctionTools): Render {
+  const parts = (program?.body ?? []).map((each) =>
+    compileStatement(each as TemplateStatement, tools),
+  );
+  return (frame) => {
+    for (const part of parts) {
+      if (--frame.output.stepsLeft < 0) throw tooMuch('Too many steps in a Handlebars text');
+      part(frame);
+    }
+  };
+}
+
+function compileStatement(statement: TemplateStatement, tools: FunctionTools): Render {
+  switch (statement.type) {
+    case 'ContentStatement': {
+      const { value } = statement as hbs.AST.ContentStatement;
+      return ({ output }) => write(output, value);
+    }
+    case 'MustacheStatement': {
+      const { path, params } = statement as hbs.AST.MustacheStatement;
+      const evaluate = compileCall(path as TemplateExpression, params, tools);
+      const place = describe(path as TemplateExpression);
+      return (frame) => write(frame.output, printable(place, present(evaluate(frame), place)));
+    }
+    case 'BlockStatement':
+      return compileBlock(statement as hbs.AST.BlockStatement, tools);
+    default:
+      return () => undefined;
+  }
+}
+
+function write(output: Output, text: string): void {
+  output.text += text;
+  if (output.text.length > limits.textLength) {
+    throw tooMuch(`Expected a text of at most ${limits.textLength} characters`);
+  }
+}
+
+function tooMuch(message: string): ExpressionError {
+  return new ExpressionError('limit-exceeded', message);
+}
+
+function present(value: unknown, place: string): unknown {
+  if (value !== undefined && value !== null) return value;
+  throw new ExpressionError('missing-value', `Missing value "${place}"`);
+}
+
+function describe(expression: TemplateExpression): string {
+  switch (expression.type) {
+    case 'PathExpression':
+      return (expression as hbs.AST.PathExpression).original;
+    case 'SubExpression':
+      return describe((expression as hbs.AST.SubExpression).path);
+    default:
+      return 'a literal';
+  }
+}
+
+function compileBlock(block: hbs.AST.BlockStatement, tools: FunctionTools): Render {
+  const [param] = block.params;
+  const value: Evaluate =
+    param === undefined ? () => undefined : compileExpression(param as TemplateExpression, tools);
+  const main = compileProgram(block.program, tools);
+  const inverse = compileProgram(block.inverse, tools);
+  const names = block.program?.blockParams ?? [];
+  const includeZero = compileOption(block, 'includeZero', tools);
+  const isTrue: (frame: Frame) => boolean = (frame) => {
+    const tested = value(frame);
+    return isTruthy(tested) || (tested === 0 && isTruthy(includeZero(frame)));
+  };
+  switch (simpleName(block.path)) {
+    case 'if':
+      return (frame) => (isTrue(frame) ? main(frame) : inverse(frame));
+    case 'unless':
+      return (frame) => (isTrue(frame) ? inverse(frame) : main(frame));
+    case 'with':
+      return (frame) => {
+        const context = value(frame);
+        if (!isTruthy(context) && context !== 0) inverse(frame);
+        else main(nested(frame, context, bindParams(names, [context], frame)));
+      };
+    default:
+      return (frame) => {
+        const list = value(frame);
+        const entries = typeof list === 'object' && list !== null ? Object.entries(list) : [];
+        if (entries.length === 0) inverse(frame);
+        for (const [index, [key, element]] of entries.entries()) {
+          const name = Array.isArray(list) ? index : key;
+          const params = bindParams(names, [element, name], frame);
+          const values = {
+            index,
+            key: name,
+            first: index === 0,
+            last: index === entries.length - 1,
+          };
+          main({ ...nested(frame, element, params), loop: { values, parent: frame.loop } });
+        }
+      };
+  }
+}
+
+function compileOption(
+  block: hbs.AST.BlockStatement,
+  name: string,
+  tools: FunctionTools,
+): Evaluate {
+  const pair = block.hash?.pairs.find(({ key }) => key === name);
+  return pair === undefined
+    ? () => undefined
+    : compileExpression(pair.value as TemplateExpression, tools);
+}
+
+function nested(frame: Frame, context: unknown, params: Frame['params']): Frame {
+  return { ...frame, context, parent: frame, params };
+}
+
+function bindParams(
+  names: readonly string[],
+  values: readonly unknown[],
+  { params }: Frame,
+): Frame['params'] {
+  if (names.length === 0) return params;
+  return new Map([...params, ...names.map((name, index) => [name, values[index]] as const)]);
+}
+
+function compileCall(
+  path: TemplateExpression,
+  params: readonly hbs.AST.Expression[],
+  tools: FunctionTools,
+): Evaluate {
+  const name = simpleName(path);
+  const helper = name === undefined ? undefined : helpers.get(name);
+  if (helper === undefined) return compileExpression(path, tools);
+  const args = params.map((param) => {
+    const expression = param as TemplateExpression;
+    return { evaluate: compileExpression(expression, tools), place: describe(expression) };
+  });
+  return (frame) => {
+    const values = args.map(({ evaluate, place }) => {
+      const value = evaluate(frame);
+      return helper.takesMissing === true ? value : present(value, place);
+    });
+    return helper.run(values, tools);
+  };
+}
+
+function compileExpression(expression: TemplateExpression, tools: FunctionTools): Evaluate {
+  switch (expression.type) {
+    case 'PathExpression':
+      return compilePath(expression as hbs.AST.PathExpression);
+    case 'SubExpression': {
+      const { path, params } = expression as hbs.AST.SubExpression;
+      return compileCall(path, params, tools);
+    }
+    case 'StringLiteral':
+    case 'NumberLiteral':
+    case 'BooleanLiteral': {
+      const { value } = expression as hbs.AST.StringLiteral;
+      return () => value;
+    }
+    default:
+      return () => undefined;
+  }
+}
+
+function compilePath(path: hbs.AST.PathExpression): Evaluate {
+  const { parts, depth } = path;
+  const [first = '', ...rest] = parts;
+  if (path.data) {
+    if (first === 'root') return (frame) => follow(frame.scope.root, rest);
+    return (frame) => {
+      let loop = frame.loop;
+      for (let level = 0; level < depth; level++) loop = loop?.parent;
+      return follow(loop?.values[first], rest);
+    };
+  }
+  if (depth === 0 && !isScoped(path)) {
+    const variable = first.startsWith('$') ? first.slice(1) : '';
+    if (isVariableName(variable)) return ({ scope }) => follow(scope[variable], rest);
+    return ({ context, params }) =>
+      params.has(first) ? follow(params.get(first), rest) : follow(context, parts);
+  }
+  return (frame) => {
+    let target: Frame | undefined = frame;
+    for (let level = 0; level < depth; level++) target = target?.parent;
+    return follow(target?.context, parts);
+  };
+}
+
+function follow(start: unknown, parts: readonly string[]): unknown {
+  let value = start;
+  for (const part of parts) value = ownProperty(value, part);
+  return value;
+}

@@ -1,0 +1,101 @@
+import Handlebars from 'handlebars';
+import type { LeafProblem } from './leaf.ts';
+
+/** Handlebars' syntax tree, as far as we allow it. */
+export type Program = hbs.AST.Program;
+
+export type TemplateStatement =
+  | hbs.AST.MustacheStatement
+  | hbs.AST.BlockStatement
+  | hbs.AST.ContentStatement
+  | hbs.AST.CommentStatement;
+
+export type TemplateExpression =
+  | hbs.AST.PathExpression
+  | hbs.AST.SubExpression
+  | hbs.AST.StringLiteral
+  | hbs.AST.NumberLiteral
+  | hbs.AST.BooleanLiteral
+  | hbs.AST.UndefinedLiteral
+  | hbs.AST.NullLiteral;
+
+/** The names of the blocks that there are. */
+export const blockNames = ['if', 'unless', 'each', 'with'] as const;
+
+export type BlockName = (typeof blockNames)[number];
+
+/** `this.x`, `./x`, `../x`: never a helper, a block parameter or a variable. */
+export function isScoped(path: hbs.AST.PathExpression): boolean {
+  return /^\.|^this\b/.test(path.original);
+}
+
+/** The helper or block that a path names, if it can name one. */
+export function simpleName(path: TemplateExpression): string | undefined {
+  if (path.type !== 'PathExpression') return undefined;
+  const expression = path as hbs.AST.PathExpression;
+  const [only] = expression.parts;
+  const isSimple =
+    expression.parts.length === 1 &&
+    !expression.data &&
+    expression.depth === 0 &&
+    !isScoped(expression);
+  return isSimple ? only : undefined;
+}
+
+/** The offset of a node in the template. */
+export function offsetOf(text: string, { line, column }: hbs.AST.Position): number {
+  return lineStart(text, line) + column;
+}
+
+function lineStart(text: string, line: number): number {
+  let start = 0;
+  for (let current = 1; current < line; current++) {
+    const next = text.indexOf('\n', start);
+    if (next < 0) return start;
+    start = next + 1;
+  }
+  return start;
+}
+
+/** Parses a template; only texts, never trees, are parsed. */
+export function parseProgram(text: string): Program | LeafProblem {
+  try {
+    return Handlebars.parse(text);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : '';
+    return {
+      severity: 'error',
+      code: 'template-syntax',
+      message: reasonOf(message),
+      offset: failureOffset(text, error, message),
+    };
+  }
+}
+
+function reasonOf(message: string): string {
+  const unclosed = /got 'EOF'/.test(message);
+  if (unclosed) return 'Expected the end of a block, found the end of the text';
+  const mismatch = /^(\S+) doesn't match (\S+) -/.exec(message);
+  if (mismatch !== null) {
+    return `Expected the end of the block "${mismatch[1]}", found the end of "${mismatch[2]}"`;
+  }
+  return 'Expected a Handlebars text that can be parsed';
+}
+
+/** The parser tells places by line and column, or by drawing an arrow under an excerpt. */
+function failureOffset(text: string, error: unknown, message: string): number {
+  const place = error as { readonly lineNumber?: unknown; readonly column?: unknown };
+  if (typeof place.lineNumber === 'number' && typeof place.column === 'number') {
+    return offsetOf(text, { line: place.lineNumber, column: place.column });
+  }
+  const drawn = /^Parse error on line (\d+):\n(.*)\n(-*)\^/.exec(message);
+  if (drawn === null) return 0;
+  const [, line = '1', excerpt = '', arrow = ''] = drawn;
+  const before = excerpt.slice(0, arrow.length).replace(/^\.\.\./, '');
+  const start = lineStart(text, Number(line));
+  const next = text.indexOf('\n', start);
+  for (let offset = next < 0 ? text.length : next; offset > start; offset--) {
+    if (text.slice(0, offset).replaceAll('\n', '').endsWith(before)) return offset;
+  }
+  return start;
+}
