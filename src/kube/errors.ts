@@ -6,7 +6,7 @@ import { KubeError, type KubeErrorCode, type StatusCause } from './kube-error.ts
 const messageBytes = 1024;
 
 /** With these words server-side apply refuses a value of a wrong type, an unknown field, a repeated list key. */
-const typedPatchFailure = /^failed to create typed patch object \([^)]*\): ([^]*)$/;
+const typedPatchFailure = /^failed to create typed patch object \([^)]*\): ([\s\S]*)$/;
 
 /** So the server words the two guards on an object's identity; neither has a cause or a reason of its own. */
 const uidMismatch = /: uid mismatch: |: the UID in the precondition /;

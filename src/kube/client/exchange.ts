@@ -36,7 +36,9 @@ export function exchange(spec: Exchange, clock: Clock, signal: AbortSignal): Pro
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(abortedError(signal.reason));
     const onAbort = () => handler.cut(abortedError(signal.reason));
-    const cancelTimer = clock.after(spec.timeoutMs, () => handler.cut(timeoutError(spec.timeoutMs)));
+    const cancelTimer = clock.after(spec.timeoutMs, () =>
+      handler.cut(timeoutError(spec.timeoutMs)),
+    );
     const handler = new AnswerCollector(spec, (outcome) => {
       signal.removeEventListener('abort', onAbort);
       cancelTimer();
@@ -84,11 +86,15 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#hasEnded) return controller.abort(new Error('The request has ended already'));
+    if (this.#hasEnded) {
+      controller.abort(new Error('The request has ended already'));
+      return;
+    }
     try {
       this.#spec.beforeSend?.();
     } catch (error) {
-      return this.cut(error instanceof Error ? error : new Error(String(error)));
+      this.cut(error instanceof Error ? error : new Error(String(error)));
+      return;
     }
     this.#wasSent = true;
   }
@@ -106,8 +112,8 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
     const { maxAnswerBytes } = this.#spec;
-    if (this.#bytes > maxAnswerBytes) return this.cut(oversizedError(maxAnswerBytes));
-    this.#chunks.push(chunk);
+    if (this.#bytes > maxAnswerBytes) this.cut(oversizedError(maxAnswerBytes));
+    else this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {
@@ -135,7 +141,11 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
 }
 
 function oversizedError(maxBytes: number): KubeError {
-  return new KubeError('unexpected', `Expected an answer of at most ${maxBytes} bytes, found more`, {
-    status: 0,
-  });
+  return new KubeError(
+    'unexpected',
+    `Expected an answer of at most ${maxBytes} bytes, found more`,
+    {
+      status: 0,
+    },
+  );
 }

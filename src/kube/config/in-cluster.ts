@@ -3,8 +3,14 @@ import { join } from 'node:path';
 import type { ClusterConfig, Credentials, CredentialsSource } from './cluster-config.ts';
 import { KubeConfigError } from './kube-config-error.ts';
 
+/** Where the API server is for a Pod: the values of its `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`. */
+export interface ServiceAddress {
+  readonly host: string;
+  readonly port: string;
+}
+
 export interface InClusterOptions {
-  readonly inClusterServer?: string;
+  readonly inCluster?: ServiceAddress;
   readonly serviceAccountFolder?: string;
 }
 
@@ -15,15 +21,22 @@ const defaultFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
  * @throws KubeConfigError when we do not run in a Pod that has one.
  */
 export async function loadInClusterConfig(options: InClusterOptions): Promise<ClusterConfig> {
-  const { inClusterServer, serviceAccountFolder = defaultFolder } = options;
-  if (inClusterServer === undefined)
-    throw new KubeConfigError('not-found', 'Expected a kubeconfig or to run in a Pod, found neither');
+  const { inCluster, serviceAccountFolder = defaultFolder } = options;
+  if (inCluster === undefined)
+    throw new KubeConfigError(
+      'not-found',
+      'Expected a kubeconfig or to run in a Pod, found neither',
+    );
   const credentials = new ServiceAccountCredentials(serviceAccountFolder);
   await credentials.load();
   const namespace = await readFile(join(serviceAccountFolder, 'namespace'), 'utf8').catch(
     () => 'default',
   );
-  return { server: inClusterServer, namespace: namespace.trim(), credentials };
+  return { server: serverOf(inCluster), namespace: namespace.trim(), credentials };
+}
+
+function serverOf({ host, port }: ServiceAddress): string {
+  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** Token and authority are read from their files each time: the kubelet replaces the token about once an hour. */

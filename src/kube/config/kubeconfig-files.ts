@@ -38,7 +38,10 @@ export async function readKubeconfig({
   const files = await Promise.all(paths.map((path) => readIfThere(path)));
   const found = files.filter((file) => file !== undefined);
   if (found.length === 0)
-    throw new KubeConfigError('not-found', `Expected a kubeconfig at "${paths.join(':')}", found none`);
+    throw new KubeConfigError(
+      'not-found',
+      `Expected a kubeconfig at "${paths.join(':')}", found none`,
+    );
   const config = mergeConfigs(found.map(parseFile));
   if (context !== undefined) config.setCurrentContext(context);
   const view = chosenView(config, found.map(({ text }) => text).join('\0'));
@@ -103,7 +106,10 @@ function firstOfEachName<T extends { readonly name: string }>(things: readonly T
 function chosenView(config: KubeConfig, text: string): KubeconfigView {
   const name = config.getCurrentContext();
   if (!name)
-    throw new KubeConfigError('invalid', 'Expected a current-context in the kubeconfig, found none');
+    throw new KubeConfigError(
+      'invalid',
+      'Expected a current-context in the kubeconfig, found none',
+    );
   const context = config.getContextObject(name);
   if (context === null)
     throw new KubeConfigError('not-found', `Expected a context "${name}", found none of that name`);

@@ -1,5 +1,5 @@
 import type { ClusterConfig } from './cluster-config.ts';
-import { loadInClusterConfig } from './in-cluster.ts';
+import { loadInClusterConfig, type ServiceAddress } from './in-cluster.ts';
 import { KubeconfigCredentials } from './kubeconfig-credentials.ts';
 import { readKubeconfig } from './kubeconfig-files.ts';
 
@@ -11,8 +11,8 @@ export interface LoadKubeConfigOptions {
   readonly kubeconfig?: string | readonly string[];
   /** @default the file's `current-context` */
   readonly context?: string;
-  /** Where the API server is for a Pod, `https://10.0.0.1:443`. Needed without a kubeconfig. */
-  readonly inClusterServer?: string;
+  /** Where the API server is for a Pod. Needed without a kubeconfig. */
+  readonly inCluster?: ServiceAddress;
   /** @default '/var/run/secrets/kubernetes.io/serviceaccount' */
   readonly serviceAccountFolder?: string;
 }

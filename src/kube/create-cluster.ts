@@ -1,0 +1,153 @@
+import { hostname } from 'node:os';
+import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
+import type { Clock } from '../util/clock.ts';
+import type { Gvk } from '../util/gvk.ts';
+import type { KubeObject } from '../util/kube-object.ts';
+import type { Random } from '../util/random.ts';
+import { type CachedDiscovery, createDiscovery } from './api/discovery.ts';
+import { createOpenApi, type OpenApi } from './api/openapi.ts';
+import { createWriter } from './api/writer.ts';
+import { createInformerSet } from './cache/index.ts';
+import type { WriteThrough } from './cache/write-through.ts';
+import type { ApiClient, ApiRequest } from './client/api-client.ts';
+import { type ClosableApiClient, createApiClient } from './client/create-api-client.ts';
+import type { ClusterConfig } from './config/cluster-config.ts';
+import { type ClosableEventRecorder, createEventRecorder } from './events/event-recorder.ts';
+import type {
+  ApplyOptions,
+  ApplyResult,
+  Cluster,
+  DeleteOptions,
+  EventRecorder,
+  Informer,
+  InformerQuery,
+  KindSchema,
+  ObjectRef,
+  Reader,
+  ResourceType,
+  StoredObject,
+  Watcher,
+  WriteOptions,
+  Writer,
+} from './roles.ts';
+
+export interface KubeClusterOptions {
+  readonly config: ClusterConfig;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  /** `$cluster` in expressions. @default 'default' */
+  readonly name?: string;
+  /** Requests in flight at most; watches and the lease have connections of their own. @default 32 */
+  readonly connections?: number;
+  /** The leader's fence, see `ApiClientOptions.beforeWrite`. @default none */
+  readonly beforeWrite?: (request: ApiRequest) => void;
+  /** Who reports Events, at most 128 bytes. @default 'homeostat-<host name>' */
+  readonly instance?: string;
+}
+
+/** A cluster behind a real API server. */
+export interface KubeCluster extends Cluster {
+  /** For requests that no role covers: leases, access reviews, definitions from ConfigMaps. */
+  readonly api: ApiClient;
+  /**
+   * Schemas of a kind, from the server's OpenAPI documents. Undefined: not known, or not yet (about a second after a
+   * CRD was installed).
+   * @throws KubeError
+   */
+  fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
+  /** Makes the next `lookUp` of each kind ask the server: a CRD has changed. */
+  invalidateDiscovery(): void;
+  /**
+   * Reaches the server for the first time and reads what it serves. Not needed before other calls, but it tells early
+   * that there is no server or no way in.
+   * @throws KubeError
+   */
+  start(signal: AbortSignal): Promise<void>;
+  /** Ends informers, sends what Events are left for at most two seconds, cuts all connections. */
+  close(): Promise<void>;
+}
+
+/** Puts a cluster together. Nothing is sent before it is used. */
+export function createKubeCluster(options: KubeClusterOptions): KubeCluster {
+  return new UndiciCluster(options);
+}
+
+class UndiciCluster implements KubeCluster {
+  readonly name: string;
+  readonly events: EventRecorder;
+  readonly api: ApiClient;
+  readonly #client: ClosableApiClient;
+  readonly #discovery: CachedDiscovery;
+  readonly #openApi: OpenApi;
+  readonly #informers: Watcher & WriteThrough & { close(): Promise<void> | void };
+  readonly #writer: Reader & Writer;
+  readonly #recorder: ClosableEventRecorder;
+
+  constructor(options: KubeClusterOptions) {
+    const { clock, random, metrics, logger, name = 'default' } = options;
+    const api = createApiClient(options);
+    const discovery = createDiscovery({ api, clock });
+    this.name = name;
+    this.api = api;
+    this.#client = api;
+    this.#discovery = discovery;
+    this.#openApi = createOpenApi({ api, clock });
+    this.#informers = createInformerSet({ api, discovery, clock, random, logger, metrics });
+    this.#writer = createWriter({ api, discovery, cache: this.#informers });
+    const { instance = `homeostat-${hostname()}` } = options;
+    this.#recorder = createEventRecorder({ api, clock, random, logger, metrics, instance });
+    this.events = this.#recorder;
+  }
+
+  async start(signal: AbortSignal): Promise<void> {
+    await this.#discovery.prime(signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#informers.close();
+    await this.#recorder.close();
+    await this.#client.close();
+  }
+
+  get(
+    ref: ObjectRef,
+    options: WriteOptions,
+    signal: AbortSignal,
+  ): Promise<StoredObject | undefined> {
+    return this.#writer.get(ref, options, signal);
+  }
+
+  apply(manifest: KubeObject, options: ApplyOptions, signal: AbortSignal): Promise<ApplyResult> {
+    return this.#writer.apply(manifest, options, signal);
+  }
+
+  delete(
+    ref: ObjectRef,
+    options: DeleteOptions,
+    signal: AbortSignal,
+  ): Promise<'deleted' | 'deleting' | 'gone'> {
+    return this.#writer.delete(ref, options, signal);
+  }
+
+  acquire(query: InformerQuery): Informer {
+    return this.#informers.acquire(query);
+  }
+
+  resourceFor(gvk: Gvk): ResourceType | undefined {
+    return this.#discovery.resourceFor(gvk);
+  }
+
+  lookUp(gvk: Gvk, signal: AbortSignal): Promise<ResourceType | undefined> {
+    return this.#discovery.lookUp(gvk, signal);
+  }
+
+  invalidateDiscovery(): void {
+    this.#discovery.invalidate();
+  }
+
+  fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined> {
+    return this.#openApi.fetchKindSchema(gvk, signal);
+  }
+}

@@ -1,0 +1,95 @@
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { Random } from '../../util/random.ts';
+import { cutText } from '../cut-text.ts';
+import type { EventInput } from '../roles.ts';
+
+/** Limits of events.k8s.io/v1, in bytes. */
+const noteBytes = 1024;
+const wordBytes = 128;
+const instanceBytes = 128;
+const qualifiedNameBytes = 63;
+const objectNameBytes = 253;
+
+/** The body of a new Event. */
+export interface EventBody {
+  readonly apiVersion: 'events.k8s.io/v1';
+  readonly kind: 'Event';
+  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly [field: string]: unknown;
+}
+
+/** `count` occurrences, the last of them at a time. */
+export interface Series {
+  readonly count: number;
+  readonly lastObservedTime: string;
+}
+
+/** Where an Event goes: to its subject, or to `default` when that has no namespace. */
+export function eventNamespace({ metadata: { namespace } }: KubeObject): string {
+  return namespace ?? 'default';
+}
+
+/** What makes two Events the same one, seen again: everything but the note. */
+export function eventKey({ regarding, type, reason, action, definition }: EventInput): string {
+  const { apiVersion, kind, metadata } = regarding;
+  const { namespace = '', name, uid = '' } = metadata;
+  return JSON.stringify([type, action, reason, definition, apiVersion, kind, namespace, name, uid]);
+}
+
+export function createEventBody(
+  event: EventInput,
+  { nowMs, instance, random }: { nowMs: number; instance: string; random: Random },
+): EventBody {
+  const { regarding, type, reason, action, note, definition } = event;
+  const namespace = eventNamespace(regarding);
+  return {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { name: eventName(regarding.metadata.name, random), namespace },
+    eventTime: microTime(nowMs),
+    reportingController: controllerName(definition),
+    reportingInstance: cutText(instance, instanceBytes),
+    action: cutText(action, wordBytes),
+    reason: cutText(reason, wordBytes),
+    regarding: referenceTo(regarding),
+    note: cutText(note, noteBytes),
+    type,
+  };
+}
+
+/** RFC 3339 with microseconds: the server takes nothing shorter for an `eventTime`. */
+export function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z');
+}
+
+function referenceTo({ apiVersion, kind, metadata }: KubeObject): Record<string, string> {
+  const { namespace, name, uid, resourceVersion } = metadata;
+  return {
+    apiVersion,
+    kind,
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+}
+
+/** `homeostat.dev/<definition>`: a qualified name, its second part 63 characters at most and alphanumeric at its ends. */
+function controllerName(definition: string): string {
+  const word = definition
+    .replaceAll(/[^A-Za-z0-9._-]/g, '-')
+    .slice(0, qualifiedNameBytes)
+    .replaceAll(/^[._-]+|[._-]+$/g, '');
+  return word === '' ? 'homeostat.dev/homeostat' : `homeostat.dev/${word}`;
+}
+
+/** The subject's name and something that nobody else takes. Names of RBAC objects hold what no Event's name may. */
+function eventName(subject: string, random: Random): string {
+  const suffix = random.text(16, '0123456789abcdef');
+  const start = subject
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]/g, '-')
+    .slice(0, objectNameBytes - suffix.length - 1)
+    .replaceAll(/^[.-]+|[.-]+$/g, '');
+  return start === '' ? suffix : `${start}.${suffix}`;
+}

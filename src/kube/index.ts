@@ -1,0 +1,29 @@
+export type { ApiClient, ApiRequest, ApiResponse, ApiStream } from './client/api-client.ts';
+export type { ClusterConfig, Credentials, CredentialsSource } from './config/cluster-config.ts';
+export { KubeConfigError } from './config/kube-config-error.ts';
+export { type LoadKubeConfigOptions, loadKubeConfig } from './config/load-kube-config.ts';
+export { createKubeCluster, type KubeCluster, type KubeClusterOptions } from './create-cluster.ts';
+export type {
+  ApplyOptions,
+  ApplyResult,
+  CacheEvent,
+  Cluster,
+  DeleteOptions,
+  Discovery,
+  EventInput,
+  EventRecorder,
+  Flow,
+  Informer,
+  InformerQuery,
+  InformerState,
+  KindSchema,
+  ObjectRef,
+  PassToken,
+  Reader,
+  ResourceType,
+  StoredObject,
+  Watcher,
+  WriteOptions,
+  Writer,
+} from './roles.ts';
+export { KubeError, type KubeErrorCode, type StatusCause } from './roles.ts';
