@@ -1,0 +1,42 @@
+/** How informers list and watch. */
+export interface InformerSettings {
+  /** Objects per page of a list. @default 500 */
+  readonly pageSize?: number;
+  /** Without a byte for so long (not even a bookmark, which come once a minute) a watch is cut and resumed. @default 180_000 */
+  readonly idleTimeoutMs?: number;
+  /** The server is asked to end a watch after a random time from here to its double. @default 300 */
+  readonly watchTimeoutSeconds?: number;
+  /** A watch that ends sooner than that without an event counts as a failure. @default 1_000 */
+  readonly shortWatchMs?: number;
+  /** Delay after the first failure, before jitter of up to 100 %. @default 800 */
+  readonly baseDelayMs?: number;
+  /** Upper bound of that delay, before jitter. @default 30_000 */
+  readonly maxDelayMs?: number;
+  /** So long without a failure, and the delays start from the first again. @default 120_000 */
+  readonly forgetFailuresAfterMs?: number;
+  /** An informer of a single object lives so long after its last use. @default 60_000 */
+  readonly lingerMs?: number;
+  /** How often the age of the last event of each watch is told to the metrics. @default 10_000 */
+  readonly reportAgeEveryMs?: number;
+  /** Freezes the objects, so that a test sees who changes one. @default false */
+  readonly freeze?: boolean;
+}
+
+/** Settings with every default filled in. */
+export type ResolvedInformerSettings = Required<InformerSettings>;
+
+export function resolveInformerSettings(settings: InformerSettings = {}): ResolvedInformerSettings {
+  return {
+    pageSize: 500,
+    idleTimeoutMs: 180_000,
+    watchTimeoutSeconds: 300,
+    shortWatchMs: 1_000,
+    baseDelayMs: 800,
+    maxDelayMs: 30_000,
+    forgetFailuresAfterMs: 120_000,
+    lingerMs: 60_000,
+    reportAgeEveryMs: 10_000,
+    freeze: false,
+    ...settings,
+  };
+}

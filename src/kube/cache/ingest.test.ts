@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { gvkOf } from '../../util/gvk.ts';
+import { KubeError } from '../kube-error.ts';
+import { createIngest } from './ingest.ts';
+
+const gvk = gvkOf('apps/v1', 'Deployment');
+
+function decoded(metadata: Record<string, unknown> = {}) {
+  return {
+    metadata: { name: 'web', namespace: 'shop', uid: 'u1', resourceVersion: '7', ...metadata },
+    spec: { replicas: 1 },
+  };
+}
+
+describe('kube/cache ingest', () => {
+  test('gives the entries of a list their kind', () => {
+    const { object } = createIngest()(decoded(), gvk);
+    assert.equal(object.kind, 'Deployment');
+    assert.equal(object.apiVersion, 'apps/v1');
+  });
+
+  test('keeps the kind that an object says', () => {
+    const { object } = createIngest()({ ...decoded(), kind: 'Other', apiVersion: 'v2' }, gvk);
+    assert.deepEqual([object.kind, object.apiVersion], ['Other', 'v2']);
+  });
+
+  test('notes our managers with an Apply entry on the main resource and drops the managedFields', () => {
+    const managedFields = [
+      { manager: 'homeostat/web', operation: 'Apply', fieldsV1: {} },
+      { manager: 'homeostat/web.status', operation: 'Apply', subresource: 'status' },
+      { manager: 'homeostat/old', operation: 'Update' },
+      { manager: 'kubectl', operation: 'Apply' },
+      { manager: 'homeostat/also', operation: 'Apply' },
+    ];
+    const stored = createIngest()(decoded({ managedFields }), gvk);
+    assert.deepEqual(stored.appliedBy, ['homeostat/also', 'homeostat/web']);
+    assert.equal('managedFields' in stored.object.metadata, false);
+  });
+
+  for (const [what, annotations, left] of [
+    ['alone', {}, undefined],
+    ['among others', { a: 'b' }, { a: 'b' }],
+  ] as const) {
+    test(`drops the last-applied annotation ${what}`, () => {
+      const all = { ...annotations, 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
+      const { object } = createIngest()(decoded({ annotations: all }), gvk);
+      assert.deepEqual(object.metadata.annotations, left);
+    });
+  }
+
+  test('holds equal manager lists once', () => {
+    const ingest = createIngest();
+    const managedFields = [{ manager: 'homeostat/web', operation: 'Apply' }];
+    const first = ingest(decoded({ managedFields }), gvk);
+    assert.equal(ingest(decoded({ managedFields }), gvk).appliedBy, first.appliedBy);
+  });
+
+  test('does not copy the content', () => {
+    const content = decoded();
+    assert.equal(createIngest()(content, gvk).object.spec, content.spec);
+  });
+
+  test('freezes objects where a test asks for it', () => {
+    const { object } = createIngest({ freeze: true })(decoded(), gvk);
+    assert.throws(
+      () => Reflect.apply(Object.assign, null, [object.spec, { replicas: 2 }]),
+      TypeError,
+    );
+  });
+
+  for (const [what, value] of [
+    ['a text', 'x'],
+    ['no metadata', {}],
+    ['no name', { metadata: { uid: 'u', resourceVersion: '1' } }],
+    ['no version', { metadata: { uid: 'u', name: 'a' } }],
+    ['no uid', { metadata: { name: 'u', resourceVersion: '1' } }],
+  ] as const) {
+    test(`refuses ${what}`, () => {
+      assert.throws(() => createIngest()(value, gvk), KubeError);
+    });
+  }
+});

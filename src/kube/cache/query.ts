@@ -1,0 +1,50 @@
+import { gvkKey } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { InformerQuery } from '../roles.ts';
+import { formatLabelSelector, matchesLabels, parseLabelSelector } from './label-selector.ts';
+
+const byName = /^metadata\.name=([^=,!]+)$/;
+
+/** An informer's query, understood: what it selects, and one key for all ways to write it. */
+export interface ResolvedQuery {
+  readonly query: InformerQuery;
+  /** Equal for queries that select the same. */
+  readonly key: string;
+  /** The one name it selects, if it does. */
+  readonly name: string | undefined;
+  readonly selects: (object: KubeObject) => boolean;
+}
+
+/** @throws RangeError for a selector that cannot be read. */
+export function resolveQuery(query: InformerQuery): ResolvedQuery {
+  const { gvk, namespace } = query;
+  const requirements = parseLabelSelector(query.labelSelector ?? '');
+  const labelSelector = formatLabelSelector(requirements);
+  const fieldSelector = query.fieldSelector ?? '';
+  const name = nameOf(fieldSelector);
+  return {
+    query: {
+      gvk,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labelSelector === '' ? {} : { labelSelector }),
+      ...(fieldSelector === '' ? {} : { fieldSelector }),
+    },
+    key: JSON.stringify([gvkKey(gvk), namespace ?? null, labelSelector, fieldSelector]),
+    name,
+    selects: ({ metadata }) =>
+      (namespace === undefined ||
+        metadata.namespace === undefined ||
+        metadata.namespace === namespace) &&
+      (name === undefined || metadata.name === name) &&
+      matchesLabels(requirements, metadata.labels),
+  };
+}
+
+function nameOf(fieldSelector: string): string | undefined {
+  if (fieldSelector === '') return undefined;
+  const [, name] = byName.exec(fieldSelector) ?? [];
+  if (name !== undefined) return name;
+  throw new RangeError(
+    `Expected a field selector "metadata.name=<name>", found "${fieldSelector}"`,
+  );
+}

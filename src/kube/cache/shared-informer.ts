@@ -1,0 +1,100 @@
+import { gvkKey } from '../../util/gvk.ts';
+import type { InformerState } from '../roles.ts';
+import { ObjectStore } from './object-store.ts';
+import type { ResolvedQuery } from './query.ts';
+import { Reflector, type ReflectorContext } from './reflector.ts';
+
+/** One informer with its store, which several uses share. */
+export class SharedInformer {
+  readonly resolved: ResolvedQuery;
+  readonly store: ObjectStore;
+  readonly #context: ReflectorContext;
+  readonly #reflector: Reflector;
+  readonly #stop = new AbortController();
+  readonly #stateListeners = new Set<(state: InformerState) => void>();
+  #state: InformerState = { kind: 'waiting' };
+  #wasSynced = false;
+  #reportedSize = 0;
+
+  constructor(resolved: ResolvedQuery, context: ReflectorContext) {
+    const { query, selects } = resolved;
+    this.resolved = resolved;
+    this.#context = context;
+    const onFault = (error: unknown) => {
+      context.logger.error(
+        { err: error, kind: gvkKey(query.gvk) },
+        'A listener of the cache threw',
+      );
+    };
+    this.store = new ObjectStore({ selects, onFault });
+    this.store.subscribe(() => this.#reportSize(this.store.size));
+    const onState = (state: InformerState) => this.#setState(state);
+    this.#reflector = new Reflector({ context, query, store: this.store, onState });
+  }
+
+  get state(): InformerState {
+    return this.#state;
+  }
+
+  get lastActivityMs(): number {
+    return this.#reflector.lastActivityMs;
+  }
+
+  /** Aborts when the informer is stopped. */
+  get stopped(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Lists and watches until {@link stop}. */
+  async run(): Promise<void> {
+    await this.#reflector.run(this.#stop.signal);
+    this.#reportSize(0);
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  retryNow(): void {
+    this.#reflector.retryNow();
+  }
+
+  relist(reason: 'schema-changed'): void {
+    this.#reflector.relist(reason);
+  }
+
+  onState(listener: (state: InformerState) => void): () => void {
+    this.#stateListeners.add(listener);
+    return () => this.#stateListeners.delete(listener);
+  }
+
+  #setState(state: InformerState): void {
+    if (this.#stop.signal.aborted) return;
+    if (state.kind === 'synced') this.#wasSynced = true;
+    // What was synced serves on through a broken connection, but not without the kind or the right to see it.
+    if (state.kind === 'failing' && this.#wasSynced && !isLost(state)) return;
+    if (state.kind === 'synced' && this.#state.kind === 'synced') return;
+    this.#state = state;
+    for (const listener of [...this.#stateListeners]) this.#tell(listener, state);
+  }
+
+  #tell(listener: (state: InformerState) => void, state: InformerState): void {
+    try {
+      listener(state);
+    } catch (error) {
+      const kind = gvkKey(this.resolved.query.gvk);
+      this.#context.logger.error({ err: error, kind }, 'A listener of an informer threw');
+    }
+  }
+
+  #reportSize(size: number): void {
+    if (size === this.#reportedSize) return;
+    const kind = gvkKey(this.resolved.query.gvk);
+    this.#context.metrics.objects.add(size - this.#reportedSize, [kind]);
+    this.#reportedSize = size;
+  }
+}
+
+function isLost({ error }: Extract<InformerState, { kind: 'failing' }>): boolean {
+  return error.code === 'kind-missing' || error.code === 'forbidden';
+}
