@@ -8,6 +8,7 @@ const expectedDepth = 32;
  */
 export class PathHasher {
   #depth = 0;
+  // By depth; the roots' are arbitrary, and different so that the lanes are.
   readonly #low: number[] = Array(expectedDepth).fill(0x811c9dc5);
   readonly #high: number[] = Array(expectedDepth).fill(0x9e3779b9);
   #lowSum = 0;
