@@ -5,8 +5,6 @@ export interface ResourceState {
   readonly serverMade: Map<string, string>;
   /** By child key, for children with `after` only: the intent that was applied last. Tells drift from a change of intent. */
   readonly appliedIntents: Map<string, string>;
-  /** UIDs whose DELETE was answered: they leave the cache with their event and are not deleted twice. */
-  readonly deleted: Set<string>;
   /** By child key: the failure that was last told in an Event. */
   readonly told: Map<string, string>;
   /** How the server's answer to our own status differed from it. */
@@ -30,7 +28,6 @@ export function createResourceState(uid: string): ResourceState {
     uid,
     serverMade: new Map(),
     appliedIntents: new Map(),
-    deleted: new Set(),
     told: new Map(),
     statusMade: undefined,
     followUps: { path: '', count: 0, wokenFromOutside: false },

@@ -2,14 +2,9 @@ import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { problemOfWaiting } from '../failure.ts';
 import type { Intent } from './build-intent.ts';
 import { compareIntent, intentDigest } from './compare-intent.ts';
-import {
-  hinderedElement,
-  isStaying,
-  settledElement,
-  type WantedElement,
-} from './element-result.ts';
+import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
 import { conflictResult, leavingResult } from './in-the-way.ts';
-import { isLabelledBy, isOurs } from './ownership.ts';
+import { isLabelledBy, isOurs, isTerminating } from './ownership.ts';
 import { type ElementResult, type Pass, worldWrite } from './pass.ts';
 import { resolveElement } from './resolve-child.ts';
 import { failedElement, isStale, sendIntent } from './send-intent.ts';
@@ -83,7 +78,7 @@ function settle(
   if (live === undefined) return isHeld ? heldResult(pass, wanted) : undefined;
   const definition = pass.context.plan.name;
   const ours = isOurs(live, { definition, ownerUid: pass.uid });
-  if (!isStaying(pass, live) && (ours || isLabelledBy(live.object, definition))) {
+  if (isTerminating(live.object) && (ours || isLabelledBy(live.object, definition))) {
     return leavingResult(pass, wanted, live);
   }
   if (!ours) return conflictResult(pass, wanted, live);

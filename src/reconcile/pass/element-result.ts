@@ -65,12 +65,7 @@ export function liveOf(pass: Pass, plan: ChildPlan): readonly StoredObject[] {
   return pass.context.watches
     .children(plan.gvk)
     .labelledWith(pass.uid)
-    .filter((stored) => isOurs(stored, owner) && isStaying(pass, stored))
+    .filter((stored) => isOurs(stored, owner) && !isTerminating(stored.object))
     .filter(({ object }) => object.metadata.labels?.[childLabel] === plan.id)
     .sort((a, b) => (a.object.metadata.name < b.object.metadata.name ? -1 : 1));
-}
-
-/** Neither being deleted nor deleted by us a moment ago, with its event still to come. */
-export function isStaying({ state }: Pass, { object }: StoredObject): boolean {
-  return !isTerminating(object) && !state.deleted.has(object.metadata.uid ?? '');
 }

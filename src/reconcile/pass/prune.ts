@@ -48,7 +48,6 @@ async function remove(pass: Pass, { object }: StoredObject): Promise<PrunedObjec
   const { namespace, name, uid = '' } = object.metadata;
   const childId = object.metadata.labels?.[childLabel] ?? '';
   if (isTerminating(object)) return { childId, object, state: 'deleting' };
-  if (pass.state.deleted.has(uid)) return { childId, object, state: 'gone' };
   const ref = {
     gvk: gvkOf(object.apiVersion, object.kind),
     name,
@@ -60,7 +59,6 @@ async function remove(pass: Pass, { object }: StoredObject): Promise<PrunedObjec
       { ...worldWrite(pass), uid },
       pass.signal,
     );
-    pass.state.deleted.add(uid);
     pass.state.serverMade.delete(topicOf(ref.gvk, namespace, name));
     pass.state.appliedIntents.delete(topicOf(ref.gvk, namespace, name));
     return { childId, object, state: answer === 'deleting' ? 'deleting' : 'gone' };

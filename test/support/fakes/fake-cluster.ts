@@ -1,0 +1,196 @@
+import type {
+  ApplyOptions,
+  ApplyResult,
+  Cluster,
+  DeleteOptions,
+  EventInput,
+  Informer,
+  InformerQuery,
+  KubeError,
+  ObjectRef,
+  ResourceType,
+  StoredObject,
+  WriteOptions,
+} from '../../../src/kube/roles.ts';
+import { type Gvk, gvkKey, gvkOf } from '../../../src/util/gvk.ts';
+import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { keyOf } from '../../../src/util/object-key.ts';
+import { FakeInformer, FakeWatch } from './fake-informer.ts';
+import { FakeServer, type ServerEvent } from './fake-server.ts';
+
+/** A request as the audit log of a server would show it. */
+export interface FakeRequest {
+  readonly verb: 'get' | 'apply' | 'status' | 'delete';
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Decides whether a request fails. */
+export type Fault = (
+  request: FakeRequest & { readonly manifest?: KubeObject },
+) => KubeError | undefined;
+
+/**
+ * A cluster in memory: a server, watches on the runtime's own cache, and write-through. Watch events are held until
+ * {@link FakeCluster.deliver}, so that a test decides when the cache learns of what others did.
+ */
+export class FakeCluster implements Cluster {
+  readonly name = 'test';
+  readonly requests: FakeRequest[] = [];
+  readonly told: EventInput[] = [];
+  readonly events = { record: (event: EventInput) => void this.told.push(event) };
+  readonly server: FakeServer;
+  readonly #watches = new Map<string, FakeWatch>();
+  readonly #blocked = new Map<string, KubeError>();
+  readonly #pending: ServerEvent[] = [];
+  /** Asked before every request. */
+  fault: Fault = () => undefined;
+
+  constructor(types: readonly ResourceType[]) {
+    this.server = new FakeServer(types, (event) => this.#pending.push(event));
+  }
+
+  /** All requests but reads since the last call. */
+  takeWrites(): readonly string[] {
+    const writes = this.requests.filter(({ verb }) => verb !== 'get');
+    this.requests.length = 0;
+    return writes.map(({ verb, kind, name }) => `${verb} ${kind}/${name}`);
+  }
+
+  /** Queries that are watched at the moment. */
+  get watched(): readonly InformerQuery[] {
+    return [...this.#watches.values()].map(({ query }) => query);
+  }
+
+  /** Lets informers of a kind fail from now on. */
+  block(kind: string, error: KubeError): void {
+    this.#blocked.set(kind, error);
+  }
+
+  /** The kind can be listed again: informers that failed sync. */
+  unblock(kind: string): void {
+    this.#blocked.delete(kind);
+    for (const watch of this.#watches.values()) {
+      if (watch.query.gvk.kind === kind) watch.sync(this.server, undefined);
+    }
+  }
+
+  /** Delivers all watch events that are held. False: there were none. */
+  deliver(): boolean {
+    const events = this.#pending.splice(0);
+    for (const event of events) {
+      for (const watch of this.#watches.values()) watch.tell(event);
+    }
+    return events.length > 0;
+  }
+
+  acquire(query: InformerQuery): Informer {
+    const key = JSON.stringify([
+      gvkKey(query.gvk),
+      query.namespace,
+      query.labelSelector,
+      query.fieldSelector,
+    ]);
+    const known = this.#watches.get(key);
+    const watch = known ?? new FakeWatch(query);
+    this.#watches.set(key, watch);
+    watch.uses += 1;
+    if (known === undefined) {
+      // Never before the caller has subscribed.
+      queueMicrotask(() => watch.sync(this.server, this.#blocked.get(query.gvk.kind)));
+    }
+    return new FakeInformer(watch, () => {
+      watch.uses -= 1;
+      if (watch.uses === 0) this.#watches.delete(key);
+    });
+  }
+
+  async get(ref: ObjectRef, { pass }: WriteOptions): Promise<StoredObject | undefined> {
+    this.#begin({ verb: 'get', kind: ref.gvk.kind, name: ref.name });
+    return this.#through(ref, (answer) => {
+      const stored = this.server.get(ref.gvk, ref.namespace, ref.name);
+      if (stored === undefined) answer.gone(undefined, pass);
+      else answer.store(stored, pass);
+      return stored;
+    });
+  }
+
+  async apply(manifest: KubeObject, options: ApplyOptions): Promise<ApplyResult> {
+    const status = options.subresource === 'status';
+    const { kind, metadata } = manifest;
+    this.#begin({ verb: status ? 'status' : 'apply', kind, name: metadata.name }, manifest);
+    const { fieldManager: manager, force, pass } = options;
+    return this.#through(refOf(manifest), (answer) => {
+      const result = this.server.apply({ manifest, manager, force, status });
+      answer.store(result.stored, pass);
+      return result;
+    });
+  }
+
+  async delete(
+    ref: ObjectRef,
+    { uid, pass }: DeleteOptions,
+  ): Promise<'deleted' | 'deleting' | 'gone'> {
+    this.#begin({ verb: 'delete', kind: ref.gvk.kind, name: ref.name });
+    return this.#through(ref, (answer) => {
+      const { namespace, name } = ref;
+      const result = this.server.delete(ref.gvk, { namespace, name, uid });
+      if (result === undefined) answer.gone(uid, pass);
+      else answer.deleting(uid, pass);
+      return result ?? 'gone';
+    });
+  }
+
+  resourceFor(gvk: Gvk): ResourceType | undefined {
+    return this.server.typeOf(gvk);
+  }
+
+  async lookUp(gvk: Gvk): Promise<ResourceType | undefined> {
+    return this.server.typeOf(gvk);
+  }
+
+  #begin(request: FakeRequest, manifest?: KubeObject): void {
+    this.requests.push(request);
+    const error = this.fault({ ...request, ...(manifest && { manifest }) });
+    if (error !== undefined) throw error;
+  }
+
+  #through<Result>(ref: ObjectRef, run: (answer: Answer) => Result): Result {
+    const watches = [...this.#watches.values()].filter(
+      ({ query, state }) => gvkKey(query.gvk) === gvkKey(ref.gvk) && state.kind === 'synced',
+    );
+    const tickets = watches.map((watch) => ({
+      watch,
+      ticket: watch.store.begin(ref.namespace, ref.name),
+    }));
+    const key = keyOf(ref.namespace, ref.name);
+    const answer: Answer = {
+      store(stored, pass) {
+        for (const { watch } of tickets) watch.store.answered(stored, pass);
+      },
+      deleting(uid, pass) {
+        const at = '2026-01-01T00:00:00Z';
+        for (const { watch } of tickets) watch.store.deleting(key, uid, { at, pass });
+      },
+      gone(uid, pass) {
+        for (const { watch, ticket } of tickets) watch.store.gone(ticket, uid, pass);
+      },
+    };
+    try {
+      return run(answer);
+    } finally {
+      for (const { watch, ticket } of tickets) watch.store.end(ticket);
+    }
+  }
+}
+
+interface Answer {
+  store(stored: StoredObject, pass: WriteOptions['pass']): void;
+  deleting(uid: string, pass: WriteOptions['pass']): void;
+  gone(uid: string | undefined, pass: WriteOptions['pass']): void;
+}
+
+function refOf({ apiVersion, kind, metadata }: KubeObject): ObjectRef {
+  const { namespace, name } = metadata;
+  return { gvk: gvkOf(apiVersion, kind), name, ...(namespace && { namespace }) };
+}

@@ -1,0 +1,277 @@
+import type {
+  ChildPlan,
+  Element,
+  FieldPath,
+  LabelSelector,
+  OperatorPlan,
+  Phase,
+  PhaseInput,
+  ReadPlan,
+  ReadRequest,
+  Rendered,
+  RenderFailure,
+  Seen,
+} from '../../../src/compile/index.ts';
+import type { OperatorDefinition } from '../../../src/definition/index.ts';
+import { gvkOf } from '../../../src/util/gvk.ts';
+import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { builtInType } from '../builtin-type.ts';
+
+/** What a hand-made expression sees. Reading what is waited for throws {@link Waiting}. */
+export interface View {
+  readonly resource: KubeObject & { readonly spec: Readonly<Record<string, unknown>> };
+  /** Undefined: not wanted, or missing in a report. */
+  child(id: string): KubeObject | undefined;
+  children(id: string): readonly KubeObject[];
+  read(id: string): KubeObject | undefined;
+  list(id: string): readonly KubeObject[];
+}
+
+export interface HandmadeChild {
+  readonly id: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** @default 0 */
+  readonly tier?: number;
+  readonly after?: readonly string[];
+  readonly when?: (view: View) => boolean;
+  readonly forEach?: (view: View) => readonly unknown[];
+  readonly ready?: (child: KubeObject) => boolean;
+  readonly pathsRead?: readonly FieldPath[];
+  /** The manifest without apiVersion and kind; metadata has the name. */
+  readonly template: (view: View, element: Element) => Omit<KubeObject, 'apiVersion' | 'kind'>;
+}
+
+export interface HandmadeRead {
+  readonly id: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name?: (view: View) => string;
+  readonly labels?: (view: View) => Readonly<Record<string, string>>;
+  readonly indexKey?: string;
+  readonly watchSelector?: string;
+  readonly optional?: boolean;
+  readonly pathsRead?: readonly FieldPath[];
+}
+
+export interface HandmadePlan {
+  readonly name?: string;
+  readonly revision?: string;
+  readonly reads?: readonly HandmadeRead[];
+  readonly children?: readonly HandmadeChild[];
+  readonly status?: Readonly<Record<string, (view: View) => unknown>>;
+  readonly statusPathsRead?: readonly FieldPath[];
+}
+
+/** Thrown by a hand-made expression that reads what is not there yet. */
+export class Waiting extends Error {
+  readonly on: string;
+  constructor(on: string) {
+    super(on);
+    this.on = on;
+  }
+}
+
+/** Thrown by a hand-made expression that fails. */
+export class Failing extends Error {}
+
+/** A plan whose expressions are functions: for what a pass does with a plan, whatever compiled it. */
+export function planOf(handmade: HandmadePlan): OperatorPlan {
+  const children = (handmade.children ?? []).map(childPlanOf);
+  const tierOf = (id: string) => handmade.children?.find((child) => child.id === id)?.tier ?? 0;
+  const last = Math.max(0, ...children.map(({ id }) => tierOf(id)));
+  return {
+    name: handmade.name ?? 'podset',
+    revision: handmade.revision ?? 'r1',
+    definition: definitionOf(handmade),
+    resourceType: { kind: 'any', builtIn: false, keepsNull: false, atomic: false },
+    reads: (handmade.reads ?? []).map(readPlanOf),
+    children,
+    tiers: Array.from({ length: last + 1 }, (_, tier) =>
+      children.filter(({ id }) => tierOf(id) === tier),
+    ),
+    statusPathsRead: handmade.statusPathsRead ?? [],
+    startPhase: (input) => new HandmadePhase(handmade, input),
+  };
+}
+
+function definitionOf({
+  name = 'podset',
+  revision = 'r1',
+  status = {},
+}: HandmadePlan): OperatorDefinition {
+  return {
+    name,
+    revision,
+    kind: {
+      gvk: gvkOf('apps.example.com/v1', 'PodSet'),
+      plural: 'podsets',
+      scope: 'Namespaced',
+      crd: { apiVersion: 'v1', kind: 'x', metadata: { name: 'x' } },
+      schema: {},
+      crdPolicy: { adopt: false },
+    },
+    vars: {},
+    reads: [],
+    children: [],
+    status: Object.fromEntries(Object.keys(status).map((key) => [key, ''])),
+    controller: {
+      concurrency: 10,
+      resyncMs: 36_000_000,
+      retry: { initialMs: 5, maxMs: 1_000_000, permanentMs: 600_000 },
+    },
+  };
+}
+
+function childPlanOf(child: HandmadeChild, index: number): ChildPlan {
+  const isKnown = child.apiVersion === 'v1' || child.apiVersion === 'apps/v1';
+  return {
+    id: child.id,
+    gvk: gvkOf(child.apiVersion, child.kind),
+    isList: child.forEach !== undefined,
+    hasWhen: child.when !== undefined,
+    hasReady: child.ready !== undefined,
+    after: child.after ?? [],
+    childrenRead: [],
+    readsUsed: [],
+    conflicts: 'Force',
+    type: isKnown ? builtInType(child.apiVersion, child.kind) : undefined,
+    pathsRead: child.pathsRead ?? [],
+    pathsReadByOthers: [],
+    line: index + 1,
+  };
+}
+
+function readPlanOf(read: HandmadeRead): ReadPlan {
+  return {
+    id: read.id,
+    gvk: gvkOf(read.apiVersion, read.kind),
+    by: read.name === undefined ? 'selector' : 'name',
+    optional: read.optional ?? false,
+    ...(read.indexKey !== undefined && { indexKey: read.indexKey }),
+    ...(read.watchSelector !== undefined && { watchSelector: read.watchSelector }),
+    pathsRead: read.pathsRead ?? [[]],
+  };
+}
+
+class HandmadePhase implements Phase {
+  readonly #plan: HandmadePlan;
+  readonly #input: PhaseInput;
+  readonly #children: Map<string, Seen>;
+  readonly #reads: Map<string, Seen>;
+
+  constructor(plan: HandmadePlan, input: PhaseInput) {
+    this.#plan = plan;
+    this.#input = input;
+    this.#children = new Map(input.children);
+    this.#reads = new Map(input.reads);
+  }
+
+  setChild(id: string, seen: Seen): void {
+    this.#children.set(id, seen);
+  }
+
+  setRead(id: string, seen: Seen): void {
+    this.#reads.set(id, seen);
+  }
+
+  async readRequest(id: string): Promise<Rendered<ReadRequest>> {
+    const read = this.#plan.reads?.find((each) => each.id === id);
+    if (read?.name !== undefined) {
+      const name = render(() => read.name?.(this.#view()));
+      return name.kind === 'value'
+        ? { kind: 'value', value: { by: 'name', name: name.value } }
+        : name;
+    }
+    const labels = render(() => read?.labels?.(this.#view()));
+    if (labels.kind !== 'value') return labels;
+    const selector: LabelSelector = { matchLabels: labels.value, matchExpressions: [] };
+    return { kind: 'value', value: { by: 'selector', selector } };
+  }
+
+  async wanted(id: string): Promise<Rendered<boolean>> {
+    const { when } = this.#child(id);
+    return when === undefined ? { kind: 'value', value: true } : render(() => when(this.#view()));
+  }
+
+  async elements(id: string): Promise<Rendered<readonly Element[]>> {
+    const { forEach } = this.#child(id);
+    const items = render(() => (forEach === undefined ? [undefined] : forEach(this.#view())));
+    if (items.kind !== 'value') return items;
+    return { kind: 'value', value: items.value.map((item, index) => ({ item, index })) };
+  }
+
+  async manifest(id: string, element: Element): Promise<Rendered<KubeObject>> {
+    const { apiVersion, kind, template } = this.#child(id);
+    return render(() => ({ apiVersion, kind, ...template(this.#view(), element) }) as KubeObject);
+  }
+
+  async ready(id: string, child: KubeObject): Promise<Rendered<boolean>> {
+    return render(() => this.#child(id).ready?.(child));
+  }
+
+  async status() {
+    const fields: Record<string, unknown> = {};
+    const failures: RenderFailure[] = [];
+    for (const [key, expression] of Object.entries(this.#plan.status ?? {})) {
+      const result = render(() => expression(this.#view()));
+      if (result.kind === 'value') fields[key] = result.value;
+      if (result.kind === 'failed') failures.push({ ...result.failure, field: `status.${key}` });
+    }
+    return { fields, failures };
+  }
+
+  #child(id: string): HandmadeChild {
+    const child = this.#plan.children?.find((each) => each.id === id);
+    if (child === undefined) throw new Error(`No child "${id}"`);
+    return child;
+  }
+
+  #view(): View {
+    const child = (id: string) => this.#seen(this.#children.get(id), `children.${id}`);
+    const read = (id: string) => this.#seen(this.#reads.get(id), `reads.${id}`);
+    return {
+      resource: this.#input.resource as View['resource'],
+      child: (id) => one(child(id)),
+      children: (id) => many(child(id)),
+      read: (id) => one(read(id)),
+      list: (id) => many(read(id)),
+    };
+  }
+
+  #seen(
+    seen: Seen | undefined,
+    name: string,
+  ): Extract<Seen, { state: 'present' }>['value'] | undefined {
+    if (seen?.state === 'present') return seen.value;
+    if (this.#input.phase === 'reporting' || seen?.state === 'absent') return undefined;
+    throw new Waiting(seen?.on ?? name);
+  }
+}
+
+function one(value: KubeObject | readonly KubeObject[] | undefined): KubeObject | undefined {
+  return Array.isArray(value) ? undefined : (value as KubeObject | undefined);
+}
+
+function many(value: KubeObject | readonly KubeObject[] | undefined): readonly KubeObject[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function render<Value>(expression: () => Value | undefined): Rendered<Value> {
+  try {
+    const value = expression();
+    return value === undefined ? { kind: 'missing' } : { kind: 'value', value };
+  } catch (error) {
+    if (error instanceof Waiting) return { kind: 'waiting', on: [error.on] };
+    if (!(error instanceof Failing)) throw error;
+    const failure: RenderFailure = {
+      code: 'evaluation-failed',
+      message: error.message,
+      field: 'spec',
+      file: 'podset.yaml',
+      line: 1,
+      column: 1,
+    };
+    return { kind: 'failed', failure };
+  }
+}

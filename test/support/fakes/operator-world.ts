@@ -1,0 +1,149 @@
+import type { OperatorPlan } from '../../../src/compile/index.ts';
+import type { Outcome, Priority } from '../../../src/controller/index.ts';
+import type { ResourceType } from '../../../src/kube/roles.ts';
+import {
+  createOperator,
+  type DecisionRecord,
+  type Operator,
+} from '../../../src/reconcile/index.ts';
+import { gvkOf } from '../../../src/util/gvk.ts';
+import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { createSystemRandom } from '../../../src/util/random.ts';
+import { FakeClock, settle } from '../fake-clock.ts';
+import { freshMetrics, silentLogger } from '../silent-telemetry.ts';
+import { FakeCluster } from './fake-cluster.ts';
+
+const namespaced = { namespaced: true, hasStatus: true, verbs: [] };
+
+/** The kinds that the fake cluster serves. */
+const types: readonly ResourceType[] = [
+  { gvk: gvkOf('apps.example.com/v1', 'PodSet'), plural: 'podsets', ...namespaced },
+  { gvk: gvkOf('apps/v1', 'Deployment'), plural: 'deployments', ...namespaced },
+  { gvk: gvkOf('v1', 'ConfigMap'), plural: 'configmaps', ...namespaced, hasStatus: false },
+  { gvk: gvkOf('v1', 'Secret'), plural: 'secrets', ...namespaced, hasStatus: false },
+  { gvk: gvkOf('v1', 'Service'), plural: 'services', ...namespaced },
+  { gvk: gvkOf('v1', 'Pod'), plural: 'pods', ...namespaced },
+];
+
+/** What came of one pass. */
+export type PassEnd = Outcome | { readonly kind: 'thrown'; readonly error: unknown };
+
+/** One operator on a fake cluster, with a queue that runs only when the test says so. */
+export class OperatorWorld {
+  readonly cluster = new FakeCluster(types);
+  readonly clock = new FakeClock();
+  readonly metrics = freshMetrics();
+  readonly signal = new AbortController().signal;
+  /** Keys that are queued, with the priority they were last added with. */
+  readonly queued = new Map<string, Priority>();
+  /** The passes that have run, by key, oldest first. */
+  readonly passes: { readonly key: string; readonly end: PassEnd }[] = [];
+  /** The last decision record of each key. */
+  readonly decisions = new Map<string, DecisionRecord>();
+  operator: Operator;
+
+  constructor(plan: OperatorPlan) {
+    this.operator = this.#create(plan);
+  }
+
+  async start(): Promise<void> {
+    await this.operator.start(this.signal);
+  }
+
+  /** Runs until the queue is empty and the cache knows everything. */
+  async settle(): Promise<void> {
+    for (let rounds = 0; rounds < 100; rounds++) {
+      await settle();
+      const [key] = this.queued.keys();
+      if (key !== undefined) await this.runOne(key);
+      else if (!this.cluster.deliver()) return;
+    }
+    throw new Error('Expected the world to come to rest');
+  }
+
+  /** Runs one pass, without telling the cache of anything before or after. */
+  async runOne(key: string): Promise<PassEnd> {
+    this.queued.delete(key);
+    const end = await this.operator
+      .reconcile(key, this.signal)
+      .catch((error: unknown) => ({ kind: 'thrown', error }) as const);
+    this.passes.push({ key, end });
+    return end;
+  }
+
+  /** A new process with the same cluster: nothing is remembered. */
+  async restart(plan: OperatorPlan): Promise<void> {
+    this.operator.stop();
+    this.queued.clear();
+    this.operator = this.#create(plan);
+    await this.start();
+  }
+
+  podSet(name: string, spec: unknown = {}): KubeObject {
+    return this.cluster.server.put({
+      apiVersion: 'apps.example.com/v1',
+      kind: 'PodSet',
+      metadata: { name, namespace: 'default' },
+      spec,
+    }).object;
+  }
+
+  /** An object of namespace `default` as the server has it. */
+  get(apiVersion: string, kind: string, name: string): KubeObject | undefined {
+    return this.cluster.server.get(gvkOf(apiVersion, kind), 'default', name)?.object;
+  }
+
+  names(apiVersion: string, kind: string): readonly string[] {
+    return this.cluster.server
+      .list(gvkOf(apiVersion, kind))
+      .map(({ object }) => object.metadata.name)
+      .sort();
+  }
+
+  /** Somebody else changes an object. */
+  edit(object: KubeObject, change: Readonly<Record<string, unknown>>): KubeObject {
+    const { apiVersion, kind, metadata } = object;
+    const now = this.get(apiVersion, kind, metadata.name) ?? object;
+    return this.cluster.server.put({ ...now, ...change } as KubeObject).object;
+  }
+
+  /** Somebody else deletes an object. */
+  remove({ apiVersion, kind, metadata }: KubeObject): void {
+    const { namespace, name } = metadata;
+    this.cluster.server.delete(gvkOf(apiVersion, kind), { namespace, name });
+  }
+
+  /** The status of a PodSet. */
+  status(name: string): Readonly<Record<string, unknown>> {
+    return (this.get('apps.example.com/v1', 'PodSet', name)?.status ?? {}) as Readonly<
+      Record<string, unknown>
+    >;
+  }
+
+  /** `Ready` of a PodSet as `reason: message`. */
+  ready(name: string): string {
+    const conditions = this.status(name).conditions as readonly Condition[] | undefined;
+    const condition = conditions?.find(({ type }) => type === 'Ready');
+    return `${condition?.status} ${condition?.reason}: ${condition?.message}`;
+  }
+
+  #create(plan: OperatorPlan): Operator {
+    return createOperator({
+      plan,
+      cluster: this.cluster,
+      clock: this.clock,
+      random: createSystemRandom(),
+      logger: silentLogger(),
+      metrics: this.metrics,
+      enqueue: (key, priority) => void this.queued.set(key, priority),
+      onDecisions: (key, record) => void this.decisions.set(key, record),
+    });
+  }
+}
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
