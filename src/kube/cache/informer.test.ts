@@ -1,0 +1,343 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { settle } from '../../../test/support/fake-clock.ts';
+import {
+  configMap,
+  configMaps,
+  informerBench,
+  listOf,
+  start,
+} from '../../../test/support/model/informer-bench.ts';
+import { kubeError } from '../../../test/support/model/scripted-api.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import type { CacheEvent, Informer } from '../roles.ts';
+
+function namesIn(informer: Informer): readonly string[] {
+  return [...informer.list()].map(({ object }) => object.metadata.name);
+}
+
+const never = new AbortController().signal;
+const bookmark = (version: number) => ({ metadata: { resourceVersion: String(version) } });
+
+describe('kube/cache informer', () => {
+  test('lists the present state in pages of 500, then watches with bookmarks from there', async () => {
+    const { api, informers } = informerBench();
+    const informer = informers.acquire({ ...configMaps, namespace: 'default', labelSelector: 'a' });
+    const first = await api.nextRequest();
+    assert.equal(first.request.path, '/api/v1/namespaces/default/configmaps');
+    assert.deepEqual(first.request.query, { limit: '500', labelSelector: 'a' });
+    assert.deepEqual(first.request.flow, { name: 'informer', priority: 'world' });
+    first.answer(listOf(7, [configMap('a', 3)], 'next'));
+    const second = await api.nextRequest();
+    assert.deepEqual(second.request.query, { limit: '500', labelSelector: 'a', continue: 'next' });
+    assert.equal(informer.state.kind, 'waiting');
+    second.answer(listOf(7, [configMap('b', 4)]));
+    const watch = await api.nextStream();
+    assert.equal(watch.request.path, '/api/v1/namespaces/default/configmaps');
+    assert.deepEqual(watch.request.query, {
+      watch: '1',
+      allowWatchBookmarks: 'true',
+      resourceVersion: '7',
+      timeoutSeconds: '300',
+      labelSelector: 'a',
+    });
+    assert.equal(informer.state.kind, 'synced');
+    assert.deepEqual(namesIn(informer), ['a', 'b']);
+    await informers.close();
+  });
+
+  test('is synced when subscribers have heard of the first list', async () => {
+    const { api, informers } = informerBench();
+    const informer = informers.acquire(configMaps);
+    const heard: CacheEvent[] = [];
+    informer.subscribe((event) => heard.push(event));
+    const synced = informer.whenSynced(never).then(() => heard.map(({ name }) => name));
+    await start(api, 7, [configMap('a', 3), configMap('b', 4)]);
+    assert.deepEqual(await synced, ['a', 'b']);
+    assert.ok(heard.every(({ initial }) => initial));
+    await informers.close();
+  });
+
+  test('stores the events of the watch, however its text is cut', async () => {
+    const { api, informers } = informerBench();
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7, [configMap('a', 3), configMap('b', 4)]);
+    const lines = [
+      { type: 'ADDED', object: configMap('c', 8) },
+      { type: 'MODIFIED', object: configMap('a', 9) },
+      { type: 'DELETED', object: configMap('b', 10) },
+    ];
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    for (let at = 0; at < text.length; at += 11) stream.push(text.slice(at, at + 11));
+    await settle();
+    assert.deepEqual(namesIn(informer), ['a', 'c']);
+    assert.equal(informer.get('default', 'a')?.object.metadata.resourceVersion, '9');
+    await informers.close();
+  });
+
+  test('goes on from the last version when the server ends a watch', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    stream.event('ADDED', configMap('a', 8));
+    stream.event('BOOKMARK', bookmark(12));
+    await clock.advance(400_000 - 250_000);
+    stream.end();
+    const next = await api.nextStream();
+    assert.equal(next.request.query?.resourceVersion, '12');
+    assert.equal(api.untaken, 0);
+    await informers.close();
+  });
+
+  for (const [what, breakWatch] of [
+    ['an ERROR event 410', (stream) => stream.event('ERROR', { kind: 'Status', code: 410 })],
+    ['a line that is no JSON', (stream) => stream.push('{"type":\n')],
+    ['an object without a name', (stream) => stream.event('ADDED', { metadata: {} })],
+  ] as const satisfies readonly (readonly [
+    string,
+    (stream: Awaited<ReturnType<typeof start>>['stream']) => void,
+  ])[]) {
+    test(`lists anew after ${what}, when it has waited`, async () => {
+      const { api, clock, informers } = informerBench();
+      const informer = informers.acquire(configMaps);
+      const { stream } = await start(api, 7, [configMap('a', 3)]);
+      breakWatch(stream);
+      await clock.advance(799);
+      assert.equal(api.untaken, 0);
+      await clock.advance(1);
+      assert.equal(informer.state.kind, 'synced');
+      await start(api, 20, [configMap('b', 15)]);
+      assert.deepEqual(namesIn(informer), ['b']);
+      await informers.close();
+    });
+  }
+
+  test('lists anew when the watch is answered with 410', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    (await api.nextRequest()).answer(listOf(7, []));
+    (await api.nextStream()).fail(kubeError('gone', 410));
+    await clock.advance(800);
+    assert.equal((await api.nextRequest()).request.query?.resourceVersion, undefined);
+    await informers.close();
+  });
+
+  test('lists in one piece when a page came too late', async () => {
+    const { api, informers } = informerBench();
+    const informer = informers.acquire(configMaps);
+    (await api.nextRequest()).answer(listOf(7, [configMap('a', 3)], 'next'));
+    (await api.nextRequest()).fail(kubeError('gone', 410));
+    const whole = await api.nextRequest();
+    assert.deepEqual(whole.request.query, {});
+    whole.answer(listOf(9, [configMap('b', 8)]));
+    await api.nextStream();
+    assert.deepEqual(namesIn(informer), ['b']);
+    await informers.close();
+  });
+
+  for (const [code, status] of [
+    ['too-many-requests', 429],
+    ['unavailable', 0],
+    ['unavailable', 503],
+    ['server-error', 500],
+    ['timeout', 0],
+    ['unauthorized', 401],
+  ] as const) {
+    test(`resumes the watch after ${code} ${status}, without a list`, async () => {
+      const { api, clock, informers } = informerBench();
+      const informer = informers.acquire(configMaps);
+      (await api.nextRequest()).answer(listOf(7, []));
+      (await api.nextStream()).fail(kubeError(code, status));
+      await clock.advance(799);
+      assert.equal(api.untaken, 0);
+      await clock.advance(1);
+      assert.equal((await api.nextStream()).request.query?.resourceVersion, '7');
+      assert.equal(informer.state.kind, 'synced');
+      await informers.close();
+    });
+  }
+
+  test('resumes from the last event when the connection breaks', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    stream.event('ADDED', configMap('a', 8));
+    stream.push('{"type":"ADDED","obj');
+    stream.break(kubeError('unavailable', 0));
+    await clock.advance(800);
+    assert.equal((await api.nextStream()).request.query?.resourceVersion, '8');
+    await informers.close();
+  });
+
+  test('lists anew when a server that answers refuses to resume again and again', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    (await api.nextRequest()).answer(listOf(7, []));
+    for (let failures = 0; failures < 5; failures += 1) {
+      (await api.nextStream()).fail(kubeError('unavailable', 504));
+      await clock.advance(30_000);
+    }
+    assert.equal((await api.nextRequest()).request.query?.limit, '500');
+    await informers.close();
+  });
+
+  test('waits twice as long after every failure, and from the start after two quiet minutes', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    for (const delayMs of [800, 1_600, 3_200]) {
+      (await api.nextRequest()).fail(kubeError('unavailable', 0));
+      await clock.advance(delayMs - 1);
+      assert.equal(api.untaken, 0);
+      await clock.advance(1);
+    }
+    const { stream } = await start(api, 7);
+    await clock.advance(120_000);
+    stream.break(kubeError('unavailable', 0));
+    await clock.advance(800);
+    await api.nextStream();
+    await informers.close();
+  });
+
+  test('takes a watch that ends at once without an event for a failure', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    stream.end();
+    await clock.advance(799);
+    assert.equal(api.untaken, 0);
+    await clock.advance(1);
+    await api.nextStream();
+    await informers.close();
+  });
+
+  test('cuts an idle watch and resumes it; idle again, it lists anew', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    await clock.advance(100_000);
+    stream.event('BOOKMARK', bookmark(9));
+    await clock.advance(179_999);
+    assert.equal(stream.closed, false);
+    await clock.advance(1);
+    assert.equal(stream.closed, true);
+    const second = await api.nextStream();
+    assert.equal(second.request.query?.resourceVersion, '9');
+    second.open();
+    await clock.advance(180_000);
+    await api.nextRequest();
+    assert.equal(api.openStreams.size, 0);
+    await informers.close();
+  });
+
+  for (const [code, status] of [
+    ['kind-missing', 404],
+    ['forbidden', 403],
+    ['unavailable', 503],
+  ] as const) {
+    test(`says "${code}" while the first list fails so, and keeps trying`, async () => {
+      const { api, clock, informers } = informerBench();
+      const informer = informers.acquire(configMaps);
+      const told: string[] = [];
+      informer.onState((state) => told.push(state.kind === 'failing' ? state.error.code : state.kind));
+      (await api.nextRequest()).fail(kubeError(code, status));
+      await clock.advance(800);
+      await start(api, 7);
+      assert.deepEqual(told, [code, 'synced']);
+      await informers.close();
+    });
+  }
+
+  test('is lost when the right or the kind goes, and synced again when it is back', async () => {
+    const { api, clock, informers } = informerBench();
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7, [configMap('a', 3)]);
+    stream.break(kubeError('unavailable', 0));
+    await clock.advance(800);
+    (await api.nextStream()).fail(kubeError('forbidden', 403));
+    await settle();
+    assert.equal(informer.state.kind, 'failing');
+    assert.deepEqual(namesIn(informer), ['a']);
+    await clock.advance(1_600);
+    (await api.nextStream()).open();
+    await settle();
+    assert.equal(informer.state.kind, 'synced');
+    await informers.close();
+  });
+
+  test('asks discovery for a kind that it does not know, at once when told to', async () => {
+    const { api, discovery, informers } = informerBench();
+    const gvk = gvkOf('demo/v1', 'PodSet');
+    const informer = informers.acquire({ gvk });
+    await settle();
+    assert.equal(informer.state.kind === 'failing' && informer.state.error.code, 'kind-missing');
+    assert.equal(discovery.lookUps, 1);
+    discovery.serve('demo/v1', 'PodSet', 'podsets');
+    informers.retryNow(gvk);
+    const list = await api.nextRequest();
+    assert.equal(list.request.path, '/apis/demo/v1/podsets');
+    await informers.close();
+  });
+
+  test('lists anew when the schema of the kind changed, also in the middle of a list', async () => {
+    const { api, informers } = informerBench();
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7, [configMap('a', 3)]);
+    informers.relist(configMaps.gvk, 'schema-changed');
+    const cut = await api.nextRequest();
+    assert.equal(stream.closed, true);
+    informers.relist(configMaps.gvk, 'schema-changed');
+    const list = await api.nextRequest();
+    assert.equal(cut.signal.aborted, true);
+    const pruned = { ...configMap('a', 3), data: {} };
+    list.answer(listOf(7, [pruned]));
+    await api.nextStream();
+    assert.deepEqual(informer.get('default', 'a')?.object.data, {});
+    await informers.close();
+  });
+
+  test('skips events of unknown types', async () => {
+    const { api, informers } = informerBench();
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    stream.event('FUTURE', {});
+    stream.event('ADDED', configMap('a', 8));
+    await settle();
+    assert.deepEqual(namesIn(informer), ['a']);
+    await informers.close();
+  });
+
+  test('does not store what arrives after it was stopped', async () => {
+    const { api, informers } = informerBench();
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    stream.event('ADDED', configMap('a', 8));
+    informer.release();
+    await settle();
+    assert.deepEqual(namesIn(informer), []);
+    await informers.close();
+  });
+
+  for (const [when, reach] of [
+    ['in a list', async ({ api }) => void (await api.nextRequest())],
+    ['in a watch', async ({ api }) => void (await start(api, 7))],
+    [
+      'in a pause',
+      async ({ api }) => {
+        (await api.nextRequest()).fail(kubeError('unavailable', 0));
+        await settle();
+      },
+    ],
+  ] as const satisfies readonly (readonly [
+    string,
+    (bench: ReturnType<typeof informerBench>) => Promise<void>,
+  ])[]) {
+    test(`closed ${when}, it leaves neither a timer nor a stream`, async () => {
+      const bench = informerBench();
+      bench.informers.acquire(configMaps);
+      await reach(bench);
+      await bench.informers.close();
+      assert.equal(bench.clock.pending, 0);
+      assert.equal(bench.api.openStreams.size, 0);
+    });
+  }
+});

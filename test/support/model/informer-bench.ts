@@ -1,0 +1,85 @@
+import { createInformerSet, type InformerSettings } from '../../../src/kube/cache/index.ts';
+import type { Discovery, InformerQuery, ResourceType } from '../../../src/kube/roles.ts';
+import { gvkKey, gvkOf } from '../../../src/util/gvk.ts';
+import { FakeClock } from '../fake-clock.ts';
+import { freshMetrics, silentLogger } from '../silent-telemetry.ts';
+import { type PendingStream, ScriptedApi, type ScriptedStream } from './scripted-api.ts';
+
+export const configMaps: InformerQuery = { gvk: gvkOf('v1', 'ConfigMap') };
+
+/** A cache with everything around it under the test's control. */
+export function informerBench(settings: InformerSettings = {}) {
+  const api = new ScriptedApi();
+  const clock = new FakeClock();
+  const metrics = freshMetrics();
+  const discovery = new ScriptedDiscovery();
+  const informers = createInformerSet({
+    api,
+    discovery,
+    clock,
+    metrics,
+    // No jitter: waits are exact.
+    random: { fraction: () => 0, text: () => '' },
+    logger: silentLogger(),
+    settings: { freeze: true, ...settings },
+  });
+  return { api, clock, metrics, discovery, informers };
+}
+
+/** Serves ConfigMaps, until told otherwise. */
+export class ScriptedDiscovery implements Discovery {
+  readonly served = new Map<string, ResourceType>();
+  lookUps = 0;
+
+  constructor() {
+    this.serve('v1', 'ConfigMap', 'configmaps');
+  }
+
+  serve(apiVersion: string, kind: string, plural: string): void {
+    const gvk = gvkOf(apiVersion, kind);
+    const type = { gvk, plural, namespaced: true, hasStatus: false, verbs: ['list', 'watch'] };
+    this.served.set(gvkKey(gvk), type);
+  }
+
+  resourceFor(gvk: InformerQuery['gvk']): ResourceType | undefined {
+    return this.served.get(gvkKey(gvk));
+  }
+
+  async lookUp(gvk: InformerQuery['gvk']): Promise<ResourceType | undefined> {
+    this.lookUps += 1;
+    return this.served.get(gvkKey(gvk));
+  }
+}
+
+/** A ConfigMap as a server sends it. */
+export function configMap(name: string, version: number, labels: Record<string, string> = {}) {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name,
+      namespace: 'default',
+      uid: `uid-${name}`,
+      resourceVersion: String(version),
+      labels,
+    },
+    data: { version: String(version) },
+  };
+}
+
+/** The body of a list. */
+export function listOf(version: number, items: readonly unknown[], next?: string) {
+  const metadata = { resourceVersion: String(version), ...(next && { continue: next }) };
+  return { kind: 'ConfigMapList', apiVersion: 'v1', metadata, items };
+}
+
+/** Answers the list that an informer begins with, and opens its watch. */
+export async function start(
+  api: ScriptedApi,
+  version: number,
+  items: readonly unknown[] = [],
+): Promise<{ readonly pending: PendingStream; readonly stream: ScriptedStream }> {
+  (await api.nextRequest()).answer(listOf(version, items));
+  const pending = await api.nextStream();
+  return { pending, stream: pending.open() };
+}
