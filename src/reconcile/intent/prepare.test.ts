@@ -117,8 +117,9 @@ describe('reconcile/intent/prepare', () => {
 
   test('drops empty collections of metadata, embedded metadata too', () => {
     const empty = { labels: {}, annotations: {}, finalizers: [], ownerReferences: [] };
+    const nulls = { creationTimestamp: null, annotations: { a: null } };
     const embedded = {
-      metadata: { name: 'i', creationTimestamp: null, ...empty },
+      metadata: { name: 'i', ...empty, ...nulls },
       spec: { a: {} },
     };
     const prepared = prepare(box({ embedded }, empty), boxType, { hasStatus: true });

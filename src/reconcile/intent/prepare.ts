@@ -1,4 +1,4 @@
-import { anyType, type ListType, type SchemaType, type StructType } from '../../compile/index.ts';
+import { anyType, type ListType, type SchemaType } from '../../compile/index.ts';
 import type { KubeObject, ObjectMeta } from '../../util/kube-object.ts';
 import { type Fields, isEmptyCollection, isFields } from './fields.ts';
 import { keyDefault } from './list-keys.ts';
@@ -82,16 +82,21 @@ function cleanFields(fields: Fields, type: SchemaType): Fields {
   const known = type.kind === 'branch' ? type.either : type;
   let copy: Record<string, unknown> | undefined;
   for (const key in fields) {
-    const value = fields[key];
-    const place = placeOf(key, known);
-    const isDropped = isNoClaim(key, value, known, place);
-    const cleaned = isDropped ? undefined : clean(value, place.type);
-    if (cleaned === value && !isDropped) continue;
+    const claim = claimOf(key, fields[key], known);
+    if (claim !== undefined && claim === fields[key]) continue;
     copy ??= { ...fields };
-    if (isDropped) delete copy[key];
-    else copy[key] = cleaned;
+    if (claim === undefined) delete copy[key];
+    else copy[key] = claim;
   }
   return copy ?? fields;
+}
+
+/** The cleaned value of a field; undefined when it is no claim. */
+function claimOf(key: string, value: unknown, type: SchemaType): unknown {
+  const place = placeOf(key, type);
+  if (value === null) return place.keepsNull ? null : undefined;
+  const cleaned = clean(value, place.type);
+  return isObjectMeta(type) && isEmptyOfMetadata(key, cleaned) ? undefined : cleaned;
 }
 
 interface Place {
@@ -118,14 +123,8 @@ function nullStandsIn(type: SchemaType): boolean {
   return type.kind === 'any' && type.keepsNull;
 }
 
-function isNoClaim(key: string, value: unknown, type: SchemaType, place: Place): boolean {
-  if (value === undefined) return true;
-  if (value === null) return !place.keepsNull;
-  return isObjectMeta(type) && isEmptyOfMetadata(key, value);
-}
-
 /** Of embedded objects too (templates of Pods, `x-kubernetes-embedded-resource`). */
-function isObjectMeta(type: SchemaType): type is StructType {
+function isObjectMeta(type: SchemaType): boolean {
   return type.kind === 'struct' && type.name === objectMetaName;
 }
 
