@@ -1,6 +1,6 @@
 import { bundledSchemas } from '../compile/index.ts';
 import { type HealthServer, startHealthServer } from '../http/index.ts';
-import { createKubeCluster, type KubeCluster, loadKubeConfig } from '../kube/index.ts';
+import { createKubeCluster, type KubeCluster } from '../kube/index.ts';
 import { type CheckedDefinition, checkDefinitions, createManager } from '../runtime/index.ts';
 import {
   createLogger,
@@ -12,6 +12,7 @@ import {
 import { createSystemClock } from '../util/clock.ts';
 import { createSystemRandom } from '../util/random.ts';
 import { CliError, exitCode } from './exit-code.ts';
+import { loadClusterConfig } from './kubeconfig-flags.ts';
 import { loadTexts } from './load-texts.ts';
 import type { Output } from './output.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
@@ -54,25 +55,14 @@ export async function run(
 }
 
 async function connect(
-  { kubeconfig, context }: RunOptions,
+  options: RunOptions,
   logger: Logger,
   metrics: ReadableMetricRegistry,
 ): Promise<KubeCluster> {
+  const config = await loadClusterConfig(options);
   const clock = createSystemClock();
   const random = createSystemRandom();
-  try {
-    const config = await loadKubeConfig({
-      ...(kubeconfig === undefined ? {} : { kubeconfig }),
-      ...(context === undefined ? {} : { context }),
-    });
-    return createKubeCluster({ config, clock, random, logger, metrics });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CliError(`Cannot connect to a cluster: ${reason}`, {
-      hint: 'Name a kubeconfig with --kubeconfig or KUBECONFIG, and one of its contexts with --context',
-      cause: error,
-    });
-  }
+  return createKubeCluster({ config, clock, random, logger, metrics });
 }
 
 interface Serving {

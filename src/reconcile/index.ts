@@ -1,3 +1,17 @@
 export { createOperator } from './create-operator.ts';
 export type { ChildDecision, DecisionRecord, Verdict } from './decision.ts';
+export { covers } from './intent/covers.ts';
+export { pathHash } from './intent/path-hash.ts';
+export { prepare } from './intent/prepare.ts';
+export { appliedHashOf, stamped } from './intent/stamp.ts';
+export {
+  appliedAnnotation,
+  childLabel,
+  definitionLabel,
+  fieldManagerOf,
+  managedByLabel,
+  managedByValue,
+  ownerUidLabel,
+  statusManagerOf,
+} from './names.ts';
 export type { Operator, OperatorOptions } from './operator.ts';
