@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     await whenRunning(homeostat, operators.length);
     kubelet.start({ namespace: 'default', selector: '!batch.kubernetes.io/job-name' });
     await applySamples(client);
-    await kubelet.completeJob('default', 'foobar-sample');
+    await completeJobs(client, kubelet);
     await showPodSet(client);
     console.log(
       `\nThe API is yours:\n  export KUBECONFIG=${plane.kubeconfigPath()}\n  kubectl get podsets,deployments,pods`,
@@ -77,6 +77,15 @@ async function applySamples(client: PlaneClient): Promise<void> {
       console.log(`Applied ${sample.kind} "${sample.metadata.name}"`);
     }
   }
+}
+
+/** There is no kubelet that would run the commands of Jobs: their Pods are marked as ended. */
+async function completeJobs(client: PlaneClient, kubelet: InstantKubelet): Promise<void> {
+  const jobs = await client.untilList(
+    '/apis/batch/v1/namespaces/default/jobs',
+    (found) => found.length > 0,
+  );
+  for (const { metadata } of jobs) await kubelet.completeJob('default', metadata.name);
 }
 
 async function showPodSet(client: PlaneClient): Promise<void> {
