@@ -238,7 +238,9 @@ describe('kube/cache informer', () => {
       const { api, clock, informers } = informerBench();
       const informer = informers.acquire(configMaps);
       const told: string[] = [];
-      informer.onState((state) => told.push(state.kind === 'failing' ? state.error.code : state.kind));
+      informer.onState((state) =>
+        told.push(state.kind === 'failing' ? state.error.code : state.kind),
+      );
       (await api.nextRequest()).fail(kubeError(code, status));
       await clock.advance(800);
       await start(api, 7);

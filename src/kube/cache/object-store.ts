@@ -285,8 +285,9 @@ export class ObjectStore {
   #marked(key: string, stored: StoredObject): StoredObject {
     const dying = this.#dying.get(key);
     if (dying === undefined) return stored;
-    if (dying.uid === uidOf(stored) && !isDeleting(stored))
-      return withDeletion(stored, dying.since);
+    if (dying.uid === uidOf(stored)) {
+      return isDeleting(stored) ? stored : withDeletion(stored, dying.since);
+    }
     this.#dying.delete(key);
     return stored;
   }
