@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import type { Cluster, User } from '@kubernetes/client-node/dist/config_types.js';
 import type { Credentials, CredentialsSource } from './cluster-config.ts';
+import { KubeConfigError } from './kube-config-error.ts';
 import { type KubeconfigView, readKubeconfig } from './kubeconfig-files.ts';
 
 /**
@@ -27,7 +28,11 @@ export class KubeconfigCredentials implements CredentialsSource {
     if (user === undefined || isPlain) return { headers: {}, ...trust };
     tellPlugin(user, cluster);
     const options: RequestOptions = {};
-    await config.applyToHTTPSOptions(options);
+    try {
+      await config.applyToHTTPSOptions(options);
+    } catch (error) {
+      throw withoutSecrets(error);
+    }
     return { ...trust, ...identityOf(options) };
   }
 
@@ -45,6 +50,12 @@ export class KubeconfigCredentials implements CredentialsSource {
 async function readAuthority({ caFile, caData }: Cluster): Promise<string | undefined> {
   if (caFile) return readFile(caFile, 'utf8');
   return caData ? Buffer.from(caData, 'base64').toString('utf8') : undefined;
+}
+
+/** The complaint of a JSON parser quotes what it found: it may be a plugin's token. */
+function withoutSecrets(error: unknown): unknown {
+  if (!(error instanceof SyntaxError)) return error;
+  return new KubeConfigError('invalid', 'Expected JSON from the credential plugin, found none');
 }
 
 /** What client-go tells a plugin, and the library does not: several refuse to work without it. */

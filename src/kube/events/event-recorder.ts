@@ -54,10 +54,16 @@ interface EventSeries {
   /** The count that the server knows, or is about to. */
   writtenCount: number;
   writtenAtMs: number;
+  /** Has the server taken the event itself? Its count can be written only then. */
+  isCreated: boolean;
+  /** The count is to be written as soon as that is so. */
+  isCountDue: boolean;
 }
 
 interface Delivery {
   readonly request: ApiRequest;
+  readonly key: string;
+  readonly series: EventSeries;
   tries: number;
 }
 
@@ -118,17 +124,17 @@ class QueuedEventRecorder implements ClosableEventRecorder {
     if (series !== undefined && nowMs - series.lastSeenMs < idleMs) {
       series.count += 1;
       series.lastSeenMs = nowMs;
-      if (series.count === 2) this.#tellSeries(series, nowMs);
+      if (series.count === 2) this.#tellCount(key, series);
       return;
     }
-    if (series !== undefined) this.#finish(series);
+    if (series !== undefined) this.#tellCount(key, series);
     if (!this.#limit.allows(subjectKey(event), nowMs)) {
       this.#dropped.increment(['burst']);
       return;
     }
     const body = createEventBody(event, { nowMs, instance, random });
     const { name, namespace } = body.metadata;
-    const pushedOut = this.#series.set(key, {
+    const started = {
       name,
       namespace,
       definition: event.definition,
@@ -136,35 +142,40 @@ class QueuedEventRecorder implements ClosableEventRecorder {
       lastSeenMs: nowMs,
       writtenCount: 1,
       writtenAtMs: nowMs,
-    });
-    if (pushedOut !== undefined) this.#finish(pushedOut);
+      isCreated: false,
+      isCountDue: false,
+    };
+    const [pushedOutKey, pushedOut] = this.#series.set(key, started) ?? [];
+    if (pushedOut !== undefined) this.#tellCount(pushedOutKey ?? '', pushedOut);
     const path = collectionPath(namespace);
-    this.#enqueue({ method: 'POST', path, body, flow: flowOf(event.definition) });
+    const request = { method: 'POST', path, body, flow: flowOf(event.definition) } as const;
+    this.#enqueue({ request, key, series: started, tries: 0 });
     this.#scheduleSweep();
   }
 
-  #tellSeries(series: EventSeries, nowMs: number): void {
+  /** Writes the count, if the server does not know it. */
+  #tellCount(key: string, series: EventSeries): void {
     const { namespace, name, count, lastSeenMs, definition } = series;
+    if (count <= series.writtenCount) return;
+    series.isCountDue = !series.isCreated;
+    if (series.isCountDue) return;
     series.writtenCount = count;
-    series.writtenAtMs = nowMs;
-    this.#enqueue({
+    series.writtenAtMs = this.#options.clock.nowMs();
+    const request = {
       method: 'PATCH',
       path: `${collectionPath(namespace)}/${encodeURIComponent(name)}`,
       contentType: 'application/merge-patch+json',
       body: { series: { count, lastObservedTime: microTime(lastSeenMs) } },
       flow: flowOf(definition),
-    });
-  }
-
-  #finish(series: EventSeries): void {
-    if (series.count > series.writtenCount) this.#tellSeries(series, this.#options.clock.nowMs());
+    } as const;
+    this.#enqueue({ request, key, series, tries: 0 });
   }
 
   #finishSeries(isOver: (series: EventSeries) => boolean): void {
     for (const [key, series] of [...this.#series.entries()]) {
       if (!isOver(series)) continue;
       this.#series.delete(key);
-      this.#finish(series);
+      this.#tellCount(key, series);
     }
   }
 
@@ -181,16 +192,16 @@ class QueuedEventRecorder implements ClosableEventRecorder {
   #sweep(): void {
     const nowMs = this.#options.clock.nowMs();
     this.#finishSeries(({ lastSeenMs }) => nowMs - lastSeenMs >= idleMs);
-    for (const [, series] of this.#series.entries()) {
-      if (nowMs - series.writtenAtMs >= refreshMs) this.#finish(series);
+    for (const [key, series] of this.#series.entries()) {
+      if (nowMs - series.writtenAtMs >= refreshMs) this.#tellCount(key, series);
     }
   }
 
-  #enqueue(request: ApiRequest): void {
-    this.#queue.push({ request, tries: 0 });
+  #enqueue(delivery: Delivery): void {
+    this.#queue.push(delivery);
     if (this.#queue.length > maxQueued) {
-      this.#queue.shift();
-      this.#dropped.increment(['queue-full']);
+      const oldest = this.#queue.shift();
+      if (oldest !== undefined) this.#drop(oldest, 'queue-full');
     }
     if (this.#activeSenders >= senders) return;
     const sending = this.#send().finally(() => this.#sending.delete(sending));
@@ -208,26 +219,42 @@ class QueuedEventRecorder implements ClosableEventRecorder {
   }
 
   async #deliver(delivery: Delivery): Promise<void> {
-    const { api, clock, logger } = this.#options;
+    const { clock } = this.#options;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       delivery.tries += 1;
-      try {
-        await api.request(delivery.request, signal);
-        return;
-      } catch (error) {
-        // The answer to an earlier try was lost.
-        if (error instanceof KubeError && error.code === 'already-exists') return;
-        const isPassing = error instanceof KubeError && passing.has(error.code);
-        if (signal.aborted) return;
-        if (!isPassing || delivery.tries >= maxTries) {
-          this.#dropped.increment(['refused']);
-          logger.debug({ err: error }, 'Event was refused');
-          return;
-        }
-      }
+      const outcome = await this.#try(delivery);
+      if (outcome === 'sent') return this.#created(delivery);
+      if (signal.aborted) return;
+      if (outcome === 'refused' || delivery.tries >= maxTries)
+        return this.#drop(delivery, 'refused');
       await clock.sleep(retryPauseMs, signal).catch(ignoreAbort);
     }
+  }
+
+  async #try({ request }: Delivery): Promise<'sent' | 'refused' | 'failed'> {
+    const { api, logger } = this.#options;
+    try {
+      await api.request(request, this.#stop.signal);
+      return 'sent';
+    } catch (error) {
+      logger.debug({ err: error }, 'Event was not taken');
+      if (!(error instanceof KubeError)) return 'refused';
+      // The answer to an earlier try was lost.
+      if (error.code === 'already-exists') return 'sent';
+      return passing.has(error.code) ? 'failed' : 'refused';
+    }
+  }
+
+  #created({ key, series }: Delivery): void {
+    series.isCreated = true;
+    if (series.isCountDue) this.#tellCount(key, series);
+  }
+
+  /** The next occurrence is told as a new event. */
+  #drop({ key, series }: Delivery, reason: 'queue-full' | 'refused'): void {
+    this.#dropped.increment([reason]);
+    if (this.#series.get(key) === series) this.#series.delete(key);
   }
 }
 

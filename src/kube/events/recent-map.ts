@@ -19,14 +19,14 @@ export class RecentMap<K, V> {
   }
 
   /** Stores and returns what had to leave for it. */
-  set(key: K, value: V): V | undefined {
+  set(key: K, value: V): readonly [K, V] | undefined {
     this.#entries.delete(key);
     this.#entries.set(key, value);
     if (this.#entries.size <= this.#limit) return undefined;
     const [oldest] = this.#entries;
     if (oldest === undefined) return undefined;
     this.#entries.delete(oldest[0]);
-    return oldest[1];
+    return oldest;
   }
 
   delete(key: K): void {
