@@ -1,4 +1,5 @@
 export type { Diagnostic, DiagnosticCode } from './diagnostic.ts';
+export { type FormatOptions, formatDiagnostics } from './format-diagnostics.ts';
 export type {
   ChildDefinition,
   ControllerOptions,
@@ -9,6 +10,10 @@ export type {
   ServedKind,
   Template,
 } from './operator-definition.ts';
-export { type ParsedDefinitions, parseDefinitions } from './parse-definitions.ts';
+export {
+  arrangeDiagnostics,
+  type ParsedDefinitions,
+  parseDefinitions,
+} from './parse-definitions.ts';
 export type { LocatedDefinition, Position, SourceMap } from './source-map.ts';
 export { parseYaml, printYaml, YamlError } from './yaml/yaml-text.ts';

@@ -1,4 +1,3 @@
-import { isJsonObject } from '../util/json.ts';
 import { checkDocument } from './check-document.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { locate } from './finding.ts';
@@ -14,6 +13,11 @@ const mostDiagnostics = 100;
 export interface ParsedDefinitions {
   /** The documents without a mistake. None at all when the file has a syntax error. */
   readonly definitions: readonly LocatedDefinition[];
+  /**
+   * The refused documents as far as they could be understood, parts that could not be left out: only to look for more
+   * mistakes in them (in expressions, say), never to run.
+   */
+  readonly drafts: readonly LocatedDefinition[];
   /** Everything that was found, by position; at most 100. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -24,56 +28,105 @@ export interface ParsedDefinitions {
  */
 export function parseDefinitions(text: string, file: string): ParsedDefinitions {
   const { documents, syntaxErrors } = readDocuments(text, file);
-  const checkSchema = createSchemaCheck(definitionSchema);
-  const diagnostics: Diagnostic[] = [...syntaxErrors];
-  const definitions: LocatedDefinition[] = [];
-  for (const document of documents) {
-    const found = diagnosticsOf(document, checkSchema);
-    diagnostics.push(...found);
-    if (found.some(({ severity }) => severity === 'error') || !isJsonObject(document.value))
-      continue;
-    if (syntaxErrors.length > 0) continue;
-    definitions.push({ definition: resolveDefinition(document.value), source: document.source });
-  }
-  const doubles = findDoubles(definitions);
+  const results = documents.map((document) => checkOne(document));
+  const doubles = findDoubles(results.map(({ located }) => located));
+  const isAccepted = (result: CheckedDocument) =>
+    syntaxErrors.length === 0 &&
+    !result.diagnostics.some(isError) &&
+    !(result.located !== undefined && doubles.has(result.located));
+  const locatedOf = (result: CheckedDocument) => result.located ?? [];
   return {
-    definitions: definitions.filter((_, index) => !doubles.has(index)),
-    diagnostics: arranged([...diagnostics, ...doubles.values()]),
+    definitions: results.filter(isAccepted).flatMap(locatedOf),
+    drafts: results.filter((result) => !isAccepted(result)).flatMap(locatedOf),
+    diagnostics: arrangeDiagnostics([
+      ...syntaxErrors,
+      ...results.flatMap(({ diagnostics }) => diagnostics),
+      ...doubles.values(),
+    ]),
   };
 }
 
-function diagnosticsOf(document: YamlDocument, checkSchema: SchemaCheck): readonly Diagnostic[] {
-  const findings = checkDocument(document.value, checkSchema);
-  return [...document.warnings, ...findings.map((finding) => locate(finding, document.source))];
+/**
+ * Diagnostics as they are shown: in the order of the file, at one place only the first (what a value that cannot be read
+ * causes is not the author's mistake), at most 100. For whoever adds to those of {@link parseDefinitions}.
+ */
+export function arrangeDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const syntax = new Set(
+    diagnostics.filter(({ code }) => code === 'yaml-syntax').map((found) => placeOf(found)),
+  );
+  const seen = new Set<string>();
+  return diagnostics
+    .filter((found) => {
+      const text = `${placeOf(found)} ${found.code} ${found.message}`;
+      const isEcho = found.code !== 'yaml-syntax' && syntax.has(placeOf(found));
+      if (isEcho || seen.has(text)) return false;
+      seen.add(text);
+      return true;
+    })
+    .toSorted((a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column)
+    .slice(0, mostDiagnostics);
 }
 
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function placeOf({ file, line, column }: Diagnostic): string {
+  return `${file}:${line}:${column}`;
+}
+
+interface CheckedDocument {
+  readonly diagnostics: readonly Diagnostic[];
+  /** Undefined for what is no definition at all. */
+  readonly located?: LocatedDefinition;
+}
+
+function checkOne(document: YamlDocument): CheckedDocument {
+  const { value, source, garbledFrom } = document;
+  const findings = checkDocument(value, theSchemaCheck());
+  const diagnostics = [
+    // Outside of `spec` nobody reads the words as anything but texts.
+    ...document.warnings.filter(({ path }) => path.startsWith('/spec/')),
+    ...findings.map((finding) => locate(finding, source)),
+  ];
+  // Where the structure was misread, what seems to be missing or unknown need not be.
+  if (garbledFrom !== undefined) {
+    const isReliable = ({ line, code }: Diagnostic) =>
+      line < garbledFrom && code !== 'missing-field' && code !== 'unknown-name';
+    return { diagnostics: diagnostics.filter(isReliable) };
+  }
+  const definition = resolveDefinition(value);
+  return definition === undefined
+    ? { diagnostics }
+    : { diagnostics, located: { definition, source } };
+}
+
+/** Compiled on first use, since that takes longer than all the rest. The schema is a constant, so this is one too. */
+function theSchemaCheck(): SchemaCheck {
+  compiledCheck ??= createSchemaCheck(definitionSchema);
+  return compiledCheck;
+}
+
+let compiledCheck: SchemaCheck | undefined;
+
 /** Later documents with a name that one before has. */
-function findDoubles(definitions: readonly LocatedDefinition[]): ReadonlyMap<number, Diagnostic> {
+function findDoubles(
+  all: readonly (LocatedDefinition | undefined)[],
+): ReadonlyMap<LocatedDefinition, Diagnostic> {
   const seen = new Set<string>();
-  const doubles = new Map<number, Diagnostic>();
-  for (const [index, { definition, source }] of definitions.entries()) {
-    const { name } = definition;
-    if (seen.has(name)) {
-      const message = `Definition "${name}" is there twice in this file`;
-      const finding = { code: 'duplicate-id', path: '/metadata/name', message } as const;
-      doubles.set(index, locate(finding, source));
-    }
+  const doubles = new Map<LocatedDefinition, Diagnostic>();
+  for (const located of all) {
+    if (located === undefined) continue;
+    const { name } = located.definition;
+    const message = `Definition "${name}" is there twice in this file`;
+    const finding = { code: 'duplicate-id', path: '/metadata/name', message } as const;
+    if (seen.has(name)) doubles.set(located, locate(finding, located.source));
     seen.add(name);
   }
   return doubles;
 }
 
-/** In the order of the file; at one place only the first: what an unreadable value causes is not the author's mistake. */
-function arranged(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const syntax = new Set(
-    diagnostics.filter(({ code }) => code === 'yaml-syntax').map((found) => placeOf(found)),
-  );
-  return diagnostics
-    .filter((found) => found.code === 'yaml-syntax' || !syntax.has(placeOf(found)))
-    .toSorted((a, b) => a.line - b.line || a.column - b.column)
-    .slice(0, mostDiagnostics);
-}
-
-function placeOf({ line, column }: Diagnostic): string {
-  return `${line}:${column}`;
+function isError({ severity }: Diagnostic): boolean {
+  return severity === 'error';
 }

@@ -1,7 +1,6 @@
 import { parseDurationMs } from '../util/duration.ts';
 import { freezeDeep } from '../util/freeze-deep.ts';
 import { type Gvk, gvkOf } from '../util/gvk.ts';
-import { invariant } from '../util/invariant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
 import { completeCrd, resolveCrd } from './crd/complete-crd.ts';
 import type {
@@ -14,30 +13,35 @@ import type {
 import { revisionOf } from './revision.ts';
 import { fieldOf, mapAt, mapsAt, valueAt } from './tree.ts';
 
-/** The typed definition with all defaults of a document in which no mistake was found. Frozen. */
-export function resolveDefinition(document: JsonObject): OperatorDefinition {
+/**
+ * The typed definition of a document, with all defaults, frozen. Of a document with mistakes: what could be understood, the
+ * rest left out; undefined when that is not even a name and a kind.
+ */
+export function resolveDefinition(document: Json): OperatorDefinition | undefined {
+  const name = valueAt(document, '/metadata/name');
   const crd = resolveCrd(mapAt(document, '/spec/crd'));
   const crdPolicy = { adopt: valueAt(document, '/spec/crdPolicy/adopt') === true };
+  const kind = resolveKind(crd, crdPolicy);
+  if (typeof name !== 'string' || kind === undefined) return undefined;
   const parts = {
     vars: mapAt(document, '/spec/vars'),
-    reads: mapsAt(document, '/spec/reads').map(({ value }) => resolveRead(value)),
-    children: mapsAt(document, '/spec/children').map(({ value }) => resolveChild(value)),
+    reads: mapsAt(document, '/spec/reads').flatMap(({ value }) => resolveRead(value) ?? []),
+    children: mapsAt(document, '/spec/children').flatMap(({ value }) => resolveChild(value) ?? []),
     status: mapAt(document, '/spec/status'),
     controller: resolveController(mapAt(document, '/spec/controller')),
   };
-  return freezeDeep({
-    name: String(valueAt(document, '/metadata/name')),
-    // Of what the author wrote, not of what we add to it: an upgrade of Homeostat is no change of the definition.
-    revision: revisionOf({ crd, crdPolicy, ...parts }),
-    kind: resolveKind(crd, crdPolicy),
-    ...parts,
-  });
+  // Of what the author wrote, not of what we add to it: an upgrade of Homeostat is no change of the definition.
+  const revision = revisionOf({ crd, crdPolicy, ...parts });
+  return freezeDeep({ name, revision, kind, ...parts });
 }
 
-function resolveKind(resolved: JsonObject, crdPolicy: ServedKind['crdPolicy']): ServedKind {
+function resolveKind(
+  resolved: JsonObject,
+  crdPolicy: ServedKind['crdPolicy'],
+): ServedKind | undefined {
   const crd = completeCrd(resolved);
   const stored = mapsAt(crd, '/spec/versions').find(({ value }) => value.storage === true);
-  invariant(stored !== undefined, 'An accepted CRD has no storage version');
+  if (stored === undefined) return undefined;
   const names = mapAt(resolved, '/names');
   return {
     gvk: {
@@ -53,10 +57,12 @@ function resolveKind(resolved: JsonObject, crdPolicy: ServedKind['crdPolicy']): 
   };
 }
 
-function resolveRead(read: JsonObject): ReadDefinition {
+function resolveRead(read: JsonObject): ReadDefinition | undefined {
+  const gvk = kindOf(read);
+  if (gvk === undefined || typeof read.id !== 'string') return undefined;
   return {
-    id: String(read.id),
-    gvk: kindOf(read),
+    id: read.id,
+    gvk,
     by: Object.hasOwn(read, 'name')
       ? { kind: 'name', name: read.name }
       : { kind: 'selector', selector: resolveSelector(read.selector) },
@@ -70,15 +76,17 @@ function resolveSelector(
   return isJsonObject(selector) ? selector : 'all';
 }
 
-function resolveChild(child: JsonObject): ChildDefinition {
+function resolveChild(child: JsonObject): ChildDefinition | undefined {
   const template = mapAt(child, '/template');
+  const gvk = kindOf(template);
+  if (gvk === undefined || typeof child.id !== 'string') return undefined;
   const optional = ['when', 'forEach', 'ready']
     .filter((field) => Object.hasOwn(child, field))
     .map((field) => [field, child[field]] as const);
-  const after = child.after;
+  const { after } = child;
   return {
-    id: String(child.id),
-    gvk: kindOf(template),
+    id: child.id,
+    gvk,
     template,
     ...Object.fromEntries(optional),
     after: Array.isArray(after) ? after.map(String) : [],
@@ -105,6 +113,8 @@ function durationMs(holder: JsonObject, field: string): number | undefined {
   return typeof value === 'string' ? parseDurationMs(value) : undefined;
 }
 
-function kindOf(holder: JsonObject): Gvk {
-  return gvkOf(String(holder.apiVersion), String(holder.kind));
+function kindOf({ apiVersion, kind }: JsonObject): Gvk | undefined {
+  return typeof apiVersion === 'string' && typeof kind === 'string'
+    ? gvkOf(apiVersion, kind)
+    : undefined;
 }

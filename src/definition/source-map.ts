@@ -9,7 +9,7 @@ export interface SourceMap {
   readonly file: string;
   /** Position of the value at a JSON pointer; of the nearest existing ancestor when there is none. */
   valueAt(pointer: string): Position;
-  /** Position of the key of the field at a JSON pointer; of the value for list items and the root. */
+  /** Position of the key of the field at a JSON pointer; of the value for list items and the root; of the nearest existing ancestor when there is none. */
   keyAt(pointer: string): Position;
   /**
    * Position of a character inside the string value at a pointer: `offset` counts in the parsed string;

@@ -9,7 +9,7 @@ import { checkCrdOrFor } from './crd-or-for.ts';
 import { checkCrdStatusSchema } from './crd-status-schema.ts';
 import { checkCrdStructure } from './crd-structure.ts';
 import { checkCrdVersions } from './crd-versions.ts';
-import { checkAfter, checkIds } from './ids.ts';
+import { checkAfter, checkIds, checkVarNames } from './ids.ts';
 import { checkLaterFields } from './later-fields.ts';
 import { checkMetadataName } from './metadata-name.ts';
 import { checkReads } from './reads.ts';
@@ -30,6 +30,7 @@ export const allRules: readonly Rule[] = [
   checkCrdDefaults,
   checkCrdStatusSchema,
   checkIds,
+  checkVarNames,
   checkAfter,
   checkTemplates,
   checkConditions,

@@ -91,13 +91,19 @@ function hasType(value: unknown, type: string): boolean {
   }
 }
 
+const typeMeta: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
 function* checkRequired(node: SchemaNode): Iterable<Finding> {
   const required = fieldOf(node.value, 'required');
   const properties = namedNodes(node);
   if (!Array.isArray(required) || properties.size === 0) return;
   if (hasExtension(node, 'preserve-unknown-fields')) return;
+  const isResource =
+    node.path.endsWith('/openAPIV3Schema') || hasExtension(node, 'embedded-resource');
   for (const [index, name] of required.entries()) {
     if (typeof name !== 'string' || properties.has(name)) continue;
+    // The API server knows these of every resource.
+    if (isResource && typeMeta.has(name)) continue;
     yield {
       code: 'invalid-crd',
       path: pointerTo(pointerTo(node.path, 'required'), index),

@@ -68,6 +68,11 @@ function* checkNested(nested: SchemaNode, structure: SchemaNode | undefined): It
     };
   }
   for (const [name, property] of namedNodes(nested)) {
+    if (name === 'metadata') {
+      const message = '"metadata" cannot be restricted inside allOf, anyOf, oneOf or not';
+      yield { code: 'invalid-crd', path: property.path, at: 'key', message };
+      continue;
+    }
     const outside = structure && namedNodes(structure).get(name);
     if (structure !== undefined && outside === undefined) yield notOutside(property, name);
     yield* checkNested(property, outside);

@@ -70,7 +70,7 @@ function* checkNode(node: SchemaNode): Iterable<Finding> {
 }
 
 function* checkType(node: SchemaNode): Iterable<Finding> {
-  if (Object.hasOwn(node.value, 'type')) return;
+  if (Object.hasOwn(node.value, 'type') || Object.hasOwn(node.value, '$ref')) return;
   const isEmbedded = hasExtension(node, 'embedded-resource');
   if (hasExtension(node, 'int-or-string')) return;
   if (hasExtension(node, 'preserve-unknown-fields') && !isEmbedded) return;

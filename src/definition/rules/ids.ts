@@ -23,20 +23,36 @@ export const checkIds: Rule = function* (document) {
       seen.add(id);
     }
   }
+};
+
+/** Names of vars can be written in an expression without quotes. */
+export const checkVarNames: Rule = function* (document) {
   for (const name of Object.keys(mapAt(document, '/spec/vars'))) {
-    if (!idPattern.test(name)) yield { ...badId(name, pointerTo('/spec/vars', name)), at: 'key' };
+    if (/^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(name)) continue;
+    const better = camelCase(name);
+    yield {
+      code: 'invalid-name',
+      path: pointerTo('/spec/vars', name),
+      at: 'key',
+      message: `Expected a name of at most 40 letters, digits and "_", found ${found(name)}`,
+      hint: idPattern.test(better) ? `Write "${better}"` : undefined,
+    };
   }
 };
 
 function badId(id: string, path: string): Finding {
-  const camel = id.replaceAll(/[^A-Za-z0-9]+(.?)/g, (_match, next: string) => next.toUpperCase());
-  const better = camel.charAt(0).toLowerCase() + camel.slice(1);
+  const better = camelCase(id);
   return {
     code: 'invalid-name',
     path,
     message: `Expected a name in camelCase (a small letter, then at most 39 letters and digits), found ${found(id)}`,
     hint: idPattern.test(better) ? `Write "${better}"` : undefined,
   };
+}
+
+function camelCase(name: string): string {
+  const camel = name.replaceAll(/[^A-Za-z0-9]+(.?)/g, (_match, next: string) => next.toUpperCase());
+  return camel.charAt(0).toLowerCase() + camel.slice(1);
 }
 
 /** `after` names other children of the list. */

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
+import { nearestName } from '../../util/nearest-name.ts';
 import { found } from '../describe-value.ts';
 import type { Finding } from '../finding.ts';
 import { fieldOf, mapAt, mapsAt } from '../tree.ts';
@@ -21,7 +22,7 @@ function* checkTemplate(template: JsonObject, path: string): Iterable<Finding> {
   const metadata = template.metadata;
   const at = pointerTo(path, 'metadata');
   if (metadata === undefined) {
-    yield missingName(pointerTo(at, 'name'));
+    yield missingName({}, at);
   } else if (!isJsonObject(metadata)) {
     yield { code: 'wrong-type', path: at, message: `Expected a map, found ${found(metadata)}` };
   } else yield* checkMetadata(metadata, at);
@@ -87,20 +88,33 @@ function* checkName(metadata: JsonObject, path: string): Iterable<Finding> {
     };
     return;
   }
-  const name = metadata.name;
+  const { name } = metadata;
   const at = pointerTo(path, 'name');
-  if (name === undefined || name === null) yield missingName(at);
+  if (name === undefined || name === null) yield missingName(metadata, path);
   else if (typeof name !== 'string' || name === '') {
     yield { code: 'wrong-type', path: at, message: `Expected a text, found ${found(name)}` };
   }
 }
 
-function missingName(path: string): Finding {
+function missingName(metadata: JsonObject, path: string): Finding {
+  const others = Object.keys(metadata).filter((field) => !metadataFields.has(field));
+  const mistyped = others.find((field) => nearestName(field, metadataFields) === 'name');
+  if (mistyped !== undefined) {
+    return {
+      code: 'unknown-field',
+      path: pointerTo(path, mistyped),
+      at: 'key',
+      message: `Unknown field "${mistyped}"`,
+      hint: 'Did you mean "name"?',
+    };
+  }
   return {
     code: 'missing-field',
-    path,
+    path: pointerTo(path, 'name'),
     at: 'parent-key',
     message: 'Missing field "metadata.name"',
     hint: 'Such as "name: ${ metadata.name }", the name of the resource',
   };
 }
+
+const metadataFields = new Set(['name', 'namespace', 'labels', 'annotations', 'finalizers']);

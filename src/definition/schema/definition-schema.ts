@@ -24,6 +24,12 @@ const conditionTemplate = (description: string, byDefault?: boolean): JsonSchema
   ...(byDefault === undefined ? {} : { default: byDefault }),
 });
 
+const listTemplate = (description: string): JsonSchema => ({
+  type: ['array', 'string'],
+  description,
+  title: 'a list or an expression "${ ... }" that gives one',
+});
+
 const matchExpressions: JsonSchema = {
   type: ['array', 'string'],
   description: 'Requirements on labels, all of which must hold. May be an expression.',
@@ -96,11 +102,9 @@ const child: JsonSchema = struct(
     template: manifest,
     crossNamespace,
     when: conditionTemplate('Is the child wanted? `false` removes it.', true),
-    forEach: {
-      type: ['array', 'string'],
-      description:
-        'A list, or an expression that gives one: one child for each element, `$item`, with `$index`.',
-    },
+    forEach: listTemplate(
+      'A list, or an expression that gives one: one child for each element, `$item`, with `$index`.',
+    ),
     ordered: flag('With forEach: one after the other.', false),
     after: listOf('Ids of children that must be ready first.', text('Id.')),
     ready: conditionTemplate('When the child (`$child`) counts as ready. Default: by kind.'),

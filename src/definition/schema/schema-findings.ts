@@ -97,15 +97,15 @@ function wrongType(path: string, value: unknown, schema: JsonSchema): Finding {
     code: 'wrong-type',
     path,
     message: expected(title(schema) ?? types.join(' or '), value),
-    hint: typeHint(value, types),
+    hint: typeHint(value, schema),
   };
 }
 
-function typeHint(value: unknown, types: readonly string[]): string | undefined {
+function typeHint(value: unknown, schema: JsonSchema): string | undefined {
   if (value === null) return 'Leave the field out, or give it a value';
-  const wantsText = types.includes('a text');
-  if (wantsText && typeof value !== 'object') return `Quote it: ${JSON.stringify(String(value))}`;
-  return undefined;
+  if (schema.type !== 'string' || typeof value === 'object') return undefined;
+  if (schema.title === undefined) return `Quote it: ${JSON.stringify(String(value))}`;
+  return typeof value === 'number' ? `With a unit: "${value}s"` : undefined;
 }
 
 function wrongWord(path: string, value: unknown, error: ErrorObject): Finding {

@@ -30,14 +30,26 @@ export function findCutExpression(text: string, offset: number): CutExpression |
 }
 
 /**
- * The text with everything in the expression hidden that means something to YAML; offsets stay the same, and where YAML
- * allows it the rest still looks like an expression.
+ * The text with `null` in place of the expression, which is valid and of any type; offsets stay the same. So what stands
+ * behind the expression can be read, and the expression itself gives no second mistake.
  */
-export function hideExpression(text: string, { start, end, by }: CutExpression): string {
-  const keepsBraces = by !== 'brackets' && text.charAt(end - 1) === '}';
-  const [from, to] = keepsBraces ? [start + 2, end - 1] : [start, end];
-  const inner = text.slice(from, to).replaceAll(/[:#{}[\],"'`&*|>%@!]/g, '_');
-  return text.slice(0, from) + inner + text.slice(to);
+export function hideExpression(text: string, cut: CutExpression): string {
+  const { start, end } = cut;
+  return text.slice(0, start) + standIn(text, cut) + text.slice(end);
+}
+
+function standIn(text: string, { start, end, by }: CutExpression): string {
+  const inner = (from: number, to: number) => {
+    const blank = text.slice(from, to).replaceAll(/[^\r\n]/g, ' ');
+    return blank.replace('    ', 'null');
+  };
+  const isClosed = text.charAt(end - 1) === '}';
+  if (isClosed && by !== 'brackets') return `\${${inner(start + 2, end - 1)}}`;
+  const isWhole = /[\s[{,:]/.test(text.charAt(start - 1));
+  const quoted = '"${null}"';
+  return isClosed && isWhole && end - start >= quoted.length
+    ? quoted.padEnd(end - start)
+    : inner(start, end);
 }
 
 /** Offset behind the brace that closes the expression at `start`; strings of the expression are passed over. */

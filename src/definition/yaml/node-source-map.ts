@@ -38,8 +38,8 @@ export function createNodeSourceMap(options: NodeSourceMapOptions): SourceMap {
     file,
     valueAt: (pointer) => positionOf(startOf(find(document, pointer).node)),
     keyAt(pointer) {
-      const { key, node, exact } = find(document, pointer);
-      return positionOf(startOf(exact ? (key ?? node) : node));
+      const { key, node } = find(document, pointer);
+      return positionOf(startOf(key ?? node));
     },
     insideAt(pointer, offset) {
       const { node, exact } = find(document, pointer);

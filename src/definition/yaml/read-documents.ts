@@ -25,6 +25,8 @@ export interface YamlDocument {
   readonly source: SourceMap;
   /** The file's syntax errors stand elsewhere; these are warnings about this document's values. */
   readonly warnings: readonly Diagnostic[];
+  /** From this line on the parser may have misread the structure (1-based); undefined: nowhere. */
+  readonly garbledFrom: number | undefined;
 }
 
 export interface YamlFile {
@@ -34,6 +36,9 @@ export interface YamlFile {
 }
 
 type Parsed = readonly Document.Parsed[];
+
+/** A problem of the text (`yaml-syntax`, no path) unless it says otherwise. */
+type SomeProblem = Omit<YamlProblem, 'code' | 'path'> & Partial<Pick<YamlProblem, 'code' | 'path'>>;
 
 /** More broken expressions than this are not looked for in one file. */
 const mostRepairs = 100;
@@ -56,14 +61,14 @@ export function readDocuments(text: string, file: string): YamlFile {
     parsed = parse(readable, lines);
   }
 
-  const at = (problem: Omit<YamlProblem, 'code'> & { readonly code?: Diagnostic['code'] }) =>
-    diagnosticAt(problem, { file, lines });
+  const at = (problem: SomeProblem) => diagnosticAt(problem, { file, lines });
   const syntaxErrors: Diagnostic[] = cuts.map((cut) =>
     at({ severity: 'error', offset: cut.start, ...cutMessage(cut) }),
   );
   const documents: YamlDocument[] = [];
   for (const document of parsed) {
-    for (const error of tellingErrors(document, lines)) {
+    const errors = tellingErrors(document, lines);
+    for (const error of errors) {
       const offset = error.pos[0];
       syntaxErrors.push(at({ severity: 'error', offset, ...syntaxMessage(error, readable) }));
     }
@@ -78,6 +83,7 @@ export function readDocuments(text: string, file: string): YamlFile {
       value,
       source: createNodeSourceMap({ file, text: readable, document, lines }),
       warnings: problems.filter((problem) => !isError(problem)).map(at),
+      garbledFrom: firstGarbledLine(errors, lines),
     });
   }
   return { documents, syntaxErrors };
@@ -134,7 +140,21 @@ function tellingErrors(document: Document.Parsed, lines: LineCounter): readonly 
   });
 }
 
-function otherVersion(document: Document.Parsed): Omit<YamlProblem, 'code'> {
+/** Errors after which the structure is still what the author meant. */
+const harmless: ReadonlySet<string> = new Set([
+  'DUPLICATE_KEY',
+  'BAD_SCALAR_START',
+  'BAD_DQ_ESCAPE',
+  'BAD_DIRECTIVE',
+]);
+
+function firstGarbledLine(errors: readonly YAMLError[], lines: LineCounter): number | undefined {
+  const garbling = errors.filter(({ code }) => !harmless.has(code));
+  const numbers = garbling.map(({ pos }) => lines.linePos(pos[0]).line);
+  return numbers.length === 0 ? undefined : Math.min(...numbers);
+}
+
+function otherVersion(document: Document.Parsed): SomeProblem {
   return {
     severity: 'error',
     message: `Expected YAML 1.2, found "%YAML ${document.directives.yaml.version}"`,
@@ -144,7 +164,7 @@ function otherVersion(document: Document.Parsed): Omit<YamlProblem, 'code'> {
 }
 
 function diagnosticAt(
-  problem: Omit<YamlProblem, 'code'> & { readonly code?: Diagnostic['code'] },
+  problem: SomeProblem,
   { file, lines }: { readonly file: string; readonly lines: LineCounter },
 ): Diagnostic {
   const { line, col } = lines.linePos(problem.offset);
@@ -156,7 +176,7 @@ function diagnosticAt(
     file,
     line: Math.max(1, line),
     column: Math.max(1, col),
-    path: '',
+    path: problem.path ?? '',
   };
 }
 

@@ -1,5 +1,16 @@
-import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node } from 'yaml';
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml';
 import type { Json } from '../../util/json.ts';
+import { pointerTo } from '../../util/json-pointer.ts';
 import { found } from '../describe-value.ts';
 import { ambiguousWord } from './ambiguous-word.ts';
 
@@ -10,6 +21,8 @@ export interface YamlProblem {
   readonly message: string;
   readonly hint?: string | undefined;
   readonly offset: number;
+  /** JSON pointer of the value; empty for mistakes of the text itself. */
+  readonly path: string;
 }
 
 export interface JsonTree {
@@ -20,118 +33,142 @@ export interface JsonTree {
 /** Nodes that one document may have, aliases written out: a bomb of aliases is refused, a big CRD is not. */
 const mostNodes = 200_000;
 
+interface Conversion {
+  readonly document: Document.Parsed;
+  readonly problems: YamlProblem[];
+  /** Anchored nodes whose alias is being written out. */
+  readonly open: Set<Node>;
+  nodes: number;
+}
+
+/** A node and the pointer of the value that it becomes. */
+interface Place<N> {
+  readonly node: N;
+  readonly path: string;
+}
+
 /** Turns a parsed document into plain JSON and reports what YAML can say and JSON cannot. */
 export function toJson(document: Document.Parsed): JsonTree {
-  const problems: YamlProblem[] = [];
-  const open = new Set<Node>();
-  let nodes = 0;
-
-  function convert(node: unknown): Json {
-    if (++nodes > mostNodes) return null;
-    if (isAlias(node)) return convertAlias(node);
-    if (isScalar(node)) return convertScalar(node);
-    if (isSeq(node)) return refuseTag(node) ?? node.items.map((item) => convert(item));
-    if (isMap(node)) return refuseTag(node) ?? convertMap(node.items);
-    return null;
+  const conversion: Conversion = { document, problems: [], open: new Set(), nodes: 0 };
+  const root = { node: document.contents, path: '' };
+  const value = convert(root, conversion);
+  if (conversion.nodes > mostNodes) {
+    const message = `Expected at most ${mostNodes} values in a document, found more`;
+    refuse({ ...root, message }, conversion);
   }
+  return { value, problems: conversion.problems };
+}
 
-  function convertAlias(node: Alias): Json {
-    const target = node.resolve(document);
-    if (target === undefined) {
-      return refuse(node, `Unknown alias "*${node.source}"`, 'Quote the value if it is a text');
-    }
-    if (open.has(target)) return refuse(node, `Alias "*${node.source}" holds itself`);
-    open.add(target);
-    const value = convert(target);
-    open.delete(target);
-    return value;
+function convert({ node, path }: Place<unknown>, conversion: Conversion): Json {
+  if (++conversion.nodes > mostNodes) return null;
+  if (isAlias(node)) return convertAlias({ node, path }, conversion);
+  if (!isScalar(node) && !isSeq(node) && !isMap(node)) return null;
+  if (node.tag !== undefined && !knownTags.has(node.tag)) {
+    const message = `Tag "${node.tag}" is not supported`;
+    return refuse({ node, path, message, hint: 'Only plain JSON values are' }, conversion);
   }
-
-  function convertMap(items: readonly { key: unknown; value: unknown }[]): Json {
-    const fields: [string, Json][] = [];
-    for (const { key, value } of items) {
-      const name = keyOf(key);
-      if (name !== undefined) fields.push([name, convert(value)]);
-    }
-    // Unlike an assignment this makes "__proto__" a field like any other.
-    return Object.fromEntries(fields);
-  }
-
-  function keyOf(key: unknown): string | undefined {
-    const node = isAlias(key) ? key.resolve(document) : key;
-    if (!isScalar(node)) {
-      const isHandlebars = isMap(node) && node.flow === true;
-      refuse(
-        key as Node | null,
-        'Expected a field name, found a map or a list',
-        isHandlebars ? 'A text that starts with "{{" must be quoted' : undefined,
-      );
-      return undefined;
-    }
-    if (node.value === '<<' && node.type === 'PLAIN') {
-      refuse(node, 'Merge keys ("<<") are not supported', 'Write the fields out, or use "vars"');
-      return undefined;
-    }
-    if (node.value === '__proto__') {
-      refuse(node, 'A field cannot be named "__proto__"');
-      return undefined;
-    }
-    return String(node.value);
-  }
-
-  function convertScalar(node: Node & { value: unknown; type?: unknown; source?: string }): Json {
-    const refused = refuseTag(node);
-    if (refused !== undefined) return refused;
-    const { value } = node;
-    warnOfAmbiguity(node);
-    if (typeof value === 'number' && !isExact(value, node.source)) {
-      return refuse(
-        node,
-        `Number ${found(node.source ?? value)} cannot be kept exactly`,
-        'Quote it if it is a text',
-      );
-    }
-    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-      ? value
-      : null;
-  }
-
-  function warnOfAmbiguity(node: Node & { value: unknown; type?: unknown; source?: string }) {
-    if (node.type !== 'PLAIN' || node.source === undefined) return;
-    const reading = ambiguousWord(node.source);
-    if (reading === undefined) return;
-    problems.push({
-      severity: 'warning',
-      code: 'ambiguous-yaml',
-      message: `Plain "${node.source}" is the ${typeof node.value} ${JSON.stringify(node.value)} here, but ${reading} to YAML 1.1 tools`,
-      hint: `Write ${JSON.stringify(node.source)} in quotes if a text is meant, else spell it so that all tools agree`,
-      offset: node.range?.[0] ?? 0,
-    });
-  }
-
-  function refuseTag(node: Node & { tag?: string }): Json | undefined {
-    if (node.tag === undefined || knownTags.has(node.tag)) return undefined;
-    return refuse(node, `Tag "${node.tag}" is not supported`, 'Only plain JSON values are');
-  }
-
-  function refuse(node: Node | null, message: string, hint?: string): null {
-    const offset = node?.range?.[0] ?? 0;
-    problems.push({ severity: 'error', code: 'yaml-syntax', message, hint, offset });
-    return null;
-  }
-
-  const value = convert(document.contents);
-  if (nodes > mostNodes) {
-    refuse(document.contents, `Expected at most ${mostNodes} values in a document, found more`);
-  }
-  return { value, problems };
+  if (isScalar(node)) return convertScalar({ node, path }, conversion);
+  if (isMap(node)) return convertMap({ node, path }, conversion);
+  return node.items.map((item, index) =>
+    convert({ node: item, path: pointerTo(path, index) }, conversion),
+  );
 }
 
 const knownTags = new Set(
   ['map', 'seq', 'str', 'int', 'float', 'bool', 'null'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
+function convertAlias({ node, path }: Place<Alias>, conversion: Conversion): Json {
+  const { document, open } = conversion;
+  const target = node.resolve(document);
+  if (target === undefined) {
+    const message = `Unknown alias "*${node.source}"`;
+    return refuse({ node, path, message, hint: 'Quote the value if it is a text' }, conversion);
+  }
+  if (open.has(target)) {
+    return refuse({ node, path, message: `Alias "*${node.source}" holds itself` }, conversion);
+  }
+  open.add(target);
+  const value = convert({ node: target, path }, conversion);
+  open.delete(target);
+  return value;
+}
+
+function convertMap({ node, path }: Place<YAMLMap>, conversion: Conversion): Json {
+  const fields: [string, Json][] = [];
+  for (const { key, value } of node.items) {
+    const name = nameOf({ node: key, path }, conversion);
+    if (name === undefined) continue;
+    fields.push([name, convert({ node: value, path: pointerTo(path, name) }, conversion)]);
+  }
+  return Object.fromEntries(fields);
+}
+
+function nameOf({ node, path }: Place<unknown>, conversion: Conversion): string | undefined {
+  const key = isAlias(node) ? node.resolve(conversion.document) : node;
+  const mistake = keyMistake(key);
+  if (mistake === undefined) return String((key as Scalar).value);
+  refuse({ node: node as Node, path, ...mistake }, conversion);
+  return undefined;
+}
+
+function keyMistake(key: unknown): Pick<YamlProblem, 'message' | 'hint'> | undefined {
+  if (!isScalar(key)) {
+    const isHandlebars = isMap(key) && key.flow === true;
+    return {
+      message: 'Expected a field name, found a map or a list',
+      hint: isHandlebars ? 'A text that starts with "{{" must be quoted' : undefined,
+    };
+  }
+  if (key.value === '<<' && key.type === 'PLAIN') {
+    return {
+      message: 'Merge keys ("<<") are not supported',
+      hint: 'Write the fields out, or use "vars"',
+    };
+  }
+  // Assigned to an object it would change the prototype, here or in a library further on.
+  if (key.value === '__proto__') return { message: 'A field cannot be named "__proto__"' };
+  return undefined;
+}
+
+function convertScalar({ node, path }: Place<Scalar>, conversion: Conversion): Json {
+  warnOfAmbiguity({ node, path }, conversion);
+  const { value, source } = node;
+  if (typeof value === 'number' && !isExact(value, source)) {
+    const message = `Number ${found(source ?? value)} cannot be kept exactly`;
+    return refuse({ node, path, message, hint: 'Quote it if it is a text' }, conversion);
+  }
+  const isJson =
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  return isJson ? value : null;
+}
+
 function isExact(value: number, source: string | undefined): boolean {
   if (!Number.isFinite(value)) return false;
   return Number.isSafeInteger(value) || !/^[-+]?\d+$/.test(source ?? '');
+}
+
+function warnOfAmbiguity({ node, path }: Place<Scalar>, { problems }: Conversion): void {
+  if (node.type !== 'PLAIN' || node.source === undefined) return;
+  const reading = ambiguousWord(node.source);
+  if (reading === undefined) return;
+  const here = typeof node.value === 'string' ? 'a text' : `the number ${String(node.value)}`;
+  problems.push({
+    severity: 'warning',
+    code: 'ambiguous-yaml',
+    message: `Plain "${node.source}" is ${here} here, but ${reading} to YAML 1.1 tools such as kubectl`,
+    hint: `Quote it if a text is meant, else spell it so that all tools agree`,
+    offset: node.range?.[0] ?? 0,
+    path,
+  });
+}
+
+function refuse(
+  problem: Place<Node | null> & Pick<YamlProblem, 'message' | 'hint'>,
+  { problems }: Conversion,
+): null {
+  const { node, path, message, hint } = problem;
+  const offset = node?.range?.[0] ?? 0;
+  problems.push({ severity: 'error', code: 'yaml-syntax', message, hint, offset, path });
+  return null;
 }

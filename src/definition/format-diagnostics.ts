@@ -1,0 +1,101 @@
+import type { Diagnostic } from './diagnostic.ts';
+
+export interface FormatOptions {
+  /** Colours for a terminal. @default false */
+  readonly color?: boolean;
+}
+
+/** Characters of a line that are shown; longer lines are cut around the mistake. */
+const shownWidth = 110;
+
+type Paint = (style: 'error' | 'warning' | 'quiet' | 'strong' | 'help', text: string) => string;
+
+/**
+ * Diagnostics as a compiler prints them: place, message and code, the line with the mistake marked, the hint; then a
+ * summary line. `sources` holds the texts by file name; without its text a diagnostic has no code frame. Nothing found
+ * gives the empty text.
+ */
+export function formatDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  sources: ReadonlyMap<string, string>,
+  options: FormatOptions = {},
+): string {
+  if (diagnostics.length === 0) return '';
+  const paint = options.color === true ? paintAnsi : paintNothing;
+  const lines = new Map([...sources].map(([file, text]) => [file, text.split(/\r?\n/)]));
+  const blocks = diagnostics.map((diagnostic) => {
+    const line = lines.get(diagnostic.file)?.[diagnostic.line - 1];
+    return formatOne(diagnostic, line, paint);
+  });
+  return `${blocks.join('\n\n')}\n\n${summaryOf(diagnostics)}\n`;
+}
+
+function formatOne(diagnostic: Diagnostic, line: string | undefined, paint: Paint): string {
+  const { severity, code, message, hint, file } = diagnostic;
+  const place = `${file}:${diagnostic.line}:${diagnostic.column}`;
+  const head = `${place}: ${paint(severity, `${severity}[${code}]`)}: ${paint('strong', message)}`;
+  const frame = line === undefined ? [] : frameOf(diagnostic, line, paint);
+  const gutter = ' '.repeat(String(diagnostic.line).length);
+  const help =
+    hint === undefined
+      ? []
+      : [`${paint('quiet', `${gutter} =`)} ${paint('help', `hint: ${hint}`)}`];
+  return [head, ...frame, ...help].join('\n');
+}
+
+function frameOf(diagnostic: Diagnostic, line: string, paint: Paint): readonly string[] {
+  const number = String(diagnostic.line);
+  const gutter = ' '.repeat(number.length);
+  const { shown, column } = cutAround(line, diagnostic.column - 1);
+  const before = shown.slice(0, column).replaceAll(/[^\t]/g, ' ');
+  const marks = '^'.repeat(markedLength(shown.slice(column)));
+  return [
+    paint('quiet', `${gutter} |`),
+    `${paint('quiet', `${number} |`)} ${shown}`.trimEnd(),
+    `${paint('quiet', `${gutter} |`)} ${before}${paint(diagnostic.severity, marks)}`,
+  ];
+}
+
+/** The part of a long line (a JSON file on one line) that holds the column. */
+function cutAround(
+  line: string,
+  column: number,
+): { readonly shown: string; readonly column: number } {
+  if (line.length <= shownWidth) return { shown: line, column };
+  const start = Math.max(0, Math.min(column - shownWidth / 2, line.length - shownWidth));
+  const head = start > 0 ? '...' : '';
+  const tail = start + shownWidth < line.length ? '...' : '';
+  return {
+    shown: `${head}${line.slice(start, start + shownWidth)}${tail}`,
+    column: column - start + head.length,
+  };
+}
+
+/** The length of what stands at the mistake: a quoted text, an expression or a word. */
+function markedLength(rest: string): number {
+  const token = /^(?:"(?:\\.|[^"\\])*"|'[^']*'|\$\{[^}]*\}|[\w$./-]+)/.exec(rest)?.[0];
+  return Math.max(1, token?.length ?? 1);
+}
+
+function summaryOf(diagnostics: readonly Diagnostic[]): string {
+  const counts = (['error', 'warning'] as const).flatMap((severity) => {
+    const count = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
+    return count === 0 ? [] : [counted(count, severity)];
+  });
+  const files = new Set(diagnostics.map(({ file }) => file)).size;
+  return `${counts.join(', ')} in ${counted(files, 'file')}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+const codes = { error: 31, warning: 33, quiet: 2, strong: 1, help: 36 } as const;
+
+function paintAnsi(style: keyof typeof codes, text: string): string {
+  return `\u001b[${codes[style]}m${text}\u001b[0m`;
+}
+
+function paintNothing(_style: string, text: string): string {
+  return text;
+}
