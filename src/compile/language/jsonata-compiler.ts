@@ -13,6 +13,7 @@ import { operandTexts } from './operand-text.ts';
 import { plainResult } from './plain-json.ts';
 import { findReferences } from './references.ts';
 import { createRegexEngine } from './regex-engine.ts';
+import { restoreRegexes, withoutRegexes } from './regex-literals.ts';
 import { concatenateName, isPresentName, rewrite } from './rewrite.ts';
 import { scopeOf, variablesOf } from './runtime-scope.ts';
 import { sourceProblem } from './source-problems.ts';
@@ -55,7 +56,7 @@ export function createJsonataCompiler(tools: FunctionTools): JsonataCompiler {
     const early = sourceProblem(source, tokens);
     if (early !== undefined) return { problem: early };
     try {
-      const parsed = jsonata(source, {
+      const parsed = jsonata(withoutRegexes(source, tokens), {
         RegexEngine: regexEngine.constructor_,
         timeout: limits.timeoutMs,
         stack: limits.depth,
@@ -71,6 +72,8 @@ export function createJsonataCompiler(tools: FunctionTools): JsonataCompiler {
     const { parsed, problem } = parse(source, tokens);
     if (problem !== undefined) return { problems: [problem] };
     const tree = parsed.ast() as SyntaxNode;
+    const regexProblems = restoreRegexes(tree, tokens);
+    if (regexProblems.length > 0) return { problems: regexProblems };
     const problems = checkTree({ tree, tokens, checkRegex: regexEngine.check });
     if (problems.length > 0) return { problems };
     const warnings = suspicions(source, tree, tokens);

@@ -36,9 +36,14 @@ function startBefore(tokens: readonly Token[], operator: number): number {
   for (let index = operator - 1; index >= 0; index--) {
     const token = tokens[index];
     if (token === undefined) break;
-    if (closers.has(token.text)) depth++;
-    else if (openers.has(token.text) && depth-- === 0) return index + 1;
-    else if (depth === 0 && separates(token)) return index + 1;
+    if (closers.has(token.text)) {
+      depth++;
+    } else if (openers.has(token.text)) {
+      if (depth === 0) return index + 1;
+      depth--;
+    } else if (depth === 0 && separates(token)) {
+      return index + 1;
+    }
   }
   return 0;
 }
@@ -48,9 +53,14 @@ function endAfter(tokens: readonly Token[], operator: number): number {
   for (let index = operator + 1; index < tokens.length; index++) {
     const token = tokens[index];
     if (token === undefined) break;
-    if (openers.has(token.text)) depth++;
-    else if (closers.has(token.text) && depth-- === 0) return index;
-    else if (depth === 0 && separates(token)) return index;
+    if (openers.has(token.text)) {
+      depth++;
+    } else if (closers.has(token.text)) {
+      if (depth === 0) return index;
+      depth--;
+    } else if (depth === 0 && separates(token)) {
+      return index;
+    }
   }
   return tokens.length;
 }

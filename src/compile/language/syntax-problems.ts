@@ -28,31 +28,32 @@ export function syntaxProblem(
   const problem = { severity: 'error', code: 'expression-syntax' } as const;
   const foreign = findForeignOperator(tokens);
   if (foreign !== undefined) return { ...problem, ...foreign };
-  if (!isParseError(error)) return { ...problem, ...nativeProblem(error, tokens, offset) };
-  const token = tokens.findLast(
-    (candidate) =>
-      candidate.end - offset === error.position || candidate.start - offset === error.position,
-  );
-  const at = token?.start ?? offset + (error.position ?? 0);
-  return { ...problem, message: messageOf(error), ...hintFor(error), offset: at };
+  if (!isParseError(error)) {
+    return { ...problem, message: 'Expected an expression that can be parsed', offset };
+  }
+  return {
+    ...problem,
+    message: messageOf(error),
+    ...hintFor(error),
+    offset: placeOf(error, tokens, offset),
+  };
+}
+
+function placeOf(
+  { code, position = 0 }: ParseError,
+  tokens: readonly Token[],
+  offset: number,
+): number {
+  if (code === 'S0203' || code === 'S0207') return tokens.at(-1)?.end ?? offset;
+  const at = offset + position;
+  const token = tokens.findLast(({ start, end }) => end === at || start === at);
+  return token?.start ?? at;
 }
 
 function isParseError(error: unknown): error is ParseError {
   return (
     typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
   );
-}
-
-/** A regular expression that the platform refuses, or brackets so deep that the parser ran out of stack. */
-function nativeProblem(
-  error: unknown,
-  tokens: readonly Token[],
-  offset: number,
-): Pick<LeafProblem, 'message' | 'offset'> {
-  const regex = tokens.find((token) => token.kind === 'regex');
-  return error instanceof SyntaxError && regex !== undefined
-    ? { message: `Expected a regular expression, found "${regex.text}"`, offset: regex.start }
-    : { message: 'Expected an expression that can be parsed', offset };
 }
 
 function findForeignOperator(

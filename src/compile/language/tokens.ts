@@ -25,7 +25,8 @@ const wordOperators = new Set(['and', 'or', 'in']);
 
 /**
  * Reads tokens from `start` to the brace that closes the expression. Braces in strings, back-quoted names, regular
- * expressions and comments do not count. The rules are those of JSONata's own tokenizer, which cannot be asked where an expression ends.
+ * expressions and comments do not count. The rules are those of JSONata's own tokenizer, which cannot be asked where an expression ends,
+ * but for regular expressions: there it stumbles over brackets in character classes.
  */
 export function scanExpression(text: string, start: number): Scan {
   const tokens: Token[] = [];
@@ -122,23 +123,26 @@ function endOfString(text: string, start: number): number | undefined {
   return undefined;
 }
 
+/** A slash in a character class or in a group does not end it (the second is JSONata's rule, not JavaScript's). */
 function endOfRegex(text: string, start: number): number | undefined {
-  let depth = 0;
+  let groups = 0;
+  let isInClass = false;
   for (let position = start + 1; position < text.length; position++) {
     const character = text.charAt(position);
-    if (character === '\\') {
-      position++;
-    } else if (character === '/' && depth === 0) {
-      let end = position + 1;
-      while (text.charAt(end) === 'i' || text.charAt(end) === 'm') end++;
-      return end;
-    } else if ('([{'.includes(character)) {
-      depth++;
-    } else if (closers.includes(character)) {
-      depth--;
-    }
+    if (character === '\\') position++;
+    else if (isInClass) isInClass = character !== ']';
+    else if (character === '[') isInClass = true;
+    else if (character === '(') groups++;
+    else if (character === ')') groups--;
+    else if (character === '/' && groups <= 0) return endOfFlags(text, position + 1);
   }
   return undefined;
+}
+
+function endOfFlags(text: string, start: number): number {
+  let end = start;
+  while (text.charAt(end) === 'i' || text.charAt(end) === 'm') end++;
+  return end;
 }
 
 /** The start of the token that ends at a position of a syntax tree; 0 when there is none. */
