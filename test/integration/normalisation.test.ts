@@ -8,9 +8,9 @@ import { prepare } from '../../src/reconcile/intent/prepare.ts';
 import { gvkKey, gvkOf } from '../../src/util/gvk.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
-import { isCustom, nameOf, readCorpus } from './normalisation/corpus.ts';
-import { type Mutation, mutationsOf } from './normalisation/mutations.ts';
-import { readServerSchemas } from './normalisation/server-schemas.ts';
+import { isCustom, nameOf, readCorpus } from '../support/normalisation/corpus.ts';
+import { type Mutation, mutationsOf } from '../support/normalisation/mutations.ts';
+import { readServerSchemas } from '../support/normalisation/server-schemas.ts';
 
 /** Admission adds a taint to an atomic list at creation; one apply removes it. */
 const knownToDiffer = ['v1 Node /node-a'];

@@ -74,6 +74,20 @@ describe('reconcile/intent/prepare', () => {
     assert.deepEqual(prepared.metadata, { name: 'c', namespace: 'n', labels: { a: 'b' } });
   });
 
+  test('drops the annotation that kubectl keeps for itself', () => {
+    const lastApplied = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
+    const [alone, among] = [lastApplied, { ...lastApplied, a: 'b' }].map(
+      (annotations) =>
+        prepareBuiltIn({
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { name: 'c', annotations },
+        }).metadata,
+    );
+    assert.deepEqual(alone, { name: 'c' });
+    assert.deepEqual(among, { name: 'c', annotations: { a: 'b' } });
+  });
+
   test('drops the status, unless the kind has no subresource for it', () => {
     const manifest = { apiVersion: 'v1', kind: 'Pod', status: { phase: 'Running' } };
     assert.equal(prepareBuiltIn(manifest).status, undefined);

@@ -17,6 +17,9 @@ const bookkeeping = [
   'generateName',
 ];
 
+/** Kept by kubectl for itself; exports carry it along, and the cache does not hold it. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
 /** Empty ones make every apply of a custom resource a write. */
 const collectionsOfMetadata = ['labels', 'annotations', 'finalizers', 'ownerReferences'];
 const objectMetaName = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
@@ -49,12 +52,18 @@ function withoutStatus(manifest: KubeObject): KubeObject {
 }
 
 function prepareMetadata(metadata: ObjectMeta): ObjectMeta {
-  const kept = Object.entries(metadata).filter(
+  const kept = Object.entries(withoutLastApplied(metadata)).filter(
     // Where no schema is known, nulls are values; but metadata is the same in every kind.
     ([key, value]) =>
       value !== null && !bookkeeping.includes(key) && !isEmptyOfMetadata(key, value),
   );
   return Object.fromEntries(kept) as unknown as ObjectMeta;
+}
+
+function withoutLastApplied(metadata: ObjectMeta): ObjectMeta {
+  if (metadata.annotations?.[lastApplied] === undefined) return metadata;
+  const { [lastApplied]: dropped, ...annotations } = metadata.annotations;
+  return { ...metadata, annotations };
 }
 
 function isEmptyOfMetadata(key: string, value: unknown): boolean {

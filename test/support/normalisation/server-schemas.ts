@@ -5,7 +5,7 @@ import {
   type SchemaType,
 } from '../../../src/compile/index.ts';
 import { type Gvk, gvkKey, gvkOf } from '../../../src/util/gvk.ts';
-import type { PlaneClient } from '../../support/control-plane/index.ts';
+import type { PlaneClient } from '../control-plane/index.ts';
 
 /** The types and subresources of a server's kinds, from its own documents. */
 export interface ServerSchemas {
