@@ -73,16 +73,16 @@ class PlanOperator implements Operator {
 
   #createWaker(): Waker {
     const { plan, enqueue } = this.#options;
-    const states = this.#states;
+    const wake: Waker['wake'] = (key, priority) => {
+      const state = this.#states.get(key);
+      if (state !== undefined) state.followUps.wokenFromOutside = true;
+      enqueue(key, priority);
+    };
     return {
       definition: plan.name,
-      wake(key, priority) {
-        const state = states.get(key);
-        if (state !== undefined) state.followUps.wokenFromOutside = true;
-        enqueue(key, priority);
-      },
+      wake,
       wakeAll: () => {
-        for (const key of this.keys()) enqueue(key, 'low');
+        for (const key of this.keys()) wake(key, 'low');
       },
     };
   }

@@ -7,18 +7,19 @@ import { differingPath } from '../wake/field-values.ts';
 import { type ReadResult, readAgain } from './observe-reads.ts';
 import type { Pass } from './pass.ts';
 
-/** So many follow-ups in a row because of one path are taken; the next ones are delayed. */
+/** When a path has changed in so many follow-ups in a row, the next ones are delayed. */
 const followUpsInARow = 5;
 const unstableBackoff = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
 
 /** Does the resource run again and again because of what it writes itself? */
 export function isUnstable({ followUps }: ResourceState): boolean {
-  return followUps.count >= followUpsInARow;
+  // The first change is not a follow-up's yet.
+  return followUps.count > followUpsInARow;
 }
 
 /** How long an unstable resource waits before it runs again, in ms. */
 export function unstableDelayMs({ followUps }: ResourceState): number {
-  return backoffMs(followUps.count - followUpsInARow, unstableBackoff);
+  return backoffMs(followUps.count - followUpsInARow - 1, unstableBackoff);
 }
 
 /** A pass begins: an event from outside makes a new start. */

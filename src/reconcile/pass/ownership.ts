@@ -21,15 +21,20 @@ export function isLabelledBy(object: KubeObject, definition: string): boolean {
 }
 
 /**
- * Is it ours, for this resource? Our labels **and** our controller reference or, where there is no controller at all,
- * an apply entry of our field manager (definition.md section 4). Nothing else is ever changed or deleted.
+ * Is it ours, for this resource? Two of three must say so: our labels, our controller reference, an apply entry of our field
+ * manager (definition.md section 4), and no other controller may have it. Operators copy labels to what they make, and people
+ * take labels or owners off what is ours: the first is never touched, the second is mended.
  */
 export function isOurs({ object, appliedBy }: StoredObject, owner: Ownership): boolean {
-  if (!isLabelledBy(object, owner.definition)) return false;
-  if (object.metadata.labels?.[ownerUidLabel] !== owner.ownerUid) return false;
   const controller = controllerOf(object);
-  if (controller === undefined) return appliedBy.includes(fieldManagerOf(owner.definition));
-  return controller.uid === owner.ownerUid;
+  const isControlled = controller?.uid === owner.ownerUid;
+  if (controller !== undefined && !isControlled) return false;
+  const isLabelled =
+    isLabelledBy(object, owner.definition) &&
+    object.metadata.labels?.[ownerUidLabel] === owner.ownerUid;
+  if (isLabelled && isControlled) return true;
+  const isApplied = appliedBy.includes(fieldManagerOf(owner.definition));
+  return isApplied && (isLabelled || isControlled);
 }
 
 /** Who owns an object, for people. */

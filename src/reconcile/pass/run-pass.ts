@@ -68,7 +68,7 @@ function stateOf({ states }: OperatorContext, key: string, resource: KubeObject)
 /** Tells of the pass: Events and log lines for what has changed, the decision record for everybody else. */
 function record(pass: Pass, report: Report, status: StatusOutcome): void {
   const { context, key, log } = pass;
-  tellFailures(pass, report);
+  tellFailures(pass, report, status);
   const decisions = report.entries.map(({ decision }) => decision);
   const count = (kind: string) => decisions.filter(({ verdict }) => verdict.kind === kind).length;
   const wrote = { created: count('created'), applied: count('applied'), pruned: count('pruned') };

@@ -1,9 +1,15 @@
+import { problemOfRequest } from '../failure.ts';
 import type { Report } from '../report/build-report.ts';
 import type { ChildEntry } from '../report/child-entries.ts';
+import type { StatusOutcome } from '../report/write-status.ts';
 import type { Pass } from './pass.ts';
 
 /** Tells each failure once: an Event on the resource and a line in the log, when it begins or changes. */
-export function tellFailures(pass: Pass, { entries, problems }: Report): void {
+export function tellFailures(
+  pass: Pass,
+  { entries, problems }: Report,
+  status: StatusOutcome,
+): void {
   const { told } = pass.state;
   const now = new Map<string, string>();
   for (const entry of entries) tellEntry(pass, entry, now);
@@ -12,6 +18,10 @@ export function tellFailures(pass: Pass, { entries, problems }: Report): void {
     if (ofChildren.has(problem) || problem.reason === 'Waiting') continue;
     const { reason, message } = problem;
     tell(pass, now, { subject: '', reason, note: message });
+  }
+  if (status.kind === 'failed') {
+    const { reason, message } = problemOfRequest(status.error, { secret: false });
+    tell(pass, now, { subject: 'status', reason, note: `status: ${message}` });
   }
   told.clear();
   for (const [subject, text] of now) told.set(subject, text);
