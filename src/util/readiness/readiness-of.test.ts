@@ -121,6 +121,12 @@ describe('util/readiness', () => {
       'Available is False (MinimumReplicasUnavailable)',
     ],
     [
+      'not allowed to make Pods',
+      { ...deployment, ...seen({}, [condition('ReplicaFailure', 'True', 'FailedCreate')]) },
+      'Progressing',
+      'ReplicaFailure is True (FailedCreate)',
+    ],
+    [
       'past its deadline',
       {
         ...deployment,

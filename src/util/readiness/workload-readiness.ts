@@ -23,6 +23,7 @@ export function deploymentReadiness(object: KubeObject): Readiness {
   const wanted = numberAt(spec, 'replicas', 1);
   const updated = numberAt(status, 'updatedReplicas');
   return (
+    cannotMakePods(object) ??
     shortOf({ have: updated, wanted, what: 'replicas are updated' }) ??
     surplus(numberAt(status, 'replicas') - updated, 'replicas') ??
     shortOf({ have: numberAt(status, 'readyReplicas'), wanted, what: 'replicas are ready' }) ??
@@ -113,11 +114,10 @@ export function daemonSetReadiness(object: KubeObject): Readiness {
 export function replicaSetReadiness(object: KubeObject): Readiness {
   const unseen = notSeen(object);
   if (unseen !== undefined) return unseen;
-  const failure = conditionOf(object, 'ReplicaFailure');
-  if (failure?.status === 'True') return progressing(conditionText(failure));
   const status = statusOf(object);
   const wanted = numberAt(specOf(object), 'replicas', 1);
   return (
+    cannotMakePods(object) ??
     shortOf({ have: numberAt(status, 'readyReplicas'), wanted, what: 'replicas are ready' }) ??
     shortOf({
       have: numberAt(status, 'availableReplicas'),
@@ -127,6 +127,12 @@ export function replicaSetReadiness(object: KubeObject): Readiness {
     surplus(numberAt(status, 'replicas') - wanted, 'replicas') ??
     allReady(wanted, 'replicas')
   );
+}
+
+/** A quota, an admission webhook: more to the point than the counts. */
+function cannotMakePods(object: KubeObject): Readiness | undefined {
+  const failure = conditionOf(object, 'ReplicaFailure');
+  return failure?.status === 'True' ? progressing(conditionText(failure)) : undefined;
 }
 
 /** Without `observedGeneration` no controller has looked at it: counts of zero then mean nothing. */
