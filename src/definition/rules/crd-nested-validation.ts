@@ -84,10 +84,12 @@ function* checkNested(nested: SchemaNode, structure: SchemaNode | undefined): It
 
 function notOutside({ path }: SchemaNode, name: string): Finding {
   return {
+    // The server only checks this at the root. But the field is dropped from every resource: surely a mistake.
+    severity: 'warning',
     code: 'invalid-crd',
     path,
     at: 'key',
-    message: `Field "${name}" is restricted here but not defined outside`,
+    message: `Field "${name}" is restricted here but not defined outside, so no resource can have it`,
     hint: 'Define it with its type under "properties" of the schema itself',
   };
 }

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { parseDefinitions } from '../../src/definition/index.ts';
+import { useControlPlane } from '../support/control-plane/index.ts';
+
+const shared = useControlPlane({ controllerManager: false });
+const root = new URL('../../', import.meta.url).pathname;
+const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+/** A definition whose resources have this schema under `spec`, in flow style. */
+function definitionOf(schema: string): string {
+  return `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: thing }
+spec:
+  crd:
+    group: apps.example.com
+    names: { kind: Thing, plural: things }
+    scope: Namespaced
+    versions:
+      - name: v1
+        schema: { openAPIV3Schema: { type: object, properties: { spec: ${schema} } } }
+`;
+}
+
+const intOrString = 'x-kubernetes-int-or-string: true';
+const open = 'x-kubernetes-preserve-unknown-fields: true';
+const mapOfName = 'x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name]';
+const named = 'properties: { name: { type: string } }';
+
+/** Schemas, all of which we judge as the server does. */
+const schemas = [
+  '{ type: object, properties: { a: { type: string } } }',
+  '{ properties: { a: { type: string } } }',
+  '{ type: object, properties: { a: {} } }',
+  '{ type: list }',
+  '{ type: array }',
+  '{ type: array, items: {} }',
+  '{ type: array, items: { type: string } }',
+  '{ type: array, items: [{ type: string }] }',
+  '{ type: array, uniqueItems: true, items: { type: string } }',
+  '{ type: object, additionalProperties: { type: string } }',
+  '{ type: object, additionalProperties: { type: string }, properties: { a: { type: string } } }',
+  '{ type: object, additionalProperties: true, properties: { a: { type: string } } }',
+  '{ type: object, additionalProperties: false, properties: { a: { type: string } } }',
+  `{ ${open} }`,
+  `{ ${intOrString} }`,
+  `{ ${intOrString}, ${open} }`,
+  `{ ${intOrString}, anyOf: [{ type: integer }, { type: string }] }`,
+  `{ ${intOrString}, anyOf: [{ type: string }, { type: integer }] }`,
+  `{ ${intOrString}, allOf: [{ anyOf: [{ type: integer }, { type: string }] }, { pattern: a }] }`,
+  '{ type: string, anyOf: [{ type: string }, { minLength: 1 }] }',
+  '{ type: string, anyOf: [{ pattern: a }, { minLength: 1 }] }',
+  '{ type: string, not: { description: no } }',
+  '{ type: object, properties: { a: { type: string } }, oneOf: [{ properties: { a: { minLength: 1 } } }] }',
+  '{ type: object, properties: { a: { type: string } }, oneOf: [{ properties: { b: { minLength: 1 } } }] }',
+  '{ type: object, x-kubernetes-embedded-resource: true }',
+  `{ type: object, x-kubernetes-embedded-resource: true, ${open} }`,
+  `{ type: string, x-kubernetes-embedded-resource: true, ${open} }`,
+  '{ $ref: "#/a" }',
+  '{ type: object, patternProperties: { a: { type: string } } }',
+  '{ type: object, definitions: { a: { type: string } } }',
+  '{ type: string, minmum: 3 }',
+  '{ type: string, default: 3 }',
+  '{ type: string, default: a }',
+  '{ type: string, enum: [a], default: b }',
+  '{ type: string, nullable: true, default: null }',
+  '{ type: object, default: { a: 1 }, properties: { a: { type: integer } } }',
+  '{ type: object, default: { a: 1, b: 2 }, properties: { a: { type: integer } } }',
+  `{ type: array, ${mapOfName}, items: { type: object, required: [name], ${named} } }`,
+  `{ type: array, ${mapOfName}, items: { type: object, ${named} } }`,
+  `{ type: array, ${mapOfName}, items: { type: object } }`,
+  `{ type: array, ${mapOfName}, items: { type: string } }`,
+  `{ type: array, x-kubernetes-list-type: map, items: { type: object, ${named} } }`,
+  '{ type: array, x-kubernetes-list-map-keys: [name], items: { type: object } }',
+  '{ type: array, x-kubernetes-list-type: set, items: { type: string } }',
+  '{ type: array, x-kubernetes-list-type: set, items: { type: object } }',
+  '{ type: array, x-kubernetes-list-type: set, items: { type: string, nullable: true } }',
+  '{ type: array, x-kubernetes-list-type: sets, items: { type: string } }',
+  '{ type: string, x-kubernetes-list-type: set }',
+  '{ type: string, x-kubernetes-map-type: atomic }',
+  '{ type: object, x-kubernetes-map-type: atomic }',
+  '{ type: string, x-kubernetes-validations: [{ rule: "self != \'\'" }] }',
+  '{ type: string, x-kubernetes-validations: [{ message: no rule }] }',
+  '{ type: string, x-kubernetes-validations: [{ rule: "self != \'\'", reason: Wrong }] }',
+] as const;
+
+describe('integration/crd', { skip: shared.skip }, () => {
+  const files = ['operators/*.yaml', 'test/fixtures/valid/*'].flatMap((pattern) =>
+    globSync(pattern, { cwd: root }),
+  );
+  for (const file of files) {
+    test(`the server takes the CRDs of ${file} as they are completed`, async () => {
+      const { definitions, diagnostics } = parseDefinitions(
+        readFileSync(root + file, 'utf8'),
+        file,
+      );
+      assert.deepEqual(diagnostics, []);
+      for (const { definition } of definitions) {
+        const { crd } = definition.kind;
+        const path = `${collection}/${crd.metadata.name}`;
+        const applied = {
+          method: 'PATCH',
+          path: `${path}?fieldManager=test&fieldValidation=Strict`,
+        };
+        const contentType = 'application/apply-patch+yaml';
+        await shared.client().must({ ...applied, body: crd, contentType });
+        await shared.client().untilObject(path, isEstablished);
+      }
+    });
+  }
+
+  for (const schema of schemas) {
+    test(`we and the server agree about ${schema}`, async () => {
+      const { definitions, drafts, diagnostics } = parseDefinitions(definitionOf(schema), 'a.yaml');
+      const [located] = [...definitions, ...drafts];
+      const answer = await shared.client().request({
+        method: 'POST',
+        path: `${collection}?dryRun=All&fieldValidation=Strict`,
+        body: located?.definition.kind.crd,
+      });
+      const server = answer.status === 201 ? 'accepts' : 'refuses';
+      const ours = definitions.length === 1 ? 'accepts' : 'refuses';
+      assert.equal(ours, server, JSON.stringify({ diagnostics, answer: answer.body }));
+    });
+  }
+});
+
+function isEstablished(crd: { readonly [field: string]: unknown } | undefined): boolean {
+  return JSON.stringify(crd?.status).includes('"type":"Established"');
+}
