@@ -48,7 +48,7 @@ export const builtinFunctions: ReadonlyMap<string, BuiltinFunction> = new Map(
     map: plain,
     match: onContext2,
     max: plain,
-    merge: { gives: 'all' },
+    merge: plain,
     min: plain,
     not: onContext,
     number: onContext,

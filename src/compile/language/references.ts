@@ -179,9 +179,12 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
 
   function visitCondition(node: SyntaxNode, place: Place): Value {
     const isDefault = isDefaultOperator(node);
+    const isElvis = !isDefault && isElvisOperator(node);
     // What `??` and `?:` test is a copy of what they give.
-    if (!isDefault && !isElvisOperator(node)) useAll([node.condition], place);
+    if (!isDefault && !isElvis) useAll([node.condition], place);
     const value = node.then === undefined ? nothing : visit(unwrapTailCall(node.then), place);
+    // An object counts as true when it has fields, a list when one of its elements does.
+    if (isElvis) use(value);
     if (node.else === undefined) return value;
     const isObserved = isDefault && value.origins.some(({ root }) => root === 'observed');
     if (isObserved) observedDefaults++;
