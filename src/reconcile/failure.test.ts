@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { KubeError, type KubeErrorCode } from '../kube/roles.ts';
+import { problemOfRender, problemOfRequest, problemOfWaiting } from './failure.ts';
+
+const causes = [
+  { reason: 'FieldValueInvalid', field: 'spec.size', message: 'Invalid value: "s3cret"' },
+];
+
+describe('reconcile/failure', () => {
+  const rows: readonly (readonly [KubeErrorCode, string, string])[] = [
+    ['rejected', 'ApplyFailed', 'permanent'],
+    ['too-large', 'ApplyFailed', 'permanent'],
+    ['forbidden', 'Forbidden', 'permanent'],
+    ['unauthorized', 'Forbidden', 'temporary'],
+    ['kind-missing', 'KindMissing', 'waiting'],
+    ['namespace-terminating', 'ApplyFailed', 'temporary'],
+    ['quota-exceeded', 'ApplyFailed', 'temporary'],
+    ['conflict', 'ApplyFailed', 'temporary'],
+    ['unavailable', 'ApplyFailed', 'temporary'],
+    ['timeout', 'ApplyFailed', 'temporary'],
+    ['connection-lost', 'ApplyFailed', 'temporary'],
+  ];
+  for (const [code, reason, kind] of rows) {
+    test(`${code} is ${reason} and ${kind}`, () => {
+      const error = new KubeError(code, 'what the server said', { status: 400 });
+      const problem = problemOfRequest(error, { secret: false });
+      assert.deepEqual([problem.reason, problem.kind], [reason, kind]);
+      assert.equal(problem.error, kind === 'temporary' ? error : undefined);
+    });
+  }
+
+  test('a 403 with a retry hint is temporary', () => {
+    const error = new KubeError('forbidden', 'not now', { status: 403, retryAfterSeconds: 1 });
+    assert.equal(problemOfRequest(error, { secret: false }).kind, 'temporary');
+  });
+
+  test('the words for what is unavailable hold no address', () => {
+    const error = new KubeError('unavailable', 'connect ECONNREFUSED 10.0.0.1:6443', { status: 0 });
+    assert.equal(
+      problemOfRequest(error, { secret: false }).message,
+      'The API server is unavailable',
+    );
+  });
+
+  test('fields and reasons of a refusal are told', () => {
+    const error = new KubeError('rejected', 'PodSet is invalid', { status: 422, causes });
+    assert.equal(
+      problemOfRequest(error, { secret: false }).message,
+      'spec.size: Invalid value: "s3cret"',
+    );
+  });
+
+  test('where a Secret is used, only reason and fields are', () => {
+    const error = new KubeError('rejected', 'Invalid value: "s3cret"', {
+      status: 422,
+      reason: 'Invalid',
+      causes,
+    });
+    assert.equal(problemOfRequest(error, { secret: true }).message, 'Invalid: spec.size');
+  });
+
+  test('a limit has a reason of its own', () => {
+    const failure = {
+      message: 'Expected at most 262144 bytes',
+      field: 'data.text',
+      file: 'a.yaml',
+      line: 1,
+      column: 1,
+    };
+    assert.equal(problemOfRender({ ...failure, code: 'limit-reached' }).reason, 'LimitReached');
+    assert.equal(problemOfRender({ ...failure, code: 'wrong-type' }).reason, 'RenderFailed');
+    assert.equal(
+      problemOfRender({ ...failure, code: 'wrong-type' }).message,
+      'data.text: Expected at most 262144 bytes',
+    );
+  });
+
+  test('what is waited for is told once, in a stable order', () => {
+    const problem = problemOfWaiting(['reads.b', 'children.a', 'reads.b']);
+    assert.equal(problem.message, 'Waiting for children.a, reads.b');
+    assert.deepEqual(problem.on, ['children.a', 'reads.b']);
+  });
+});

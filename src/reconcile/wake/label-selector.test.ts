@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { LabelRequirement } from '../../compile/index.ts';
+import { selects } from './label-selector.ts';
+
+const labels = { app: 'web', tier: 'front' };
+
+describe('reconcile/label-selector', () => {
+  const pairs = [
+    [{}, true],
+    [{ app: 'web' }, true],
+    [{ app: 'web', tier: 'front' }, true],
+    [{ app: 'db' }, false],
+    [{ zone: '' }, false],
+  ] as const;
+  for (const [matchLabels, expected] of pairs) {
+    test(`${JSON.stringify(matchLabels)} ${expected ? 'selects' : 'does not select'}`, () => {
+      assert.equal(selects({ matchLabels, matchExpressions: [] }, labels), expected);
+    });
+  }
+
+  const requirements: readonly (readonly [LabelRequirement, boolean])[] = [
+    [{ key: 'app', operator: 'In', values: ['web', 'db'] }, true],
+    [{ key: 'app', operator: 'In', values: ['db'] }, false],
+    [{ key: 'zone', operator: 'In', values: ['a'] }, false],
+    [{ key: 'app', operator: 'NotIn', values: ['web'] }, false],
+    [{ key: 'zone', operator: 'NotIn', values: ['a'] }, true],
+    [{ key: 'app', operator: 'Exists', values: [] }, true],
+    [{ key: 'zone', operator: 'Exists', values: [] }, false],
+    [{ key: 'app', operator: 'DoesNotExist', values: [] }, false],
+    [{ key: 'zone', operator: 'DoesNotExist', values: [] }, true],
+  ];
+  for (const [requirement, expected] of requirements) {
+    const { key, operator, values } = requirement;
+    test(`${key} ${operator} [${values}] ${expected ? 'selects' : 'does not select'}`, () => {
+      const selector = { matchLabels: {}, matchExpressions: [requirement] };
+      assert.equal(selects(selector, labels), expected);
+    });
+  }
+
+  test('an object without labels is selected by what asks for none', () => {
+    assert.equal(selects({ matchLabels: {}, matchExpressions: [] }, undefined), true);
+    assert.equal(selects({ matchLabels: { app: 'web' }, matchExpressions: [] }, undefined), false);
+  });
+});
