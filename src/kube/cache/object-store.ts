@@ -33,6 +33,8 @@ interface Dying {
   readonly uid: string;
   readonly since: string;
   readonly listing: number;
+  /** The entry, if it is our copy with a deletion time that the server has not shown yet. */
+  copy: StoredObject | undefined;
 }
 
 interface Cause {
@@ -191,7 +193,8 @@ export class ObjectStore {
   deleting(key: string, uid: string, options: { at: string; pass: PassToken | undefined }): void {
     const old = this.#objects.get(key);
     if (old === undefined || uidOf(old) !== uid) return;
-    this.#dying.set(key, { uid, since: options.at, listing: this.#listing });
+    const copy = this.#dying.get(key)?.copy;
+    this.#dying.set(key, { uid, since: options.at, listing: this.#listing, copy });
     if (!isDeleting(old)) this.#put(key, old, { initial: false, pass: options.pass });
   }
 
@@ -215,11 +218,10 @@ export class ObjectStore {
 
   #addListed(stored: StoredObject, list: ListFacts): void {
     const key = keyOfStored(stored);
-    // A DELETE that was answered before the list was asked for shows in it.
-    const dying = this.#dying.get(key);
-    if (dying !== undefined && dying.listing < list.number) this.#dying.delete(key);
-    if (!list.rewritten && this.#isLaterThanList(key, stored, list)) return;
     const old = this.#objects.get(key);
+    const isDisproved = this.#isDisproved(key, old, list);
+    if (this.#isDyingBefore(key, list)) this.#dying.delete(key);
+    if (!isDisproved && !list.rewritten && this.#isLaterThanList(key, stored, list)) return;
     // Compared by content: after a change of the kind's schema the same version reads differently.
     if (old !== undefined && versionOf(old) === versionOf(stored)) {
       if (deepEqual(old.object, this.#marked(key, stored).object)) return;
@@ -234,9 +236,22 @@ export class ObjectStore {
     return old !== undefined && isAfter(versionOf(old), list.version);
   }
 
+  /** Was a DELETE of this key answered before the list was asked for? Then the list shows what came of it. */
+  #isDyingBefore(key: string, list: ListFacts): boolean {
+    const dying = this.#dying.get(key);
+    return dying !== undefined && dying.listing < list.number;
+  }
+
+  /** A deletion that neither this list nor a later state shows was undone: etcd was restored from a backup. */
+  #isDisproved(key: string, old: StoredObject | undefined, list: ListFacts): boolean {
+    return (
+      this.#isDyingBefore(key, list) && old !== undefined && this.#dying.get(key)?.copy === old
+    );
+  }
+
   #finishList(uids: ReadonlyMap<string, string>, list: ListFacts): void {
     const gone = [...this.#objects].filter(
-      ([key, old]) => !uids.has(key) && (list.rewritten || !isAfter(versionOf(old), list.version)),
+      ([key, old]) => !uids.has(key) && !this.#outlivesList(key, old, list),
     );
     this.#progress = list.version;
     if (list.rewritten) this.#highest = list.version;
@@ -247,10 +262,19 @@ export class ObjectStore {
     this.#listed = true;
   }
 
+  /** Is this entry, which the list does not have, from after it? */
+  #outlivesList(key: string, old: StoredObject, list: ListFacts): boolean {
+    if (list.rewritten || this.#isDisproved(key, old, list)) return false;
+    return isAfter(versionOf(old), list.version);
+  }
+
   #put(key: string, stored: StoredObject, cause: Cause): void {
     const old = this.#objects.get(key);
     const current = this.#marked(key, stored);
     this.#objects.set(key, current);
+    const dying = this.#dying.get(key);
+    if (dying !== undefined && dying.uid !== uidOf(stored)) this.#dying.delete(key);
+    else if (dying !== undefined) dying.copy = current === stored ? undefined : current;
     this.#tell(key, old, current, cause);
   }
 
@@ -285,11 +309,8 @@ export class ObjectStore {
   #marked(key: string, stored: StoredObject): StoredObject {
     const dying = this.#dying.get(key);
     if (dying === undefined) return stored;
-    if (dying.uid === uidOf(stored)) {
-      return isDeleting(stored) ? stored : withDeletion(stored, dying.since);
-    }
-    this.#dying.delete(key);
-    return stored;
+    if (dying.uid !== uidOf(stored) || isDeleting(stored)) return stored;
+    return withDeletion(stored, dying.since);
   }
 
   #advance(version: string): void {
