@@ -15,5 +15,6 @@ export {
   type ParsedDefinitions,
   parseDefinitions,
 } from './parse-definitions.ts';
+export { definitionSchema } from './schema/definition-schema.ts';
 export type { LocatedDefinition, Position, SourceMap } from './source-map.ts';
 export { parseYaml, printYaml, YamlError } from './yaml/yaml-text.ts';

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { expectDiagnostics } from '../../test/support/diagnostics.ts';
+import type { DiagnosticCode } from './index.ts';
+import { parseDefinitions } from './index.ts';
+
+const root = new URL('../../', import.meta.url).pathname;
+const read = (file: string) => readFileSync(root + file, 'utf8');
+const files = (pattern: string) => globSync(pattern, { cwd: root }).sort();
+
+/** Checked by the compiler to be all of them. */
+const codes = Object.keys({
+  'ambiguous-yaml': true,
+  cycle: true,
+  'duplicate-id': true,
+  'expression-syntax': true,
+  'forbidden-expression': true,
+  'invalid-crd': true,
+  'invalid-name': true,
+  'invalid-value': true,
+  'missing-field': true,
+  'not-supported-yet': true,
+  'suspicious-expression': true,
+  'template-syntax': true,
+  'unknown-child-field': true,
+  'unknown-field': true,
+  'unknown-name': true,
+  'unknown-path': true,
+  'wrong-type': true,
+  'yaml-syntax': true,
+} satisfies Record<DiagnosticCode, true>);
+
+describe('definition/fixtures', () => {
+  for (const file of files('test/fixtures/invalid/*.{yaml,json}')) {
+    if (file.endsWith('.expected.json')) continue;
+    test(`${file} gives the diagnostics beside it and no others`, () => {
+      const expected = JSON.parse(read(file.replace(/\.\w+$/, '.expected.json')));
+      const { diagnostics } = parseDefinitions(read(file), file);
+      expectDiagnostics(diagnostics, expected);
+    });
+  }
+
+  for (const file of [...files('test/fixtures/valid/*'), ...files('operators/*.yaml')]) {
+    test(`${file} is accepted without a word`, () => {
+      const { definitions, drafts, diagnostics } = parseDefinitions(read(file), file);
+      assert.deepEqual(diagnostics, []);
+      assert.deepEqual(drafts, []);
+      assert.ok(definitions.length > 0);
+    });
+  }
+
+  test('every code has an entry in docs/diagnostics.md, in order, and every entry is a code', () => {
+    const text = read('docs/diagnostics.md');
+    const entries = [...text.matchAll(/^## `([a-z-]+)`$/gm)].map((match) => match[1]);
+    assert.deepEqual(entries, codes);
+  });
+
+  test('every code is shown by a fixture', () => {
+    const expectations = files('test/fixtures/invalid*/**/*.expected.json');
+    const seen = new Set(expectations.flatMap((file) => codesIn(JSON.parse(read(file)))));
+    const mine = codes.filter((code) => !ofCompile.has(code));
+    const wanted = existsSync(`${root}test/fixtures/invalid-compile`) ? codes : mine;
+    assert.deepEqual(
+      wanted.filter((code) => !seen.has(code)),
+      [],
+    );
+  });
+});
+
+/** Codes that only a later room gives. */
+const ofCompile: ReadonlySet<string> = new Set([
+  'expression-syntax',
+  'suspicious-expression',
+  'template-syntax',
+  'unknown-child-field',
+  'unknown-path',
+]);
+
+function codesIn(expected: readonly { readonly code: string }[]): readonly string[] {
+  return expected.map(({ code }) => code);
+}

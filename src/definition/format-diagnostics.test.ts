@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { dedent } from '../../test/support/diagnostics.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import { formatDiagnostics } from './format-diagnostics.ts';
+
+const base = { severity: 'error', file: 'a.yaml', path: '' } as const;
+const unknown: Diagnostic = {
+  ...base,
+  code: 'unknown-field',
+  message: 'Unknown field "controler"',
+  hint: 'Did you mean "controller"?',
+  line: 2,
+  column: 3,
+};
+const warning: Diagnostic = {
+  ...base,
+  severity: 'warning',
+  code: 'ambiguous-yaml',
+  message: 'Plain "yes" is a text here',
+  file: 'b.yaml',
+  line: 12,
+  column: 5,
+};
+const sources = new Map([
+  ['a.yaml', 'spec:\n  controler: { concurrency: 2 }\n'],
+  ['b.yaml', `${'\n'.repeat(11)}\tx: yes\n`],
+]);
+
+describe('definition/format-diagnostics', () => {
+  test('each mistake is shown with place, code, line, mark and hint, and the end counts', () => {
+    assert.equal(
+      formatDiagnostics([unknown, { ...unknown, line: 1, column: 1 }, warning], sources),
+      dedent`
+        a.yaml:2:3: error[unknown-field]: Unknown field "controler"
+          |
+        2 |   controler: { concurrency: 2 }
+          |   ^^^^^^^^^
+          = hint: Did you mean "controller"?
+
+        a.yaml:1:1: error[unknown-field]: Unknown field "controler"
+          |
+        1 | spec:
+          | ^^^^
+          = hint: Did you mean "controller"?
+
+        b.yaml:12:5: warning[ambiguous-yaml]: Plain "yes" is a text here
+           |
+        12 | ${'\t'}x: yes
+           | ${'\t'}   ^^^
+
+        2 errors, 1 warning in 2 files
+      `,
+    );
+  });
+
+  test('nothing found is no text', () => {
+    assert.equal(formatDiagnostics([], sources), '');
+  });
+
+  test('without its source a mistake has no frame', () => {
+    assert.equal(
+      formatDiagnostics([{ ...warning, file: 'gone.yaml' }], sources),
+      'gone.yaml:12:5: warning[ambiguous-yaml]: Plain "yes" is a text here\n\n1 warning in 1 file\n',
+    );
+  });
+
+  test('a long line is cut around the mistake', () => {
+    const line = `{ ${'"a": 1, '.repeat(100)}"wrong": 1 }`;
+    const column = line.indexOf('"wrong"') + 1;
+    const text = formatDiagnostics([{ ...unknown, line: 1, column }], new Map([['a.yaml', line]]));
+    const [, , shown = '', marks = ''] = text.split('\n');
+    assert.ok(shown.length < 130, shown);
+    assert.equal(shown.slice(marks.indexOf('^'), marks.lastIndexOf('^') + 1), '"wrong"');
+  });
+
+  test('colours mark severity, message, frame and hint', () => {
+    const text = formatDiagnostics([unknown], sources, { color: true });
+    assert.ok(text.includes('\u001b[31merror[unknown-field]\u001b[0m'));
+    assert.ok(text.includes('\u001b[31m^^^^^^^^^\u001b[0m'));
+    assert.ok(text.includes('\u001b[36mhint: Did you mean "controller"?\u001b[0m'));
+    assert.ok(!formatDiagnostics([unknown], sources).includes('\u001b'));
+  });
+});
