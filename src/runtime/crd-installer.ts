@@ -1,6 +1,6 @@
 import { createSchemaCompiler, type SchemaType } from '../compile/index.ts';
 import type { OperatorDefinition } from '../definition/index.ts';
-import { type Informer, KubeError, type StoredObject } from '../kube/roles.ts';
+import { type Informer, KubeError, type KubeErrorCode, type StoredObject } from '../kube/roles.ts';
 import {
   appliedHashOf,
   covers,
@@ -29,6 +29,8 @@ export type InstallResult =
   | { readonly kind: 'refused'; readonly message: string };
 
 const crdGvk: Gvk = gvkOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
+/** The CRD is not what the look before the apply has shown. */
+const movedOn: ReadonlySet<KubeErrorCode> = new Set(['already-exists', 'conflict', 'uid-mismatch']);
 /** How often a new kind is asked for until every part of the server serves it. */
 const servedPollMs = 100;
 
@@ -71,13 +73,12 @@ async function bringAbout(
     const live = crds.get(undefined, name);
     const refusal = live === undefined ? undefined : refusalOf(live.object, definition);
     if (refusal !== undefined) return refusal;
-    if (live !== undefined && isAsWanted(intent, live, fieldManagerOf(definition)))
-      return undefined;
+    if (live !== undefined && isAsWanted(intent, live, definition)) return undefined;
     try {
       await apply({ intent, live, definition, cluster }, signal);
       return undefined;
     } catch (error) {
-      if (!(error instanceof KubeError) || error.code !== 'already-exists') throw error;
+      if (!(error instanceof KubeError) || !movedOn.has(error.code)) throw error;
       await cluster.get({ gvk: crdGvk, name }, { flow: flowOf(definition) }, signal);
     }
   }
