@@ -46,10 +46,22 @@ export class SharedCalls<T> {
   }
 }
 
-function untilAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Waits for `result` until the signal fires. @throws KubeError `aborted`, and whatever `result` rejects with. */
+export function untilAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      // Its failure is nobody's any more.
+      result.catch(ignore);
+      reject(abortedError(signal.reason));
+      return;
+    }
     const onAbort = () => reject(abortedError(signal.reason));
     signal.addEventListener('abort', onAbort, { once: true });
-    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    const release = () => signal.removeEventListener('abort', onAbort);
+    result.then(resolve, reject).then(release, release);
   });
+}
+
+function ignore(): void {
+  // Whoever else waits for it hears of it.
 }

@@ -3,6 +3,7 @@ import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { ClusterConfig, Credentials } from '../config/cluster-config.ts';
 import { KubeError } from '../kube-error.ts';
+import { untilAborted } from '../shared-calls.ts';
 
 /** Connections of their own, so that none of the three waits for another. */
 export type Lane = 'request' | 'watch' | 'lease';
@@ -55,24 +56,23 @@ export class Connections {
 
   /**
    * The link of the moment; reads the credentials again when they are old.
-   * @throws KubeError `unauthorized` when there are none at all.
+   * @throws KubeError `unauthorized` when there are none at all, `aborted`.
    */
-  async current(): Promise<Link> {
+  async current(signal: AbortSignal): Promise<Link> {
     const isFresh = this.#options.clock.monotonicMs() - this.#readAtMs < maxAgeMs;
     if (this.#link !== undefined && isFresh) return this.#link;
-    return this.#read(false);
+    // A plugin may hang: who waits for it can give up.
+    return untilAborted(this.#read(false), signal);
   }
 
   /** After a 401 on `refused`: a link with newer credentials, or the same one when there is none to be had now. */
-  async renew(refused: Link): Promise<Link> {
+  async renew(refused: Link, signal: AbortSignal): Promise<Link> {
     if (this.#link !== undefined && this.#link !== refused) return this.#link;
     const now = this.#options.clock.monotonicMs();
     if (this.#renewedAtMs !== undefined && now - this.#renewedAtMs < minRenewalGapMs)
-      return this.#reading ?? refused;
+      return untilAborted(this.#reading ?? Promise.resolve(refused), signal);
     this.#renewedAtMs = now;
-    // One that reads because of age may get what a plugin remembers: only after it.
-    await this.#reading;
-    return this.#read(true);
+    return untilAborted(this.#readAfter(this.#reading), signal);
   }
 
   /** Cuts all connections. */
@@ -80,6 +80,12 @@ export class Connections {
     this.#isClosed = true;
     const dispatchers = [...this.#retired, ...Object.values(this.#link?.dispatchers ?? {})];
     await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
+  }
+
+  /** A reading because of age may get what a plugin remembers: one after a refusal comes after it. */
+  async #readAfter(reading: Promise<Link> | undefined): Promise<Link> {
+    await reading;
+    return this.#read(true);
   }
 
   #read(wasRefused: boolean): Promise<Link> {

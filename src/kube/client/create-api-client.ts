@@ -93,10 +93,10 @@ class PooledApiClient implements ClosableApiClient {
     request: Pick<ApiRequest, 'path' | 'query' | 'accept' | 'flow'>,
     signal: AbortSignal,
   ): Promise<ApiStream> {
-    const link = await this.#connections.current();
+    const link = await this.#connections.current(signal);
     let opened = await this.#open(request, link, signal);
     if (opened.status === 401) {
-      const renewed = await this.#connections.renew(link);
+      const renewed = await this.#connections.renew(link, signal);
       if (renewed !== link) {
         await opened.refusal();
         opened = await this.#open(request, renewed, signal);
@@ -125,10 +125,10 @@ class PooledApiClient implements ClosableApiClient {
   }
 
   async #sendAuthorized(request: ApiRequest, lane: Lane, signal: AbortSignal): Promise<Answer> {
-    const link = await this.#connections.current();
+    const link = await this.#connections.current(signal);
     const answer = await this.#exchange(request, { link, lane, signal });
     if (answer.status !== 401) return answer;
-    const renewed = await this.#connections.renew(link);
+    const renewed = await this.#connections.renew(link, signal);
     return renewed === link ? answer : this.#exchange(request, { link: renewed, lane, signal });
   }
 

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { describe, test } from 'node:test';
+import { settle } from '../../../test/support/fake-clock.ts';
+import type { Flow } from '../roles.ts';
+import { FairQueue, type Release } from './fair-queue.ts';
+
+const never = new AbortController().signal;
+
+/** Asks for slots and notes who gets them, in order. */
+class Crowd {
+  readonly queue: FairQueue;
+  readonly served: string[] = [];
+  readonly #held: { readonly name: string; readonly release: Release }[] = [];
+
+  constructor(slots: number) {
+    this.queue = new FairQueue({ slots });
+  }
+
+  async ask(name: string, count = 1, priority: Flow['priority'] = 'world'): Promise<void> {
+    for (let index = 0; index < count; index++) {
+      void this.queue.acquire({ name, priority }, never).then((release) => {
+        this.served.push(priority === 'world' ? name : `${name}/${priority}`);
+        this.#held.push({ name, release });
+      });
+    }
+    await settle();
+  }
+
+  /** Gives back the oldest slot, of that flow or of any. */
+  async release(name?: string): Promise<void> {
+    const index = this.#held.findIndex((held) => name === undefined || held.name === name);
+    const [held] = this.#held.splice(index, 1);
+    held?.release();
+    await settle();
+  }
+
+  holds(name: string): number {
+    return this.#held.filter((held) => held.name === name).length;
+  }
+}
+
+describe('kube/fair-queue', () => {
+  test('lets as many in flight as there are slots', async () => {
+    const crowd = new Crowd(3);
+    await crowd.ask('a', 5);
+    assert.deepEqual([crowd.queue.inFlight, crowd.queue.depth], [3, 2]);
+    await crowd.release();
+    assert.deepEqual([crowd.queue.inFlight, crowd.queue.depth], [3, 1]);
+  });
+
+  test('flows that wait take turns', async () => {
+    const crowd = new Crowd(1);
+    await crowd.ask('a', 3);
+    await crowd.ask('b', 2);
+    await crowd.ask('c', 1);
+    for (let index = 0; index < 6; index++) await crowd.release();
+    assert.deepEqual(crowd.served, ['a', 'a', 'b', 'c', 'a', 'b']);
+  });
+
+  test('within a flow the world goes before the status, and this before Events', async () => {
+    const crowd = new Crowd(1);
+    await crowd.ask('a');
+    await crowd.ask('a', 1, 'event');
+    await crowd.ask('a', 1, 'status');
+    await crowd.ask('a', 1, 'world');
+    for (let index = 0; index < 4; index++) await crowd.release();
+    assert.deepEqual(crowd.served, ['a', 'a', 'a/status', 'a/event']);
+  });
+
+  test('a flow may hold every slot while nobody else waits', async () => {
+    const crowd = new Crowd(8);
+    await crowd.ask('a', 20);
+    assert.equal(crowd.holds('a'), 8);
+  });
+
+  test('a flow gets nothing above three quarters while another waits', async () => {
+    const crowd = new Crowd(8);
+    await crowd.ask('a', 20);
+    await crowd.ask('b', 20);
+    for (let index = 0; index < 2; index++) await crowd.release('a');
+    assert.deepEqual([crowd.holds('a'), crowd.holds('b')], [6, 2]);
+    // Turns alone would give the next one to each of the two.
+    await crowd.release('b');
+    assert.deepEqual([crowd.holds('a'), crowd.holds('b')], [6, 2]);
+    await crowd.release('b');
+    assert.deepEqual([crowd.holds('a'), crowd.holds('b')], [6, 2]);
+  });
+
+  test('a flow at its limit goes on as soon as nobody else waits', async () => {
+    const queue = new FairQueue({ slots: 4 });
+    const served: string[] = [];
+    const hold = (name: string, signal = never) =>
+      queue.acquire({ name, priority: 'world' }, signal).then((release) => {
+        served.push(name);
+        return release;
+      });
+    const first = await Promise.all([hold('a'), hold('a'), hold('a'), hold('b')]);
+    const stop = new AbortController();
+    const waiting = [hold('a'), hold('b', stop.signal)];
+    first[3]?.();
+    assert.equal(queue.inFlight, 4);
+    await waiting[1];
+    assert.deepEqual(served, ['a', 'a', 'a', 'b', 'b']);
+    const another = hold('c', stop.signal);
+    stop.abort();
+    await assert.rejects(another, { code: 'aborted' });
+    first[0]?.();
+    await waiting[0];
+    assert.deepEqual(served.at(-1), 'a');
+  });
+
+  test('with one slot each flow may have it', async () => {
+    const crowd = new Crowd(1);
+    await crowd.ask('a', 2);
+    await crowd.ask('b', 1);
+    await crowd.release();
+    await crowd.release();
+    assert.deepEqual(crowd.served, ['a', 'a', 'b']);
+  });
+
+  test('giving a slot back twice gives one slot back', async () => {
+    const queue = new FairQueue({ slots: 2 });
+    const release = await queue.acquire({ name: 'a', priority: 'world' }, never);
+    await queue.acquire({ name: 'a', priority: 'world' }, never);
+    release();
+    release();
+    assert.equal(queue.inFlight, 1);
+  });
+
+  test('who gives up waiting leaves no place, no flow and no listener behind', async () => {
+    const queue = new FairQueue({ slots: 1 });
+    const release = await queue.acquire({ name: 'a', priority: 'world' }, never);
+    const stop = new AbortController();
+    const waiting = Array.from({ length: 50 }, (_, index) =>
+      queue.acquire({ name: `b-${index % 7}`, priority: 'status' }, stop.signal),
+    );
+    assert.deepEqual([queue.depth, queue.flowCount], [50, 8]);
+    stop.abort(new Error('enough'));
+    for (const one of waiting) await assert.rejects(one, { code: 'aborted' });
+    assert.deepEqual([queue.depth, queue.flowCount], [0, 1]);
+    assert.equal(getEventListeners(stop.signal, 'abort').length, 0);
+    release();
+    assert.deepEqual([queue.inFlight, queue.flowCount], [0, 0]);
+  });
+
+  test('who got a slot leaves no listener behind', async () => {
+    const queue = new FairQueue({ slots: 1 });
+    const { signal } = new AbortController();
+    const first = await queue.acquire({ name: 'a', priority: 'world' }, signal);
+    const second = queue.acquire({ name: 'a', priority: 'world' }, signal);
+    first();
+    await second;
+    assert.equal(getEventListeners(signal, 'abort').length, 0);
+  });
+
+  test('a random crowd is served completely, never above its slots, never above its share', async () => {
+    let seed = 42;
+    const random = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return seed % below;
+    };
+    const crowd = new Crowd(8);
+    const priorities = ['world', 'status', 'event'] as const;
+    let asked = 0;
+    for (let step = 0; step < 2_000; step++) {
+      if (random(2) === 0) {
+        const count = 1 + random(5);
+        asked += count;
+        await crowd.ask(`flow-${random(4)}`, count, priorities[random(3)] ?? 'world');
+      } else {
+        await crowd.release();
+      }
+      assert.ok(crowd.queue.inFlight <= 8);
+      assert.ok(
+        crowd.queue.depth === 0 || crowd.queue.inFlight === 8,
+        'A free slot while some wait',
+      );
+    }
+    while (crowd.queue.inFlight > 0) await crowd.release();
+    assert.equal(crowd.served.length, asked);
+    assert.equal(crowd.queue.flowCount, 0);
+  });
+});

@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { asCreateError, errorOfAnswer, errorOfStatus, errorOfTransport } from './errors.ts';
+import type { KubeError } from './kube-error.ts';
+
+/** As kube-apiserver 1.36 sends it. */
+function status(code: number, fields: Record<string, unknown>): Record<string, unknown> {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code, ...fields };
+}
+
+const uid = 'b0d0d0d0-0000-0000-0000-000000000000';
+const modified =
+  'the object has been modified; please apply your changes to the latest version and try again';
+
+const answers = [
+  [
+    'not-found',
+    'an object is not there',
+    status(404, {
+      message: 'configmaps "a" not found',
+      reason: 'NotFound',
+      details: { name: 'a', kind: 'configmaps' },
+    }),
+  ],
+  [
+    'kind-missing',
+    'a resource is not served in its group',
+    status(404, {
+      message: 'the server could not find the requested resource',
+      reason: 'NotFound',
+      details: {},
+    }),
+  ],
+  ['kind-missing', 'a group is not served', '404 page not found\n', 404],
+  [
+    'already-exists',
+    'a POST of what is there',
+    status(409, {
+      message: 'configmaps "a" already exists',
+      reason: 'AlreadyExists',
+      details: { name: 'a', kind: 'configmaps' },
+    }),
+  ],
+  [
+    'conflict',
+    'another version than the expected',
+    status(409, {
+      message: `Operation cannot be fulfilled on configmaps "a": ${modified}`,
+      reason: 'Conflict',
+      details: { name: 'a', kind: 'configmaps' },
+    }),
+  ],
+  [
+    'field-conflict',
+    'a field belongs to another manager',
+    status(409, {
+      message: 'Apply failed with 1 conflict: conflict with "x": .data.a',
+      reason: 'Conflict',
+      details: {
+        causes: [
+          { reason: 'FieldManagerConflict', message: 'conflict with "x"', field: '.data.a' },
+        ],
+      },
+    }),
+  ],
+  [
+    'uid-mismatch',
+    'an apply insists on an object that is gone',
+    status(409, {
+      message: `Operation cannot be fulfilled on configmaps "a": uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+      reason: 'Conflict',
+      details: { name: 'a', kind: 'configmaps' },
+    }),
+  ],
+  [
+    'uid-mismatch',
+    'an apply insists on an object that was recreated',
+    status(422, {
+      message: `ConfigMap "a" is invalid: metadata.uid: Invalid value: "${uid}": field is immutable`,
+      reason: 'Invalid',
+      details: {
+        name: 'a',
+        kind: 'ConfigMap',
+        causes: [
+          { reason: 'FieldValueInvalid', message: 'field is immutable', field: 'metadata.uid' },
+        ],
+      },
+    }),
+  ],
+  [
+    'uid-mismatch',
+    'a delete insists on another object',
+    status(409, {
+      message: `Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (${uid}) does not match the UID in record (5ed88923-610b-4039-bb4b-a5c8a06fb067). The object might have been deleted and then recreated`,
+      reason: 'Conflict',
+      details: { name: 'a', kind: 'ConfigMap' },
+    }),
+  ],
+  [
+    'forbidden',
+    'a right is missing',
+    status(403, {
+      message:
+        'configmaps "a" is forbidden: User "nobody" cannot get resource "configmaps" in API group "" in the namespace "default"',
+      reason: 'Forbidden',
+      details: { name: 'a', kind: 'configmaps' },
+    }),
+  ],
+  [
+    'namespace-terminating',
+    'its namespace is being deleted',
+    status(403, {
+      message:
+        'configmaps "a" is forbidden: unable to create new content in namespace term because it is being terminated',
+      reason: 'Forbidden',
+      details: {
+        name: 'a',
+        kind: 'configmaps',
+        causes: [{ reason: 'NamespaceTerminating', message: 'x', field: 'metadata.namespace' }],
+      },
+    }),
+  ],
+  [
+    'quota-exceeded',
+    'a quota is used up',
+    status(403, {
+      message:
+        'secrets "s" is forbidden: exceeded quota: q, requested: count/secrets=1, used: count/secrets=0, limited: count/secrets=0',
+      reason: 'Forbidden',
+      details: { name: 's', kind: 'secrets' },
+    }),
+  ],
+  ['unauthorized', 'nobody knows the token', status(401, { message: 'Unauthorized' })],
+  [
+    'gone',
+    'a version is too old',
+    status(410, { message: 'The provided continue parameter is too old', reason: 'Expired' }),
+  ],
+  ['too-many-requests', 'there are too many', status(429, { message: 'Too many requests' })],
+  ['unavailable', 'the server is overloaded', status(503, { message: 'x' })],
+  ['unavailable', 'a proxy finds no server', '<html>Bad Gateway</html>', 502],
+  [
+    'rejected',
+    'a value is invalid',
+    status(422, {
+      message: 'Deployment.apps "d" is invalid: spec.replicas: Invalid value: -1',
+      reason: 'Invalid',
+      details: {
+        causes: [{ reason: 'FieldValueInvalid', message: 'x', field: 'spec.replicas' }],
+      },
+    }),
+  ],
+  [
+    'rejected',
+    'a body makes no sense',
+    status(400, { message: 'invalid object type', reason: 'BadRequest' }),
+  ],
+  [
+    'rejected',
+    'an apply has a field that the schema does not know',
+    status(500, {
+      message:
+        'failed to create typed patch object (default/d; apps/v1, Kind=Deployment): .spec.replcas: field not declared in schema',
+    }),
+  ],
+  [
+    'server-error',
+    'anything else fails inside the server',
+    status(500, { message: 'etcdserver: leader changed', reason: 'InternalError' }),
+  ],
+  [
+    'too-large',
+    'a body is above the limit',
+    status(413, { message: 'Request entity too large: limit is 3145728' }),
+  ],
+  ['unexpected', 'a method is not allowed', status(405, { reason: 'MethodNotAllowed' })],
+  ['unexpected', 'the answer is a redirection', '', 301],
+] as const;
+
+describe('kube/errors', () => {
+  for (const [code, when, body, http] of answers) {
+    test(`is "${code}" when ${when}`, () => {
+      const found = errorOfAnswer({
+        status: http ?? Number((body as { code: number }).code),
+        body,
+      });
+      assert.equal(found.code, code);
+    });
+  }
+
+  test('reads what is wrong from the one message in which an apply tells it', () => {
+    const message =
+      'failed to create typed patch object (default/d; apps/v1, Kind=Deployment): errors:\n  .spec.a: expected string, got &{x}\n  .spec.b[name="c"].d: field not declared in schema';
+    const { causes } = errorOfAnswer({ status: 500, body: status(500, { message }) });
+    assert.deepEqual(causes, [
+      { reason: 'FieldValueInvalid', message: 'expected string, got &{x}', field: '.spec.a' },
+      {
+        reason: 'FieldValueInvalid',
+        message: 'field not declared in schema',
+        field: '.spec.b[name="c"].d',
+      },
+    ]);
+  });
+
+  test('takes the pause from the header before that of the body', () => {
+    const body = status(429, { details: { retryAfterSeconds: 7 } });
+    assert.equal(errorOfAnswer({ status: 429, body }).retryAfterSeconds, 7);
+    assert.equal(errorOfAnswer({ status: 429, body, retryAfter: '3' }).retryAfterSeconds, 3);
+    assert.equal(errorOfAnswer({ status: 429, body: '' }).retryAfterSeconds, undefined);
+  });
+
+  test('cuts a long message at a whole character', () => {
+    const { message } = errorOfAnswer({
+      status: 400,
+      body: status(400, { message: '€'.repeat(900) }),
+    });
+    assert.equal(message, '€'.repeat(341));
+  });
+
+  test('a Status in a watch is read by its own code', () => {
+    const found = errorOfStatus(
+      status(410, { message: 'too old resource version', reason: 'Expired' }),
+    );
+    assert.deepEqual([found.code, found.status, found.reason], ['gone', 410, 'Expired']);
+    assert.equal(errorOfStatus('nonsense').code, 'server-error');
+  });
+
+  test('only a conflict of a create is an object that exists', () => {
+    const conflict = errorOfAnswer({ status: 409, body: status(409, { reason: 'Conflict' }) });
+    assert.equal((asCreateError(conflict) as KubeError).code, 'already-exists');
+    const gone = errorOfAnswer({ status: 410, body: '' });
+    assert.equal(asCreateError(gone), gone);
+  });
+
+  for (const [code, cause, isWrite, wasSent] of [
+    ['unavailable', 'ECONNREFUSED', true, false],
+    ['unavailable', 'ENOTFOUND', true, false],
+    ['unavailable', 'UND_ERR_CONNECT_TIMEOUT', true, false],
+    ['unavailable', 'DEPTH_ZERO_SELF_SIGNED_CERT', true, false],
+    ['unavailable', 'ECONNRESET', true, false],
+    ['unavailable', 'ECONNRESET', false, true],
+    ['connection-lost', 'ECONNRESET', true, true],
+    ['connection-lost', 'UND_ERR_SOCKET', true, true],
+    ['timeout', 'UND_ERR_HEADERS_TIMEOUT', true, true],
+    ['aborted', 'UND_ERR_ABORTED', true, true],
+    ['unexpected', 'HPE_INVALID_CONSTANT', false, true],
+  ] as const) {
+    const about = `${isWrite ? 'write' : 'read'} ${wasSent ? 'after' : 'before'} it was sent`;
+    test(`${cause} of a ${about} is "${code}"`, () => {
+      const error = Object.assign(new Error('x'), { code: cause });
+      const found = errorOfTransport(error, { isWrite, wasSent });
+      assert.deepEqual([found.code, found.status, found.cause], [code, 0, error]);
+    });
+  }
+
+  test('the error of several addresses is that of the first', () => {
+    const first = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
+    const found = errorOfTransport(new AggregateError([first], 'All addresses failed'), {
+      isWrite: false,
+      wasSent: false,
+    });
+    assert.match(found.message, /ECONNREFUSED/);
+  });
+});
