@@ -1,4 +1,5 @@
 import type { ChildPlan } from '../../compile/index.ts';
+import { allEnded } from './all-ended.ts';
 import { applyElement } from './apply-element.ts';
 import { blockedElement } from './element-result.ts';
 import { heldBy } from './hold.ts';
@@ -10,9 +11,7 @@ export async function applyChild(pass: Pass, resolved: ResolvedChild): Promise<C
   const { plan, isWanted, elements } = resolved;
   if (!isWanted) return { plan, resolution: 'unwanted', elements: [] };
   const held = await heldBy(pass, plan);
-  const results = await Promise.all(
-    elements.map((each) => applyResolved(pass, plan, { each, held })),
-  );
+  const results = await allEnded(elements.map((each) => applyResolved(pass, plan, { each, held })));
   const known = elements.every(({ kind }) => kind === 'rendered');
   return { plan, resolution: known ? 'wanted' : 'unknown', elements: results };
 }

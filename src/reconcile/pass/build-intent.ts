@@ -27,9 +27,9 @@ export interface Intent {
 
 /** Makes a rendered manifest ours: namespace, labels, controller reference; prepared, so that it can be applied and compared. */
 export function buildIntent(pass: Pass, plan: ChildPlan, rendered: KubeObject): Intent | Problem {
-  const namespace = childNamespace(pass, plan);
-  const wrong = misplaced(pass, rendered, namespace);
+  const wrong = misplaced(pass, plan, rendered);
   if (wrong !== undefined) return wrong;
+  const namespace = childNamespace(pass, plan);
   const { name } = rendered.metadata;
   const hasStatus = pass.context.cluster.resourceFor(plan.gvk)?.hasStatus ?? true;
   const manifest = prepare(withBookkeeping(pass, plan, rendered, namespace), plan.type, {
@@ -40,21 +40,24 @@ export function buildIntent(pass: Pass, plan: ChildPlan, rendered: KubeObject): 
 }
 
 /** The namespace that a child of this kind lives in; undefined for cluster-scoped kinds. */
-export function childNamespace({ context, namespace }: Pass, plan: ChildPlan): string | undefined {
-  return context.cluster.resourceFor(plan.gvk)?.namespaced === false ? undefined : namespace;
+export function childNamespace(pass: Pass, plan: ChildPlan): string | undefined {
+  return isNamespaced(pass, plan) ? pass.namespace : undefined;
 }
 
-function misplaced(
-  pass: Pass,
-  rendered: KubeObject,
-  namespace: string | undefined,
-): Problem | undefined {
+function isNamespaced({ context }: Pass, { gvk }: ChildPlan): boolean {
+  return context.cluster.resourceFor(gvk)?.namespaced ?? true;
+}
+
+/** Why a child may not be where it would be: an owner reference is only understood in the owner's own scope. */
+function misplaced(pass: Pass, plan: ChildPlan, rendered: KubeObject): Problem | undefined {
+  const own = childNamespace(pass, plan);
   const asked = rendered.metadata.namespace;
-  if (asked !== undefined && asked !== namespace) {
+  if (asked !== undefined && asked !== own) {
     return invalid(`metadata.namespace: Expected the resource's own namespace, found "${asked}"`);
   }
-  if (pass.namespace !== undefined && namespace === undefined) {
-    return invalid(`kind: Expected a namespaced kind, found "${rendered.kind}"`);
+  if (isNamespaced(pass, plan) !== (pass.namespace !== undefined)) {
+    const scope = pass.namespace === undefined ? 'cluster-scoped' : 'namespaced';
+    return invalid(`kind: Expected a ${scope} kind, found "${rendered.kind}"`);
   }
   return undefined;
 }

@@ -109,6 +109,25 @@ describe('reconcile/prune', () => {
     });
   }
 
+  test('a child that gets another name loses the old object only when the new one is there', async () => {
+    const renamed = shards({ forEach: ({ resource }) => [resource.spec.name] });
+    const world = new OperatorWorld(planOf({ children: [renamed] }));
+    await world.start();
+    const podSet = world.podSet('a', { name: 'old' });
+    const stranger = world.cluster.server.put({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'shard-new', namespace: 'default' },
+    }).object;
+    await world.settle();
+    world.edit(podSet, { spec: { name: 'new' } });
+    await world.settle();
+    assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-new', 'shard-old']);
+    world.remove(stranger);
+    await world.settle();
+    assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-new']);
+  });
+
   test('a child that fails keeps no other child from losing its own', async () => {
     const failing: HandmadeChild = {
       id: 'failing',

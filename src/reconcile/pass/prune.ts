@@ -3,6 +3,7 @@ import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { problemOfRequest } from '../failure.ts';
 import { childLabel } from '../names.ts';
 import { topicOf } from '../wake/child-watch.ts';
+import { allEnded } from './all-ended.ts';
 import { isOurs, isTerminating } from './ownership.ts';
 import { type ChildResult, type Pass, type PrunedObject, worldWrite } from './pass.ts';
 
@@ -19,7 +20,7 @@ export async function prune(pass: Pass): Promise<void> {
       if (isToGo(pass, stored, isWholeSuccess)) leaving.push(stored);
     }
   }
-  pass.pruned.push(...(await Promise.all(leaving.map((stored) => remove(pass, stored)))));
+  pass.pruned.push(...(await allEnded(leaving.map((stored) => remove(pass, stored)))));
 }
 
 function isWhole({ children, context, reads }: Pass): boolean {
@@ -27,6 +28,7 @@ function isWhole({ children, context, reads }: Pass): boolean {
   return readsAreFine && context.plan.children.every(({ id }) => isSettled(children.get(id)));
 }
 
+/** Are `when`, `forEach` and all elements as wanted, so that what is not among them is not wanted? */
 function isSettled(result: ChildResult | undefined): boolean {
   return result?.elements.every(({ problem }) => problem === undefined) ?? false;
 }
@@ -41,7 +43,7 @@ function isToGo(pass: Pass, stored: StoredObject, isWholeSuccess: boolean): bool
   const result = children.get(labels?.[childLabel] ?? '');
   // A child that changed its kind has dropped the objects of the old one.
   const isDropped = result === undefined || gvkKey(result.plan.gvk) !== gvkKey(gvk);
-  return isDropped ? isWholeSuccess : result.resolution !== 'unknown';
+  return isDropped ? isWholeSuccess : isSettled(result);
 }
 
 async function remove(pass: Pass, { object }: StoredObject): Promise<PrunedObject> {

@@ -207,6 +207,25 @@ describe('reconcile/pass tiers', () => {
     });
   }
 
+  test('a cluster-scoped child of a namespaced resource is refused', async () => {
+    const world = await worldOf({
+      children: [
+        {
+          ...configMap('zone'),
+          kind: 'Namespace',
+          template: () => ({ metadata: { name: 'zone' } }),
+        },
+      ],
+    });
+    world.podSet('a');
+    await world.settle();
+    assert.equal(
+      world.ready('a'),
+      'False RenderFailed: zone: kind: Expected a namespaced kind, found "Namespace"',
+    );
+    assert.deepEqual(world.cluster.takeWrites(), ['status PodSet/a']);
+  });
+
   test("a namespace that is not the resource's own is refused", async () => {
     const world = await worldOf({
       children: [

@@ -1,4 +1,5 @@
 import type { ChildPlan } from '../../compile/index.ts';
+import { allEnded } from './all-ended.ts';
 import { applyChild } from './apply-child.ts';
 import { observeReads } from './observe-reads.ts';
 import type { Pass } from './pass.ts';
@@ -10,7 +11,7 @@ export async function wantTier(pass: Pass, tier: readonly ChildPlan[]): Promise<
   await observeReads(pass);
   const resolved = await Promise.all(tier.map((plan) => resolveChild(pass, plan)));
   const claimed = claimNames(pass, resolved);
-  const results = await Promise.all(claimed.map((child) => applyChild(pass, child)));
+  const results = await allEnded(claimed.map((child) => applyChild(pass, child)));
   for (const result of results) {
     pass.children.set(result.plan.id, result);
     pass.wanting.setChild(result.plan.id, seenWhileWanting(result));

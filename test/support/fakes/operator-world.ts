@@ -23,6 +23,7 @@ const types: readonly ResourceType[] = [
   { gvk: gvkOf('v1', 'Secret'), plural: 'secrets', ...namespaced, hasStatus: false },
   { gvk: gvkOf('v1', 'Service'), plural: 'services', ...namespaced },
   { gvk: gvkOf('v1', 'Pod'), plural: 'pods', ...namespaced },
+  { gvk: gvkOf('v1', 'Namespace'), plural: 'namespaces', ...namespaced, namespaced: false },
 ];
 
 /** What came of one pass. */
