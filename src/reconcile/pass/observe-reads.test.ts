@@ -184,6 +184,24 @@ describe('reconcile/reads by name', () => {
     );
     assert.deepEqual(world.get('v1', 'ConfigMap', 'copy-p59')?.data, { text: 'three' });
   });
+
+  test('a change that the watch of the whole kind knew first runs the resource too', async () => {
+    const world = await worldOf(byName, [copy]);
+    for (let number = 0; number < 50; number++) {
+      secret(world, 'one', `s${number}`);
+      world.podSet(`p${number}`, { settings: `s${number}` });
+    }
+    await world.settle();
+    secret(world, 'one', 's50');
+    world.podSet('p50', { settings: 's50' });
+    world.cluster.deliver();
+    // The event of this edit is under way when the kind is listed.
+    world.edit(world.get('v1', 'Secret', 's7')!, { data: { text: 'two' } });
+    await world.runOne('default/p50');
+    assert.deepEqual([...world.queued.keys()], ['default/p7']);
+    await world.settle();
+    assert.deepEqual(world.get('v1', 'ConfigMap', 'copy-p7')?.data, { text: 'two' });
+  });
 });
 
 describe('reconcile/reads by selector', () => {

@@ -1,5 +1,5 @@
 import type { Priority } from '../../controller/index.ts';
-import type { CacheEvent } from '../../kube/roles.ts';
+import type { PassToken } from '../../kube/roles.ts';
 
 /** Puts a resource into the queue because something outside its own pass changed. */
 export interface Waker {
@@ -9,11 +9,19 @@ export interface Waker {
   wakeAll(): void;
 }
 
+/** What of an event says how it wakes. */
+export interface WakingEvent {
+  /** Part of a first list. */
+  readonly initial: boolean;
+  /** The pass whose write it is the answer to. */
+  readonly pass?: PassToken;
+}
+
 /** Wakes a resource for an event, unless the event is the answer to a write of its own pass. */
 export function wakeFor(
   waker: Waker,
   key: string,
-  { event, shared = false }: { readonly event: CacheEvent; readonly shared?: boolean },
+  { event, shared = false }: { readonly event: WakingEvent; readonly shared?: boolean },
 ): void {
   if (event.pass?.key === key && event.pass.definition === waker.definition) return;
   waker.wake(key, event.initial || shared ? 'low' : 'normal');

@@ -1,0 +1,141 @@
+import type {
+  Informer,
+  InformerState,
+  ObjectRef,
+  StoredObject,
+  Watcher,
+} from '../../kube/roles.ts';
+import type { Gvk } from '../../util/gvk.ts';
+import { topicOf } from './child-watch.ts';
+import type { Change } from './object-change.ts';
+import type { WakingEvent } from './waker.ts';
+
+/** From so many names on, one watch of the whole kind replaces the watches of single objects. */
+const singleWatches = 50;
+
+/** A change of one object, as {@link NamedKindOptions.onChange} gets it. */
+export type NamedChange = Change & WakingEvent;
+
+export interface NamedKindOptions {
+  readonly gvk: Gvk;
+  readonly watcher: Watcher;
+  readonly onChange: (topic: string, change: NamedChange) => void;
+  /** The state of the watch that knows this object has changed. */
+  readonly onState: (topic: string) => void;
+}
+
+interface Entry {
+  readonly ref: ObjectRef;
+  /** Undefined once the watch of the whole kind has taken over. */
+  single: Source | undefined;
+}
+
+interface Source {
+  readonly informer: Informer;
+  stop(): void;
+}
+
+/** The objects of one kind that are watched by name: one by one while they are few, all at once when they are many. */
+export class NamedKind {
+  readonly #options: NamedKindOptions;
+  readonly #entries = new Map<string, Entry>();
+  #wide: Source | undefined;
+
+  constructor(options: NamedKindOptions) {
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  /** Starts to watch an object, unless it is watched already. */
+  informerOf(topic: string, ref: ObjectRef): Informer {
+    const entry = this.#entries.get(topic) ?? { ref, single: undefined };
+    this.#entries.set(topic, entry);
+    if (this.#entries.size > singleWatches) this.#wide ??= this.#watchAll();
+    // It may never sync: the right to list a kind is more than the right to read some of it.
+    if (this.#wide?.informer.state.kind === 'synced') return this.#wide.informer;
+    entry.single ??= this.#watchOne(topic, ref);
+    return entry.single.informer;
+  }
+
+  /** The object as far as it is known; starts no watch. */
+  peek(topic: string): StoredObject | undefined {
+    const entry = this.#entries.get(topic);
+    if (entry === undefined) return undefined;
+    const source = entry.single ?? this.#wide;
+    return source?.informer.get(entry.ref.namespace, entry.ref.name);
+  }
+
+  /** Ends the watch of one object, and the one of the whole kind with the last. */
+  release(topic: string): void {
+    this.#entries.get(topic)?.single?.stop();
+    this.#entries.delete(topic);
+    if (!this.isEmpty) return;
+    this.#wide?.stop();
+    this.#wide = undefined;
+  }
+
+  *problems(): Iterable<{ readonly watching: string; readonly state: InformerState }> {
+    for (const { ref, single } of this.#entries.values()) {
+      if (single?.informer.state.kind !== 'failing') continue;
+      yield { watching: `${ref.gvk.kind} "${ref.name}"`, state: single.informer.state };
+    }
+  }
+
+  stop(): void {
+    for (const topic of [...this.#entries.keys()]) this.release(topic);
+  }
+
+  #watchOne(topic: string, { gvk, namespace, name }: ObjectRef): Source {
+    const informer = this.#options.watcher.acquire({
+      gvk,
+      ...(namespace === undefined ? {} : { namespace }),
+      fieldSelector: `metadata.name=${name}`,
+    });
+    return this.#listen(
+      informer,
+      informer.onState(() => this.#options.onState(topic)),
+    );
+  }
+
+  #watchAll(): Source {
+    const informer = this.#options.watcher.acquire({ gvk: this.#options.gvk });
+    return this.#listen(
+      informer,
+      informer.onState(({ kind }) => {
+        if (kind === 'synced') this.#takeOver(informer);
+      }),
+    );
+  }
+
+  #takeOver(wide: Informer): void {
+    for (const [topic, entry] of this.#entries) {
+      const { single, ref } = entry;
+      if (single === undefined) continue;
+      const old = single.informer.get(ref.namespace, ref.name);
+      const current = wide.get(ref.namespace, ref.name);
+      single.stop();
+      entry.single = undefined;
+      this.#options.onState(topic);
+      // What the list of the kind knew first is never told by the watch that has just ended.
+      this.#options.onChange(topic, { old, current, initial: false });
+    }
+  }
+
+  #listen(informer: Informer, unobserve: () => void): Source {
+    const unsubscribe = informer.subscribe((event) => {
+      const namespace = event.namespace === '' ? undefined : event.namespace;
+      this.#options.onChange(topicOf(this.#options.gvk, namespace, event.name), event);
+    });
+    return {
+      informer,
+      stop() {
+        unsubscribe();
+        unobserve();
+        informer.release();
+      },
+    };
+  }
+}
