@@ -1,3 +1,4 @@
+export { type CompileOptions, type CompileResult, compile } from './compile.ts';
 export type {
   ChildPlan,
   Element,

@@ -1,0 +1,29 @@
+import type { ChildParts, DefinitionParts } from '../definition-parts.ts';
+import type { CompiledTemplate } from '../template.ts';
+
+/** A template and what it is for: that decides which names its expressions see. */
+export interface TemplateUse {
+  readonly role: 'var' | 'read' | 'when' | 'forEach' | 'template' | 'ready' | 'status';
+  readonly template: CompiledTemplate;
+  /** The child that it belongs to. */
+  readonly child?: ChildParts;
+}
+
+/** All templates of a definition. */
+export function templateUses(parts: DefinitionParts): readonly TemplateUse[] {
+  return [
+    ...[...parts.vars.values()].map((template): TemplateUse => ({ role: 'var', template })),
+    ...parts.reads.flatMap(({ name, matchLabels, matchExpressions }) =>
+      [name, matchLabels, matchExpressions].flatMap((template): TemplateUse[] =>
+        template === undefined ? [] : [{ role: 'read', template }],
+      ),
+    ),
+    ...parts.children.flatMap((child) =>
+      (['when', 'forEach', 'template', 'ready'] as const).flatMap((role): TemplateUse[] => {
+        const template = child[role];
+        return template === undefined ? [] : [{ role, template, child }];
+      }),
+    ),
+    ...[...parts.status.values()].map((template): TemplateUse => ({ role: 'status', template })),
+  ];
+}

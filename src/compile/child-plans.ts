@@ -1,0 +1,85 @@
+import type { SourceMap } from '../definition/index.ts';
+import type { ChildParts, DefinitionParts } from './definition-parts.ts';
+import type { ChildPlan, FieldPath, ReadPlan } from './operator-plan.ts';
+import { pathsBelow, shortest, statusPaths } from './read-paths.ts';
+import { shapeOfSelector, watchSelectorOf } from './selector-shape.ts';
+import type { SlotReference } from './template.ts';
+import type { UsesFinder } from './uses.ts';
+
+export interface PlansOptions {
+  readonly parts: DefinitionParts;
+  readonly uses: UsesFinder;
+  readonly source: SourceMap;
+}
+
+/** What the runtime needs to know of each child and read. */
+export interface Plans {
+  readonly children: readonly ChildPlan[];
+  readonly reads: readonly ReadPlan[];
+  readonly statusPathsRead: readonly FieldPath[];
+}
+
+/** Sums up what expressions read, by child, by read and of the status. */
+export function createPlans({ parts, uses, source }: PlansOptions): Plans {
+  const wanting = [
+    ...parts.children.flatMap(({ when, forEach, template }) => [when, forEach, template]),
+    ...parts.reads.flatMap((read) => [read.name, read.matchLabels, read.matchExpressions]),
+  ];
+  const readyTemplates = parts.children.map(({ ready }) => ready);
+  const byOthers = uses.of(...wanting).references;
+  const outsideStatus = uses.of(...wanting, ...readyTemplates).references;
+  const anywhere = uses.of(...wanting, ...readyTemplates, ...parts.status.values()).references;
+
+  function childPlan(child: ChildParts): ChildPlan {
+    const { definition, pointer, type, when, forEach, template, ready } = child;
+    const { id, gvk, after, conflicts } = definition;
+    const used = uses.of(when, forEach, template);
+    return {
+      id,
+      gvk,
+      isList: forEach !== undefined,
+      hasWhen: when !== undefined,
+      hasReady: ready !== undefined,
+      after,
+      childrenRead: used.children,
+      readsUsed: used.reads,
+      conflicts,
+      type,
+      pathsRead: shortest([
+        ...pathsBelow(anywhere, 'children', id),
+        ...ownPaths(uses.of(ready).references),
+      ]),
+      pathsReadByOthers: pathsBelow(byOthers, 'children', id),
+      line: source.valueAt(pointer).line,
+    };
+  }
+
+  return {
+    children: parts.children.map(childPlan),
+    reads: parts.reads.map((read): ReadPlan => {
+      const { id, gvk, by, optional } = read.definition;
+      const pathsRead = pathsBelow(anywhere, 'reads', id);
+      if (by.kind === 'name') return { id, gvk, by: 'name', optional, pathsRead };
+      const shape = shapeOfSelector(read, parts.vars);
+      const watchSelector = watchSelectorOf(shape);
+      const indexKey = [...(shape.labels ?? [])].find(([, value]) => value === undefined)?.[0];
+      return {
+        id,
+        gvk,
+        by: 'selector',
+        optional,
+        pathsRead,
+        ...(watchSelector === undefined ? {} : { watchSelector }),
+        ...(indexKey === undefined ? {} : { indexKey }),
+      };
+    }),
+    statusPathsRead: statusPaths(outsideStatus),
+  };
+}
+
+/** What `ready` reads of its own `$child`. */
+function ownPaths(references: readonly SlotReference[]): readonly FieldPath[] {
+  return references.flatMap(({ reference }) =>
+    reference.root === 'child' ? [reference.path] : [],
+  );
+}

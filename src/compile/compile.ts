@@ -1,0 +1,99 @@
+import {
+  type Diagnostic,
+  type LocatedDefinition,
+  parseYaml,
+  printYaml,
+} from '../definition/index.ts';
+import { invariant } from '../util/invariant.ts';
+import { isJsonObject } from '../util/json.ts';
+import type { KubeObject } from '../util/kube-object.ts';
+import { readinessOf } from '../util/readiness/readiness-of.ts';
+import { checkForEach } from './checks/check-for-each.ts';
+import { checkNames } from './checks/check-names.ts';
+import { checkPaths } from './checks/check-paths.ts';
+import { checkScope } from './checks/check-scope.ts';
+import { checkSelectors } from './checks/check-selectors.ts';
+import { checkSources, warnAboutWhen } from './checks/check-sources.ts';
+import { checkStatus } from './checks/check-status.ts';
+import { createPlans, type Plans } from './child-plans.ts';
+import { compileParts, type DefinitionParts, isSecret } from './definition-parts.ts';
+import { createDiagnostics } from './diagnostics.ts';
+import { createKindTypes } from './kind-types.ts';
+import { createLeafParser, type LeafParser } from './language/index.ts';
+import type { ChildPlan, OperatorPlan } from './operator-plan.ts';
+import { orderChildren } from './order.ts';
+import { startPhase } from './phase.ts';
+import { createPlanParts } from './plan-parts.ts';
+import type { SchemaSource } from './schema-source.ts';
+import { createUsesFinder } from './uses.ts';
+
+export interface CompileOptions {
+  /** Schemas of children and reads. Kinds that it does not know, all of them without it, are not checked. */
+  readonly schemas?: SchemaSource;
+}
+
+export interface CompileResult {
+  /** Undefined when there are errors. */
+  readonly plan?: OperatorPlan;
+  /** All that was found, by position; at most 100. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Compiles a definition to the plan that passes render with, or tells all that is wrong with it. Pure: the same input gives
+ * an equal plan; nothing is kept between calls. Does not throw for a user's mistake.
+ */
+export function compile(located: LocatedDefinition, options: CompileOptions = {}): CompileResult {
+  const { definition, source } = located;
+  const { schemas } = options;
+  const diagnostics = createDiagnostics(source);
+  const types = createKindTypes(definition, schemas);
+  const parts = compileParts({ located, types, parser: createParser(), diagnostics });
+  const uses = createUsesFinder(parts);
+  checkNames(parts, diagnostics);
+  checkPaths({ parts, resource: types.resource, diagnostics });
+  checkSources({ parts, uses, diagnostics });
+  checkStatus(definition, types.statusFields, diagnostics);
+  checkForEach(parts, diagnostics);
+  checkSelectors(parts, diagnostics);
+  checkScope(parts, schemas, diagnostics);
+  warnAboutWhen(parts, diagnostics);
+  const tiers = orderChildren(parts, diagnostics);
+  const found = diagnostics.finish();
+  if (found.some(({ severity }) => severity === 'error')) return { diagnostics: found };
+  const plans = createPlans({ parts, uses, source });
+  const shared = createPlanParts({ definition, parts, uses, secrets: secretsOf(parts) });
+  const plan: OperatorPlan = {
+    name: definition.name,
+    revision: definition.revision,
+    definition,
+    resourceType: types.resource,
+    ...plans,
+    tiers: tiers.map((ids) => ids.map((id) => planOf(plans, id))),
+    startPhase: (input) => startPhase(shared, input),
+  };
+  return { plan: Object.freeze(plan), diagnostics: found };
+}
+
+function createParser(): LeafParser {
+  return createLeafParser({ parseYaml, printYaml, isReady });
+}
+
+function isReady(object: Readonly<Record<string, unknown>>): boolean {
+  if (typeof object.apiVersion !== 'string' || !isJsonObject(object.metadata)) return false;
+  return readinessOf(object as KubeObject).state === 'Ready';
+}
+
+function secretsOf(parts: DefinitionParts): ReadonlySet<string> {
+  const named = [
+    ...parts.children.map(({ definition }) => ['children', definition] as const),
+    ...parts.reads.map(({ definition }) => ['reads', definition] as const),
+  ];
+  return new Set(named.flatMap(([root, { id, gvk }]) => (isSecret(gvk) ? [`${root}.${id}`] : [])));
+}
+
+function planOf({ children }: Plans, id: string): ChildPlan {
+  const plan = children.find((child) => child.id === id);
+  invariant(plan !== undefined, `Child "${id}" has no plan`);
+  return plan;
+}

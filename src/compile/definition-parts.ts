@@ -1,0 +1,178 @@
+import type { ChildDefinition, LocatedDefinition, ReadDefinition } from '../definition/index.ts';
+import { type Gvk, gvkKey } from '../util/gvk.ts';
+import { pointerTo } from '../util/json-pointer.ts';
+import type { Diagnostics } from './diagnostics.ts';
+import type { KindTypes } from './kind-types.ts';
+import type { LeafParser } from './language/index.ts';
+import type { ScalarType, SchemaType } from './schema/schema-type.ts';
+import type { CompiledTemplate } from './template.ts';
+import { compileTemplate, type TemplateOptions } from './template-compiler.ts';
+
+/** All templates of a definition, compiled one by one; what they read of each other is not looked at yet. */
+export interface DefinitionParts {
+  readonly vars: ReadonlyMap<string, CompiledTemplate>;
+  readonly reads: readonly ReadParts[];
+  readonly children: readonly ChildParts[];
+  readonly status: ReadonlyMap<string, CompiledTemplate>;
+}
+
+export interface ReadParts {
+  readonly definition: ReadDefinition;
+  readonly pointer: string;
+  readonly type: SchemaType | undefined;
+  readonly name?: CompiledTemplate;
+  readonly matchLabels?: CompiledTemplate;
+  readonly matchExpressions?: CompiledTemplate;
+}
+
+export interface ChildParts {
+  readonly definition: ChildDefinition;
+  readonly pointer: string;
+  readonly type: SchemaType | undefined;
+  readonly template: CompiledTemplate;
+  readonly when?: CompiledTemplate;
+  readonly forEach?: CompiledTemplate;
+  readonly ready?: CompiledTemplate;
+}
+
+export interface PartsOptions {
+  readonly located: LocatedDefinition;
+  readonly types: KindTypes;
+  readonly parser: LeafParser;
+  readonly diagnostics: Diagnostics;
+}
+
+const booleanType: ScalarType = {
+  kind: 'scalar',
+  builtIn: false,
+  accepts: ['boolean'],
+  format: 'exact',
+};
+const textType: ScalarType = { ...booleanType, accepts: ['string'] };
+const textsType: SchemaType = {
+  kind: 'map',
+  builtIn: false,
+  atomic: false,
+  item: textType,
+  keepsNull: false,
+};
+
+/** Compiles every template of a definition. */
+export function compileParts({
+  located,
+  types,
+  parser,
+  diagnostics,
+}: PartsOptions): DefinitionParts {
+  const { definition } = located;
+  const compile = (
+    options: Omit<TemplateOptions, 'parser' | 'diagnostics' | 'quotes'> & {
+      readonly quotes?: boolean;
+    },
+  ) => compileTemplate({ quotes: true, ...options, parser, diagnostics });
+
+  function compileRead(read: ReadDefinition, index: number): ReadParts {
+    const pointer = pointerTo('/spec/reads', index);
+    const base = { definition: read, pointer, type: types.typeOf(read.gvk) };
+    const { by, id } = read;
+    const field = `reads.${id}`;
+    if (by.kind === 'name') {
+      const at = pointerTo(pointer, 'name');
+      const options = { tree: by.name, pointer: at, field: `${field}.name`, type: textType };
+      return { ...base, name: compile(options) };
+    }
+    if (by.selector === 'all') return base;
+    const { matchLabels, matchExpressions } = by.selector;
+    const selector = pointerTo(pointer, 'selector');
+    return {
+      ...base,
+      ...(matchLabels !== undefined && {
+        matchLabels: compile({
+          tree: matchLabels,
+          pointer: pointerTo(selector, 'matchLabels'),
+          field: `${field}.selector.matchLabels`,
+          type: textsType,
+        }),
+      }),
+      ...(matchExpressions !== undefined && {
+        matchExpressions: compile({
+          tree: matchExpressions,
+          pointer: pointerTo(selector, 'matchExpressions'),
+          field: `${field}.selector.matchExpressions`,
+          type: undefined,
+        }),
+      }),
+    };
+  }
+
+  function compileChild(child: ChildDefinition, index: number): ChildParts {
+    const pointer = pointerTo('/spec/children', index);
+    const type = types.typeOf(child.gvk);
+    const template = compile({
+      tree: child.template,
+      pointer: pointerTo(pointer, 'template'),
+      field: '',
+      type,
+      quotes: !isSecret(child.gvk),
+    });
+    const optional = (field: 'when' | 'forEach' | 'ready', fieldType: SchemaType | undefined) =>
+      child[field] === undefined
+        ? undefined
+        : compile({
+            tree: child[field],
+            pointer: pointerTo(pointer, field),
+            field,
+            type: fieldType,
+          });
+    const when = optional('when', booleanType);
+    const forEach = optional('forEach', undefined);
+    const ready = optional('ready', booleanType);
+    return {
+      definition: child,
+      pointer,
+      type,
+      template,
+      ...(when && { when }),
+      ...(forEach && { forEach }),
+      ...(ready && { ready }),
+    };
+  }
+
+  const statusTypes = types.statusFields;
+  return {
+    vars: mapValues(definition.vars, (tree, name) =>
+      compile({
+        tree,
+        pointer: pointerTo('/spec/vars', name),
+        field: `vars.${name}`,
+        type: undefined,
+      }),
+    ),
+    reads: definition.reads.map(compileRead),
+    children: definition.children.map(compileChild),
+    status: mapValues(definition.status, (tree, name) =>
+      compile({
+        tree,
+        pointer: pointerTo('/spec/status', name),
+        field: `status.${name}`,
+        type: statusTypes?.fields.get(name)?.type,
+        unknownField: {
+          code: 'unknown-path',
+          hint: 'Add it to the status in the schema of the CRD',
+        },
+      }),
+    ),
+  };
+}
+
+/** Values of Secrets never stand in a message. */
+export function isSecret(gvk: Gvk): boolean {
+  return gvkKey(gvk) === 'v1/Secret';
+}
+
+function mapValues(
+  record: Readonly<Record<string, unknown>>,
+  compile: (tree: unknown, name: string) => CompiledTemplate,
+): ReadonlyMap<string, CompiledTemplate> {
+  return new Map(Object.entries(record).map(([name, tree]) => [name, compile(tree, name)]));
+}

@@ -1,0 +1,159 @@
+import { FitError, fit } from './fit.ts';
+import { describeFound } from './found-value.ts';
+import type { Expression, Scope } from './language/index.ts';
+import { RenderError, renderErrorOf } from './render-error.ts';
+import type { Slot } from './template.ts';
+import { then } from './then.ts';
+
+/** Characters of a text that is put together of parts. */
+const longestText = 256 * 1024;
+const emptyList: readonly unknown[] = Object.freeze([]);
+
+export interface SlotOptions {
+  readonly scope: Scope;
+  /** May messages quote values? */
+  readonly quotes: boolean;
+}
+
+/**
+ * Evaluates all slots of a template to values that fit their fields; undefined means that the field is left out.
+ * Synchronous as long as all expressions are.
+ * @throws RenderError (also as a rejection)
+ */
+export function evaluateSlots(
+  slots: readonly Slot[],
+  options: SlotOptions,
+): readonly unknown[] | Promise<readonly unknown[]> {
+  const values = new Array<unknown>(slots.length);
+  const pending: Promise<void>[] = [];
+  try {
+    for (const [index, slot] of slots.entries()) {
+      const value = evaluateSlot(slot, options);
+      if (value instanceof Promise) {
+        pending.push(
+          value.then((settled) => {
+            values[index] = settled;
+          }),
+        );
+      } else values[index] = value;
+    }
+  } catch (error) {
+    // Those that are under way have nobody else to listen to them.
+    void Promise.allSettled(pending);
+    throw error;
+  }
+  return pending.length === 0 ? values : Promise.all(pending).then(() => values);
+}
+
+function evaluateSlot(slot: Slot, options: SlotOptions): unknown {
+  const { leaf } = slot;
+  if (leaf.kind === 'text') {
+    return then(evaluateParts(slot, leaf.parts, options), (text) => finish(slot, text, options));
+  }
+  return then(evaluate(leaf.expression, slot, options), (value) => finish(slot, value, options));
+}
+
+function evaluate(expression: Expression, slot: Slot, { scope }: SlotOptions): unknown {
+  try {
+    const value = expression.evaluate(scope);
+    if (!(value instanceof Promise)) return value;
+    return value.catch((error: unknown) => {
+      throw renderErrorOf(error, slot.place);
+    });
+  } catch (error) {
+    throw renderErrorOf(error, slot.place);
+  }
+}
+
+function evaluateParts(
+  slot: Slot,
+  parts: readonly (string | Expression)[],
+  options: SlotOptions,
+): string | Promise<string> {
+  const values: unknown[] = [];
+  try {
+    for (const part of parts) {
+      values.push(typeof part === 'string' ? part : evaluate(part, slot, options));
+    }
+  } catch (error) {
+    void Promise.allSettled(values);
+    throw error;
+  }
+  const join = (settled: readonly unknown[]) => joinParts(slot, parts, settled);
+  return values.some((value) => value instanceof Promise)
+    ? Promise.all(values).then(join)
+    : join(values);
+}
+
+function joinParts(
+  slot: Slot,
+  parts: readonly (string | Expression)[],
+  values: readonly unknown[],
+): string {
+  let text = '';
+  for (const [index, value] of values.entries()) {
+    if (typeof value === 'string') text += value;
+    else if (typeof value === 'number' || typeof value === 'boolean') text += String(value);
+    else throw badPart(slot, parts[index], value);
+    if (text.length > longestText) {
+      const message = `Expected a text of at most ${longestText} characters`;
+      throw new RenderError('limit-reached', message, slot.place);
+    }
+  }
+  return text;
+}
+
+function badPart(slot: Slot, part: string | Expression | undefined, value: unknown): RenderError {
+  const name = typeof part === 'object' ? shorten(part.source) : '';
+  if (value === undefined) {
+    return new RenderError('missing-value', `Missing value "${name}"`, slot.place);
+  }
+  const found = describeFound(value, false);
+  const message = `Expected a text, a number or a boolean from "${name}", found ${found}`;
+  return new RenderError('wrong-type', message, slot.place);
+}
+
+function finish(slot: Slot, value: unknown, options: SlotOptions): unknown {
+  switch (slot.role) {
+    case 'key':
+      return finishKey(slot, value, options);
+    case 'spread':
+      if (value === undefined) return emptyList;
+      return Array.isArray(value)
+        ? value.map((item) => fitted(slot, item, options))
+        : [fitted(slot, value, options)];
+    case 'value':
+      if (value !== undefined) return fitted(slot, value, options);
+      return slot.type?.kind === 'list' && !isOptional(slot) ? emptyList : undefined;
+  }
+}
+
+function finishKey(slot: Slot, value: unknown, { quotes }: SlotOptions): string | undefined {
+  if (value === undefined && isOptional(slot)) return undefined;
+  if (value === undefined) {
+    throw new RenderError('missing-value', 'Missing value of the key', slot.place);
+  }
+  if (typeof value !== 'string' || value === '__proto__') {
+    const message = `Expected a text as the key, found ${describeFound(value, quotes)}`;
+    throw new RenderError('wrong-type', message, slot.place);
+  }
+  return value;
+}
+
+function isOptional({ leaf }: Slot): boolean {
+  return leaf.kind === 'value' && leaf.mode === 'optional';
+}
+
+function fitted(slot: Slot, value: unknown, { quotes }: SlotOptions): unknown {
+  try {
+    return fit(value, { type: slot.type, field: slot.place.field, quotes });
+  } catch (error) {
+    if (error instanceof FitError) throw new RenderError(error.code, error.message, slot.place);
+    throw error;
+  }
+}
+
+function shorten(source: string): string {
+  const line = source.replaceAll(/\s+/g, ' ');
+  return line.length <= 80 ? line : `${line.slice(0, 77)}...`;
+}

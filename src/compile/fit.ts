@@ -1,0 +1,166 @@
+import { didYouMean } from './did-you-mean.ts';
+import { fieldBelow } from './field-path.ts';
+import { describeFound } from './found-value.ts';
+import type { RenderFailure } from './operator-plan.ts';
+import { fitScalar, scalarNames } from './scalar-fit.ts';
+import type {
+  BranchType,
+  ListType,
+  MapType,
+  SchemaType,
+  StructType,
+} from './schema/schema-type.ts';
+
+/** What to fit into, and how to speak of it. */
+export interface FitTarget {
+  readonly type: SchemaType | undefined;
+  /** For messages: where the value lands. */
+  readonly field: string;
+  /** May messages quote short values? Never those of Secrets. */
+  readonly quotes: boolean;
+}
+
+/** A value that does not fit. */
+export class FitError extends Error {
+  readonly code: RenderFailure['code'];
+  readonly hint: string | undefined;
+  constructor(message: string, options: { code?: RenderFailure['code']; hint?: string } = {}) {
+    super(message);
+    this.code = options.code ?? 'wrong-type';
+    this.hint = options.hint;
+  }
+}
+
+/**
+ * Fits a result to the schema of the field that it lands in, at every depth (definition.md section 2, "Types").
+ * Gives the value itself where nothing is to change. Undefined stays undefined.
+ * @throws FitError where it does not fit.
+ */
+export function fit(value: unknown, target: FitTarget): unknown {
+  const { type } = target;
+  if (type === undefined || value === undefined) return value;
+  switch (type.kind) {
+    case 'any':
+      return value;
+    case 'scalar':
+      return value === null ? value : fitScalarField(value, target, type.accepts);
+    case 'list':
+      return value === null ? value : fitList(value, type, target);
+    case 'map':
+      return value === null ? value : fitMap(value, type, target);
+    case 'struct':
+      return value === null ? value : fitStruct(value, type, target);
+    case 'branch':
+      return fitBranch(value, type, target);
+  }
+}
+
+function fitScalarField(
+  value: unknown,
+  target: FitTarget,
+  accepts: Parameters<typeof fitScalar>[1]['accepts'],
+): unknown {
+  const fitted = fitScalar(value, { accepts, builtIn: target.type?.builtIn === true });
+  if (fitted === undefined) throw mismatch(scalarNames(accepts), value, target);
+  return fitted;
+}
+
+function fitList(value: unknown, type: ListType, target: FitTarget): unknown {
+  // JSONata turns a list of one into its element.
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const fitted = items.map((item, index) => {
+    const field = fieldBelow(target.field, index);
+    const inner = { ...target, type: type.item, field };
+    if (item === null && type.item.kind !== 'any') throw mismatch(nameOf(type.item), item, inner);
+    return fit(item, inner);
+  });
+  return Array.isArray(value) && fitted.every((item, index) => item === value[index])
+    ? value
+    : fitted;
+}
+
+function fitMap(value: unknown, type: MapType, target: FitTarget): unknown {
+  return fitFields(objectOf(value, target), (key, field) => {
+    if (field === null && !type.keepsNull) return undefined;
+    return fit(field, { ...target, type: type.item, field: fieldBelow(target.field, key) });
+  });
+}
+
+function fitStruct(value: unknown, type: StructType, target: FitTarget): unknown {
+  return fitFields(objectOf(value, target), (key, field) => {
+    const known = type.fields.get(key);
+    const inner = fieldBelow(target.field, key);
+    if (known === undefined) {
+      if (!type.open) throw unknownField(type, key, inner);
+      return field;
+    }
+    if (field === null && !known.keepsNull) return undefined;
+    return fit(field, { ...target, type: known.type, field: inner });
+  });
+}
+
+/** A schema, a list of schemas or names, or a plain value. */
+function fitBranch(value: unknown, type: BranchType, target: FitTarget): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item, index) =>
+      fitBranch(item, type, { ...target, field: fieldBelow(target.field, index) }),
+    );
+  }
+  return typeof value === 'object' ? fit(value, { ...target, type: type.either }) : value;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** `null` is a missing value: the field is left out, unless null is one of its values. */
+function fitFields(
+  object: Fields,
+  fitField: (key: string, value: unknown) => unknown,
+): Fields {
+  let changed: Record<string, unknown> | undefined;
+  for (const key of Object.keys(object)) {
+    const value = object[key];
+    const fitted = fitField(key, value);
+    if (fitted === value) continue;
+    changed ??= { ...object };
+    if (fitted === undefined) delete changed[key];
+    else changed[key] = fitted;
+  }
+  return changed ?? object;
+}
+
+function objectOf(value: unknown, target: FitTarget): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw mismatch('a map', value, target);
+  }
+  return value as Fields;
+}
+
+/** A field that a kind does not have: the server refuses the whole object for it. */
+export function unknownField(type: StructType, key: string, field: string): FitError {
+  const hint = didYouMean(key, type.fields.keys());
+  const suffix = hint === undefined ? '' : `. ${hint}`;
+  return new FitError(`Unknown field ${field}${suffix}`, {
+    code: 'invalid-manifest',
+    ...(hint === undefined ? {} : { hint }),
+  });
+}
+
+function mismatch(expected: string, value: unknown, { field, quotes }: FitTarget): FitError {
+  return new FitError(`Expected ${expected} at ${field}, found ${describeFound(value, quotes)}`);
+}
+
+/** What a type takes, for people. */
+export function nameOf(type: SchemaType): string {
+  switch (type.kind) {
+    case 'scalar':
+      return scalarNames(type.accepts);
+    case 'list':
+      return 'a list';
+    case 'map':
+    case 'struct':
+    case 'branch':
+      return 'a map';
+    case 'any':
+      return 'a value';
+  }
+}

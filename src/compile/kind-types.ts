@@ -1,0 +1,33 @@
+import type { OperatorDefinition } from '../definition/index.ts';
+import { type Gvk, gvkKey } from '../util/gvk.ts';
+import { createSchemaCompiler, customResourceSchema } from './schema/index.ts';
+import type { SchemaType, StructType } from './schema/schema-type.ts';
+import type { SchemaSource } from './schema-source.ts';
+
+/** The types of the kinds that a definition speaks of. */
+export interface KindTypes {
+  readonly resource: SchemaType;
+  /** Undefined: the status may hold anything. */
+  readonly statusFields: StructType | undefined;
+  /** Undefined: not known, so nothing is checked. */
+  typeOf(gvk: Gvk): SchemaType | undefined;
+}
+
+/** Compiles types on demand. */
+export function createKindTypes(
+  { kind }: OperatorDefinition,
+  schemas: SchemaSource | undefined,
+): KindTypes {
+  const compiler = createSchemaCompiler();
+  const resource = compiler.compile(customResourceSchema(kind.schema, kind.gvk));
+  const status = resource.kind === 'struct' ? resource.fields.get('status')?.type : undefined;
+  return {
+    resource,
+    statusFields: status?.kind === 'struct' ? status : undefined,
+    typeOf(gvk) {
+      if (gvkKey(gvk) === gvkKey(kind.gvk)) return resource;
+      const schema = schemas?.schemaFor(gvk);
+      return schema && compiler.compile(schema);
+    },
+  };
+}

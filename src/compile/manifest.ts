@@ -1,0 +1,26 @@
+import type { KubeObject } from '../util/kube-object.ts';
+import { describeFound } from './found-value.ts';
+import { isObjectName } from './object-name.ts';
+import { RenderError } from './render-error.ts';
+import type { CompiledTemplate } from './template.ts';
+
+/**
+ * Sees to it that a rendered manifest has a name. Kind and apiVersion are literals, which the definition's rules have checked.
+ * @throws RenderError
+ */
+export function checkManifest(rendered: unknown, template: CompiledTemplate): KubeObject {
+  const manifest = rendered as KubeObject;
+  const name: unknown = manifest.metadata?.name;
+  if (typeof name === 'string' && isObjectName(name)) return manifest;
+  const place = placeOfName(template);
+  if (name === undefined) {
+    throw new RenderError('missing-value', 'Missing value of metadata.name', place);
+  }
+  const message = `Expected a name at metadata.name, found ${describeFound(name, true)}`;
+  throw new RenderError('invalid-manifest', message, place);
+}
+
+function placeOfName({ slots, place }: CompiledTemplate): CompiledTemplate['place'] {
+  const slot = slots.find((each) => each.place.field === 'metadata.name');
+  return slot?.place ?? { ...place, field: 'metadata.name' };
+}

@@ -1,0 +1,89 @@
+import type { ChildParts, DefinitionParts } from './definition-parts.ts';
+import { createForEach, type ForEach } from './for-each.ts';
+import type { OperatorPlan } from './operator-plan.ts';
+import { createRenderRequest, type RenderRequest } from './read-request.ts';
+import type { CompiledTemplate } from './template.ts';
+import type { Uses, UsesFinder } from './uses.ts';
+
+/** Something that is evaluated as a whole: it waits, fails or has a result. */
+export interface Unit {
+  readonly template: CompiledTemplate;
+  readonly uses: Uses;
+  /** False: the values may come from a Secret and must not be quoted. */
+  readonly quotes: boolean;
+}
+
+/** What the phases of a plan evaluate, shared by all of them. */
+export interface PlanParts {
+  readonly definition: OperatorPlan['definition'];
+  readonly vars: ReadonlyMap<string, Unit>;
+  readonly reads: ReadonlyMap<string, ReadUnit>;
+  readonly children: ReadonlyMap<string, ChildUnit>;
+  readonly status: ReadonlyMap<string, Unit>;
+}
+
+export interface ReadUnit {
+  readonly uses: Uses;
+  readonly request: RenderRequest;
+}
+
+export interface ChildUnit {
+  readonly manifest: Unit;
+  readonly when?: Unit;
+  readonly forEach?: { readonly uses: Uses; readonly list: ForEach };
+  readonly ready?: Unit;
+}
+
+export interface PlanPartsOptions {
+  readonly definition: OperatorPlan['definition'];
+  readonly parts: DefinitionParts;
+  readonly uses: UsesFinder;
+  /** Children and reads that are Secrets, as `reads.credentials`. */
+  readonly secrets: ReadonlySet<string>;
+}
+
+/** Puts templates and what they use together. */
+export function createPlanParts({ definition, parts, uses, secrets }: PlanPartsOptions): PlanParts {
+  function unitOf(template: CompiledTemplate, isSecret = false): Unit {
+    const used = uses.of(template);
+    const touches = [
+      ...used.children.map((id) => `children.${id}`),
+      ...used.reads.map((id) => `reads.${id}`),
+    ].some((name) => secrets.has(name));
+    return { template, uses: used, quotes: !isSecret && !touches };
+  }
+
+  function childUnit({
+    definition: { id },
+    template,
+    when,
+    forEach,
+    ready,
+  }: ChildParts): ChildUnit {
+    const isSecret = secrets.has(`children.${id}`);
+    return {
+      manifest: unitOf(template, isSecret),
+      ...(when && { when: unitOf(when) }),
+      ...(forEach && { forEach: { uses: uses.of(forEach), list: createForEach(forEach) } }),
+      ...(ready && { ready: unitOf(ready, isSecret) }),
+    };
+  }
+
+  const units = (templates: ReadonlyMap<string, CompiledTemplate>) =>
+    new Map([...templates].map(([name, template]) => [name, unitOf(template)] as const));
+  return {
+    definition,
+    vars: units(parts.vars),
+    reads: new Map(
+      parts.reads.map((read) => [
+        read.definition.id,
+        {
+          uses: uses.of(read.name, read.matchLabels, read.matchExpressions),
+          request: createRenderRequest(read, parts.vars),
+        },
+      ]),
+    ),
+    children: new Map(parts.children.map((child) => [child.definition.id, childUnit(child)])),
+    status: units(parts.status),
+  };
+}

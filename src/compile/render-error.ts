@@ -1,0 +1,35 @@
+import { HomeostatError } from '../util/homeostat-error.ts';
+import { ExpressionError } from './language/index.ts';
+import type { RenderFailure } from './operator-plan.ts';
+
+/** Where a rendered value comes from. */
+export interface Place {
+  /** Field within the manifest, or `when`, `vars.labels`, `status.nodes`. */
+  readonly field: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Something that cannot be rendered, on its way up to the unit that it belongs to. */
+export class RenderError extends HomeostatError<RenderFailure['code']> {
+  readonly failure: RenderFailure;
+  constructor(code: RenderFailure['code'], message: string, place: Place) {
+    super(code, message);
+    const { field, file, line, column } = place;
+    this.failure = { code, message, field, file, line, column };
+  }
+}
+
+const codes = {
+  'evaluation-failed': 'evaluation-failed',
+  'missing-value': 'missing-value',
+  'limit-exceeded': 'limit-reached',
+} as const;
+
+/** What an evaluation threw, as a RenderError; anything else is our own bug and thrown on. */
+export function renderErrorOf(thrown: unknown, place: Place): RenderError {
+  if (thrown instanceof RenderError) return thrown;
+  if (!(thrown instanceof ExpressionError)) throw thrown;
+  return new RenderError(codes[thrown.code], thrown.message, place);
+}

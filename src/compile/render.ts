@@ -1,0 +1,108 @@
+import { evaluateSlots, type SlotOptions } from './evaluate-slots.ts';
+import { fieldBelow } from './field-path.ts';
+import { FitError, fit, unknownField } from './fit.ts';
+import { RenderError } from './render-error.ts';
+import type { CompiledTemplate, KeySlot, TemplateNode } from './template.ts';
+import { then } from './then.ts';
+
+/** A rendered child, as JSON. */
+const largest = 1024 * 1024;
+
+/**
+ * Renders a template. Constant parts of the result are shared and frozen. Undefined: no result.
+ * @throws RenderError (also as a rejection)
+ */
+export function render(
+  template: CompiledTemplate,
+  options: SlotOptions,
+): unknown | Promise<unknown> {
+  const { root, slots } = template;
+  if (root.kind === 'constant') return root.value;
+  return then(evaluateSlots(slots, options), (values) => {
+    const result = build(root, values, options);
+    checkSize(template, values, result);
+    return result;
+  });
+}
+
+function build(node: TemplateNode, values: readonly unknown[], options: SlotOptions): unknown {
+  switch (node.kind) {
+    case 'constant':
+      return node.value;
+    case 'slot':
+      return values[node.slot];
+    case 'list': {
+      const list: unknown[] = [];
+      for (const item of node.items) {
+        const value = build(item.node, values, options);
+        if (item.isSpread) list.push(...(value as readonly unknown[]));
+        else if (value !== undefined) list.push(value);
+      }
+      return list;
+    }
+    case 'map': {
+      const map: Record<string, unknown> = {};
+      for (const { key, node: inner } of node.entries) {
+        const value = build(inner, values, options);
+        if (value === undefined) continue;
+        const name = typeof key === 'string' ? key : values[key.slot];
+        if (typeof key === 'string') map[key] = value;
+        else if (typeof name === 'string') addKeyed(map, { key, name, value, options });
+      }
+      return map;
+    }
+  }
+}
+
+interface Keyed {
+  readonly key: KeySlot;
+  readonly name: string;
+  readonly value: unknown;
+  readonly options: SlotOptions;
+}
+
+function addKeyed(map: Record<string, unknown>, { key, name, value, options }: Keyed): void {
+  if (Object.hasOwn(map, name)) {
+    throw new RenderError('invalid-manifest', `Two keys are "${name}"`, key.place);
+  }
+  try {
+    map[name] = fitKeyed({ key, name, value, options });
+  } catch (error) {
+    if (!(error instanceof FitError)) throw error;
+    throw new RenderError(error.code, error.message, key.place);
+  }
+}
+
+/** The type of a field whose name is computed is known only now. */
+function fitKeyed({ key, name, value, options: { quotes } }: Keyed): unknown {
+  const { mapType, mapField } = key;
+  const field = fieldBelow(mapField, name);
+  if (mapType?.kind === 'map') return fit(value, { type: mapType.item, field, quotes });
+  if (mapType?.kind !== 'struct') return value;
+  const known = mapType.fields.get(name);
+  if (known === undefined && !mapType.open) throw unknownField(mapType, name, field);
+  return fit(value, { type: known?.type, field, quotes });
+}
+
+function checkSize(template: CompiledTemplate, values: readonly unknown[], result: unknown): void {
+  const estimate = template.constantSize + sizeOf(values);
+  // At worst every character takes six bytes; to write all out takes longer than to render.
+  if (estimate * 6 <= largest) return;
+  const size = new TextEncoder().encode(JSON.stringify(result) ?? '').length;
+  if (size <= largest) return;
+  throw new RenderError('limit-reached', `Expected at most ${largest} bytes`, template.place);
+}
+
+/** Roughly the characters of a value as JSON, never too few by much. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + 3;
+  if (typeof value !== 'object' || value === null) return 24;
+  let size = 2;
+  if (Array.isArray(value)) for (const item of value) size += sizeOf(item);
+  else {
+    for (const key in value) {
+      size += key.length + 4 + sizeOf((value as Readonly<Record<string, unknown>>)[key]);
+    }
+  }
+  return size;
+}

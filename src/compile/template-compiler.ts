@@ -1,0 +1,318 @@
+import { freezeDeep } from '../util/freeze-deep.ts';
+import { isJsonObject } from '../util/json.ts';
+import { pointerTo } from '../util/json-pointer.ts';
+import { type Diagnostics, type Mistake, positionOf } from './diagnostics.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { fieldBelow } from './field-path.ts';
+import { FitError, nameOf } from './fit.ts';
+import type { Leaf, LeafParser } from './language/index.ts';
+import { fitLiteral } from './literal-fit.ts';
+import type { Place } from './render-error.ts';
+import type { SchemaType, StructType } from './schema/schema-type.ts';
+import type {
+  CompiledTemplate,
+  KeySlot,
+  ListItem,
+  MapEntry,
+  Slot,
+  TemplateNode,
+} from './template.ts';
+
+export interface TemplateOptions {
+  /** The YAML tree. */
+  readonly tree: unknown;
+  readonly pointer: string;
+  /** How messages call it: `when`, `vars.labels`; empty for a manifest. */
+  readonly field: string;
+  readonly type: SchemaType | undefined;
+  /** May messages quote values? */
+  readonly quotes: boolean;
+  readonly parser: LeafParser;
+  readonly diagnostics: Diagnostics;
+  /** What a field is called that the schema does not have. @default 'unknown-child-field' */
+  readonly unknownField?: Pick<Mistake, 'code'> & { readonly hint?: string };
+}
+
+/** Deeper templates are refused. */
+const deepest = 100;
+
+/** Where in the tree. */
+interface Spot {
+  readonly pointer: string;
+  readonly field: string;
+  readonly type: SchemaType | undefined;
+  readonly depth: number;
+}
+
+/** Compiles a template against the schema of what it makes, and reports what can be known to be wrong with it. */
+export function compileTemplate(options: TemplateOptions): CompiledTemplate {
+  return new TemplateCompilation(options).run();
+}
+
+/** One walk over one tree. */
+class TemplateCompilation {
+  readonly #options: TemplateOptions;
+  readonly #slots: Slot[] = [];
+  #constantSize = 0;
+
+  constructor(options: TemplateOptions) {
+    this.#options = options;
+  }
+
+  run(): CompiledTemplate {
+    const { tree, pointer, field, type } = this.#options;
+    const root = this.#node(tree, { pointer, field, type, depth: 0 });
+    this.#measure(root);
+    const place = this.#place({ pointer, field });
+    return { root, slots: this.#slots, constantSize: this.#constantSize, pointer, place };
+  }
+
+  #node(tree: unknown, spot: Spot): TemplateNode {
+    if (spot.depth > deepest) {
+      this.#report(spot, { code: 'invalid-value', message: `Expected at most ${deepest} levels` });
+      return constant(undefined);
+    }
+    if (typeof tree === 'string') return this.#text(tree, spot);
+    if (Array.isArray(tree)) return this.#list(tree, spot);
+    if (!isJsonObject(tree)) return this.#literal(tree, spot);
+    return Object.hasOwn(tree, '$literal') ? this.#verbatim(tree, spot) : this.#map(tree, spot);
+  }
+
+  #literal(value: unknown, spot: Spot): TemplateNode {
+    try {
+      const { quotes } = this.#options;
+      return constant(freezeDeep(fitLiteral(value, { ...spot, quotes })));
+    } catch (error) {
+      if (!(error instanceof FitError)) throw error;
+      const code = error.code === 'wrong-type' ? error.code : 'unknown-child-field';
+      this.#report(spot, { code, message: error.message, hint: error.hint });
+      return constant(undefined);
+    }
+  }
+
+  #verbatim(tree: Readonly<Record<string, unknown>>, spot: Spot): TemplateNode {
+    if (Object.keys(tree).length === 1) return this.#literal(tree.$literal, spot);
+    const pointer = pointerTo(spot.pointer, '$literal');
+    const message = 'Expected "$literal" to be the only field of its map';
+    this.#options.diagnostics.report({ code: 'invalid-value', message, path: pointer, at: 'key' });
+    return constant(undefined);
+  }
+
+  #text(text: string, spot: Spot): TemplateNode {
+    const leaf = this.#parse(text, spot.pointer, 'value');
+    if (leaf === undefined) return constant(undefined);
+    if (leaf.kind === 'literal') return this.#literal(leaf.text, spot);
+    if (leaf.kind === 'value' && leaf.mode === 'spread') {
+      const message = 'Expected "${... }" to be an item of a list';
+      this.#report(spot, { code: 'expression-syntax', message });
+      return constant(undefined);
+    }
+    if (leaf.kind !== 'value') this.#expectText(spot);
+    return { kind: 'slot', slot: this.#slot(leaf, 'value', spot) };
+  }
+
+  /** Undefined when there are errors. */
+  #parse(text: string, pointer: string, role: 'key' | 'value'): Leaf | undefined {
+    if (!text.includes('${') && !text.includes('{{')) return { kind: 'literal', text };
+    const { leaf, problems } = this.#options.parser.parse(text);
+    for (const { offset, ...problem } of problems) {
+      const at = role === 'key' ? 'key' : offset;
+      this.#options.diagnostics.report({ ...problem, path: pointer, at });
+    }
+    return problems.some(({ severity }) => severity === 'error') ? undefined : leaf;
+  }
+
+  /** What is text for certain cannot land in a map. */
+  #expectText(spot: Spot): void {
+    const { type } = spot;
+    if (type === undefined || type.kind === 'scalar' || type.kind === 'any') return;
+    if (type.kind === 'branch' || type.kind === 'list') return;
+    this.#mismatch(spot, type, 'a text');
+  }
+
+  #list(tree: readonly unknown[], spot: Spot): TemplateNode {
+    const { type } = spot;
+    const known = typeForList(type);
+    if (known === 'none' && type !== undefined) this.#mismatch(spot, type, 'a list');
+    const inner = known === 'none' ? undefined : known;
+    const items = tree.map((item, index): ListItem => {
+      const below = this.#below(spot, index, inner);
+      const spread = typeof item === 'string' ? this.#spread(item, below) : undefined;
+      return spread ?? { node: this.#node(item, below), isSpread: false };
+    });
+    return constantList(items) ?? { kind: 'list', items };
+  }
+
+  #spread(text: string, spot: Spot): ListItem | undefined {
+    if (!text.includes('${...')) return undefined;
+    const leaf = this.#parse(text, spot.pointer, 'value');
+    if (leaf?.kind !== 'value' || leaf.mode !== 'spread') return undefined;
+    return { node: { kind: 'slot', slot: this.#slot(leaf, 'spread', spot) }, isSpread: true };
+  }
+
+  #map(tree: Readonly<Record<string, unknown>>, spot: Spot): TemplateNode {
+    const type = spot.type?.kind === 'branch' ? spot.type.either : spot.type;
+    if (type?.kind === 'list' || (type?.kind === 'scalar' && !type.accepts.includes('unknown'))) {
+      const hint = type.kind === 'list' ? 'Write "- " before each item' : undefined;
+      this.#mismatch(spot, type, 'a map', hint);
+      return this.#map(tree, { ...spot, type: undefined });
+    }
+    const entries = Object.entries(tree).map(([key, value]): MapEntry => {
+      const below = this.#below(spot, key, undefined);
+      const keySlot = this.#key(key, below, { mapField: spot.field, mapType: type });
+      if (keySlot !== undefined) return { key: keySlot, node: this.#node(value, below) };
+      return { key: this.#literalKey(key), node: this.#field(value, key, { ...below, type }) };
+    });
+    const kept = entries.filter(({ node }) => node.kind !== 'constant' || node.value !== undefined);
+    return constantMap(kept) ?? { kind: 'map', entries: kept };
+  }
+
+  /** `spot.type` is that of the map. */
+  #field(value: unknown, key: string, spot: Spot): TemplateNode {
+    const { type } = spot;
+    if (type?.kind === 'map') {
+      if (value === null && !type.keepsNull) return constant(undefined);
+      return this.#node(value, { ...spot, type: type.item });
+    }
+    if (type?.kind !== 'struct') return this.#node(value, { ...spot, type: undefined });
+    const known = type.fields.get(key);
+    if (known === undefined && !type.open) this.#unknownField(type, key, spot);
+    if (value === null && known?.keepsNull === false) return constant(undefined);
+    return this.#node(value, { ...spot, type: known?.type });
+  }
+
+  #unknownField(type: StructType, key: string, { pointer, field }: Spot): void {
+    const { unknownField = { code: 'unknown-child-field' as const } } = this.#options;
+    this.#options.diagnostics.report({
+      code: unknownField.code,
+      message: `Unknown field "${field}"`,
+      hint: didYouMean(key, type.fields.keys()) ?? unknownField.hint,
+      path: pointer,
+      at: 'key',
+    });
+  }
+
+  #key(key: string, spot: Spot, map: Pick<KeySlot, 'mapField' | 'mapType'>): KeySlot | undefined {
+    const leaf = this.#parse(key, spot.pointer, 'key');
+    if (leaf === undefined || leaf.kind === 'literal') return undefined;
+    if (leaf.kind === 'value' && leaf.mode === 'spread') {
+      const message = 'Expected "${... }" to be an item of a list';
+      const { pointer } = spot;
+      this.#options.diagnostics.report({
+        code: 'expression-syntax',
+        message,
+        path: pointer,
+        at: 'key',
+      });
+      return undefined;
+    }
+    const slot = this.#slot(leaf, 'key', spot);
+    return { slot, place: this.#place({ ...spot, at: 'key' }), ...map };
+  }
+
+  /** Without escapes. */
+  #literalKey(key: string): string {
+    if (!key.includes('${') && !key.includes('{{')) return key;
+    const { leaf } = this.#options.parser.parse(key);
+    return leaf?.kind === 'literal' ? leaf.text : key;
+  }
+
+  #slot(leaf: Slot['leaf'], role: Slot['role'], spot: Spot): number {
+    const { pointer, type } = spot;
+    const at = role === 'key' ? 'key' : 0;
+    const place = this.#place({ ...spot, at });
+    this.#slots.push({
+      leaf,
+      pointer,
+      place,
+      role,
+      type: role === 'key' ? undefined : type,
+    });
+    return this.#slots.length - 1;
+  }
+
+  #below(spot: Spot, step: string | number, type: SchemaType | undefined): Spot {
+    return {
+      pointer: pointerTo(spot.pointer, step),
+      field: fieldBelow(spot.field, step),
+      type,
+      depth: spot.depth + 1,
+    };
+  }
+
+  #place({
+    pointer,
+    field,
+    at = 'value',
+  }: Pick<Spot, 'pointer' | 'field'> & { readonly at?: NonNullable<Mistake['at']> }): Place {
+    const { source } = this.#options.diagnostics;
+    return { field, file: source.file, ...positionOf({ path: pointer, at }, source) };
+  }
+
+  #mismatch(spot: Spot, type: SchemaType, found: string, hint?: string): void {
+    const message = `Expected ${nameOf(type)} at ${spot.field}, found ${found}`;
+    this.#report(spot, { code: 'wrong-type', message, hint });
+  }
+
+  #report({ pointer }: Spot, mistake: Omit<Mistake, 'path'>): void {
+    this.#options.diagnostics.report({ ...mistake, path: pointer });
+  }
+
+  #measure(node: TemplateNode): void {
+    switch (node.kind) {
+      case 'constant':
+        this.#constantSize += (JSON.stringify(node.value) ?? '').length + 1;
+        break;
+      case 'map':
+        for (const { key, node: inner } of node.entries) {
+          this.#constantSize += typeof key === 'string' ? key.length + 4 : 4;
+          this.#measure(inner);
+        }
+        break;
+      case 'list':
+        for (const item of node.items) this.#measure(item.node);
+        break;
+      case 'slot':
+        this.#constantSize += 2;
+        break;
+    }
+  }
+}
+
+function typeForList(type: SchemaType | undefined): SchemaType | undefined | 'none' {
+  switch (type?.kind) {
+    case 'list':
+      return type.item;
+    case 'branch':
+      return type;
+    case 'struct':
+    case 'map':
+      return 'none';
+    case 'scalar':
+      return type.accepts.includes('unknown') ? undefined : 'none';
+    default:
+      return undefined;
+  }
+}
+
+function constant(value: unknown): Extract<TemplateNode, { kind: 'constant' }> {
+  return { kind: 'constant', value };
+}
+
+function constantList(items: readonly ListItem[]): TemplateNode | undefined {
+  const values: unknown[] = [];
+  for (const { node } of items) {
+    if (node.kind !== 'constant') return undefined;
+    if (node.value !== undefined) values.push(node.value);
+  }
+  return constant(Object.freeze(values));
+}
+
+function constantMap(entries: readonly MapEntry[]): TemplateNode | undefined {
+  const fields: [string, unknown][] = [];
+  for (const { key, node } of entries) {
+    if (typeof key !== 'string' || node.kind !== 'constant') return undefined;
+    fields.push([key, node.value]);
+  }
+  return constant(Object.freeze(Object.fromEntries(fields)));
+}
