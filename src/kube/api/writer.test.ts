@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { RecordedApi } from '../../../test/support/recorded-api.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { WriteThrough } from '../cache/write-through.ts';
+import { KubeError, type KubeErrorCode } from '../kube-error.ts';
+import type { Discovery } from '../roles.ts';
+import { createWriter } from './writer.ts';
+
+const never = new AbortController().signal;
+const flow = { name: 'podset', priority: 'world' } as const;
+const pass = { key: 'ns/a', definition: 'podset' };
+const gvk = gvkOf('v1', 'ConfigMap');
+const ref = { gvk, namespace: 'ns', name: 'a' };
+
+const discovery: Discovery = {
+  resourceFor: () => undefined,
+  lookUp: async (wanted) =>
+    wanted.kind === 'ConfigMap'
+      ? { gvk, plural: 'configmaps', namespaced: true, hasStatus: false, verbs: [] }
+      : undefined,
+};
+
+function object(metadata: object = {}): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'a', namespace: 'ns', ...metadata },
+  };
+}
+
+function failing(code: KubeErrorCode): never {
+  throw new KubeError(code, 'x', { status: 409 });
+}
+
+/** A writer, and what it told the cache beside what it asked the server, in order. */
+function setUp(answer: () => { status: number; body?: unknown }) {
+  const story: string[] = [];
+  const cache: WriteThrough = {
+    begin: (_gvk, namespace, name) => {
+      story.push(`begin ${namespace}/${name}`);
+      const by = (token: typeof pass | undefined) =>
+        token === undefined ? '' : ` by ${token.key}`;
+      return {
+        store: (stored, token) => {
+          story.push(`store ${stored.metadata.uid}${by(token)}`);
+          return { object: stored, appliedBy: [] };
+        },
+        deleting: (uid, token) => story.push(`deleting ${uid}${by(token)}`),
+        gone: (uid, token) => story.push(`gone ${uid}${by(token)}`),
+        end: () => story.push('end'),
+      };
+    },
+  };
+  const api = new RecordedApi(({ method }) => {
+    story.push(method);
+    return { body: undefined, ...answer() };
+  });
+  return { writer: createWriter({ api, discovery, cache }), story, api };
+}
+
+const applied = { flow, pass, fieldManager: 'homeostat/podset', force: false } as const;
+
+describe('kube/writer', () => {
+  test('an apply is one PATCH, noted before it is queued and stored before it is answered', async () => {
+    const { writer, story, api } = setUp(() => ({ status: 201, body: object({ uid: 'u' }) }));
+    const result = await writer.apply(object(), applied, never);
+    assert.equal(result.created, true);
+    assert.deepEqual(story, ['begin ns/a', 'PATCH', 'store u by ns/a', 'end']);
+    assert.deepEqual(api.requests, [
+      {
+        method: 'PATCH',
+        path: '/api/v1/namespaces/ns/configmaps/a',
+        query: { fieldManager: 'homeostat/podset', force: 'false' },
+        contentType: 'application/apply-patch+yaml',
+        body: object(),
+        flow,
+      },
+    ]);
+  });
+
+  test('a status apply goes to the subresource', async () => {
+    const { writer, api } = setUp(() => ({ status: 200, body: object() }));
+    await writer.apply(object(), { ...applied, force: true, subresource: 'status' }, never);
+    assert.deepEqual(api.lines, ['PATCH /api/v1/namespaces/ns/configmaps/a/status']);
+    assert.equal(api.requests[0]?.query?.force, 'true');
+  });
+
+  for (const [code, metadata, subresource, expected, gone] of [
+    ['conflict', { resourceVersion: '1' }, undefined, 'already-exists', undefined],
+    ['conflict', { resourceVersion: '5' }, undefined, 'conflict', undefined],
+    ['uid-mismatch', { uid: 'u' }, undefined, 'uid-mismatch', 'gone u by ns/a'],
+    ['not-found', { uid: 'u' }, 'status', 'not-found', 'gone u by ns/a'],
+    ['not-found', { uid: 'u' }, undefined, 'not-found', undefined],
+    ['unavailable', { uid: 'u' }, 'status', 'unavailable', undefined],
+  ] as const) {
+    const about = `${JSON.stringify(metadata)} ${subresource ?? ''}`;
+    test(`"${code}" of an apply with ${about} is "${expected}" and tells the cache ${gone ?? 'nothing'}`, async () => {
+      const { writer, story } = setUp(() => failing(code));
+      const options = { ...applied, ...(subresource ? { subresource } : {}) };
+      await assert.rejects(writer.apply(object(metadata), options, never), { code: expected });
+      assert.deepEqual(story, ['begin ns/a', 'PATCH', ...(gone ? [gone] : []), 'end']);
+    });
+  }
+
+  test('an answer of another object than the one insisted on is told', async () => {
+    const { writer, story } = setUp(() => ({ status: 200, body: object({ uid: 'other' }) }));
+    const apply = writer.apply(object({ uid: 'u' }), applied, never);
+    await assert.rejects(apply, { code: 'uid-mismatch' });
+    const told = ['store other by ns/a', 'gone u by ns/a'];
+    assert.deepEqual(story, ['begin ns/a', 'PATCH', ...told, 'end']);
+  });
+
+  test('a delete insists on the object and says how to go on', async () => {
+    const { writer, api } = setUp(() => ({ status: 200, body: { kind: 'Status' } }));
+    await writer.delete(ref, { flow, uid: 'u' }, never);
+    await writer.delete(ref, { flow, uid: 'u', propagation: 'Foreground' }, never);
+    assert.deepEqual(
+      api.requests.map(({ body }) => body),
+      ['Background', 'Foreground'].map((propagationPolicy) => ({
+        apiVersion: 'v1',
+        kind: 'DeleteOptions',
+        preconditions: { uid: 'u' },
+        propagationPolicy,
+      })),
+    );
+  });
+
+  for (const [what, answer, outcome, told] of [
+    ['a Status', () => ({ status: 200, body: { kind: 'Status' } }), 'deleted', 'deleting u'],
+    [
+      'an object that is held',
+      () => ({ status: 200, body: object({ deletionTimestamp: 'now' }) }),
+      'deleting',
+      'deleting u',
+    ],
+    ['the object as it was', () => ({ status: 200, body: object() }), 'deleted', 'deleting u'],
+    ['404', () => failing('not-found'), 'gone', 'gone u'],
+  ] as const) {
+    test(`a delete that is answered with ${what} is "${outcome}"`, async () => {
+      const { writer, story } = setUp(answer);
+      assert.equal(await writer.delete(ref, { flow, uid: 'u' }, never), outcome);
+      assert.deepEqual(story, ['begin ns/a', 'DELETE', told, 'end']);
+    });
+  }
+
+  test('a delete of a successor says so, and that the one meant is gone', async () => {
+    const { writer, story } = setUp(() => failing('uid-mismatch'));
+    const work = writer.delete(ref, { flow, uid: 'u' }, never);
+    await assert.rejects(work, { code: 'uid-mismatch' });
+    assert.deepEqual(story, ['begin ns/a', 'DELETE', 'gone u', 'end']);
+  });
+
+  test('a get stores what it finds, and what it does not find is gone', async () => {
+    const there = setUp(() => ({ status: 200, body: object({ uid: 'u' }) }));
+    assert.equal((await there.writer.get(ref, { flow, pass }, never))?.object.metadata.uid, 'u');
+    assert.deepEqual(there.story, ['begin ns/a', 'GET', 'store u by ns/a', 'end']);
+    const gone = setUp(() => failing('not-found'));
+    assert.equal(await gone.writer.get(ref, { flow }, never), undefined);
+    assert.deepEqual(gone.story, ['begin ns/a', 'GET', 'gone undefined', 'end']);
+  });
+
+  test('other failures of a get and a delete are told as they are', async () => {
+    const { writer, story } = setUp(() => failing('forbidden'));
+    await assert.rejects(writer.get(ref, { flow }, never), { code: 'forbidden' });
+    await assert.rejects(writer.delete(ref, { flow, uid: 'u' }, never), { code: 'forbidden' });
+    assert.deepEqual(story, ['begin ns/a', 'GET', 'end', 'begin ns/a', 'DELETE', 'end']);
+  });
+
+  test('a kind that is not served costs no request', async () => {
+    const { writer, story } = setUp(() => assert.fail('Nothing is to be asked'));
+    const other = { ...object(), kind: 'Nothing' };
+    await assert.rejects(writer.apply(other, applied, never), { code: 'kind-missing' });
+    assert.deepEqual(story, []);
+  });
+
+  test('an answer that is no object is not stored', async () => {
+    const { writer, story } = setUp(() => ({ status: 200, body: { kind: 'Status' } }));
+    await assert.rejects(writer.apply(object(), applied, never), { code: 'unexpected' });
+    assert.deepEqual(story, ['begin ns/a', 'PATCH', 'end']);
+  });
+});
