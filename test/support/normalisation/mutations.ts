@@ -77,7 +77,7 @@ function* listMutations(
       ...(value as unknown[]),
       (value as unknown[])[0],
     ]);
-    if (want.length > 1 && new Set(have.map((item) => JSON.stringify(item))).size > 1)
+    if (JSON.stringify(have) !== JSON.stringify(have.toReversed()))
       yield change('reordered an atomic list', path, 'different', reversed);
   } else if (want.length > 1) {
     yield change('reordered items of ours', path, 'different', reversed);
