@@ -74,6 +74,8 @@ describe('reconcile/failure', () => {
       problemOfRender({ ...failure, code: 'wrong-type' }).message,
       'data.text: Expected at most 262144 bytes',
     );
+    const named = { ...failure, message: 'Expected text at data.text, found "7"' };
+    assert.equal(problemOfRender({ ...named, code: 'wrong-type' }).message, named.message);
   });
 
   test('what is waited for is told once, in a stable order', () => {

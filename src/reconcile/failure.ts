@@ -73,11 +73,11 @@ export function problemOfRequest(error: KubeError, { secret }: FailureContext): 
 }
 
 /** Something that could not be rendered, as a problem. Permanent: only another input mends it. */
-export function problemOfRender(failure: RenderFailure): Problem {
+export function problemOfRender({ code, field, message }: RenderFailure): Problem {
   return {
-    reason: failure.code === 'limit-reached' ? 'LimitReached' : 'RenderFailed',
-    message: `${failure.field}: ${failure.message}`,
-    code: failure.code,
+    reason: code === 'limit-reached' ? 'LimitReached' : 'RenderFailed',
+    message: message.includes(field) ? message : `${field}: ${message}`,
+    code,
     kind: 'permanent',
   };
 }

@@ -3,6 +3,7 @@ import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { readinessOf } from '../../util/readiness/readiness-of.ts';
 import type { ChildDecision } from '../decision.ts';
+import { problemOfRender } from '../failure.ts';
 import type { ElementResult } from '../pass/pass.ts';
 
 /** Where a child stands, for `status.children`. */
@@ -43,7 +44,7 @@ async function customReadiness(
     case 'waiting':
       return { state: 'Progressing', message: `"ready" waits for ${ready.on.join(', ')}` };
     case 'failed':
-      return { state: 'Failed', message: `${ready.failure.field}: ${ready.failure.message}` };
+      return { state: 'Failed', message: problemOfRender(ready.failure).message };
   }
 }
 
