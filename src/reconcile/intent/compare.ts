@@ -16,11 +16,12 @@ import {
   type StructField,
   type StructType,
 } from '../../compile/index.ts';
-import { deepEqual } from '../../util/deep-equal.ts';
+import { compareSets } from './compare-sets.ts';
 import { differs, type Trail } from './difference.ts';
 import { equalScalars } from './equal-scalars.ts';
-import { type Fields, isEmptyCollection, isFields, isZero } from './fields.ts';
-import { haveSameKeys, stepTo } from './list-keys.ts';
+import { type Fields, isFields, isZero } from './fields.ts';
+import { indexOfItem, stepTo } from './list-keys.ts';
+import { isNothing, isNothingThere, withoutInjected } from './server-habits.ts';
 
 export function compareValues(
   want: unknown,
@@ -42,12 +43,6 @@ export function compareValues(
   }
   const isSame = type.kind === 'scalar' && equalScalars(want, have, type.format);
   return isSame || differs(want, have, trail);
-}
-
-/** Go writes an empty list or map as nothing; an empty struct means something (`emptyDir: {}`). */
-function isNothing(want: unknown, type: SchemaType): boolean {
-  const isCollection = type.kind === 'list' || type.kind === 'map' || type.kind === 'branch';
-  return type.builtIn && isCollection && isEmptyCollection(want);
 }
 
 const untypedList: ListType = {
@@ -166,27 +161,12 @@ function isServersOwn(key: string, have: unknown, type: StructType | MapType | A
   return type.kind === 'struct' && field !== undefined && isDefault(key, have, type, field);
 }
 
-function isNothingThere(have: unknown, field: StructField | undefined): boolean {
-  return have === null || (field?.type.kind !== 'struct' && isEmptyCollection(have));
-}
-
 /** Is this what the server puts there of its own accord? Defaults may hold defaults. */
 function isDefault(key: string, have: unknown, type: StructType, field: StructField): boolean {
   const known = type.defaults[key];
   if (isFields(known) && known['*'] === true) return true;
   const byDefault = known ?? field.byDefault;
   return byDefault !== undefined && compareValues(byDefault, have, field.type, true, undefined);
-}
-
-/** The live list without the items that admission appended and the intent does not have. */
-function withoutInjected(key: string, want: unknown, have: unknown, type: StructType): unknown {
-  const injected = type.injected[key];
-  if (injected === undefined || !Array.isArray(have) || !Array.isArray(want)) return have;
-  return have.filter(
-    (item) =>
-      !injected.some((added) => deepEqual(added, item)) ||
-      want.some((ours) => deepEqual(ours, item)),
-  );
 }
 
 function compareMaps(
@@ -243,24 +223,6 @@ function compareSequences(
   return equal;
 }
 
-/** Sets: every item of ours is there; order and further items do not matter. */
-function compareSets(
-  want: readonly unknown[],
-  have: readonly unknown[],
-  trail: Trail | undefined,
-): boolean {
-  let equal = true;
-  for (const item of want) {
-    if (have.includes(item) || have.some((other) => deepEqual(item, other))) continue;
-    trail?.path.push({ item });
-    differs(item, undefined, trail);
-    trail?.path.pop();
-    if (trail === undefined) return false;
-    equal = false;
-  }
-  return equal;
-}
-
 /** Lists by key: items of others may stand anywhere; ours keep their order, since an apply restores it. */
 function compareKeyed(
   want: readonly unknown[],
@@ -284,23 +246,4 @@ function compareKeyed(
     equal = false;
   }
   return equal;
-}
-
-/** Where the live list has the item of ours, or -1. At rest it stands at `expected`. */
-function indexOfItem(
-  item: unknown,
-  have: readonly unknown[],
-  type: ListType,
-  expected: number,
-): number {
-  if (!isFields(item)) return -1;
-  if (isItem(item, have[expected], type)) return expected;
-  for (let index = 0; index < have.length; index++) {
-    if (isItem(item, have[index], type)) return index;
-  }
-  return -1;
-}
-
-function isItem(item: Fields, other: unknown, type: ListType): boolean {
-  return isFields(other) && haveSameKeys(item, other, type);
 }

@@ -27,3 +27,22 @@ export function stepTo(item: unknown, list: ListType): PathStep {
   if (!isFields(item)) return { item };
   return { keys: Object.fromEntries(list.keys.map((key) => [key, keyValue(item, key, list)])) };
 }
+
+/** Where the live list has the item of ours, or -1. At rest it stands at `expected`. */
+export function indexOfItem(
+  item: unknown,
+  have: readonly unknown[],
+  type: ListType,
+  expected: number,
+): number {
+  if (!isFields(item)) return -1;
+  if (isItem(item, have[expected], type)) return expected;
+  for (let index = 0; index < have.length; index++) {
+    if (isItem(item, have[index], type)) return index;
+  }
+  return -1;
+}
+
+function isItem(item: Fields, other: unknown, type: ListType): boolean {
+  return isFields(other) && haveSameKeys(item, other, type);
+}
