@@ -2,7 +2,7 @@ import type { Gvk } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { PassToken, StoredObject } from '../roles.ts';
 import type { AnswerTicket } from './object-store.ts';
-import type { ReflectorContext } from './reflector.ts';
+import type { ReflectorContext } from './reflector-context.ts';
 import type { SharedInformer } from './shared-informer.ts';
 import type { WriteTicket } from './write-through.ts';
 

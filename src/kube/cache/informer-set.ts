@@ -11,7 +11,7 @@ import { type InformerSettings, resolveInformerSettings } from './informer-setti
 import { InformerUse } from './informer-use.ts';
 import { createIngest } from './ingest.ts';
 import { type ResolvedQuery, resolveQuery } from './query.ts';
-import type { ReflectorContext } from './reflector.ts';
+import type { ReflectorContext } from './reflector-context.ts';
 import { SharedInformer } from './shared-informer.ts';
 import type { WriteThrough, WriteTicket } from './write-through.ts';
 

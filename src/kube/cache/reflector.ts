@@ -1,32 +1,13 @@
 import type { Logger } from '../../telemetry/roles.ts';
-import type { Clock } from '../../util/clock.ts';
 import { gvkKey } from '../../util/gvk.ts';
 import { invariant } from '../../util/invariant.ts';
-import type { Random } from '../../util/random.ts';
-import type { ApiClient } from '../client/api-client.ts';
 import { KubeError } from '../kube-error.ts';
-import type { Discovery, InformerQuery, InformerState, ResourceType } from '../roles.ts';
-import { IdleWatchdog } from './idle-watchdog.ts';
-import type { InformerMetrics } from './informer-metrics.ts';
-import type { ResolvedInformerSettings } from './informer-settings.ts';
-import type { Ingest } from './ingest.ts';
-import { LineSplitter } from './line-splitter.ts';
-import { listPages } from './list-pages.ts';
+import type { InformerQuery, InformerState, ResourceType } from '../roles.ts';
+import { listIntoStore } from './list-into-store.ts';
 import type { ObjectStore } from './object-store.ts';
+import type { ReflectorContext } from './reflector-context.ts';
 import { RetryDelay } from './retry-delay.ts';
-import { openWatch, readWatchLine } from './watch-events.ts';
-
-/** What informers share. */
-export interface ReflectorContext {
-  readonly api: ApiClient;
-  readonly discovery: Discovery;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics: InformerMetrics;
-  readonly settings: ResolvedInformerSettings;
-  readonly ingest: Ingest;
-}
+import { watchIntoStore } from './watch-into-store.ts';
 
 export interface ReflectorOptions {
   readonly context: ReflectorContext;
@@ -66,17 +47,19 @@ export class Reflector {
   readonly #delay: RetryDelay;
   #next: 'list' | 'watch' = 'list';
   #type: ResourceType | undefined;
+  #wasMissing = false;
   #cut: AbortController | undefined;
   #endPause: (() => void) | undefined;
   #idleInARow = 0;
   #lastActivityMs: number;
 
   constructor({ context, query, store, onState }: ReflectorOptions) {
+    const { gvk, ...selection } = query;
     this.#context = context;
     this.#query = query;
     this.#store = store;
     this.#onState = onState;
-    this.#log = context.logger.child({ kind: gvkKey(query.gvk), ...selectionOf(query) });
+    this.#log = context.logger.child({ kind: gvkKey(gvk), ...selection });
     this.#delay = new RetryDelay(context);
     this.#lastActivityMs = context.clock.monotonicMs();
   }
@@ -115,13 +98,65 @@ export class Reflector {
       const end = this.#next === 'list' ? await this.#list(cut.signal) : await this.#watch(cut);
       return cut.signal.aborted ? endOfCut(signal, cut) : end;
     } catch (error) {
-      return cut.signal.aborted
-        ? endOfCut(signal, cut)
-        : { kind: 'failed', error: asKubeError(error) };
+      if (cut.signal.aborted) return endOfCut(signal, cut);
+      return { kind: 'failed', error: asKubeError(error) };
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.#cut = undefined;
     }
+  }
+
+  async #list(signal: AbortSignal): Promise<StepEnd> {
+    const { api, ingest, settings } = this.#context;
+    const type = await this.#lookUpType(signal);
+    const how = await listIntoStore(
+      { api, type, ingest, query: this.#query, store: this.#store, pageSize: settings.pageSize },
+      signal,
+    );
+    if (how === 'whole') this.#countRestart('page-expired');
+    this.#noteActivity();
+    return { kind: 'listed' };
+  }
+
+  async #lookUpType(signal: AbortSignal): Promise<ResourceType> {
+    const { discovery } = this.#context;
+    const { gvk } = this.#query;
+    const known = this.#wasMissing ? undefined : (this.#type ?? discovery.resourceFor(gvk));
+    this.#type = known ?? (await discovery.lookUp(gvk, signal));
+    if (this.#type !== undefined) return this.#type;
+    const message = `The server does not serve kind "${gvk.kind}" of "${gvk.group}/${gvk.version}"`;
+    throw new KubeError('kind-missing', message, { status: 404 });
+  }
+
+  async #watch(cut: AbortController): Promise<StepEnd> {
+    const { api, clock, ingest, settings } = this.#context;
+    const fromVersion = this.#store.progress;
+    invariant(fromVersion !== undefined && this.#type !== undefined, 'A watch follows a list');
+    let openedMs = 0;
+    const events = await watchIntoStore(
+      {
+        api,
+        clock,
+        ingest,
+        fromVersion,
+        type: this.#type,
+        query: this.#query,
+        store: this.#store,
+        timeoutSeconds: this.#watchTimeoutSeconds(),
+        idleTimeoutMs: settings.idleTimeoutMs,
+        onOpen: () => {
+          openedMs = clock.monotonicMs();
+          // The kind may have been forbidden for a while; the store goes on from where it was.
+          this.#onState({ kind: 'synced' });
+        },
+        onIdle: () => cut.abort('idle'),
+        onEvent: () => this.#noteActivity(),
+        onUnknown: (type) => this.#log.warn({ type }, 'Watch event of unknown type, skipped it'),
+      },
+      cut.signal,
+    );
+    const isShort = events === 0 && clock.monotonicMs() - openedMs < settings.shortWatchMs;
+    return { kind: isShort ? 'short' : 'ended' };
   }
 
   async #goOn(end: StepEnd, signal: AbortSignal): Promise<void> {
@@ -132,6 +167,7 @@ export class Reflector {
         return;
       case 'listed':
         this.#next = 'watch';
+        this.#wasMissing = false;
         this.#onState({ kind: 'synced' });
         return;
       case 'cut':
@@ -155,7 +191,7 @@ export class Reflector {
   }
 
   async #waitAfter(error: KubeError | undefined, signal: AbortSignal): Promise<void> {
-    const afterMs = this.#delay.next();
+    const afterMs = Math.max(this.#delay.next(), (error?.retryAfterSeconds ?? 0) * 1_000);
     if (error !== undefined) this.#noteFailure(error);
     // The first of a row is worth a look, the others are flow.
     const level = this.#delay.failures === 1 ? 'warn' : 'debug';
@@ -164,7 +200,7 @@ export class Reflector {
   }
 
   #noteFailure(error: KubeError): void {
-    if (error.code === 'kind-missing') this.#type = undefined;
+    if (error.code === 'kind-missing') this.#wasMissing = true;
     if (this.#mustListAfter(error)) this.#next = 'list';
     this.#onState({ kind: 'failing', error });
   }
@@ -182,117 +218,6 @@ export class Reflector {
         return error.status !== 0 && this.#delay.failures >= resumptionsBeforeList;
       default:
         return true;
-    }
-  }
-
-  async #list(signal: AbortSignal): Promise<StepEnd> {
-    const type = await this.#lookUpType(signal);
-    try {
-      await this.#listIn(type, this.#context.settings.pageSize, signal);
-    } catch (error) {
-      if (!(error instanceof ExpiredPage)) throw error;
-      this.#countRestart('page-expired');
-      await this.#listIn(type, undefined, signal);
-    }
-    return { kind: 'listed' };
-  }
-
-  async #listIn(
-    type: ResourceType,
-    pageSize: number | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { api, ingest } = this.#context;
-    const listing = this.#store.startList();
-    let pages = 0;
-    try {
-      for await (const page of listPages({ api, type, query: this.#query, pageSize }, signal)) {
-        // What came after an abort is not stored: nobody asks for it any more.
-        if (signal.aborted) throw signal.reason;
-        listing.add(
-          page.version,
-          page.items.map((item) => ingest(item, this.#query.gvk)),
-        );
-        pages += 1;
-      }
-    } catch (error) {
-      if (pages > 0 && error instanceof KubeError && error.code === 'gone') throw new ExpiredPage();
-      throw error;
-    }
-    listing.finish();
-    this.#noteActivity();
-  }
-
-  async #lookUpType(signal: AbortSignal): Promise<ResourceType> {
-    const { discovery } = this.#context;
-    const { gvk } = this.#query;
-    const type = this.#type ?? discovery.resourceFor(gvk) ?? (await discovery.lookUp(gvk, signal));
-    if (type === undefined) throw kindMissing(this.#query);
-    this.#type = type;
-    return type;
-  }
-
-  async #watch(cut: AbortController): Promise<StepEnd> {
-    const { api, clock, settings } = this.#context;
-    const fromVersion = this.#store.progress;
-    invariant(fromVersion !== undefined && this.#type !== undefined, 'A watch follows a list');
-    const timeoutSeconds = this.#watchTimeoutSeconds();
-    const request = { api, type: this.#type, query: this.#query, fromVersion, timeoutSeconds };
-    const stream = await openWatch(request, cut.signal);
-    // The kind may have been forbidden for a while; the store goes on from where it was.
-    this.#onState({ kind: 'synced' });
-    const openedMs = clock.monotonicMs();
-    const watchdog = new IdleWatchdog(clock, settings.idleTimeoutMs, () => cut.abort('idle'));
-    const closeOnCut = () => stream.close();
-    cut.signal.addEventListener('abort', closeOnCut, { once: true });
-    try {
-      const events = await this.#takeEvents(stream.chunks, watchdog, cut.signal);
-      const isShort = events === 0 && clock.monotonicMs() - openedMs < settings.shortWatchMs;
-      return { kind: isShort ? 'short' : 'ended' };
-    } finally {
-      watchdog.stop();
-      cut.signal.removeEventListener('abort', closeOnCut);
-      stream.close();
-    }
-  }
-
-  /** Returns how many events there were. */
-  async #takeEvents(
-    chunks: AsyncIterable<string>,
-    watchdog: IdleWatchdog,
-    signal: AbortSignal,
-  ): Promise<number> {
-    const splitter = new LineSplitter();
-    let events = 0;
-    for await (const chunk of chunks) {
-      watchdog.touch();
-      for (const line of splitter.push(chunk)) {
-        if (signal.aborted) return events;
-        if (line === '') continue;
-        this.#takeEvent(line);
-        events += 1;
-      }
-    }
-    return events;
-  }
-
-  #takeEvent(line: string): void {
-    const { ingest } = this.#context;
-    const { gvk } = this.#query;
-    const event = readWatchLine(line);
-    this.#noteActivity();
-    switch (event.kind) {
-      case 'changed':
-        this.#store.changed(ingest(event.object, gvk));
-        break;
-      case 'deleted':
-        this.#store.deleted(ingest(event.object, gvk));
-        break;
-      case 'bookmark':
-        this.#store.bookmark(event.version);
-        break;
-      case 'unknown':
-        this.#log.warn({ type: event.type }, 'Unknown type of watch event, skipped it');
     }
   }
 
@@ -325,9 +250,6 @@ export class Reflector {
   }
 }
 
-/** A page came so late that the snapshot of the list is forgotten. */
-class ExpiredPage extends Error {}
-
 function endOfCut(signal: AbortSignal, cut: AbortController): StepEnd {
   if (signal.aborted) return { kind: 'stopped' };
   return { kind: 'cut', reason: cut.signal.reason === 'idle' ? 'idle' : 'schema-changed' };
@@ -336,13 +258,4 @@ function endOfCut(signal: AbortSignal, cut: AbortController): StepEnd {
 function asKubeError(error: unknown): KubeError {
   if (error instanceof KubeError) return error;
   return new KubeError('unexpected', 'The list or watch failed', { status: 0, cause: error });
-}
-
-function kindMissing({ gvk }: InformerQuery): KubeError {
-  const message = `The server does not serve kind "${gvk.kind}" of "${gvk.group}/${gvk.version}"`;
-  return new KubeError('kind-missing', message, { status: 404 });
-}
-
-function selectionOf({ namespace, labelSelector, fieldSelector }: InformerQuery) {
-  return { namespace, labelSelector, fieldSelector };
 }

@@ -2,7 +2,8 @@ import { gvkKey } from '../../util/gvk.ts';
 import type { InformerState } from '../roles.ts';
 import { ObjectStore } from './object-store.ts';
 import type { ResolvedQuery } from './query.ts';
-import { Reflector, type ReflectorContext } from './reflector.ts';
+import { Reflector } from './reflector.ts';
+import type { ReflectorContext } from './reflector-context.ts';
 
 /** One informer with its store, which several uses share. */
 export class SharedInformer {

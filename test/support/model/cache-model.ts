@@ -41,7 +41,7 @@ interface Request {
   answer?: Answer;
 }
 
-const names = ['a', 'b', 'c'];
+const allNames = ['a', 'b', 'c'];
 
 /**
  * A server, a store, the reflector between them and requests in flight, all moved by a random source, one step at a
@@ -50,6 +50,7 @@ const names = ['a', 'b', 'c'];
 export class CacheModel {
   readonly #random: SeededRandom;
   readonly #bySelector: boolean;
+  readonly #names: readonly string[];
   readonly #server = new ModelServer();
   readonly #store: ObjectStore;
   readonly #index: CacheIndex;
@@ -81,6 +82,8 @@ export class CacheModel {
   constructor(random: SeededRandom) {
     this.#random = random;
     this.#bySelector = random.chance(0.7);
+    // With few names, many requests meet on one.
+    this.#names = allNames.slice(0, 1 + random.below(3));
     this.#store = new ObjectStore({
       selects: (object) => !this.#bySelector || object.metadata.labels?.selected === 'yes',
       onFault: (error) => {
@@ -149,7 +152,7 @@ export class CacheModel {
   // What others do to the world.
 
   #changeWorld(): string {
-    const name = this.#random.pick(names) ?? 'a';
+    const name = this.#random.pick(this.#names) ?? 'a';
     switch (this.#random.below(6)) {
       case 0:
         return `world: delete ${name}: ${this.#server.delete(name)}`;
@@ -335,7 +338,7 @@ export class CacheModel {
   // Our own requests.
 
   #beginRequest(): string {
-    const name = this.#random.pick(names) ?? 'a';
+    const name = this.#random.pick(this.#names) ?? 'a';
     const known = this.#store.get('default', name)?.object.metadata.uid;
     const acts = [() => this.#apply(name), () => this.#read(name), () => this.#delete(name, known)];
     const act = this.#random.pick(known === undefined ? acts.slice(0, 2) : acts);
@@ -433,7 +436,7 @@ export class CacheModel {
   // Those who read.
 
   #registerInterest(): string {
-    const name = this.#random.pick(names) ?? 'a';
+    const name = this.#random.pick(this.#names) ?? 'a';
     this.#interests.push({ name, seen: this.#store.get('default', name), told: false });
     return `reader: interested in ${name}`;
   }

@@ -1,0 +1,20 @@
+import type { Logger } from '../../telemetry/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import type { Random } from '../../util/random.ts';
+import type { ApiClient } from '../client/api-client.ts';
+import type { Discovery } from '../roles.ts';
+import type { InformerMetrics } from './informer-metrics.ts';
+import type { ResolvedInformerSettings } from './informer-settings.ts';
+import type { Ingest } from './ingest.ts';
+
+/** What all informers of a cluster share. */
+export interface ReflectorContext {
+  readonly api: ApiClient;
+  readonly discovery: Discovery;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: InformerMetrics;
+  readonly settings: ResolvedInformerSettings;
+  readonly ingest: Ingest;
+}
