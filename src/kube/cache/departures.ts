@@ -105,6 +105,8 @@ export class Departures {
 
   /** The watch told that this object was deleted, or left the selector, at `version`. */
   deletedByWatch(key: string, uid: string, version: string): void {
+    const left = this.#left.get(key);
+    if (left !== undefined && !isAfter(left.version, version)) this.#left.delete(key);
     const gone = this.#gone.get(key);
     // Before what was stored last it can only have left the selector, for a time.
     if (gone?.uid === uid && !isAfter(gone.version, version)) this.#settle(key, gone);
