@@ -6,6 +6,8 @@ import { checkCrdLists } from './crd-lists.ts';
 import { checkCrdNames } from './crd-names.ts';
 import { checkCrdNestedValidation } from './crd-nested-validation.ts';
 import { checkCrdOrFor } from './crd-or-for.ts';
+import { checkCrdPatterns } from './crd-patterns.ts';
+import { checkCrdSelectableFields } from './crd-selectable-fields.ts';
 import { checkCrdStatusSchema } from './crd-status-schema.ts';
 import { checkCrdStructure } from './crd-structure.ts';
 import { checkCrdVersions } from './crd-versions.ts';
@@ -28,6 +30,8 @@ export const allRules: readonly Rule[] = [
   checkCrdNestedValidation,
   checkCrdLists,
   checkCrdDefaults,
+  checkCrdPatterns,
+  checkCrdSelectableFields,
   checkCrdStatusSchema,
   checkIds,
   checkVarNames,

@@ -1,3 +1,4 @@
+import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
 import {
@@ -42,8 +43,8 @@ function* checkValue({ node, value, path }: Value): Iterable<Finding> {
     return;
   }
   const words = fieldOf(node.value, 'enum');
-  if (Array.isArray(words) && typeof value === 'string' && !words.includes(value)) {
-    const hint = didYouMean(value, words.map(String));
+  if (Array.isArray(words) && !words.some((word) => deepEqual(word, value))) {
+    const hint = typeof value === 'string' ? didYouMean(value, words.map(String)) : undefined;
     yield {
       code: 'invalid-crd',
       path,
@@ -51,7 +52,28 @@ function* checkValue({ node, value, path }: Value): Iterable<Finding> {
       hint,
     };
   }
+  const bound = brokenBound(node, value);
+  if (bound !== undefined) {
+    const message = `Default ${found(value)} does not keep to "${bound}"`;
+    yield { code: 'invalid-crd', path, message };
+  }
   yield* checkParts({ node, value, path });
+}
+
+/** The limit that a default breaks, as it is written in the schema. */
+function brokenBound({ value: schema }: SchemaNode, value: unknown): string | undefined {
+  const size = typeof value === 'string' || Array.isArray(value) ? value.length : undefined;
+  const number = typeof value === 'number' ? value : undefined;
+  const lower = { minimum: number, minLength: size, minItems: size };
+  const upper = { maximum: number, maxLength: size, maxItems: size };
+  const breaks = (keyword: string, actual: number | undefined, sign: 1 | -1) => {
+    const limit = fieldOf(schema, keyword);
+    return typeof limit === 'number' && actual !== undefined && (actual - limit) * sign < 0;
+  };
+  const broken =
+    Object.entries(lower).find(([keyword, actual]) => breaks(keyword, actual, 1)) ??
+    Object.entries(upper).find(([keyword, actual]) => breaks(keyword, actual, -1));
+  return broken && `${broken[0]}: ${String(fieldOf(schema, broken[0]))}`;
 }
 
 function* checkParts({ node, value, path }: Value): Iterable<Finding> {

@@ -49,7 +49,7 @@ function* checkRoot(root: SchemaNode): Iterable<Finding> {
 function* checkRootMetadata(metadata: SchemaNode): Iterable<Finding> {
   const hint = 'Only "name" and "generateName" may be restricted; the API server knows the rest';
   const others = Object.keys(metadata.value).filter(
-    (keyword) => keyword !== 'type' && keyword !== 'properties' && keyword !== 'description',
+    (keyword) => !['type', 'properties', 'description', 'default'].includes(keyword),
   );
   for (const keyword of others) {
     yield { ...invalid(metadata, keyword, `"${keyword}" cannot be used in "metadata"`), hint };
@@ -127,6 +127,10 @@ function* checkExtensions(node: SchemaNode): Iterable<Finding> {
       `Expected "object" for an embedded resource, found "${String(type)}"`,
     );
   }
+  if (Object.hasOwn(node.value, 'additionalProperties')) {
+    const message = 'An embedded resource cannot have "additionalProperties"';
+    yield invalid(node, 'additionalProperties', message);
+  }
   if (!hasExtension(node, 'preserve-unknown-fields') && namedNodes(node).size === 0) {
     yield {
       ...invalid(node, 'x-kubernetes-embedded-resource', 'An embedded resource needs "properties"'),
@@ -146,6 +150,9 @@ function* checkTypeMeta(node: SchemaNode): Iterable<Finding> {
     ['metadata', 'object'],
   ] as const) {
     const property = properties.get(name);
+    if (property !== undefined && isRoot && Object.hasOwn(property.value, 'default')) {
+      yield invalid(property, 'default', `"${name}" of a resource cannot have a default`);
+    }
     const type = property && fieldOf(property.value, 'type');
     if (property === undefined || type === undefined || type === expected) continue;
     yield invalid(

@@ -18,7 +18,10 @@ export const checkCrdVersions: Rule = function* (document) {
     for (const version of versions) yield* checkFlags(version.value, version.path);
   }
   yield* checkStorage(versions.map(({ value }) => value));
-  for (const version of versions) yield* checkScale(version.value, version.path);
+  for (const version of versions) {
+    yield* checkScale(version.value, version.path);
+    yield* checkDeprecation(version.value, version.path);
+  }
 };
 
 function* checkNames(
@@ -78,6 +81,13 @@ function* checkStorage(versions: readonly object[]): Iterable<Finding> {
       hint: 'The operator reads resources in the stored version',
     };
   }
+}
+
+function* checkDeprecation(version: unknown, at: string): Iterable<Finding> {
+  if (fieldOf(version, 'deprecationWarning') === undefined) return;
+  if (fieldOf(version, 'deprecated') === true) return;
+  const message = '"deprecationWarning" needs "deprecated: true"';
+  yield { code: 'invalid-crd', path: pointerTo(at, 'deprecationWarning'), at: 'key', message };
 }
 
 function* checkScale(version: unknown, at: string): Iterable<Finding> {

@@ -6,7 +6,7 @@ import { fieldOf, type Placed } from '../tree.ts';
 import type { Rule } from './rule.ts';
 
 /** A part of the format whose behaviour comes later. */
-interface LaterField {
+export interface LaterField {
   /** JSON pointer; `*` is every item of a list. */
   readonly path: string;
   /** Values that work now because they ask for nothing new: the default, mostly. */
@@ -15,7 +15,7 @@ interface LaterField {
 }
 
 /** The whole list. What is built is deleted here. */
-const laterFields: readonly LaterField[] = [
+export const laterFields: readonly LaterField[] = [
   { path: '/spec/for' },
   { path: '/spec/crd/scope', works: ['Namespaced'] },
   { path: '/spec/crd/conversion/strategy', works: ['None'] },

@@ -57,7 +57,7 @@ function versionSchema(): JsonSchema {
       served: flag('Default: true when this is the only version.'),
       storage: flag('The version that is stored. Default: true when this is the only version.'),
       deprecated: flag('Warn whoever uses this version.', false),
-      deprecationWarning: text('The warning.'),
+      deprecationWarning: text('The warning.', { minLength: 1, maxLength: 256 }),
       schema: struct(
         'What resources look like.',
         {
@@ -74,8 +74,8 @@ function versionSchema(): JsonSchema {
         scale: struct(
           'The scale subresource.',
           {
-            specReplicasPath: text('JSON path under `.spec`.'),
-            statusReplicasPath: text('JSON path under `.status`.'),
+            specReplicasPath: text('JSON path under `.spec`.', { minLength: 1 }),
+            statusReplicasPath: text('JSON path under `.status`.', { minLength: 1 }),
             labelSelectorPath: text('JSON path under `.spec` or `.status`.'),
           },
           ['specReplicasPath', 'statusReplicasPath'],
@@ -86,7 +86,7 @@ function versionSchema(): JsonSchema {
         struct(
           'One column.',
           {
-            name: text('Title.'),
+            name: text('Title.', { minLength: 1 }),
             type: word('Type.', ['integer', 'number', 'string', 'boolean', 'date']),
             format: word('Format.', [
               'int32',

@@ -43,6 +43,8 @@ function findingOf(error: ErrorObject): readonly Finding[] {
       return [outOfRange(path, value, 'at least one item')];
     case 'maxItems':
       return [outOfRange(path, value, `at most "${error.params.limit}" items`)];
+    case 'maxLength':
+      return [outOfRange(path, value, `at most "${error.params.limit}" characters`)];
     case 'minLength':
       return [{ code: 'invalid-value', path, message: 'Expected a text, found an empty one' }];
     default:

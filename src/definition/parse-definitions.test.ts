@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { dedent, expectDiagnostics } from '../../test/support/diagnostics.ts';
+import { arrangeDiagnostics, type Diagnostic, parseDefinitions } from './index.ts';
+
+const head = (name: string) => dedent`
+  apiVersion: homeostat.dev/v1alpha1
+  kind: OperatorDefinition
+  metadata: { name: ${name} }
+  spec:
+    crd:
+      group: apps.example.com
+      names: { kind: Thing, plural: things }
+      scope: Namespaced
+      versions: [{ name: v1, schema: { openAPIV3Schema: { type: object } } }]
+`;
+const file = 'a.yaml';
+const parse = (text: string) => parseDefinitions(text, file);
+
+function only(text: string) {
+  const { definitions, diagnostics } = parse(text);
+  assert.deepEqual(diagnostics, []);
+  const [located] = definitions;
+  assert.ok(located !== undefined && definitions.length === 1);
+  return located;
+}
+
+describe('definition/parse-definitions', () => {
+  test('what is left out is filled in', () => {
+    const { definition } =
+      only(`${head('thing')}  reads: [{ id: pods, apiVersion: v1, kind: Pod, selector: all }]
+  children:
+    - id: file
+      template: { apiVersion: apps/v1, kind: Deployment, metadata: { name: a } }
+`);
+    assert.equal(definition.name, 'thing');
+    assert.deepEqual(definition.kind.gvk, {
+      group: 'apps.example.com',
+      version: 'v1',
+      kind: 'Thing',
+    });
+    assert.equal(definition.kind.scope, 'Namespaced');
+    assert.deepEqual(definition.kind.crdPolicy, { adopt: false });
+    assert.deepEqual(definition.reads, [
+      {
+        id: 'pods',
+        gvk: { group: '', version: 'v1', kind: 'Pod' },
+        by: { kind: 'selector', selector: 'all' },
+        optional: false,
+      },
+    ]);
+    assert.deepEqual(definition.children, [
+      {
+        id: 'file',
+        gvk: { group: 'apps', version: 'v1', kind: 'Deployment' },
+        template: { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'a' } },
+        after: [],
+        conflicts: 'Force',
+      },
+    ]);
+    assert.deepEqual([definition.vars, definition.status], [{}, {}]);
+    assert.deepEqual(definition.controller, {
+      concurrency: 10,
+      resyncMs: 36_000_000,
+      retry: { initialMs: 5, maxMs: 1_000_000, permanentMs: 600_000 },
+    });
+  });
+
+  test('durations become milliseconds', () => {
+    const { definition } = only(
+      `${head('thing')}  controller: { concurrency: 2, resync: 1h30m, retry: { initial: 10ms, max: 5m, permanent: 1d } }\n`,
+    );
+    assert.deepEqual(definition.controller, {
+      concurrency: 2,
+      resyncMs: 5_400_000,
+      retry: { initialMs: 10, maxMs: 300_000, permanentMs: 86_400_000 },
+    });
+  });
+
+  test('a definition is frozen to its last leaf', () => {
+    const { definition } = only(`${head('thing')}  vars: { a: { b: [{ c: 1 }] } }\n`);
+    const open: string[] = [];
+    (function look(value: unknown, path: string) {
+      if (typeof value !== 'object' || value === null) return;
+      if (!Object.isFrozen(value)) open.push(path);
+      for (const [name, field] of Object.entries(value)) look(field, `${path}/${name}`);
+    })(definition, '');
+    assert.deepEqual(open, []);
+  });
+
+  describe('the revision', () => {
+    const revision = (text: string) => only(text).definition.revision;
+    const base = revision(`${head('thing')}  vars: { a: 1, b: 2 }\n`);
+
+    test('is ten hex digits', () => assert.match(base, /^[0-9a-f]{10}$/));
+
+    for (const [what, body] of [
+      ['the order of fields', '  vars: { b: 2, a: 1 }\n'],
+      ['comments and quotes', '  # comment\n  "vars": { "a": 1, "b": 2 }\n'],
+      [
+        'defaults that are written out',
+        '  vars: { a: 1, b: 2 }\n  controller: { resync: 600m }\n  children: []\n',
+      ],
+      ['later fields with their defaults', '  vars: { a: 1, b: 2 }\n  removalPolicy: Retain\n'],
+    ] as const) {
+      test(`is the same whatever ${what}`, () =>
+        assert.equal(revision(head('thing') + body), base));
+    }
+
+    test('does not depend on the name', () => {
+      assert.equal(revision(`${head('other')}  vars: { a: 1, b: 2 }\n`), base);
+    });
+
+    test('is another for another value', () => {
+      assert.notEqual(revision(`${head('thing')}  vars: { a: 1, b: 3 }\n`), base);
+    });
+  });
+
+  test('each document is accepted or refused by itself', () => {
+    const text = `${head('good')}---\n${head('bad')}  controler: {}\n---\n${head('fine')}`;
+    const { definitions, drafts, diagnostics } = parse(text);
+    assert.deepEqual(
+      definitions.map(({ definition }) => definition.name),
+      ['good', 'fine'],
+    );
+    assert.deepEqual(
+      drafts.map(({ definition }) => definition.name),
+      ['bad'],
+    );
+    expectDiagnostics(diagnostics, [
+      {
+        code: 'unknown-field',
+        line: 20,
+        column: 3,
+        path: '/spec/controler',
+        message: 'Unknown field "controler"',
+        hint: 'Did you mean "controller"?',
+        file,
+      },
+    ]);
+  });
+
+  test('a syntax error leaves no definition of the file, and drafts only where the structure is sure', () => {
+    const cut = `${head('cut')}  vars: { b: 1 }\n  status: { a: 1 }\n  controller: { concurrency: 0 }\n`;
+    const broken = cut.replace('vars: { b: 1 }', 'vars:\n    b: ${ c ? d : e }');
+    const garbled = `${head('garbled')}  children: [\n`;
+    const { definitions, drafts, diagnostics } = parse(
+      `${head('good')}---\n${broken}---\n${garbled}`,
+    );
+    assert.deepEqual(definitions, []);
+    assert.deepEqual(
+      drafts.map(({ definition }) => definition.name),
+      ['good', 'cut'],
+    );
+    assert.deepEqual(
+      diagnostics.map(({ code, line }) => [code, line]),
+      [
+        ['yaml-syntax', 21],
+        ['invalid-value', 23],
+        ['yaml-syntax', 35],
+      ],
+    );
+  });
+
+  test('a draft keeps what could be understood and leaves out the rest', () => {
+    const { drafts } = parse(`${head('draft')}  children:
+    - { id: kindless, template: { metadata: { name: a } } }
+    - { template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } } }
+    - { id: good, after: kindless, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } } }
+`);
+    const [draft] = drafts;
+    assert.deepEqual(
+      draft?.definition.children.map(({ id, after }) => [id, after]),
+      [['good', []]],
+    );
+  });
+
+  test('an empty file has neither definitions nor mistakes', () => {
+    for (const text of ['', '# nothing\n', '---\n---\n']) {
+      assert.deepEqual(parse(text), { definitions: [], drafts: [], diagnostics: [] });
+    }
+  });
+
+  test('half a file is never accepted as another definition than the whole', () => {
+    const whole = `${head('thing')}  children:\n    - id: file\n      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } }\n`;
+    for (let length = 0; length < whole.length; length++) {
+      const { definitions } = parse(whole.slice(0, length));
+      for (const { definition } of definitions) assert.equal(definition.name, 'thing');
+    }
+  });
+
+  test('at most 100 mistakes are told, the first ones of the file', () => {
+    const fields = Array.from({ length: 150 }, (_, index) => `  wrong${index}: 1\n`);
+    const { diagnostics } = parse(head('thing') + fields.join(''));
+    assert.equal(diagnostics.length, 100);
+    assert.deepEqual([diagnostics[0]?.line, diagnostics[99]?.line], [10, 109]);
+  });
+});
+
+describe('definition/arrange-diagnostics', () => {
+  const at = (
+    line: number,
+    code: Diagnostic['code'] = 'unknown-name',
+    name = file,
+  ): Diagnostic => ({
+    severity: 'error',
+    code,
+    message: 'Wrong',
+    file: name,
+    line,
+    column: 1,
+    path: '',
+  });
+
+  test('diagnostics come in the order of files and lines, equal ones once', () => {
+    const arranged = arrangeDiagnostics([at(3), at(1, 'cycle', 'b.yaml'), at(1), at(3)]);
+    assert.deepEqual(arranged, [at(1), at(3), at(1, 'cycle', 'b.yaml')]);
+  });
+
+  test('where the text could not be read nothing else is said', () => {
+    assert.deepEqual(arrangeDiagnostics([at(2), at(2, 'yaml-syntax')]), [at(2, 'yaml-syntax')]);
+  });
+});
