@@ -30,19 +30,21 @@ async function main(): Promise<void> {
     await applySamples(client);
     await completeJobs(client, kubelet);
     await showPodSet(client);
-    console.log(
-      `\nThe API is yours:\n  export KUBECONFIG=${plane.kubeconfigPath()}\n  kubectl get podsets,deployments,pods`,
-    );
-    if (process.stdout.isTTY) {
-      console.log('\nCtrl-C stops everything.');
-      await once(stopper.signal, 'abort');
-    }
+    if (process.stdout.isTTY) await untilStopped(plane, stopper.signal);
   } finally {
     await kubelet.stop();
     homeostat.kill('SIGTERM');
     await once(homeostat, 'exit');
     await plane.stop();
   }
+}
+
+/** Leaves the control plane to the user until Ctrl-C. */
+async function untilStopped(plane: ControlPlane, signal: AbortSignal): Promise<void> {
+  console.log('\nThe API is yours, until Ctrl-C stops everything:');
+  console.log(`  export KUBECONFIG=${plane.kubeconfigPath()}`);
+  console.log('  kubectl get podsets,deployments,pods');
+  if (!signal.aborted) await once(signal, 'abort');
 }
 
 function startHomeostat(plane: ControlPlane) {
