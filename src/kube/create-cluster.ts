@@ -57,7 +57,7 @@ export interface KubeCluster extends Cluster {
    * @throws KubeError
    */
   fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
-  /** Makes the next `lookUp` of each kind ask the server: a CRD has changed. */
+  /** Makes the next `lookUp` of each kind ask the server: a CRD has changed (those that are applied through us are noticed). */
   invalidateDiscovery(): void;
   /**
    * Reaches the server for the first time and reads what it serves. Not needed before other calls, but it tells early
@@ -119,8 +119,15 @@ class UndiciCluster implements KubeCluster {
     return this.#writer.get(ref, options, signal);
   }
 
-  apply(manifest: KubeObject, options: ApplyOptions, signal: AbortSignal): Promise<ApplyResult> {
-    return this.#writer.apply(manifest, options, signal);
+  async apply(
+    manifest: KubeObject,
+    options: ApplyOptions,
+    signal: AbortSignal,
+  ): Promise<ApplyResult> {
+    const result = await this.#writer.apply(manifest, options, signal);
+    // Scope, status and versions may have changed with it.
+    if (manifest.kind === 'CustomResourceDefinition') this.#discovery.invalidate();
+    return result;
   }
 
   delete(

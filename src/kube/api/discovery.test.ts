@@ -171,6 +171,23 @@ describe('kube/discovery', () => {
     assert.equal(discovery.resourceFor(foo), undefined);
   });
 
+  test('a kind that was denied is asked for again, its neighbours stay known', async () => {
+    const list = {
+      ...fooList,
+      resources: [...fooList.resources, { name: 'bars', kind: 'Bar', namespaced: true }],
+    };
+    const api = new RecordedApi(({ path }) => ok(path === '/apis/x.example/v1' ? list : groups));
+    const clock = new FakeClock();
+    const discovery = createDiscovery({ api, clock });
+    await discovery.lookUp(foo, never);
+    discovery.forget(foo);
+    assert.equal(discovery.resourceFor(foo), undefined);
+    assert.equal(discovery.resourceFor({ ...foo, kind: 'Bar' })?.plural, 'bars');
+    const found = discovery.lookUp(foo, never);
+    await clock.advance(1_000);
+    assert.equal((await found)?.plural, 'foos');
+  });
+
   test('a failure is told and nothing is remembered of it', async () => {
     const down = new KubeError('unavailable', 'down', { status: 503 });
     const api = new RecordedApi(() => {

@@ -23,6 +23,8 @@ export interface CachedDiscovery extends Discovery {
   prime(signal: AbortSignal): Promise<void>;
   /** Each kind is asked for again at its next `lookUp`; `resourceFor` goes on with what is known until then. */
   invalidate(): void;
+  /** The server denied a path of this kind: it is asked for anew before anything else is sent to it. */
+  forget(gvk: Gvk): void;
 }
 
 const flow = { name: 'discovery', priority: 'world' } as const;
@@ -36,7 +38,7 @@ export function createDiscovery(options: DiscoveryOptions): CachedDiscovery {
 }
 
 interface KnownGroupVersion {
-  readonly kinds: ReadonlyMap<string, ResourceType>;
+  readonly kinds: Map<string, ResourceType>;
   isStale: boolean;
 }
 
@@ -73,6 +75,10 @@ class DocumentDiscovery implements CachedDiscovery {
 
   invalidate(): void {
     for (const known of this.#known.values()) known.isStale = true;
+  }
+
+  forget(gvk: Gvk): void {
+    this.#known.get(apiVersionOf(gvk))?.kinds.delete(gvk.kind);
   }
 
   /** Where the server has no aggregated discovery, group versions are asked for one by one as they are needed. */

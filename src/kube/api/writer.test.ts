@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RecordedApi } from '../../../test/support/recorded-api.ts';
-import { gvkOf } from '../../util/gvk.ts';
+import { type Gvk, gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { WriteThrough } from '../cache/write-through.ts';
 import { KubeError, type KubeErrorCode } from '../kube-error.ts';
-import type { Discovery } from '../roles.ts';
 import { createWriter } from './writer.ts';
 
 const never = new AbortController().signal;
@@ -13,14 +12,6 @@ const flow = { name: 'podset', priority: 'world' } as const;
 const pass = { key: 'ns/a', definition: 'podset' };
 const gvk = gvkOf('v1', 'ConfigMap');
 const ref = { gvk, namespace: 'ns', name: 'a' };
-
-const discovery: Discovery = {
-  resourceFor: () => undefined,
-  lookUp: async (wanted) =>
-    wanted.kind === 'ConfigMap'
-      ? { gvk, plural: 'configmaps', namespaced: true, hasStatus: false, verbs: [] }
-      : undefined,
-};
 
 function object(metadata: object = {}): KubeObject {
   return {
@@ -37,6 +28,13 @@ function failing(code: KubeErrorCode): never {
 /** A writer, and what it told the cache beside what it asked the server, in order. */
 function setUp(answer: () => { status: number; body?: unknown }) {
   const story: string[] = [];
+  const forgotten: string[] = [];
+  const type = { gvk, plural: 'configmaps', namespaced: true, hasStatus: false, verbs: [] };
+  const discovery = {
+    resourceFor: () => undefined,
+    lookUp: async (wanted: Gvk) => (wanted.kind === 'ConfigMap' ? type : undefined),
+    forget: (wanted: Gvk) => void forgotten.push(wanted.kind),
+  };
   const cache: WriteThrough = {
     begin: (_gvk, namespace, name) => {
       story.push(`begin ${namespace}/${name}`);
@@ -57,7 +55,7 @@ function setUp(answer: () => { status: number; body?: unknown }) {
     story.push(method);
     return { body: undefined, ...answer() };
   });
-  return { writer: createWriter({ api, discovery, cache }), story, api };
+  return { writer: createWriter({ api, discovery, cache }), story, api, forgotten };
 }
 
 const applied = { flow, pass, fieldManager: 'homeostat/podset', force: false } as const;
@@ -173,6 +171,12 @@ describe('kube/writer', () => {
     const other = { ...object(), kind: 'Nothing' };
     await assert.rejects(writer.apply(other, applied, never), { code: 'kind-missing' });
     assert.deepEqual(story, []);
+  });
+
+  test('a path that the server denies makes its kind be looked up again', async () => {
+    const { writer, forgotten } = setUp(() => failing('kind-missing'));
+    await assert.rejects(writer.get(ref, { flow }, never), { code: 'kind-missing' });
+    assert.deepEqual(forgotten, ['ConfigMap']);
   });
 
   test('an answer that is no object is not stored', async () => {

@@ -9,7 +9,6 @@ import type {
   ApplyOptions,
   ApplyResult,
   DeleteOptions,
-  Discovery,
   ObjectRef,
   Reader,
   ResourceType,
@@ -17,11 +16,12 @@ import type {
   WriteOptions,
   Writer,
 } from '../roles.ts';
+import type { CachedDiscovery } from './discovery.ts';
 import { pathOf } from './paths.ts';
 
 export interface WriterOptions {
   readonly api: ApiClient;
-  readonly discovery: Discovery;
+  readonly discovery: Pick<CachedDiscovery, 'resourceFor' | 'lookUp' | 'forget'>;
   readonly cache: WriteThrough;
 }
 
@@ -32,7 +32,7 @@ export function createWriter(options: WriterOptions): Reader & Writer {
 
 class WriteThroughWriter implements Reader, Writer {
   readonly #api: ApiClient;
-  readonly #discovery: Discovery;
+  readonly #discovery: WriterOptions['discovery'];
   readonly #cache: WriteThrough;
 
   constructor({ api, discovery, cache }: WriterOptions) {
@@ -132,6 +132,9 @@ class WriteThroughWriter implements Reader, Writer {
     const ticket = this.#cache.begin(ref.gvk, ref.namespace, ref.name);
     try {
       return await work(ticket);
+    } catch (error) {
+      if (isKubeError(error, 'kind-missing')) this.#discovery.forget(ref.gvk);
+      throw error;
     } finally {
       ticket.end();
     }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect as netConnect } from 'node:net';
 import { afterEach, describe, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
@@ -120,6 +123,33 @@ describe('kube/connections', () => {
     for await (const chunk of stream.chunks) text += chunk;
     assert.equal(text, 'late');
     while (server.openSockets > 1) await settle();
+  });
+
+  test('an HTTP proxy is a tunnel: it sees neither the request nor a certificate of its own', async () => {
+    const server = await serve('first-server');
+    const proxy = createServer();
+    const asked: (string | undefined)[] = [];
+    proxy.on('connect', (request, socket) => {
+      asked.push(request.url);
+      const { port } = new URL(server.url);
+      const target = netConnect(Number(port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        target.pipe(socket).pipe(target);
+      });
+      socket.on('error', () => target.destroy());
+      target.on('error', () => socket.destroy());
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    ends.push(() => new Promise((resolve) => void proxy.close(() => resolve())));
+    const { port } = proxy.address() as AddressInfo;
+    const proxyUrl = `http://127.0.0.1:${port}`;
+    const api = connect(server.url, () => trusting, { proxyUrl });
+    assert.equal((await api.request(get, never)).status, 200);
+    const stranger = connect(server.url, () => ({ headers: {} }), { proxyUrl });
+    await assert.rejects(stranger.request(get, never), { code: 'unavailable' });
+    assert.equal(server.requests.length, 1);
+    assert.equal(asked[0], new URL(server.url).host);
   });
 
   test('a new token alone keeps the connections', async () => {

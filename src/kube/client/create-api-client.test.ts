@@ -242,6 +242,37 @@ describe('kube/api-client', () => {
       assert.equal((await client.request({ ...get, path: '/b' }, never)).status, 200);
     });
 
+    test('a storm of aborts, queued and in flight, leaves every connection usable', async () => {
+      const server = await serve(async () => {
+        for (let turn = 0; turn < server.requests.length % 5; turn++) await settle();
+        return { status: 200, body: {} };
+      });
+      const metrics = freshMetrics();
+      const client = clientFor(server.url, { connections: 4, metrics });
+      const shared = new AbortController();
+      const outcomes: string[] = [];
+      const work = Array.from({ length: 300 }, async (_, index) => {
+        const own = new AbortController();
+        const { signal } = index % 3 === 0 ? shared : own;
+        const request = { ...patch, flow: { ...flow, name: `${index % 5}` } };
+        const outcome = client.request(request, signal).then(
+          () => 'answered',
+          (error: KubeError) => error.code,
+        );
+        for (let turn = 0; turn < index % 17; turn++) await settle();
+        if (index % 2 === 0) own.abort(new Error('enough'));
+        if (index === 150) shared.abort(new Error('enough'));
+        outcomes.push(await outcome);
+        assert.equal(getEventListeners(own.signal, 'abort').length, 0);
+      });
+      await Promise.all(work);
+      assert.deepEqual([...new Set(outcomes)].sort(), ['aborted', 'answered']);
+      assert.equal(getEventListeners(shared.signal, 'abort').length, 0);
+      assert.match(await metrics.expose(), /homeostat_requests_in_flight 0/);
+      await Promise.all([1, 2, 3, 4, 5].map(() => client.request(get, never)));
+      assert.ok(server.openSockets <= 4, `${server.openSockets} sockets`);
+    });
+
     test('a signal that lives on collects no listeners', async () => {
       const server = await serve(() => ({ status: 200, body: {} }));
       const client = clientFor(server.url);

@@ -205,6 +205,17 @@ describe('kube/load-kube-config', () => {
       assert.deepEqual(headers, { authorization: 'Bearer here' });
     });
 
+    test('an identity token of an OIDC provider, while it is good', async () => {
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+      const exp = Math.floor(Date.now() / 1000) + 3_600;
+      const token = `${part({ alg: 'none' })}.${part({ exp })}.x`;
+      const config = { 'id-token': token, 'client-id': 'me', 'idp-issuer-url': 'https://idp.test' };
+      const { credentials } = await load({ user: { 'auth-provider': { name: 'oidc', config } } });
+      const expected = { headers: { authorization: `Bearer ${token}` } };
+      assert.deepEqual(await credentials.load(read), expected);
+      assert.deepEqual(await credentials.load(refused), expected);
+    });
+
     describe('of a plugin', () => {
       function plugin(answer: string): { user: object; asked: () => readonly string[] } {
         const calls = write('calls', '');
