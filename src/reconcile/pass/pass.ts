@@ -14,6 +14,8 @@ import type { ReadResult } from './observe-reads.ts';
 export interface Pass {
   readonly context: OperatorContext;
   readonly key: string;
+  /** For people, to find its lines in the log. */
+  readonly id: string;
   readonly token: PassToken;
   /** As the pass began. */
   readonly resource: KubeObject;
@@ -22,7 +24,6 @@ export interface Pass {
   readonly namespace: string | undefined;
   readonly state: ResourceState;
   readonly interests: PassInterests;
-  readonly log: Logger;
   readonly signal: AbortSignal;
   /** What both phases get. */
   readonly phaseInput: Pick<PhaseInput, 'resource' | 'now' | 'randomText' | 'clusterName'>;
@@ -72,6 +73,19 @@ export function worldWrite({ context, token }: Pass): WriteOptions {
   return { flow: { name: context.plan.name, priority: 'world' }, pass: token };
 }
 
+/** A logger for what a pass has to say. Made on demand: most passes change nothing and say nothing. */
+export function loggerOf({ context, resource, id }: Pass): Logger {
+  const { namespace, name } = resource.metadata;
+  const { kind } = resource;
+  return context.logger.child({
+    definition: context.plan.name,
+    kind,
+    namespace,
+    name,
+    reconcileId: id,
+  });
+}
+
 export interface BeginOptions {
   readonly context: OperatorContext;
   readonly key: string;
@@ -84,8 +98,8 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789
 
 /** Takes the snapshot that a pass works on. */
 export function beginPass({ context, key, resource, state, signal }: BeginOptions): Pass {
-  const { plan, clock, random, cluster, logger, watches } = context;
-  const { uid, namespace, name } = resource.metadata;
+  const { plan, clock, random, cluster, watches } = context;
+  const { uid, namespace } = resource.metadata;
   invariant(uid !== undefined, `A ${resource.kind} of the cache has no uid`);
   const phaseInput = {
     resource,
@@ -96,6 +110,7 @@ export function beginPass({ context, key, resource, state, signal }: BeginOption
   return {
     context,
     key,
+    id: Math.floor(random.fraction() * 36 ** 8).toString(36),
     token: { key, definition: plan.name },
     resource,
     uid,
@@ -103,13 +118,6 @@ export function beginPass({ context, key, resource, state, signal }: BeginOption
     state,
     signal,
     interests: watches.startPass(key),
-    log: logger.child({
-      definition: plan.name,
-      kind: resource.kind,
-      namespace,
-      name,
-      reconcileId: random.text(8, alphabet),
-    }),
     phaseInput,
     wanting: plan.startPhase({ phase: 'wanting', ...phaseInput }),
     reads: new Map(),

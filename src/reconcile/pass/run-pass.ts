@@ -10,7 +10,7 @@ import { conclude } from './conclude.ts';
 import { beginFollowUps } from './follow-up.ts';
 import { observeReads } from './observe-reads.ts';
 import { isTerminating } from './ownership.ts';
-import { beginPass, type Pass } from './pass.ts';
+import { beginPass, loggerOf, type Pass } from './pass.ts';
 import { prune } from './prune.ts';
 import { tellFailures } from './tell-failures.ts';
 import { wantTier } from './want-tier.ts';
@@ -67,13 +67,13 @@ function stateOf({ states }: OperatorContext, key: string, resource: KubeObject)
 
 /** Tells of the pass: Events and log lines for what has changed, the decision record for everybody else. */
 function record(pass: Pass, report: Report, status: StatusOutcome): void {
-  const { context, key, log } = pass;
+  const { context, key } = pass;
   tellFailures(pass, report, status);
   const decisions = report.entries.map(({ decision }) => decision);
   const count = (kind: string) => decisions.filter(({ verdict }) => verdict.kind === kind).length;
   const wrote = { created: count('created'), applied: count('applied'), pruned: count('pruned') };
   if (status.kind === 'written' || Object.values(wrote).some((number) => number > 0)) {
-    log.info({ ...wrote, status: status.kind }, 'Reconciled');
+    loggerOf(pass).info({ ...wrote, status: status.kind }, 'Reconciled');
   }
   context.onDecisions(key, {
     children: decisions,

@@ -2,7 +2,7 @@ import { problemOfRequest } from '../failure.ts';
 import type { Report } from '../report/build-report.ts';
 import type { ChildEntry } from '../report/child-entries.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
-import type { Pass } from './pass.ts';
+import { loggerOf, type Pass } from './pass.ts';
 
 /** Tells each failure once: an Event on the resource and a line in the log, when it begins or changes. */
 export function tellFailures(
@@ -55,5 +55,5 @@ function tell(pass: Pass, now: Map<string, string>, { subject, reason, note }: F
     note,
     definition: plan.name,
   });
-  pass.log.warn({ reason, detail: note }, 'Reconcile is blocked');
+  loggerOf(pass).warn({ reason, detail: note }, 'Reconcile is blocked');
 }

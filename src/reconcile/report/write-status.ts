@@ -21,8 +21,7 @@ export type StatusOutcome =
 
 /** Writes the status, in one request, and only if a field that we write differs from the cached one. */
 export async function writeStatus(pass: Pass, status: Status): Promise<StatusOutcome> {
-  const difference = statusDifference(pass, status, pass.resource);
-  if (difference === '' || difference === pass.state.statusMade) return { kind: 'unchanged' };
+  if (!isNews(pass, status)) return { kind: 'unchanged' };
   const { context, resource, uid, token, signal } = pass;
   const { apiVersion, kind, metadata } = resource;
   const { name, namespace } = metadata;
@@ -45,8 +44,8 @@ export async function writeStatus(pass: Pass, status: Status): Promise<StatusOut
       signal,
     );
     // What the server, or another writer, makes of our status would differ again after every further write.
-    const left = statusDifference(pass, status, stored.object);
-    pass.state.statusMade = left === '' ? undefined : left;
+    const left = differingFields(pass, status, stored.object);
+    pass.state.statusMade = left.length === 0 ? undefined : digestOf(left);
     return { kind: 'written', stored };
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;
@@ -55,17 +54,28 @@ export async function writeStatus(pass: Pass, status: Status): Promise<StatusOut
   }
 }
 
-/** Empty when a live status says what ours says, in the fields that we write; else a digest of what differs. */
-function statusDifference({ context }: Pass, want: Status, live: KubeObject): string {
+function isNews(pass: Pass, status: Status): boolean {
+  const differing = differingFields(pass, status, pass.resource);
+  if (differing.length === 0) return false;
+  const { statusMade } = pass.state;
+  return statusMade === undefined || statusMade !== digestOf(differing);
+}
+
+/** The fields that we write and that a live status has otherwise: name, ours, theirs. */
+function differingFields({ context }: Pass, want: Status, live: KubeObject): readonly unknown[] {
   const have: Status = isJsonObject(live.status) ? live.status : {};
   const differing = statusKeysOf(context.plan)
-    .filter((key) => !deepEqual(plain(want[key]), plain(have[key])))
-    .map((key) => [key, want[key] ?? null, have[key] ?? null]);
+    .filter((key) => !isSame(want[key], have[key]))
+    .map((key): unknown => [key, want[key] ?? null, have[key] ?? null]);
   const conditions = conditionsOf(live).filter(({ type }) => ownConditionTypes.has(type));
   if (!sameConditions(want.conditions, conditions)) {
     differing.push(['conditions', want.conditions ?? null, conditions]);
   }
-  return differing.length === 0 ? '' : sha256Hex(canonicalJson(differing));
+  return differing;
+}
+
+function digestOf(differing: readonly unknown[]): string {
+  return sha256Hex(canonicalJson(differing));
 }
 
 function sameConditions(want: unknown, have: readonly Status[]): boolean {
@@ -81,7 +91,11 @@ function sameConditions(want: unknown, have: readonly Status[]): boolean {
   );
 }
 
-/** Without nulls, which a server drops where the schema does not keep them. */
+/** Nulls aside, which a server drops where the schema does not keep them. */
+function isSame(want: unknown, have: unknown): boolean {
+  return deepEqual(want, have) || deepEqual(plain(want), plain(have));
+}
+
 function plain(value: unknown): unknown {
   if (value === null) return undefined;
   if (Array.isArray(value)) return value.map((item) => plain(item) ?? null);
