@@ -1,16 +1,16 @@
 import { isAfter, isNews } from './resource-version.ts';
 
-/** An object left the selector by an answer of this version. */
-interface Left {
+/** A key whose object left at this version: what is not newer is from before. */
+interface Floor {
   readonly version: string;
   /** The number of the last list that had been started by then. */
   readonly listing: number;
 }
 
-/** The object with this uid is gone for good. */
-interface Gone {
+/** An object that is gone for good. */
+interface Dead {
   readonly uid: string;
-  /** What was stored of it last. */
+  /** Of what was stored of it last. */
   readonly version: string;
   readonly listing: number;
   /** The watch has told it too; kept only because a request on the key is in flight, whose answer may be from before. */
@@ -32,13 +32,13 @@ interface StoredList {
  * neither its events nor late answers of other requests may bring them back.
  */
 export class Departures {
-  readonly #left = new Map<string, Left>();
-  readonly #gone = new Map<string, Gone>();
+  readonly #floors = new Map<string, Floor>();
+  readonly #dead = new Map<string, readonly Dead[]>();
   readonly #inFlight = new Map<string, number>();
 
   /** How much is remembered. */
   get size(): number {
-    return this.#left.size + this.#gone.size;
+    return this.#floors.size + this.#dead.size;
   }
 
   /** A request that may change or read the key begins; {@link end} follows. */
@@ -53,29 +53,31 @@ export class Departures {
       return;
     }
     this.#inFlight.delete(key);
-    if (this.#gone.get(key)?.settled === true) this.#gone.delete(key);
+    this.#keepDead(key, ({ settled }) => !settled);
   }
 
-  leftSelector(key: string, left: Left): void {
-    this.#left.set(key, left);
+  /** The object left the selector. */
+  leftSelector(key: string, floor: Floor): void {
+    this.#floors.set(key, floor);
   }
 
-  gone(key: string, gone: Omit<Gone, 'settled'>): void {
-    this.#gone.set(key, { ...gone, settled: false });
+  /** An object that was stored is gone. */
+  gone(key: string, { uid, version, listing }: Omit<Dead, 'settled'>): void {
+    this.#floors.set(key, { version, listing });
+    this.#addDead(key, { uid, version, listing, settled: false });
   }
 
   /** An object is gone that was not stored: only answers in flight besides this one could bring it. */
   goneUnseen(key: string, uid: string, listing: number): void {
-    if ((this.#inFlight.get(key) ?? 0) < 2 || this.#gone.has(key)) return;
-    this.#gone.set(key, { uid, version: '0', listing, settled: true });
+    const others = (this.#inFlight.get(key) ?? 0) - 1;
+    if (others < 1 || this.#isDead(key, uid)) return;
+    this.#addDead(key, { uid, version: '0', listing, settled: true });
   }
 
   /** Is this state of an object from before a departure? */
   isFromBefore(key: string, uid: string, version: string): boolean {
-    const left = this.#left.get(key);
-    if (left !== undefined && !isNews(version, left.version)) return true;
-    const gone = this.#gone.get(key);
-    return gone !== undefined && (gone.uid === uid || !isNews(version, gone.version));
+    const floor = this.#floors.get(key);
+    return (floor !== undefined && !isNews(version, floor.version)) || this.#isDead(key, uid);
   }
 
   /** As {@link isFromBefore}, for an entry of a list: that one knows of what had left when it was asked for. */
@@ -84,44 +86,77 @@ export class Departures {
     uid: string,
     list: Pick<StoredList, 'number' | 'version'>,
   ): boolean {
-    const left = this.#left.get(key);
-    const gone = this.#gone.get(key);
-    const hasLeft = left?.listing === list.number && isAfter(left.version, list.version);
-    if (hasLeft || gone?.listing !== list.number) return hasLeft;
-    return gone.uid === uid || isAfter(gone.version, list.version);
+    const floor = this.#floors.get(key);
+    if (floor?.listing === list.number && isAfter(floor.version, list.version)) return true;
+    const dead = this.#dead.get(key) ?? [];
+    return dead.some((one) => one.uid === uid && one.listing === list.number);
   }
 
   /** A list was stored. What left before it was asked for, or is not in it, is over. */
   listed(list: StoredList): void {
-    for (const [key, left] of this.#left) if (left.listing < list.number) this.#left.delete(key);
-    for (const [key, gone] of this.#gone) {
-      const isTold = list.rewritten || !isAfter(gone.version, list.version);
-      if (gone.listing < list.number) this.#gone.delete(key);
-      else if (gone.uid !== list.uids.get(key) && isTold) this.#settle(key, gone);
-      else if (list.rewritten) this.#gone.set(key, { ...gone, version: '0' });
+    for (const [key, floor] of this.#floors) {
+      const isOver = list.rewritten || floor.listing < list.number;
+      if (isOver || !isAfter(floor.version, list.version)) this.#floors.delete(key);
     }
-    this.caughtUp(list.version);
+    for (const key of [...this.#dead.keys()]) {
+      const uid = list.uids.get(key);
+      this.#keepDead(key, ({ listing }) => listing >= list.number);
+      this.#settle(key, (dead) => {
+        return dead.uid !== uid && (list.rewritten || !isAfter(dead.version, list.version));
+      });
+      if (list.rewritten) this.#forgetVersions(key);
+    }
   }
 
   /** The watch told that this object was deleted, or left the selector, at `version`. */
   deletedByWatch(key: string, uid: string, version: string): void {
-    const left = this.#left.get(key);
-    if (left !== undefined && !isAfter(left.version, version)) this.#left.delete(key);
-    const gone = this.#gone.get(key);
+    const floor = this.#floors.get(key);
+    if (floor !== undefined && !isAfter(floor.version, version)) this.#floors.delete(key);
     // Before what was stored last it can only have left the selector, for a time.
-    if (gone?.uid === uid && !isAfter(gone.version, version)) this.#settle(key, gone);
+    this.#settle(key, (dead) => dead.uid === uid && !isAfter(dead.version, version));
   }
 
   /** The watch has told everything up to `version`. */
   caughtUp(version: string): void {
-    for (const [key, left] of this.#left) {
-      if (!isAfter(left.version, version)) this.#left.delete(key);
+    for (const [key, floor] of this.#floors) {
+      if (!isAfter(floor.version, version)) this.#floors.delete(key);
     }
   }
 
-  #settle(key: string, gone: Gone): void {
-    // Older versions are no news to the store any more: only the uid counts.
-    if (this.#inFlight.has(key)) this.#gone.set(key, { ...gone, version: '0', settled: true });
-    else this.#gone.delete(key);
+  #isDead(key: string, uid: string): boolean {
+    return this.#dead.get(key)?.some((dead) => dead.uid === uid) === true;
+  }
+
+  #addDead(key: string, dead: Dead): void {
+    const others = (this.#dead.get(key) ?? []).filter(({ uid }) => uid !== dead.uid);
+    this.#dead.set(key, [...others, dead]);
+  }
+
+  #keepDead(key: string, isKept: (dead: Dead) => boolean): void {
+    const kept = this.#dead.get(key)?.filter(isKept) ?? [];
+    if (kept.length > 0) this.#dead.set(key, kept);
+    else this.#dead.delete(key);
+  }
+
+  /** The watch has told it: what matters now are answers that are still in flight. */
+  #settle(key: string, isTold: (dead: Dead) => boolean): void {
+    const dead = this.#dead.get(key);
+    if (dead === undefined) return;
+    if (!this.#inFlight.has(key)) this.#keepDead(key, (one) => !isTold(one));
+    else
+      this.#dead.set(
+        key,
+        dead.map((one) => (isTold(one) ? { ...one, settled: true } : one)),
+      );
+  }
+
+  /** Versions of a history that was rewritten say nothing. */
+  #forgetVersions(key: string): void {
+    const dead = this.#dead.get(key);
+    if (dead !== undefined)
+      this.#dead.set(
+        key,
+        dead.map((one) => ({ ...one, version: '0' })),
+      );
   }
 }

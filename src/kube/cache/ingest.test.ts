@@ -39,7 +39,7 @@ describe('kube/cache ingest', () => {
   });
 
   for (const [what, annotations, left] of [
-    ['alone', {}, undefined],
+    ['alone', {}, {}],
     ['among others', { a: 'b' }, { a: 'b' }],
   ] as const) {
     test(`drops the last-applied annotation ${what}`, () => {

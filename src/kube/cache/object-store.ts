@@ -250,9 +250,10 @@ export class ObjectStore {
   }
 
   #finishList(uids: ReadonlyMap<string, string>, list: ListFacts): void {
-    const gone = [...this.#objects].filter(
-      ([key, old]) => !uids.has(key) && !this.#outlivesList(key, old, list),
-    );
+    const gone: (readonly [string, StoredObject])[] = [];
+    for (const [key, old] of this.#objects) {
+      if (!uids.has(key) && !this.#outlivesList(key, old, list)) gone.push([key, old]);
+    }
     this.#progress = list.version;
     if (list.rewritten) this.#highest = list.version;
     this.#departures.listed({ ...list, uids });

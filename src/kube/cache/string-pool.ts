@@ -12,4 +12,11 @@ export class StringPool {
     this.#strings.set(text, text);
     return text;
   }
+
+  /** The same fields, with values of the pool. */
+  internValues(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    const copy: Record<string, string> = {};
+    for (const [name, value] of Object.entries(fields)) copy[name] = this.intern(value);
+    return copy;
+  }
 }
