@@ -79,8 +79,11 @@ export function checkTemplate(program: Program, text: string): readonly LeafProb
         path.type === 'PathExpression' ? (path as hbs.AST.PathExpression).original : '';
       const nearest = nearestName(written, [...helpers.keys(), ...blockNames]);
       report(path, `Unknown helper "${written}"`, nearest && `Did you mean "${nearest}"?`);
+    } else if (path.type === 'PathExpression') {
+      checkPath(path as hbs.AST.PathExpression);
     } else {
-      checkExpression(path);
+      // Handlebars would look for a field of that name.
+      report(path, 'Expected a name, found a literal');
     }
     checkHash(hash, []);
     checkExpressions(params);

@@ -74,7 +74,7 @@ function compileProgram(program: Program | undefined, tools: FunctionTools): Ren
   );
   return (frame) => {
     for (const part of parts) {
-      if (--frame.output.stepsLeft < 0) throw tooMuch('Too many steps in a Handlebars text');
+      takeSteps(frame.output, 1);
       part(frame);
     }
   };
@@ -97,6 +97,11 @@ function compileStatement(statement: TemplateStatement, tools: FunctionTools): R
     default:
       return () => undefined;
   }
+}
+
+function takeSteps(output: Output, count: number): void {
+  output.stepsLeft -= count;
+  if (output.stepsLeft < 0) throw tooMuch('Too many steps');
 }
 
 function write(output: Output, text: string): void {
@@ -153,6 +158,7 @@ function compileBlock(block: hbs.AST.BlockStatement, tools: FunctionTools): Rend
       return (frame) => {
         const list = value(frame);
         const entries = typeof list === 'object' && list !== null ? Object.entries(list) : [];
+        takeSteps(frame.output, entries.length);
         if (entries.length === 0) inverse(frame);
         for (const [index, [key, element]] of entries.entries()) {
           const name = Array.isArray(list) ? index : key;

@@ -1,5 +1,6 @@
 import Handlebars from 'handlebars';
 import type { LeafProblem } from './leaf.ts';
+import { limits } from './limits.ts';
 
 /** Handlebars' syntax tree, as far as we allow it. */
 export type Program = hbs.AST.Program;
@@ -59,6 +60,11 @@ function lineStart(text: string, line: number): number {
 
 /** Parses a template; only texts, never trees, are parsed. */
 export function parseProgram(text: string): Program | LeafProblem {
+  const tooDeep = tooDeepAt(text);
+  if (tooDeep !== undefined) {
+    const message = `Expected blocks and brackets at most ${limits.sourceDepth} deep`;
+    return { severity: 'error', code: 'template-syntax', message, offset: tooDeep };
+  }
   try {
     return Handlebars.parse(text);
   } catch (error) {
@@ -94,8 +100,40 @@ function failureOffset(text: string, error: unknown, message: string): number {
   const before = excerpt.slice(0, arrow.length).replace(/^\.\.\./, '');
   const start = lineStart(text, Number(line));
   const next = text.indexOf('\n', start);
-  for (let offset = next < 0 ? text.length : next; offset > start; offset--) {
-    if (text.slice(0, offset).replaceAll('\n', '').endsWith(before)) return offset;
+  const end = next < 0 ? text.length : next;
+  for (let offset = start; offset <= end; offset++) {
+    if (endsWithoutBreaks(text, offset, before)) return offset;
   }
   return start;
+}
+
+/** Excerpts of the parser hold no line breaks, and few characters. */
+function endsWithoutBreaks(text: string, offset: number, ending: string): boolean {
+  return text
+    .slice(Math.max(0, offset - 60), offset)
+    .replaceAll('\n', '')
+    .endsWith(ending);
+}
+
+/** Where blocks or subexpressions are nested too deeply for functions that recurse; undefined: nowhere. */
+function tooDeepAt(text: string): number | undefined {
+  let blocks = 0;
+  for (const match of text.matchAll(/\{\{(?:~?\s*([#/])|[^}]*)/g)) {
+    if (match[1] === '#') blocks++;
+    if (match[1] === '/') blocks--;
+    if (blocks > limits.sourceDepth || deepestBracket(match[0]) > limits.sourceDepth)
+      return match.index;
+  }
+  return undefined;
+}
+
+function deepestBracket(mustache: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const character of mustache) {
+    if (character === '(') depth++;
+    if (character === ')') depth--;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
 }

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { languageFunctions } from './functions.ts';
+import { evaluate } from './test-scope.ts';
+
+const root = {
+  spec: { name: 'web', none: null, list: [{ a: 1 }, { a: 2 }] },
+  children: {
+    db: {
+      ready: true,
+      status: {
+        conditions: [
+          { type: 'Ready', status: 'True' },
+          { type: 'Stuck', status: 'False' },
+        ],
+      },
+    },
+    fresh: { metadata: { name: 'fresh' } },
+  },
+};
+
+describe('compile/language functions', () => {
+  for (const [source, expected] of [
+    ['$now()', '2026-01-02T03:04:05Z'],
+    ['$millis()', Date.parse('2026-01-02T03:04:05Z')],
+    ['$fromMillis($toMillis($now()))', '2026-01-02T03:04:05.000Z'],
+    ['$name("web", 1, true)', 'web-1-true'],
+    ['$length($name($pad("", 60, "a"), "tail"))', 63],
+    ['$name($pad("", 60, "a"), "tail") = $name($pad("", 60, "a"), "tail2")', false],
+    ['$contains($name($pad("a", 60, "-"), "tail"), /^a-[a-z0-9]{10}$/)', true],
+    ['$contains($hash(spec), /^[a-z][a-z0-9]{9}$/)', true],
+    ['$hash({"a": 1, "b": [2]}) = $hash({"b": [2], "a": 1})', true],
+    ['$hash(1) = $hash("1")', false],
+    ['$hash(spec.none)', undefined],
+    ['$json({"b": [1, null], "a": spec.name})', '{"a":"web","b":[1,null]}'],
+    ['$json(spec.nothing)', undefined],
+    ['$json(false)', 'false'],
+    ['$yaml(spec.list[0])', 'yaml:{"a":1}'],
+    ['$parseJson("{\\"a\\": [1]}").a', [1]],
+    ['$parseYaml("[1, 2]")', [1, 2]],
+    ['$quantity("500m")', 0.5],
+    ['$quantity("100m") * 3', 0.3 + 5e-17],
+    ['$quantity("1Gi")', 1_073_741_824],
+    ['$quantity("1.5k")', 1500],
+    ['$quantity("2e3")', 2000],
+    ['$quantity("-3")', -3],
+    ['$quantity(4)', 4],
+    ['$quantity(spec.nothing)', undefined],
+    ['$duration("1h30m")', 5400],
+    ['$duration("250ms")', 0.25],
+    ['$duration(30)', 30],
+    ['$condition(children.db, "Ready").status', 'True'],
+    ['$condition(children.db, "Other")', undefined],
+    ['$condition(children.fresh, "Ready")', undefined],
+    ['$condition(children.nothing, "Ready")', undefined],
+    ['$isReady(children.db)', true],
+    ['$isReady(children.fresh)', false],
+    ['$isReady(children.nothing)', false],
+    ['$randomString(3)', 'rrr'],
+    ['$map(["1k", "2k"], $quantity)', [1000, 2000]],
+    ['["1m", "1h"] ~> $map($duration) ~> $sum', 3660],
+    ['($days := function($d){ $duration($d) / 86400 }; $days("2d"))', 2],
+    ['($f := $replace(?, "a", "b"); $f("aha"))', 'bhb'],
+    ['spec.name.$json()', undefined],
+  ] as const) {
+    test(`${source} gives ${JSON.stringify(expected)}`, async () => {
+      assert.deepEqual(await evaluate(source, root), expected);
+    });
+  }
+
+  for (const [source, code] of [
+    ['$name("a", spec.nothing)', 'missing-value'],
+    ['$name("a", "")', 'missing-value'],
+    ['$name(spec)', 'evaluation-failed'],
+    ['$parseJson("{")', 'evaluation-failed'],
+    ['$parseYaml("{")', 'evaluation-failed'],
+    ['$parseJson(1)', 'evaluation-failed'],
+    ['$quantity("12 apples")', 'evaluation-failed'],
+    ['$quantity("")', 'evaluation-failed'],
+    ['$duration("soon")', 'evaluation-failed'],
+    ['$duration(true)', 'evaluation-failed'],
+    ['$randomString(0)', 'evaluation-failed'],
+    ['$randomString(1.5)', 'evaluation-failed'],
+    ['$randomString()', 'evaluation-failed'],
+    ['$base64decode("%%%")', 'evaluation-failed'],
+    ['$base64decode("/w==")', 'evaluation-failed'],
+  ] as const) {
+    test(`${source} fails with ${code}`, async () => {
+      await assert.rejects(async () => evaluate(source, root), { code });
+    });
+  }
+
+  test('are documented and named once', () => {
+    const names = languageFunctions.map(({ name }) => name);
+    assert.equal(new Set(names).size, names.length);
+    for (const { doc } of languageFunctions) assert.match(doc, /^[A-Z].*[^.]$/);
+  });
+});
