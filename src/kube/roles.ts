@@ -123,7 +123,10 @@ export interface InformerQuery {
 export type InformerState =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'synced' }
-  /** Never synced, and the last try failed so (`forbidden`, `kind-missing`, `unavailable`, ...). It keeps trying. */
+  /**
+   * Never synced, and the last try failed so (`forbidden`, `kind-missing`, `unavailable`, ...); or synced once, and the
+   * kind or the right to see it has gone. It keeps trying.
+   */
   | { readonly kind: 'failing'; readonly error: import('./kube-error.ts').KubeError };
 
 /**

@@ -10,6 +10,7 @@ import {
 } from '../../../test/support/model/informer-bench.ts';
 import { kubeError } from '../../../test/support/model/scripted-api.ts';
 import { gvkOf } from '../../util/gvk.ts';
+import { KubeError } from '../kube-error.ts';
 import type { CacheEvent, Informer } from '../roles.ts';
 
 function namesIn(informer: Informer): readonly string[] {
@@ -43,6 +44,41 @@ describe('kube/cache informer', () => {
     });
     assert.equal(informer.state.kind, 'synced');
     assert.deepEqual(namesIn(informer), ['a', 'b']);
+    await informers.close();
+  });
+
+  test('lets the event loop turn between pages', async () => {
+    const { api, informers } = informerBench();
+    informers.acquire(configMaps);
+    const first = await api.nextRequest();
+    let turned = false;
+    setImmediate(() => {
+      turned = true;
+    });
+    first.answer(listOf(7, [configMap('a', 3)], 'next'));
+    await api.nextRequest();
+    assert.ok(turned);
+    await informers.close();
+  });
+
+  test('asks the server to end the watch at a random time between 5 and 10 minutes', async () => {
+    const { api, informers } = informerBench({}, 0.9999);
+    informers.acquire(configMaps);
+    const { pending } = await start(api, 7);
+    assert.equal(pending.request.query?.timeoutSeconds, '599');
+    await informers.close();
+  });
+
+  test('waits as long as the server says, when that is longer', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    (await api.nextRequest()).answer(listOf(7, []));
+    const busy = new KubeError('too-many-requests', 'Busy', { status: 429, retryAfterSeconds: 5 });
+    (await api.nextStream()).fail(busy);
+    await clock.advance(4_999);
+    assert.equal(api.untaken, 0);
+    await clock.advance(1);
+    assert.equal((await api.nextStream()).request.query?.resourceVersion, '7');
     await informers.close();
   });
 

@@ -7,8 +7,8 @@ import { type PendingStream, ScriptedApi, type ScriptedStream } from './scripted
 
 export const configMaps: InformerQuery = { gvk: gvkOf('v1', 'ConfigMap') };
 
-/** A cache with everything around it under the test's control. */
-export function informerBench(settings: InformerSettings = {}) {
+/** A cache with everything around it under the test's control. `fraction` is what the random source gives: no jitter. */
+export function informerBench(settings: InformerSettings = {}, fraction = 0) {
   const api = new ScriptedApi();
   const clock = new FakeClock();
   const metrics = freshMetrics();
@@ -18,8 +18,7 @@ export function informerBench(settings: InformerSettings = {}) {
     discovery,
     clock,
     metrics,
-    // No jitter: waits are exact.
-    random: { fraction: () => 0, text: () => '' },
+    random: { fraction: () => fraction, text: () => '' },
     logger: silentLogger(),
     settings: { freeze: true, ...settings },
   });

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { resolveInformerSettings } from './informer-settings.ts';
+import { RetryDelay } from './retry-delay.ts';
+
+function delaysOf(fraction: number, count: number): readonly number[] {
+  const random = { fraction: () => fraction, text: () => '' };
+  const settings = resolveInformerSettings();
+  const delay = new RetryDelay({ clock: new FakeClock(), random, settings });
+  return Array.from({ length: count }, () => delay.next());
+}
+
+describe('kube/cache retry delay', () => {
+  test('doubles from 0.8 s to 30 s', () => {
+    assert.deepEqual(delaysOf(0, 8), [800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000]);
+  });
+
+  test('adds up to as much again', () => {
+    assert.deepEqual(delaysOf(0.5, 3), [1_200, 2_400, 4_800]);
+  });
+
+  test('starts anew when nothing failed for two minutes after the wait', async () => {
+    const clock = new FakeClock();
+    const random = { fraction: () => 0, text: () => '' };
+    const delay = new RetryDelay({ clock, random, settings: resolveInformerSettings() });
+    assert.equal(delay.next(), 800);
+    await clock.advance(800 + 119_999);
+    assert.equal(delay.next(), 1_600);
+    await clock.advance(1_600 + 120_000);
+    assert.equal(delay.next(), 800);
+    assert.equal(delay.failures, 1);
+  });
+});
