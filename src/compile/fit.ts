@@ -112,10 +112,7 @@ function fitBranch(value: unknown, type: BranchType, target: FitTarget): unknown
 type Fields = Readonly<Record<string, unknown>>;
 
 /** `null` is a missing value: the field is left out, unless null is one of its values. */
-function fitFields(
-  object: Fields,
-  fitField: (key: string, value: unknown) => unknown,
-): Fields {
+function fitFields(object: Fields, fitField: (key: string, value: unknown) => unknown): Fields {
   let changed: Record<string, unknown> | undefined;
   for (const key of Object.keys(object)) {
     const value = object[key];

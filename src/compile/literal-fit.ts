@@ -11,8 +11,8 @@ export function fitLiteral(value: unknown, target: FitTarget): unknown {
   const isText = type?.kind === 'scalar' && type.accepts.includes('string');
   if (isText && typeof value === 'number' && !type.accepts.includes('number')) {
     if (!Number.isSafeInteger(value)) {
-      const found = describeFound(value, quotes);
-      throw new FitError(`Expected a text at ${field}, found the number ${found}`, {
+      const found = quotes ? `the number ${describeFound(value, quotes)}` : 'a number';
+      throw new FitError(`Expected a text at ${field}, found ${found}`, {
         hint: 'Put it in quotes',
       });
     }

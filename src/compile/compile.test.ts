@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  compileThing,
+  configMap,
+  locateThing,
+  planOfThing,
+} from '../../test/support/thing-plan.ts';
+import { compile } from './index.ts';
+
+function tiersOf(body: string): readonly (readonly string[])[] {
+  return planOfThing(body).tiers.map((tier) => tier.map(({ id }) => id));
+}
+
+describe('compile/compile: order', () => {
+  test('children that need nothing of each other are one tier, in definition order', () => {
+    assert.deepEqual(tiersOf(`  children:\n${configMap('b', '')}${configMap('a', '')}`), [
+      ['b', 'a'],
+    ]);
+  });
+
+  test('a chain has a tier for each link, whatever the order of definition', () => {
+    const tiers = tiersOf(`  children:
+${configMap('service', 'x: "${ children.deployment.metadata.uid }"')}${configMap('alone', '')}${configMap('deployment', 'x: "${ children.config.metadata.uid }"')}${configMap('config', '')}`);
+    assert.deepEqual(tiers, [['alone', 'config'], ['deployment'], ['service']]);
+  });
+
+  for (const [what, more] of [
+    [
+      'a var',
+      '  vars: { uid: "${ children.first.metadata.uid }", twice: "${ vars.uid }" }\n  children:\n',
+    ],
+    [
+      'a read',
+      '  vars: { twice: "${ reads.it.metadata.name }" }\n  reads: [{ id: it, apiVersion: v1, kind: ConfigMap, name: "${ children.first.data.name }" }]\n  children:\n',
+    ],
+  ] as const) {
+    test(`a child depends on what it reads through ${what}`, () => {
+      const body = `${more}${configMap('second', 'x: "${ vars.twice }"')}${configMap('first', '')}`;
+      assert.deepEqual(tiersOf(body), [['first'], ['second']]);
+    });
+  }
+
+  for (const field of ['after: [first]', "forEach: ['${ children.first.data.x }']"]) {
+    test(`a child comes after what its "${field}" names`, () => {
+      const body = `  children:\n${configMap('second', '', field)}${configMap('first', '')}`;
+      assert.deepEqual(tiersOf(body), [['first'], ['second']]);
+    });
+  }
+
+  test('a child comes after what decides whether one before it is ready', () => {
+    const body = `  children:
+${configMap('third', '', 'after: [second]')}${configMap('second', '', "ready: '${ $exists(children.first.data.x) }'")}${configMap('first', '')}`;
+    assert.deepEqual(tiersOf(body), [['second', 'first'], ['third']]);
+  });
+
+  test('`status` may read children as it likes', () => {
+    const body = `  children:\n${configMap('a', '')}  status: { x: "\${ children.a.data.x }" }\n`;
+    assert.deepEqual(tiersOf(body), [['a']]);
+  });
+});
+
+describe('compile/compile: what is read', () => {
+  const plan = planOfThing(`  vars:
+    address: \${ children.web.spec.clusterIP }
+    whole: \${ children.settings }
+    phase: \${ status.phase }
+    unused: \${ children.web.spec.type }
+  reads:
+    - { id: pods, apiVersion: v1, kind: Pod, selector: { matchLabels: { app: "\${ status.app }" } } }
+    - { id: secret, apiVersion: v1, kind: Secret, name: a }
+  children:
+    - id: web
+      ready: \${ $child.spec.type = "x" and $exists($child.status.loadBalancer.ingress) and status.ok }
+      template: { apiVersion: v1, kind: Service, metadata: { name: web } }
+${configMap('settings', 'a: "${ vars.address }", b: "${ children.web.spec.ports[0].port }"')}${configMap('client', 'a: "${ vars.phase }", b: "${ $keys(vars.whole.data) }", c: "${ reads.pods.metadata.name }", d: "${ reads.pods.metadata.labels.a }"', 'when: true')}  status:
+    ports: \${ children.web.spec.ports }
+    own: \${ status.count + 1 }
+    client: \${ children.client.data.a }
+    all: \${ reads.pods.metadata }
+`);
+  const child = (id: string) => plan.children.find((each) => each.id === id);
+
+  test('paths of a child are all that any expression reads, the shortest only', () => {
+    assert.deepEqual(child('web')?.pathsRead.toSorted(), [
+      ['spec', 'clusterIP'],
+      ['spec', 'ports'],
+      ['spec', 'type'],
+      ['status', 'loadBalancer', 'ingress'],
+    ]);
+    assert.deepEqual(child('client')?.pathsRead, [['data', 'a']]);
+  });
+
+  test('a child that is read as a whole is read with all its paths', () => {
+    assert.deepEqual(child('settings')?.pathsRead, [[]]);
+    assert.deepEqual(child('settings')?.pathsReadByOthers, [[]]);
+  });
+
+  test('paths that others read leave out `status` and `ready`', () => {
+    assert.deepEqual(child('web')?.pathsReadByOthers.toSorted(), [
+      ['spec', 'clusterIP'],
+      ['spec', 'ports', 'port'],
+    ]);
+    assert.deepEqual(child('client')?.pathsReadByOthers, []);
+  });
+
+  test('paths of a read', () => {
+    assert.deepEqual(
+      plan.reads.map(({ id, pathsRead }) => [id, pathsRead]),
+      [
+        ['pods', [['metadata']]],
+        ['secret', []],
+      ],
+    );
+  });
+
+  test('status fields that something outside `status` reads', () => {
+    assert.deepEqual(plan.statusPathsRead.toSorted(), [
+      ['status', 'app'],
+      ['status', 'ok'],
+      ['status', 'phase'],
+    ]);
+  });
+
+  test('what a child is', () => {
+    const { type, pathsRead: _, pathsReadByOthers: __, ...rest } = child('client') ?? {};
+    assert.equal(type?.kind, 'struct');
+    assert.deepEqual(rest, {
+      id: 'client',
+      gvk: { group: '', version: 'v1', kind: 'ConfigMap' },
+      isList: false,
+      hasWhen: true,
+      hasReady: false,
+      after: [],
+      childrenRead: ['settings'],
+      readsUsed: ['pods'],
+      conflicts: 'Force',
+      line: 31,
+    });
+    assert.deepEqual(child('settings')?.childrenRead, ['web']);
+  });
+});
+
+describe('compile/compile: its result', () => {
+  test('warnings do not stand in the way of a plan', () => {
+    const { plan, diagnostics } = compileThing(
+      `  children:\n${configMap('a', '')}${configMap('b', '', "when: '${ $exists(children.a) }'")}`,
+    );
+    assert.deepEqual(
+      diagnostics.map(({ severity }) => severity),
+      ['warning'],
+    );
+    assert.ok(plan);
+  });
+
+  test('without schemas nothing of children is checked, and values land as they are', () => {
+    const body =
+      '  children: [{ id: a, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a, lables: 1 } } }]\n';
+    const { plan, diagnostics } = compile(locateThing(body));
+    assert.deepEqual(diagnostics, []);
+    assert.equal(plan?.children[0]?.type, undefined);
+  });
+
+  test('at most 100 diagnostics are given, the first ones', () => {
+    const lines = Array.from({ length: 150 }, (_, index) => `    v${index}: \${ vars.gone }\n`);
+    const { diagnostics } = compileThing(`  vars:\n${lines.join('')}`);
+    assert.equal(diagnostics.length, 100);
+    assert.equal(diagnostics.at(-1)?.path, '/spec/vars/v99');
+  });
+
+  test('a template that is too deep is refused', () => {
+    const deep = `${'['.repeat(120)}${']'.repeat(120)}`;
+    const { diagnostics } = compileThing(`  vars: { deep: ${deep} }\n`);
+    assert.deepEqual(
+      diagnostics.map(({ code, message }) => [code, message]),
+      [['invalid-value', 'Expected at most 100 levels']],
+    );
+  });
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  failureOf,
+  givenBy,
+  phaseOf,
+  planOfThing,
+  present,
+  thing,
+} from '../../test/support/thing-plan.ts';
+import type { Rendered } from './operator-plan.ts';
+
+async function elementsOf(forEach: string, spec: unknown): Promise<Rendered<readonly unknown[]>> {
+  const plan = planOfThing(`  vars:
+    items: \${ spec.items[on] }
+  reads: [{ id: pods, apiVersion: v1, kind: Pod, selector: all }]
+  children:
+    - id: each
+      forEach: ${forEach.startsWith('$') ? `'${forEach}'` : forEach}
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "x-\${ $index }" } }
+`);
+  const phase = phaseOf(plan, { resource: thing(spec) });
+  phase.setRead('pods', present([]));
+  const rendered = await phase.elements('each');
+  if (rendered.kind !== 'value') return rendered;
+  return { kind: 'value', value: rendered.value.map(({ item }) => item) };
+}
+
+const on = { on: true };
+const off = { on: false };
+
+describe('compile/for-each', () => {
+  const rows: readonly (readonly [string, string, unknown, readonly unknown[]])[] = [
+    ['a list gives its elements', '${ spec.items }', { items: ['a', 'b'] }, ['a', 'b']],
+    ['the empty list gives none', '${ spec.items }', { items: [] }, []],
+    ['a single value is a list of one', '${ spec.items }', { items: 'a' }, ['a']],
+    ['a list written out', '[a, "${ spec.name }", 3]', { name: 'b' }, ['a', 'b', 3]],
+    ['spread elements', '[a, "${... spec.items }"]', { items: ['b', 'c'] }, ['a', 'b', 'c']],
+    ['spread elements of an empty list', '[a, "${... spec.items }"]', { items: [] }, ['a']],
+    ['a filter that yields something', '${ spec.items[on] }', { items: [on, off] }, [on]],
+    ['a filter that yields nothing', '${ spec.items[on] }', { items: [off] }, []],
+    ['a filter by a field that no element has', '${ spec.items[gone] }', { items: [off] }, []],
+    ['a filter over the empty list', '${ spec.items[on] }', { items: [] }, []],
+    ['a map that yields nothing', '${ spec.items.name }', { items: [off] }, []],
+    [
+      '$filter that yields nothing',
+      '${ $filter(spec.items, function($i) { $i.on }) }',
+      { items: [off] },
+      [],
+    ],
+    [
+      '$map over the empty list',
+      '${ $map(spec.items, function($i) { $i.on }) }',
+      { items: [] },
+      [],
+    ],
+    ['a range', '${ [1..spec.size] }', { size: 2 }, [1, 2]],
+    ['a range that ends before it begins', '${ [1..spec.size] }', { size: 0 }, []],
+    ['a default for a missing list', '${ spec.items ?? [] }', {}, []],
+    ['a default within a range', '${ [1..(spec.size ?? 0)] }', {}, []],
+    ['a branch that says there are none', '${ spec.on ? spec.items : [] }', { on: false }, []],
+    ['a read list without objects', '${ reads.pods.metadata.name }', {}, []],
+    ['a test whether a list is there', '${ $exists(spec.items) ? spec.items : [] }', {}, []],
+    ['a list of lists', '${ [spec.items[on]] }', { items: [off] }, []],
+    [
+      'a sorted list',
+      '${ spec.items^(name) }',
+      { items: [{ name: 'b' }, { name: 'a' }] },
+      [{ name: 'a' }, { name: 'b' }],
+    ],
+  ];
+  for (const [what, forEach, spec, expected] of rows) {
+    test(`${what}: ${forEach}`, async () => {
+      assert.deepEqual(givenBy(await elementsOf(forEach, spec)), expected);
+    });
+  }
+
+  const missing: readonly (readonly [string, string, unknown, string])[] = [
+    ['a plain path', '${ spec.items }', {}, 'spec.items'],
+    ['a plain path that is null', '${ spec.items }', { items: null }, 'spec.items'],
+    ['a path above a list', '${ spec.groups.items }', {}, 'spec.groups.items'],
+    ['what is filtered', '${ spec.items[on] }', {}, 'spec.items'],
+    ['what is filtered and mapped', '${ spec.items[on].name }', {}, 'spec.items'],
+    ['what is sorted', '${ spec.items^(name) }', {}, 'spec.items'],
+    ['the end of a range', '${ [0..spec.replcas - 1] }', { replicas: 3 }, 'spec.replcas'],
+    ['the end of a range among others', '${ $append([0], [1..spec.size]) }', {}, 'spec.size'],
+    ['an argument', '${ $filter(spec.items, function($i) { $i.on }) }', {}, 'spec.items'],
+    ['what is piped', '${ spec.items ~> $map(function($i) { $i.on }) }', {}, 'spec.items'],
+    ['what is put into a list', '${ [spec.items] }', {}, 'spec.items'],
+    ['the branch that was taken', '${ spec.on ? spec.items : [] }', { on: true }, 'spec.items'],
+    [
+      'the condition of an empty branch',
+      '${ spec.on ? spec.items : [] }',
+      { items: ['a'] },
+      'spec.on',
+    ],
+    ['a var without a result', '${ vars.items }', {}, 'vars.items'],
+    ['an item of a list', '[a, "${ spec.name }"]', {}, 'spec.name'],
+    ['a spread item of a list', '[a, "${... spec.items }"]', {}, 'spec.items'],
+  ];
+  for (const [what, forEach, spec, path] of missing) {
+    test(`${what} that is missing is an error: ${forEach}`, async () => {
+      const rendered = await elementsOf(forEach, spec);
+      assert.match(failureOf(rendered), new RegExp(`^missing-value .*Missing value "${path}"$`));
+    });
+  }
+
+  test('more than 1,000 elements are refused', async () => {
+    assert.equal(givenBy(await elementsOf('${ [1..spec.size] }', { size: 1000 })).length, 1000);
+    assert.equal(
+      failureOf(await elementsOf('${ [1..spec.size] }', { size: 1001 })),
+      'limit-reached forEach: Expected at most 1000 elements, found "1001"',
+    );
+  });
+
+  test('a child without forEach has one element', async () => {
+    const plan = planOfThing(
+      '  children: [{ id: a, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } } }]\n',
+    );
+    assert.deepEqual(givenBy(await phaseOf(plan).elements('a')), [{ item: undefined, index: 0 }]);
+  });
+});

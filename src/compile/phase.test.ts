@@ -1,0 +1,442 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  configMap,
+  failureOf,
+  givenBy,
+  noElement,
+  phaseOf,
+  planOfThing,
+  present,
+  thing,
+} from '../../test/support/thing-plan.ts';
+import type { Rendered } from './operator-plan.ts';
+
+/** The `data` of a rendered ConfigMap, or what came instead. */
+function dataOf(rendered: Rendered<unknown>): unknown {
+  return rendered.kind === 'value' ? (rendered.value as { data: unknown }).data : rendered;
+}
+
+async function renderData(data: string, spec: unknown = {}, more = ''): Promise<Rendered<unknown>> {
+  const plan = planOfThing(`${more}  children:\n${configMap('child', data)}`);
+  return phaseOf(plan, { resource: thing(spec) }).manifest('child', noElement);
+}
+
+describe('compile/phase: what a template gives', () => {
+  const spec = { size: 3, name: 'web', on: true, list: ['a', 'b'], none: null, empty: [] };
+  const rows: readonly (readonly [string, string, unknown])[] = [
+    ['an expression alone gives its value', 'x: "${ spec.name }"', { x: 'web' }],
+    ['numbers fit text', 'x: "${ spec.size }"', { x: '3' }],
+    ['white space around an expression is ignored', 'x: "  ${ spec.name } "', { x: 'web' }],
+    ['parts are put into a text', 'x: "a-${ spec.size }-${ spec.on }"', { x: 'a-3-true' }],
+    ['Handlebars gives a text', 'x: "{{ spec.name }}:{{ spec.size }}"', { x: 'web:3' }],
+    ['a missing value leaves its field out', 'x: "${ spec.gone }", y: a', { y: 'a' }],
+    ['null is a missing value', 'x: "${ spec.none }", y: a', { y: 'a' }],
+    ['an optional expression leaves its field out', 'x: "${? spec.gone }", y: a', { y: 'a' }],
+    [
+      'what stands in $literal is untouched',
+      'x: { $literal: "${ spec.name }" }',
+      { x: '${ spec.name }' },
+    ],
+    ['escapes are resolved', 'x: "$${ a }", y: "\\\\{{ b }}"', { x: '${ a }', y: '{{ b }}' }],
+    ['a key may be an expression', '"${ spec.name }.txt": a', { 'web.txt': 'a' }],
+    ['an optional key leaves its field out', '"${? spec.gone }": a, y: a', { y: 'a' }],
+  ];
+  for (const [what, data, expected] of rows) {
+    test(what, async () => {
+      assert.deepEqual(dataOf(await renderData(data, spec)), expected);
+    });
+  }
+
+  const failing: readonly (readonly [string, string, string])[] = [
+    [
+      'a text with a missing part',
+      'x: "a-${ spec.gone }"',
+      'missing-value data.x: Missing value "spec.gone"',
+    ],
+    [
+      '& with a missing side',
+      'x: \'${ "a-" & spec.gone }\'',
+      'missing-value data.x: Missing value "spec.gone" in "',
+    ],
+    [
+      'a list as a part of a text',
+      'x: "a-${ spec.list }"',
+      'wrong-type data.x: Expected a text, a number or a boolean from "spec.list", found a list',
+    ],
+    [
+      'a list in a text field',
+      'x: "${ spec.list }"',
+      'wrong-type data.x: Expected a text at data.x, found a list',
+    ],
+    [
+      'a key that is no text',
+      '"${ spec.size }": a',
+      'wrong-type data["${ spec.size }"]: Expected a text as the key, found "3"',
+    ],
+    [
+      'a missing key',
+      '"${ spec.gone }": a',
+      'missing-value data["${ spec.gone }"]: Missing value of the key',
+    ],
+    [
+      'two equal keys',
+      'web: a, "${ spec.name }": b',
+      'invalid-manifest data["${ spec.name }"]: Two keys are "web"',
+    ],
+    [
+      'an evaluation that fails',
+      'x: "${ $number(spec.name) }"',
+      'evaluation-failed data.x: Expected a value that is a number in "$number(spec.name)"',
+    ],
+  ];
+  for (const [what, data, message] of failing) {
+    test(`${what} is an error of the child`, async () => {
+      assert.ok(
+        failureOf(await renderData(data, spec)).startsWith(message),
+        failureOf(await renderData(data, spec)),
+      );
+    });
+  }
+
+  test('a failure says where its leaf stands', async () => {
+    const rendered = await renderData('first: a, x: "a-${ spec.gone }"');
+    assert.equal(rendered.kind, 'failed');
+    const { file, line, column } = (rendered as Extract<typeof rendered, { kind: 'failed' }>)
+      .failure;
+    assert.deepEqual({ file, line, column }, { file: 'thing.yaml', line: 19, column: 101 });
+  });
+
+  test('elements are spread into lists, and lists without a match are empty', async () => {
+    const plan = planOfThing(`  children:
+    - id: pod
+      template:
+        apiVersion: v1
+        kind: Pod
+        metadata: { name: pod, finalizers: "\${ spec.list[$ = 'none'] }" }
+        spec:
+          hostAliases: "\${? spec.gone }"
+          nodeSelector: "\${ spec.gone }"
+          imagePullSecrets: "\${ spec.secrets[on].{ 'name': name } }"
+          containers:
+            - name: main
+              args: [first, "\${... spec.list }", "\${... spec.gone }", "\${... spec.one }", "\${ spec.gone }", last]
+`);
+    const resource = thing({
+      list: ['a', 'b'],
+      one: 1,
+      secrets: [{ name: 's', on: true }, { name: 't' }],
+    });
+    const { metadata, spec: podSpec } = givenBy(
+      await phaseOf(plan, { resource }).manifest('pod', noElement),
+    );
+    assert.deepEqual(
+      { metadata, podSpec },
+      {
+        metadata: { name: 'pod', finalizers: [] },
+        podSpec: {
+          imagePullSecrets: [{ name: 's' }],
+          containers: [{ name: 'main', args: ['first', 'a', 'b', '1', 'last'] }],
+        },
+      },
+    );
+  });
+
+  test('results share nothing with the resource and constants are shared between renders', async () => {
+    const plan = planOfThing(`  children:
+    - id: pod
+      template:
+        apiVersion: v1
+        kind: Pod
+        metadata: { name: pod, labels: "\${ spec.labels }" }
+        spec: { containers: [{ name: main, image: busybox }] }
+`);
+    const labels = { a: 'b' };
+    const phase = phaseOf(plan, { resource: thing({ labels }) });
+    const first = givenBy(await phase.manifest('pod', noElement));
+    const second = givenBy(await phase.manifest('pod', noElement));
+    assert.deepEqual(first.metadata.labels, labels);
+    assert.notEqual(first.metadata.labels, labels);
+    assert.equal(first.spec, second.spec);
+    assert.ok(Object.isFrozen(first.spec));
+  });
+
+  for (const [what, spec_, message] of [
+    ['missing', {}, 'missing-value metadata.name: Missing value of metadata.name'],
+    [
+      'empty',
+      { name: '' },
+      'invalid-manifest metadata.name: Expected a name at metadata.name, found ""',
+    ],
+    [
+      'a path',
+      { name: '../a' },
+      'invalid-manifest metadata.name: Expected a name at metadata.name, found "../a"',
+    ],
+    [
+      'a list',
+      { name: ['a', 'b'] },
+      'wrong-type metadata.name: Expected a text at metadata.name, found a list',
+    ],
+  ] as const) {
+    test(`a name that is ${what} is an error`, async () => {
+      const plan = planOfThing(
+        '  children: [{ id: a, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "${ spec.name }" } } }]\n',
+      );
+      const phase = phaseOf(plan, { resource: thing(spec_) });
+      assert.equal(failureOf(await phase.manifest('a', noElement)), message);
+    });
+  }
+
+  test('an unknown field in a computed part is an error, as it is for the server', async () => {
+    const plan = planOfThing(
+      '  children: [{ id: a, template: { apiVersion: v1, kind: Pod, metadata: { name: a }, spec: "${ spec.pod }" } }]\n',
+    );
+    const phase = phaseOf(plan, { resource: thing({ pod: { containers: [{ nmae: 'a' }] } }) });
+    assert.equal(
+      failureOf(await phase.manifest('a', noElement)),
+      'invalid-manifest spec: Unknown field spec.containers[0].nmae. Did you mean "name"?',
+    );
+  });
+
+  test('a child of more than 1 MiB and a text of more than 256 KiB are refused', async () => {
+    const large = 'x'.repeat(200 * 1024);
+    const rendered = await renderData(
+      'a: "${ spec.x }", b: "${ spec.x }", c: "${ spec.x }", d: "${ spec.x }", e: "${ spec.x }", f: "${ spec.x }"',
+      { x: large },
+    );
+    assert.equal(failureOf(rendered), 'limit-reached : Expected at most 1048576 bytes');
+    assert.equal((await renderData('a: "${ spec.x }"', { x: large })).kind, 'value');
+    const text = await renderData('a: "${ spec.x }${ spec.x }"', { x: large });
+    assert.equal(
+      failureOf(text),
+      'limit-reached data.a: Expected a text of at most 262144 characters',
+    );
+  });
+
+  test('values that may come from a Secret are not quoted', async () => {
+    const plan = planOfThing(`  vars: { pin: "\${ reads.secret.data.pin }" }
+  reads: [{ id: secret, apiVersion: v1, kind: Secret, name: a }]
+  children: [{ id: a, template: { apiVersion: apps/v1, kind: Deployment, metadata: { name: a }, spec: { replicas: "\${ vars.pin }" } } }]
+`);
+    const phase = phaseOf(plan);
+    phase.setRead('secret', present({ data: { pin: 'hunter2' } }));
+    assert.equal(
+      failureOf(await phase.manifest('a', noElement)),
+      'wrong-type spec.replicas: Expected an integer at spec.replicas, found a text',
+    );
+  });
+});
+
+describe('compile/phase: waiting and missing', () => {
+  const plan = planOfThing(`  vars:
+    host: \${ children.database.spec.clusterIP }
+    label: "db-\${ vars.host }"
+    size: \${ spec.size }
+    broken: \${ $number("x") }
+  reads:
+    - { id: settings, apiVersion: v1, kind: ConfigMap, name: settings }
+    - { id: extra, apiVersion: v1, kind: ConfigMap, name: "\${ reads.settings.data.extra }", optional: true }
+  children:
+    - { id: database, template: { apiVersion: v1, kind: Service, metadata: { name: database } } }
+${configMap('direct', 'x: "${ children.database.spec.clusterIP }"')}${configMap('throughVar', 'x: "${ vars.label }"')}${configMap('other', 'x: "${ vars.size }"')}${configMap('reader', 'x: "${ reads.settings.data.x }", y: "${ reads.extra.data.y }"')}${configMap('failing', 'x: "${ vars.broken }"')}    - id: gated
+      when: \${ reads.settings.data.enabled = "true" }
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: gated } }
+    - id: missing
+      when: \${ spec.enabled }
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: missing } }
+    - id: wrong
+      when: \${ spec.size }
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: wrong } }
+  status:
+    host: \${ children.database.spec.clusterIP }
+    text: "at \${ children.database.spec.clusterIP }"
+    size: \${ vars.size }
+`);
+  const service = present({ spec: { clusterIP: '10.0.0.1' } });
+  const resource = thing({ size: 3 });
+
+  test('what reads a child waits while it does not exist, also through vars', async () => {
+    const phase = phaseOf(plan);
+    const waiting = { kind: 'waiting', on: ['children.database'] };
+    assert.deepEqual(await phase.manifest('direct', noElement), waiting);
+    assert.deepEqual(await phase.manifest('throughVar', noElement), waiting);
+    phase.setChild('database', service);
+    assert.deepEqual(dataOf(await phase.manifest('direct', noElement)), { x: '10.0.0.1' });
+    assert.deepEqual(dataOf(await phase.manifest('throughVar', noElement)), { x: 'db-10.0.0.1' });
+  });
+
+  test('it tells what people wait for in the words it was given', async () => {
+    const phase = phaseOf(plan);
+    phase.setRead('settings', {
+      state: 'waiting',
+      on: 'reads.settings (ConfigMap "settings" does not exist)',
+    });
+    const rendered = await phase.wanted('gated');
+    assert.deepEqual(rendered, {
+      kind: 'waiting',
+      on: ['reads.settings (ConfigMap "settings" does not exist)'],
+    });
+  });
+
+  test('a child that is not wanted is a missing value', async () => {
+    const phase = phaseOf(plan);
+    phase.setChild('database', { state: 'absent' });
+    assert.deepEqual(dataOf(await phase.manifest('direct', noElement)), {});
+    assert.equal(
+      failureOf(await phase.manifest('throughVar', noElement)),
+      'missing-value vars.label: Missing value "vars.host"',
+    );
+  });
+
+  test('an optional read that is absent is a missing value', async () => {
+    const phase = phaseOf(plan);
+    phase.setRead('settings', present({ data: { x: 'a' } }));
+    assert.deepEqual(await phase.manifest('reader', noElement), {
+      kind: 'waiting',
+      on: ['reads.extra'],
+    });
+    phase.setRead('extra', { state: 'absent' });
+    assert.deepEqual(dataOf(await phase.manifest('reader', noElement)), { x: 'a' });
+  });
+
+  test('others go on', async () => {
+    const phase = phaseOf(plan, { resource });
+    assert.deepEqual(dataOf(await phase.manifest('other', noElement)), { x: '3' });
+  });
+
+  test('a request of a read waits for what it reads, and a missing name is missing', async () => {
+    const phase = phaseOf(plan);
+    assert.deepEqual(await phase.readRequest('extra'), { kind: 'waiting', on: ['reads.settings'] });
+    phase.setRead('settings', present({ data: {} }));
+    assert.deepEqual(await phase.readRequest('extra'), { kind: 'missing' });
+    phase.setRead('settings', present({ data: { extra: 'more' } }));
+    assert.deepEqual(await phase.readRequest('extra'), {
+      kind: 'value',
+      value: { by: 'name', name: 'more' },
+    });
+  });
+
+  test('`when` gives true or false; missing is an error, and so is another type', async () => {
+    const phase = phaseOf(plan, { resource });
+    assert.deepEqual(await phase.wanted('direct'), { kind: 'value', value: true });
+    assert.equal(
+      failureOf(await phase.wanted('missing')),
+      'missing-value when: Expected true or false, found nothing',
+    );
+    assert.equal(
+      failureOf(await phase.wanted('wrong')),
+      'wrong-type when: Expected a boolean at when, found "3"',
+    );
+    phase.setRead('settings', present({ data: { enabled: 'true' } }));
+    assert.deepEqual(await phase.wanted('gated'), { kind: 'value', value: true });
+  });
+
+  test('a failing var names itself', async () => {
+    const failure = failureOf(await phaseOf(plan).manifest('failing', noElement));
+    assert.match(failure, /^evaluation-failed vars\.broken: /);
+  });
+
+  test('in Reporting nothing waits: what does not exist is missing', async () => {
+    const phase = phaseOf(plan, { phase: 'reporting', resource });
+    const { fields, failures } = await phase.status();
+    assert.deepEqual(fields, { size: 3 });
+    assert.deepEqual(
+      failures.map(({ field, message }) => `${field}: ${message}`),
+      ['status.text: Missing value "children.database.spec.clusterIP"'],
+    );
+  });
+
+  test('in Reporting what exists is reported', async () => {
+    const children = new Map([['database', service]]);
+    const phase = phaseOf(plan, { phase: 'reporting', resource, children });
+    assert.deepEqual(await phase.status(), {
+      fields: { host: '10.0.0.1', text: 'at 10.0.0.1', size: 3 },
+      failures: [],
+    });
+  });
+
+  test('a var is evaluated once in a phase, by whoever comes first', async () => {
+    const counted = planOfThing(`  vars: { random: "\${ $randomString(3) }" }
+  children: [{ id: a, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } } }]
+  status: { one: "\${ vars.random }", two: "\${ vars.random & 'x' }" }
+`);
+    let calls = 0;
+    const phase = phaseOf(counted, { phase: 'reporting', randomText: () => `r${++calls}` });
+    const [first, second] = await Promise.all([phase.status(), phase.status()]);
+    assert.deepEqual(first.fields, { one: 'r1', two: 'r1x' });
+    assert.deepEqual(second.fields, first.fields);
+  });
+});
+
+describe('compile/phase: names', () => {
+  test('names beside the resource win over its fields, and $self has these', async () => {
+    const plan = planOfThing(
+      `  vars: { a: b }
+  children:
+${configMap('child', 'x: "${ vars.a }", y: "${ $self.vars.a }", n: "${ $definition.name }", c: "${ $cluster }"')}`,
+      `
+            type: object
+            properties:
+              vars: { type: object, x-kubernetes-preserve-unknown-fields: true }`,
+    );
+    const resource = { ...thing(), vars: { a: 'own' } };
+    const rendered = await phaseOf(plan, { resource }).manifest('child', noElement);
+    assert.deepEqual(dataOf(rendered), { x: 'b', y: 'own', n: 'thing', c: 'test' });
+  });
+
+  test('`ready` sees $child and $item; without a result it is false', async () => {
+    const plan = planOfThing(
+      `  children:
+    - id: job
+      forEach: \${ spec.names }
+      ready: \${ $child.status.done = $item }
+      template: { apiVersion: batch/v1, kind: Job, metadata: { name: "\${ $item }-\${ $index }" } }
+    - id: gone
+      ready: \${ $child.status.gone }
+      template: { apiVersion: example.com/v1, kind: Own, metadata: { name: gone } }
+`.replace('status.done', 'metadata.name'),
+    );
+    const phase = phaseOf(plan, { phase: 'reporting' });
+    const child = { ...thing(), metadata: { name: 'a' } };
+    const ready = (item: string) => phase.ready('job', child, { item, index: 0 });
+    assert.deepEqual(await ready('a'), { kind: 'value', value: true });
+    assert.deepEqual(await ready('b'), { kind: 'value', value: false });
+    assert.deepEqual(await phase.ready('gone', child, noElement), { kind: 'value', value: false });
+    const manifest = givenBy(await phase.manifest('job', { item: 'x', index: 4 }));
+    assert.equal(manifest.metadata.name, 'x-4');
+  });
+
+  test('status sees the status last written and is fitted to its schema', async () => {
+    const plan = planOfThing(
+      '  status: { nodes: "${ reads.pods.metadata.name }", done: "${ status.done or spec.done }", count: "{{ spec.count }}", extra: "${ spec.extra }" }\n  reads: [{ id: pods, apiVersion: v1, kind: Pod, selector: all }]\n',
+      `
+            type: object
+            properties:
+              spec: { type: object, x-kubernetes-preserve-unknown-fields: true }
+              status:
+                type: object
+                properties:
+                  nodes: { type: array, items: { type: string } }
+                  done: { type: boolean }
+                  count: { type: integer }
+                  extra: { type: object, properties: { a: { type: integer } } }`,
+    );
+    const status = async (pods: readonly unknown[], extra: unknown) =>
+      phaseOf(plan, {
+        phase: 'reporting',
+        resource: thing({ done: false, count: 7, extra }, { done: true }),
+        reads: new Map([['pods', present(pods)]]),
+      }).status();
+    assert.deepEqual(await status([{ metadata: { name: 'a' } }], { a: '1' }), {
+      fields: { nodes: ['a'], done: true, count: 7, extra: { a: 1 } },
+      failures: [],
+    });
+    const { fields, failures } = await status([], { b: 1 });
+    assert.deepEqual(fields, { nodes: [], done: true, count: 7 });
+    assert.deepEqual(
+      failures.map(({ message }) => message),
+      ['Unknown field status.extra.b. Did you mean "a"?'],
+    );
+  });
+});
