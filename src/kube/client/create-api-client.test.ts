@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterEach, describe, test } from 'node:test';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { type Script, ScriptedServer } from '../../../test/support/scripted-server.ts';
@@ -240,6 +241,29 @@ describe('kube/api-client', () => {
       assert.equal(clock.pending, 0);
       while (server.openSockets > 0) await settle();
       assert.equal((await client.request({ ...get, path: '/b' }, never)).status, 200);
+    });
+
+    test('an abort before the connection is there is heard at once, and nothing is sent later', async () => {
+      // It takes connections and never says a word: no TLS, no request.
+      const received: string[] = [];
+      const silent = createTcpServer((socket) => socket.on('data', () => received.push('data')));
+      silent.listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      const { port } = silent.address() as AddressInfo;
+      let asked = 0;
+      const client = clientFor(`https://127.0.0.1:${port}`, { beforeWrite: () => void asked++ });
+      const stop = new AbortController();
+      const request = failure(client.request(patch, stop.signal));
+      const stream = failure(client.stream({ path: '/watch', flow }, stop.signal));
+      while (received.length < 2) await settle();
+      stop.abort(new Error('enough'));
+      assert.equal((await request).code, 'aborted');
+      assert.equal((await stream).code, 'aborted');
+      assert.equal(asked, 0);
+      assert.equal(getEventListeners(stop.signal, 'abort').length, 0);
+      await client.close();
+      silent.close();
+      await once(silent, 'close');
     });
 
     test('a storm of aborts, queued and in flight, leaves every connection usable', async () => {
