@@ -120,6 +120,33 @@ describe('kube/cache object store', () => {
     assert.deepEqual(versions(), { a: '13' });
   });
 
+  test('what was gone by a 404 is not brought back by an answer from before, whatever the watch tells meanwhile', () => {
+    list('10', thing('a', '9'));
+    const late = store.begin('', 'a');
+    const ticket = store.begin('', 'a');
+    store.gone(ticket, 'uid-a', undefined);
+    store.end(ticket);
+    // It left the selector, got its label back, which `late` was answered, and was deleted: the watch has told the first.
+    store.deleted(thing('a', '11'));
+    store.answered(thing('a', '12'), undefined);
+    assert.deepEqual(versions(), {});
+    store.end(late);
+    assert.equal(store.remembered, 0);
+  });
+
+  test('of objects that are gone under one key, none comes back by an answer from before', () => {
+    list('10');
+    const [first, second, late] = ['a', 'a', 'a'].map((name) => store.begin('', name));
+    store.gone(first!, 'uid-1', undefined);
+    store.gone(second!, 'uid-2', undefined);
+    for (const uid of ['uid-1', 'uid-2']) store.answered(thing('a', '12', { uid }), undefined);
+    assert.deepEqual(versions(), {});
+    store.answered(thing('a', '13', { uid: 'uid-3' }), undefined);
+    assert.deepEqual(versions(), { a: '13' });
+    for (const ticket of [first!, second!, late!]) store.end(ticket);
+    assert.equal(store.remembered, 0);
+  });
+
   test('versions without an order: the watch is believed, an answer is not', () => {
     list('x1', thing('a', 'k'));
     store.changed(thing('a', 'c'));

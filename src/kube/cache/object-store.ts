@@ -42,7 +42,7 @@ interface Cause {
   readonly pass?: PassToken | undefined;
 }
 
-const fromWatch: Cause = { initial: false };
+const fromServer: Cause = { initial: false };
 
 /**
  * The objects of one informer, and the rules by which lists, watch events and answers of requests, arriving in any
@@ -136,7 +136,7 @@ export class ObjectStore {
     const known = old === undefined ? this.#progress : versionOf(old);
     const isOld = known !== undefined && !isNews(version, known);
     if (!isOld && !this.#departures.isFromBefore(key, uidOf(stored), version)) {
-      this.#put(key, stored, fromWatch);
+      this.#put(key, stored, fromServer);
     }
     this.#advance(version);
   }
@@ -146,7 +146,7 @@ export class ObjectStore {
     const key = keyOfStored(stored);
     const version = versionOf(stored);
     const old = this.#objects.get(key);
-    if (old !== undefined && !isAfter(versionOf(old), version)) this.#remove(key, fromWatch);
+    if (old !== undefined && !isAfter(versionOf(old), version)) this.#remove(key, fromServer);
     this.#departures.deletedByWatch(key, uidOf(stored), version);
     this.#advance(version);
   }
@@ -258,7 +258,7 @@ export class ObjectStore {
     if (list.rewritten) this.#highest = list.version;
     this.#departures.listed({ ...list, uids });
     for (const [key, old] of gone) {
-      if (this.#objects.get(key) === old) this.#remove(key, fromWatch);
+      if (this.#objects.get(key) === old) this.#remove(key, fromServer);
     }
     this.#listed = true;
   }
