@@ -47,8 +47,8 @@ export function parseDefinitions(text: string, file: string): ParsedDefinitions 
 }
 
 /**
- * Diagnostics as they are shown: in the order of the file, at one place only the first (what a value that cannot be read
- * causes is not the author's mistake), at most 100. For whoever adds to those of {@link parseDefinitions}.
+ * Diagnostics as they are shown: in the order of the file, of one field at one place only the first (what a value that cannot
+ * be read causes is not the author's mistake), at most 100. For whoever adds to those of {@link parseDefinitions}.
  */
 export function arrangeDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const syntax = new Set(
@@ -57,10 +57,10 @@ export function arrangeDiagnostics(diagnostics: readonly Diagnostic[]): readonly
   const seen = new Set<string>();
   return diagnostics
     .filter((found) => {
-      const text = `${placeOf(found)} ${found.code} ${found.message}`;
+      const place = `${placeOf(found)} ${found.path}`;
       const isEcho = found.code !== 'yaml-syntax' && syntax.has(placeOf(found));
-      if (isEcho || seen.has(text)) return false;
-      seen.add(text);
+      if (isEcho || seen.has(place)) return false;
+      seen.add(place);
       return true;
     })
     .toSorted((a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column)

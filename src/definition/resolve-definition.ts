@@ -3,6 +3,7 @@ import { freezeDeep } from '../util/freeze-deep.ts';
 import { type Gvk, gvkOf } from '../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
 import { completeCrd, resolveCrd } from './crd/complete-crd.ts';
+import { standardStatusFields } from './crd/standard-status.ts';
 import type {
   ChildDefinition,
   ControllerOptions,
@@ -27,7 +28,7 @@ export function resolveDefinition(document: Json): OperatorDefinition | undefine
     vars: mapAt(document, '/spec/vars'),
     reads: mapsAt(document, '/spec/reads').flatMap(({ value }) => resolveRead(value) ?? []),
     children: mapsAt(document, '/spec/children').flatMap(({ value }) => resolveChild(value) ?? []),
-    status: mapAt(document, '/spec/status'),
+    status: resolveStatus(mapAt(document, '/spec/status')),
     controller: resolveController(mapAt(document, '/spec/controller')),
   };
   // Of what the author wrote, not of what we add to it: an upgrade of Homeostat is no change of the definition.
@@ -92,6 +93,12 @@ function resolveChild(child: JsonObject): ChildDefinition | undefined {
     after: Array.isArray(after) ? after.map(String) : [],
     conflicts: 'Force',
   };
+}
+
+/** Without the fields that cannot be mapped (an accepted document has none of them). */
+function resolveStatus(status: JsonObject): JsonObject {
+  const reserved: ReadonlySet<string> = new Set(standardStatusFields);
+  return Object.fromEntries(Object.entries(status).filter(([field]) => !reserved.has(field)));
 }
 
 function resolveController(controller: JsonObject): ControllerOptions {

@@ -92,6 +92,10 @@ const schemas = [
   '{ type: object, x-kubernetes-map-type: atomic }',
   '{ type: string, x-kubernetes-validations: [{ rule: "self != \'\'" }] }',
   '{ type: string, x-kubernetes-validations: [{ message: no rule }] }',
+  '{ type: string, x-kubernetes-validations: [{ rule: "self != \'\'\\n" }] }',
+  '{ type: string, x-kubernetes-validations: [{ rule: "self !=\\n \'\'" }] }',
+  '{ type: string, x-kubernetes-validations: [{ rule: "self !=\\n \'\'", message: empty }] }',
+  '{ type: string, x-kubernetes-validations: [{ rule: "self != \'\'", message: "two\\nlines" }] }',
   '{ type: string, x-kubernetes-validations: [{ rule: "self != \'\'", reason: Wrong }] }',
 ] as const;
 

@@ -10,6 +10,7 @@ import { checkCrdPatterns } from './crd-patterns.ts';
 import { checkCrdSelectableFields } from './crd-selectable-fields.ts';
 import { checkCrdStatusSchema } from './crd-status-schema.ts';
 import { checkCrdStructure } from './crd-structure.ts';
+import { checkCrdValidations } from './crd-validations.ts';
 import { checkCrdVersions } from './crd-versions.ts';
 import { checkAfter, checkIds, checkVarNames } from './ids.ts';
 import { checkLaterFields } from './later-fields.ts';
@@ -31,6 +32,7 @@ export const allRules: readonly Rule[] = [
   checkCrdLists,
   checkCrdDefaults,
   checkCrdPatterns,
+  checkCrdValidations,
   checkCrdSelectableFields,
   checkCrdStatusSchema,
   checkIds,
