@@ -117,7 +117,7 @@ function createOriginals(): (name: string, args: readonly unknown[]) => Promise<
     const call = `$${name}(${args.map((_, index) => `$a${index}`).join(', ')})`;
     let expression = compiled.get(call);
     if (expression === undefined) {
-      expression = jsonata(call, { timeout: limits.timeoutMs, stack: limits.depth });
+      expression = jsonata(call, { timeout: limits.wallClockMs, stack: limits.depth });
       compiled.set(call, expression);
     }
     return expression.evaluate(
@@ -337,9 +337,11 @@ async function* matchesOf(
 ): AsyncGenerator<Match, void, undefined> {
   let found = await matcher(text);
   while (found !== undefined && found !== null) {
-    // One search is linear, but a thousand of them need not be.
-    focus.environment.base.guardrails();
     const current = found as Match;
+    // One search is linear in the text, but thousands of them need not be.
+    const { base } = focus.environment;
+    base.options.charge(Math.ceil((text.length - current.end) / limits.regexCharactersPerStep));
+    base.guardrails();
     yield current;
     found = await (current.next as () => unknown)();
   }

@@ -24,11 +24,6 @@ export function evaluationError(
   return new ExpressionError('evaluation-failed', `${reason(code, token, index)} in ${shown}`);
 }
 
-/** Was it the time limit? Then the machine, not the expression, may have stood still. */
-export function isTimeout(thrown: unknown): boolean {
-  return fieldsOf(thrown).code === 'D1012';
-}
-
 function fieldsOf(thrown: unknown): {
   code: string;
   token: string;
@@ -53,7 +48,7 @@ function limitReason(code: string, thrown: unknown): string | undefined {
     case 'D1011':
       return 'Too many nested evaluations';
     case 'D1012':
-      return 'The time limit was exceeded';
+      return 'Too many steps';
     case 'D2014':
     case 'D2015':
       return 'A list became too long';

@@ -1,7 +1,9 @@
 /** The bounds of one evaluation. Whoever may create resources must not be able to stop the process with their contents. */
 export const limits = {
-  /** Wall-clock time of one evaluation. */
-  timeoutMs: 100,
+  /** Steps of one evaluation, two for each node evaluated: about 100 ms on an idle machine. */
+  steps: 500_000,
+  /** Wall-clock time of one evaluation: the last resort. */
+  wallClockMs: 5_000,
   /**
    * Nested evaluations. JSONata counts the members of lists, objects and groups that it evaluates side by side as nested,
    * so a group-by over a thousand Pods needs some thousands; an endless recursion is stopped well within the time limit.
@@ -13,6 +15,8 @@ export const limits = {
   textLength: 256 * 1024,
   /** Characters that a regular expression is tried on. */
   regexSubjectLength: 64 * 1024,
+  /** Characters behind a match that cost as much as one step: finding the next match may have to look at all of them. */
+  regexCharactersPerStep: 128,
   /** Instructions of a compiled regular expression; `(a{100}){9}` has about a thousand. */
   regexProgramSize: 2_000,
   /** Characters of the source of one expression. */

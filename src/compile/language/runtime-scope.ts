@@ -1,3 +1,4 @@
+import type { EvaluationBudget } from './evaluation-budget.ts';
 import type { Scope } from './leaf.ts';
 
 /** The variable under which the scope travels through JSONata's frames. No expression can name it: it has a space. */
@@ -7,8 +8,11 @@ export const scopeVariable = ' scope';
 export interface CallFocus {
   readonly environment: {
     lookup(name: string): unknown;
-    /** Throws when the evaluation has run for too long. */
-    readonly base: { guardrails(): void };
+    readonly base: {
+      /** Throws when the evaluation has taken too many steps. */
+      guardrails(): void;
+      readonly options: Pick<EvaluationBudget, 'charge'>;
+    };
   };
   readonly createSequence: () => unknown[];
 }

@@ -1,0 +1,38 @@
+import { limits } from './limits.ts';
+
+/**
+ * The bounds of one evaluation in the form of JSONata's options. JSONata measures time by the clock, so that a busy machine
+ * makes sound expressions fail; it reads `timeout` at every step, so this counts the steps instead: a result must not depend on the load.
+ * The clock remains as the last resort. One budget serves one evaluation at a time.
+ */
+export interface EvaluationBudget {
+  /** In ms; infinitesimal when the steps are used up. Reading it is a step. */
+  readonly timeout: number;
+  readonly stack: number;
+  readonly sequence: number;
+  readonly RegexEngine: RegExpConstructor;
+  /** Begins an evaluation. */
+  start(): void;
+  /** Takes further steps: for work between JSONata's own. */
+  charge(steps: number): void;
+}
+
+/** Creates a budget with the limits of {@link limits}, and with the engine for regular expressions, which JSONata takes by the same way. */
+export function createEvaluationBudget(regexEngine: RegExpConstructor): EvaluationBudget {
+  let stepsLeft = 0;
+  return {
+    get timeout() {
+      stepsLeft -= 1;
+      return stepsLeft < 0 ? Number.MIN_VALUE : limits.wallClockMs;
+    },
+    stack: limits.depth,
+    sequence: limits.sequence,
+    RegexEngine: regexEngine,
+    start() {
+      stepsLeft = limits.steps;
+    },
+    charge(steps) {
+      stepsLeft -= steps;
+    },
+  };
+}
