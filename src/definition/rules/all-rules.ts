@@ -1,3 +1,4 @@
+import { checkAfter } from './after.ts';
 import { checkConditions } from './conditions.ts';
 import { checkController } from './controller.ts';
 import { checkCrdApproval } from './crd-approval.ts';
@@ -12,13 +13,14 @@ import { checkCrdStatusSchema } from './crd-status-schema.ts';
 import { checkCrdStructure } from './crd-structure.ts';
 import { checkCrdValidations } from './crd-validations.ts';
 import { checkCrdVersions } from './crd-versions.ts';
-import { checkAfter, checkIds, checkVarNames } from './ids.ts';
+import { checkIds } from './ids.ts';
 import { checkLaterFields } from './later-fields.ts';
 import { checkMetadataName } from './metadata-name.ts';
 import { checkReads } from './reads.ts';
 import type { Rule } from './rule.ts';
 import { checkStatusFields } from './status-fields.ts';
 import { checkTemplates } from './templates.ts';
+import { checkVarNames } from './var-names.ts';
 
 /** What the schema cannot say, or not well. */
 export const allRules: readonly Rule[] = [

@@ -4,6 +4,7 @@ import { didYouMean } from '../did-you-mean.ts';
 import type { Finding } from '../finding.ts';
 import { fieldOf } from '../tree.ts';
 import { schemaRootsOf } from './crd-versions-of.ts';
+import { invalidKeyword } from './invalid-keyword.ts';
 import type { Rule } from './rule.ts';
 
 const listType = 'x-kubernetes-list-type';
@@ -28,7 +29,7 @@ function* checkOwnType(node: SchemaNode): Iterable<Finding> {
   ] as const) {
     const type = fieldOf(node.value, 'type');
     if (!Object.hasOwn(node.value, keyword) || type === wanted) continue;
-    yield invalid(node, keyword, `"${keyword}" is only for "type: ${wanted}"`);
+    yield invalidKeyword(node, keyword, `"${keyword}" is only for "type: ${wanted}"`);
   }
 }
 
@@ -36,7 +37,7 @@ function* checkKeys(node: SchemaNode): Iterable<Finding> {
   const isMapList = fieldOf(node.value, listType) === 'map';
   const keys = fieldOf(node.value, listMapKeys);
   if (!isMapList && keys !== undefined) {
-    yield invalid(node, listMapKeys, `"${listMapKeys}" needs "${listType}: map"`);
+    yield invalidKeyword(node, listMapKeys, `"${listMapKeys}" needs "${listType}: map"`);
   }
   if (!isMapList) return;
   if (!Array.isArray(keys) || keys.length === 0) {
@@ -51,7 +52,7 @@ function* checkKeys(node: SchemaNode): Iterable<Finding> {
   const items = subnode(node, 'items');
   if (items === undefined) return;
   if (fieldOf(items.value, 'type') !== 'object') {
-    yield invalid(
+    yield invalidKeyword(
       items,
       'type',
       'Expected "object" as the type of the items of a list of type map',
@@ -86,14 +87,14 @@ function* checkKey(options: {
   }
   const type = fieldOf(property.value, 'type');
   if (type === 'object' || type === 'array') {
-    yield invalid(
+    yield invalidKeyword(
       property,
       'type',
       `Expected a text, number or boolean for the key "${key}", found "${type}"`,
     );
   }
   if (fieldOf(property.value, 'nullable') === true) {
-    yield invalid(
+    yield invalidKeyword(
       property,
       'nullable',
       `The key "${key}" of a list of type map cannot be nullable`,
@@ -117,7 +118,7 @@ function* checkItems(node: SchemaNode): Iterable<Finding> {
   const items = subnode(node, 'items');
   if (items === undefined || (kind !== 'set' && kind !== 'map')) return;
   if (fieldOf(items.value, 'nullable') === true) {
-    yield invalid(items, 'nullable', `Items of a list of type ${kind} cannot be nullable`);
+    yield invalidKeyword(items, 'nullable', `Items of a list of type ${kind} cannot be nullable`);
   }
   if (kind !== 'set') return;
   const type = fieldOf(items.value, 'type');
@@ -132,14 +133,10 @@ function* checkItems(node: SchemaNode): Iterable<Finding> {
   }
   const inner = fieldOf(items.value, listType);
   if (type === 'array' && inner !== undefined && inner !== 'atomic') {
-    yield invalid(items, listType, 'Items of a list of type set must be atomic');
+    yield invalidKeyword(items, listType, 'Items of a list of type set must be atomic');
   }
 }
 
 function keyPath(node: SchemaNode, index: number): string {
   return pointerTo(pointerTo(node.path, listMapKeys), index);
-}
-
-function invalid(node: SchemaNode, keyword: string, message: string): Finding {
-  return { code: 'invalid-crd', path: pointerTo(node.path, keyword), at: 'key', message };
 }

@@ -4,6 +4,7 @@ import { hasExtension, namedNodes, partsOf, type SchemaNode } from '../crd/schem
 import type { Finding } from '../finding.ts';
 import { fieldOf } from '../tree.ts';
 import { schemaRootsOf } from './crd-versions-of.ts';
+import { invalidKeyword } from './invalid-keyword.ts';
 import type { Rule } from './rule.ts';
 
 /** Every root, property and item of a CRD schema says its type, and holds together. */
@@ -36,11 +37,19 @@ const refusedAtRoot = [
 function* checkRoot(root: SchemaNode): Iterable<Finding> {
   for (const keyword of refusedAtRoot) {
     if (!Object.hasOwn(root.value, keyword)) continue;
-    yield invalid(root, keyword, `"${keyword}" cannot be used at the root of a CRD's schema`);
+    yield invalidKeyword(
+      root,
+      keyword,
+      `"${keyword}" cannot be used at the root of a CRD's schema`,
+    );
   }
   const type = fieldOf(root.value, 'type');
   if (typeof type === 'string' && type !== 'object') {
-    yield invalid(root, 'type', `Expected "object" as the type of the root, found "${type}"`);
+    yield invalidKeyword(
+      root,
+      'type',
+      `Expected "object" as the type of the root, found "${type}"`,
+    );
   }
   const metadata = namedNodes(root).get('metadata');
   if (metadata !== undefined) yield* checkRootMetadata(metadata);
@@ -52,7 +61,10 @@ function* checkRootMetadata(metadata: SchemaNode): Iterable<Finding> {
     (keyword) => !['type', 'properties', 'description', 'default'].includes(keyword),
   );
   for (const keyword of others) {
-    yield { ...invalid(metadata, keyword, `"${keyword}" cannot be used in "metadata"`), hint };
+    yield {
+      ...invalidKeyword(metadata, keyword, `"${keyword}" cannot be used in "metadata"`),
+      hint,
+    };
   }
   for (const [name, property] of namedNodes(metadata)) {
     if (name === 'name' || name === 'generateName') continue;
@@ -100,7 +112,7 @@ function* checkShape(node: SchemaNode): Iterable<Finding> {
   const isClosing = additional !== undefined && additional !== true;
   if (isClosing && namedNodes(node).size > 0) {
     yield {
-      ...invalid(
+      ...invalidKeyword(
         node,
         'additionalProperties',
         '"properties" and "additionalProperties" exclude each other',
@@ -115,13 +127,13 @@ function* checkExtensions(node: SchemaNode): Iterable<Finding> {
     for (const other of ['preserve-unknown-fields', 'embedded-resource']) {
       if (!hasExtension(node, other)) continue;
       const message = `"x-kubernetes-${other}" and "x-kubernetes-int-or-string" exclude each other`;
-      yield invalid(node, `x-kubernetes-${other}`, message);
+      yield invalidKeyword(node, `x-kubernetes-${other}`, message);
     }
   }
   if (!hasExtension(node, 'embedded-resource')) return;
   const type = fieldOf(node.value, 'type');
   if (type !== undefined && type !== 'object') {
-    yield invalid(
+    yield invalidKeyword(
       node,
       'type',
       `Expected "object" for an embedded resource, found "${String(type)}"`,
@@ -129,11 +141,15 @@ function* checkExtensions(node: SchemaNode): Iterable<Finding> {
   }
   if (Object.hasOwn(node.value, 'additionalProperties')) {
     const message = 'An embedded resource cannot have "additionalProperties"';
-    yield invalid(node, 'additionalProperties', message);
+    yield invalidKeyword(node, 'additionalProperties', message);
   }
   if (!hasExtension(node, 'preserve-unknown-fields') && namedNodes(node).size === 0) {
     yield {
-      ...invalid(node, 'x-kubernetes-embedded-resource', 'An embedded resource needs "properties"'),
+      ...invalidKeyword(
+        node,
+        'x-kubernetes-embedded-resource',
+        'An embedded resource needs "properties"',
+      ),
       hint: 'Or add "x-kubernetes-preserve-unknown-fields: true" to keep all fields',
     };
   }
@@ -151,18 +167,14 @@ function* checkTypeMeta(node: SchemaNode): Iterable<Finding> {
   ] as const) {
     const property = properties.get(name);
     if (property !== undefined && isRoot && Object.hasOwn(property.value, 'default')) {
-      yield invalid(property, 'default', `"${name}" of a resource cannot have a default`);
+      yield invalidKeyword(property, 'default', `"${name}" of a resource cannot have a default`);
     }
     const type = property && fieldOf(property.value, 'type');
     if (property === undefined || type === undefined || type === expected) continue;
-    yield invalid(
+    yield invalidKeyword(
       property,
       'type',
       `Expected "${expected}" as the type of "${name}", found "${String(type)}"`,
     );
   }
-}
-
-function invalid(node: SchemaNode, keyword: string, message: string): Finding {
-  return { code: 'invalid-crd', path: pointerTo(node.path, keyword), at: 'key', message };
 }

@@ -1,12 +1,11 @@
 import { pointerTo } from '../../util/json-pointer.ts';
 import { found } from '../describe-value.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import type { Finding } from '../finding.ts';
-import { fieldOf, itemsAt, mapAt, mapsAt } from '../tree.ts';
+import { fieldOf, mapsAt } from '../tree.ts';
+import { camelCase, idPattern } from './identifier.ts';
 import type { Rule } from './rule.ts';
 
 const lists = ['/spec/reads', '/spec/children', '/spec/patches', '/spec/onDelete/children'];
-const idPattern = /^[a-z][A-Za-z0-9]{0,39}$/;
 
 /** Ids are identifiers and unique in their list. */
 export const checkIds: Rule = function* (document) {
@@ -25,21 +24,6 @@ export const checkIds: Rule = function* (document) {
   }
 };
 
-/** Names of vars can be written in an expression without quotes. */
-export const checkVarNames: Rule = function* (document) {
-  for (const name of Object.keys(mapAt(document, '/spec/vars'))) {
-    if (/^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(name)) continue;
-    const better = camelCase(name);
-    yield {
-      code: 'invalid-name',
-      path: pointerTo('/spec/vars', name),
-      at: 'key',
-      message: `Expected a name of at most 40 letters, digits and "_", found ${found(name)}`,
-      hint: idPattern.test(better) ? `Write "${better}"` : undefined,
-    };
-  }
-};
-
 function badId(id: string, path: string): Finding {
   const better = camelCase(id);
   return {
@@ -49,29 +33,3 @@ function badId(id: string, path: string): Finding {
     hint: idPattern.test(better) ? `Write "${better}"` : undefined,
   };
 }
-
-function camelCase(name: string): string {
-  const camel = name.replaceAll(/[^A-Za-z0-9]+(.?)/g, (_match, next: string) => next.toUpperCase());
-  return camel.charAt(0).toLowerCase() + camel.slice(1);
-}
-
-/** `after` names other children of the list. */
-export const checkAfter: Rule = function* (document) {
-  const children = mapsAt(document, '/spec/children');
-  const ids = children.map(({ value }) => String(fieldOf(value, 'id')));
-  for (const { value, path } of children) {
-    const own = fieldOf(value, 'id');
-    for (const { value: id, path: at } of itemsAt(document, pointerTo(path, 'after'))) {
-      if (typeof id !== 'string') continue;
-      if (id === own) {
-        yield { code: 'cycle', path: at, message: `Child "${id}" cannot come after itself` };
-      } else if (!ids.includes(id)) {
-        const hint = didYouMean(
-          id,
-          ids.filter((known) => known !== own),
-        );
-        yield { code: 'unknown-name', path: at, message: `Unknown child "${id}"`, hint };
-      }
-    }
-  }
-};

@@ -4,14 +4,14 @@ import { found } from '../describe-value.ts';
 import type { Finding } from '../finding.ts';
 import { fieldOf, mapsAt } from '../tree.ts';
 import { holdsExpression } from './expression-text.ts';
+import { checkKindLiteral } from './kind-literal.ts';
 import type { Rule } from './rule.ts';
-import { checkType } from './templates.ts';
 
 /** A read says which objects it means: one by name, or a list by a selector that selects on purpose. */
 export const checkReads: Rule = function* (document) {
   for (const { value: read, path } of mapsAt(document, '/spec/reads')) {
     for (const field of ['apiVersion', 'kind']) {
-      if (Object.hasOwn(read, field)) yield* checkType({ holder: read, path, field });
+      if (Object.hasOwn(read, field)) yield* checkKindLiteral({ holder: read, path, field });
     }
     yield* checkChoice(read, path);
     if (Object.hasOwn(read, 'selector')) {

@@ -4,7 +4,7 @@ import { nearestName } from '../../util/nearest-name.ts';
 import { found } from '../describe-value.ts';
 import type { Finding } from '../finding.ts';
 import { fieldOf, mapAt, mapsAt } from '../tree.ts';
-import { holdsExpression } from './expression-text.ts';
+import { checkKindLiteral } from './kind-literal.ts';
 import type { Rule } from './rule.ts';
 
 /** A child's template says what it is and how it is called, and leaves to us what is ours. */
@@ -18,7 +18,8 @@ export const checkTemplates: Rule = function* (document) {
 };
 
 function* checkTemplate(template: JsonObject, path: string): Iterable<Finding> {
-  for (const field of ['apiVersion', 'kind']) yield* checkType({ holder: template, path, field });
+  for (const field of ['apiVersion', 'kind'])
+    yield* checkKindLiteral({ holder: template, path, field });
   const metadata = template.metadata;
   const at = pointerTo(path, 'metadata');
   if (metadata === undefined) {
@@ -26,40 +27,6 @@ function* checkTemplate(template: JsonObject, path: string): Iterable<Finding> {
   } else if (!isJsonObject(metadata)) {
     yield { code: 'wrong-type', path: at, message: `Expected a map, found ${found(metadata)}` };
   } else yield* checkMetadata(metadata, at);
-}
-
-/** `apiVersion` and `kind` are texts without expressions: the kinds of a definition are known before it runs. */
-export function* checkType(options: {
-  readonly holder: JsonObject;
-  readonly path: string;
-  readonly field: string;
-}): Iterable<Finding> {
-  const { holder, path, field } = options;
-  const value = fieldOf(holder, field);
-  const at = pointerTo(path, field);
-  if (value === undefined) {
-    yield {
-      code: 'missing-field',
-      path: at,
-      at: 'parent-key',
-      message: `Missing field "${field}"`,
-    };
-  } else if (typeof value !== 'string' || value === '') {
-    yield { code: 'wrong-type', path: at, message: `Expected a text, found ${found(value)}` };
-  } else if (holdsExpression(value)) {
-    yield {
-      code: 'forbidden-expression',
-      path: at,
-      message: `"${field}" cannot be an expression, found ${found(value)}`,
-      hint: 'Make one child for each kind and choose with "when"',
-    };
-  } else if (field === 'apiVersion' && !/^(?:[a-z0-9.-]+\/)?v[a-z0-9]+$/.test(value)) {
-    const message = `Expected a version such as "v1" or "apps/v1", found ${found(value)}`;
-    yield { code: 'invalid-value', path: at, message };
-  } else if (field === 'kind' && !/^[A-Z][A-Za-z0-9]*$/.test(value)) {
-    const message = `Expected a kind in CamelCase such as "ConfigMap", found ${found(value)}`;
-    yield { code: 'invalid-value', path: at, message };
-  }
 }
 
 function* checkMetadata(metadata: JsonObject, path: string): Iterable<Finding> {
