@@ -1,5 +1,10 @@
 import { compile, type OperatorPlan, type SchemaSource } from '../compile/index.ts';
-import { type Diagnostic, type LocatedDefinition, parseDefinitions } from '../definition/index.ts';
+import {
+  arrangeDiagnostics,
+  type Diagnostic,
+  type LocatedDefinition,
+  parseDefinitions,
+} from '../definition/index.ts';
 import type { DefinitionText } from './definition-source.ts';
 
 /** A definition that compiles, with the plan of the schemas it was checked against. */
@@ -21,17 +26,20 @@ export function checkDefinitions(
 ): CheckResult {
   const diagnostics: Diagnostic[] = [];
   const compiled: CheckedDefinition[] = [];
+  const options = schemas === undefined ? {} : { schemas };
   for (const { file, text } of texts) {
     const parsed = parseDefinitions(text, file);
     diagnostics.push(...parsed.diagnostics);
+    // Refused already, and never run: only so that all mistakes are told at once.
+    for (const draft of parsed.drafts) diagnostics.push(...compile(draft, options).diagnostics);
     for (const located of parsed.definitions) {
-      const result = compile(located, schemas === undefined ? {} : { schemas });
+      const result = compile(located, options);
       diagnostics.push(...result.diagnostics);
       if (result.plan !== undefined) compiled.push({ located, plan: result.plan });
     }
   }
   const { accepted, clashes } = withoutClashes(compiled);
-  return { accepted, diagnostics: [...diagnostics, ...clashes] };
+  return { accepted, diagnostics: arrangeDiagnostics([...diagnostics, ...clashes]) };
 }
 
 /** A name or a kind belongs to the definition that comes first; the others are refused. */
