@@ -15,6 +15,8 @@ import { checkScope } from './checks/check-scope.ts';
 import { checkSelectors } from './checks/check-selectors.ts';
 import { checkSources, warnAboutWhen } from './checks/check-sources.ts';
 import { checkStatus } from './checks/check-status.ts';
+import { warnAboutSecrets } from './checks/warn-about-secrets.ts';
+import { warnAboutZeros } from './checks/warn-about-zeros.ts';
 import { createPlans, type Plans } from './child-plans.ts';
 import { compileParts, type DefinitionParts, isSecret } from './definition-parts.ts';
 import { createDiagnostics } from './diagnostics.ts';
@@ -58,6 +60,8 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   checkSelectors(parts, diagnostics);
   checkScope(parts, schemas, diagnostics);
   warnAboutWhen(parts, diagnostics);
+  warnAboutZeros(parts, diagnostics);
+  warnAboutSecrets({ parts, uses, kind: definition.kind.gvk.kind, diagnostics });
   const tiers = orderChildren(parts, diagnostics);
   const found = diagnostics.finish();
   if (found.some(({ severity }) => severity === 'error')) return { diagnostics: found };

@@ -1,4 +1,4 @@
-import { FitError, fit } from './fit.ts';
+import { fit } from './fit.ts';
 import { describeFound } from './found-value.ts';
 import type { Expression, Scope } from './language/index.ts';
 import { RenderError, renderErrorOf } from './render-error.ts';
@@ -148,8 +148,7 @@ function fitted(slot: Slot, value: unknown, { quotes }: SlotOptions): unknown {
   try {
     return fit(value, { type: slot.type, field: slot.place.field, quotes });
   } catch (error) {
-    if (error instanceof FitError) throw new RenderError(error.code, error.message, slot.place);
-    throw error;
+    throw renderErrorOf(error, slot.place);
   }
 }
 

@@ -180,7 +180,7 @@ describe('compile/fit', () => {
       'Expected a text at spec.labels["a.b/c"], found a list',
     ],
     ['a long text', { count: 'x'.repeat(100) }, 'Expected an integer at spec.count, found a text'],
-    ['an unknown field', { cuont: 1 }, 'Unknown field spec.cuont. Did you mean "count"?'],
+    ['an unknown field', { cuont: 1 }, 'Unknown field spec.cuont'],
   ];
   for (const [what, value, message] of misfits) {
     test(`${what} does not fit`, () => {

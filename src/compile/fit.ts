@@ -135,8 +135,7 @@ function objectOf(value: unknown, target: FitTarget): Fields {
 /** A field that a kind does not have: the server refuses the whole object for it. */
 export function unknownField(type: StructType, key: string, field: string): FitError {
   const hint = didYouMean(key, type.fields.keys());
-  const suffix = hint === undefined ? '' : `. ${hint}`;
-  return new FitError(`Unknown field ${field}${suffix}`, {
+  return new FitError(`Unknown field ${field}`, {
     code: 'invalid-manifest',
     ...(hint === undefined ? {} : { hint }),
   });

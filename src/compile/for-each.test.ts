@@ -61,6 +61,7 @@ describe('compile/for-each', () => {
     ['a branch that says there are none', '${ spec.on ? spec.items : [] }', { on: false }, []],
     ['a read list without objects', '${ reads.pods.metadata.name }', {}, []],
     ['a test whether a list is there', '${ $exists(spec.items) ? spec.items : [] }', {}, []],
+    ['elements with a field that is missing', '${ [{ "a": spec.a }] }', {}, [{}]],
     ['a list of lists', '${ [spec.items[on]] }', { items: [off] }, []],
     [
       'a sorted list',
@@ -84,6 +85,9 @@ describe('compile/for-each', () => {
     ['what is sorted', '${ spec.items^(name) }', {}, 'spec.items'],
     ['the end of a range', '${ [0..spec.replcas - 1] }', { replicas: 3 }, 'spec.replcas'],
     ['the end of a range among others', '${ $append([0], [1..spec.size]) }', {}, 'spec.size'],
+    ['one of two lists', '${ $append(spec.a, spec.b) }', { a: [1] }, 'spec.b'],
+    ['one of two items', '${ [spec.a, spec.b] }', { a: 1 }, 'spec.b'],
+    ['what decides', '${ spec.ha ? [1, 2] : [1] }', {}, 'spec.ha'],
     ['an argument', '${ $filter(spec.items, function($i) { $i.on }) }', {}, 'spec.items'],
     ['what is piped', '${ spec.items ~> $map(function($i) { $i.on }) }', {}, 'spec.items'],
     ['what is put into a list', '${ [spec.items] }', {}, 'spec.items'],

@@ -38,22 +38,14 @@ export function createForEach(template: CompiledTemplate): ForEach {
 interface Required {
   readonly slot: Slot;
   readonly paths: RequiredPaths;
-  /** It is one of several items of a literal list. */
-  readonly isItem: boolean;
 }
 
 function requiredOf(slot: Slot, { source }: Expression): Required {
-  return { slot, paths: requiredPaths(source), isItem: slot.place.field !== 'forEach' };
+  return { slot, paths: requiredPaths(source) };
 }
 
-function assertPresent({ slot, paths, isItem }: Required, value: unknown, scope: Scope): void {
-  const isNone = value === undefined || (Array.isArray(value) && value.length === 0);
-  const relevant = [
-    ...paths.always,
-    // Of an item of a list it cannot be told whether it gave something.
-    ...(isNone || isItem ? paths.whenEmpty : []),
-    ...(value === undefined ? paths.whenMissing : []),
-  ];
+function assertPresent({ slot, paths }: Required, value: unknown, scope: Scope): void {
+  const relevant = [...paths.always, ...(value === undefined ? paths.whenMissing : [])];
   const missing = relevant.find((path) => isMissing(path, scope));
   if (missing === undefined) return;
   throw new RenderError('missing-value', `Missing value "${pathText(missing)}"`, slot.place);

@@ -1,4 +1,5 @@
 import { HomeostatError } from '../util/homeostat-error.ts';
+import { FitError } from './fit.ts';
 import { ExpressionError } from './language/index.ts';
 import type { RenderFailure } from './operator-plan.ts';
 
@@ -27,9 +28,13 @@ const codes = {
   'limit-exceeded': 'limit-reached',
 } as const;
 
-/** What an evaluation threw, as a RenderError; anything else is our own bug and thrown on. */
+/** What an evaluation or a fit threw, as a RenderError; anything else is our own bug and thrown on. */
 export function renderErrorOf(thrown: unknown, place: Place): RenderError {
   if (thrown instanceof RenderError) return thrown;
+  if (thrown instanceof FitError) {
+    const { code, message, hint } = thrown;
+    return new RenderError(code, hint === undefined ? message : `${message}. ${hint}`, place);
+  }
   if (!(thrown instanceof ExpressionError)) throw thrown;
   return new RenderError(codes[thrown.code], thrown.message, place);
 }

@@ -1,7 +1,7 @@
 import { evaluateSlots, type SlotOptions } from './evaluate-slots.ts';
 import { fieldBelow } from './field-path.ts';
-import { FitError, fit, unknownField } from './fit.ts';
-import { RenderError } from './render-error.ts';
+import { fit, unknownField } from './fit.ts';
+import { RenderError, renderErrorOf } from './render-error.ts';
 import type { CompiledTemplate, KeySlot, TemplateNode } from './template.ts';
 import { then } from './then.ts';
 
@@ -17,7 +17,10 @@ export function render(
   options: SlotOptions,
 ): unknown | Promise<unknown> {
   const { root, slots } = template;
-  if (root.kind === 'constant') return root.value;
+  if (root.kind === 'constant') {
+    checkSize(template, [], root.value);
+    return root.value;
+  }
   return then(evaluateSlots(slots, options), (values) => {
     const result = build(root, values, options);
     checkSize(template, values, result);
@@ -68,8 +71,7 @@ function addKeyed(map: Record<string, unknown>, { key, name, value, options }: K
   try {
     map[name] = fitKeyed({ key, name, value, options });
   } catch (error) {
-    if (!(error instanceof FitError)) throw error;
-    throw new RenderError(error.code, error.message, key.place);
+    throw renderErrorOf(error, key.place);
   }
 }
 

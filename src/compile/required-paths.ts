@@ -5,19 +5,16 @@ import {
   childNodes,
   isDefaultOperator,
   isElvisOperator,
-  leftOf,
   type SyntaxNode,
 } from './language/syntax-tree.ts';
 
 /**
  * The paths whose absence must not be taken for "no elements" (definition.md section 2, `forEach`). Found in the syntax, as
- * the result does not tell: `[0..missing]` is the empty list.
+ * the result does not tell: `[0..missing]` is the empty list, and of two lists one may be missing.
  */
 export interface RequiredPaths {
-  /** Ends of ranges: required whatever comes out. */
+  /** Required whatever comes out: one of several lists may be missing. */
   readonly always: readonly PlainPath[];
-  /** Required when the result is an empty list. */
-  readonly whenEmpty: readonly PlainPath[];
   /** Required when there is no result: these may stand in a branch that was not taken. */
   readonly whenMissing: readonly PlainPath[];
 }
@@ -25,7 +22,6 @@ export interface RequiredPaths {
 /** @param source An expression that parses. */
 export function requiredPaths(source: string): RequiredPaths {
   const always: PlainPath[] = [];
-  const whenEmpty: PlainPath[] = [];
   const whenMissing: PlainPath[] = [];
 
   function visit(node: SyntaxNode, list: PlainPath[]): void {
@@ -53,11 +49,9 @@ export function requiredPaths(source: string): RequiredPaths {
         if (['exists', 'boolean', 'not'].includes(String(node.procedure?.value))) return;
         for (const arg of node.arguments ?? []) visit(arg, list);
         return;
-      case 'binary':
-        if (node.value === '..') {
-          for (const end of [leftOf(node), node.rhs]) if (end !== undefined) visit(end, always);
-          return;
-        }
+      case 'unary':
+        // Fields of an element may be missing, elements may not.
+        if (node.value === '{') return;
         break;
       default:
         break;
@@ -86,8 +80,8 @@ export function requiredPaths(source: string): RequiredPaths {
     else if (head[0] !== undefined) visit(withoutFilters(head[0]), list);
   }
 
-  visit(jsonata(source).ast() as SyntaxNode, whenEmpty);
-  return { always, whenEmpty, whenMissing };
+  visit(jsonata(source).ast() as SyntaxNode, always);
+  return { always, whenMissing };
 }
 
 function isPlainStep(step: SyntaxNode): boolean {

@@ -50,8 +50,8 @@ describe('compile/selector', () => {
     ['a var as a value', '{ matchLabels: { app: "${ vars.labels.app }" } }', 'app', 'app'],
     [
       'literal expressions',
-      '{ matchLabels: { app: web }, matchExpressions: [{ key: a, operator: In, values: [x, y] }, { key: b, operator: NotIn, values: [z] }, { key: c, operator: Exists }, { key: d, operator: DoesNotExist }] }',
-      'app=web,a in (x,y),b notin (z),c,!d',
+      '{ matchLabels: { app: web }, matchExpressions: [{ key: a, operator: In, values: [x, w] }, { key: b, operator: NotIn, values: [z] }, { key: c, operator: Exists }, { key: d, operator: DoesNotExist }] }',
+      'app=web,a in (x,w),b notin (z),c,!d',
       undefined,
     ],
     [
@@ -101,12 +101,12 @@ describe('compile/selector', () => {
         matchExpressions: [],
       },
     });
-    const selector = '{ matchExpressions: [{ key: a, operator: In, values: ["${ spec.a }", y] }] }';
+    const selector = '{ matchExpressions: [{ key: a, operator: In, values: ["${ spec.a }", w] }] }';
     assert.deepEqual(givenBy(await request(selector, { a: 'x' })), {
       by: 'selector',
       selector: {
         matchLabels: {},
-        matchExpressions: [{ key: 'a', operator: 'In', values: ['x', 'y'] }],
+        matchExpressions: [{ key: 'a', operator: 'In', values: ['x', 'w'] }],
       },
     });
     assert.deepEqual(givenBy(await request('all', {})), {

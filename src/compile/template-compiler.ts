@@ -108,7 +108,7 @@ class TemplateCompilation {
       return constant(undefined);
     }
     if (leaf.kind !== 'value') this.#expectText(spot);
-    return { kind: 'slot', slot: this.#slot(leaf, 'value', spot) };
+    return { kind: 'slot', slot: this.#slot({ leaf, text, role: 'value' }, spot) };
   }
 
   /** Undefined when there are errors. */
@@ -147,7 +147,10 @@ class TemplateCompilation {
     if (!text.includes('${...')) return undefined;
     const leaf = this.#parse(text, spot.pointer, 'value');
     if (leaf?.kind !== 'value' || leaf.mode !== 'spread') return undefined;
-    return { node: { kind: 'slot', slot: this.#slot(leaf, 'spread', spot) }, isSpread: true };
+    return {
+      node: { kind: 'slot', slot: this.#slot({ leaf, text, role: 'spread' }, spot) },
+      isSpread: true,
+    };
   }
 
   #map(tree: Readonly<Record<string, unknown>>, spot: Spot): TemplateNode {
@@ -206,7 +209,7 @@ class TemplateCompilation {
       });
       return undefined;
     }
-    const slot = this.#slot(leaf, 'key', spot);
+    const slot = this.#slot({ leaf, text: key, role: 'key' }, spot);
     return { slot, place: this.#place({ ...spot, at: 'key' }), ...map };
   }
 
@@ -217,17 +220,11 @@ class TemplateCompilation {
     return leaf?.kind === 'literal' ? leaf.text : key;
   }
 
-  #slot(leaf: Slot['leaf'], role: Slot['role'], spot: Spot): number {
-    const { pointer, type } = spot;
-    const at = role === 'key' ? 'key' : 0;
-    const place = this.#place({ ...spot, at });
-    this.#slots.push({
-      leaf,
-      pointer,
-      place,
-      role,
-      type: role === 'key' ? undefined : type,
-    });
+  #slot(written: Pick<Slot, 'leaf' | 'text' | 'role'>, spot: Spot): number {
+    const isKey = written.role === 'key';
+    const place = this.#place({ ...spot, at: isKey ? 'key' : 0 });
+    const type = isKey ? undefined : spot.type;
+    this.#slots.push({ ...written, pointer: spot.pointer, place, type });
     return this.#slots.length - 1;
   }
 

@@ -5,6 +5,8 @@ import type { SchemaType } from './schema/schema-type.ts';
 /** A leaf with an expression in it. */
 export interface Slot {
   readonly leaf: Exclude<Leaf, { kind: 'literal' }>;
+  /** As written. */
+  readonly text: string;
   /** Of the string leaf, or of the field whose key it is. */
   readonly pointer: string;
   readonly place: Place;

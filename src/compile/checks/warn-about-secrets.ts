@@ -1,0 +1,54 @@
+import { type DefinitionParts, isSecret, type ReadParts } from '../definition-parts.ts';
+import type { Diagnostics } from '../diagnostics.ts';
+import type { CompiledTemplate } from '../template.ts';
+import type { UsesFinder } from '../uses.ts';
+
+export interface SecretsOptions {
+  readonly parts: DefinitionParts;
+  readonly uses: UsesFinder;
+  /** Of the custom resource. */
+  readonly kind: string;
+  readonly diagnostics: Diagnostics;
+}
+
+/** Whoever may create a resource chooses the Secret: its values must not land where they can be read without a right on it. */
+export function warnAboutSecrets({ parts, uses, kind, diagnostics }: SecretsOptions): void {
+  for (const read of parts.reads) {
+    const { name } = read;
+    if (name === undefined || !isSecret(read.definition.gvk)) continue;
+    if (!uses.of(name).references.some(({ reference }) => reference.root === 'resource')) continue;
+    const target = targetsOf(parts).find(({ template }) => copies(read, template, uses));
+    if (target === undefined) continue;
+    diagnostics.report({
+      severity: 'warning',
+      code: 'suspicious-expression',
+      message: `Whoever may create a ${kind} can read any Secret of its namespace in ${target.where}`,
+      hint: 'Write the name of the Secret out, or pass it on by name',
+      path: name.pointer,
+    });
+  }
+}
+
+interface Target {
+  readonly where: string;
+  readonly template: CompiledTemplate;
+}
+
+function targetsOf(parts: DefinitionParts): readonly Target[] {
+  return [
+    ...[...parts.status].map(([name, template]) => ({ where: `"status.${name}"`, template })),
+    ...parts.children.map(({ definition, template }) => ({
+      where: `child "${definition.id}"`,
+      template,
+    })),
+  ];
+}
+
+/** Its labels and the like are no secrets. */
+function copies({ definition }: ReadParts, template: CompiledTemplate, uses: UsesFinder): boolean {
+  return uses.of(template).references.some(({ reference: { root, path } }) => {
+    const [id, field] = path;
+    if (root !== 'reads' || (id !== undefined && id !== definition.id)) return false;
+    return field === undefined || field === 'data' || field === 'stringData';
+  });
+}
