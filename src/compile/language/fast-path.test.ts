@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import jsonata from 'jsonata';
+import { ExpressionError } from './expression-error.ts';
 import { createTestParser, expressionOf, testScope } from './test-scope.ts';
 
 describe('compile/language plain paths', () => {
@@ -18,10 +19,16 @@ describe('compile/language plain paths', () => {
     ['a.b.c ?? 0', false, true],
     ['a.none ?? a.list ?? "x"', false, true],
     ['"text"', false, true],
+    ['"x-" & a.b.c & "-" & true', false, true],
+    ['{"app": a.b.c, "l": [a.b, "x"]}', false, true],
+    ['(a.b.c ?? 0) >= 1 and a.b.c < 3 ? "many" : "few"', false, true],
+    ['$now()', false, true],
     ['a.b[c = 1]', false, false],
     ['a.b[]', false, false],
     ['a.*', false, false],
-    ['(a.b)', false, false],
+    ['(a.b)', false, true],
+    ['a.b.c ?: 1', false, false],
+    ['$uppercase("x")', false, false],
   ] as const) {
     test(`${source} is ${isPlainPath ? '' : 'not '}a plain path, evaluated ${isSync ? 'at once' : 'by JSONata'}`, async () => {
       const expression = expressionOf(`\${ ${source} }`);
@@ -40,11 +47,35 @@ describe('compile/language plain paths', () => {
     }
   });
 
+  test('give what the slow path gives, for random operators and values', async () => {
+    const random = createRandom(11);
+    const parser = createTestParser();
+    let fast = 0;
+    for (let round = 0; round < 1_000; round++) {
+      const source = randomOperation(random, 3);
+      const input = {
+        a: randomValue(random, 1),
+        b: random(5),
+        c: 'text',
+        d: { e: randomValue(random, 2), f: random(2) === 0 },
+      };
+      const scope = testScope(input);
+      const quick = await outcome(() => expressionOf(`\${ ${source} }`, parser).evaluate(scope));
+      // A block of two has no fast path.
+      const slow = await outcome(() =>
+        expressionOf(`\${ (0; ${source}) }`, parser).evaluate(scope),
+      );
+      assert.deepEqual(quick.result, slow.result, `${source} of ${JSON.stringify(input)}`);
+      if (quick.isSync) fast++;
+    }
+    assert.ok(fast > 100, `Only ${fast} were fast`);
+  });
+
   test('give what JSONata gives, for random values and paths', async () => {
     const random = createRandom(7);
     const parser = createTestParser();
     const names = ['a', 'b', 'c'];
-    for (let round = 0; round < 2_000; round++) {
+    for (let round = 0; round < 1_000; round++) {
       const value = randomValue(random, 4);
       const input =
         typeof value === 'object' && value !== null && !Array.isArray(value) ? value : { a: value };
@@ -62,6 +93,68 @@ describe('compile/language plain paths', () => {
     }
   });
 });
+
+async function outcome(
+  evaluate: () => unknown,
+): Promise<{ readonly result: unknown; readonly isSync: boolean }> {
+  try {
+    const value = evaluate();
+    return { result: await value, isSync: !(value instanceof Promise) };
+  } catch (error) {
+    return { result: error instanceof ExpressionError ? error.code : error, isSync: false };
+  }
+}
+
+function randomOperation(random: (below: number) => number, depth: number): string {
+  const pick = (list: readonly string[]): string => list[random(list.length)] ?? '';
+  const sub = () => randomOperation(random, depth - 1);
+  if (depth === 0) {
+    return pick([
+      'a',
+      'b',
+      'c',
+      'd.e',
+      'd.f',
+      'd.e.a',
+      'x.y',
+      '1',
+      '0',
+      '2.5',
+      '"text"',
+      '""',
+      'true',
+      'null',
+    ]);
+  }
+  const operator = pick([
+    '+',
+    '-',
+    '*',
+    '/',
+    '%',
+    '<',
+    '<=',
+    '>',
+    '>=',
+    '=',
+    '!=',
+    '&',
+    'and',
+    'or',
+  ]);
+  return pick([
+    `(${sub()} ${operator} ${sub()})`,
+    `(${sub()} ${operator} ${sub()})`,
+    `(${sub()} ${operator} ${sub()})`,
+    `(${sub()} ?? ${sub()})`,
+    `(${sub()} ? ${sub()} : ${sub()})`,
+    `(${sub()} ? ${sub()})`,
+    `{"k": ${sub()}, "l": ${sub()}}`,
+    `[${sub()}, ${sub()}]`,
+    `[[${sub()}], ${sub()}]`,
+    sub(),
+  ]);
+}
 
 function createRandom(seed: number): (below: number) => number {
   let state = seed;

@@ -1,16 +1,15 @@
 /**
- * Expressions that need no JSONata: plain paths, literals, and `??` between them. The results are those of JSONata;
+ * Expressions that need no JSONata: plain paths, literals, and operators between them. The results are those of JSONata;
  * where a path meets a list the whole expression is handed over, for the mapping over lists is JSONata's.
  */
-import type { Scope } from './leaf.ts';
+import { compileOperator, type FastExpression, handOver } from './fast-operators.ts';
 import { isVariableName, type VariableName } from './runtime-scope.ts';
-import { isDefaultOperator, type SyntaxNode, unwrapTailCall } from './syntax-tree.ts';
-
-/** Result of a fast expression that JSONata must evaluate. */
-export const handOver: unique symbol = Symbol('hand over to JSONata');
-
-/** Gives the value itself, not a copy. */
-export type FastExpression = (scope: Scope) => unknown;
+import {
+  isDefaultOperator,
+  isElvisOperator,
+  type SyntaxNode,
+  unwrapTailCall,
+} from './syntax-tree.ts';
 
 /** Compiles what has a fast path; undefined for everything else. Runs before rewriting. */
 export function compileFast(node: SyntaxNode): FastExpression | undefined {
@@ -20,7 +19,9 @@ export function compileFast(node: SyntaxNode): FastExpression | undefined {
     const { value } = node;
     return () => value;
   }
-  return isDefaultOperator(node) ? compileDefault(node) : undefined;
+  if (hasExtras(node)) return undefined;
+  if (isDefaultOperator(node)) return compileDefault(node);
+  return isElvisOperator(node) ? undefined : compileOperator(node, compileFast);
 }
 
 export interface PlainPath {

@@ -1,0 +1,182 @@
+/**
+ * Operators on the fast path. Each handles the clear cases only (numbers, texts and booleans that fit) and hands
+ * everything else over to JSONata: lists, missing sides, values of other types, errors. So there is one place for the hard rules.
+ */
+import type { Scope } from './leaf.ts';
+import { leftOf, type SyntaxNode } from './syntax-tree.ts';
+
+/** Result of a fast expression that JSONata must evaluate. */
+export const handOver: unique symbol = Symbol('hand over to JSONata');
+
+/** Gives the value itself, not a copy. */
+export type FastExpression = (scope: Scope) => unknown;
+
+type Compile = (node: SyntaxNode) => FastExpression | undefined;
+
+type Apply = (left: unknown, right: unknown) => unknown;
+
+/** Compiles an operator, a conditional or a constructor; undefined when it has no fast path. */
+export function compileOperator(node: SyntaxNode, compile: Compile): FastExpression | undefined {
+  switch (node.type) {
+    case 'binary':
+      return compileBinary(node, compile);
+    case 'condition':
+      return compileCondition(node, compile);
+    case 'block':
+      return node.expressions?.length === 1
+        ? compileAll(node.expressions, compile)?.[0]
+        : undefined;
+    case 'unary':
+      if (node.value === '{') return compileObject(node, compile);
+      return node.value === '[' ? compileList(node, compile) : undefined;
+    case 'function':
+      return isCallOfNow(node) ? ({ now }) => now : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function isCallOfNow({ procedure, arguments: args }: SyntaxNode): boolean {
+  return procedure?.type === 'variable' && procedure.value === 'now' && args?.length === 0;
+}
+
+function compileAll(nodes: readonly SyntaxNode[], compile: Compile): FastExpression[] | undefined {
+  const compiled = nodes.map(compile);
+  const known = compiled.filter((each) => each !== undefined);
+  return known.length === compiled.length ? known : undefined;
+}
+
+function compileBinary(node: SyntaxNode, compile: Compile): FastExpression | undefined {
+  const sides = [leftOf(node), node.rhs].filter((side) => side !== undefined);
+  const [left, right] = compileAll(sides, compile) ?? [];
+  if (left === undefined || right === undefined) return undefined;
+  if (node.value === 'and' || node.value === 'or') {
+    return compileLogic(node.value === 'or', left, right);
+  }
+  const apply = operators.get(String(node.value));
+  if (apply === undefined) return undefined;
+  return (scope) => {
+    const leftValue = left(scope);
+    if (leftValue === handOver) return handOver;
+    const rightValue = right(scope);
+    return rightValue === handOver ? handOver : apply(leftValue, rightValue);
+  };
+}
+
+/** `decisive` is the value of the left side that makes the right one superfluous. */
+function compileLogic(
+  decisive: boolean,
+  left: FastExpression,
+  right: FastExpression,
+): FastExpression {
+  return (scope) => {
+    const value = truth(left(scope));
+    return value === decisive || value === handOver ? value : truth(right(scope));
+  };
+}
+
+function truth(value: unknown): boolean | typeof handOver {
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'string') return value !== '';
+  if (typeof value === 'number') return value !== 0 && !Number.isNaN(value);
+  return value === undefined || value === null ? false : handOver;
+}
+
+function compileCondition(node: SyntaxNode, compile: Compile): FastExpression | undefined {
+  const branches = [node.condition, node.then, node.else].filter((each) => each !== undefined);
+  const compiled = compileAll(branches, compile);
+  if (compiled === undefined) return undefined;
+  const [condition, then, otherwise] = compiled;
+  if (condition === undefined || then === undefined) return undefined;
+  return (scope) => {
+    const test = truth(condition(scope));
+    if (test === handOver) return handOver;
+    return test ? then(scope) : otherwise?.(scope);
+  };
+}
+
+function compileObject(node: SyntaxNode, compile: Compile): FastExpression | undefined {
+  const pairs = Array.isArray(node.lhs) ? node.lhs : [];
+  const keys = pairs.map(([key]) => (key.type === 'string' ? String(key.value) : undefined));
+  const values = compileAll(
+    pairs.map(([, value]) => value),
+    compile,
+  );
+  if (values === undefined || new Set(keys).size < keys.length) return undefined;
+  if (keys.some((key) => key === undefined || key.startsWith('_'))) return undefined;
+  return (scope) => {
+    const object: Record<string, unknown> = {};
+    for (const [index, evaluate] of values.entries()) {
+      const value = evaluate(scope);
+      if (value === handOver) return handOver;
+      if (value !== undefined) object[keys[index] ?? ''] = value;
+    }
+    return object;
+  };
+}
+
+function compileList(node: SyntaxNode, compile: Compile): FastExpression | undefined {
+  const elements = node.expressions ?? [];
+  const values = compileAll(elements, compile);
+  if (values === undefined) return undefined;
+  const areLists = elements.map(({ value }) => value === '[');
+  return (scope) => {
+    const list: unknown[] = [];
+    for (const [index, evaluate] of values.entries()) {
+      const value = evaluate(scope);
+      // What is a list without being written as one is spread, by JSONata's rules.
+      if (value === handOver || (Array.isArray(value) && areLists[index] !== true)) return handOver;
+      if (value !== undefined) list.push(value);
+    }
+    return list;
+  };
+}
+
+function numeric(apply: (left: number, right: number) => number): Apply {
+  return (left, right) => {
+    if (typeof left !== 'number' || typeof right !== 'number') return handOver;
+    const result = apply(left, right);
+    return Number.isFinite(result) ? result : handOver;
+  };
+}
+
+function ordered(apply: (left: number | string, right: number | string) => boolean): Apply {
+  return (left, right) => {
+    if (typeof left === 'number' && typeof right === 'number') return apply(left, right);
+    if (typeof left === 'string' && typeof right === 'string') return apply(left, right);
+    return handOver;
+  };
+}
+
+function equality(isEqual: boolean): Apply {
+  return (left, right) => {
+    if (typeof left === 'object' || typeof right === 'object') return handOver;
+    return left !== undefined && right !== undefined && (left === right) === isEqual;
+  };
+}
+
+function concatenate(left: unknown, right: unknown): unknown {
+  const [leftText, rightText] = [textOf(left), textOf(right)];
+  return leftText === undefined || rightText === undefined ? handOver : leftText + rightText;
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean') return String(value);
+  return Number.isSafeInteger(value) ? String(value) : undefined;
+}
+
+const operators: ReadonlyMap<string, Apply> = new Map<string, Apply>([
+  ['+', numeric((left, right) => left + right)],
+  ['-', numeric((left, right) => left - right)],
+  ['*', numeric((left, right) => left * right)],
+  ['/', numeric((left, right) => left / right)],
+  ['%', numeric((left, right) => left % right)],
+  ['<', ordered((left, right) => left < right)],
+  ['<=', ordered((left, right) => left <= right)],
+  ['>', ordered((left, right) => left > right)],
+  ['>=', ordered((left, right) => left >= right)],
+  ['=', equality(true)],
+  ['!=', equality(false)],
+  ['&', concatenate],
+]);
