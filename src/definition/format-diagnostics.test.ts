@@ -54,6 +54,22 @@ describe('definition/format-diagnostics', () => {
     );
   });
 
+  for (const [line, column, message, marks] of [
+    ['a: ${ children.deploymnt.status }', 16, 'Unknown child "deploymnt"', 'deploymnt'],
+    ['resync: 5 minutes', 9, 'Expected a duration, found "5 minutes"', '5 minutes'],
+    ['a: ${ b ? c : d }', 4, 'YAML cuts this expression at ": "', '${ b ? c : d }'],
+    ['"a b": 1', 1, 'Unknown field "a b"', '"a b"'],
+    ['a.b/c: 1', 1, 'Wrong', 'a.b/c'],
+    ['a: [', 4, 'Wrong', '['],
+    ['a:', 3, 'Wrong', ' '],
+  ] as const) {
+    test(`at column ${column} of "${line}" what is wrong is marked`, () => {
+      const diagnostic: Diagnostic = { ...base, code: 'invalid-value', message, line: 1, column };
+      const frame = formatDiagnostics([diagnostic], new Map([['a.yaml', line]])).split('\n');
+      assert.equal(frame[3], `  | ${' '.repeat(column - 1)}${'^'.repeat(marks.length)}`);
+    });
+  }
+
   test('nothing found is no text', () => {
     assert.equal(formatDiagnostics([], sources), '');
   });

@@ -48,7 +48,7 @@ function frameOf(diagnostic: Diagnostic, line: string, paint: Paint): readonly s
   const gutter = ' '.repeat(number.length);
   const { shown, column } = cutAround(line, diagnostic.column - 1);
   const before = shown.slice(0, column).replaceAll(/[^\t]/g, ' ');
-  const marks = '^'.repeat(markedLength(shown.slice(column)));
+  const marks = '^'.repeat(markedLength(shown.slice(column), diagnostic.message));
   return [
     paint('quiet', `${gutter} |`),
     `${paint('quiet', `${number} |`)} ${shown}`.trimEnd(),
@@ -71,10 +71,12 @@ function cutAround(
   };
 }
 
-/** The length of what stands at the mistake: a quoted text, an expression or a word. */
-function markedLength(rest: string): number {
+/** The length of what stands at the mistake: what the message quotes, else a quoted text, an expression or a word. */
+function markedLength(rest: string, message: string): number {
+  const names = [...message.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name);
+  const named = names.find((name) => rest.startsWith(name));
   const token = /^(?:"(?:\\.|[^"\\])*"|'[^']*'|\$\{[^}]*\}|[\w$./-]+)/.exec(rest)?.[0];
-  return Math.max(1, token?.length ?? 1);
+  return Math.max(1, (named ?? token)?.length ?? 1);
 }
 
 function summaryOf(diagnostics: readonly Diagnostic[]): string {
