@@ -58,6 +58,8 @@ export class ScriptedServer {
       tls === undefined
         ? new ScriptedServer(createServer(answer), 'http')
         : new ScriptedServer(createTlsServer(tls, answer), 'https');
+    // Whoever leaves a connection open is to be seen.
+    server.#server.keepAliveTimeout = 0;
     server.#server.listen(0, '127.0.0.1');
     await once(server.#server, 'listening');
     return server;

@@ -394,6 +394,27 @@ describe('kube/api-client', () => {
       assert.equal(server.requests.length, 2);
     });
 
+    test('that somebody else has renewed meanwhile are taken, not renewed again', async () => {
+      let refuseLate: () => void = () => assert.fail('Nobody is late');
+      const server = await serve(({ path, headers }) => {
+        if (headers.authorization === 'new') return { status: 200, body: {} };
+        if (path === '/a') return { status: 401 };
+        return new Promise((resolve) => {
+          refuseLate = () => resolve({ status: 401 });
+        });
+      });
+      let loads = 0;
+      const client = clientFor(server.url, {
+        load: async () => ({ headers: { authorization: loads++ === 0 ? 'old' : 'new' } }),
+      });
+      const late = client.request({ ...get, path: '/late' }, never);
+      await arrived(server, 1);
+      assert.equal((await client.request(get, never)).status, 200);
+      refuseLate();
+      assert.equal((await late).status, 200);
+      assert.equal(loads, 2);
+    });
+
     test('that stay the same are not tried again', async () => {
       const server = await serve(guarded('new'));
       const load = async () => ({ headers: { authorization: 'old' } });
@@ -539,16 +560,23 @@ describe('kube/api-client', () => {
       });
     }
 
-    test('that nobody reads may be closed without harm', async () => {
-      const server = await serve((_request, response) => {
-        response.writeHead(200);
-        response.flushHeaders();
-        return undefined;
+    for (const end of ['close', 'server', 'signal'] as const) {
+      test(`that nobody reads may end without harm (${end})`, async () => {
+        const server = await serve((_request, response) => {
+          response.writeHead(200);
+          response.write('a');
+          return undefined;
+        });
+        const stop = new AbortController();
+        const stream = await clientFor(server.url).stream(watch, stop.signal);
+        if (end === 'close') stream.close();
+        if (end === 'server') server.requests[0]?.message.socket.destroy();
+        if (end === 'signal') stop.abort(new Error('enough'));
+        while (server.openSockets > 0) await settle();
+        for (let turn = 0; turn < 5; turn++) await settle();
+        assert.equal(getEventListeners(stop.signal, 'abort').length, 0);
       });
-      const stream = await clientFor(server.url).stream(watch, never);
-      stream.close();
-      while (server.openSockets > 0) await settle();
-    });
+    }
 
     test('whose head does not come in 30 seconds is a timeout', async () => {
       const server = await serve(() => undefined);

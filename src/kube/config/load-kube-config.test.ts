@@ -194,6 +194,10 @@ describe('kube/load-kube-config', () => {
       assert.deepEqual(await credentials.load(read), {
         headers: { authorization: 'Bearer third' },
       });
+      const cert = Buffer.from('fourth').toString('base64');
+      const changed = { token: 'third', 'client-certificate-data': cert };
+      write('config', kubeconfig({ user: changed }));
+      assert.equal((await credentials.load(read)).cert, 'fourth');
     });
 
     test('the context stays the chosen one when the file chooses another', async () => {
