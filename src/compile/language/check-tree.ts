@@ -21,13 +21,14 @@ export function checkTree({ tree, tokens, checkRegex }: CheckOptions): readonly 
     return [problem('forbidden-expression', 'Expected a smaller expression', 0)];
   }
   const bound = boundNames(nodes);
+  const applied = new Set(nodes.flatMap(({ type, rhs }) => (type === 'apply' ? [rhs] : [])));
   const problems = nodes.flatMap((node) => {
     const offset = startOf(tokens, node.position);
     switch (node.type) {
       case 'variable':
         return checkVariable(node, bound, offset);
       case 'function':
-        return checkCall(node, tokens);
+        return [...checkCall(node, tokens), ...checkCount(node, applied.has(node), tokens)];
       case 'transform':
         return [
           problem(
@@ -86,6 +87,21 @@ function checkCall(node: SyntaxNode, tokens: readonly Token[]): LeafProblem[] {
   return [
     problem('unknown-name', `Unknown function "${name}"`, startOf(tokens, step.position), hint),
   ];
+}
+
+/** JSONata checks its own functions at run time; ours have as many arguments as they say. */
+function checkCount(node: SyntaxNode, isApplied: boolean, tokens: readonly Token[]): LeafProblem[] {
+  const { procedure, arguments: args = [] } = node;
+  const own = languageFunctions.find(({ name }) => name === procedure?.value);
+  if (procedure?.type !== 'variable' || own === undefined) return [];
+  const { name, params } = own;
+  const count = args.length + (isApplied ? 1 : 0);
+  const isVariadic = params.at(-1)?.endsWith('...') === true;
+  if (isVariadic ? count >= params.length : count === params.length) return [];
+  const hint =
+    name === 'now' ? 'Write "$fromMillis($millis(), ...)" for another format' : undefined;
+  const message = `Expected the call "$${name}(${params.join(', ')})"`;
+  return [problem('expression-syntax', message, startOf(tokens, procedure.position), hint)];
 }
 
 const knownNames: ReadonlySet<string> = new Set([

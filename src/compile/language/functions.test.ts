@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { languageFunctions } from './functions.ts';
-import { evaluate } from './test-scope.ts';
+import { createTestParser, evaluate } from './test-scope.ts';
 
 const root = {
   spec: { name: 'web', none: null, list: [{ a: 1 }, { a: 2 }] },
@@ -58,10 +58,10 @@ describe('compile/language functions', () => {
     ['$isReady(children.nothing)', false],
     ['$randomString(3)', 'rrr'],
     ['$map(["1k", "2k"], $quantity)', [1000, 2000]],
+    ['children.db ~> $condition("Ready")', { type: 'Ready', status: 'True' }],
     ['["1m", "1h"] ~> $map($duration) ~> $sum', 3660],
     ['($days := function($d){ $duration($d) / 86400 }; $days("2d"))', 2],
     ['($f := $replace(?, "a", "b"); $f("aha"))', 'bhb'],
-    ['spec.name.$json()', undefined],
   ] as const) {
     test(`${source} gives ${JSON.stringify(expected)}`, async () => {
       assert.deepEqual(await evaluate(source, root), expected);
@@ -81,12 +81,28 @@ describe('compile/language functions', () => {
     ['$duration(true)', 'evaluation-failed'],
     ['$randomString(0)', 'evaluation-failed'],
     ['$randomString(1.5)', 'evaluation-failed'],
-    ['$randomString()', 'evaluation-failed'],
     ['$base64decode("%%%")', 'evaluation-failed'],
     ['$base64decode("/w==")', 'evaluation-failed'],
   ] as const) {
     test(`${source} fails with ${code}`, async () => {
       await assert.rejects(async () => evaluate(source, root), { code });
+    });
+  }
+
+  for (const [source, message, offset] of [
+    ['$now("[Y]")', 'Expected the call "$now()"', 3],
+    ['spec & $randomString()', 'Expected the call "$randomString(length)"', 10],
+    ['$condition(spec)', 'Expected the call "$condition(object, type)"', 3],
+    ['spec.name.$json()', 'Expected the call "$json(value)"', 13],
+    ['$name()', 'Expected the call "$name(parts...)"', 3],
+    ['spec ~> $json(1)', 'Expected the call "$json(value)"', 11],
+  ] as const) {
+    test(`${source} is refused for the number of its arguments`, () => {
+      const { problems } = createTestParser().parse(`\${ ${source} }`);
+      assert.deepEqual(
+        problems.map((problem) => [problem.code, problem.message, problem.offset]),
+        [['expression-syntax', message, offset]],
+      );
     });
   }
 

@@ -1,4 +1,5 @@
 export { ExpressionError, type ExpressionErrorCode } from './expression-error.ts';
+export { type PlainPath, plainPathOf } from './fast-path.ts';
 export { type LanguageFunction, languageFunctions } from './functions.ts';
 export type {
   Expression,
@@ -11,3 +12,11 @@ export type {
   Scope,
 } from './leaf.ts';
 export { createLeafParser, type LeafParserOptions } from './leaf-parser.ts';
+export { syntaxTreeOf } from './parse-tree.ts';
+export {
+  childNodes,
+  isDefaultOperator,
+  isElvisOperator,
+  type SyntaxNode,
+} from './syntax-tree.ts';
+export { type TemplateHelper, templateHelpers } from './template-helpers.ts';

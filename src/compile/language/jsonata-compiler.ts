@@ -1,4 +1,4 @@
-import jsonata from 'jsonata';
+import type jsonata from 'jsonata';
 import { type BoundedFunction, createBoundedFunctions, toText } from './bounded-functions.ts';
 import { checkTree } from './check-tree.ts';
 import { createEvaluationBudget } from './evaluation-budget.ts';
@@ -11,15 +11,13 @@ import type { LeafProblem, Reference, Scope } from './leaf.ts';
 import type { ExpressionPart } from './leaf-text.ts';
 import { nativeFunction } from './native-function.ts';
 import { operandTexts } from './operand-text.ts';
+import { parseTree } from './parse-tree.ts';
 import { plainResult } from './plain-json.ts';
 import { findReferences } from './references.ts';
 import { createRegexEngine } from './regex-engine.ts';
-import { restoreRegexes, withoutRegexes } from './regex-literals.ts';
 import { concatenateName, isPresentName, rewrite } from './rewrite.ts';
 import { scopeOf, variablesOf } from './runtime-scope.ts';
-import { sourceProblem } from './source-problems.ts';
 import { suspicions } from './suspicions.ts';
-import { syntaxProblem } from './syntax-problems.ts';
 import { type SyntaxNode, walk } from './syntax-tree.ts';
 import type { Token } from './tokens.ts';
 
@@ -36,10 +34,6 @@ export interface Compilation {
   readonly problems: readonly LeafProblem[];
 }
 
-type Parsed =
-  | { readonly parsed: jsonata.Expression; readonly problem?: undefined }
-  | { readonly parsed?: undefined; readonly problem: LeafProblem };
-
 /** Compiles JSONata sources; equal ones once. */
 export interface JsonataCompiler {
   compile(part: ExpressionPart): Compilation;
@@ -54,23 +48,10 @@ export function createJsonataCompiler(tools: FunctionTools): JsonataCompiler {
   const inTurn = createTurns();
   const budget = createEvaluationBudget(regexEngine.constructor_);
 
-  function parse(source: string, tokens: readonly Token[]): Parsed {
-    const early = sourceProblem(source, tokens);
-    if (early !== undefined) return { problem: early };
-    try {
-      const parsed = jsonata(withoutRegexes(source, tokens), budget);
-      return { parsed };
-    } catch (error) {
-      return { problem: syntaxProblem(error, tokens, 0) };
-    }
-  }
-
   function compileSource(source: string, tokens: readonly Token[]): Compilation {
-    const { parsed, problem } = parse(source, tokens);
-    if (problem !== undefined) return { problems: [problem] };
-    const tree = parsed.ast() as SyntaxNode;
-    const regexProblems = restoreRegexes(tree, tokens);
-    if (regexProblems.length > 0) return { problems: regexProblems };
+    const found = parseTree(source, tokens, budget);
+    if (found.problems !== undefined) return { problems: found.problems };
+    const { parsed, tree } = found;
     const problems = checkTree({ tree, tokens, checkRegex: regexEngine.check });
     if (problems.length > 0) return { problems };
     const warnings = suspicions(source, tree, tokens);

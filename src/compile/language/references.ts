@@ -259,9 +259,8 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
     const callee = node.procedure === undefined ? nothing : visit(node.procedure, place);
     const nodes = node.arguments ?? [];
     const args = [...before, ...nodes.map((arg) => visit(arg, place))];
-    const [literal] = nodes.slice(1 - before.length);
-    const key = literal?.type === 'string' ? literal : undefined;
-    return call(callee, args, { context: place.context, key });
+    const written = [...before.map(() => undefined), ...nodes];
+    return call(callee, args, { context: place.context, written });
   }
 
   function visitPartial(node: SyntaxNode, place: Place): Value {
@@ -283,8 +282,8 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
 
   interface CallDetails {
     readonly context: Value;
-    /** The second argument, where it is a literal text. */
-    readonly key?: SyntaxNode | undefined;
+    /** The arguments, where they stand between the parentheses. */
+    readonly written?: readonly (SyntaxNode | undefined)[];
   }
 
   function call(callee: Value, args: readonly Value[], details: CallDetails): Value {
@@ -323,8 +322,9 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
       case 'reduce':
         return reduce(args, details);
       case 'lookup':
-        if (details.key !== undefined) {
-          return navigate(first, String(details.key.value), offsetOf(details.key));
+        if (!fromContext && details.written?.[1]?.type === 'string') {
+          const [, key] = details.written;
+          return navigate(first, String(key.value), offsetOf(key));
         }
         use(second);
         use(first, false);
@@ -351,7 +351,12 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
 
   function reduce(args: readonly Value[], details: CallDetails): Value {
     const [list = nothing, callee = nothing, initial = nothing] = args;
-    const start = union([list, initial]);
+    // Without an initial value, or when it is missing, the first element is taken.
+    const isThere = ['string', 'number', 'value', 'unary'].includes(
+      details.written?.[2]?.type ?? '',
+    );
+    const start = args.length < 3 ? list : initial;
+    if (args.length > 2 && !isThere) use(list, false);
     const once = call(callee, [start, list, nothing, list], details);
     const twice = call(callee, [union([start, once]), list, nothing, list], details);
     // Further rounds read only below what these gave.
