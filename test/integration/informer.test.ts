@@ -143,6 +143,21 @@ describe('integration/informer', { skip: shared.skip, timeout: 180_000 }, () => 
     informer.release();
   });
 
+  test('every write is told with its pass, whether the answer or the watch is faster', async () => {
+    const namespace = await shared.namespace();
+    const informer = await synced({ gvk, namespace, labelSelector: 'test' });
+    const heard: CacheEvent[] = [];
+    informer.subscribe((event) => heard.push(event));
+    const names = Array.from({ length: 200 }, (_, at) => `ours-${at}`);
+    await inParallel(names, (name) => {
+      const labelled = manifest(namespace, name, { labels: { test: 'yes' } });
+      return writer.apply(labelled, applyOptions, signal);
+    });
+    assert.equal(heard.length, 200);
+    assert.ok(heard.every((event) => event.pass === pass));
+    informer.release();
+  });
+
   test('an object whose DELETE was answered is marked until it is gone', async () => {
     const namespace = await shared.namespace();
     const informer = await synced({ gvk, namespace });

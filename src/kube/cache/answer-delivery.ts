@@ -7,7 +7,7 @@ import type { SharedInformer } from './shared-informer.ts';
 import type { WriteTicket } from './write-through.ts';
 
 export interface AnswerDeliveryOptions {
-  readonly context: Pick<ReflectorContext, 'clock' | 'ingest'>;
+  readonly context: Pick<ReflectorContext, 'clock' | 'ingest' | 'settings'>;
   readonly gvk: Gvk;
   readonly namespace: string | undefined;
   readonly name: string;
@@ -20,9 +20,10 @@ export interface AnswerDeliveryOptions {
  * will, and its watch tells the rest.
  */
 export class AnswerDelivery implements WriteTicket {
-  readonly #context: Pick<ReflectorContext, 'clock' | 'ingest'>;
+  readonly #context: Pick<ReflectorContext, 'clock' | 'ingest' | 'settings'>;
   readonly #gvk: Gvk;
   readonly #targets: readonly { readonly shared: SharedInformer; readonly ticket: AnswerTicket }[];
+  readonly #cancelPatience: () => void;
   #isOver = false;
 
   constructor({ context, gvk, namespace, name, informers }: AnswerDeliveryOptions) {
@@ -32,6 +33,9 @@ export class AnswerDelivery implements WriteTicket {
       shared,
       ticket: shared.store.begin(namespace, name),
     }));
+    this.#cancelPatience = context.clock.after(context.settings.holdEventsMs, () => {
+      for (const { shared, ticket } of this.#targets) shared.store.stopHolding(ticket);
+    });
   }
 
   store(object: KubeObject, pass: PassToken | undefined): StoredObject {
@@ -54,6 +58,7 @@ export class AnswerDelivery implements WriteTicket {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#cancelPatience();
     for (const { shared, ticket } of this.#targets) shared.store.end(ticket);
   }
 }

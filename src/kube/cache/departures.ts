@@ -1,3 +1,4 @@
+import { InFlight } from './in-flight.ts';
 import { isAfter, isNews } from './resource-version.ts';
 
 /** A key whose object left at this version: what is not newer is from before. */
@@ -34,26 +35,21 @@ interface StoredList {
 export class Departures {
   readonly #floors = new Map<string, Floor>();
   readonly #dead = new Map<string, readonly Dead[]>();
-  readonly #inFlight = new Map<string, number>();
+  readonly #inFlight = new InFlight();
 
   /** How much is remembered. */
   get size(): number {
     return this.#floors.size + this.#dead.size;
   }
 
-  /** A request that may change or read the key begins; {@link end} follows. */
-  begin(key: string): void {
-    this.#inFlight.set(key, (this.#inFlight.get(key) ?? 0) + 1);
+  /** A request that may change or read the key begins. Returns its number, for {@link end}. */
+  begin(key: string): number {
+    return this.#inFlight.begin(key);
   }
 
-  end(key: string): void {
-    const others = (this.#inFlight.get(key) ?? 0) - 1;
-    if (others > 0) {
-      this.#inFlight.set(key, others);
-      return;
-    }
-    this.#inFlight.delete(key);
-    this.#keepDead(key, ({ settled }) => !settled);
+  end(key: string, number: number): void {
+    this.#inFlight.end(key, number);
+    if (this.#inFlight.count(key) === 0) this.#keepDead(key, ({ settled }) => !settled);
   }
 
   /** The object left the selector. */
@@ -69,7 +65,7 @@ export class Departures {
 
   /** An object is gone that was not stored: only answers in flight besides this one could bring it. */
   goneUnseen(key: string, uid: string, listing: number): void {
-    const others = (this.#inFlight.get(key) ?? 0) - 1;
+    const others = this.#inFlight.count(key) - 1;
     if (others < 1 || this.#isDead(key, uid)) return;
     this.#addDead(key, { uid, version: '0', listing, settled: true });
   }
@@ -142,7 +138,7 @@ export class Departures {
   #settle(key: string, isTold: (dead: Dead) => boolean): void {
     const dead = this.#dead.get(key);
     if (dead === undefined) return;
-    if (!this.#inFlight.has(key)) this.#keepDead(key, (one) => !isTold(one));
+    if (this.#inFlight.count(key) === 0) this.#keepDead(key, (one) => !isTold(one));
     else
       this.#dead.set(
         key,

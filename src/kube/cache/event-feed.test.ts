@@ -21,10 +21,10 @@ describe('kube/cache event feed', () => {
     const heard: string[] = [];
     feed.subscribe(({ name }) => {
       heard.push(`first ${name}`);
-      if (name === 'a') feed.tell(added('b'));
+      if (name === 'a') feed.deliver(feed.prepare(added('b')));
     }, []);
     feed.subscribe(({ name }) => heard.push(`second ${name}`), []);
-    feed.tell(added('a'));
+    feed.deliver(feed.prepare(added('a')));
     assert.deepEqual(heard, ['first a', 'second a', 'first b', 'second b']);
   });
 
@@ -36,9 +36,9 @@ describe('kube/cache event feed', () => {
       if (!isNew) return;
       isNew = false;
       feed.subscribe(({ name, initial }) => heard.push([name, initial]), [stored('a')]);
-      feed.tell(added('b'));
+      feed.deliver(feed.prepare(added('b')));
     }, []);
-    feed.tell(added('a'));
+    feed.deliver(feed.prepare(added('a')));
     assert.deepEqual(heard, [
       ['a', true],
       ['b', false],
@@ -51,7 +51,7 @@ describe('kube/cache event feed', () => {
     feed.subscribe(
       ({ name }) => {
         heard.push(name);
-        if (name === 'a') feed.tell(added('c'));
+        if (name === 'a') feed.deliver(feed.prepare(added('c')));
       },
       [stored('a'), stored('b')],
     );
@@ -63,8 +63,8 @@ describe('kube/cache event feed', () => {
     const heard: string[] = [];
     feed.subscribe(() => unsubscribe(), []);
     const unsubscribe = feed.subscribe(({ name }) => heard.push(name), []);
-    feed.tell(added('a'));
-    feed.tell(added('b'));
+    feed.deliver(feed.prepare(added('a')));
+    feed.deliver(feed.prepare(added('b')));
     assert.deepEqual(heard, []);
   });
 
@@ -77,8 +77,8 @@ describe('kube/cache event feed', () => {
       throw fault;
     }, []);
     feed.subscribe(({ name }) => heard.push(name), []);
-    feed.tell(added('a'));
-    feed.tell(added('b'));
+    feed.deliver(feed.prepare(added('a')));
+    feed.deliver(feed.prepare(added('b')));
     assert.deepEqual(heard, ['a', 'b']);
     assert.deepEqual(faults, [fault, fault]);
   });

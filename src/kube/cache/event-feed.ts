@@ -2,12 +2,14 @@ import type { CacheEvent, StoredObject } from '../roles.ts';
 
 type Listener = (event: CacheEvent) => void;
 
-interface Subscriber {
+/** @internal */
+export interface Subscriber {
   readonly listener: Listener;
   active: boolean;
 }
 
-interface Delivery {
+/** A change on its way to those who had subscribed when it happened. */
+export interface Delivery {
   readonly event: CacheEvent;
   /** Who had subscribed when the change happened: a later subscriber got the changed store as its first events. */
   readonly subscribers: readonly Subscriber[];
@@ -41,9 +43,14 @@ export class EventFeed {
     };
   }
 
-  tell(event: CacheEvent): void {
-    if (this.#subscribers.length === 0) return;
-    this.#waiting.push({ event, subscribers: this.#subscribers });
+  /** A change has just happened: notes who is to hear of it. */
+  prepare(event: CacheEvent): Delivery {
+    return { event, subscribers: this.#subscribers };
+  }
+
+  deliver(delivery: Delivery): void {
+    if (delivery.subscribers.length === 0) return;
+    this.#waiting.push(delivery);
     if (this.#telling) return;
     this.#telling = true;
     this.#tellWaiting();

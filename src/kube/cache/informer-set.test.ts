@@ -192,6 +192,57 @@ describe('kube/cache informer set', () => {
     await informers.close();
   });
 
+  test('a watch that is faster than the answer is stored at once, and told with the pass that wrote', async () => {
+    const { api, informers } = informerBench();
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    const heard: CacheEvent[] = [];
+    informer.subscribe((event) => heard.push(event));
+    const ticket = informers.begin(configMaps.gvk, 'default', 'a');
+    stream.event('ADDED', configMap('b', 8));
+    stream.event('ADDED', configMap('a', 9));
+    stream.event('MODIFIED', configMap('a', 10));
+    await settle();
+    assert.equal(versionIn(informer, 'a'), '10');
+    assert.deepEqual(
+      heard.splice(0).map(({ name }) => name),
+      ['b'],
+    );
+    ticket.store(configMap('a', 9), pass);
+    ticket.end();
+    assert.deepEqual(
+      heard.map(({ current, pass: by }) => [current?.object.metadata.resourceVersion, by]),
+      [
+        ['9', pass],
+        ['10', undefined],
+      ],
+    );
+    await informers.close();
+  });
+
+  test('events wait for the answers of requests that had begun, no longer than a second, and in order', async () => {
+    const { api, clock, informers } = informerBench();
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    const heard: string[] = [];
+    informer.subscribe(({ current }) => heard.push(current?.object.metadata.resourceVersion ?? ''));
+    const [slow, quick] = [1, 2].map(() => informers.begin(configMaps.gvk, 'default', 'a'));
+    stream.event('ADDED', configMap('a', 8));
+    await settle();
+    quick?.store(configMap('a', 9), pass);
+    quick?.end();
+    const later = informers.begin(configMaps.gvk, 'default', 'a');
+    assert.deepEqual(heard, []);
+    await clock.advance(999);
+    assert.deepEqual(heard, []);
+    await clock.advance(1);
+    assert.deepEqual(heard, ['8', '9']);
+    slow?.end();
+    later.end();
+    await informers.close();
+    assert.equal(clock.pending, 0);
+  });
+
   test('notes our managers of an answer', async () => {
     const { informers } = informerBench();
     const answer = configMap('a', 8);

@@ -16,6 +16,8 @@ export interface InformerSettings {
   readonly forgetFailuresAfterMs?: number;
   /** An informer of a single object lives so long after its last use. @default 60_000 */
   readonly lingerMs?: number;
+  /** While a request on a key is under way, events on the key wait for its answer, but no longer than that. @default 1_000 */
+  readonly holdEventsMs?: number;
   /** How often the age of the last event of each watch is told to the metrics. @default 10_000 */
   readonly reportAgeEveryMs?: number;
   /** Freezes the objects, so that a test sees who changes one. @default false */
@@ -35,6 +37,7 @@ export function resolveInformerSettings(settings: InformerSettings = {}): Resolv
     maxDelayMs: 30_000,
     forgetFailuresAfterMs: 120_000,
     lingerMs: 60_000,
+    holdEventsMs: 1_000,
     reportAgeEveryMs: 10_000,
     freeze: false,
     ...settings,

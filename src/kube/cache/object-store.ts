@@ -5,6 +5,7 @@ import { keyOf } from '../../util/object-key.ts';
 import type { CacheEvent, CacheIndex, PassToken, StoredObject } from '../roles.ts';
 import { Departures } from './departures.ts';
 import { EventFeed } from './event-feed.ts';
+import { HeldEvents } from './held-events.ts';
 import { isAfter, isNews, isOrdered } from './resource-version.ts';
 import { StoreIndex } from './store-index.ts';
 
@@ -26,6 +27,8 @@ export interface Listing {
 export interface AnswerTicket {
   readonly key: string;
   readonly uid: string | undefined;
+  readonly request: number;
+  readonly hold: number;
 }
 
 /** A DELETE was answered: when, and in which list's time we heard of it. */
@@ -40,9 +43,11 @@ interface Dying {
 interface Cause {
   readonly initial: boolean;
   readonly pass?: PassToken | undefined;
+  /** Told by list or watch: it may be the work of a request whose answer is still to come. */
+  readonly mayBeOurs?: boolean;
 }
 
-const fromServer: Cause = { initial: false };
+const fromServer: Cause = { initial: false, mayBeOurs: true };
 
 /**
  * The objects of one informer, and the rules by which lists, watch events and answers of requests, arriving in any
@@ -55,6 +60,7 @@ export class ObjectStore {
   readonly #departures = new Departures();
   readonly #indexes = new Map<string, StoreIndex>();
   readonly #feed: EventFeed;
+  readonly #held: HeldEvents;
   /** Everything up to here has been told by list and watch. */
   #progress: string | undefined;
   /** The latest version seen anywhere, answers included. */
@@ -65,6 +71,7 @@ export class ObjectStore {
   constructor(options: ObjectStoreOptions) {
     this.#selects = options.selects;
     this.#feed = new EventFeed(options.onFault);
+    this.#held = new HeldEvents(this.#feed);
   }
 
   get size(): number {
@@ -157,16 +164,22 @@ export class ObjectStore {
     if (this.#progress !== undefined) this.#departures.caughtUp(this.#progress);
   }
 
-  /** A request about the key begins, see {@link WriteTicket}. */
+  /** A request about the key begins, see {@link WriteTicket}. Until its end, events of the key are stored, but not told. */
   begin(namespace: string | undefined, name: string): AnswerTicket {
     const key = keyOf(namespace, name);
-    this.#departures.begin(key);
     const old = this.#objects.get(key);
-    return { key, uid: old && uidOf(old) };
+    const request = this.#departures.begin(key);
+    return { key, uid: old && uidOf(old), request, hold: this.#held.begin(key) };
+  }
+
+  /** The request takes too long: what happened to the key is told without waiting for it. */
+  stopHolding({ key, hold }: AnswerTicket): void {
+    this.#held.end(key, hold);
   }
 
   end(ticket: AnswerTicket): void {
-    this.#departures.end(ticket.key);
+    this.#departures.end(ticket.key, ticket.request);
+    this.stopHolding(ticket);
   }
 
   /** Stores the object of an answer, unless something later is known, or takes it out if it is not selected any more. */
@@ -176,6 +189,7 @@ export class ObjectStore {
     // Without an order nobody can tell an answer from the past; the watch brings it.
     if (!isOrdered(version)) return;
     this.#noteVersion(version);
+    this.#held.attribute(key, version, pass);
     // What list and watch have told up to here is in the store already, or is over.
     if (this.#progress !== undefined && !isNews(version, this.#progress)) return;
     if (this.#departures.isFromBefore(key, uidOf(stored), version)) return;
@@ -226,7 +240,7 @@ export class ObjectStore {
     if (old !== undefined && versionOf(old) === versionOf(stored)) {
       if (deepEqual(old.object, this.#marked(key, stored).object)) return;
     }
-    this.#put(key, stored, { initial: !this.#listed });
+    this.#put(key, stored, this.#listed ? fromServer : { initial: true });
   }
 
   /** Do we know something of this key that is later than the list? */
@@ -296,7 +310,7 @@ export class ObjectStore {
     for (const index of this.#indexes.values()) index.update(key, old, current);
     const metadata = (current ?? old)?.object.metadata;
     if (metadata === undefined) return;
-    this.#feed.tell({
+    const delivery = this.#feed.prepare({
       namespace: metadata.namespace ?? '',
       name: metadata.name,
       initial: cause.initial,
@@ -304,6 +318,7 @@ export class ObjectStore {
       ...(current === undefined ? {} : { current }),
       ...(cause.pass === undefined ? {} : { pass: cause.pass }),
     });
+    this.#held.tell(key, delivery, cause.mayBeOurs === true);
   }
 
   /** The object as it is to be seen: an answered DELETE holds for every state of that object that does not show it yet. */
