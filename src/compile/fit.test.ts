@@ -189,13 +189,36 @@ describe('compile/fit', () => {
         (error) => {
           assert.ok(error instanceof FitError);
           assert.equal(error.message, message);
-          assert.equal(
-            error.code,
-            message.startsWith('Unknown') ? 'invalid-manifest' : 'wrong-type',
-          );
+          const isUnknown = message.startsWith('Unknown');
+          assert.equal(error.code, isUnknown ? 'unknown-field' : 'wrong-type');
+          assert.equal(error.hint, isUnknown ? 'Did you mean "count"?' : undefined);
           return true;
         },
       );
+    });
+  }
+
+  const builtIn: readonly (readonly [string, unknown, string])[] = [
+    ['no quantity', '100Mii', 'Expected a quantity at x, found "100Mii"'],
+    ['an empty quantity', '', 'Expected a quantity at x, found ""'],
+    ['a boolean for a quantity', true, 'Expected a quantity at x, found "true"'],
+  ];
+  const limits = typeAt(podSpec, 'containers', 'resources', 'limits');
+  for (const [what, value, message] of builtIn) {
+    test(`${what} does not fit`, () => {
+      const options = {
+        type: (limits as Extract<SchemaType, { kind: 'map' }>).item,
+        field: 'x',
+        quotes: true,
+      };
+      assert.throws(() => fit(value, options), { message });
+    });
+  }
+
+  for (const quantity of ['1', '0.5', '.5', '100m', '1Gi', '1e3', '+1', '-1.5E2', '5k']) {
+    test(`"${quantity}" is a quantity`, () => {
+      const options = { type: limits, field: 'x', quotes: true };
+      assert.deepEqual(fit({ cpu: quantity }, options), { cpu: quantity });
     });
   }
 

@@ -1,12 +1,13 @@
+import { HomeostatError } from '../util/homeostat-error.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { fieldBelow } from './field-path.ts';
 import { describeFound } from './found-value.ts';
-import type { RenderFailure } from './operator-plan.ts';
 import { fitScalar, scalarNames } from './scalar-fit.ts';
 import type {
   BranchType,
   ListType,
   MapType,
+  ScalarType,
   SchemaType,
   StructType,
 } from './schema/schema-type.ts';
@@ -20,14 +21,15 @@ export interface FitTarget {
   readonly quotes: boolean;
 }
 
+/** `unlisted`: not one of the values that the schema lists. */
+export type Misfit = 'wrong-type' | 'unknown-field' | 'unlisted';
+
 /** A value that does not fit. */
-export class FitError extends Error {
-  readonly code: RenderFailure['code'];
+export class FitError extends HomeostatError<Misfit> {
   readonly hint: string | undefined;
-  constructor(message: string, options: { code?: RenderFailure['code']; hint?: string } = {}) {
-    super(message);
-    this.code = options.code ?? 'wrong-type';
-    this.hint = options.hint;
+  constructor(code: Misfit, message: string, hint?: string) {
+    super(code, message);
+    this.hint = hint;
   }
 }
 
@@ -43,7 +45,7 @@ export function fit(value: unknown, target: FitTarget): unknown {
     case 'any':
       return value;
     case 'scalar':
-      return value === null ? value : fitScalarField(value, target, type.accepts);
+      return value === null ? value : fitScalarField(value, type, target);
     case 'list':
       return value === null ? value : fitList(value, type, target);
     case 'map':
@@ -55,13 +57,9 @@ export function fit(value: unknown, target: FitTarget): unknown {
   }
 }
 
-function fitScalarField(
-  value: unknown,
-  target: FitTarget,
-  accepts: Parameters<typeof fitScalar>[1]['accepts'],
-): unknown {
-  const fitted = fitScalar(value, { accepts, builtIn: target.type?.builtIn === true });
-  if (fitted === undefined) throw mismatch(scalarNames(accepts), value, target);
+function fitScalarField(value: unknown, type: ScalarType, target: FitTarget): unknown {
+  const fitted = fitScalar(value, type);
+  if (fitted === undefined) throw mismatch(scalarNames(type), value, target);
   return fitted;
 }
 
@@ -135,21 +133,19 @@ function objectOf(value: unknown, target: FitTarget): Fields {
 /** A field that a kind does not have: the server refuses the whole object for it. */
 export function unknownField(type: StructType, key: string, field: string): FitError {
   const hint = didYouMean(key, type.fields.keys());
-  return new FitError(`Unknown field ${field}`, {
-    code: 'invalid-manifest',
-    ...(hint === undefined ? {} : { hint }),
-  });
+  return new FitError('unknown-field', `Unknown field ${field}`, hint);
 }
 
 function mismatch(expected: string, value: unknown, { field, quotes }: FitTarget): FitError {
-  return new FitError(`Expected ${expected} at ${field}, found ${describeFound(value, quotes)}`);
+  const found = describeFound(value, quotes);
+  return new FitError('wrong-type', `Expected ${expected} at ${field}, found ${found}`);
 }
 
 /** What a type takes, for people. */
 export function nameOf(type: SchemaType): string {
   switch (type.kind) {
     case 'scalar':
-      return scalarNames(type.accepts);
+      return scalarNames(type);
     case 'list':
       return 'a list';
     case 'map':

@@ -1,3 +1,4 @@
+import { didYouMean } from './did-you-mean.ts';
 import { FitError, type FitTarget, fit } from './fit.ts';
 import { describeFound } from './found-value.ts';
 
@@ -12,15 +13,25 @@ export function fitLiteral(value: unknown, target: FitTarget): unknown {
   if (isText && typeof value === 'number' && !type.accepts.includes('number')) {
     if (!Number.isSafeInteger(value)) {
       const found = quotes ? `the number ${describeFound(value, quotes)}` : 'a number';
-      throw new FitError(`Expected a text at ${field}, found ${found}`, {
-        hint: 'Put it in quotes',
-      });
+      const message = `Expected a text at ${field}, found ${found}`;
+      throw new FitError('wrong-type', message, 'Put it in quotes');
     }
   }
   if (type?.kind === 'list' && !Array.isArray(value) && value !== null) {
-    throw new FitError(`Expected a list at ${field}, found ${describeFound(value, quotes)}`, {
-      hint: 'Write it as an item of a list: [ ... ]',
-    });
+    const message = `Expected a list at ${field}, found ${describeFound(value, quotes)}`;
+    throw new FitError('wrong-type', message, 'Write it as an item of a list: [ ... ]');
   }
-  return fit(value, target);
+  const fitted = fit(value, target);
+  if (type?.kind === 'scalar' && type.enum !== undefined) assertListed(fitted, type.enum, target);
+  return fitted;
+}
+
+/** The server refuses all other values; the empty text counts as none. */
+function assertListed(value: unknown, listed: readonly unknown[], target: FitTarget): void {
+  if (value === null || value === '' || listed.includes(value)) return;
+  const expected = listed.map((each) => JSON.stringify(each)).join(', ');
+  const found = describeFound(value, target.quotes);
+  const hint = didYouMean(String(value), listed.map(String));
+  const message = `Expected one of ${expected} at ${target.field}, found ${found}`;
+  throw new FitError('unlisted', message, hint);
 }

@@ -47,7 +47,7 @@ function renderLabels(
   if (template === undefined) return {};
   return then(render(template, { scope, quotes: true }), (value) => {
     const labels = (value ?? {}) as Readonly<Record<string, unknown>>;
-    const missing = keys.find((key) => labels[key] === undefined);
+    const missing = keys.find((key) => !Object.hasOwn(labels, key));
     const message = missing === undefined ? undefined : `Missing value of the label "${missing}"`;
     if (message !== undefined) throw new RenderError('missing-value', message, template.place);
     const entries = Object.entries(labels);

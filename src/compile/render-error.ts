@@ -32,7 +32,8 @@ const codes = {
 export function renderErrorOf(thrown: unknown, place: Place): RenderError {
   if (thrown instanceof RenderError) return thrown;
   if (thrown instanceof FitError) {
-    const { code, message, hint } = thrown;
+    const { message, hint } = thrown;
+    const code = thrown.code === 'wrong-type' ? thrown.code : 'invalid-manifest';
     return new RenderError(code, hint === undefined ? message : `${message}. ${hint}`, place);
   }
   if (!(thrown instanceof ExpressionError)) throw thrown;

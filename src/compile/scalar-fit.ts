@@ -1,28 +1,31 @@
-import type { ScalarName } from './schema/schema-type.ts';
-
-interface ScalarTarget {
-  readonly accepts: readonly ScalarName[];
-  /** Of a field that the server decodes into Go structs. */
-  readonly builtIn: boolean;
-}
+import type { ScalarName, ScalarType } from './schema/schema-type.ts';
 
 /** A scalar as its field wants it; undefined when it does not fit. */
-export function fitScalar(value: unknown, target: ScalarTarget): unknown {
-  if (target.accepts.includes('unknown')) return value;
+export function fitScalar(value: unknown, type: ScalarType): unknown {
+  const { accepts } = type;
+  if (accepts.includes('unknown')) return value;
   switch (typeof value) {
     case 'string':
-      return fitText(value, target);
+      return fitText(value, type);
     case 'number':
-      return fitNumber(value, target.accepts);
+      return fitNumber(value, type);
     case 'boolean':
-      if (target.accepts.includes('boolean')) return value;
-      return target.accepts.includes('string') ? String(value) : undefined;
+      return accepts.includes('boolean') ? value : asText(value, type);
     default:
       return undefined;
   }
 }
 
-function fitText(text: string, { accepts, builtIn }: ScalarTarget): unknown {
+/** No number is a time, and none was meant as base64. */
+function asText(value: number | boolean, { accepts, format }: ScalarType): string | undefined {
+  return accepts.includes('string') && format === 'exact' ? String(value) : undefined;
+}
+
+/** As the server reads quantities. */
+const quantity = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
+
+function fitText(text: string, { accepts, builtIn, format }: ScalarType): unknown {
+  if (format === 'quantity') return quantity.test(text) ? text : undefined;
   if (accepts.includes('string')) {
     // A port or a count in digits is never a valid name or percentage, and text is all that Handlebars can give.
     const isIntOrString = builtIn && accepts.includes('integer');
@@ -40,10 +43,11 @@ function fitText(text: string, { accepts, builtIn }: ScalarTarget): unknown {
   return undefined;
 }
 
-function fitNumber(number: number, accepts: readonly ScalarName[]): unknown {
+function fitNumber(number: number, type: ScalarType): unknown {
+  const { accepts } = type;
   if (accepts.includes('number')) return number;
   if (accepts.includes('integer') && Number.isInteger(number)) return number;
-  return accepts.includes('string') ? String(number) : undefined;
+  return asText(number, type);
 }
 
 /** Exactly an integer, and one that a number holds exactly. */
@@ -61,7 +65,9 @@ const names: Readonly<Record<ScalarName, string>> = {
   unknown: 'a value',
 };
 
-/** `an integer or a text`. */
-export function scalarNames(accepts: readonly ScalarName[]): string {
+/** What a scalar takes, for people: `an integer or a text`. */
+export function scalarNames({ accepts, format }: ScalarType): string {
+  if (format === 'quantity') return 'a quantity';
+  if (format === 'time') return 'a time';
   return accepts.map((name) => names[name]).join(' or ');
 }

@@ -1,10 +1,11 @@
+import type { DiagnosticCode } from '../definition/index.ts';
 import { freezeDeep } from '../util/freeze-deep.ts';
 import { isJsonObject } from '../util/json.ts';
 import { pointerTo } from '../util/json-pointer.ts';
 import { type Diagnostics, type Mistake, positionOf } from './diagnostics.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { fieldBelow } from './field-path.ts';
-import { FitError, nameOf } from './fit.ts';
+import { FitError, type Misfit, nameOf } from './fit.ts';
 import type { Leaf, LeafParser } from './language/index.ts';
 import { fitLiteral } from './literal-fit.ts';
 import type { Place } from './render-error.ts';
@@ -84,10 +85,25 @@ class TemplateCompilation {
       return constant(freezeDeep(fitLiteral(value, { ...spot, quotes })));
     } catch (error) {
       if (!(error instanceof FitError)) throw error;
-      const code = error.code === 'wrong-type' ? error.code : 'unknown-child-field';
-      this.#report(spot, { code, message: error.message, hint: error.hint });
+      const { message, hint } = error;
+      this.#report(spot, { code: this.#codeOf(error.code), message, hint });
       return constant(undefined);
     }
+  }
+
+  #codeOf(misfit: Misfit): DiagnosticCode {
+    switch (misfit) {
+      case 'wrong-type':
+        return 'wrong-type';
+      case 'unlisted':
+        return 'invalid-value';
+      case 'unknown-field':
+        return this.#unknownFieldOptions.code;
+    }
+  }
+
+  get #unknownFieldOptions(): NonNullable<TemplateOptions['unknownField']> {
+    return this.#options.unknownField ?? { code: 'unknown-child-field' };
   }
 
   #verbatim(tree: Readonly<Record<string, unknown>>, spot: Spot): TemplateNode {
@@ -138,6 +154,9 @@ class TemplateCompilation {
     const items = tree.map((item, index): ListItem => {
       const below = this.#below(spot, index, inner);
       const spread = typeof item === 'string' ? this.#spread(item, below) : undefined;
+      if (item === null && inner !== undefined && inner.kind !== 'any') {
+        this.#mismatch(below, inner, 'null');
+      }
       return spread ?? { node: this.#node(item, below), isSpread: false };
     });
     return constantList(items) ?? { kind: 'list', items };
@@ -185,11 +204,11 @@ class TemplateCompilation {
   }
 
   #unknownField(type: StructType, key: string, { pointer, field }: Spot): void {
-    const { unknownField = { code: 'unknown-child-field' as const } } = this.#options;
+    const { code, hint } = this.#unknownFieldOptions;
     this.#options.diagnostics.report({
-      code: unknownField.code,
+      code,
       message: `Unknown field "${field}"`,
-      hint: didYouMean(key, type.fields.keys()) ?? unknownField.hint,
+      hint: didYouMean(key, type.fields.keys()) ?? hint,
       path: pointer,
       at: 'key',
     });
