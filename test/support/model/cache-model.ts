@@ -416,10 +416,12 @@ export class CacheModel {
 
   #takeAnswer({ name, ticket, pass, isWork, holds }: Request, answer: Answer): string {
     const before = this.#store.get('default', name);
-    if (answer.kind === 'object' && isWork && holds) this.#works.add(answer.model.version);
     switch (answer.kind) {
       case 'object':
         this.#store.answered(stored(answer.object), pass);
+        if (isWork && holds && this.#holdsVersion(name, answer.model.version)) {
+          this.#works.add(answer.model.version);
+        }
         this.#checkAnswerSeen(answer.model, before);
         return `object ${answer.model.version}`;
       case 'deleting':
@@ -432,6 +434,11 @@ export class CacheModel {
         else if (ticket.uid !== undefined) this.#gone.add(ticket.uid);
         return `gone ${answer.uid ?? ticket.uid ?? 'unknown'}`;
     }
+  }
+
+  #holdsVersion(name: string, version: number): boolean {
+    const now = this.#store.get('default', name);
+    return now !== undefined && versionOf(now) === version;
   }
 
   /** A pass sees its own writes, and nothing answered before a deletion comes back after it. */
