@@ -1,10 +1,15 @@
+import type { Intent } from './pass/build-intent.ts';
+
 /** What is remembered of one resource between its passes. In memory only: losing it costs requests, never correctness. */
 export interface ResourceState {
   readonly uid: string;
-  /** By child key: how the server's answer to our own apply differed from the intent (engine.md section 5, step 3). */
+  /** By topic: how the server's answer to our own apply differed from the intent (engine.md section 5, step 3). */
   readonly serverMade: Map<string, string>;
-  /** By child key, for children with `after` only: the intent that was applied last. Tells drift from a change of intent. */
-  readonly appliedIntents: Map<string, string>;
+  /**
+   * By topic, for children that may be held or wait: the intent that was applied last. Tells drift from a change of intent,
+   * and repairs it meanwhile.
+   */
+  readonly appliedIntents: Map<string, Intent>;
   /** By child key: the failure that was last told in an Event. */
   readonly told: Map<string, string>;
   /** How the server's answer to our own status differed from it. */

@@ -3,6 +3,7 @@ import { allEnded } from './all-ended.ts';
 import { applyElement } from './apply-element.ts';
 import { blockedElement } from './element-result.ts';
 import { heldBy } from './hold.ts';
+import { keepApplied, keepElements } from './keep-applied.ts';
 import type { ChildResult, ElementResult, Pass } from './pass.ts';
 import type { ResolvedChild, ResolvedElement } from './resolve-child.ts';
 
@@ -12,8 +13,12 @@ export async function applyChild(pass: Pass, resolved: ResolvedChild): Promise<C
   if (!isWanted) return { plan, resolution: 'unwanted', elements: [] };
   const held = await heldBy(pass, plan);
   const results = await allEnded(elements.map((each) => applyResolved(pass, plan, { each, held })));
-  const known = elements.every(({ kind }) => kind === 'rendered');
-  return { plan, resolution: known ? 'wanted' : 'unknown', elements: results };
+  if (elements.every(({ kind }) => kind === 'rendered')) {
+    return { plan, resolution: 'wanted', elements: results };
+  }
+  const waits = results.some(({ problem }) => problem?.reason === 'Waiting');
+  const failed = plan.isList && waits ? await keepElements(pass, plan) : [];
+  return { plan, resolution: 'unknown', elements: [...results, ...failed] };
 }
 
 function applyResolved(
@@ -25,5 +30,5 @@ function applyResolved(
     return applyElement(pass, { plan, element: each.element, intent: each.intent, held });
   }
   const { problem, element } = each;
-  return Promise.resolve(blockedElement(pass, { plan, element, problem }));
+  return keepApplied(pass, blockedElement(pass, { plan, element, problem }));
 }

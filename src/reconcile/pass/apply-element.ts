@@ -1,9 +1,10 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { problemOfWaiting } from '../failure.ts';
 import type { Intent } from './build-intent.ts';
-import { compareIntent, intentDigest } from './compare-intent.ts';
+import { compareIntent, isAppliedLast, rememberIntent } from './compare-intent.ts';
 import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
 import { conflictResult, leavingResult } from './in-the-way.ts';
+import { keepApplied } from './keep-applied.ts';
 import { isLabelledBy, isOurs, isTerminating } from './ownership.ts';
 import { type ElementResult, type Pass, worldWrite } from './pass.ts';
 import { resolveElement } from './resolve-child.ts';
@@ -18,7 +19,7 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
   let live = lookUp(pass, wanted.intent);
   for (let tries = 1; ; tries++) {
     const settled = settle(pass, current, live);
-    if (settled !== undefined) return settled;
+    if (settled !== undefined) return keepApplied(pass, settled);
     try {
       return await sendIntent(pass, current, live);
     } catch (error) {
@@ -86,18 +87,13 @@ function settle(
     pass.context.metrics.applies.increment([definition, 'skipped']);
     return settledElement(wanted, { kind: 'unchanged' }, live);
   }
-  return isHeld && !isDrift(pass, wanted) ? heldResult(pass, wanted, live) : undefined;
+  return isHeld && !isAppliedLast(pass, wanted.intent) ? heldResult(pass, wanted, live) : undefined;
 }
 
 function isSame(pass: Pass, { plan, intent }: WantedElement, live: StoredObject): boolean {
   if (compareIntent(pass, { plan, intent, live }).kind === 'different') return false;
-  if (plan.after.length > 0) pass.state.appliedIntents.set(intent.topic, intentDigest(intent));
+  rememberIntent(pass, plan, intent);
   return true;
-}
-
-/** Is the intent the one that was applied last, so that somebody else changed the object? */
-function isDrift({ state }: Pass, { intent }: WantedElement): boolean {
-  return state.appliedIntents.get(intent.topic) === intentDigest(intent);
 }
 
 function heldResult(pass: Pass, wanted: WantedElement, live?: StoredObject): ElementResult {

@@ -1,7 +1,6 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
-import { canonicalJson } from '../../util/canonical-json.ts';
-import { sha256Hex } from '../../util/sha256.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
 import { covers, differenceDigest, differences } from '../intent/covers.ts';
 import { fieldsOf } from '../intent/field-names.ts';
 import { appliedHashOf } from '../intent/stamp.ts';
@@ -42,17 +41,25 @@ export function compareIntent(pass: Pass, compared: Compared): Comparison {
  */
 export function rememberAnswer(pass: Pass, applied: Compared): void {
   const { plan, intent } = applied;
-  const { serverMade, appliedIntents } = pass.state;
+  const { serverMade } = pass.state;
   const isAsWanted =
     isMarked(pass, applied) && covers(intent.manifest, applied.live.object, plan.type);
   if (isAsWanted) serverMade.delete(intent.topic);
   else serverMade.set(intent.topic, fingerprint(pass, applied));
-  if (plan.after.length > 0) appliedIntents.set(intent.topic, intentDigest(intent));
+  rememberIntent(pass, plan, intent);
 }
 
-/** Identity of an intent's values, for the children that `after` may hold. */
-export function intentDigest({ manifest }: Intent): string {
-  return sha256Hex(canonicalJson(manifest));
+/** Remembers what an object was made to be, where its next intent may be held back. */
+export function rememberIntent(pass: Pass, plan: ChildPlan, intent: Intent): void {
+  const { after, childrenRead, readsUsed } = plan;
+  const mayWait = after.length + childrenRead.length + readsUsed.length > 0;
+  if (mayWait) pass.state.appliedIntents.set(intent.topic, intent);
+}
+
+/** Is the intent the one that was applied last, so that somebody else changed the object? */
+export function isAppliedLast({ state }: Pass, intent: Intent): boolean {
+  const last = state.appliedIntents.get(intent.topic);
+  return last?.pathHash === intent.pathHash && deepEqual(last.manifest, intent.manifest);
 }
 
 /** Did we apply exactly these fields last? */

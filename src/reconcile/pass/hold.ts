@@ -13,7 +13,7 @@ export async function heldBy(pass: Pass, plan: ChildPlan): Promise<readonly stri
 
 async function isReady(pass: Pass, id: string): Promise<boolean> {
   const child = pass.children.get(id);
-  if (child === undefined || child.resolution === 'unknown') return false;
+  if (child === undefined) return false;
   for (const element of child.elements) {
     const { state } = await readinessOfElement(pass.wanting, element);
     if (state !== 'Ready') return false;

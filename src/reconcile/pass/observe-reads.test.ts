@@ -98,6 +98,28 @@ describe('reconcile/reads by name', () => {
     assert.deepEqual(world.get('v1', 'ConfigMap', 'copy-a')?.data, { text: 'none' });
   });
 
+  test('a read whose name is in another read is seen in the same pass', async () => {
+    const world = new OperatorWorld(
+      planOf({
+        reads: [
+          {
+            ...byName,
+            name: (view) => (view.read('pointer')!.data as { text: string }).text,
+          },
+          { ...byName, id: 'pointer', name: () => 'pointer' },
+        ],
+        children: [copy],
+      }),
+    );
+    await world.start();
+    secret(world, 'target', 'pointer');
+    secret(world, 'one', 'target');
+    world.podSet('a');
+    await world.settle();
+    assert.deepEqual(world.get('v1', 'ConfigMap', 'copy-a')?.data, { text: 'one' });
+    assert.equal(world.passes.length, 1);
+  });
+
   test('a change of a read path runs the resource, another one does not', async () => {
     const world = await worldOf(byName, [copy]);
     const object = secret(world, 'one');

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { readinessOf } from '../../util/readiness/readiness-of.ts';
 import type { ChildDecision } from '../decision.ts';
-import { problemOfRender } from '../failure.ts';
+import { type Problem, problemOfRender } from '../failure.ts';
 import type { ElementResult } from '../pass/pass.ts';
 
 /** Where a child stands, for `status.children`. */
@@ -16,15 +16,14 @@ export interface Standing {
 /** Where one element stands. Ready counts for its newest intent only: what is held, waits or fails is not ready. */
 export async function readinessOfElement(phase: Phase, result: ElementResult): Promise<Standing> {
   const { problem, live, plan } = result;
-  if (problem !== undefined) return { state: stateOf(result), message: problem.message };
+  if (problem !== undefined) return { state: stateOf(problem), message: problem.message };
   if (live === undefined) return { state: 'Progressing', message: 'Not there yet' };
   return plan.hasReady ? customReadiness(phase, result, live.object) : readinessOf(live.object);
 }
 
-function stateOf({ verdict, problem }: ElementResult): Standing['state'] {
+function stateOf({ reason }: Problem): Standing['state'] {
   // A missing kind is no failure: it may be installed at any time.
-  if (verdict.kind === 'waiting' || problem?.reason === 'KindMissing') return 'Waiting';
-  return 'Failed';
+  return reason === 'Waiting' || reason === 'KindMissing' ? 'Waiting' : 'Failed';
 }
 
 async function customReadiness(

@@ -34,6 +34,7 @@ export interface HandmadeChild {
   /** @default 0 */
   readonly tier?: number;
   readonly after?: readonly string[];
+  readonly readsUsed?: readonly string[];
   readonly when?: (view: View) => boolean;
   readonly forEach?: (view: View) => readonly unknown[];
   readonly ready?: (child: KubeObject) => boolean;
@@ -133,7 +134,7 @@ function childPlanOf(child: HandmadeChild, index: number): ChildPlan {
     hasReady: child.ready !== undefined,
     after: child.after ?? [],
     childrenRead: [],
-    readsUsed: [],
+    readsUsed: child.readsUsed ?? [],
     conflicts: 'Force',
     type: isKnown ? builtInType(child.apiVersion, child.kind) : undefined,
     pathsRead: child.pathsRead ?? [],

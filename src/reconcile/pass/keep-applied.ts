@@ -1,0 +1,56 @@
+import type { ChildPlan } from '../../compile/index.ts';
+import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import { topicOf } from '../wake/child-watch.ts';
+import { compareIntent } from './compare-intent.ts';
+import { liveOf } from './element-result.ts';
+import type { ElementResult, Pass } from './pass.ts';
+import { failedElement, isStale, sendIntent } from './send-intent.ts';
+
+/**
+ * An element whose new intent is held or waits keeps the old one: what somebody changed of that is put back. Known only of
+ * intents that this process has applied or found as they were.
+ */
+export async function keepApplied(pass: Pass, result: ElementResult): Promise<ElementResult> {
+  const { live, plan, problem } = result;
+  if (live === undefined || problem?.reason !== 'Waiting') return result;
+  const repaired = await repair(pass, plan, live);
+  if (repaired === undefined) return result;
+  // It still waits; only if the repair failed is that the more urgent thing to tell.
+  return { ...result, ...repaired, element: result.element, problem: repaired.problem ?? problem };
+}
+
+/** The same for the elements of a list of which not even the names are known now. Gives the repairs that failed. */
+export async function keepElements(pass: Pass, plan: ChildPlan): Promise<readonly ElementResult[]> {
+  const failed: ElementResult[] = [];
+  for (const live of liveOf(pass, plan)) {
+    if (pass.claims.has(topicOfStored(live))) continue;
+    const repaired = await repair(pass, plan, live);
+    if (repaired?.problem !== undefined) failed.push(repaired);
+  }
+  return failed;
+}
+
+/** Undefined: it is as it was applied, or not known. */
+async function repair(
+  pass: Pass,
+  plan: ChildPlan,
+  live: StoredObject,
+): Promise<ElementResult | undefined> {
+  const intent = pass.state.appliedIntents.get(topicOfStored(live));
+  if (intent === undefined) return undefined;
+  if (compareIntent(pass, { plan, intent, live }).kind === 'same') return undefined;
+  const wanted = { plan, element: { item: undefined, index: 0 }, intent, held: [] };
+  try {
+    return await sendIntent(pass, wanted, live);
+  } catch (error) {
+    if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
+    // It was replaced or is gone by now: that event runs the resource again.
+    return isStale(pass, error) ? undefined : failedElement(pass, wanted, error, live);
+  }
+}
+
+function topicOfStored({ object }: StoredObject): string {
+  const { namespace, name } = object.metadata;
+  return topicOf(gvkOf(object.apiVersion, object.kind), namespace, name);
+}
