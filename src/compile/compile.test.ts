@@ -6,6 +6,7 @@ import {
   locateThing,
   planOfThing,
 } from '../../test/support/thing-plan.ts';
+import { parseDefinitions } from '../definition/index.ts';
 import { compile } from './index.ts';
 
 function tiersOf(body: string): readonly (readonly string[])[] {
@@ -166,6 +167,38 @@ describe('compile/compile: its result', () => {
     const { diagnostics } = compileThing(`  vars:\n${lines.join('')}`);
     assert.equal(diagnostics.length, 100);
     assert.equal(diagnostics.at(-1)?.path, '/spec/vars/v99');
+  });
+
+  test('a draft without a schema gives no mistakes that only come of that', () => {
+    const text = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: thing }
+spec:
+  crd:
+    group: apps.example.com
+    names: { kind: Thing, plural: things }
+    versions: [{ name: v1, schema: { openAPIV3Schma: { type: object } } }]
+  status: { a: "\${ spec.size }", b: "\${ children.gone }" }
+`;
+    const { drafts } = parseDefinitions(text, 'thing.yaml');
+    assert.equal(drafts.length, 1);
+    for (const draft of drafts) {
+      const { diagnostics } = compile(draft);
+      assert.deepEqual(
+        diagnostics.map(({ code, path }) => [code, path]),
+        [['unknown-name', '/spec/status/b']],
+      );
+    }
+  });
+
+  test('a mistake is reported once, not again where its value is read', () => {
+    const { diagnostics } = compileThing(
+      `  vars: { a: { b: "\${ spec. }", c: "\${ d" } }\n  status: { x: "\${ vars.a.b & vars.a.c }" }\n`,
+    );
+    assert.deepEqual(
+      diagnostics.map(({ path }) => path),
+      ['/spec/vars/a/b', '/spec/vars/a/c'],
+    );
   });
 
   test('a template that is too deep is refused', () => {

@@ -13,13 +13,17 @@ export interface KindTypes {
   typeOf(gvk: Gvk): SchemaType | undefined;
 }
 
+const openSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
 /** Compiles types on demand. */
 export function createKindTypes(
   { kind }: OperatorDefinition,
   schemas: SchemaSource | undefined,
 ): KindTypes {
   const compiler = createSchemaCompiler();
-  const resource = compiler.compile(customResourceSchema(kind.schema, kind.gvk));
+  // A draft whose schema was not understood: everything would be unknown, which helps nobody.
+  const schemaOfKind = kind.schema.type === undefined ? openSchema : kind.schema;
+  const resource = compiler.compile(customResourceSchema(schemaOfKind, kind.gvk));
   const status = resource.kind === 'struct' ? resource.fields.get('status')?.type : undefined;
   return {
     resource,

@@ -50,7 +50,15 @@ describe('compile/template-compiler', () => {
         });
         assert.deepEqual(diagnostics.finish(), [], manifest.metadata.name);
         assert.equal(node.kind, 'constant');
+        const value = node.kind === 'constant' ? node.value : undefined;
+        assert.deepEqual(withoutNulls(value), withoutNulls(manifest));
       }
     });
   }
 });
+
+function withoutNulls(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (_, field: unknown) => (field === null ? undefined : field)),
+  );
+}

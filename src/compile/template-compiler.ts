@@ -37,6 +37,9 @@ export interface TemplateOptions {
 /** Deeper templates are refused. */
 const deepest = 100;
 
+/** Stands for what was reported, so that its field is there for those who read it. */
+const refused: TemplateNode = { kind: 'constant', value: null };
+
 /** Where in the tree. */
 interface Spot {
   readonly pointer: string;
@@ -71,7 +74,7 @@ class TemplateCompilation {
   #node(tree: unknown, spot: Spot): TemplateNode {
     if (spot.depth > deepest) {
       this.#report(spot, { code: 'invalid-value', message: `Expected at most ${deepest} levels` });
-      return constant(undefined);
+      return refused;
     }
     if (typeof tree === 'string') return this.#text(tree, spot);
     if (Array.isArray(tree)) return this.#list(tree, spot);
@@ -87,7 +90,7 @@ class TemplateCompilation {
       if (!(error instanceof FitError)) throw error;
       const { message, hint } = error;
       this.#report(spot, { code: this.#codeOf(error.code), message, hint });
-      return constant(undefined);
+      return refused;
     }
   }
 
@@ -111,17 +114,17 @@ class TemplateCompilation {
     const pointer = pointerTo(spot.pointer, '$literal');
     const message = 'Expected "$literal" to be the only field of its map';
     this.#options.diagnostics.report({ code: 'invalid-value', message, path: pointer, at: 'key' });
-    return constant(undefined);
+    return refused;
   }
 
   #text(text: string, spot: Spot): TemplateNode {
     const leaf = this.#parse(text, spot.pointer, 'value');
-    if (leaf === undefined) return constant(undefined);
+    if (leaf === undefined) return refused;
     if (leaf.kind === 'literal') return this.#literal(leaf.text, spot);
     if (leaf.kind === 'value' && leaf.mode === 'spread') {
       const message = 'Expected "${... }" to be an item of a list';
       this.#report(spot, { code: 'expression-syntax', message });
-      return constant(undefined);
+      return refused;
     }
     if (leaf.kind !== 'value') this.#expectText(spot);
     return { kind: 'slot', slot: this.#slot({ leaf, text, role: 'value' }, spot) };
