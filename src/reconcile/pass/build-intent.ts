@@ -12,14 +12,17 @@ import {
   managedByValue,
   ownerUidLabel,
 } from '../names.ts';
+import { identityOf } from '../wake/child-watch.ts';
 import { topicOfRef } from '../wake/named-objects.ts';
 import type { Pass } from './pass.ts';
 
 /** What an element is to be. */
 export interface Intent {
   readonly ref: ObjectRef;
-  /** Identity of the object, for all that is remembered of it. */
+  /** For all that is remembered of the object. */
   readonly topic: string;
+  /** Without the version: an object has one element that wants it. */
+  readonly identity: string;
   /** Prepared, with our bookkeeping but for the annotation that holds {@link pathHash}; what is compared. */
   readonly manifest: KubeObject;
   readonly pathHash: string;
@@ -36,7 +39,13 @@ export function buildIntent(pass: Pass, plan: ChildPlan, rendered: KubeObject): 
     hasStatus,
   });
   const ref = { gvk: plan.gvk, name, ...(namespace === undefined ? {} : { namespace }) };
-  return { ref, topic: topicOfRef(ref), manifest, pathHash: pathHash(manifest, plan.type) };
+  return {
+    ref,
+    topic: topicOfRef(ref),
+    identity: identityOf(plan.gvk, namespace, name),
+    manifest,
+    pathHash: pathHash(manifest, plan.type),
+  };
 }
 
 /** The namespace that a child of this kind lives in; undefined for cluster-scoped kinds. */

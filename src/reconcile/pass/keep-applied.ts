@@ -1,7 +1,7 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
-import { topicOf } from '../wake/child-watch.ts';
+import { identityOf, topicOf } from '../wake/child-watch.ts';
 import { compareIntent } from './compare-intent.ts';
 import { liveOf } from './element-result.ts';
 import type { ElementResult, Pass } from './pass.ts';
@@ -24,7 +24,7 @@ export async function keepApplied(pass: Pass, result: ElementResult): Promise<El
 export async function keepElements(pass: Pass, plan: ChildPlan): Promise<readonly ElementResult[]> {
   const failed: ElementResult[] = [];
   for (const live of liveOf(pass, plan)) {
-    if (pass.claims.has(topicOfStored(live))) continue;
+    if (isClaimed(pass, live)) continue;
     const repaired = await repair(pass, plan, live);
     if (repaired?.problem !== undefined) failed.push(repaired);
   }
@@ -48,6 +48,11 @@ async function repair(
     // It was replaced or is gone by now: that event runs the resource again.
     return isStale(pass, error) ? undefined : failedElement(pass, wanted, error, live);
   }
+}
+
+function isClaimed({ claims }: Pass, { object }: StoredObject): boolean {
+  const { namespace, name } = object.metadata;
+  return claims.has(identityOf(gvkOf(object.apiVersion, object.kind), namespace, name));
 }
 
 function topicOfStored({ object }: StoredObject): string {

@@ -33,7 +33,7 @@ export interface Pass {
   readonly reads: Map<string, ReadResult>;
   /** By id, tier by tier. */
   readonly children: Map<string, ChildResult>;
-  /** Wanted objects by topic, and the id of the child that wants them. */
+  /** Wanted objects by identity, and the id of the child that wants them. */
   readonly claims: Map<string, string>;
   readonly pruned: PrunedObject[];
 }

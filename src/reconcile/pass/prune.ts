@@ -1,8 +1,8 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
-import { gvkKey, gvkOf } from '../../util/gvk.ts';
+import { type Gvk, gvkOf } from '../../util/gvk.ts';
 import { problemOfRequest } from '../failure.ts';
 import { childLabel } from '../names.ts';
-import { topicOf } from '../wake/child-watch.ts';
+import { identityOf, topicOf } from '../wake/child-watch.ts';
 import { allEnded } from './all-ended.ts';
 import { isOurs, isTerminating } from './ownership.ts';
 import { type ChildResult, type Pass, type PrunedObject, worldWrite } from './pass.ts';
@@ -13,14 +13,17 @@ import { type ChildResult, type Pass, type PrunedObject, worldWrite } from './pa
  */
 export async function prune(pass: Pass): Promise<void> {
   const isWholeSuccess = isWhole(pass);
-  const leaving: StoredObject[] = [];
+  // By UID: an informer of another version may hold the same object.
+  const leaving = new Map<string | undefined, StoredObject>();
   for (const watch of pass.context.watches.allChildren()) {
     if (watch.informer.state.kind !== 'synced') continue;
     for (const stored of watch.labelledWith(pass.uid)) {
-      if (isToGo(pass, stored, isWholeSuccess)) leaving.push(stored);
+      if (isToGo(pass, stored, isWholeSuccess)) leaving.set(stored.object.metadata.uid, stored);
     }
   }
-  pass.pruned.push(...(await allEnded(leaving.map((stored) => remove(pass, stored)))));
+  pass.pruned.push(
+    ...(await allEnded([...leaving.values()].map((stored) => remove(pass, stored)))),
+  );
 }
 
 function isWhole({ children, context, reads }: Pass): boolean {
@@ -39,11 +42,16 @@ function isToGo(pass: Pass, stored: StoredObject, isWholeSuccess: boolean): bool
   const { object } = stored;
   const { namespace, name, labels } = object.metadata;
   const gvk = gvkOf(object.apiVersion, object.kind);
-  if (claims.has(topicOf(gvk, namespace, name))) return false;
+  if (claims.has(identityOf(gvk, namespace, name))) return false;
   const result = children.get(labels?.[childLabel] ?? '');
   // A child that changed its kind has dropped the objects of the old one.
-  const isDropped = result === undefined || gvkKey(result.plan.gvk) !== gvkKey(gvk);
+  const isDropped = result === undefined || !isSameKind(result.plan.gvk, gvk);
   return isDropped ? isWholeSuccess : isSettled(result);
+}
+
+/** The same in whatever version. */
+function isSameKind(a: Gvk, b: Gvk): boolean {
+  return a.group === b.group && a.kind === b.kind;
 }
 
 async function remove(pass: Pass, { object }: StoredObject): Promise<PrunedObject> {

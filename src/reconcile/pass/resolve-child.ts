@@ -62,7 +62,7 @@ export function claimNames(
     const rendered = child.elements.filter(({ kind }) => kind === 'rendered').length;
     const total = pass.claims.size + rendered;
     if (total > maxChildren) return blocked(child.plan, limit(`${maxChildren} children`, total));
-    const uses = countTopics(child);
+    const uses = countIdentities(child);
     const elements = child.elements.map((each) => claimed(pass, child.plan, { each, uses }));
     return { ...child, elements };
   });
@@ -74,9 +74,9 @@ function claimed(
   { each, uses }: { readonly each: ResolvedElement; readonly uses: ReadonlyMap<string, number> },
 ): ResolvedElement {
   if (each.kind !== 'rendered') return each;
-  const { topic, ref } = each.intent;
-  const holder = pass.claims.get(topic);
-  const twice = (uses.get(topic) ?? 0) > 1;
+  const { identity, ref } = each.intent;
+  const holder = pass.claims.get(identity);
+  const twice = (uses.get(identity) ?? 0) > 1;
   if (twice || (holder !== undefined && holder !== plan.id)) {
     const by = twice ? 'two elements' : `child "${holder}" too`;
     const message = `metadata.name: "${ref.name}" is the name of ${by}`;
@@ -86,18 +86,19 @@ function claimed(
       code: 'duplicate-name',
       kind: 'permanent',
     };
-    pass.claims.set(topic, holder ?? plan.id);
+    pass.claims.set(identity, holder ?? plan.id);
     return { kind: 'blocked', element: each.element, problem };
   }
-  pass.claims.set(topic, plan.id);
+  pass.claims.set(identity, plan.id);
   return each;
 }
 
-function countTopics({ elements }: ResolvedChild): ReadonlyMap<string, number> {
+function countIdentities({ elements }: ResolvedChild): ReadonlyMap<string, number> {
   const uses = new Map<string, number>();
   for (const each of elements) {
     if (each.kind !== 'rendered') continue;
-    uses.set(each.intent.topic, (uses.get(each.intent.topic) ?? 0) + 1);
+    const { identity } = each.intent;
+    uses.set(identity, (uses.get(identity) ?? 0) + 1);
   }
   return uses;
 }

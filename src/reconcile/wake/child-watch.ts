@@ -26,9 +26,14 @@ export interface ChildWatch {
   stop(): void;
 }
 
-/** The topic of an object that a resource wants. */
+/** The topic of an object that a resource wants: what an informer of its version has. */
 export function topicOf(gvk: Gvk, namespace: string | undefined, name: string): string {
   return `${gvkKey(gvk)}|${keyOf(namespace, name)}`;
+}
+
+/** What makes an object the same in every version of its kind: group, kind, namespace and name (definition.md section 4). */
+export function identityOf({ group, kind }: Gvk, namespace: string | undefined, name: string) {
+  return `${group}/${kind}|${keyOf(namespace, name)}`;
 }
 
 /** Watches the children of one kind and wakes their resources when a value that is read has changed. */

@@ -188,7 +188,7 @@ export class PassInterests {
     this.#watches.want(topic, this.#key);
   }
 
-  /** An object of somebody else where a child should be. False: too many are watched already. */
+  /** An object of somebody else where a child should be. Undefined: too many are watched already. */
   conflict(ref: ObjectRef): NamedObject | undefined {
     this.#used.add(topicOfRef(ref));
     return this.#watches.watchConflict(ref, this.#key);
