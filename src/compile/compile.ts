@@ -8,6 +8,9 @@ import { invariant } from '../util/invariant.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { readinessOf } from '../util/readiness/readiness-of.ts';
+import { createPlans, type Plans } from './analysis/child-plans.ts';
+import { orderChildren } from './analysis/order.ts';
+import { createUsesFinder } from './analysis/uses.ts';
 import { checkForEach } from './checks/check-for-each.ts';
 import { checkNames } from './checks/check-names.ts';
 import { checkPaths } from './checks/check-paths.ts';
@@ -17,17 +20,14 @@ import { checkSources, warnAboutWhen } from './checks/check-sources.ts';
 import { checkStatus } from './checks/check-status.ts';
 import { warnAboutSecrets } from './checks/warn-about-secrets.ts';
 import { warnAboutZeros } from './checks/warn-about-zeros.ts';
-import { createPlans, type Plans } from './child-plans.ts';
 import { compileParts, type DefinitionParts, isSecret } from './definition-parts.ts';
 import { createDiagnostics } from './diagnostics.ts';
 import { createKindTypes } from './kind-types.ts';
 import { createLeafParser, type LeafParser } from './language/index.ts';
 import type { ChildPlan, OperatorPlan } from './operator-plan.ts';
-import { orderChildren } from './order.ts';
-import { startPhase } from './phase.ts';
-import { createPlanParts } from './plan-parts.ts';
+import { startPhase } from './phase/phase.ts';
+import { createPlanParts } from './phase/plan-parts.ts';
 import type { SchemaSource } from './schema-source.ts';
-import { createUsesFinder } from './uses.ts';
 
 export interface CompileOptions {
   /** Schemas of children and reads. Kinds that it does not know, all of them without it, are not checked. */

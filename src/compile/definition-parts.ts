@@ -5,8 +5,8 @@ import type { Diagnostics } from './diagnostics.ts';
 import type { KindTypes } from './kind-types.ts';
 import type { LeafParser } from './language/index.ts';
 import type { ScalarType, SchemaType } from './schema/schema-type.ts';
-import type { CompiledTemplate } from './template.ts';
-import { compileTemplate, type TemplateOptions } from './template-compiler.ts';
+import type { CompiledTemplate } from './template/template.ts';
+import { compileTemplate, type TemplateOptions } from './template/template-compiler.ts';
 
 /** All templates of a definition, compiled one by one; what they read of each other is not looked at yet. */
 export interface DefinitionParts {

@@ -1,6 +1,6 @@
 import type { DefinitionParts } from '../definition-parts.ts';
 import type { Diagnostics } from '../diagnostics.ts';
-import type { CompiledTemplate } from '../template.ts';
+import type { CompiledTemplate } from '../template/template.ts';
 
 /** `forEach` and `when` are what they can be: a list; a condition. */
 export function checkForEach(parts: DefinitionParts, diagnostics: Diagnostics): void {

@@ -1,8 +1,8 @@
 import type { DefinitionParts } from '../definition-parts.ts';
 import type { Diagnostics, Mistake } from '../diagnostics.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import { positionInLeaf } from '../slot-position.ts';
-import { referencesOf, type SlotReference } from '../template.ts';
+import { positionInLeaf } from '../template/slot-position.ts';
+import { referencesOf, type SlotReference } from '../template/template.ts';
 import { type TemplateUse, templateUses } from './template-use.ts';
 
 type Named = 'children' | 'reads' | 'vars';

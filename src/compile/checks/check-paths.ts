@@ -1,11 +1,11 @@
 import type { DefinitionParts } from '../definition-parts.ts';
 import type { Diagnostics, Mistake } from '../diagnostics.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import { nameOf } from '../fit.ts';
 import type { Reference } from '../language/index.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
-import { positionInLeaf } from '../slot-position.ts';
-import { referencesOf, type TemplateNode } from '../template.ts';
+import { nameOf } from '../template/fit.ts';
+import { positionInLeaf } from '../template/slot-position.ts';
+import { referencesOf, type TemplateNode } from '../template/template.ts';
 import { type TemplateUse, templateUses } from './template-use.ts';
 
 export interface PathsOptions {

@@ -1,9 +1,9 @@
 import { pointerTo } from '../../util/json-pointer.ts';
+import { isLabelKey, isLabelValue } from '../analysis/label-syntax.ts';
+import { shapeOfSelector, watchSelectorOf } from '../analysis/selector-shape.ts';
 import type { DefinitionParts, ReadParts } from '../definition-parts.ts';
 import type { Diagnostics } from '../diagnostics.ts';
-import { isLabelKey, isLabelValue } from '../label-syntax.ts';
-import { shapeOfSelector, watchSelectorOf } from '../selector-shape.ts';
-import type { CompiledTemplate, TemplateNode } from '../template.ts';
+import type { CompiledTemplate, TemplateNode } from '../template/template.ts';
 
 /** Labels that no object can carry, and selectors that leave nothing to narrow a watch with. */
 export function checkSelectors(parts: DefinitionParts, diagnostics: Diagnostics): void {

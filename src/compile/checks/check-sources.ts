@@ -1,8 +1,8 @@
+import type { UsesFinder } from '../analysis/uses.ts';
 import type { DefinitionParts } from '../definition-parts.ts';
 import type { Diagnostics } from '../diagnostics.ts';
-import { positionInLeaf } from '../slot-position.ts';
-import { referencesOf } from '../template.ts';
-import type { UsesFinder } from '../uses.ts';
+import { positionInLeaf } from '../template/slot-position.ts';
+import { referencesOf } from '../template/template.ts';
 import { templateUses } from './template-use.ts';
 
 export interface SourcesOptions {

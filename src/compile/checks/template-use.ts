@@ -1,5 +1,5 @@
 import type { ChildParts, DefinitionParts } from '../definition-parts.ts';
-import type { CompiledTemplate } from '../template.ts';
+import type { CompiledTemplate } from '../template/template.ts';
 
 /** A template and what it is for: that decides which names its expressions see. */
 export interface TemplateUse {

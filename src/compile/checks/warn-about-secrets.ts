@@ -1,7 +1,7 @@
+import type { UsesFinder } from '../analysis/uses.ts';
 import { type DefinitionParts, isSecret, type ReadParts } from '../definition-parts.ts';
 import type { Diagnostics } from '../diagnostics.ts';
-import type { CompiledTemplate } from '../template.ts';
-import type { UsesFinder } from '../uses.ts';
+import type { CompiledTemplate } from '../template/template.ts';
 
 export interface SecretsOptions {
   readonly parts: DefinitionParts;

@@ -2,8 +2,8 @@ import type { DefinitionParts } from '../definition-parts.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { Reference } from '../language/index.ts';
 import type { SchemaType, StructField } from '../schema/schema-type.ts';
-import { positionInLeaf } from '../slot-position.ts';
-import { referencesOf, type Slot } from '../template.ts';
+import { positionInLeaf } from '../template/slot-position.ts';
+import { referencesOf, type Slot } from '../template/template.ts';
 import { type TemplateUse, templateUses } from './template-use.ts';
 
 /**

@@ -1,10 +1,10 @@
-import type { Expression, Scope } from './language/index.ts';
-import type { Element } from './operator-plan.ts';
-import { render } from './render.ts';
-import { RenderError } from './render-error.ts';
+import type { Expression, Scope } from '../language/index.ts';
+import type { Element } from '../operator-plan.ts';
+import { render } from '../template/render.ts';
+import { RenderError } from '../template/render-error.ts';
+import type { CompiledTemplate, Slot } from '../template/template.ts';
+import { then } from '../template/then.ts';
 import { isMissing, pathText, type RequiredPaths, requiredPaths } from './required-paths.ts';
-import type { CompiledTemplate, Slot } from './template.ts';
-import { then } from './then.ts';
 
 const mostElements = 1_000;
 

@@ -1,7 +1,7 @@
-import { invariant } from '../util/invariant.ts';
-import type { KubeObject } from '../util/kube-object.ts';
-import type { Scope } from './language/index.ts';
-import { checkManifest } from './manifest.ts';
+import { invariant } from '../../util/invariant.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { Uses } from '../analysis/uses.ts';
+import type { Scope } from '../language/index.ts';
 import type {
   Element,
   Phase,
@@ -10,12 +10,12 @@ import type {
   Rendered,
   RenderFailure,
   Seen,
-} from './operator-plan.ts';
+} from '../operator-plan.ts';
+import { render } from '../template/render.ts';
+import { RenderError } from '../template/render-error.ts';
+import { then } from '../template/then.ts';
+import { checkManifest } from './manifest.ts';
 import type { ChildUnit, PlanParts, Unit } from './plan-parts.ts';
-import { render } from './render.ts';
-import { RenderError } from './render-error.ts';
-import { then } from './then.ts';
-import type { Uses } from './uses.ts';
 
 type MaybePromise<T> = T | Promise<T>;
 

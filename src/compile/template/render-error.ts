@@ -1,7 +1,7 @@
-import { HomeostatError } from '../util/homeostat-error.ts';
+import { HomeostatError } from '../../util/homeostat-error.ts';
+import { ExpressionError } from '../language/index.ts';
+import type { RenderFailure } from '../operator-plan.ts';
 import { FitError } from './fit.ts';
-import { ExpressionError } from './language/index.ts';
-import type { RenderFailure } from './operator-plan.ts';
 
 /** Where a rendered value comes from. */
 export interface Place {

@@ -1,6 +1,6 @@
-import type { Leaf, Reference } from './language/index.ts';
+import type { Leaf, Reference } from '../language/index.ts';
+import type { SchemaType } from '../schema/schema-type.ts';
 import type { Place } from './render-error.ts';
-import type { SchemaType } from './schema/schema-type.ts';
 
 /** A leaf with an expression in it. */
 export interface Slot {

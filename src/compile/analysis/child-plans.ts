@@ -1,9 +1,9 @@
-import type { SourceMap } from '../definition/index.ts';
-import type { ChildParts, DefinitionParts } from './definition-parts.ts';
-import type { ChildPlan, FieldPath, ReadPlan } from './operator-plan.ts';
+import type { SourceMap } from '../../definition/index.ts';
+import type { ChildParts, DefinitionParts } from '../definition-parts.ts';
+import type { ChildPlan, FieldPath, ReadPlan } from '../operator-plan.ts';
+import type { SlotReference } from '../template/template.ts';
 import { pathsBelow, shortest, statusPaths } from './read-paths.ts';
 import { shapeOfSelector, watchSelectorOf } from './selector-shape.ts';
-import type { SlotReference } from './template.ts';
 import type { UsesFinder } from './uses.ts';
 
 export interface PlansOptions {

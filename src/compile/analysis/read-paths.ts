@@ -1,5 +1,5 @@
-import type { FieldPath } from './operator-plan.ts';
-import type { SlotReference } from './template.ts';
+import type { FieldPath } from '../operator-plan.ts';
+import type { SlotReference } from '../template/template.ts';
 
 /** Paths below `root.id` among references: `children.db.status.ready` -> `['status', 'ready']`. Everything: `[[]]`. */
 export function pathsBelow(

@@ -1,7 +1,7 @@
-import type { DefinitionParts, ReadParts } from './definition-parts.ts';
+import type { DefinitionParts, ReadParts } from '../definition-parts.ts';
+import type { LabelRequirement } from '../operator-plan.ts';
+import type { CompiledTemplate, TemplateNode } from '../template/template.ts';
 import { isLabelKey, isLabelValue } from './label-syntax.ts';
-import type { LabelRequirement } from './operator-plan.ts';
-import type { CompiledTemplate, TemplateNode } from './template.ts';
 
 /** What is known of a selector before a pass. */
 export interface SelectorShape {

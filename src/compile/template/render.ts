@@ -92,7 +92,7 @@ function checkSize(template: CompiledTemplate, values: readonly unknown[], resul
   if (estimate * 6 <= largest) return;
   const size = new TextEncoder().encode(JSON.stringify(result) ?? '').length;
   if (size <= largest) return;
-  throw new RenderError('limit-reached', `Expected at most ${largest} bytes`, template.place);
+  throw new RenderError('limit-reached', 'Expected at most 1 MiB as JSON', template.place);
 }
 
 /** Roughly the characters of a value as JSON, never too few by much. */

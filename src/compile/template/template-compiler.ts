@@ -1,15 +1,15 @@
-import type { DiagnosticCode } from '../definition/index.ts';
-import { freezeDeep } from '../util/freeze-deep.ts';
-import { isJsonObject } from '../util/json.ts';
-import { pointerTo } from '../util/json-pointer.ts';
-import { type Diagnostics, type Mistake, positionOf } from './diagnostics.ts';
-import { didYouMean } from './did-you-mean.ts';
+import type { DiagnosticCode } from '../../definition/index.ts';
+import { freezeDeep } from '../../util/freeze-deep.ts';
+import { isJsonObject } from '../../util/json.ts';
+import { pointerTo } from '../../util/json-pointer.ts';
+import { type Diagnostics, type Mistake, positionOf } from '../diagnostics.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import type { Leaf, LeafParser } from '../language/index.ts';
+import type { SchemaType, StructType } from '../schema/schema-type.ts';
 import { fieldBelow } from './field-path.ts';
 import { FitError, type Misfit, nameOf } from './fit.ts';
-import type { Leaf, LeafParser } from './language/index.ts';
 import { fitLiteral } from './literal-fit.ts';
 import type { Place } from './render-error.ts';
-import type { SchemaType, StructType } from './schema/schema-type.ts';
 import type {
   CompiledTemplate,
   KeySlot,
@@ -67,7 +67,7 @@ class TemplateCompilation {
     const { tree, pointer, field, type } = this.#options;
     const root = this.#node(tree, { pointer, field, type, depth: 0 });
     this.#measure(root);
-    const place = this.#place({ pointer, field });
+    const place = this.#place({ pointer, field: field === '' ? 'template' : field });
     return { root, slots: this.#slots, constantSize: this.#constantSize, pointer, place };
   }
 

@@ -1,4 +1,4 @@
-import type { ScalarName, ScalarType } from './schema/schema-type.ts';
+import type { ScalarName, ScalarType } from '../schema/schema-type.ts';
 
 /** A scalar as its field wants it; undefined when it does not fit. */
 export function fitScalar(value: unknown, type: ScalarType): unknown {

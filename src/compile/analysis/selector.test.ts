@@ -7,7 +7,7 @@ import {
   phaseOf,
   planOfThing,
   thing,
-} from '../../test/support/thing-plan.ts';
+} from '../../../test/support/thing-plan.ts';
 
 const vars = `  vars:
     labels: { app: web, instance: "\${ metadata.name }", version: 2 }
@@ -20,7 +20,7 @@ function body(selector: string): string {
   return `${vars}  reads: [{ id: pods, apiVersion: v1, kind: Pod, selector: ${selector} }]\n`;
 }
 
-describe('compile/selector', () => {
+describe('compile/analysis/selector', () => {
   const narrowed: readonly (readonly [string, string, string | undefined, string | undefined])[] = [
     ['literal labels', '{ matchLabels: { app: web, "a.b/c": "1" } }', 'app=web,a.b/c=1', undefined],
     [

@@ -1,8 +1,8 @@
-import type { KubeObject } from '../util/kube-object.ts';
-import { describeFound } from './found-value.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { describeFound } from '../template/found-value.ts';
+import { RenderError } from '../template/render-error.ts';
+import type { CompiledTemplate } from '../template/template.ts';
 import { isObjectName } from './object-name.ts';
-import { RenderError } from './render-error.ts';
-import type { CompiledTemplate } from './template.ts';
 
 /**
  * Sees to it that a rendered manifest has a name. Kind and apiVersion are literals, which the definition's rules have checked.

@@ -1,6 +1,6 @@
+import type { Expression, Scope } from '../language/index.ts';
 import { fit } from './fit.ts';
 import { describeFound } from './found-value.ts';
-import type { Expression, Scope } from './language/index.ts';
 import { RenderError, renderErrorOf } from './render-error.ts';
 import type { Slot } from './template.ts';
 import { then } from './then.ts';

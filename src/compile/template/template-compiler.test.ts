@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import type { SourceMap } from '../definition/index.ts';
-import { gvkOf } from '../util/gvk.ts';
-import type { KubeObject } from '../util/kube-object.ts';
-import { createDiagnostics } from './diagnostics.ts';
-import { createLeafParser } from './language/index.ts';
-import { bundledSchemas, createSchemaCompiler } from './schema/index.ts';
+import type { SourceMap } from '../../definition/index.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { createDiagnostics } from '../diagnostics.ts';
+import { createLeafParser } from '../language/index.ts';
+import { bundledSchemas, createSchemaCompiler } from '../schema/index.ts';
 import { compileTemplate } from './template-compiler.ts';
 
 const start = { line: 1, column: 1 };
@@ -24,9 +24,9 @@ const parser = createLeafParser({
 });
 const schemas = bundledSchemas();
 const compiler = createSchemaCompiler();
-const root = new URL('../../', import.meta.url).pathname;
+const root = new URL('../../../', import.meta.url).pathname;
 
-describe('compile/template-compiler', () => {
+describe('compile/template/template-compiler', () => {
   for (const file of globSync('test/fixtures/manifests/*.yaml', { cwd: root }).sort()) {
     test(`every manifest of ${file} is accepted as a template`, () => {
       const manifests = parseAllDocuments(readFileSync(root + file, 'utf8')).map(

@@ -1,12 +1,12 @@
-import jsonata from 'jsonata';
-import { type PlainPath, plainPathOf } from './language/fast-path.ts';
-import type { Scope } from './language/index.ts';
+import { type PlainPath, plainPathOf } from '../language/fast-path.ts';
+import type { Scope } from '../language/index.ts';
+import { syntaxTreeOf } from '../language/parse-tree.ts';
 import {
   childNodes,
   isDefaultOperator,
   isElvisOperator,
   type SyntaxNode,
-} from './language/syntax-tree.ts';
+} from '../language/syntax-tree.ts';
 
 /**
  * The paths whose absence must not be taken for "no elements" (definition.md section 2, `forEach`). Found in the syntax, as
@@ -80,7 +80,7 @@ export function requiredPaths(source: string): RequiredPaths {
     else if (head[0] !== undefined) visit(withoutFilters(head[0]), list);
   }
 
-  visit(jsonata(source).ast() as SyntaxNode, always);
+  visit(syntaxTreeOf(source), always);
   return { always, whenMissing };
 }
 

@@ -7,8 +7,8 @@ import {
   planOfThing,
   present,
   thing,
-} from '../../test/support/thing-plan.ts';
-import type { Rendered } from './operator-plan.ts';
+} from '../../../test/support/thing-plan.ts';
+import type { Rendered } from '../operator-plan.ts';
 
 async function elementsOf(forEach: string, spec: unknown): Promise<Rendered<readonly unknown[]>> {
   const plan = planOfThing(`  vars:
@@ -29,7 +29,7 @@ async function elementsOf(forEach: string, spec: unknown): Promise<Rendered<read
 const on = { on: true };
 const off = { on: false };
 
-describe('compile/for-each', () => {
+describe('compile/phase/for-each', () => {
   const rows: readonly (readonly [string, string, unknown, readonly unknown[]])[] = [
     ['a list gives its elements', '${ spec.items }', { items: ['a', 'b'] }, ['a', 'b']],
     ['the empty list gives none', '${ spec.items }', { items: [] }, []],

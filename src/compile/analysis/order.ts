@@ -1,8 +1,8 @@
-import { pointerTo } from '../util/json-pointer.ts';
-import type { DefinitionParts } from './definition-parts.ts';
-import { type Diagnostics, positionOf } from './diagnostics.ts';
-import { positionInLeaf } from './slot-position.ts';
-import { type CompiledTemplate, referencesOf } from './template.ts';
+import { pointerTo } from '../../util/json-pointer.ts';
+import type { DefinitionParts } from '../definition-parts.ts';
+import { type Diagnostics, positionOf } from '../diagnostics.ts';
+import { positionInLeaf } from '../template/slot-position.ts';
+import { type CompiledTemplate, referencesOf } from '../template/template.ts';
 import { named } from './uses.ts';
 
 /** `needs` must be known before the node that has the edge. */

@@ -1,4 +1,4 @@
-import type { Mistake } from './diagnostics.ts';
+import type { Mistake } from '../diagnostics.ts';
 import type { Slot } from './template.ts';
 
 /** Where a character of a slot's leaf stands; of keys only the beginning is known. */

@@ -1,5 +1,5 @@
-import type { DefinitionParts } from './definition-parts.ts';
-import { type CompiledTemplate, referencesOf, type SlotReference } from './template.ts';
+import type { DefinitionParts } from '../definition-parts.ts';
+import { type CompiledTemplate, referencesOf, type SlotReference } from '../template/template.ts';
 
 /** What a template reads, also through the vars that it uses. */
 export interface Uses {

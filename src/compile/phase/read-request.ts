@@ -1,14 +1,14 @@
-import type { DefinitionParts, ReadParts } from './definition-parts.ts';
-import { describeFound } from './found-value.ts';
-import { isLabelKey, isLabelValue } from './label-syntax.ts';
-import type { Scope } from './language/index.ts';
+import { isLabelKey, isLabelValue } from '../analysis/label-syntax.ts';
+import { readRequirements, shapeOfSelector } from '../analysis/selector-shape.ts';
+import type { DefinitionParts, ReadParts } from '../definition-parts.ts';
+import type { Scope } from '../language/index.ts';
+import type { LabelRequirement, ReadRequest } from '../operator-plan.ts';
+import { describeFound } from '../template/found-value.ts';
+import { render } from '../template/render.ts';
+import { RenderError } from '../template/render-error.ts';
+import type { CompiledTemplate } from '../template/template.ts';
+import { then } from '../template/then.ts';
 import { isObjectName } from './object-name.ts';
-import type { LabelRequirement, ReadRequest } from './operator-plan.ts';
-import { render } from './render.ts';
-import { RenderError } from './render-error.ts';
-import { readRequirements, shapeOfSelector } from './selector-shape.ts';
-import type { CompiledTemplate } from './template.ts';
-import { then } from './then.ts';
 
 /** Renders what one read asks for; undefined when there is no name. */
 export type RenderRequest = (scope: Scope) => MaybeRequest | Promise<MaybeRequest>;

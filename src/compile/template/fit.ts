@@ -1,8 +1,5 @@
-import { HomeostatError } from '../util/homeostat-error.ts';
-import { didYouMean } from './did-you-mean.ts';
-import { fieldBelow } from './field-path.ts';
-import { describeFound } from './found-value.ts';
-import { fitScalar, scalarNames } from './scalar-fit.ts';
+import { HomeostatError } from '../../util/homeostat-error.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import type {
   BranchType,
   ListType,
@@ -10,7 +7,10 @@ import type {
   ScalarType,
   SchemaType,
   StructType,
-} from './schema/schema-type.ts';
+} from '../schema/schema-type.ts';
+import { fieldBelow } from './field-path.ts';
+import { describeFound } from './found-value.ts';
+import { fitScalar, scalarNames } from './scalar-fit.ts';
 
 /** What to fit into, and how to speak of it. */
 export interface FitTarget {

@@ -1,9 +1,9 @@
-import type { ChildParts, DefinitionParts } from './definition-parts.ts';
+import type { Uses, UsesFinder } from '../analysis/uses.ts';
+import type { ChildParts, DefinitionParts } from '../definition-parts.ts';
+import type { OperatorPlan } from '../operator-plan.ts';
+import type { CompiledTemplate } from '../template/template.ts';
 import { createForEach, type ForEach } from './for-each.ts';
-import type { OperatorPlan } from './operator-plan.ts';
 import { createRenderRequest, type RenderRequest } from './read-request.ts';
-import type { CompiledTemplate } from './template.ts';
-import type { Uses, UsesFinder } from './uses.ts';
 
 /** Something that is evaluated as a whole: it waits, fails or has a result. */
 export interface Unit {

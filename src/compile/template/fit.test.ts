@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { builtInType } from '../../test/support/builtin-type.ts';
-import { gvkOf } from '../util/gvk.ts';
+import { builtInType } from '../../../test/support/builtin-type.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import { schemaOfCustomResource } from '../schema/index.ts';
+import type { SchemaType } from '../schema/schema-type.ts';
 import { FitError, fit } from './fit.ts';
-import { schemaOfCustomResource } from './schema/index.ts';
-import type { SchemaType } from './schema/schema-type.ts';
 
 const custom = schemaOfCustomResource(
   {
@@ -60,7 +60,7 @@ const spec = typeAt(custom, 'spec');
 const podSpec = typeAt(builtInType('v1', 'Pod'), 'spec');
 const service = builtInType('v1', 'Service');
 
-describe('compile/fit', () => {
+describe('compile/template/fit', () => {
   const fitting: readonly (readonly [string, SchemaType, unknown, unknown])[] = [
     ['a single value becomes a list of one', spec, { texts: 'a' }, { texts: ['a'] }],
     ['a list stays one', spec, { texts: ['a', 'b'] }, { texts: ['a', 'b'] }],

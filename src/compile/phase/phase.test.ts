@@ -9,8 +9,8 @@ import {
   planOfThing,
   present,
   thing,
-} from '../../test/support/thing-plan.ts';
-import type { Rendered } from './operator-plan.ts';
+} from '../../../test/support/thing-plan.ts';
+import type { Rendered } from '../operator-plan.ts';
 
 /** The `data` of a rendered ConfigMap, or what came instead. */
 function dataOf(rendered: Rendered<unknown>): unknown {
@@ -205,13 +205,23 @@ describe('compile/phase: what a template gives', () => {
       'a: "${ spec.x }", b: "${ spec.x }", c: "${ spec.x }", d: "${ spec.x }", e: "${ spec.x }", f: "${ spec.x }"',
       { x: large },
     );
-    assert.equal(failureOf(rendered), 'limit-reached : Expected at most 1048576 bytes');
+    assert.equal(failureOf(rendered), 'limit-reached template: Expected at most 1 MiB as JSON');
     assert.equal((await renderData('a: "${ spec.x }"', { x: large })).kind, 'value');
     const text = await renderData('a: "${ spec.x }${ spec.x }"', { x: large });
     assert.equal(
       failureOf(text),
       'limit-reached data.a: Expected a text of at most 262144 characters',
     );
+  });
+
+  test('several failures at once give one, and nothing is left unhandled', async () => {
+    const rendered = await renderData(
+      'a: "${ $number(spec.x) }", b: "${ $number(spec.x) }", c: "a-${ spec.gone }", d: "${ spec.list }"',
+      { x: 'no number', list: [] },
+    );
+    assert.equal(rendered.kind, 'failed');
+    // Time for a rejection that nobody handles to be noticed.
+    await new Promise((resolve) => setImmediate(resolve));
   });
 
   test('values that may come from a Secret are not quoted', async () => {
