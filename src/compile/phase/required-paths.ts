@@ -1,12 +1,13 @@
-import { type PlainPath, plainPathOf } from '../language/fast-path.ts';
-import type { Scope } from '../language/index.ts';
-import { syntaxTreeOf } from '../language/parse-tree.ts';
 import {
   childNodes,
   isDefaultOperator,
   isElvisOperator,
+  type PlainPath,
+  plainPathOf,
+  type Scope,
   type SyntaxNode,
-} from '../language/syntax-tree.ts';
+  syntaxTreeOf,
+} from '../language/index.ts';
 
 /**
  * The paths whose absence must not be taken for "no elements" (definition.md section 2, `forEach`). Found in the syntax, as
