@@ -113,19 +113,14 @@ function limit(allowed: string, found: number): Problem {
 }
 
 function whyNot(rendered: Exclude<Rendered<unknown>, { kind: 'value' }>, field: string): Problem {
-  switch (rendered.kind) {
-    case 'waiting':
-      return problemOfWaiting(rendered.on);
-    case 'failed':
-      return problemOfRender(rendered.failure);
-    case 'missing':
-      return {
-        reason: 'RenderFailed',
-        message: `${field}: Expected a value, found none`,
-        code: 'missing-value',
-        kind: 'permanent',
-      };
-  }
+  if (rendered.kind === 'waiting') return problemOfWaiting(rendered.on);
+  if (rendered.kind === 'failed') return problemOfRender(rendered.failure);
+  return {
+    reason: 'RenderFailed',
+    message: `${field}: Expected a value, found none`,
+    code: 'missing-value',
+    kind: 'permanent',
+  };
 }
 
 /** Why objects of this kind cannot be made now: what exists is not known. */
