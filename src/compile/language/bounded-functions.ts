@@ -338,10 +338,7 @@ async function* matchesOf(
   let found = await matcher(text);
   while (found !== undefined && found !== null) {
     const current = found as Match;
-    // One search is linear in the text, but thousands of them need not be.
-    const { base } = focus.environment;
-    base.options.charge(Math.ceil((text.length - current.end) / limits.regexCharactersPerStep));
-    base.guardrails();
+    focus.environment.base.guardrails();
     yield current;
     found = await (current.next as () => unknown)();
   }

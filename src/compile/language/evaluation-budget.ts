@@ -13,13 +13,14 @@ export interface EvaluationBudget {
   readonly RegexEngine: RegExpConstructor;
   /** Begins an evaluation. */
   start(): void;
-  /** Takes further steps: for work between JSONata's own. */
-  charge(steps: number): void;
+  /** Takes of the time for searching. It is measured, since nothing tells how far a search had to look. */
+  spendSearchTime(ms: number): void;
 }
 
 /** Creates a budget with the limits of {@link limits}, and with the engine for regular expressions, which JSONata takes by the same way. */
 export function createEvaluationBudget(regexEngine: RegExpConstructor): EvaluationBudget {
   let stepsLeft = 0;
+  let searchMsLeft = 0;
   return {
     get timeout() {
       stepsLeft -= 1;
@@ -30,9 +31,11 @@ export function createEvaluationBudget(regexEngine: RegExpConstructor): Evaluati
     RegexEngine: regexEngine,
     start() {
       stepsLeft = limits.steps;
+      searchMsLeft = limits.searchMs;
     },
-    charge(steps) {
-      stepsLeft -= steps;
+    spendSearchTime(ms) {
+      searchMsLeft -= ms;
+      if (searchMsLeft < 0) stepsLeft = 0;
     },
   };
 }

@@ -174,7 +174,8 @@ function measured(
 
 function parsed(format: 'JSON' | 'YAML', parse: () => unknown): unknown {
   try {
-    return parse();
+    // Checked at once: what is parsed may go through JSONata's own functions before it is a result.
+    return plainResult(parse());
   } catch (error) {
     if (error instanceof ExpressionError) throw error;
     // The cause is left out: parsers quote the text, which may be a Secret's.

@@ -61,6 +61,7 @@ describe('compile/language leaves', () => {
     ['${ a && b }', 'expression-syntax', 'Unknown operator "&&"', 5],
     ['${ a || b }', 'expression-syntax', 'Unknown operator "||"', 5],
     ['${ !a }', 'expression-syntax', 'Unknown operator "!"', 3],
+    ['${ a^(b) / 2 }', 'expression-syntax', 'Expected the closing "/" of a regular expression', 11],
     ['${ (a }', 'expression-syntax', 'Expected ")" before the end of the expression', 5],
     ['${ a b }', 'expression-syntax', 'Unexpected "b"', 5],
     ['${ a + }', 'expression-syntax', 'Unexpected end of the expression', 6],

@@ -15,8 +15,8 @@ export const limits = {
   textLength: 256 * 1024,
   /** Characters that a regular expression is tried on. */
   regexSubjectLength: 64 * 1024,
-  /** Characters behind a match that cost as much as one step: finding the next match may have to look at all of them. */
-  regexCharactersPerStep: 128,
+  /** Time that one evaluation may search with regular expressions. One search is linear in the text, thousands of them need not be. */
+  searchMs: 500,
   /** Instructions of a compiled regular expression; `(a{100}){9}` has about a thousand. */
   regexProgramSize: 2_000,
   /** Characters of the source of one expression. */

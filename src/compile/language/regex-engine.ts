@@ -16,8 +16,11 @@ export interface RegexEngine {
   check(literal: RegExp): string | undefined;
 }
 
-/** Creates an engine with its own store of compiled expressions, which lives as long as their syntax trees. */
-export function createRegexEngine(): RegexEngine {
+/**
+ * Creates an engine with its own store of compiled expressions, which lives as long as their syntax trees.
+ * `spend` is told the time of every search.
+ */
+export function createRegexEngine(spend: (ms: number) => void): RegexEngine {
   const compiled = new WeakMap<RegExp, RE2JS>();
   function compile(literal: RegExp): RE2JS {
     const known = compiled.get(literal);
@@ -40,7 +43,10 @@ export function createRegexEngine(): RegexEngine {
         );
       }
       const matcher = this.#regex.matcher(text);
-      if (this.lastIndex > text.length || !matcher.find(this.lastIndex)) {
+      const start = performance.now();
+      const isFound = this.lastIndex <= text.length && matcher.find(this.lastIndex);
+      spend(performance.now() - start);
+      if (!isFound) {
         this.lastIndex = 0;
         return null;
       }

@@ -1,4 +1,3 @@
-import type { EvaluationBudget } from './evaluation-budget.ts';
 import type { Scope } from './leaf.ts';
 
 /** The variable under which the scope travels through JSONata's frames. No expression can name it: it has a space. */
@@ -8,11 +7,8 @@ export const scopeVariable = ' scope';
 export interface CallFocus {
   readonly environment: {
     lookup(name: string): unknown;
-    readonly base: {
-      /** Throws when the evaluation has taken too many steps. */
-      guardrails(): void;
-      readonly options: Pick<EvaluationBudget, 'charge'>;
-    };
+    /** Throws when the evaluation has taken too many steps. */
+    readonly base: { guardrails(): void };
   };
   readonly createSequence: () => unknown[];
 }

@@ -115,6 +115,8 @@ function messageOf({ code, token, value }: ParseError): string {
       return 'A variable binding must stand before predicates and sorting';
     case 'S0217':
       return 'The parent "%" of this cannot be told';
+    case 'S0302':
+      return 'Expected the closing "/" of a regular expression';
     case 'S0301':
       return 'Expected a regular expression between the slashes';
     default:
@@ -123,6 +125,7 @@ function messageOf({ code, token, value }: ParseError): string {
 }
 
 function hintFor({ code, token }: ParseError): { hint: string } | undefined {
+  if (code === 'S0302') return { hint: 'Put what is divided into parentheses' };
   if (code === 'S0213') return { hint: 'Put names that are not words into back-quotes' };
   if (code === 'S0202' && token === ':') {
     return { hint: 'Put a conditional inside another one into parentheses' };
