@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../util/kube-object.ts';
 import { describeFound } from '../template/found-value.ts';
 import { RenderError } from '../template/render-error.ts';
+import { missingValue } from '../template/short-source.ts';
 import type { CompiledTemplate } from '../template/template.ts';
 import { isObjectName } from './object-name.ts';
 
@@ -12,15 +13,11 @@ export function checkManifest(rendered: unknown, template: CompiledTemplate): Ku
   const manifest = rendered as KubeObject;
   const name: unknown = manifest.metadata?.name;
   if (typeof name === 'string' && isObjectName(name)) return manifest;
-  const place = placeOfName(template);
+  const slot = template.slots.find((each) => each.place.field === 'metadata.name');
+  const place = slot?.place ?? { ...template.place, field: 'metadata.name' };
   if (name === undefined) {
-    throw new RenderError('missing-value', 'Missing value of metadata.name', place);
+    throw new RenderError('missing-value', missingValue(slot), place);
   }
   const message = `Expected a name at metadata.name, found ${describeFound(name, true)}`;
   throw new RenderError('invalid-manifest', message, place);
-}
-
-function placeOfName({ slots, place }: CompiledTemplate): CompiledTemplate['place'] {
-  const slot = slots.find((each) => each.place.field === 'metadata.name');
-  return slot?.place ?? { ...place, field: 'metadata.name' };
 }

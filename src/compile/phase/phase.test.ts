@@ -162,7 +162,7 @@ describe('compile/phase: what a template gives', () => {
   });
 
   for (const [what, spec_, message] of [
-    ['missing', {}, 'missing-value metadata.name: Missing value of metadata.name'],
+    ['missing', {}, 'missing-value metadata.name: Missing value "spec.name"'],
     [
       'empty',
       { name: '' },
@@ -332,7 +332,7 @@ ${configMap('direct', 'x: "${ children.database.spec.clusterIP }"')}${configMap(
     assert.deepEqual(await phase.wanted('direct'), { kind: 'value', value: true });
     assert.equal(
       failureOf(await phase.wanted('missing')),
-      'missing-value when: Expected true or false, found nothing',
+      'missing-value when: Missing value "spec.enabled"',
     );
     assert.equal(
       failureOf(await phase.wanted('wrong')),

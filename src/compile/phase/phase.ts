@@ -13,6 +13,7 @@ import type {
 } from '../operator-plan.ts';
 import { render } from '../template/render.ts';
 import { RenderError } from '../template/render-error.ts';
+import { missingValue } from '../template/short-source.ts';
 import { then } from '../template/then.ts';
 import { checkManifest } from './manifest.ts';
 import type { ChildUnit, PlanParts, Unit } from './plan-parts.ts';
@@ -78,13 +79,8 @@ class PassPhase implements Phase {
     if (when === undefined) return { kind: 'value', value: true };
     const rendered = await this.#render(when, this.#scope);
     if (rendered.kind !== 'missing') return rendered as Rendered<boolean>;
-    return failed(
-      new RenderError(
-        'missing-value',
-        'Expected true or false, found nothing',
-        when.template.place,
-      ),
-    );
+    const { slots, place } = when.template;
+    return failed(new RenderError('missing-value', missingValue(slots[0]), place));
   }
 
   async elements(childId: string): Promise<Rendered<readonly Element[]>> {

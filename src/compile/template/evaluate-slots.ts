@@ -2,6 +2,7 @@ import type { Expression, Scope } from '../language/index.ts';
 import { fit } from './fit.ts';
 import { describeFound } from './found-value.ts';
 import { RenderError, renderErrorOf } from './render-error.ts';
+import { shortSource } from './short-source.ts';
 import type { Slot } from './template.ts';
 import { then } from './then.ts';
 
@@ -104,7 +105,7 @@ function joinParts(
 }
 
 function badPart(slot: Slot, part: string | Expression | undefined, value: unknown): RenderError {
-  const name = typeof part === 'object' ? shorten(part.source) : '';
+  const name = typeof part === 'object' ? shortSource(part.source) : '';
   if (value === undefined) {
     return new RenderError('missing-value', `Missing value "${name}"`, slot.place);
   }
@@ -150,9 +151,4 @@ function fitted(slot: Slot, value: unknown, { quotes }: SlotOptions): unknown {
   } catch (error) {
     throw renderErrorOf(error, slot.place);
   }
-}
-
-function shorten(source: string): string {
-  const line = source.replaceAll(/\s+/g, ' ');
-  return line.length <= 80 ? line : `${line.slice(0, 77)}...`;
 }
