@@ -7,8 +7,7 @@ import type { Random } from '../util/random.ts';
 import { type CachedDiscovery, createDiscovery } from './api/discovery.ts';
 import { createOpenApi, type OpenApi } from './api/openapi.ts';
 import { createWriter } from './api/writer.ts';
-import { createInformerSet } from './cache/index.ts';
-import type { WriteThrough } from './cache/write-through.ts';
+import { createInformerSet, type InformerSet } from './cache/index.ts';
 import type { ApiClient, ApiRequest } from './client/api-client.ts';
 import { type ClosableApiClient, createApiClient } from './client/create-api-client.ts';
 import type { ClusterConfig } from './config/cluster-config.ts';
@@ -26,7 +25,6 @@ import type {
   Reader,
   ResourceType,
   StoredObject,
-  Watcher,
   WriteOptions,
   Writer,
 } from './roles.ts';
@@ -57,8 +55,11 @@ export interface KubeCluster extends Cluster {
    * @throws KubeError
    */
   fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
-  /** Makes the next `lookUp` of each kind ask the server: a CRD has changed (those that are applied through us are noticed). */
-  invalidateDiscovery(): void;
+  /**
+   * To be called when the CRD of a kind was installed or changed: discovery asks again, informers that wait for a kind try at
+   * once, and those of this kind list anew (a watch opened earlier goes on delivering objects pruned by the old schema).
+   */
+  kindChanged(gvk: Gvk): void;
   /**
    * Reaches the server for the first time and reads what it serves. Not needed before other calls, but it tells early
    * that there is no server or no way in.
@@ -81,7 +82,7 @@ class UndiciCluster implements KubeCluster {
   readonly #client: ClosableApiClient;
   readonly #discovery: CachedDiscovery;
   readonly #openApi: OpenApi;
-  readonly #informers: Watcher & WriteThrough & { close(): Promise<void> | void };
+  readonly #informers: InformerSet;
   readonly #writer: Reader & Writer;
   readonly #recorder: ClosableEventRecorder;
 
@@ -150,8 +151,10 @@ class UndiciCluster implements KubeCluster {
     return this.#discovery.lookUp(gvk, signal);
   }
 
-  invalidateDiscovery(): void {
+  kindChanged(gvk: Gvk): void {
     this.#discovery.invalidate();
+    this.#informers.relist(gvk, 'schema-changed');
+    this.#informers.retryNow();
   }
 
   fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined> {

@@ -76,6 +76,7 @@ async function bringAbout(
     if (live !== undefined && isAsWanted(intent, live, definition)) return undefined;
     try {
       await apply({ intent, live, definition, cluster }, signal);
+      cluster.kindChanged(definition.kind.gvk);
       return undefined;
     } catch (error) {
       if (!(error instanceof KubeError) || !movedOn.has(error.code)) throw error;
