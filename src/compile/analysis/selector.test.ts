@@ -13,6 +13,7 @@ const vars = `  vars:
     labels: { app: web, instance: "\${ metadata.name }", version: 2 }
     nested: { pod: { labels: "\${ vars.labels }" } }
     whole: \${ spec.labels }
+    partly: { a: x, b: "\${ spec.b }" }
     keyed: { "\${ metadata.name }": a }
 `;
 
@@ -120,19 +121,19 @@ describe('compile/analysis/selector', () => {
       'a missing value',
       '{ matchLabels: { app: web, a: "${ spec.a }" } }',
       {},
-      'missing-value reads.pods.selector.matchLabels: Missing value of the label "a"',
+      'missing-value reads.pods.selector.matchLabels.a: Missing value "spec.a"',
     ],
     [
       'missing labels',
       '{ matchLabels: "${ spec.labels }" }',
       {},
-      'missing-value reads.pods.selector.matchLabels: Expected labels, found none',
+      'missing-value reads.pods.selector.matchLabels: Missing value "spec.labels"',
     ],
     [
       'empty labels',
       '{ matchLabels: "${ spec.labels }" }',
       { labels: {} },
-      'missing-value reads.pods.selector.matchLabels: Expected labels, found none',
+      'missing-value reads.pods.selector.matchLabels: Expected a selector that selects something, found an empty one',
     ],
     [
       'a value that no label has',
@@ -151,6 +152,24 @@ describe('compile/analysis/selector', () => {
       '{ matchLabels: "${ spec.labels }" }',
       { labels: 'a' },
       'wrong-type reads.pods.selector.matchLabels: Expected a map at reads.pods.selector.matchLabels, found "a"',
+    ],
+    [
+      'a label that is missing in a var',
+      '{ matchLabels: "${ vars.partly }" }',
+      {},
+      'missing-value reads.pods.selector.matchLabels: Missing value of the label "b"',
+    ],
+    [
+      'a missing requirement',
+      '{ matchExpressions: [{ key: a, operator: Exists }, "${... spec.more }"] }',
+      {},
+      'missing-value reads.pods.selector.matchExpressions[1]: Missing value "spec.more"',
+    ],
+    [
+      'requirements that are none',
+      '{ matchExpressions: ["${... spec.more }"] }',
+      { more: [] },
+      'missing-value reads.pods.selector.matchExpressions: Expected a selector that selects something, found an empty one',
     ],
     [
       'no values',

@@ -2,14 +2,17 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { describeFound } from '../template/found-value.ts';
 import { RenderError } from '../template/render-error.ts';
 import { missingValue } from '../template/short-source.ts';
-import type { CompiledTemplate } from '../template/template.ts';
 import { isObjectName } from './object-name.ts';
+import type { Unit } from './plan-parts.ts';
 
 /**
  * Sees to it that a rendered manifest has a name. Kind and apiVersion are literals, which the definition's rules have checked.
  * @throws RenderError
  */
-export function checkManifest(rendered: unknown, template: CompiledTemplate): KubeObject {
+export function checkManifest(
+  rendered: unknown,
+  { template, quotes }: Pick<Unit, 'template' | 'quotes'>,
+): KubeObject {
   const manifest = rendered as KubeObject;
   const name: unknown = manifest.metadata?.name;
   if (typeof name === 'string' && isObjectName(name)) return manifest;
@@ -18,6 +21,6 @@ export function checkManifest(rendered: unknown, template: CompiledTemplate): Ku
   if (name === undefined) {
     throw new RenderError('missing-value', missingValue(slot), place);
   }
-  const message = `Expected a name at metadata.name, found ${describeFound(name, true)}`;
+  const message = `Expected a name at metadata.name, found ${describeFound(name, quotes)}`;
   throw new RenderError('invalid-manifest', message, place);
 }

@@ -238,6 +238,34 @@ describe('compile/phase: what a template gives', () => {
   });
 });
 
+describe('compile/phase: Secrets', () => {
+  const plan = planOfThing(`  reads:
+    - { id: secret, apiVersion: v1, kind: Secret, name: a }
+    - { id: other, apiVersion: v1, kind: ConfigMap, name: "\${ reads.secret.data.name }" }
+  children:
+    - id: each
+      forEach: \${ reads.secret.data.list }
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ $item }" } }
+    - id: copy
+      template: { apiVersion: v1, kind: Secret, metadata: { name: copy }, immutable: "\${ spec.pin }" }
+`);
+
+  test('no value of one stands in a message, by whatever way it comes there', async () => {
+    const phase = phaseOf(plan, { resource: thing({ pin: 'hunter2' }) });
+    phase.setRead('secret', present({ data: { name: 'hunter/2', list: ['hunter/2'] } }));
+    const messages = [
+      failureOf(await phase.readRequest('other')),
+      failureOf(await phase.manifest('each', { item: 'hunter/2', index: 0 })),
+      failureOf(await phase.manifest('copy', noElement)),
+    ];
+    assert.deepEqual(messages, [
+      'wrong-type reads.other.name: Expected the name of an object at reads.other.name, found a text',
+      'invalid-manifest metadata.name: Expected a name at metadata.name, found a text',
+      'wrong-type immutable: Expected a boolean at immutable, found a text',
+    ]);
+  });
+});
+
 describe('compile/phase: waiting and missing', () => {
   const plan = planOfThing(`  vars:
     host: \${ children.database.spec.clusterIP }

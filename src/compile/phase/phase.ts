@@ -94,7 +94,7 @@ class PassPhase implements Phase {
     const { template, quotes } = manifest;
     const scope = this.#scopeOf(childId, element);
     return this.#evaluate(manifest.uses, () =>
-      then(render(template, { scope, quotes }), (value) => checkManifest(value, template)),
+      then(render(template, { scope, quotes }), (value) => checkManifest(value, manifest)),
     );
   }
 

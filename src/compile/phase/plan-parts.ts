@@ -44,13 +44,16 @@ export interface PlanPartsOptions {
 
 /** Puts templates and what they use together. */
 export function createPlanParts({ definition, parts, uses, secrets }: PlanPartsOptions): PlanParts {
+  function touchesSecret(...templates: readonly (CompiledTemplate | undefined)[]): boolean {
+    const { children, reads } = uses.of(...templates);
+    return (
+      children.some((id) => secrets.has(`children.${id}`)) ||
+      reads.some((id) => secrets.has(`reads.${id}`))
+    );
+  }
+
   function unitOf(template: CompiledTemplate, isSecret = false): Unit {
-    const used = uses.of(template);
-    const touches = [
-      ...used.children.map((id) => `children.${id}`),
-      ...used.reads.map((id) => `reads.${id}`),
-    ].some((name) => secrets.has(name));
-    return { template, uses: used, quotes: !isSecret && !touches };
+    return { template, uses: uses.of(template), quotes: !isSecret && !touchesSecret(template) };
   }
 
   function childUnit({
@@ -60,7 +63,8 @@ export function createPlanParts({ definition, parts, uses, secrets }: PlanPartsO
     forEach,
     ready,
   }: ChildParts): ChildUnit {
-    const isSecret = secrets.has(`children.${id}`);
+    // `$item` may come from a Secret too.
+    const isSecret = secrets.has(`children.${id}`) || touchesSecret(forEach);
     return {
       manifest: unitOf(template, isSecret),
       ...(when && { when: unitOf(when) }),
@@ -79,7 +83,10 @@ export function createPlanParts({ definition, parts, uses, secrets }: PlanPartsO
         read.definition.id,
         {
           uses: uses.of(read.name, read.matchLabels, read.matchExpressions),
-          request: createRenderRequest(read, parts.vars),
+          request: createRenderRequest(read, {
+            vars: parts.vars,
+            quotes: !touchesSecret(read.name, read.matchLabels, read.matchExpressions),
+          }),
         },
       ]),
     ),

@@ -3,6 +3,7 @@ import { readRequirements, shapeOfSelector } from '../analysis/selector-shape.ts
 import type { DefinitionParts, ReadParts } from '../definition-parts.ts';
 import type { Scope } from '../language/index.ts';
 import type { LabelRequirement, ReadRequest } from '../operator-plan.ts';
+import type { SlotOptions } from '../template/evaluate-slots.ts';
 import { describeFound } from '../template/found-value.ts';
 import { render } from '../template/render.ts';
 import { RenderError } from '../template/render-error.ts';
@@ -14,51 +15,70 @@ import { isObjectName } from './object-name.ts';
 export type RenderRequest = (scope: Scope) => MaybeRequest | Promise<MaybeRequest>;
 type MaybeRequest = ReadRequest | undefined;
 
-export function createRenderRequest(read: ReadParts, vars: DefinitionParts['vars']): RenderRequest {
-  const { name, matchLabels, matchExpressions } = read;
-  if (name !== undefined) return (scope) => renderName(name, scope);
-  const { labels } = shapeOfSelector(read, vars);
-  const keys = [...(labels?.keys() ?? [])];
-  return (scope) =>
-    then(renderLabels(matchLabels, keys, scope), (pairs) =>
-      then(renderRequirements(matchExpressions, scope), (requirements) => ({
-        by: 'selector',
-        selector: { matchLabels: pairs, matchExpressions: requirements },
-      })),
-    );
+export interface RenderRequestOptions {
+  readonly vars: DefinitionParts['vars'];
+  /** May messages quote values? */
+  readonly quotes: boolean;
 }
 
-function renderName(name: CompiledTemplate, scope: Scope): MaybeRequest | Promise<MaybeRequest> {
-  return then(render(name, { scope, quotes: true }), (value) => {
+/** What is missing or wrong in a selector would select more than is meant, so it is an error (RenderError, also as a rejection). */
+export function createRenderRequest(
+  read: ReadParts,
+  { vars, quotes }: RenderRequestOptions,
+): RenderRequest {
+  const { name, matchLabels, matchExpressions } = read;
+  if (name !== undefined) return (scope) => renderName(name, { scope, quotes });
+  const { labels } = shapeOfSelector(read, vars);
+  const keys = [...(labels?.keys() ?? [])];
+  const place = (matchLabels ?? matchExpressions)?.place;
+  return (scope) => {
+    const options = { scope, quotes, isStrict: true };
+    return then(renderLabels(matchLabels, keys, options), (pairs) =>
+      then(renderRequirements(matchExpressions, options), (requirements) => {
+        if (place !== undefined && Object.keys(pairs).length + requirements.length === 0) {
+          const message = 'Expected a selector that selects something, found an empty one';
+          throw new RenderError('missing-value', message, place);
+        }
+        return {
+          by: 'selector',
+          selector: { matchLabels: pairs, matchExpressions: requirements },
+        };
+      }),
+    );
+  };
+}
+
+function renderName(
+  name: CompiledTemplate,
+  options: SlotOptions,
+): MaybeRequest | Promise<MaybeRequest> {
+  return then(render(name, options), (value) => {
     if (value === undefined) return undefined;
     if (typeof value === 'string' && isObjectName(value)) return { by: 'name', name: value };
-    throw unexpected('the name of an object', value, name);
+    throw unexpected('the name of an object', value, { template: name, options });
   });
 }
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A label that is missing would select more than is meant, so it is an error. */
 function renderLabels(
   template: CompiledTemplate | undefined,
   keys: readonly string[],
-  scope: Scope,
+  options: SlotOptions,
 ): Labels | Promise<Labels> {
   if (template === undefined) return {};
-  return then(render(template, { scope, quotes: true }), (value) => {
+  return then(render(template, options), (value) => {
     const labels = (value ?? {}) as Readonly<Record<string, unknown>>;
+    // A var leaves out what is missing in it.
     const missing = keys.find((key) => !Object.hasOwn(labels, key));
-    const message = missing === undefined ? undefined : `Missing value of the label "${missing}"`;
-    if (message !== undefined) throw new RenderError('missing-value', message, template.place);
-    const entries = Object.entries(labels);
-    if (value === undefined || (entries.length === 0 && template.root.kind !== 'constant')) {
-      throw new RenderError('missing-value', 'Expected labels, found none', template.place);
+    if (missing !== undefined) {
+      const message = `Missing value of the label "${missing}"`;
+      throw new RenderError('missing-value', message, template.place);
     }
-    for (const [key, label] of entries) {
-      if (!isLabelKey(key)) throw unexpected('the key of a label', key, template);
-      if (typeof label !== 'string' || !isLabelValue(label)) {
-        throw unexpected(`the value of the label "${key}"`, label, template);
-      }
+    for (const [key, label] of Object.entries(labels)) {
+      if (!isLabelKey(key)) throw unexpected('the key of a label', key, { template, options });
+      if (typeof label === 'string' && isLabelValue(label)) continue;
+      throw unexpected(`the value of the label "${key}"`, label, { template, options });
     }
     return labels as Labels;
   });
@@ -66,19 +86,28 @@ function renderLabels(
 
 function renderRequirements(
   template: CompiledTemplate | undefined,
-  scope: Scope,
+  options: SlotOptions,
 ): readonly LabelRequirement[] | Promise<readonly LabelRequirement[]> {
   if (template === undefined) return [];
-  return then(render(template, { scope, quotes: true }), (value) => {
-    const requirements = value === undefined ? undefined : readRequirements(value);
-    if (requirements === undefined) {
-      throw unexpected('requirements with key, operator and values', value, template);
-    }
-    return requirements;
+  return then(render(template, options), (value) => {
+    const requirements = readRequirements(value);
+    if (requirements !== undefined) return requirements;
+    const expected = 'requirements with key, operator and values';
+    throw unexpected(expected, value, { template, options });
   });
 }
 
-function unexpected(expected: string, value: unknown, { place }: CompiledTemplate): RenderError {
-  const message = `Expected ${expected} at ${place.field}, found ${describeFound(value, true)}`;
-  return new RenderError('wrong-type', message, place);
+interface Context {
+  readonly template: CompiledTemplate;
+  readonly options: SlotOptions;
+}
+
+function unexpected(expected: string, value: unknown, { template, options }: Context): RenderError {
+  const { place } = template;
+  const found = describeFound(value, options.quotes);
+  return new RenderError(
+    'wrong-type',
+    `Expected ${expected} at ${place.field}, found ${found}`,
+    place,
+  );
 }

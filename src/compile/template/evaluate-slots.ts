@@ -2,7 +2,7 @@ import type { Expression, Scope } from '../language/index.ts';
 import { fit } from './fit.ts';
 import { describeFound } from './found-value.ts';
 import { RenderError, renderErrorOf } from './render-error.ts';
-import { shortSource } from './short-source.ts';
+import { missingValue, shortSource } from './short-source.ts';
 import type { Slot } from './template.ts';
 import { then } from './then.ts';
 
@@ -14,6 +14,8 @@ export interface SlotOptions {
   readonly scope: Scope;
   /** May messages quote values? */
   readonly quotes: boolean;
+  /** Is a missing value an error instead of leaving its field out? `${? }` stays optional. @default false */
+  readonly isStrict?: boolean;
 }
 
 /**
@@ -115,6 +117,9 @@ function badPart(slot: Slot, part: string | Expression | undefined, value: unkno
 }
 
 function finish(slot: Slot, value: unknown, options: SlotOptions): unknown {
+  if (value === undefined && options.isStrict === true && !isOptional(slot)) {
+    throw new RenderError('missing-value', missingValue(slot), slot.place);
+  }
   switch (slot.role) {
     case 'key':
       return finishKey(slot, value, options);
