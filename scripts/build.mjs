@@ -14,8 +14,15 @@ await build({
   legalComments: 'linked',
   logLevel: 'warning',
   banner: {
-    // CommonJS packages in an ES module bundle still ask for `require`.
-    js: "#!/usr/bin/env node\nimport { createRequire as homeostatRequire } from 'node:module';\nconst require = homeostatRequire(import.meta.url);",
+    // An older Node would fail somewhere in a package, with a stack trace. CommonJS packages in an ES module still ask for `require`.
+    js: `#!/usr/bin/env node
+import { createRequire as homeostatRequire } from 'node:module';
+const [homeostatMajor, homeostatMinor] = process.versions.node.split('.').map(Number);
+if (homeostatMajor < 22 || (homeostatMajor === 22 && homeostatMinor < 19)) {
+  process.stderr.write('homeostat: Needs Node 22.19 or newer, found ' + process.versions.node + '\\n');
+  process.exit(2);
+}
+const require = homeostatRequire(import.meta.url);`,
   },
 });
 chmodSync(outfile, 0o755);

@@ -41,7 +41,10 @@ export async function run(
   const texts = await loadTexts(options.definitions);
   const { accepted, diagnostics } = checkDefinitions(texts, bundledSchemas());
   printDiagnostics(diagnostics, texts, output);
-  if (accepted.length === 0) return exitCode.diagnostics;
+  if (accepted.length === 0) {
+    output.error('homeostat: There is no definition to run');
+    return exitCode.diagnostics;
+  }
   const logger = createLogger({ level: options.logLevel });
   const metrics = createMetricRegistry({ processMetrics: true });
   const cluster = await connect(options, logger, metrics);

@@ -7,7 +7,7 @@ import { printDiagnostics } from './print-diagnostics.ts';
 
 /**
  * `homeostat validate FILE...`: checks definitions without a cluster and prints every mistake.
- * @returns the exit code: 1 when there is an error, 0 with warnings only.
+ * @returns the exit code: 1 when there is an error or nothing to check, 0 with warnings only.
  */
 export async function validate(paths: readonly string[], output: Output): Promise<number> {
   const texts = await loadTexts(paths);
@@ -17,7 +17,6 @@ export async function validate(paths: readonly string[], output: Output): Promis
     const { file } = located.source;
     output.print(`${file}: definition "${plan.name}" is valid (revision ${plan.revision})`);
   }
-  return diagnostics.some(({ severity }) => severity === 'error')
-    ? exitCode.diagnostics
-    : exitCode.ok;
+  const hasErrors = diagnostics.some(({ severity }) => severity === 'error');
+  return hasErrors || accepted.length === 0 ? exitCode.diagnostics : exitCode.ok;
 }

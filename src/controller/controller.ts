@@ -1,5 +1,6 @@
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
+import { failureFields } from '../util/failure-fields.ts';
 import { TerminalError } from '../util/homeostat-error.ts';
 import { type ControllerMetrics, createControllerMetrics } from './controller-metrics.ts';
 import type { Priority, Reconciler } from './reconciler.ts';
@@ -114,10 +115,10 @@ export class Controller {
     if (error instanceof TerminalError) {
       this.#metrics.terminal();
       this.#queue.forget(key);
-      logger.error({ err: error, key }, 'Reconcile failed for good');
+      logger.error({ ...failureFields(error), key }, 'Reconcile failed for good');
       return;
     }
     const afterMs = this.#queue.addRateLimited(key);
-    logger.warn({ err: error, key, afterMs }, 'Reconcile failed, will retry');
+    logger.warn({ ...failureFields(error), key, afterMs }, 'Reconcile failed, will retry');
   }
 }

@@ -55,7 +55,9 @@ export function arrangeDiagnostics(diagnostics: readonly Diagnostic[]): readonly
     diagnostics.filter(({ code }) => code === 'yaml-syntax').map((found) => placeOf(found)),
   );
   const seen = new Set<string>();
+  // Of an error and a warning at one place the error stays: it decides.
   return diagnostics
+    .toSorted((a, b) => Number(isError(b)) - Number(isError(a)))
     .filter((found) => {
       const place = `${placeOf(found)} ${found.path}`;
       const isEcho = found.code !== 'yaml-syntax' && syntax.has(placeOf(found));

@@ -30,6 +30,7 @@ export function checkDefinitions(
   for (const { file, text } of texts) {
     const parsed = parseDefinitions(text, file);
     diagnostics.push(...parsed.diagnostics);
+    if (isEmpty(parsed)) diagnostics.push(nothingIn(file));
     // Refused already, and never run: only so that all mistakes are told at once.
     for (const draft of parsed.drafts) diagnostics.push(...compile(draft, options).diagnostics);
     for (const located of parsed.definitions) {
@@ -40,6 +41,24 @@ export function checkDefinitions(
   }
   const { accepted, clashes } = withoutClashes(compiled);
   return { accepted, diagnostics: arrangeDiagnostics([...diagnostics, ...clashes]) };
+}
+
+function isEmpty({ definitions, diagnostics }: ReturnType<typeof parseDefinitions>): boolean {
+  return definitions.length === 0 && diagnostics.length === 0;
+}
+
+/** A warning only: an empty file beside good ones is no reason to refuse anything. */
+function nothingIn(file: string): Diagnostic {
+  const message = 'Expected a definition, found nothing';
+  return {
+    severity: 'warning',
+    code: 'missing-field',
+    message,
+    file,
+    line: 1,
+    column: 1,
+    path: '',
+  };
 }
 
 /** A name or a kind belongs to the definition that comes first; the others are refused. */

@@ -5,6 +5,7 @@ import { createOperator, type Operator } from '../reconcile/index.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import { backoffMs } from '../util/backoff.ts';
 import type { Clock } from '../util/clock.ts';
+import { failureFields } from '../util/failure-fields.ts';
 import { apiVersionOf } from '../util/gvk.ts';
 import type { Random } from '../util/random.ts';
 import { fetchSchemas } from './cluster-schemas.ts';
@@ -73,7 +74,7 @@ export class DefinitionRunner {
       } catch (error) {
         if (signal.aborted) return;
         this.#state = { kind: 'failing', message: messageOf(error) };
-        this.#logger.warn({ err: error }, 'Definition cannot start, will retry');
+        this.#logger.warn(failureFields(error), 'Definition cannot start, will retry');
       }
       await this.#options.clock.sleep(backoffMs(failures, retry), signal).catch(() => {});
     }
@@ -107,7 +108,8 @@ export class DefinitionRunner {
       clock,
       random,
       metrics,
-      logger: this.#logger,
+      // A pass adds the definition's name itself.
+      logger: this.#options.logger,
       enqueue: (key, priority) => controller.enqueue(key, priority),
     });
     const controller = new Controller({
