@@ -45,6 +45,8 @@ export class FakeCluster implements Cluster {
   readonly #pending: ServerEvent[] = [];
   /** Asked before every request. */
   fault: Fault = () => undefined;
+  /** Awaited before the server acts and again before its answer arrives. Undefined: both at once. */
+  pace: (() => Promise<void>) | undefined;
 
   constructor(types: readonly ResourceType[]) {
     this.server = new FakeServer(types, (event) => this.#pending.push(event));
@@ -107,12 +109,14 @@ export class FakeCluster implements Cluster {
 
   async get(ref: ObjectRef, { pass }: WriteOptions): Promise<StoredObject | undefined> {
     this.#begin({ verb: 'get', kind: ref.gvk.kind, name: ref.name });
-    return this.#through(ref, (answer) => {
-      const stored = this.server.get(ref.gvk, ref.namespace, ref.name);
-      if (stored === undefined) answer.gone(undefined, pass);
-      else answer.store(stored, pass);
-      return stored;
-    });
+    return this.#through(
+      ref,
+      () => this.server.get(ref.gvk, ref.namespace, ref.name),
+      (stored, answer) => {
+        if (stored === undefined) answer.gone(undefined, pass);
+        else answer.store(stored, pass);
+      },
+    );
   }
 
   async apply(manifest: KubeObject, options: ApplyOptions): Promise<ApplyResult> {
@@ -120,11 +124,11 @@ export class FakeCluster implements Cluster {
     const { kind, metadata } = manifest;
     this.#begin({ verb: status ? 'status' : 'apply', kind, name: metadata.name }, manifest);
     const { fieldManager: manager, force, pass } = options;
-    return this.#through(refOf(manifest), (answer) => {
-      const result = this.server.apply({ manifest, manager, force, status });
-      answer.store(result.stored, pass);
-      return result;
-    });
+    return this.#through(
+      refOf(manifest),
+      () => this.server.apply({ manifest, manager, force, status }),
+      ({ stored }, answer) => answer.store(stored, pass),
+    );
   }
 
   async delete(
@@ -132,13 +136,15 @@ export class FakeCluster implements Cluster {
     { uid, pass }: DeleteOptions,
   ): Promise<'deleted' | 'deleting' | 'gone'> {
     this.#begin({ verb: 'delete', kind: ref.gvk.kind, name: ref.name });
-    return this.#through(ref, (answer) => {
-      const { namespace, name } = ref;
-      const result = this.server.delete(ref.gvk, { namespace, name, uid });
-      if (result === undefined) answer.gone(uid, pass);
-      else answer.deleting(uid, pass);
-      return result ?? 'gone';
-    });
+    const { namespace, name } = ref;
+    return this.#through(
+      ref,
+      () => this.server.delete(ref.gvk, { namespace, name, uid }) ?? 'gone',
+      (result, answer) => {
+        if (result === 'gone') answer.gone(uid, pass);
+        else answer.deleting(uid, pass);
+      },
+    );
   }
 
   resourceFor(gvk: Gvk): ResourceType | undefined {
@@ -155,7 +161,12 @@ export class FakeCluster implements Cluster {
     if (error !== undefined) throw error;
   }
 
-  #through<Result>(ref: ObjectRef, run: (answer: Answer) => Result): Result {
+  /** Acts on the server, and enters the answer into the watches: other things may happen before, between and after. */
+  async #through<Result>(
+    ref: ObjectRef,
+    act: () => Result,
+    enter: (result: Result, answer: Answer) => void,
+  ): Promise<Result> {
     const watches = [...this.#watches.values()].filter(
       ({ query, state }) => gvkKey(query.gvk) === gvkKey(ref.gvk) && state.kind === 'synced',
     );
@@ -177,7 +188,11 @@ export class FakeCluster implements Cluster {
       },
     };
     try {
-      return run(answer);
+      await this.pace?.();
+      const result = act();
+      await this.pace?.();
+      enter(result, answer);
+      return result;
     } finally {
       for (const { watch, ticket } of tickets) watch.store.end(ticket);
     }

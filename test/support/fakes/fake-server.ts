@@ -111,7 +111,7 @@ export class FakeServer {
     const entry = this.#entries.get(slot);
     if (entry === undefined) return undefined;
     if (uid !== undefined && uid !== entry.object.metadata.uid) {
-      throw new KubeError('conflict', 'Precondition failed', { status: 409 });
+      throw new KubeError('uid-mismatch', 'Precondition failed: uid', { status: 409 });
     }
     const { metadata } = entry.object;
     if ((metadata.finalizers ?? []).length === 0) {
