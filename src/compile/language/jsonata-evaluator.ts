@@ -8,6 +8,7 @@ import type { Scope } from './leaf.ts';
 import { nativeFunction } from './native-function.ts';
 import { operandTexts } from './operand-text.ts';
 import { plainResult } from './plain-json.ts';
+import { isFunctionName, ownListName, protectInput } from './protect-input.ts';
 import { concatenateName, isPresentName, rewrite } from './rewrite.ts';
 import { scopeOf, variablesOf } from './runtime-scope.ts';
 import { type SyntaxNode, walk } from './syntax-tree.ts';
@@ -48,6 +49,8 @@ export function createJsonataEvaluator(
     }
     parsed.registerFunction(concatenateName, concatenate);
     parsed.registerFunction(isPresentName, isPresent);
+    parsed.registerFunction(ownListName, ownList);
+    parsed.registerFunction(isFunctionName, (value: unknown) => typeof value === 'function');
   }
 
   return {
@@ -55,6 +58,7 @@ export function createJsonataEvaluator(
       const authored = authoredMessages(tree);
       assignFunctions(parsed, tree);
       rewrite(tree, (operators) => operandTexts(source, tokens, operators));
+      protectInput(tree);
       return (scope) =>
         inTurn(async () => {
           try {
@@ -116,6 +120,13 @@ function concatenate(names: unknown, ...operands: unknown[]): string {
 
 function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
+}
+
+/** A copy of a list of the input; lists that JSONata made stay, for it marked them. */
+function ownList(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  const marks = value as { readonly sequence?: unknown; readonly cons?: unknown };
+  return marks.sequence === true || marks.cons === true ? value : [...value];
 }
 
 /** The messages that the author wrote into the expression: these may be shown. */

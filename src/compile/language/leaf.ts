@@ -62,6 +62,8 @@ export interface Reference {
   readonly offset: number;
   /** Offset of each step of `path`, same base. */
   readonly stepOffsets: readonly number[];
+  /** So many steps lead to a value that may also come from elsewhere: in `(spec.a ?? {"b": 1}).b`, `b` need not be a field of `spec.a`. */
+  readonly mixedFrom?: number;
   /** For `now` and `random`: it is evaluated only where a value read from `observed` is missing (`observed.x.y ?? $now()`). */
   readonly behindObserved?: true;
 }

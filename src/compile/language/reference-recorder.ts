@@ -7,6 +7,8 @@ export interface Origin {
   readonly path: readonly string[];
   readonly offset: number;
   readonly stepOffsets: readonly number[];
+  /** See {@link Reference.mixedFrom}. */
+  readonly mixedFrom?: number;
 }
 
 /** Roots that stand beside the resource's fields in the input. */
@@ -18,6 +20,8 @@ export interface ReferenceRecorder {
   begin(origin: Origin): Origin;
   /** The origin one name further. */
   step(origin: Origin, name: string, offset: number): Origin;
+  /** The origin as one of several that a value may come from, new values among them. */
+  mix(origin: Origin): Origin;
   /** The value at the origin is used. */
   record(origin: Origin, exact: boolean): void;
   /** `$now()`, `$randomString()` and the like. */
@@ -46,12 +50,20 @@ export function createReferenceRecorder(): ReferenceRecorder {
 
   function record(origin: Origin, exact: boolean): void {
     open.delete(origin);
-    const { root, path, offset, stepOffsets } = origin;
+    const { root, path, offset, stepOffsets, mixedFrom } = origin;
     if (root === 'root') {
       recordEverything(offset);
     } else {
       const isWhole = root === 'resource' && path.length === 0;
-      add({ root, path, exact: exact && !isWhole, offset, stepOffsets });
+      const isMixed = mixedFrom !== undefined && mixedFrom < path.length;
+      add({
+        root,
+        path,
+        exact: exact && !isWhole,
+        offset,
+        stepOffsets,
+        ...(isMixed ? { mixedFrom } : {}),
+      });
     }
   }
 
@@ -66,6 +78,11 @@ export function createReferenceRecorder(): ReferenceRecorder {
     step(origin, name, offset) {
       open.delete(origin);
       return begin(oneStep(origin, name, offset));
+    },
+    mix(origin) {
+      if (origin.mixedFrom !== undefined || origin.root === 'root') return origin;
+      open.delete(origin);
+      return begin({ ...origin, mixedFrom: origin.path.length });
     },
     record,
     recordSource(root, offset, behindObserved) {

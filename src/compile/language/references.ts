@@ -127,6 +127,13 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
     }
   }
 
+  /** One of these values; where a new one is among them, what is read of it need not be there in the others. */
+  function mixed(values: readonly Value[]): Value {
+    const all = union(values);
+    const isPure = values.every((value) => value.origins.length + value.callables.length > 0);
+    return isPure ? all : { ...all, origins: all.origins.map(recorder.mix) };
+  }
+
   function useAll(nodes: readonly (SyntaxNode | undefined)[], place: Place): void {
     for (const node of nodes) if (node !== undefined) use(visit(node, place));
   }
@@ -171,7 +178,7 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
   function visitUnary(node: SyntaxNode, place: Place): Value {
     if (Array.isArray(node.lhs)) return visitPairs(node.lhs, place);
     if (node.expressions !== undefined) {
-      return union(node.expressions.map((expression) => visit(expression, place)));
+      return mixed(node.expressions.map((expression) => visit(expression, place)));
     }
     useAll([node.expression], place);
     return nothing;
@@ -190,7 +197,7 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
     if (isObserved) observedDefaults++;
     const fallback = visit(node.else, place);
     if (isObserved) observedDefaults--;
-    return union([value, fallback]);
+    return mixed([value, fallback]);
   }
 
   function visitBlock(node: SyntaxNode, { context, frame }: Place): Value {
@@ -343,7 +350,7 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
           for (const arg of args) use(arg);
           return nothing;
         }
-        if (builtin.gives === 'all') return union(args);
+        if (builtin.gives === 'all') return mixed(args);
         for (const arg of args.slice(1)) use(arg);
         return first;
     }

@@ -1,4 +1,5 @@
 import {
+  callOf,
   isDefaultOperator,
   isElvisOperator,
   leftOf,
@@ -52,7 +53,7 @@ function rewriteConcatenation(
   }
   if (left !== undefined) operands.unshift(left);
   const names: SyntaxNode = { type: 'value', value: describe(operators) };
-  become(node, call(concatenateName, [names, ...operands], node.position));
+  become(node, callOf(concatenateName, [names, ...operands], node.position));
 }
 
 /** `a ?? b` becomes `( $held := a; present($held) ? $held : b )`, which also evaluates `a` only once. */
@@ -69,17 +70,7 @@ function rewriteDefault(node: SyntaxNode, test: (held: SyntaxNode) => SyntaxNode
 }
 
 function present(held: SyntaxNode): SyntaxNode {
-  return call(isPresentName, [held], undefined);
-}
-
-function call(name: string, args: SyntaxNode[], position: number | undefined): SyntaxNode {
-  const node: SyntaxNode = {
-    type: 'function',
-    value: '(',
-    procedure: { type: 'variable', value: name },
-    arguments: args,
-  };
-  return position === undefined ? node : { ...node, position };
+  return callOf(isPresentName, [held]);
 }
 
 /** Turns a node into another one; its parents keep pointing at it. */

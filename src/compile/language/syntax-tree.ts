@@ -119,3 +119,14 @@ export function firstPosition(node: SyntaxNode): number | undefined {
   }
   return first;
 }
+
+/** A call of a function by its name. */
+export function callOf(name: string, args: SyntaxNode[], position?: number): SyntaxNode {
+  const node: SyntaxNode = {
+    type: 'function',
+    value: '(',
+    procedure: { type: 'variable', value: name },
+    arguments: args,
+  };
+  return position === undefined ? node : { ...node, position };
+}
