@@ -142,6 +142,66 @@ ${configMap('settings', 'a: "${ vars.address }", b: "${ children.web.spec.ports[
   });
 });
 
+describe('compile/compile: paths', () => {
+  const schema = `
+            type: object
+            properties:
+              spec:
+                type: object
+                properties:
+                  on: { type: boolean }
+                  a: { type: object, properties: { x: { type: string } } }
+                  b: { type: object, properties: { y: { type: string } } }
+                  items: { type: array, items: { type: object, properties: { name: { type: string } } } }
+                  labels: { type: object, additionalProperties: { type: string } }
+              status: { type: object, x-kubernetes-preserve-unknown-fields: true }`;
+  const known = [
+    'spec.items[0].name',
+    'spec.labels."a.b/c"',
+    'spec.*',
+    'spec.items.{ "n": name }.n',
+    '$map(spec.items, function($i) { $i.name })',
+    '$lookup(spec.labels, "a")',
+    '$merge([spec.a, {"z": 1}]).z',
+    '(spec.on ? spec.a : spec.b).x',
+    '(spec.on ? spec.a : {"z": 1}).z',
+    '(spec.a ?? {"z": 1}).z',
+    '$append(spec.items, {"z": 1}).z',
+    '[spec.a, {"z": 1}].z',
+    '$each(spec.a, function($v, $k) { $k })',
+    'spec.items^(name).name',
+    'metadata.labels."x"',
+    'status.anything.at.all',
+  ];
+  for (const expression of known) {
+    test(`"${expression}" is no mistake`, () => {
+      assert.deepEqual(
+        compileThing(`  status: { v: '\${ ${expression} }' }\n`, schema).diagnostics,
+        [],
+      );
+    });
+  }
+
+  const unknown = [
+    ['spec.items[0].nam', 'spec.items.nam'],
+    ['$map(spec.items, function($i) { $i.nam })', 'spec.items.nam'],
+    ['$lookup(spec, "onn")', 'spec.onn'],
+    ['spec.items[nam = "a"]', 'spec.items.nam'],
+    ['spec.items^(nam)', 'spec.items.nam'],
+    ['(spec.on ? spec.a : spec.b).z', 'spec.a.z'],
+    ['(spec.aa ?? {"z": 1}).z', 'spec.aa'],
+    ['metadata.labells', 'metadata.labells'],
+  ] as const;
+  for (const [expression, path] of unknown) {
+    test(`"${expression}" is one`, () => {
+      const { diagnostics } = compileThing(`  status: { v: '\${ ${expression} }' }\n`, schema);
+      const [first] = diagnostics.filter(({ severity }) => severity === 'error');
+      assert.equal(first?.code, 'unknown-path');
+      assert.equal(first?.message, `Unknown field "${path}"`);
+    });
+  }
+});
+
 describe('compile/compile: its result', () => {
   test('warnings do not stand in the way of a plan', () => {
     const { plan, diagnostics } = compileThing(

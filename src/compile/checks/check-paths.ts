@@ -43,13 +43,28 @@ export function checkPaths({ parts, resource, diagnostics }: PathsOptions): void
   }
 
   for (const use of templateUses(parts)) {
-    for (const { slot, reference } of referencesOf(use.template)) {
-      const problem = problemOf(reference, use);
-      if (problem === undefined) continue;
+    const found = referencesOf(use.template).map((each) => ({
+      ...each,
+      problem: problemOf(each.reference, use),
+    }));
+    for (const { slot, reference, problem } of found) {
+      if (problem === undefined || isPastMix(reference, problem)) continue;
       const { offset, ...mistake } = problem;
-      diagnostics.report({ ...mistake, ...positionInLeaf(slot, offset) });
+      // The same step from another value (`(a ? children.x : children.y).status.z`) may be the one that is meant.
+      const isElsewhere = found.some(
+        (other) =>
+          other.slot === slot &&
+          other.problem === undefined &&
+          other.reference.stepOffsets.includes(offset),
+      );
+      if (!isElsewhere) diagnostics.report({ ...mistake, ...positionInLeaf(slot, offset) });
     }
   }
+}
+
+/** Is the step behind the place where other values come in? */
+function isPastMix({ mixedFrom, stepOffsets }: Reference, { offset }: Problem): boolean {
+  return mixedFrom !== undefined && stepOffsets.indexOf(offset) >= mixedFrom;
 }
 
 const besideResource = ['children', 'reads', 'vars'];
