@@ -45,6 +45,8 @@ type Again =
 /** The cache was behind: the object is read, and the intent made anew with it in the world. */
 async function readAndRenderAgain(pass: Pass, wanted: WantedElement): Promise<Again> {
   const { plan, element, intent } = wanted;
+  // Before the answer: what happens to the object while it is on its way must not be missed.
+  pass.interests.wanted(intent.ref);
   let live: StoredObject | undefined;
   try {
     live = await pass.context.cluster.get(intent.ref, worldWrite(pass), pass.signal);

@@ -50,5 +50,9 @@ function watch(pass: Pass, { intent }: WantedElement, { object }: StoredObject):
   pass.interests.wanted(intent.ref);
   // With this label the watch on the children sees it; else it takes one of its own.
   if (object.metadata.labels?.[ownerUidLabel] !== undefined) return true;
-  return pass.interests.conflict(intent.ref) !== undefined;
+  const watched = pass.interests.conflict(intent.ref);
+  // The watch of another resource may know by now that it is gone: nothing more will be told.
+  const isGone = watched?.stored?.object.metadata.uid !== object.metadata.uid;
+  if (watched?.state.kind === 'synced' && isGone) pass.context.follow(pass.key);
+  return watched !== undefined;
 }

@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict';
+import { KubeError } from '../../../src/kube/roles.ts';
+import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { settle } from '../fake-clock.ts';
+import { type HandmadeChild, planOf } from '../fakes/handmade-plan.ts';
+import { OperatorWorld } from '../fakes/operator-world.ts';
+import { SeededRandom } from './seeded-random.ts';
+
+/** How many histories a test runs: HOMEOSTAT_CONVERGENCE_RUNS=10000 for long, _SEED=<seed> _RUNS=1 to see one again. */
+export const convergenceRuns = {
+  count: Number(process.env.HOMEOSTAT_CONVERGENCE_RUNS ?? 150),
+  firstSeed: Number(process.env.HOMEOSTAT_CONVERGENCE_SEED ?? 1),
+} as const;
+
+const steps = 40;
+const owners = ['a', 'b'];
+const items = ['x', 'y', 'z'];
+
+/** A list of ConfigMaps, one that shows a Secret, one that shows the list, and one name that all resources want. */
+const children: readonly HandmadeChild[] = [
+  {
+    id: 'maps',
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    forEach: ({ resource }) => resource.spec.items as string[],
+    template: ({ resource }, { item }) => ({
+      metadata: { name: `${resource.metadata.name}-${item}` },
+      data: { text: resource.spec.text as string },
+    }),
+  },
+  {
+    id: 'copy',
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    readsUsed: ['secret'],
+    template: (view) => ({
+      metadata: { name: `${view.resource.metadata.name}-copy` },
+      data: { text: (view.read('secret')!.data as { text: string }).text },
+    }),
+  },
+  {
+    id: 'index',
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    tier: 1,
+    pathsRead: [],
+    template: (view) => ({
+      metadata: { name: `${view.resource.metadata.name}-index` },
+      data: {
+        text: view
+          .children('maps')
+          .map(({ metadata }) => metadata.name)
+          .join(),
+      },
+    }),
+  },
+  {
+    id: 'shared',
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    template: () => ({ metadata: { name: 'shared' }, data: { text: 'shared' } }),
+  },
+];
+
+const plan = planOf({
+  reads: [{ id: 'secret', apiVersion: 'v1', kind: 'Secret', name: () => 'secret' }],
+  children,
+  status: { maps: (view) => view.children('maps').length },
+});
+
+/** One random history of a world with two resources of one definition, and what must be so at its end. */
+export class OperatorHistory {
+  readonly log: string[] = [];
+  readonly #random: SeededRandom;
+  readonly #world = new OperatorWorld(plan);
+  readonly #running = new Map<string, Promise<unknown>>();
+
+  constructor(seed: number) {
+    this.#random = new SeededRandom(seed);
+  }
+
+  async run(): Promise<void> {
+    await this.#world.start();
+    // Requests take one to four turns: whatever else happens falls before, between or after.
+    // Some fail, before the server acts or when its answer is on its way.
+    let fails = true;
+    this.#world.cluster.pace = async () => {
+      for (let turns = this.#random.below(4); turns >= 0; turns--) await settle();
+      if (!fails || this.#random.chance(0.96)) return;
+      this.log.push('connection lost');
+      throw new KubeError('connection-lost', 'socket hang up', { status: 0 });
+    };
+    for (let step = 0; step < steps; step++) {
+      await this.#step();
+      if (this.#random.chance(0.5)) await settle();
+    }
+    fails = false;
+    await this.#rest();
+    this.#check();
+    await this.#checkRest();
+  }
+
+  async #step(): Promise<void> {
+    const random = this.#random;
+    const owner = random.pick(owners) ?? '';
+    const action = random.pick([
+      () => this.#work(),
+      () => this.#work(),
+      () => this.#work(),
+      () => this.#deliver(),
+      () => this.#deliver(),
+      () => this.#putOwner(owner),
+      () => this.#putOwner(owner),
+      () => this.#remove('apps.example.com/v1', 'PodSet', owner),
+      () => this.#meddle(),
+      () => this.#meddle(),
+      () => this.#stranger(),
+      () => this.#secret(),
+      () => this.#collectGarbage(),
+      () => this.#restart(),
+    ]);
+    await action?.();
+  }
+
+  /** Starts a pass of a queued key that is not in a worker. */
+  #work(): void {
+    const ready = [...this.#world.queued.keys()].filter((key) => !this.#running.has(key));
+    const key = this.#random.pick(ready);
+    if (key === undefined) return;
+    this.log.push(`pass ${key}`);
+    const pass = this.#world.runOne(key).then((end) => {
+      this.#running.delete(key);
+      // As the worker loop does.
+      if (end.kind === 'thrown') this.#world.queued.set(key, 'normal');
+      this.log.push(`end ${key} ${end.kind}`);
+    });
+    this.#running.set(key, pass);
+  }
+
+  /** A new process takes over: nothing is remembered. */
+  async #restart(): Promise<void> {
+    if (this.#running.size > 0 || this.#random.chance(0.5)) return;
+    this.log.push('restart');
+    await this.#world.restart(plan);
+  }
+
+  #deliver(): void {
+    if (this.#world.cluster.deliver()) this.log.push('deliver');
+  }
+
+  #putOwner(name: string): void {
+    const wanted = items.filter(() => this.#random.chance(0.5));
+    const text = this.#random.pick(['one', 'two']);
+    const present = this.#world.get('apps.example.com/v1', 'PodSet', name);
+    this.log.push(`owner ${name} ${wanted} ${text}`);
+    if (present === undefined) this.#world.podSet(name, { items: wanted, text });
+    else this.#world.edit(present, { spec: { items: wanted, text } });
+  }
+
+  /** Somebody edits, strips or deletes a ConfigMap. */
+  #meddle(): void {
+    const object = this.#random.pick(this.#configMaps());
+    if (object === undefined) return;
+    const { metadata } = object;
+    const how = this.#random.pick(['data', 'labels', 'owners', 'delete']);
+    this.log.push(`meddle ${metadata.name} ${how}`);
+    if (how === 'data') this.#world.edit(object, { data: { text: 'meddled' } });
+    if (how === 'labels') this.#world.edit(object, { metadata: { ...metadata, labels: {} } });
+    if (how === 'owners') {
+      this.#world.edit(object, { metadata: { ...metadata, ownerReferences: [] } });
+    }
+    if (how === 'delete') this.#world.remove(object);
+  }
+
+  /** A stranger comes or goes where a child may be wanted. */
+  #stranger(): void {
+    const name = `${this.#random.pick(owners)}-${this.#random.pick([...items, 'copy', 'index'])}`;
+    const present = this.#world.get('v1', 'ConfigMap', name);
+    if (present !== undefined && !isStranger(present)) return;
+    this.log.push(`stranger ${name} ${present === undefined ? 'comes' : 'goes'}`);
+    if (present !== undefined) this.#world.remove(present);
+    else this.#put('ConfigMap', name, 'stranger');
+  }
+
+  #secret(): void {
+    const text = this.#random.pick(['one', 'two', undefined]);
+    this.log.push(`secret ${text}`);
+    if (text === undefined) this.#remove('v1', 'Secret', 'secret');
+    else this.#put('Secret', 'secret', text);
+  }
+
+  /** What the garbage collector does: objects whose owner is gone go. */
+  #collectGarbage(): void {
+    const uids = new Set(
+      owners.map((name) => this.#world.get('apps.example.com/v1', 'PodSet', name)?.metadata.uid),
+    );
+    for (const object of this.#configMaps()) {
+      const { ownerReferences = [], name } = object.metadata;
+      if (ownerReferences.length === 0 || ownerReferences.some(({ uid }) => uids.has(uid)))
+        continue;
+      this.log.push(`collect ${name}`);
+      this.#world.remove(object);
+    }
+  }
+
+  async #rest(): Promise<void> {
+    this.log.push('rest');
+    // Only if it has to be: it wakes everybody, and would hide a change that was lost.
+    if (this.#secretText() === undefined) this.#put('Secret', 'secret', 'last');
+    for (let rounds = 0; rounds < 200; rounds++) {
+      await settle();
+      this.#collectGarbage();
+      this.#deliver();
+      this.#work();
+      const isIdle = this.#running.size === 0 && this.#world.queued.size === 0;
+      if (isIdle && !this.#world.cluster.deliver()) return;
+      if (rounds % 3 === 0) await Promise.all(this.#running.values());
+    }
+    throw new Error('Expected the world to come to rest');
+  }
+
+  #check(): void {
+    const wanted = new Map<string, string>();
+    for (const name of owners) {
+      const resource = this.#world.get('apps.example.com/v1', 'PodSet', name);
+      if (resource === undefined) continue;
+      const spec = resource.spec as { items: string[]; text: string };
+      for (const item of spec.items) wanted.set(`${name}-${item}`, spec.text);
+      wanted.set(`${name}-copy`, this.#secretText() ?? '');
+    }
+    for (const [name, text] of wanted) this.#checkPresent(name, text);
+    for (const object of this.#configMaps()) this.#checkWanted(object, wanted);
+  }
+
+  /** Is an object as wanted, or reported as somebody else's? */
+  #checkPresent(name: string, text: string): void {
+    const object = this.#world.get('v1', 'ConfigMap', name);
+    assert.ok(object, `${name} is missing`);
+    const [owner = ''] = name.split('-');
+    const { uid } = this.#world.get('apps.example.com/v1', 'PodSet', owner)?.metadata ?? {};
+    const isOurs = object.metadata.ownerReferences?.some((reference) => reference.uid === uid);
+    if (isOurs) assert.deepEqual(object.data, { text }, name);
+    else assert.match(this.#world.ready(owner), /Conflict/, `${name} is in the way of ${owner}`);
+  }
+
+  /** Is what carries the label of a present owner wanted? The rest is not found any more, and not ours to take away. */
+  #checkWanted({ metadata }: KubeObject, wanted: ReadonlyMap<string, string>): void {
+    const { name, labels } = metadata;
+    if (wanted.has(name) || name === 'shared' || name.endsWith('-index')) return;
+    const [owner = ''] = name.split('-');
+    const { uid } = this.#world.get('apps.example.com/v1', 'PodSet', owner)?.metadata ?? {};
+    if (uid === undefined || labels?.['homeostat.dev/owner-uid'] !== uid) return;
+    const ready = this.#world.ready(owner);
+    // A child with an element in trouble keeps what it has.
+    assert.match(ready, /Conflict/, `${name} should be gone, ${owner} says ${ready}`);
+  }
+
+  /** At rest a pass of everything writes nothing. */
+  async #checkRest(): Promise<void> {
+    this.#world.cluster.takeWrites();
+    this.#world.cluster.pace = undefined;
+    for (const name of owners) await this.#world.runOne(`default/${name}`);
+    assert.deepEqual(this.#world.cluster.requests, []);
+  }
+
+  #put(kind: string, name: string, text: string): void {
+    const metadata = { name, namespace: 'default' };
+    this.#world.cluster.server.put({ apiVersion: 'v1', kind, metadata, data: { text } });
+  }
+
+  #secretText(): string | undefined {
+    const secret = this.#world.get('v1', 'Secret', 'secret');
+    return (secret?.data as { text: string } | undefined)?.text;
+  }
+
+  #remove(apiVersion: string, kind: string, name: string): void {
+    const object = this.#world.get(apiVersion, kind, name);
+    if (object === undefined) return;
+    this.log.push(`remove ${kind} ${name}`);
+    this.#world.remove(object);
+  }
+
+  #configMaps(): readonly KubeObject[] {
+    return this.#world
+      .names('v1', 'ConfigMap')
+      .flatMap((name) => this.#world.get('v1', 'ConfigMap', name) ?? []);
+  }
+}
+
+/** Neither labelled nor owned: nobody's, or made so by meddling with what was applied by us. */
+function isStranger({ metadata }: KubeObject): boolean {
+  const isLabelled = metadata.labels?.['homeostat.dev/owner-uid'] !== undefined;
+  return !isLabelled && (metadata.ownerReferences ?? []).length === 0;
+}
