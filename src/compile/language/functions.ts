@@ -208,7 +208,11 @@ function lengthArgument(value: unknown): number {
 }
 
 function wrongArgument(name: string, expected: string, found: unknown): ExpressionError {
-  const kind = found === null ? 'null' : Array.isArray(found) ? 'a list' : `a ${typeof found}`;
+  const kind = Array.isArray(found)
+    ? 'a list'
+    : isJsonObject(found)
+      ? 'an object'
+      : `a ${typeof found}`;
   return new ExpressionError(
     'evaluation-failed',
     `Expected ${expected} as the argument of $${name}(), found ${kind}`,

@@ -79,6 +79,9 @@ describe('compile/language guards', () => {
     ['deep brackets', `${'('.repeat(5_000)}1${')'.repeat(5_000)}`],
     ['long sources', `"${'x'.repeat(20_000)}"`],
     ['nested defaults', `${'('.repeat(30)}a${' ?? 1)'.repeat(30)}`],
+    ['nested defaults in double brackets', `${'(('.repeat(15)}a${')) ?? 1'.repeat(15)}`],
+    ['nested defaults in paths', `${'('.repeat(30)}a${' ?? 1).b'.repeat(30)}`],
+    ['nested defaults in arguments', `${'$f(1, '.repeat(30)}a${' ?? 1) & "x"'.repeat(30)} ?? 1`],
     ['nested elvises', `${'['.repeat(30)}a${' ?: 1]'.repeat(30)}`],
     ['large trees', `[${'a.b.c.d,'.repeat(1_900)}1]`],
     ['large regular expressions', '$match(a, /((a{99}){99}){99}/)'],
@@ -89,6 +92,18 @@ describe('compile/language guards', () => {
         problems.map(({ code }) => code),
         ['forbidden-expression'],
       );
+    });
+  }
+
+  for (const source of [
+    `[${'(a) ?? $string(b) ?? 0, '.repeat(40)}1]`,
+    `{${Array.from({ length: 40 }, (_, key) => `"k${key}": list[0] ?? (b ?: 1)`).join(', ')}}`,
+    `${'a ?? '.repeat(60)}1`,
+    `((((a ?? 1).b ?? 2).c ?? 3).d ?? 4)`,
+  ]) {
+    test(`allows ${source.slice(0, 40)}... with many defaults`, async () => {
+      const { problems } = createTestParser().parse(`\${ ${source} }`);
+      assert.deepEqual(problems, []);
     });
   }
 

@@ -23,8 +23,8 @@ export const limits = {
   sourceLength: 16 * 1024,
   /** Brackets within brackets in the source. */
   sourceDepth: 64,
-  /** `??` and `?:` behind a closing bracket: JSONata parses what stands left of them twice. */
-  repeatedDefaults: 8,
+  /** `??` and `?:` within the left sides of others: JSONata parses these sides twice. */
+  nestedDefaults: 8,
   /** Nodes of one syntax tree. */
   nodes: 5_000,
   /** Values (scalars, lists, objects) in a result. */

@@ -167,7 +167,7 @@ export function printable(place: string, value: unknown): string {
     default:
       break;
   }
-  const found = Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+  const found = Array.isArray(value) ? 'a list' : value instanceof Object ? 'an object' : 'none';
   throw new ExpressionError(
     'evaluation-failed',
     `Expected a text, number or boolean for "${place}", found ${found}; the helpers json and yaml print lists and objects`,

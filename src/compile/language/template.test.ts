@@ -111,7 +111,7 @@ describe('compile/language Handlebars', () => {
     [
       '{{spec.odd}}',
       'evaluation-failed',
-      'Expected a text, number or boolean for "spec.odd", found a object',
+      'Expected a text, number or boolean for "spec.odd", found an object',
     ],
     ['{{lt spec.size "a"}}', 'evaluation-failed', 'Expected two numbers or two texts'],
     ['{{join metadata.name}}', 'evaluation-failed', 'Expected a list as the argument of "join"'],
