@@ -19,4 +19,4 @@ export {
   isElvisOperator,
   type SyntaxNode,
 } from './syntax-tree.ts';
-export { type TemplateHelper, templateHelpers } from './template-helpers.ts';
+export { type TemplateHelper, templateHelpers } from './template/template-helpers.ts';

@@ -2,7 +2,7 @@ import type { FunctionTools } from './functions.ts';
 import { createJsonataCompiler, type JsonataCompiler } from './jsonata-compiler.ts';
 import type { Expression, Leaf, LeafParser, LeafProblem, ParsedLeaf, Reference } from './leaf.ts';
 import { type ExpressionPart, splitLeaf } from './leaf-text.ts';
-import { parseTemplate } from './template-parser.ts';
+import { parseTemplate } from './template/template-parser.ts';
 
 /** What the functions `$parseYaml`, `$yaml` and `$isReady` are made of; they belong to other rooms. */
 export type LeafParserOptions = FunctionTools;

@@ -2,11 +2,11 @@
  * Renders Handlebars' syntax tree. Handlebars' own runtime is not used: it cannot name what is missing, prints objects as
  * `[object Object]`, bounds neither loops nor output, and needs code generation. The results are those of its strict mode without escaping.
  */
-import { ExpressionError } from './expression-error.ts';
-import type { FunctionTools } from './functions.ts';
-import type { Scope } from './leaf.ts';
-import { limits } from './limits.ts';
-import { isVariableName } from './runtime-scope.ts';
+import { ExpressionError } from '../expression-error.ts';
+import type { FunctionTools } from '../functions.ts';
+import type { Scope } from '../leaf.ts';
+import { limits } from '../limits.ts';
+import { isVariableName } from '../runtime-scope.ts';
 import {
   isTruthy,
   ownProperty,

@@ -1,6 +1,6 @@
 import Handlebars from 'handlebars';
-import type { LeafProblem } from './leaf.ts';
-import { limits } from './limits.ts';
+import type { LeafProblem } from '../leaf.ts';
+import { limits } from '../limits.ts';
 
 /** Handlebars' syntax tree, as far as we allow it. */
 export type Program = hbs.AST.Program;

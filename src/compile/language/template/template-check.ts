@@ -1,6 +1,6 @@
-import { nearestName } from '../../util/nearest-name.ts';
-import type { LeafProblem } from './leaf.ts';
-import { isVariableName, variableNames } from './runtime-scope.ts';
+import { nearestName } from '../../../util/nearest-name.ts';
+import type { LeafProblem } from '../leaf.ts';
+import { isVariableName, variableNames } from '../runtime-scope.ts';
 import { type TemplateHelper, templateHelpers } from './template-helpers.ts';
 import {
   type BlockName,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import Handlebars from 'handlebars';
-import type { ExpressionError } from './expression-error.ts';
-import type { Reference } from './leaf.ts';
-import { createTestParser, expressionOf, testScope } from './test-scope.ts';
+import type { ExpressionError } from '../expression-error.ts';
+import type { Reference } from '../leaf.ts';
+import { createTestParser, expressionOf, testScope } from '../test-scope.ts';
 
 const root = {
   metadata: { name: 'web', labels: { app: 'shop', tier: 'front' } },

@@ -1,6 +1,6 @@
-import type { Reference } from './leaf.ts';
-import { createReferenceRecorder, type Origin } from './reference-recorder.ts';
-import { isVariableName } from './runtime-scope.ts';
+import type { Reference } from '../leaf.ts';
+import { createReferenceRecorder, type Origin } from '../reference-recorder.ts';
+import { isVariableName } from '../runtime-scope.ts';
 import {
   isScoped,
   offsetOf,

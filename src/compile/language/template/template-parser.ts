@@ -1,7 +1,7 @@
-import { evaluationError } from './evaluation-error.ts';
-import type { FunctionTools } from './functions.ts';
-import type { LeafProblem, ParsedLeaf, Reference, Scope } from './leaf.ts';
-import { limits } from './limits.ts';
+import { evaluationError } from '../evaluation-error.ts';
+import type { FunctionTools } from '../functions.ts';
+import type { LeafProblem, ParsedLeaf, Reference, Scope } from '../leaf.ts';
+import { limits } from '../limits.ts';
 import { checkTemplate } from './template-check.ts';
 import { findTemplateReferences } from './template-references.ts';
 import { compileTemplate } from './template-render.ts';

@@ -1,10 +1,10 @@
-import { canonicalJson } from '../../util/canonical-json.ts';
-import { deepEqual } from '../../util/deep-equal.ts';
-import { ExpressionError } from './expression-error.ts';
-import type { FunctionTools } from './functions.ts';
-import { limits } from './limits.ts';
-import { plainResult } from './plain-json.ts';
-import { encodeBase64 } from './text-encoding.ts';
+import { canonicalJson } from '../../../util/canonical-json.ts';
+import { deepEqual } from '../../../util/deep-equal.ts';
+import { ExpressionError } from '../expression-error.ts';
+import type { FunctionTools } from '../functions.ts';
+import { limits } from '../limits.ts';
+import { plainResult } from '../plain-json.ts';
+import { encodeBase64 } from '../text-encoding.ts';
 
 /** A helper of Handlebars texts. */
 export interface TemplateHelper {
