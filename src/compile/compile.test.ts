@@ -229,6 +229,17 @@ describe('compile/compile: its result', () => {
     assert.equal(diagnostics.at(-1)?.path, '/spec/vars/v99');
   });
 
+  test('a plan is frozen, and every compile of the same definition gives an equal one', () => {
+    const body = `  children:\n${configMap('a', '')}`;
+    const [one, other] = [planOfThing(body), planOfThing(body)];
+    const parts = [one, one.tiers, one.tiers[0], one.children, one.children[0], one.reads];
+    assert.ok(parts.every((part) => Object.isFrozen(part)));
+    assert.equal(one.children[0], one.tiers[0]?.[0]);
+    const { startPhase: _, ...data } = one;
+    const { startPhase: __, ...otherData } = other;
+    assert.deepEqual(data, otherData);
+  });
+
   test('a draft without a schema gives no mistakes that only come of that', () => {
     const text = `apiVersion: homeostat.dev/v1alpha1
 kind: OperatorDefinition

@@ -73,7 +73,7 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
     definition,
     resourceType: types.resource,
     ...plans,
-    tiers: tiers.map((ids) => ids.map((id) => planOf(plans, id))),
+    tiers: Object.freeze(tiers.map((ids) => Object.freeze(ids.map((id) => planOf(plans, id))))),
     startPhase: (input) => startPhase(shared, input),
   };
   return { plan: Object.freeze(plan), diagnostics: found };

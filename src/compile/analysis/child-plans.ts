@@ -1,5 +1,5 @@
 import type { SourceMap } from '../../definition/index.ts';
-import type { ChildParts, DefinitionParts } from '../definition-parts.ts';
+import type { ChildParts, DefinitionParts, ReadParts } from '../definition-parts.ts';
 import type { ChildPlan, FieldPath, ReadPlan } from '../operator-plan.ts';
 import type { SlotReference } from '../template/template.ts';
 import { pathsBelow, shortest, statusPaths } from './read-paths.ts';
@@ -54,27 +54,29 @@ export function createPlans({ parts, uses, source }: PlansOptions): Plans {
     };
   }
 
-  return {
-    children: parts.children.map(childPlan),
-    reads: parts.reads.map((read): ReadPlan => {
-      const { id, gvk, by, optional } = read.definition;
-      const pathsRead = pathsBelow(anywhere, 'reads', id);
-      if (by.kind === 'name') return { id, gvk, by: 'name', optional, pathsRead };
-      const shape = shapeOfSelector(read, parts.vars);
-      const watchSelector = watchSelectorOf(shape);
-      const indexKey = [...(shape.labels ?? [])].find(([, value]) => value === undefined)?.[0];
-      return {
-        id,
-        gvk,
-        by: 'selector',
-        optional,
-        pathsRead,
-        ...(watchSelector === undefined ? {} : { watchSelector }),
-        ...(indexKey === undefined ? {} : { indexKey }),
-      };
-    }),
+  function readPlan(read: ReadParts): ReadPlan {
+    const { id, gvk, by, optional } = read.definition;
+    const pathsRead = pathsBelow(anywhere, 'reads', id);
+    if (by.kind === 'name') return { id, gvk, by: 'name', optional, pathsRead };
+    const shape = shapeOfSelector(read, parts.vars);
+    const watchSelector = watchSelectorOf(shape);
+    const indexKey = [...(shape.labels ?? [])].find(([, value]) => value === undefined)?.[0];
+    return {
+      id,
+      gvk,
+      by: 'selector',
+      optional,
+      pathsRead,
+      ...(watchSelector === undefined ? {} : { watchSelector }),
+      ...(indexKey === undefined ? {} : { indexKey }),
+    };
+  }
+
+  return Object.freeze({
+    children: Object.freeze(parts.children.map((child) => Object.freeze(childPlan(child)))),
+    reads: Object.freeze(parts.reads.map((read) => Object.freeze(readPlan(read)))),
     statusPathsRead: statusPaths(outsideStatus),
-  };
+  });
 }
 
 /** What `ready` reads of its own `$child`. */
