@@ -50,7 +50,9 @@ describe('http/health-server', () => {
   test('is ready when a definition is refused', async () => {
     const refused = { kind: 'refused', message: 'no', diagnostics: [] } as const;
     await withServer(viewOf({ kind: 'running' }, refused), async (url) => {
-      assert.equal((await fetch(`${url}/readyz`)).status, 200);
+      const response = await fetch(`${url}/readyz?verbose`);
+      assert.equal(response.status, 200);
+      assert.equal(await response.text(), '[+]d0 running\n[-]d1 refused: no\nok\n');
     });
   });
 

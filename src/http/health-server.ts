@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Express } from 'express';
-import type { RuntimeView } from '../runtime/index.ts';
+import type { DefinitionView, RuntimeView } from '../runtime/index.ts';
 import type { ReadableMetricRegistry } from '../telemetry/index.ts';
 
 export interface HealthServerOptions {
@@ -22,7 +22,7 @@ export interface HealthServer {
 }
 
 /**
- * Serves `/healthz` (the event loop turns), `/readyz` (every definition runs or is refused; `?verbose` lists them) and `/metrics`.
+ * Serves `/healthz` (the event loop turns), `/readyz` (every definition runs or is refused; `?verbose` lists them with what stands in their way) and `/metrics`.
  * @throws Error of `node:net` when the address cannot be had (`EADDRINUSE`, ...)
  */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
@@ -46,9 +46,7 @@ function createApp({ metrics, view, observe }: HealthServerOptions): Express {
   });
   app.get('/readyz', (request, response) => {
     const { isReady, definitions } = view();
-    const lines = definitions.map(
-      ({ name, state }) => `${state.kind === 'running' ? '[+]' : '[-]'}${name} ${state.kind}\n`,
-    );
+    const lines = definitions.map(lineOf);
     const verdict = isReady ? 'ok\n' : 'not ready\n';
     const isVerbose = request.query.verbose !== undefined;
     response
@@ -61,6 +59,13 @@ function createApp({ metrics, view, observe }: HealthServerOptions): Express {
     response.set('content-type', metrics.contentType).send(await metrics.expose());
   });
   return app;
+}
+
+/** `[+]podset running`; what a definition cannot watch stands behind it. */
+function lineOf({ name, state, problems }: DefinitionView): string {
+  const isWell = state.kind === 'running' && problems.length === 0;
+  const why = 'message' in state ? [state.message] : problems;
+  return `[${isWell ? '+' : '-'}]${name} ${[state.kind, ...why].join(': ')}\n`;
 }
 
 function listen(app: Express, { host, port }: HealthServerOptions): Promise<Server> {

@@ -54,9 +54,7 @@ export class DefinitionRunner {
       state: this.#state,
       instances: this.#operator?.instances ?? 0,
       queued: this.#controller?.depth ?? 0,
-      problems:
-        this.#operator?.problems().map(({ watching, error }) => `${watching}: ${error.message}`) ??
-        [],
+      problems: problemsOf(this.#operator),
     };
   }
 
@@ -128,13 +126,20 @@ export class DefinitionRunner {
     try {
       await operator.start(signal);
       this.#state = { kind: 'running' };
-      this.#logger.info({ instances: operator.instances }, 'Definition running');
+      this.#tellRunning(operator);
       await Promise.all([controller.run(signal), this.#resync(plan, operator, controller, signal)]);
     } finally {
       operator.stop();
       this.#controller = undefined;
       this.#operator = undefined;
     }
+  }
+
+  #tellRunning(operator: Operator): void {
+    const { instances } = operator;
+    const problems = problemsOf(operator);
+    if (problems.length === 0) this.#logger.info({ instances }, 'Definition running');
+    else this.#logger.warn({ instances, problems }, 'Definition running');
   }
 
   /** Runs every resource once in a while, as a net under all that watches might miss. */
@@ -152,6 +157,10 @@ export class DefinitionRunner {
       for (const key of operator.keys()) controller.enqueue(key, 'low');
     }
   }
+}
+
+function problemsOf(operator: Operator | undefined): readonly string[] {
+  return operator?.problems().map(({ watching, error }) => `${watching}: ${error.message}`) ?? [];
 }
 
 function messageOf(error: unknown): string {
