@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import Handlebars from 'handlebars';
 import type { ExpressionError } from '../expression-error.ts';
 import type { Reference } from '../leaf.ts';
+import { isCovered, recording } from '../test-recording.ts';
 import { createTestParser, expressionOf, testScope } from '../test-scope.ts';
 
 const root = {
@@ -61,6 +62,14 @@ describe('compile/language Handlebars', () => {
       // The runtime of Handlebars prints comments and all; strict makes missing values throw.
       const expected = Handlebars.compile(text, { noEscape: true, strict: true })(root);
       assert.equal(render(text), expected);
+    });
+
+    test(`knows what ${JSON.stringify(text)} reads`, () => {
+      const reads = new Set<string>();
+      const expression = expressionOf(text);
+      const watched = recording(root, [], reads) as typeof root;
+      expression.evaluate(testScope(watched));
+      for (const read of reads) assert.ok(isCovered(read, expression.references), read);
     });
   }
 
