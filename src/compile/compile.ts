@@ -59,7 +59,7 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   checkForEach(parts, diagnostics);
   checkSelectors(parts, diagnostics);
   checkScope(parts, schemas, diagnostics);
-  warnAboutWhen(parts, diagnostics);
+  warnAboutWhen({ parts, uses, diagnostics });
   warnAboutZeros(parts, diagnostics);
   warnAboutSecrets({ parts, uses, kind: definition.kind.gvk.kind, diagnostics });
   const tiers = orderChildren(parts, diagnostics);

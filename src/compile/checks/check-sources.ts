@@ -2,7 +2,6 @@ import type { UsesFinder } from '../analysis/uses.ts';
 import type { DefinitionParts } from '../definition-parts.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { positionInLeaf } from '../template/slot-position.ts';
-import { referencesOf } from '../template/template.ts';
 import { templateUses } from './template-use.ts';
 
 export interface SourcesOptions {
@@ -33,17 +32,16 @@ export function checkSources({ parts, uses, diagnostics }: SourcesOptions): void
   }
 }
 
-/** A restart of one child would delete the other. */
-export function warnAboutWhen(parts: DefinitionParts, diagnostics: Diagnostics): void {
-  for (const { when } of parts.children) {
-    if (when === undefined) continue;
-    for (const { slot, reference } of referencesOf(when)) {
+/** A restart of one child would delete the other. Also through vars. */
+export function warnAboutWhen({ parts, uses, diagnostics }: SourcesOptions): void {
+  for (const { definition, when } of parts.children) {
+    for (const { slot, reference } of uses.of(when).references) {
       if (reference.root !== 'children') continue;
       const id = reference.path[0] ?? 'id';
       diagnostics.report({
         severity: 'warning',
         code: 'suspicious-expression',
-        message: `"when" reads "children.${id}": a change of that child can delete this one`,
+        message: `"when" of "${definition.id}" reads "children.${id}": a change there can delete this child`,
         hint: `Write "after: [${id}]" for what must be there first`,
         ...positionInLeaf(slot, reference.offset),
       });
