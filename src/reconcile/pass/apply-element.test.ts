@@ -277,6 +277,36 @@ describe('reconcile/pass conflicts', () => {
   });
 });
 
+describe('reconcile/pass conflicts that end while they are looked at', () => {
+  const strangers = [
+    ['an object of another resource', { 'homeostat.dev/owner-uid': 'somebody' }],
+    ['an object without labels', {}],
+  ] as const;
+  for (const [what, labels] of strangers) {
+    test(`${what} that goes while the answer is on its way is not waited for`, async () => {
+      const world = new OperatorWorld(podSetPlan());
+      await world.start();
+      world.podSet('a', { size: 3 });
+      world.cluster.deliver();
+      // The cache does not know it yet.
+      const stranger = foreign(world, { labels });
+      let turns = 0;
+      world.cluster.pace = async () => {
+        turns++;
+        // The server has refused the apply (1), was asked for the object (2) and has answered (3).
+        if (turns !== 3) return;
+        world.cluster.deliver();
+        world.remove(stranger);
+        world.cluster.deliver();
+      };
+      await world.runOne(key);
+      await world.settle();
+      assert.equal((deployment(world).spec as { replicas: number }).replicas, 3);
+      assert.match(world.ready('a'), /Progressing/);
+    });
+  }
+});
+
 describe('reconcile/pass failures of requests', () => {
   test('a permanent one is told and looked at again after retry.permanent', async () => {
     const world = new OperatorWorld(podSetPlan());

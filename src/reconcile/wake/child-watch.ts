@@ -7,6 +7,7 @@ import { statusPathsOfReadiness } from '../../util/readiness/status-paths.ts';
 import { childLabel, definitionLabel, ownerUidLabel } from '../names.ts';
 import type { InterestTable } from './interest-table.ts';
 import { isChanged } from './object-change.ts';
+import type { ResourceWatch } from './resource-watch.ts';
 import { type Waker, wakeFor } from './waker.ts';
 
 export interface ChildWatchOptions {
@@ -14,6 +15,7 @@ export interface ChildWatchOptions {
   readonly gvk: Gvk;
   readonly watcher: Watcher;
   readonly waker: Waker;
+  readonly resources: Pick<ResourceWatch, 'keyOfUid'>;
   /** Who wants an object that is not theirs (yet): by {@link topicOf}. */
   readonly interests: InterestTable<true>;
 }
@@ -88,22 +90,23 @@ function pathsReadOf(child: ChildPlan): readonly FieldPath[] {
 function interestedIn(event: CacheEvent, options: ChildWatchOptions): ReadonlySet<string> {
   const keys = new Set<string>();
   for (const stored of [event.old, event.current]) {
-    const key = stored && ownerKeyOf(stored.object, options.plan);
-    if (key !== undefined) keys.add(key);
+    if (stored === undefined) continue;
+    for (const key of ownersOf(stored.object, options)) keys.add(key);
   }
   const topic = topicOf(options.gvk, event.namespace, event.name);
   for (const key of options.interests.of(topic)?.keys() ?? []) keys.add(key);
   return keys;
 }
 
-/** The key of the resource that controls an object of this definition. */
-function ownerKeyOf(object: KubeObject, plan: OperatorPlan): string | undefined {
-  const { labels, ownerReferences, namespace } = object.metadata;
-  if (labels?.[definitionLabel] !== plan.name) return undefined;
-  const { gvk, scope } = plan.definition.kind;
+/** The resource that an object is labelled for, and the one named by its controller reference: the successor of a former owner. */
+function* ownersOf({ metadata }: KubeObject, options: ChildWatchOptions): Iterable<string> {
+  const { labels, ownerReferences, namespace } = metadata;
+  const labelled = options.resources.keyOfUid(labels?.[ownerUidLabel] ?? '');
+  if (labelled !== undefined) yield labelled;
+  const { gvk, scope } = options.plan.definition.kind;
   const owner = ownerReferences?.find((reference) => isControllerOf(reference, gvk));
-  if (owner === undefined) return undefined;
-  return keyOf(scope === 'Namespaced' ? namespace : undefined, owner.name);
+  if (owner === undefined || labels?.[definitionLabel] !== options.plan.name) return;
+  yield keyOf(scope === 'Namespaced' ? namespace : undefined, owner.name);
 }
 
 function isControllerOf({ controller, apiVersion, kind }: OwnerReference, gvk: Gvk): boolean {

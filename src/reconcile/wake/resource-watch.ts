@@ -20,12 +20,15 @@ export interface ResourceWatch {
   /** The keys of all resources that are there. */
   readonly keys: ReadonlySet<string>;
   get(namespace: string, name: string): StoredObject | undefined;
+  /** The key of the resource with this UID. */
+  keyOfUid(uid: string): string | undefined;
   stop(): void;
 }
 
 /** Watches the resources and wakes them when somebody else changed what a pass reads or writes. */
 export function watchResources({ plan, watcher, waker }: ResourceWatchOptions): ResourceWatch {
   const informer = watcher.acquire({ gvk: plan.definition.kind.gvk });
+  const byUid = informer.index('uid', ({ metadata }) => [metadata.uid ?? '']);
   const keys = new Set<string>();
   const statusKeys = statusKeysOf(plan);
   const unsubscribe = informer.subscribe((event) => {
@@ -38,6 +41,10 @@ export function watchResources({ plan, watcher, waker }: ResourceWatchOptions): 
     informer,
     keys,
     get: (namespace, name) => informer.get(namespace === '' ? undefined : namespace, name),
+    keyOfUid(uid) {
+      const [stored] = byUid.get(uid);
+      return stored && keyOf(stored.object.metadata.namespace, stored.object.metadata.name);
+    },
     stop() {
       unsubscribe();
       informer.release();

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { Failing } from '../../../test/support/fakes/handmade-plan.ts';
 import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
-import { podSetPlan } from '../../../test/support/fakes/podset-plan.ts';
+import { deploymentChild, podSetPlan } from '../../../test/support/fakes/podset-plan.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
 const key = 'default/a';
@@ -78,6 +79,39 @@ describe('reconcile/wake', () => {
     assert.deepEqual([...world.queued.keys()], []);
     world.cluster.deliver();
     assert.deepEqual([...world.queued.keys()], []);
+  });
+
+  test('a child that lost its owner while it was held wakes its resource by its label', async () => {
+    const world = new OperatorWorld(
+      podSetPlan({
+        children: [
+          deploymentChild,
+          {
+            id: 'config',
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            tier: 1,
+            template: ({ resource }) => {
+              if (resource.spec.broken) throw new Failing('broken');
+              return { metadata: { name: 'config' } };
+            },
+          },
+        ],
+      }),
+    );
+    await world.start();
+    const podSet = world.podSet('a', { size: 1 });
+    await world.settle();
+    world.edit(podSet, { spec: { size: 1, broken: true } });
+    await world.settle();
+    const config = world.get('v1', 'ConfigMap', 'config')!;
+    world.edit(config, { metadata: { ...config.metadata, ownerReferences: [] } });
+    await world.settle();
+    world.passes.length = 0;
+    world.remove(config);
+    await world.settle();
+    assert.equal(world.passes.length, 1);
+    assert.match(world.ready('a'), /RenderFailed: config: /);
   });
 
   test('resources that are there at the start run with low priority, live ones do not', async () => {

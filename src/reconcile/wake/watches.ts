@@ -43,6 +43,7 @@ export class Watches {
   constructor(options: WatchesOptions) {
     this.#options = options;
     const { plan, cluster: watcher, clock, waker } = options;
+    this.#resources = watchResources({ plan, watcher, waker });
     this.#named = new NamedObjects({ watcher, clock, waker });
     for (const read of plan.reads) {
       if (read.by !== 'selector') continue;
@@ -50,10 +51,16 @@ export class Watches {
     }
     for (const { gvk } of plan.children) {
       if (this.#children.has(gvkKey(gvk))) continue;
-      const watch = watchChildren({ plan, gvk, watcher, waker, interests: this.#wanted });
+      const watch = watchChildren({
+        plan,
+        gvk,
+        watcher,
+        waker,
+        resources: this.#resources,
+        interests: this.#wanted,
+      });
       this.#children.set(gvkKey(gvk), watch);
     }
-    this.#resources = watchResources({ plan, watcher, waker });
   }
 
   get resources(): ResourceWatch {

@@ -97,6 +97,12 @@ export class OperatorHistory {
     fails = false;
     await this.#rest();
     this.#check();
+    // Few changes, so that none wakes by chance what another one should have woken.
+    for (let change = 0; change < 3; change++) {
+      this.#random.pick([() => this.#meddle(), () => this.#meddle(), () => this.#stranger()])?.();
+      await this.#rest();
+      this.#check();
+    }
     await this.#checkRest();
   }
 
