@@ -67,6 +67,7 @@ class UseCountedInformers implements InformerSet {
       settings: resolved,
       metrics: createInformerMetrics(metrics),
       ingest: createIngest({ freeze: resolved.freeze }),
+      onReachable: () => this.retryNow(),
     };
   }
 

@@ -12,6 +12,8 @@ export interface InformerSettings {
   readonly baseDelayMs?: number;
   /** Upper bound of that delay, before jitter. @default 30_000 */
   readonly maxDelayMs?: number;
+  /** Upper bound of the whole delay, jitter included, while no server answers: a try costs next to nothing then. @default 5_000 */
+  readonly unreachableMaxDelayMs?: number;
   /** So long without a failure, and the delays start from the first again. @default 120_000 */
   readonly forgetFailuresAfterMs?: number;
   /** An informer of a single object lives so long after its last use. @default 60_000 */
@@ -35,6 +37,7 @@ export function resolveInformerSettings(settings: InformerSettings = {}): Resolv
     shortWatchMs: 1_000,
     baseDelayMs: 800,
     maxDelayMs: 30_000,
+    unreachableMaxDelayMs: 5_000,
     forgetFailuresAfterMs: 120_000,
     lingerMs: 60_000,
     holdEventsMs: 1_000,

@@ -234,6 +234,37 @@ describe('kube/cache informer', () => {
     await informers.close();
   });
 
+  test('tries a server that does not answer at all every five seconds, however long it was away', async () => {
+    const { api, clock, informers } = informerBench({}, 0.9);
+    informers.acquire(configMaps);
+    for (let tries = 0; tries < 8; tries++) {
+      (await api.nextRequest()).fail(kubeError('unavailable', 0));
+      await clock.advance(5_000);
+    }
+    assert.equal(api.untaken, 1);
+    await start(api, 7);
+    await informers.close();
+  });
+
+  test('a server that answers one informer again is tried by all at once', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    const other = informers.acquire({ ...configMaps, labelSelector: 'a' });
+    const [first, second] = [await api.nextRequest(), await api.nextRequest()];
+    first.fail(kubeError('unavailable', 0));
+    await clock.advance(400);
+    second.fail(kubeError('unavailable', 0));
+    await clock.advance(400);
+    assert.equal(api.untaken, 1);
+    (await api.nextRequest()).answer(listOf(7, []));
+    await settle();
+    // The watch of the one, and the list of the other, whose delay had 400 ms to go.
+    await api.nextStream();
+    (await api.nextRequest()).answer(listOf(7, []));
+    await other.whenSynced(new AbortController().signal);
+    await informers.close();
+  });
+
   test('takes a watch that ends at once without an event for a failure', async () => {
     const { api, clock, informers } = informerBench();
     informers.acquire(configMaps);

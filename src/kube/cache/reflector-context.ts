@@ -17,4 +17,6 @@ export interface ReflectorContext {
   readonly metrics: InformerMetrics;
   readonly settings: ResolvedInformerSettings;
   readonly ingest: Ingest;
+  /** A server that could not be reached answers again: whoever waits for it need not wait longer. */
+  readonly onReachable: () => void;
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '../../telemetry/roles.ts';
+import { failureFields } from '../../util/failure-fields.ts';
 import { gvkKey } from '../../util/gvk.ts';
 import { invariant } from '../../util/invariant.ts';
 import { KubeError } from '../kube-error.ts';
@@ -48,6 +49,7 @@ export class Reflector {
   #next: 'list' | 'watch' = 'list';
   #type: ResourceType | undefined;
   #wasMissing = false;
+  #wasUnreachable = false;
   #cut: AbortController | undefined;
   #endPause: (() => void) | undefined;
   #idleInARow = 0;
@@ -114,6 +116,7 @@ export class Reflector {
       signal,
     );
     if (how === 'whole') this.#countRestart('page-expired');
+    this.#noteAnswer();
     this.#noteActivity();
     return { kind: 'listed' };
   }
@@ -146,6 +149,7 @@ export class Reflector {
         idleTimeoutMs: settings.idleTimeoutMs,
         onOpen: () => {
           openedMs = clock.monotonicMs();
+          this.#noteAnswer();
           // The kind may have been forbidden for a while; the store goes on from where it was.
           this.#onState({ kind: 'synced' });
         },
@@ -191,11 +195,16 @@ export class Reflector {
   }
 
   async #waitAfter(error: KubeError | undefined, signal: AbortSignal): Promise<void> {
-    const afterMs = Math.max(this.#delay.next(), (error?.retryAfterSeconds ?? 0) * 1_000);
+    const { unreachableMaxDelayMs } = this.#context.settings;
+    const isUnreachable = error?.status === 0;
+    const delayMs = Math.min(this.#delay.next(), isUnreachable ? unreachableMaxDelayMs : Infinity);
+    const afterMs = Math.max(delayMs, (error?.retryAfterSeconds ?? 0) * 1_000);
+    this.#wasUnreachable ||= isUnreachable;
     if (error !== undefined) this.#noteFailure(error);
     // The first of a row is worth a look, the others are flow.
     const level = this.#delay.failures === 1 ? 'warn' : 'debug';
-    this.#log[level]({ err: error, afterMs, next: this.#next }, 'List or watch failed, will retry');
+    const reason = error === undefined ? {} : failureFields(error);
+    this.#log[level]({ ...reason, afterMs, next: this.#next }, 'List or watch failed, will retry');
     await this.#pause(afterMs, signal);
   }
 
@@ -219,6 +228,13 @@ export class Reflector {
       default:
         return true;
     }
+  }
+
+  #noteAnswer(): void {
+    if (!this.#wasUnreachable) return;
+    this.#wasUnreachable = false;
+    this.#log.info({}, 'The server answers again');
+    this.#context.onReachable();
   }
 
   #watchTimeoutSeconds(): number {
