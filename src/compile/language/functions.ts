@@ -1,11 +1,11 @@
 import { canonicalJson } from '../../util/canonical-json.ts';
 import { parseDurationMs } from '../../util/duration.ts';
 import { isJsonObject } from '../../util/json.ts';
+import { parseQuantity, quantityNumber } from '../../util/quantity.ts';
 import { ExpressionError } from './expression-error.ts';
 import type { Scope } from './leaf.ts';
 import { limits } from './limits.ts';
 import { plainResult } from './plain-json.ts';
-import { parseQuantity } from './quantity.ts';
 import { joinName, stableHash } from './stable-name.ts';
 
 /** What functions need from other rooms. */
@@ -102,7 +102,7 @@ export const languageFunctions: readonly LanguageFunction[] = [
     params: ['quantity'],
     returns: 'number',
     doc: 'A Kubernetes quantity ("500m", "1Gi") as a number',
-    run: ([quantity]) => measured('quantity', quantity, parseQuantity),
+    run: ([quantity]) => measured('quantity', quantity, parseNumber),
   },
   {
     name: 'duration',
@@ -149,6 +149,11 @@ function findCondition(object: unknown, type: unknown): unknown {
   const conditions = isJsonObject(status) ? status.conditions : undefined;
   if (!Array.isArray(conditions)) return undefined;
   return conditions.find((condition) => isJsonObject(condition) && condition.type === type);
+}
+
+function parseNumber(text: string): number | undefined {
+  const quantity = parseQuantity(text);
+  return quantity && quantityNumber(quantity);
 }
 
 function parseSeconds(text: string): number | undefined {

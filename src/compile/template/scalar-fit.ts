@@ -1,3 +1,4 @@
+import { parseQuantity } from '../../util/quantity.ts';
 import type { ScalarName, ScalarType } from '../schema/schema-type.ts';
 
 /** A scalar as its field wants it; undefined when it does not fit. */
@@ -21,11 +22,8 @@ function asText(value: number | boolean, { accepts, format }: ScalarType): strin
   return accepts.includes('string') && format === 'exact' ? String(value) : undefined;
 }
 
-/** As the server reads quantities. */
-const quantity = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
-
 function fitText(text: string, { accepts, builtIn, format }: ScalarType): unknown {
-  if (format === 'quantity') return quantity.test(text) ? text : undefined;
+  if (format === 'quantity') return parseQuantity(text) === undefined ? undefined : text;
   if (accepts.includes('string')) {
     // A port or a count in digits is never a valid name or percentage, and text is all that Handlebars can give.
     const isIntOrString = builtIn && accepts.includes('integer');

@@ -1,6 +1,6 @@
 import type { ScalarType } from '../../compile/index.ts';
 import { assertNever } from '../../util/assert-never.ts';
-import { quantity, roundedToThousandths } from './quantity.ts';
+import { parseQuantity, quantityBillionths, roundedToThousandths } from '../../util/quantity.ts';
 
 /** Do two spellings mean the same to the server? `want` is ours, `have` is what it made of it. */
 export function equalScalars(want: unknown, have: unknown, format: ScalarType['format']): boolean {
@@ -21,10 +21,15 @@ export function equalScalars(want: unknown, have: unknown, format: ScalarType['f
 
 /** Single quantities are kept to billionths, those of resource lists to thousandths; which it is shows in no schema. */
 function equalQuantities(want: unknown, have: unknown): boolean {
-  const ours = quantity(want);
+  const ours = billionthsOf(want);
   if (ours === undefined) return false;
-  const theirs = quantity(have);
+  const theirs = billionthsOf(have);
   return ours === theirs || roundedToThousandths(ours) === theirs;
+}
+
+function billionthsOf(value: unknown): bigint | undefined {
+  const quantity = parseQuantity(value);
+  return quantity && quantityBillionths(quantity);
 }
 
 /** Time is kept to the second, MicroTime to the microsecond, both in UTC; how fine `have` is tells which. */
