@@ -6,6 +6,7 @@ import { startHealthServer } from './health-server.ts';
 
 function viewOf(...states: DefinitionState[]): RuntimeView {
   return {
+    isReachable: true,
     isReady: states.every(({ kind }) => kind !== 'starting'),
     definitions: states.map((state, index) => ({
       name: `d${index}`,
@@ -43,7 +44,10 @@ describe('http/health-server', () => {
       assert.equal((await fetch(`${url}/healthz`)).status, 200);
       const response = await fetch(`${url}/readyz?verbose`);
       assert.equal(response.status, 503);
-      assert.equal(await response.text(), '[+]d0 running\n[-]d1 starting\nnot ready\n');
+      assert.equal(
+        await response.text(),
+        '[+]api-server\n[+]d0 running\n[-]d1 starting\nnot ready\n',
+      );
     });
   });
 
@@ -52,7 +56,7 @@ describe('http/health-server', () => {
     await withServer(viewOf({ kind: 'running' }, refused), async (url) => {
       const response = await fetch(`${url}/readyz?verbose`);
       assert.equal(response.status, 200);
-      assert.equal(await response.text(), '[+]d0 running\n[-]d1 refused: no\nok\n');
+      assert.equal(await response.text(), '[+]api-server\n[+]d0 running\n[-]d1 refused: no\nok\n');
     });
   });
 

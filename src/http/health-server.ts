@@ -22,7 +22,7 @@ export interface HealthServer {
 }
 
 /**
- * Serves `/healthz` (the event loop turns), `/readyz` (every definition runs or is refused; `?verbose` lists them with what stands in their way) and `/metrics`.
+ * Serves `/healthz` (the event loop turns), `/readyz` (the API server answers and every definition runs or is refused; `?verbose` lists them with what stands in their way) and `/metrics`.
  * @throws Error of `node:net` when the address cannot be had (`EADDRINUSE`, ...)
  */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
@@ -45,8 +45,8 @@ function createApp({ metrics, view, observe }: HealthServerOptions): Express {
     response.type('text/plain').send('ok\n');
   });
   app.get('/readyz', (request, response) => {
-    const { isReady, definitions } = view();
-    const lines = definitions.map(lineOf);
+    const { isReady, isReachable, definitions } = view();
+    const lines = [`[${isReachable ? '+' : '-'}]api-server\n`, ...definitions.map(lineOf)];
     const verdict = isReady ? 'ok\n' : 'not ready\n';
     const isVerbose = request.query.verbose !== undefined;
     response

@@ -55,6 +55,8 @@ export interface KubeCluster extends Cluster {
    * @throws KubeError
    */
   fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
+  /** Does the server answer? False while a list or watch got no answer when it was last tried. */
+  readonly isReachable: boolean;
   /**
    * To be called when the CRD of a kind was installed or changed: discovery asks again, informers that wait for a kind try at
    * once, and those of this kind list anew (a watch opened earlier goes on delivering objects pruned by the old schema).
@@ -149,6 +151,10 @@ class UndiciCluster implements KubeCluster {
 
   lookUp(gvk: Gvk, signal: AbortSignal): Promise<ResourceType | undefined> {
     return this.#discovery.lookUp(gvk, signal);
+  }
+
+  get isReachable(): boolean {
+    return this.#informers.isReachable;
   }
 
   kindChanged(gvk: Gvk): void {

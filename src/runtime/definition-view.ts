@@ -23,7 +23,9 @@ export interface DefinitionView {
 }
 
 export interface RuntimeView {
-  /** Every definition has had its say: it runs or is refused. A bad definition does not make the process unready. */
+  /** Does the API server answer? */
+  readonly isReachable: boolean;
+  /** It does, and every definition has had its say: it runs or is refused. A bad definition does not make the process unready. */
   readonly isReady: boolean;
   readonly definitions: readonly DefinitionView[];
 }

@@ -3,7 +3,7 @@ import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Random } from '../util/random.ts';
 import { DefinitionRunner } from './definition-runner.ts';
-import type { RuntimeView } from './definition-view.ts';
+import type { DefinitionView, RuntimeView } from './definition-view.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 
 export interface ManagerOptions {
@@ -39,10 +39,10 @@ export function createManager({ definitions, metrics, ...shared }: ManagerOption
 
   function view(): RuntimeView {
     const views = runners.map((runner) => runner.view);
-    const isReady = views.every(
-      ({ state }) => state.kind === 'running' || state.kind === 'refused',
-    );
-    return { isReady, definitions: views };
+    const { isReachable } = shared.cluster;
+    const isSettled = ({ state }: DefinitionView) =>
+      state.kind === 'running' || state.kind === 'refused';
+    return { isReachable, isReady: isReachable && views.every(isSettled), definitions: views };
   }
 
   return {

@@ -32,6 +32,8 @@ export interface InformerSet extends Watcher, WriteThrough {
    * @throws RangeError for a selector that cannot be read.
    */
   acquire(query: InformerQuery): Informer;
+  /** Does the server answer? False while any informer got no answer when it last asked. */
+  readonly isReachable: boolean;
   /** Discovery found something new: informers that wait after a failure try again at once. Of one kind, or of all. */
   retryNow(gvk?: Gvk): void;
   /** The CRD of the kind changed: its informers list anew, and the list replaces even what has its version. */
@@ -57,6 +59,8 @@ class UseCountedInformers implements InformerSet {
   readonly #byKind = new Map<string, Set<SharedInformer>>();
   /** Ends of the informers that run or are just stopping. */
   readonly #running = new Set<Promise<void>>();
+  /** Informers that got no answer of any kind when they last asked. */
+  readonly #cutOff = new Set<object>();
   #cancelReport: (() => void) | undefined;
   #isClosed = false;
 
@@ -67,7 +71,12 @@ class UseCountedInformers implements InformerSet {
       settings: resolved,
       metrics: createInformerMetrics(metrics),
       ingest: createIngest({ freeze: resolved.freeze }),
-      onReachable: () => this.retryNow(),
+      reachability: {
+        lost: (who) => this.#cutOff.add(who),
+        found: (who) => {
+          if (this.#cutOff.delete(who)) this.retryNow();
+        },
+      },
     };
   }
 
@@ -88,6 +97,10 @@ class UseCountedInformers implements InformerSet {
       return isInNamespace && (resolved.name === undefined || resolved.name === name);
     });
     return new AnswerDelivery({ context: this.#context, gvk, namespace, name, informers });
+  }
+
+  get isReachable(): boolean {
+    return this.#cutOff.size === 0;
   }
 
   retryNow(gvk?: Gvk): void {

@@ -7,6 +7,13 @@ import type { InformerMetrics } from './informer-metrics.ts';
 import type { ResolvedInformerSettings } from './informer-settings.ts';
 import type { Ingest } from './ingest.ts';
 
+/** Who cannot reach the server at the moment. */
+export interface Reachability {
+  lost(who: object): void;
+  /** It answers `who` again (or `who` has ended): whoever else waits for it need not wait longer. */
+  found(who: object): void;
+}
+
 /** What all informers of a cluster share. */
 export interface ReflectorContext {
   readonly api: ApiClient;
@@ -17,6 +24,5 @@ export interface ReflectorContext {
   readonly metrics: InformerMetrics;
   readonly settings: ResolvedInformerSettings;
   readonly ingest: Ingest;
-  /** A server that could not be reached answers again: whoever waits for it need not wait longer. */
-  readonly onReachable: () => void;
+  readonly reachability: Reachability;
 }

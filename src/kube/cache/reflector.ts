@@ -49,7 +49,7 @@ export class Reflector {
   #next: 'list' | 'watch' = 'list';
   #type: ResourceType | undefined;
   #wasMissing = false;
-  #wasUnreachable = false;
+  #isCutOff = false;
   #cut: AbortController | undefined;
   #endPause: (() => void) | undefined;
   #idleInARow = 0;
@@ -77,6 +77,7 @@ export class Reflector {
       const end = await this.#step(signal);
       await this.#goOn(end, signal);
     }
+    this.#context.reachability.found(this);
   }
 
   /** Tries again at once, where it waits after a failure. */
@@ -199,7 +200,7 @@ export class Reflector {
     const isUnreachable = error?.status === 0;
     const delayMs = Math.min(this.#delay.next(), isUnreachable ? unreachableMaxDelayMs : Infinity);
     const afterMs = Math.max(delayMs, (error?.retryAfterSeconds ?? 0) * 1_000);
-    this.#wasUnreachable ||= isUnreachable;
+    if (isUnreachable) this.#noteNoAnswer();
     if (error !== undefined) this.#noteFailure(error);
     // The first of a row is worth a look, the others are flow.
     const level = this.#delay.failures === 1 ? 'warn' : 'debug';
@@ -230,11 +231,16 @@ export class Reflector {
     }
   }
 
+  #noteNoAnswer(): void {
+    this.#isCutOff = true;
+    this.#context.reachability.lost(this);
+  }
+
   #noteAnswer(): void {
-    if (!this.#wasUnreachable) return;
-    this.#wasUnreachable = false;
+    if (!this.#isCutOff) return;
+    this.#isCutOff = false;
     this.#log.info({}, 'The server answers again');
-    this.#context.onReachable();
+    this.#context.reachability.found(this);
   }
 
   #watchTimeoutSeconds(): number {
