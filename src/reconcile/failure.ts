@@ -1,5 +1,6 @@
 import type { RenderFailure } from '../compile/index.ts';
 import type { KubeError, KubeErrorCode } from '../kube/roles.ts';
+import { apiVersionOf, type Gvk } from '../util/gvk.ts';
 
 /** Reasons of the `Ready` condition that stand for something in the way (definition.md section 5). */
 export type ProblemReason =
@@ -37,7 +38,7 @@ interface FailureRow {
 /** Every code of a failed request, once. Whether it is permanent says {@link KubeError.isPermanent}. */
 const failures: Readonly<Record<KubeErrorCode, FailureRow>> = {
   'not-found': { reason: 'ApplyFailed', words: 'The object is not there any more' },
-  'kind-missing': { reason: 'KindMissing', words: 'The cluster does not serve this kind' },
+  'kind-missing': { reason: 'KindMissing' },
   'already-exists': { reason: 'ApplyFailed', words: 'The object was created by somebody else' },
   conflict: { reason: 'ApplyFailed', words: 'The object was changed at the same time' },
   'field-conflict': { reason: 'ApplyFailed', words: 'Another manager owns a field' },
@@ -61,13 +62,23 @@ const failures: Readonly<Record<KubeErrorCode, FailureRow>> = {
 export interface FailureContext {
   /** Does the intent use a Secret? Then the server's words are cut to reason and field. */
   readonly secret: boolean;
+  /** The kind that was asked for, to name it when it is missing. */
+  readonly gvk?: Gvk;
 }
 
 /** A failed request as a problem. */
-export function problemOfRequest(error: KubeError, { secret }: FailureContext): Problem {
+export function problemOfRequest(error: KubeError, { secret, gvk }: FailureContext): Problem {
   const { reason, words } = failures[error.code];
+  if (error.code === 'kind-missing') {
+    const which = gvk === undefined ? 'this kind' : `kind "${gvk.kind}" of "${apiVersionOf(gvk)}"`;
+    return {
+      reason,
+      message: `The cluster does not serve ${which}`,
+      code: error.code,
+      kind: 'waiting',
+    };
+  }
   const message = words ?? (secret ? reasonAndFields(error) : serverWords(error));
-  if (error.code === 'kind-missing') return { reason, message, code: error.code, kind: 'waiting' };
   if (error.isPermanent) return { reason, message, code: error.code, kind: 'permanent' };
   return { reason, message, code: error.code, kind: 'temporary', error };
 }

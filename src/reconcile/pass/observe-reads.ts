@@ -119,7 +119,7 @@ function lookBySelector(
 function unknown(plan: ReadPlan, request: ReadRequest, state: InformerState): ReadResult {
   const base = { plan, request, objects: [], isKnown: false, isOpen: false };
   if (state.kind !== 'failing') return { ...base, seen: waitingFor(plan, 'not read yet') };
-  const { reason, message, code } = problemOfRequest(state.error, { secret: false });
+  const { reason, message, code } = problemOfRequest(state.error, { secret: false, gvk: plan.gvk });
   // Never permanent: the informer goes on trying and wakes the resource.
   const problem: Problem = {
     reason,

@@ -133,6 +133,9 @@ function kindProblem(pass: Pass, plan: ChildPlan): Problem | undefined {
       return problemOfWaiting([`the list of ${plan.gvk.kind} objects`]);
     case 'failing':
       // The informer goes on trying and wakes the resource: nothing to do until then.
-      return { ...problemOfRequest(state.error, { secret: false }), kind: 'waiting' };
+      return {
+        ...problemOfRequest(state.error, { secret: false, gvk: plan.gvk }),
+        kind: 'waiting',
+      };
   }
 }

@@ -49,7 +49,10 @@ export function failedElement(
   live?: StoredObject,
 ): ElementResult {
   count(pass, 'failed');
-  const problem = problemOfRequest(error, { secret: usesSecret(pass, wanted.plan) });
+  const problem = problemOfRequest(error, {
+    secret: usesSecret(pass, wanted.plan),
+    gvk: wanted.plan.gvk,
+  });
   return hinderedElement(wanted, problem, live);
 }
 

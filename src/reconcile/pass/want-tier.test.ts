@@ -246,7 +246,7 @@ describe('reconcile/pass unusable kinds', () => {
     [
       'kind-missing',
       404,
-      'False KindMissing: first: The cluster does not serve this kind',
+      'False KindMissing: first: The cluster does not serve kind "ConfigMap" of "v1"',
       'Waiting',
     ],
     ['forbidden', 403, 'False Forbidden: first: configmaps is forbidden', 'Failed'],

@@ -11,7 +11,7 @@ export interface Summary {
   readonly message: string;
   /** Nothing goes on by itself: somebody has to do something. */
   readonly isStalled: boolean;
-  /** Something is on its way. */
+  /** Something is on its way, and nothing needs anybody. */
   readonly isReconciling: boolean;
 }
 
@@ -59,11 +59,13 @@ export function summarise(
     const message = 'All children are ready';
     return { reason: 'AllReady', message, isStalled: false, isReconciling: false };
   }
+  const isStalled = findings.some((each) => !goesOnByItself.has(each.reason) && !each.isTemporary);
   return {
     reason,
     message: tell(findings.filter((finding) => finding.reason === reason)),
-    isStalled: findings.some((each) => !goesOnByItself.has(each.reason) && !each.isTemporary),
-    isReconciling: findings.some((each) => goesOnByItself.has(each.reason) || each.isTemporary),
+    isStalled,
+    // Never both: kstatus looks at Reconciling first, and would call "in progress" what waits for somebody.
+    isReconciling: !isStalled,
   };
 }
 
@@ -90,7 +92,9 @@ function findingOfUnstable(path: string): Finding {
 }
 
 function tell(findings: readonly Finding[]): string {
-  const told = findings.slice(0, toldAtMost).map(({ message }) => message);
-  const rest = findings.length - told.length;
+  // Elements may fail alike: the same sentence is told once.
+  const messages = [...new Set(findings.map(({ message }) => message))];
+  const told = messages.slice(0, toldAtMost);
+  const rest = messages.length - told.length;
   return rest > 0 ? `${told.join('; ')}; and ${rest} more` : told.join('; ');
 }
