@@ -3,8 +3,6 @@ export type {
   ChildPlan,
   Element,
   FieldPath,
-  LabelRequirement,
-  LabelSelector,
   OperatorPlan,
   Phase,
   PhaseInput,

@@ -5,6 +5,7 @@
 import type { OperatorDefinition } from '../definition/index.ts';
 import type { Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
+import type { LabelSelector } from '../util/label-selector.ts';
 import type { SchemaType } from './schema/schema-type.ts';
 
 export interface OperatorPlan {
@@ -122,17 +123,6 @@ export interface RenderFailure {
 export type ReadRequest =
   | { readonly by: 'name'; readonly name: string }
   | { readonly by: 'selector'; readonly selector: LabelSelector };
-
-export interface LabelSelector {
-  readonly matchLabels: Readonly<Record<string, string>>;
-  readonly matchExpressions: readonly LabelRequirement[];
-}
-
-export interface LabelRequirement {
-  readonly key: string;
-  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
-  readonly values: readonly string[];
-}
 
 export interface Element {
   readonly item: unknown;

@@ -1,7 +1,7 @@
+import type { LabelRequirement } from '../../util/label-selector.ts';
+import { isLabelKey, isLabelValue } from '../../util/label-syntax.ts';
 import type { DefinitionParts, ReadParts } from '../definition-parts.ts';
-import type { LabelRequirement } from '../operator-plan.ts';
 import type { CompiledTemplate, TemplateNode } from '../template/template.ts';
-import { isLabelKey, isLabelValue } from './label-syntax.ts';
 
 /** What is known of a selector before a pass. */
 export interface SelectorShape {

@@ -1,5 +1,5 @@
 import { pointerTo } from '../../util/json-pointer.ts';
-import { isLabelKey, isLabelValue } from '../analysis/label-syntax.ts';
+import { isLabelKey, isLabelValue } from '../../util/label-syntax.ts';
 import { shapeOfSelector, watchSelectorOf } from '../analysis/selector-shape.ts';
 import type { DefinitionParts, ReadParts } from '../definition-parts.ts';
 import type { Diagnostics } from '../diagnostics.ts';

@@ -1,8 +1,9 @@
-import { isLabelKey, isLabelValue } from '../analysis/label-syntax.ts';
+import type { LabelRequirement } from '../../util/label-selector.ts';
+import { isLabelKey, isLabelValue } from '../../util/label-syntax.ts';
 import { readRequirements, shapeOfSelector } from '../analysis/selector-shape.ts';
 import type { DefinitionParts, ReadParts } from '../definition-parts.ts';
 import type { Scope } from '../language/index.ts';
-import type { LabelRequirement, ReadRequest } from '../operator-plan.ts';
+import type { ReadRequest } from '../operator-plan.ts';
 import type { SlotOptions } from '../template/evaluate-slots.ts';
 import { describeFound } from '../template/found-value.ts';
 import { render } from '../template/render.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { formatLabelSelector, matchesLabels, parseLabelSelector } from './label-selector.ts';
+import { meetsAll } from '../../util/label-selector.ts';
+import { formatLabelSelector, parseLabelSelector } from './label-selector.ts';
 
 const cases: readonly (readonly [string, Readonly<Record<string, string>>, boolean])[] = [
   ['', {}, true],
@@ -29,7 +30,7 @@ const cases: readonly (readonly [string, Readonly<Record<string, string>>, boole
 describe('kube/cache label selector', () => {
   for (const [selector, labels, expected] of cases) {
     test(`"${selector}" ${expected ? 'selects' : 'does not select'} ${JSON.stringify(labels)}`, () => {
-      assert.equal(matchesLabels(parseLabelSelector(selector), labels), expected);
+      assert.equal(meetsAll(parseLabelSelector(selector), labels), expected);
     });
   }
 
@@ -56,6 +57,8 @@ describe('kube/cache label selector', () => {
     'a>1',
     '-a',
     'a=b,,c',
+    `a=${'b'.repeat(64)}`,
+    'A.io/b',
     'a in (b c)',
   ]) {
     test(`refuses "${text}"`, () => {

@@ -1,7 +1,8 @@
 import { gvkKey } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { meetsAll } from '../../util/label-selector.ts';
 import type { InformerQuery } from '../roles.ts';
-import { formatLabelSelector, matchesLabels, parseLabelSelector } from './label-selector.ts';
+import { formatLabelSelector, parseLabelSelector } from './label-selector.ts';
 
 const byName = /^metadata\.name=([^=,!]+)$/;
 
@@ -36,7 +37,7 @@ export function resolveQuery(query: InformerQuery): ResolvedQuery {
         metadata.namespace === undefined ||
         metadata.namespace === namespace) &&
       (name === undefined || metadata.name === name) &&
-      matchesLabels(requirements, metadata.labels),
+      meetsAll(requirements, metadata.labels),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { LabelSelector, ReadPlan } from '../../compile/index.ts';
+import type { ReadPlan } from '../../compile/index.ts';
 import type {
   CacheEvent,
   CacheIndex,
@@ -8,9 +8,9 @@ import type {
   Watcher,
 } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { type LabelSelector, selects } from '../../util/label-selector.ts';
 import { differingPath } from './field-values.ts';
 import { InterestTable } from './interest-table.ts';
-import { selects } from './label-selector.ts';
 import { isReplaced } from './object-change.ts';
 import { type Waker, wakeFor } from './waker.ts';
 

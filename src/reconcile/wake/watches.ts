@@ -1,8 +1,9 @@
-import type { FieldPath, LabelSelector, OperatorPlan, ReadPlan } from '../../compile/index.ts';
+import type { FieldPath, OperatorPlan, ReadPlan } from '../../compile/index.ts';
 import type { Cluster, Informer, KubeError, ObjectRef, StoredObject } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import { invariant } from '../../util/invariant.ts';
+import type { LabelSelector } from '../../util/label-selector.ts';
 import { type ChildWatch, topicOf, watchChildren } from './child-watch.ts';
 import { InterestTable } from './interest-table.ts';
 import { type NamedObject, NamedObjects, topicOfRef } from './named-objects.ts';

@@ -2,7 +2,6 @@ import type {
   ChildPlan,
   Element,
   FieldPath,
-  LabelSelector,
   OperatorPlan,
   Phase,
   PhaseInput,
@@ -15,6 +14,7 @@ import type {
 import type { OperatorDefinition } from '../../../src/definition/index.ts';
 import { gvkOf } from '../../../src/util/gvk.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { LabelSelector } from '../../../src/util/label-selector.ts';
 import { builtInType } from '../builtin-type.ts';
 
 /** What a hand-made expression sees. Reading what is waited for throws {@link Waiting}. */

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { LabelRequirement } from '../../compile/index.ts';
-import { selects } from './label-selector.ts';
+import { type LabelRequirement, selects } from './label-selector.ts';
 
 const labels = { app: 'web', tier: 'front' };
 
-describe('reconcile/label-selector', () => {
+describe('util/label-selector', () => {
   const pairs = [
     [{}, true],
     [{ app: 'web' }, true],
@@ -41,5 +40,10 @@ describe('reconcile/label-selector', () => {
   test('an object without labels is selected by what asks for none', () => {
     assert.equal(selects({ matchLabels: {}, matchExpressions: [] }, undefined), true);
     assert.equal(selects({ matchLabels: { app: 'web' }, matchExpressions: [] }, undefined), false);
+  });
+
+  test('what every object inherits is no label', () => {
+    const exists = { key: 'constructor', operator: 'Exists', values: [] } as const;
+    assert.equal(selects({ matchLabels: {}, matchExpressions: [exists] }, labels), false);
   });
 });
