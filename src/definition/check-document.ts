@@ -1,6 +1,6 @@
+import { didYouMean } from '../util/did-you-mean.ts';
 import { isJsonObject, type Json } from '../util/json.ts';
 import { found } from './describe-value.ts';
-import { didYouMean } from './did-you-mean.ts';
 import type { Finding } from './finding.ts';
 import { allRules } from './rules/all-rules.ts';
 import { checkPastedCrd, isWholeCrd } from './rules/pasted-crd.ts';

@@ -10,33 +10,40 @@ export interface Finding {
   readonly path: string;
   readonly message: string;
   readonly hint?: string | undefined;
-  /** Point at the field's name, at its value, or at the field that should hold it. @default 'value' */
-  readonly at?: 'key' | 'value' | 'parent-key';
+  /**
+   * Point at the field's name, at its value, at the field that should hold it, or at a character inside of a string value.
+   * @default 'value'
+   */
+  readonly at?: 'key' | 'value' | 'parent-key' | number;
 }
 
 /** Gives a finding its position in the file. */
 export function locate(finding: Finding, source: SourceMap): Diagnostic {
   const { severity = 'error', code, path, message, hint } = finding;
-  const position = positionOf(finding, source);
   return {
     severity,
     code,
     message,
     ...(hint === undefined ? {} : { hint }),
     file: source.file,
-    ...position,
+    ...positionOf(finding, source),
     path,
   };
 }
 
-function positionOf({ at = 'value', path }: Finding, source: SourceMap): Position {
-  const place: 'key' | 'value' | 'parent-key' = at;
-  switch (place) {
+/** Where a finding stands. */
+export function positionOf(
+  { at = 'value', path }: Pick<Finding, 'at' | 'path'>,
+  source: SourceMap,
+): Position {
+  switch (at) {
     case 'key':
       return source.keyAt(path);
     case 'parent-key':
       return source.keyAt(path.slice(0, path.lastIndexOf('/')));
     case 'value':
       return source.valueAt(path);
+    default:
+      return source.insideAt(path, at);
   }
 }

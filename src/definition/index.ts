@@ -1,4 +1,5 @@
 export type { Diagnostic, DiagnosticCode } from './diagnostic.ts';
+export { type Finding, locate, positionOf } from './finding.ts';
 export { type FormatOptions, formatDiagnostics } from './format-diagnostics.ts';
 export type {
   ChildDefinition,

@@ -1,6 +1,7 @@
+import { type Finding, positionOf } from '../../definition/index.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
 import type { DefinitionParts } from '../definition-parts.ts';
-import { type Diagnostics, positionOf } from '../diagnostics.ts';
+import type { Diagnostics } from '../diagnostics.ts';
 import { positionInLeaf } from '../template/slot-position.ts';
 import { type CompiledTemplate, referencesOf } from '../template/template.ts';
 import { named } from './uses.ts';
@@ -9,7 +10,7 @@ import { named } from './uses.ts';
 interface Edge {
   readonly needs: string;
   readonly path: string;
-  readonly at: 'key' | 'value' | number;
+  readonly at: NonNullable<Finding['at']>;
   /** The name is not written out: everything is read. */
   readonly isWhole: boolean;
 }

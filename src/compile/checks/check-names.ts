@@ -1,12 +1,13 @@
+import type { Finding } from '../../definition/index.ts';
+import { didYouMean } from '../../util/did-you-mean.ts';
 import type { DefinitionParts } from '../definition-parts.ts';
-import type { Diagnostics, Mistake } from '../diagnostics.ts';
-import { didYouMean } from '../did-you-mean.ts';
+import type { Diagnostics } from '../diagnostics.ts';
 import { positionInLeaf } from '../template/slot-position.ts';
 import { referencesOf, type SlotReference } from '../template/template.ts';
 import { type TemplateUse, templateUses } from './template-use.ts';
 
 type Named = 'children' | 'reads' | 'vars';
-type Problem = Omit<Mistake, 'path' | 'at'> & { readonly offset: number };
+type Problem = Omit<Finding, 'path' | 'at'> & { readonly offset: number };
 
 /** Reports names that do not exist, or not where they are used. */
 export function checkNames(parts: DefinitionParts, diagnostics: Diagnostics): void {

@@ -1,6 +1,7 @@
+import type { Finding } from '../../definition/index.ts';
+import { didYouMean } from '../../util/did-you-mean.ts';
 import type { DefinitionParts } from '../definition-parts.ts';
-import type { Diagnostics, Mistake } from '../diagnostics.ts';
-import { didYouMean } from '../did-you-mean.ts';
+import type { Diagnostics } from '../diagnostics.ts';
 import type { Reference } from '../language/index.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
 import { nameOf } from '../template/fit.ts';
@@ -14,7 +15,7 @@ export interface PathsOptions {
   readonly diagnostics: Diagnostics;
 }
 
-type Problem = Omit<Mistake, 'path' | 'at'> & { readonly offset: number };
+type Problem = Omit<Finding, 'path' | 'at'> & { readonly offset: number };
 
 /** Reports paths that the schema of the resource, of a child or of a read does not have. */
 export function checkPaths({ parts, resource, diagnostics }: PathsOptions): void {
@@ -165,7 +166,7 @@ function walkNames(reference: Reference, known: readonly string[]): Problem | un
 function problemAt(
   reference: Reference,
   index: number,
-  problem: Pick<Mistake, 'message' | 'hint'>,
+  problem: Pick<Finding, 'message' | 'hint'>,
 ): Problem {
   return {
     code: 'unknown-path',

@@ -1,7 +1,7 @@
 import type { OperatorDefinition } from '../../definition/index.ts';
+import { didYouMean } from '../../util/did-you-mean.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
 import type { Diagnostics } from '../diagnostics.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import type { StructType } from '../schema/schema-type.ts';
 
 /** Status fields that the resource's schema does not have: the server would drop them without a word. */

@@ -1,4 +1,5 @@
 import { ExpressionError } from './expression-error.ts';
+import { shortSource } from './short-source.ts';
 
 /**
  * Turns what JSONata threw into our error. Its own messages quote values, so none of them is passed on.
@@ -9,7 +10,7 @@ export function evaluationError(
   source: string,
   authored: ReadonlySet<string>,
 ): ExpressionError {
-  const shown = `"${shorten(source)}"`;
+  const shown = `"${shortSource(source)}"`;
   if (thrown instanceof ExpressionError) {
     return new ExpressionError(thrown.code, `${thrown.message} in ${shown}`, { cause: thrown });
   }
@@ -110,9 +111,4 @@ function reason(code: string, token: string, index: string): string {
     default:
       return token === '' ? 'Evaluation failed' : `Evaluation failed at "${token}"`;
   }
-}
-
-function shorten(source: string): string {
-  const line = source.replace(/\s+/g, ' ');
-  return line.length <= 80 ? line : `${line.slice(0, 77)}...`;
 }

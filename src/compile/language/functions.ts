@@ -3,6 +3,7 @@ import { parseDurationMs } from '../../util/duration.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { parseQuantity, quantityNumber } from '../../util/quantity.ts';
 import { ExpressionError } from './expression-error.ts';
+import type { Helper } from './helper.ts';
 import type { Scope } from './leaf.ts';
 import { limits } from './limits.ts';
 import { plainResult } from './plain-json.ts';
@@ -23,17 +24,8 @@ export interface FunctionContext {
   readonly tools: FunctionTools;
 }
 
-/** A function that expressions have besides JSONata's own. */
-export interface LanguageFunction {
-  readonly name: string;
-  /** The last one may end in `...`: any number of them. */
-  readonly params: readonly string[];
-  readonly returns: string;
-  readonly doc: string;
-  /** A missing first argument gives no result, without a call, unless this is set. */
-  readonly takesMissing?: true;
-  readonly run: (args: readonly unknown[], context: FunctionContext) => unknown;
-}
+/** A function that expressions have besides JSONata's own: a missing first argument gives no result, unless it takes missing ones. */
+export type LanguageFunction = Helper<FunctionContext>;
 
 /** The functions of definition.md section 2. The documentation is made from this table. */
 export const languageFunctions: readonly LanguageFunction[] = [

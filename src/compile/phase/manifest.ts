@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../util/kube-object.ts';
 import { describeFound } from '../template/found-value.ts';
+import { missingValue } from '../template/missing-value.ts';
 import { RenderError } from '../template/render-error.ts';
-import { missingValue } from '../template/short-source.ts';
 import { isObjectName } from './object-name.ts';
 import type { Unit } from './plan-parts.ts';
 

@@ -11,9 +11,9 @@ import type {
   RenderFailure,
   Seen,
 } from '../operator-plan.ts';
+import { missingValue } from '../template/missing-value.ts';
 import { render } from '../template/render.ts';
 import { RenderError } from '../template/render-error.ts';
-import { missingValue } from '../template/short-source.ts';
 import { then } from '../template/then.ts';
 import { checkManifest } from './manifest.ts';
 import type { ChildUnit, PlanParts, Unit } from './plan-parts.ts';

@@ -1,8 +1,8 @@
-import type { Expression, Scope } from '../language/index.ts';
+import { type Expression, type Scope, shortSource } from '../language/index.ts';
 import { fit } from './fit.ts';
 import { describeFound } from './found-value.ts';
+import { missingValue } from './missing-value.ts';
 import { RenderError, renderErrorOf } from './render-error.ts';
-import { missingValue, shortSource } from './short-source.ts';
 import type { Slot } from './template.ts';
 import { then } from './then.ts';
 

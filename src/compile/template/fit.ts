@@ -1,5 +1,5 @@
+import { didYouMean } from '../../util/did-you-mean.ts';
 import { HomeostatError } from '../../util/homeostat-error.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import type {
   BranchType,
   ListType,

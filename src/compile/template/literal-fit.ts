@@ -1,4 +1,4 @@
-import { didYouMean } from '../did-you-mean.ts';
+import { didYouMean } from '../../util/did-you-mean.ts';
 import { FitError, type FitTarget, fit } from './fit.ts';
 import { describeFound } from './found-value.ts';
 

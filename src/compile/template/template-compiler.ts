@@ -1,9 +1,9 @@
-import type { DiagnosticCode } from '../../definition/index.ts';
+import { type DiagnosticCode, type Finding, positionOf } from '../../definition/index.ts';
+import { didYouMean } from '../../util/did-you-mean.ts';
 import { freezeDeep } from '../../util/freeze-deep.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
-import { type Diagnostics, type Mistake, positionOf } from '../diagnostics.ts';
-import { didYouMean } from '../did-you-mean.ts';
+import type { Diagnostics } from '../diagnostics.ts';
 import type { Leaf, LeafParser } from '../language/index.ts';
 import type { SchemaType, StructType } from '../schema/schema-type.ts';
 import { fieldBelow } from './field-path.ts';
@@ -31,7 +31,7 @@ export interface TemplateOptions {
   readonly parser: LeafParser;
   readonly diagnostics: Diagnostics;
   /** What a field is called that the schema does not have. @default 'unknown-child-field' */
-  readonly unknownField?: Pick<Mistake, 'code'> & { readonly hint?: string };
+  readonly unknownField?: Pick<Finding, 'code'> & { readonly hint?: string };
 }
 
 /** Deeper templates are refused. */
@@ -263,7 +263,7 @@ class TemplateCompilation {
     pointer,
     field,
     at = 'value',
-  }: Pick<Spot, 'pointer' | 'field'> & { readonly at?: NonNullable<Mistake['at']> }): Place {
+  }: Pick<Spot, 'pointer' | 'field'> & { readonly at?: NonNullable<Finding['at']> }): Place {
     const { source } = this.#options.diagnostics;
     return { field, file: source.file, ...positionOf({ path: pointer, at }, source) };
   }
@@ -273,8 +273,8 @@ class TemplateCompilation {
     this.#report(spot, { code: 'wrong-type', message, hint });
   }
 
-  #report({ pointer }: Spot, mistake: Omit<Mistake, 'path'>): void {
-    this.#options.diagnostics.report({ ...mistake, path: pointer });
+  #report({ pointer }: Spot, finding: Omit<Finding, 'path'>): void {
+    this.#options.diagnostics.report({ ...finding, path: pointer });
   }
 
   #measure(node: TemplateNode): void {

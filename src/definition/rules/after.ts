@@ -1,5 +1,5 @@
+import { didYouMean } from '../../util/did-you-mean.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import { fieldOf, itemsAt, mapsAt } from '../tree.ts';
 import type { Rule } from './rule.ts';
 

@@ -1,4 +1,5 @@
 import { deepEqual } from '../../util/deep-equal.ts';
+import { didYouMean } from '../../util/did-you-mean.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
 import {
@@ -9,7 +10,6 @@ import {
   walkStructure,
 } from '../crd/schema-node.ts';
 import { found } from '../describe-value.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import type { Finding } from '../finding.ts';
 import { fieldOf } from '../tree.ts';
 import { schemaRootsOf } from './crd-versions-of.ts';

@@ -1,6 +1,6 @@
+import { didYouMean } from '../../util/did-you-mean.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
 import { namedNodes, type SchemaNode, subnode, walkStructure } from '../crd/schema-node.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import type { Finding } from '../finding.ts';
 import { fieldOf } from '../tree.ts';
 import { schemaRootsOf } from './crd-versions-of.ts';

@@ -1,7 +1,7 @@
+import { didYouMean } from '../../util/did-you-mean.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
 import { namedNodes, type SchemaNode, subnode } from '../crd/schema-node.ts';
 import { found } from '../describe-value.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import type { Finding } from '../finding.ts';
 import { fieldOf, mapsAt } from '../tree.ts';
 import { versionsOf } from './crd-versions-of.ts';

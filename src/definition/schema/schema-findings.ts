@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { didYouMean } from '../../util/did-you-mean.ts';
 import { pointerSteps, pointerTo } from '../../util/json-pointer.ts';
 import { found, oneOf } from '../describe-value.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import type { Finding } from '../finding.ts';
 import { refusedKeywords } from './crd-schema.ts';
 import type { JsonSchema } from './json-schema.ts';

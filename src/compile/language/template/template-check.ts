@@ -1,3 +1,4 @@
+import { didYouMean } from '../../../util/did-you-mean.ts';
 import { nearestName } from '../../../util/nearest-name.ts';
 import type { LeafProblem } from '../leaf.ts';
 import { isVariableName, variableNames } from '../runtime-scope.ts';
@@ -77,8 +78,8 @@ export function checkTemplate(program: Program, text: string): readonly LeafProb
     } else if (params.length > 0) {
       const written =
         path.type === 'PathExpression' ? (path as hbs.AST.PathExpression).original : '';
-      const nearest = nearestName(written, [...helpers.keys(), ...blockNames]);
-      report(path, `Unknown helper "${written}"`, nearest && `Did you mean "${nearest}"?`);
+      const hint = didYouMean(written, [...helpers.keys(), ...blockNames]);
+      report(path, `Unknown helper "${written}"`, hint);
     } else if (path.type === 'PathExpression') {
       checkPath(path as hbs.AST.PathExpression);
     } else {

@@ -2,21 +2,13 @@ import { canonicalJson } from '../../../util/canonical-json.ts';
 import { deepEqual } from '../../../util/deep-equal.ts';
 import { ExpressionError } from '../expression-error.ts';
 import type { FunctionTools } from '../functions.ts';
+import type { Helper } from '../helper.ts';
 import { limits } from '../limits.ts';
 import { plainResult } from '../plain-json.ts';
 import { encodeBase64 } from '../text-encoding.ts';
 
-/** A helper of Handlebars texts. */
-export interface TemplateHelper {
-  readonly name: string;
-  /** The last one may end in `?` (may be left out) or `...` (any number of them). */
-  readonly params: readonly string[];
-  readonly returns: string;
-  readonly doc: string;
-  /** Missing arguments are passed on; otherwise they are an error. */
-  readonly takesMissing?: true;
-  readonly run: (args: readonly unknown[], tools: FunctionTools) => unknown;
-}
+/** A helper of Handlebars texts: missing arguments are an error, unless it takes them. */
+export type TemplateHelper = Helper<FunctionTools>;
 
 /** The helpers besides `if`, `unless`, `each` and `with`. The documentation is made from this table. */
 export const templateHelpers: readonly TemplateHelper[] = [

@@ -1,4 +1,4 @@
-import { nearestName } from '../util/nearest-name.ts';
+import { nearestName } from './nearest-name.ts';
 
 /** The hint for a mistyped name, when a known one is near. */
 export function didYouMean(word: string, known: Iterable<string>): string | undefined {

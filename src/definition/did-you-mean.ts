@@ -1,7 +1,0 @@
-import { nearestName } from '../util/nearest-name.ts';
-
-/** The hint for a mistyped name, when a known one is near. */
-export function didYouMean(word: string, known: Iterable<string>): string | undefined {
-  const nearest = nearestName(word, known);
-  return nearest === undefined ? undefined : `Did you mean "${nearest}"?`;
-}
