@@ -6,8 +6,10 @@ import {
   locateThing,
   planOfThing,
 } from '../../test/support/thing-plan.ts';
-import { parseDefinitions } from '../definition/index.ts';
+import { createDefinitionParser } from '../definition/index.ts';
 import { compile } from './index.ts';
+
+const parser = createDefinitionParser();
 
 function tiersOf(body: string): readonly (readonly string[])[] {
   return planOfThing(body).tiers.map((tier) => tier.map(({ id }) => id));
@@ -251,7 +253,7 @@ spec:
     versions: [{ name: v1, schema: { openAPIV3Schma: { type: object } } }]
   status: { a: "\${ spec.size }", b: "\${ children.gone }" }
 `;
-    const { drafts } = parseDefinitions(text, 'thing.yaml');
+    const { drafts } = parser.parse(text, 'thing.yaml');
     assert.equal(drafts.length, 1);
     for (const draft of drafts) {
       const { diagnostics } = compile(draft);

@@ -3,7 +3,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { expectDiagnostics } from '../../test/support/diagnostics.ts';
 import type { DiagnosticCode } from './index.ts';
-import { parseDefinitions } from './index.ts';
+import { createDefinitionParser } from './index.ts';
+
+const parser = createDefinitionParser();
 
 const root = new URL('../../', import.meta.url).pathname;
 const read = (file: string) => readFileSync(root + file, 'utf8');
@@ -36,14 +38,14 @@ describe('definition/fixtures', () => {
     if (file.endsWith('.expected.json')) continue;
     test(`${file} gives the diagnostics beside it and no others`, () => {
       const expected = JSON.parse(read(file.replace(/\.\w+$/, '.expected.json')));
-      const { diagnostics } = parseDefinitions(read(file), file);
+      const { diagnostics } = parser.parse(read(file), file);
       expectDiagnostics(diagnostics, expected);
     });
   }
 
   for (const file of [...files('test/fixtures/valid/*'), ...files('operators/*.yaml')]) {
     test(`${file} is accepted without a word`, () => {
-      const { definitions, drafts, diagnostics } = parseDefinitions(read(file), file);
+      const { definitions, drafts, diagnostics } = parser.parse(read(file), file);
       assert.deepEqual(diagnostics, []);
       assert.deepEqual(drafts, []);
       assert.ok(definitions.length > 0);

@@ -13,8 +13,9 @@ export type {
 } from './operator-definition.ts';
 export {
   arrangeDiagnostics,
+  createDefinitionParser,
+  type DefinitionParser,
   type ParsedDefinitions,
-  parseDefinitions,
 } from './parse-definitions.ts';
 export { definitionSchema } from './schema/definition-schema.ts';
 export type { LocatedDefinition, Position, SourceMap } from './source-map.ts';

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { dedent, expectDiagnostics } from '../../test/support/diagnostics.ts';
-import { arrangeDiagnostics, type Diagnostic, parseDefinitions } from './index.ts';
+import { arrangeDiagnostics, createDefinitionParser, type Diagnostic } from './index.ts';
+
+const parser = createDefinitionParser();
 
 const head = (name: string) => dedent`
   apiVersion: homeostat.dev/v1alpha1
@@ -15,7 +17,7 @@ const head = (name: string) => dedent`
       versions: [{ name: v1, schema: { openAPIV3Schema: { type: object } } }]
 `;
 const file = 'a.yaml';
-const parse = (text: string) => parseDefinitions(text, file);
+const parse = (text: string) => parser.parse(text, file);
 
 function only(text: string) {
   const { definitions, diagnostics } = parse(text);

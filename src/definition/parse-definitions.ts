@@ -5,7 +5,7 @@ import { resolveDefinition } from './resolve-definition.ts';
 import { definitionSchema } from './schema/definition-schema.ts';
 import { createSchemaCheck, type SchemaCheck } from './schema/schema-findings.ts';
 import type { LocatedDefinition } from './source-map.ts';
-import { readDocuments, type YamlDocument } from './yaml/read-documents.ts';
+import { readDocuments, type YamlDocument, type YamlFile } from './yaml/read-documents.ts';
 
 /** More mistakes than this are not reported at once. */
 const mostDiagnostics = 100;
@@ -22,13 +22,28 @@ export interface ParsedDefinitions {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/**
- * Reads the definitions of one file (YAML or JSON, several documents). Each document is accepted or refused by itself, but
- * a file with a syntax error gives none. `file` is only a name for messages. Does not throw.
- */
-export function parseDefinitions(text: string, file: string): ParsedDefinitions {
-  const { documents, syntaxErrors } = readDocuments(text, file);
-  const results = documents.map((document) => checkOne(document));
+/** Reads files of definitions. */
+export interface DefinitionParser {
+  /**
+   * Reads the definitions of one file (YAML or JSON, several documents). Each document is accepted or refused by itself, but
+   * a file with a syntax error gives none. `file` is only a name for messages. Does not throw.
+   */
+  parse(text: string, file: string): ParsedDefinitions;
+}
+
+/** Compiles the schema of the format, which takes longer than to read a file: one parser is for many files. */
+export function createDefinitionParser(): DefinitionParser {
+  const checkSchema = createSchemaCheck(definitionSchema);
+  return {
+    parse: (text, file) => parseFile(readDocuments(text, file), checkSchema),
+  };
+}
+
+function parseFile(
+  { documents, syntaxErrors }: YamlFile,
+  checkSchema: SchemaCheck,
+): ParsedDefinitions {
+  const results = documents.map((document) => checkOne(document, checkSchema));
   const doubles = findDoubles(results.map(({ located }) => located));
   const isAccepted = (result: CheckedDocument) =>
     syntaxErrors.length === 0 &&
@@ -48,7 +63,7 @@ export function parseDefinitions(text: string, file: string): ParsedDefinitions 
 
 /**
  * Diagnostics as they are shown: in the order of the file, of one field at one place only the first (what a value that cannot
- * be read causes is not the author's mistake), at most 100. For whoever adds to those of {@link parseDefinitions}.
+ * be read causes is not the author's mistake), at most 100. For whoever adds to those of a {@link DefinitionParser}.
  */
 export function arrangeDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const syntax = new Set(
@@ -84,9 +99,9 @@ interface CheckedDocument {
   readonly located?: LocatedDefinition;
 }
 
-function checkOne(document: YamlDocument): CheckedDocument {
+function checkOne(document: YamlDocument, checkSchema: SchemaCheck): CheckedDocument {
   const { value, source, garbledFrom } = document;
-  const findings = checkDocument(value, theSchemaCheck());
+  const findings = checkDocument(value, checkSchema);
   const diagnostics = [
     // Outside of `spec` nobody reads the words as anything but texts.
     ...document.warnings.filter(({ path }) => path.startsWith('/spec/')),
@@ -103,14 +118,6 @@ function checkOne(document: YamlDocument): CheckedDocument {
     ? { diagnostics }
     : { diagnostics, located: { definition, source } };
 }
-
-/** Compiled on first use, since that takes longer than all the rest. The schema is a constant, so this is one too. */
-function theSchemaCheck(): SchemaCheck {
-  compiledCheck ??= createSchemaCheck(definitionSchema);
-  return compiledCheck;
-}
-
-let compiledCheck: SchemaCheck | undefined;
 
 /** Later documents with a name that one before has. */
 function findDoubles(

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OperatorWorld } from '../../test/support/fakes/operator-world.ts';
 import { bundledSchemas, compile, type OperatorPlan } from '../compile/index.ts';
-import { parseDefinitions } from '../definition/index.ts';
+import { createDefinitionParser } from '../definition/index.ts';
+
+const parser = createDefinitionParser();
 
 const head = `
 apiVersion: homeostat.dev/v1alpha1
@@ -27,7 +29,7 @@ spec:
 `;
 
 function planOf(body: string): OperatorPlan {
-  const { definitions, diagnostics } = parseDefinitions(head + body, 'podset.yaml');
+  const { definitions, diagnostics } = parser.parse(head + body, 'podset.yaml');
   const [located] = definitions;
   assert.ok(located, JSON.stringify(diagnostics));
   const result = compile(located, { schemas: bundledSchemas() });

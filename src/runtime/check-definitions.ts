@@ -1,9 +1,10 @@
 import { compile, type OperatorPlan, type SchemaSource } from '../compile/index.ts';
 import {
   arrangeDiagnostics,
+  createDefinitionParser,
   type Diagnostic,
   type LocatedDefinition,
-  parseDefinitions,
+  type ParsedDefinitions,
 } from '../definition/index.ts';
 import type { DefinitionText } from './definition-source.ts';
 
@@ -26,9 +27,10 @@ export function checkDefinitions(
 ): CheckResult {
   const diagnostics: Diagnostic[] = [];
   const compiled: CheckedDefinition[] = [];
+  const parser = createDefinitionParser();
   const options = schemas === undefined ? {} : { schemas };
   for (const { file, text } of texts) {
-    const parsed = parseDefinitions(text, file);
+    const parsed = parser.parse(text, file);
     diagnostics.push(...parsed.diagnostics);
     if (isEmpty(parsed)) diagnostics.push(nothingIn(file));
     // Refused already, and never run: only so that all mistakes are told at once.
@@ -43,7 +45,7 @@ export function checkDefinitions(
   return { accepted, diagnostics: arrangeDiagnostics([...diagnostics, ...clashes]) };
 }
 
-function isEmpty({ definitions, diagnostics }: ReturnType<typeof parseDefinitions>): boolean {
+function isEmpty({ definitions, diagnostics }: ParsedDefinitions): boolean {
   return definitions.length === 0 && diagnostics.length === 0;
 }
 

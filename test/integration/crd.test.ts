@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { parseDefinitions } from '../../src/definition/index.ts';
+import { createDefinitionParser } from '../../src/definition/index.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
+
+const parser = createDefinitionParser();
 
 const shared = useControlPlane({ controllerManager: false });
 const root = new URL('../../', import.meta.url).pathname;
@@ -105,10 +107,7 @@ describe('integration/crd', { skip: shared.skip }, () => {
   );
   for (const file of files) {
     test(`the server takes the CRDs of ${file} as they are completed`, async () => {
-      const { definitions, diagnostics } = parseDefinitions(
-        readFileSync(root + file, 'utf8'),
-        file,
-      );
+      const { definitions, diagnostics } = parser.parse(readFileSync(root + file, 'utf8'), file);
       assert.deepEqual(diagnostics, []);
       for (const { definition } of definitions) {
         const { crd } = definition.kind;
@@ -126,7 +125,7 @@ describe('integration/crd', { skip: shared.skip }, () => {
 
   for (const schema of schemas) {
     test(`we and the server agree about ${schema}`, async () => {
-      const { definitions, drafts, diagnostics } = parseDefinitions(definitionOf(schema), 'a.yaml');
+      const { definitions, drafts, diagnostics } = parser.parse(definitionOf(schema), 'a.yaml');
       const [located] = [...definitions, ...drafts];
       const answer = await shared.client().request({
         method: 'POST',

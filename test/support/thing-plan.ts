@@ -10,8 +10,10 @@ import {
   type Rendered,
   type Seen,
 } from '../../src/compile/index.ts';
-import { type LocatedDefinition, parseDefinitions } from '../../src/definition/index.ts';
+import { createDefinitionParser, type LocatedDefinition } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
+
+const parser = createDefinitionParser();
 
 const openSchema = `
             type: object
@@ -34,7 +36,7 @@ spec:
         schema:
           openAPIV3Schema:${schema}
 ${body}`;
-  const { definitions, diagnostics } = parseDefinitions(text, 'thing.yaml');
+  const { definitions, diagnostics } = parser.parse(text, 'thing.yaml');
   assert.deepEqual(diagnostics, []);
   const [located] = definitions;
   assert.ok(located);
