@@ -14,9 +14,11 @@ export function createSystemRandom(): Random {
 function randomText(length: number, alphabet: string): string {
   // Values at or above the largest multiple of the alphabet's length are drawn again: no bias.
   const limit = 256 - (256 % alphabet.length);
+  // Web Crypto gives at most 65536 bytes at once.
+  const bytes = new Uint8Array(Math.min(length * 2, 65_536));
   let text = '';
   while (text.length < length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
+    for (const byte of crypto.getRandomValues(bytes)) {
       if (byte < limit && text.length < length) text += alphabet.charAt(byte % alphabet.length);
     }
   }
