@@ -1,4 +1,5 @@
 import { bundledSchemas } from '../compile/index.ts';
+import type { Diagnostic } from '../definition/index.ts';
 import { type HealthServer, startHealthServer } from '../http/index.ts';
 import { createKubeCluster, type KubeCluster } from '../kube/index.ts';
 import { type CheckedDefinition, checkDefinitions, createManager } from '../runtime/index.ts';
@@ -46,6 +47,7 @@ export async function run(
     return exitCode.diagnostics;
   }
   const logger = createLogger({ level: options.logLevel });
+  tellRefused(diagnostics, logger);
   const metrics = createMetricRegistry({ processMetrics: true });
   const cluster = await connect(options, logger, metrics);
   try {
@@ -55,6 +57,17 @@ export async function run(
   }
   logger.info({}, 'Stopped');
   return exitCode.ok;
+}
+
+/** What was printed for people is told in the log too: nobody sees the terminal of a Pod. */
+function tellRefused(diagnostics: readonly Diagnostic[], logger: Logger): void {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  for (const file of new Set(errors.map((error) => error.file))) {
+    const texts = errors
+      .filter((error) => error.file === file)
+      .map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`);
+    logger.info({ file, diagnostics: texts }, 'File with mistakes, its definitions are refused');
+  }
 }
 
 async function connect(

@@ -56,7 +56,7 @@ describe('http/health-server', () => {
     await withServer(viewOf({ kind: 'running' }, refused), async (url) => {
       const response = await fetch(`${url}/readyz?verbose`);
       assert.equal(response.status, 200);
-      assert.equal(await response.text(), '[+]api-server\n[+]d0 running\n[-]d1 refused: no\nok\n');
+      assert.equal(await response.text(), '[+]api-server\n[+]d0 running\n[!]d1 refused: no\nok\n');
     });
   });
 

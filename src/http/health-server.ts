@@ -61,11 +61,16 @@ function createApp({ metrics, view, observe }: HealthServerOptions): Express {
   return app;
 }
 
-/** `[+]podset running`; what a definition cannot watch stands behind it. */
+/** `[+]` runs, `[!]` has something in its way that is its own (and readiness does not depend on), `[-]` holds readiness back. */
 function lineOf({ name, state, problems }: DefinitionView): string {
-  const isWell = state.kind === 'running' && problems.length === 0;
   const why = 'message' in state ? [state.message] : problems;
-  return `[${isWell ? '+' : '-'}]${name} ${[state.kind, ...why].join(': ')}\n`;
+  const mark = markOf(state.kind, why.length > 0);
+  return `[${mark}]${name} ${[state.kind, ...why].join(': ')}\n`;
+}
+
+function markOf(state: DefinitionView['state']['kind'], isHindered: boolean): '+' | '!' | '-' {
+  if (state !== 'running' && state !== 'refused') return '-';
+  return isHindered ? '!' : '+';
 }
 
 function listen(app: Express, { host, port }: HealthServerOptions): Promise<Server> {

@@ -73,6 +73,9 @@ async function bringAbout(
     const live = crds.get(undefined, name);
     const refusal = live === undefined ? undefined : refusalOf(live.object, definition);
     if (refusal !== undefined) return refusal;
+    // Until the server has removed all its objects; then it is installed again.
+    if (live !== undefined && isGoing(live.object))
+      return `The CustomResourceDefinition "${name}" is being deleted`;
     if (live !== undefined && isAsWanted(intent, live, definition)) return undefined;
     try {
       await apply({ intent, live, definition, cluster }, signal);
@@ -138,6 +141,10 @@ function isAsWanted(
   );
 }
 
+function isGoing(live: KubeObject): boolean {
+  return live.metadata.deletionTimestamp !== undefined;
+}
+
 function refusalOf(live: KubeObject, definition: OperatorDefinition): string | undefined {
   const owner = live.metadata.labels?.[definitionLabel];
   if (owner === definition.name) return undefined;
@@ -149,29 +156,70 @@ function refusalOf(live: KubeObject, definition: OperatorDefinition): string | u
   return `The CustomResourceDefinition "${name}" exists and is not ours; "crdPolicy: { adopt: true }" takes it over`;
 }
 
+/**
+ * Resolves, with the reason, when the CRD that was installed is going, gone, or no longer the definition's: its controller
+ * must stop then, as what it would work on is not what it was written for. Rejects when the signal aborts.
+ */
+export async function whenCrdLost(
+  { definition, cluster }: InstallOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  const { name } = definition.kind.crd.metadata;
+  const crds = cluster.acquire({ gvk: crdGvk, fieldSelector: `metadata.name=${name}` });
+  try {
+    await crds.whenSynced(signal);
+    return await firstOf(crds, signal, () => {
+      const live = crds.get(undefined, name)?.object;
+      if (live === undefined) return `The CustomResourceDefinition "${name}" is gone`;
+      if (isGoing(live)) return `The CustomResourceDefinition "${name}" is being deleted`;
+      return refusalOf(live, definition);
+    });
+  } finally {
+    crds.release();
+  }
+}
+
 /** Resolves when the CRD is established; with the reason when its names are taken. */
-function whenEstablished(
+async function whenEstablished(
   crds: Informer,
   name: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  const { clash } = await firstOf(crds, signal, () => {
+    const live = crds.get(undefined, name)?.object;
+    if (live === undefined) return undefined;
+    const accepted = conditionOf(live, 'NamesAccepted');
+    if (accepted?.status === 'False')
+      return { clash: `Names of "${name}" are taken: ${accepted.message}` };
+    const isEstablished = conditionOf(live, 'Established')?.status === 'True';
+    return isEstablished ? { clash: undefined } : undefined;
+  });
+  return clash;
+}
+
+/** The first answer that `look` gives, now or after a change in the informer. */
+function firstOf<T>(
+  informer: Informer,
+  signal: AbortSignal,
+  look: () => T | undefined,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    const settle = (finish: () => void) => {
+    let unsubscribe = () => {};
+    const end = (finish: () => void) => {
       signal.removeEventListener('abort', onAbort);
-      // Subscribing delivers the present state at once, so `unsubscribe` may not be there yet.
-      queueMicrotask(() => unsubscribe());
+      unsubscribe();
       finish();
     };
-    const onAbort = () => settle(() => reject(signal.reason));
+    const onAbort = () => end(() => reject(signal.reason));
+    const check = () => {
+      const answer = look();
+      if (answer !== undefined) end(() => resolve(answer));
+    };
+    if (signal.aborted) return onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
-    const unsubscribe = crds.subscribe(({ name: changed, current }) => {
-      if (changed !== name || current === undefined) return;
-      const clash = conditionOf(current.object, 'NamesAccepted');
-      if (clash?.status === 'False')
-        settle(() => resolve(`Names of "${name}" are taken: ${clash.message}`));
-      if (conditionOf(current.object, 'Established')?.status === 'True')
-        settle(() => resolve(undefined));
-    });
+    unsubscribe = informer.subscribe(check);
+    // Also once by hand: subscribing to an empty informer delivers nothing, and an answer given while subscribing came before `unsubscribe`.
+    check();
   });
 }
 

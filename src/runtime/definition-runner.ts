@@ -9,7 +9,7 @@ import { failureFields } from '../util/failure-fields.ts';
 import { apiVersionOf } from '../util/gvk.ts';
 import type { Random } from '../util/random.ts';
 import { fetchSchemas } from './cluster-schemas.ts';
-import { installCrd } from './crd-installer.ts';
+import { installCrd, whenCrdLost } from './crd-installer.ts';
 import type { DefinitionState, DefinitionView } from './definition-view.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 
@@ -65,16 +65,20 @@ export class DefinitionRunner {
 
   /** Runs until the signal aborts and all passes have ended. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    for (let failures = 0; !signal.aborted; failures++) {
+    let failures = 0;
+    while (!signal.aborted) {
       try {
         const plan = await this.#prepare(signal);
-        if (plan !== undefined) return await this.#work(plan, signal);
+        if (plan !== undefined) {
+          await this.#work(plan, signal);
+          failures = 0;
+        }
       } catch (error) {
         if (signal.aborted) return;
         this.#state = { kind: 'failing', message: messageOf(error) };
         this.#logger.warn(failureFields(error), 'Definition cannot start, will retry');
       }
-      await this.#options.clock.sleep(backoffMs(failures, retry), signal).catch(() => {});
+      await this.#options.clock.sleep(backoffMs(failures++, retry), signal).catch(() => {});
     }
   }
 
@@ -94,7 +98,8 @@ export class DefinitionRunner {
     const texts = diagnostics.map((d) => `${d.file}:${d.line}:${d.column}: ${d.message}`);
     const isNews = this.#state.kind !== 'refused' || this.#state.message !== message;
     this.#state = { kind: 'refused', message, diagnostics: texts };
-    if (isNews) this.#logger.info({ reason: message, diagnostics: texts }, 'Definition refused');
+    const details = texts.length === 0 ? {} : { diagnostics: texts };
+    if (isNews) this.#logger.info({ reason: message, ...details }, 'Definition refused');
   }
 
   async #work(plan: OperatorPlan, signal: AbortSignal): Promise<void> {
@@ -123,19 +128,41 @@ export class DefinitionRunner {
     });
     this.#operator = operator;
     this.#controller = controller;
+    const ending = new AbortController();
+    const end = () => ending.abort(signal.reason);
+    signal.addEventListener('abort', end, { once: true });
     try {
       await operator.start(signal);
-      this.#state = { kind: 'running' };
       this.#tellRunning(operator);
-      await Promise.all([controller.run(signal), this.#resync(plan, operator, controller, signal)]);
+      await Promise.all([
+        controller.run(ending.signal),
+        this.#resync(plan, operator, controller, ending.signal),
+        this.#endWithCrd(ending),
+      ]);
     } finally {
+      signal.removeEventListener('abort', end);
+      ending.abort();
       operator.stop();
       this.#controller = undefined;
       this.#operator = undefined;
     }
   }
 
+  /** Ends the work when the CRD goes or becomes somebody else's; the definition then starts over. */
+  async #endWithCrd(ending: AbortController): Promise<void> {
+    const { located, cluster, clock } = this.#options;
+    const { definition } = located;
+    const reason = await whenCrdLost({ definition, cluster, clock }, ending.signal).catch(
+      () => undefined,
+    );
+    if (reason === undefined || ending.signal.aborted) return;
+    this.#state = { kind: 'failing', message: reason };
+    this.#logger.warn({ reason }, 'Definition stopped, will start over');
+    ending.abort(new Error(reason));
+  }
+
   #tellRunning(operator: Operator): void {
+    this.#state = { kind: 'running' };
     const { instances } = operator;
     const problems = problemsOf(operator);
     if (problems.length === 0) this.#logger.info({ instances }, 'Definition running');

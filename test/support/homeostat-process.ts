@@ -83,6 +83,11 @@ export class HomeostatProcess {
     return this.#entries.find(({ msg }) => msg === message) as LogEntry;
   }
 
+  /** Resolves when there are so many log lines of that message. */
+  async whenLoggedTimes(message: string, times: number): Promise<void> {
+    await this.#until(() => this.#entries.filter(({ msg }) => msg === message).length >= times);
+  }
+
   /** The base address of its health server. */
   async url(): Promise<string> {
     return String((await this.whenLogged('Starting')).http);

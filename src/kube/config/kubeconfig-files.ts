@@ -24,6 +24,9 @@ const knownProviders = new Set(['oidc', 'exec', 'azure', 'gcp']);
 /** Impersonation that the library drops without a word, which would widen or narrow what we may do. */
 const lostImpersonation = /["']?\b(as-groups|as-uid|as-user-extra)["']?\s*:/;
 
+/** Kubernetes says `tokenFile`, the library reads `token-file` only. */
+const tokenFileKey = /(["']?)\btokenFile\1(?=\s*:)/g;
+
 /**
  * Reads and merges kubeconfig files, the first to name a thing wins.
  * @throws KubeConfigError
@@ -66,7 +69,7 @@ async function readIfThere(path: string): Promise<KubeconfigFile | undefined> {
 function parseFile({ path, text }: KubeconfigFile): KubeConfig {
   const config = new KubeConfig();
   try {
-    config.loadFromString(text);
+    config.loadFromString(text.replaceAll(tokenFileKey, '$1token-file$1'));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new KubeConfigError('invalid', `Expected a kubeconfig in "${path}", found: ${why}`, {

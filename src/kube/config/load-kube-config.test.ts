@@ -175,6 +175,15 @@ describe('kube/load-kube-config', () => {
       assert.deepEqual(await credentials.load(read), { headers: {} });
     });
 
+    for (const key of ['tokenFile', 'token-file']) {
+      test(`a token is read from the file that ${key} names`, async () => {
+        const { credentials } = await load({ user: { [key]: write('token', 'from a file\n') } });
+        assert.deepEqual(await credentials.load(read), {
+          headers: { authorization: 'Bearer from a file' },
+        });
+      });
+    }
+
     test('files that change are seen: a token file, a certificate, the kubeconfig itself', async () => {
       const token = write('token', 'first\n');
       write('client.crt', 'first');
