@@ -72,15 +72,32 @@ export function parseProgram(text: string): Program | LeafProblem {
     return {
       severity: 'error',
       code: 'template-syntax',
-      message: reasonOf(message),
-      offset: failureOffset(text, error, message),
+      ...(/got 'EOF'/.test(message)
+        ? { message: unclosed, offset: openBlockAt(text) }
+        : { message: reasonOf(message), offset: failureOffset(text, error, message) }),
     };
   }
 }
 
+const unclosed = 'Expected the end of a block, found the end of the text';
+
+/**
+ * The beginnings of blocks, `{{^}}` not among them, and of their ends; comments as a whole, since they may hold some. Behind a
+ * single backslash Handlebars takes it all for text.
+ */
+const blockMark = /(?<!(?<!\\)\\)\{\{~?(?:!--[\s\S]*?--~?\}\}|![^}]*\}\}|#|\/|\^(?!\s*~?\}\}))/g;
+
+/** The innermost block that is open at the end of the text. */
+function openBlockAt(text: string): number {
+  const open: number[] = [];
+  for (const { 0: mark, index } of text.matchAll(blockMark)) {
+    if (mark.endsWith('/')) open.pop();
+    if (mark.endsWith('#') || mark.endsWith('^')) open.push(index);
+  }
+  return open.at(-1) ?? text.length;
+}
+
 function reasonOf(message: string): string {
-  const unclosed = /got 'EOF'/.test(message);
-  if (unclosed) return 'Expected the end of a block, found the end of the text';
   const mismatch = /^(\S+) doesn't match (\S+) -/.exec(message);
   if (mismatch !== null) {
     return `Expected the end of the block "${mismatch[1]}", found the end of "${mismatch[2]}"`;

@@ -139,7 +139,23 @@ describe('compile/language Handlebars', () => {
   }
 
   for (const [text, message, offset] of [
-    ['a {{#if x}}', 'Expected the end of a block, found the end of the text', 11],
+    ['a {{#if x}}', 'Expected the end of a block, found the end of the text', 2],
+    ['a\n{{#each x}}\nb\n', 'Expected the end of a block, found the end of the text', 2],
+    [
+      '{{#if x}}{{#each y}}{{/each}} b',
+      'Expected the end of a block, found the end of the text',
+      0,
+    ],
+    [
+      '{{#if x}}{{/if}} {{~^if y}}{{^}}',
+      'Expected the end of a block, found the end of the text',
+      17,
+    ],
+    [
+      '{{#if x}}{{!-- {{#if y}} --}}{{! # }}\\{{#each z}}',
+      'Expected the end of a block, found the end of the text',
+      0,
+    ],
     ['a\nb {{foo', 'Expected a Handlebars text that can be parsed', 6],
     [`${'x'.repeat(50)}{{a}} {{(b)}}`, 'Expected a Handlebars text that can be parsed', 58],
     ['a\n {{#each x}}{{/if}}', `Expected the end of the block "each", found the end of "if"`, 6],
