@@ -223,3 +223,32 @@ describe('definition/arrange-diagnostics', () => {
     assert.deepEqual(arrangeDiagnostics([at(2), at(2, 'yaml-syntax')]), [at(2, 'yaml-syntax')]);
   });
 });
+
+describe('definition/parse-definitions: of a syntax error only itself is told', () => {
+  const bomb = Array.from({ length: 6 }, (_, level) => {
+    const items = Array(10).fill(level === 0 ? 'x' : `*a${level - 1}`);
+    return `    a${level}: &a${level} [${items.join(', ')}]`;
+  }).join('\n');
+  for (const [what, text, line] of [
+    ['metadata under a tab', head('thing').replace('{ name: thing }', '\n\tname: thing'), 4],
+    ['a list under a tab', `${head('thing')}  reads:\n\t- id: a\n`, 11],
+    ['a bomb of aliases', `${head('thing')}  vars:\n${bomb}\n  reads: 1\n`, 1],
+    ['a merge key', `${head('thing')}  reads:\n    - <<: { id: a }\n      name: b\n`, 11],
+    ['braces for a text', head('{{ x }}').replace('{ name: {', 'name: {').replace('} }', '}'), 3],
+    ['an unknown alias', head('*x'), 3],
+  ] as const) {
+    test(what, () => {
+      const found = parse(text).diagnostics.map((each) => [each.line, each.code]);
+      assert.deepEqual(found, [[line, 'yaml-syntax']]);
+    });
+  }
+
+  test('and what is wrong above it', () => {
+    const text = `${head('thing').replace('scope: Namespaced', 'scope: Nowhere')}  reads:\n\t- id: a\n`;
+    const found = parse(text).diagnostics.map((each) => [each.line, each.code]);
+    assert.deepEqual(found, [
+      [8, 'invalid-value'],
+      [11, 'yaml-syntax'],
+    ]);
+  });
+});

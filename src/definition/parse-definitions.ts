@@ -1,10 +1,11 @@
 import { checkDocument } from './check-document.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import { locate } from './finding.ts';
+import { type Finding, locate } from './finding.ts';
 import { resolveDefinition } from './resolve-definition.ts';
 import { definitionSchema } from './schema/definition-schema.ts';
 import { createSchemaCheck, type SchemaCheck } from './schema/schema-findings.ts';
 import type { LocatedDefinition } from './source-map.ts';
+import { valueAt } from './tree.ts';
 import { readDocuments, type YamlDocument, type YamlFile } from './yaml/read-documents.ts';
 
 /** More mistakes than this are not reported at once. */
@@ -101,22 +102,33 @@ interface CheckedDocument {
 
 function checkOne(document: YamlDocument, checkSchema: SchemaCheck): CheckedDocument {
   const { value, source, garbledFrom } = document;
-  const findings = checkDocument(value, checkSchema);
+  const findings = checkDocument(value, checkSchema).filter(
+    (finding) => !followsFromSyntax(finding, document),
+  );
   const diagnostics = [
     // Outside of `spec` nobody reads the words as anything but texts.
     ...document.warnings.filter(({ path }) => path.startsWith('/spec/')),
     ...findings.map((finding) => locate(finding, source)),
   ];
-  // Where the structure was misread, what seems to be missing or unknown need not be.
   if (garbledFrom !== undefined) {
-    const isReliable = ({ line, code }: Diagnostic) =>
-      line < garbledFrom && code !== 'missing-field' && code !== 'unknown-name';
-    return { diagnostics: diagnostics.filter(isReliable) };
+    return { diagnostics: diagnostics.filter(({ line }) => line < garbledFrom) };
   }
   const definition = resolveDefinition(value);
   return definition === undefined
     ? { diagnostics }
     : { diagnostics, located: { definition, source } };
+}
+
+/** Where not all could be read, or was misread, what seems to be missing, empty or unknown need not be. */
+function followsFromSyntax(
+  { at, code, path }: Finding,
+  { value, unread, garbledFrom }: YamlDocument,
+): boolean {
+  const isAbsence = at === 'parent-key' || code === 'missing-field';
+  const parent = path.slice(0, path.lastIndexOf('/'));
+  if (unread.has(path) || (isAbsence && unread.has(parent))) return true;
+  if (garbledFrom === undefined) return false;
+  return isAbsence || code === 'unknown-name' || valueAt(value, path) === null;
 }
 
 /** Later documents with a name that one before has. */

@@ -48,6 +48,7 @@ const rows: readonly (readonly [
   ["x: '${ a = 'b' }'", [[1, 5, 'The quotes around this expression']]],
   ['x: {{ a }}', [[1, 5, 'Expected a field name']], '"{{" must be quoted'],
   ['x:\n\ty: 1', [[2, 1, 'Expected spaces as indentation, found a tab']]],
+  ['x:\n\t- y: 1', [[2, 1, 'Expected spaces as indentation, found a tab']]],
   ['x: 1\nx: 2', [[2, 1, 'Field "x" is there twice']]],
   ['x: a: b', [[1, 4, 'A plain value cannot contain ": "']], 'Quote'],
   ['x: - a', [[1, 4, 'A list cannot begin']], 'next line'],

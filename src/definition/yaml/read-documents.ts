@@ -25,6 +25,8 @@ export interface YamlDocument {
   readonly source: SourceMap;
   /** The file's syntax errors stand elsewhere; these are warnings about this document's values. */
   readonly warnings: readonly Diagnostic[];
+  /** Pointers of the values of which not all could be read. */
+  readonly unread: ReadonlySet<string>;
   /** From this line on the parser may have misread the structure (1-based); undefined: nowhere. */
   readonly garbledFrom: number | undefined;
 }
@@ -76,14 +78,18 @@ export function readDocuments(text: string, file: string): YamlFile {
       syntaxErrors.push(at(otherVersion(document)));
     }
     if (document.contents === null) continue;
+    const garbledFrom = firstGarbledLine(errors, lines);
     const { value, problems } = toJson(document);
-    syntaxErrors.push(...problems.filter(isError).map(at));
+    const isTelling = ({ offset }: YamlProblem) =>
+      garbledFrom === undefined || lines.linePos(offset).line < garbledFrom;
+    syntaxErrors.push(...problems.filter(isError).filter(isTelling).map(at));
     if (value === null) continue;
     documents.push({
       value,
       source: createNodeSourceMap({ file, text: readable, document, lines }),
+      unread: new Set(problems.filter(isError).map(({ path }) => path)),
       warnings: problems.filter((problem) => !isError(problem)).map(at),
-      garbledFrom: firstGarbledLine(errors, lines),
+      garbledFrom,
     });
   }
   return { documents, syntaxErrors };
@@ -129,12 +135,15 @@ function firstSilentCut(document: Document.Parsed, text: string): CutExpression 
  */
 function tellingErrors(document: Document.Parsed, lines: LineCounter): readonly YAMLError[] {
   const errors: readonly YAMLError[] = [...document.warnings, ...document.errors];
+  const hasTab = errors.some(({ code }) => code === 'TAB_AS_INDENT');
   const seen = new Set<number>();
   return errors.filter((error, index) => {
     const { line } = lines.linePos(error.pos[0]);
     if (error.code === 'TAG_RESOLVE_FAILED') return false; // the conversion to JSON reports tags
     const isLost = index > 0 && error.message.includes('in YAML stream');
     if (isLost || seen.has(line)) return false;
+    // A tab deranges what stands around it, also the line above.
+    if (hasTab && error.code !== 'TAB_AS_INDENT' && !harmless.has(error.code)) return false;
     seen.add(line);
     return true;
   });

@@ -26,6 +26,7 @@ export interface YamlProblem {
 }
 
 export interface JsonTree {
+  /** Null also when there is too much to read it all. */
   readonly value: Json;
   readonly problems: readonly YamlProblem[];
 }
@@ -54,7 +55,7 @@ export function toJson(document: Document.Parsed): JsonTree {
   const value = convert(root, conversion);
   if (conversion.nodes > mostNodes) {
     const message = `Expected at most ${mostNodes} values in a document, found more`;
-    refuse({ ...root, message }, conversion);
+    return { value: refuse({ ...root, message }, conversion), problems: conversion.problems };
   }
   return { value, problems: conversion.problems };
 }
