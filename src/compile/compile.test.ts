@@ -151,9 +151,9 @@ describe('compile/compile: paths', () => {
               spec:
                 type: object
                 properties:
-                  on: { type: boolean }
+                  "on": { type: boolean }
                   a: { type: object, properties: { x: { type: string } } }
-                  b: { type: object, properties: { y: { type: string } } }
+                  b: { type: object, properties: { "y": { type: string } } }
                   items: { type: array, items: { type: object, properties: { name: { type: string } } } }
                   labels: { type: object, additionalProperties: { type: string } }
               status: { type: object, x-kubernetes-preserve-unknown-fields: true }`;

@@ -108,7 +108,11 @@ function convertMap({ node, path }: Place<YAMLMap>, conversion: Conversion): Jso
 function nameOf({ node, path }: Place<unknown>, conversion: Conversion): string | undefined {
   const key = isAlias(node) ? node.resolve(conversion.document) : node;
   const mistake = keyMistake(key);
-  if (mistake === undefined) return String((key as Scalar).value);
+  if (mistake === undefined) {
+    const name = String((key as Scalar).value);
+    if (isScalar(node)) warnOfAmbiguity({ node, path: pointerTo(path, name) }, conversion);
+    return name;
+  }
   refuse({ node: node as Node, path, ...mistake }, conversion);
   return undefined;
 }
