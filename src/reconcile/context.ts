@@ -2,6 +2,7 @@ import type { OperatorPlan } from '../compile/index.ts';
 import type { Cluster } from '../kube/roles.ts';
 import type { Counter, Logger } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
+import { type Gvk, gvkKey } from '../util/gvk.ts';
 import type { Random } from '../util/random.ts';
 import type { DecisionRecord } from './decision.ts';
 import type { ResourceState } from './resource-state.ts';
@@ -28,6 +29,15 @@ export interface OperatorContext {
 export interface ServerTraits {
   /** Does it understand an apply that only creates? Until it says no. */
   createOnlyApply: boolean;
+  /** By kind: is it namespaced? A scope never changes, but discovery may not know it for a moment. */
+  readonly scopes: Map<string, boolean>;
+}
+
+/** Is the kind namespaced? Undefined: nobody could tell so far. */
+export function isNamespaced({ cluster, server }: OperatorContext, gvk: Gvk): boolean | undefined {
+  const found = cluster.resourceFor(gvk)?.namespaced;
+  if (found !== undefined) server.scopes.set(gvkKey(gvk), found);
+  return found ?? server.scopes.get(gvkKey(gvk));
 }
 
 /** The metrics of a pass. */

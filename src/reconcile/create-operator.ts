@@ -49,7 +49,7 @@ class PlanOperator implements Operator {
       metrics: createPassMetrics(metrics, plan.name),
       watches,
       states: this.#states,
-      server: { createOnlyApply: true },
+      server: { createOnlyApply: true, scopes: new Map() },
       follow: (key) => enqueue(key, 'normal'),
       onDecisions: onDecisions ?? (() => undefined),
     };

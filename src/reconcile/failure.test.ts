@@ -13,7 +13,7 @@ describe('reconcile/failure', () => {
     ['too-large', 'ApplyFailed', 'permanent'],
     ['forbidden', 'Forbidden', 'permanent'],
     ['unauthorized', 'Forbidden', 'temporary'],
-    ['kind-missing', 'KindMissing', 'waiting'],
+    ['kind-missing', 'KindMissing', 'temporary'],
     ['namespace-terminating', 'ApplyFailed', 'temporary'],
     ['quota-exceeded', 'ApplyFailed', 'temporary'],
     ['conflict', 'ApplyFailed', 'temporary'],

@@ -71,12 +71,9 @@ export function problemOfRequest(error: KubeError, { secret, gvk }: FailureConte
   const { reason, words } = failures[error.code];
   if (error.code === 'kind-missing') {
     const which = gvk === undefined ? 'this kind' : `kind "${gvk.kind}" of "${apiVersionOf(gvk)}"`;
-    return {
-      reason,
-      message: `The cluster does not serve ${which}`,
-      code: error.code,
-      kind: 'waiting',
-    };
+    const message = `The cluster does not serve ${which}`;
+    // One server of several may be behind: the informer that found the kind would wake nobody.
+    return { reason, message, code: error.code, kind: 'temporary', error };
   }
   const message = words ?? (secret ? reasonAndFields(error) : serverWords(error));
   if (error.isPermanent) return { reason, message, code: error.code, kind: 'permanent' };

@@ -23,6 +23,8 @@ export interface FollowUps {
   path: string;
   /** How often in a row it was that path. */
   count: number;
+  /** How many passes in a row called for another one, whatever path it was and whoever woke the resource meanwhile. */
+  withoutRest: number;
   /** Has an event from outside woken the resource since its last pass began? */
   wokenFromOutside: boolean;
 }
@@ -35,6 +37,6 @@ export function createResourceState(uid: string): ResourceState {
     appliedIntents: new Map(),
     told: new Map(),
     statusMade: undefined,
-    followUps: { path: '', count: 0, wokenFromOutside: false },
+    followUps: { path: '', count: 0, withoutRest: 0, wokenFromOutside: false },
   };
 }

@@ -17,10 +17,15 @@ export function createSystemClock(): Clock {
     monotonicMs: () => performance.now(),
     sleep: sleepFor,
     after(ms, callback) {
-      const timer = setTimeout(callback, ms);
+      const timer = setTimeout(callback, timerMs(ms));
       return () => clearTimeout(timer);
     },
   };
+}
+
+/** A platform's timer takes 31 bits and fires at once for more; waking up early after 24 days does no harm. */
+function timerMs(ms: number): number {
+  return Math.min(ms, 2_147_483_647);
 }
 
 function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
@@ -33,7 +38,7 @@ function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(() => {
       signal.removeEventListener('abort', onAbort);
       resolve();
-    }, ms);
+    }, timerMs(ms));
     signal.addEventListener('abort', onAbort, { once: true });
   });
 }

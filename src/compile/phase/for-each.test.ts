@@ -76,6 +76,60 @@ describe('compile/phase/for-each', () => {
     });
   }
 
+  const throughVars: readonly (readonly [string, string, unknown, string])[] = [
+    ['a range', 'names: "${ [0..spec.size - 1] }"', '${ vars.names }', 'spec.size'],
+    ['a list constructor', 'names: "${ [spec.items.name] }"', '${ vars.names }', 'spec.items.name'],
+    ['a spread', 'names: ["${... spec.items }"]', '${ vars.names }', 'spec.items'],
+    [
+      'one of two lists',
+      'names: "${ $append(spec.a, spec.items) }"',
+      '${ vars.names }',
+      'spec.items',
+    ],
+    [
+      'a field of a var',
+      'm: { other: "${ spec.none }", names: "${ [0..spec.size - 1] }" }',
+      '${ vars.m.names }',
+      'spec.size',
+    ],
+    [
+      'a var of a var',
+      'names: "${ $append(vars.more, []) }", more: "${ [1..spec.size] }"',
+      '${ vars.names }',
+      'spec.size',
+    ],
+    [
+      'a mapped var',
+      'names: "${ [0..spec.size - 1] }"',
+      '${ $map(vars.names, $string) }',
+      'spec.size',
+    ],
+  ];
+  for (const [what, vars, forEach, path] of throughVars) {
+    test(`${what} behind a var that is missing is told, not taken for none: ${vars}`, async () => {
+      const plan = planOfThing(`  vars: { ${vars} }
+  children:
+    - id: each
+      forEach: '${forEach}'
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "x-\${ $index }" } }
+`);
+      const phase = phaseOf(plan, { resource: thing({ a: ['x'] }) });
+      assert.ok(failureOf(await phase.elements('each')).includes(`Missing value "${path}"`));
+    });
+  }
+
+  test('a field of a var that the list is not made of may be missing', async () => {
+    const plan =
+      planOfThing(`  vars: { m: { other: "\${ spec.none }", names: "\${ [1..spec.size] }" } }
+  children:
+    - id: each
+      forEach: '\${ vars.m.names }'
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "x-\${ $index }" } }
+`);
+    const phase = phaseOf(plan, { resource: thing({ size: 2 }) });
+    assert.equal(givenBy(await phase.elements('each')).length, 2);
+  });
+
   const missing: readonly (readonly [string, string, unknown, string])[] = [
     ['a plain path', '${ spec.items }', {}, 'spec.items'],
     ['a plain path that is null', '${ spec.items }', { items: null }, 'spec.items'],

@@ -1,4 +1,5 @@
-import type { Expression, Scope } from '../language/index.ts';
+import { pointerSteps } from '../../util/json-pointer.ts';
+import type { Expression, PlainPath, Scope } from '../language/index.ts';
 import type { Element } from '../operator-plan.ts';
 import { render } from '../template/render.ts';
 import { RenderError } from '../template/render-error.ts';
@@ -15,9 +16,12 @@ export interface ForEach {
   elements(scope: Scope): readonly Element[] | Promise<readonly Element[]>;
 }
 
-export function createForEach(template: CompiledTemplate): ForEach {
+export function createForEach(
+  template: CompiledTemplate,
+  vars: ReadonlyMap<string, CompiledTemplate>,
+): ForEach {
   const required = template.slots.flatMap((slot) =>
-    slot.leaf.kind === 'value' ? [requiredOf(slot, slot.leaf.expression)] : [],
+    slot.leaf.kind === 'value' ? [requiredOf(slot, slot.leaf.expression, vars)] : [],
   );
   return {
     template,
@@ -40,8 +44,46 @@ interface Required {
   readonly paths: RequiredPaths;
 }
 
-function requiredOf(slot: Slot, { source }: Expression): Required {
-  return { slot, paths: requiredPaths(source) };
+function requiredOf(
+  slot: Slot,
+  { source }: Expression,
+  vars: ReadonlyMap<string, CompiledTemplate>,
+): Required {
+  const { always, whenMissing } = requiredPaths(source);
+  return { slot, paths: { always: throughVars(always, vars), whenMissing } };
+}
+
+/** Adds what the vars among the paths require: a range to a missing end is the empty list there, too. */
+function throughVars(
+  paths: readonly PlainPath[],
+  vars: ReadonlyMap<string, CompiledTemplate>,
+): readonly PlainPath[] {
+  const all = [...paths];
+  const seen = new Set<Slot>();
+  // Grows while it is walked: vars read vars.
+  for (const path of all) {
+    for (const slot of slotsBehind(path, vars)) {
+      if (seen.has(slot) || slot.leaf.kind !== 'value') continue;
+      seen.add(slot);
+      all.push(...requiredPaths(slot.leaf.expression.source).always);
+    }
+  }
+  return all;
+}
+
+/** The expressions that a path into `vars` may take its value from. */
+function slotsBehind(
+  { variable, steps: [root, name, ...rest] }: PlainPath,
+  vars: ReadonlyMap<string, CompiledTemplate>,
+): readonly Slot[] {
+  const template = variable === '$' && root === 'vars' ? vars.get(name ?? '') : undefined;
+  if (template === undefined) return [];
+  const depth = pointerSteps(template.pointer).length;
+  return template.slots.filter(({ pointer }) => {
+    const steps = pointerSteps(pointer).slice(depth);
+    // Where both go on they must agree; an index stands for every element.
+    return steps.every((step, at) => at >= rest.length || step === rest[at] || /^\d+$/.test(step));
+  });
 }
 
 function assertPresent({ slot, paths }: Required, value: unknown, scope: Scope): void {

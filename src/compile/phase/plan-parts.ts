@@ -68,7 +68,9 @@ export function createPlanParts({ definition, parts, uses, secrets }: PlanPartsO
     return {
       manifest: unitOf(template, isSecret),
       ...(when && { when: unitOf(when) }),
-      ...(forEach && { forEach: { uses: uses.of(forEach), list: createForEach(forEach) } }),
+      ...(forEach && {
+        forEach: { uses: uses.of(forEach), list: createForEach(forEach, parts.vars) },
+      }),
       ...(ready && { ready: unitOf(ready, isSecret) }),
     };
   }

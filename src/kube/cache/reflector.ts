@@ -35,6 +35,9 @@ type StepEnd =
 /** So many failed resumptions in a row, though the server answers, and the list is taken anew: it may know why. */
 const resumptionsBeforeList = 5;
 
+/** However long a server asks us to stay away: being deaf for a day would be worse. */
+const longestAskedDelayMs = 300_000;
+
 /**
  * Fills a store: lists, then watches from the list's version on, for ever. Every failure is waited out and tried again;
  * a list is taken anew only when the watch cannot go on from where it was.
@@ -199,7 +202,8 @@ export class Reflector {
     const { unreachableMaxDelayMs } = this.#context.settings;
     const isUnreachable = error?.status === 0;
     const delayMs = Math.min(this.#delay.next(), isUnreachable ? unreachableMaxDelayMs : Infinity);
-    const afterMs = Math.max(delayMs, (error?.retryAfterSeconds ?? 0) * 1_000);
+    const askedMs = Math.min((error?.retryAfterSeconds ?? 0) * 1_000, longestAskedDelayMs);
+    const afterMs = Math.max(delayMs, askedMs);
     if (isUnreachable) this.#noteNoAnswer();
     if (error !== undefined) this.#noteFailure(error);
     // The first of a row is worth a look, the others are flow.

@@ -2,6 +2,7 @@ import type { ChildPlan } from '../../compile/index.ts';
 import type { ObjectRef } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject, OwnerReference } from '../../util/kube-object.ts';
+import { isNamespaced } from '../context.ts';
 import type { Problem } from '../failure.ts';
 import { pathHash } from '../intent/path-hash.ts';
 import { prepare } from '../intent/prepare.ts';
@@ -50,11 +51,12 @@ export function buildIntent(pass: Pass, plan: ChildPlan, rendered: KubeObject): 
 
 /** The namespace that a child of this kind lives in; undefined for cluster-scoped kinds. */
 export function childNamespace(pass: Pass, plan: ChildPlan): string | undefined {
-  return isNamespaced(pass, plan) ? pass.namespace : undefined;
+  return livesInNamespace(pass, plan) ? pass.namespace : undefined;
 }
 
-function isNamespaced({ context }: Pass, { gvk }: ChildPlan): boolean {
-  return context.cluster.resourceFor(gvk)?.namespaced ?? true;
+/** A kind that nobody knows yet is taken for namespaced: its apply will tell. */
+function livesInNamespace({ context }: Pass, { gvk }: ChildPlan): boolean {
+  return isNamespaced(context, gvk) ?? true;
 }
 
 /** Why a child may not be where it would be: an owner reference is only understood in the owner's own scope. */
@@ -64,7 +66,7 @@ function misplaced(pass: Pass, plan: ChildPlan, rendered: KubeObject): Problem |
   if (asked !== undefined && asked !== own) {
     return invalid(`metadata.namespace: Expected the resource's own namespace, found "${asked}"`);
   }
-  if (isNamespaced(pass, plan) !== (pass.namespace !== undefined)) {
+  if (livesInNamespace(pass, plan) !== (pass.namespace !== undefined)) {
     const scope = pass.namespace === undefined ? 'cluster-scoped' : 'namespaced';
     return invalid(`kind: Expected a ${scope} kind, found "${rendered.kind}"`);
   }

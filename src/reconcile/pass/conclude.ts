@@ -13,8 +13,11 @@ import type { Pass } from './pass.ts';
 export function conclude(pass: Pass, report: Report, status: StatusOutcome): Outcome {
   const { state, context } = pass;
   const path = changedSince(pass, status);
+  const wasUnstable = isUnstable(state);
   noteFollowUp(state, path);
-  if (path !== undefined && !isUnstable(state)) context.follow(pass.key);
+  // What has come to rest after all still says `Unstable`: one more pass takes that back.
+  const isOver = wasUnstable && path === undefined;
+  if (isOver || (path !== undefined && !isUnstable(state))) context.follow(pass.key);
   const problems = [...report.problems, ...statusProblems(status)];
   const temporary = problems.find(({ error }) => error !== undefined)?.error;
   if (temporary !== undefined) throw temporary;

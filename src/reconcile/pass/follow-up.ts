@@ -9,17 +9,21 @@ import type { Pass } from './pass.ts';
 
 /** When a path has changed in so many follow-ups in a row, the next ones are delayed. */
 const followUpsInARow = 5;
+/** The same whatever paths change and whoever else wakes the resource meanwhile: two paths may take turns. */
+const followUpsWithoutRest = 20;
 const unstableBackoff = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
 
 /** Does the resource run again and again because of what it writes itself? */
 export function isUnstable({ followUps }: ResourceState): boolean {
   // The first change is not a follow-up's yet.
-  return followUps.count > followUpsInARow;
+  return followUps.count > followUpsInARow || followUps.withoutRest > followUpsWithoutRest;
 }
 
 /** How long an unstable resource waits before it runs again, in ms. */
 export function unstableDelayMs({ followUps }: ResourceState): number {
-  return backoffMs(followUps.count - followUpsInARow - 1, unstableBackoff);
+  const inARow = followUps.count - followUpsInARow;
+  const withoutRest = followUps.withoutRest - followUpsWithoutRest;
+  return backoffMs(Math.max(inARow, withoutRest, 1) - 1, unstableBackoff);
 }
 
 /** A pass begins: an event from outside makes a new start. */
@@ -44,12 +48,13 @@ export function changedSince(pass: Pass, status: StatusOutcome): string | undefi
 
 /** Counts a follow-up. */
 export function noteFollowUp({ followUps }: ResourceState, path: string | undefined): void {
-  followUps.count =
-    path !== undefined && path === followUps.path
-      ? followUps.count + 1
-      : path === undefined
-        ? 0
-        : 1;
+  if (path === undefined) {
+    followUps.count = 0;
+    followUps.withoutRest = 0;
+  } else {
+    followUps.count = path === followUps.path ? followUps.count + 1 : 1;
+    followUps.withoutRest += 1;
+  }
   followUps.path = path ?? '';
 }
 

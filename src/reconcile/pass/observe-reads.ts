@@ -1,5 +1,6 @@
 import type { ReadPlan, ReadRequest, Rendered, Seen } from '../../compile/index.ts';
 import type { InformerState, ObjectRef, StoredObject } from '../../kube/roles.ts';
+import { isNamespaced } from '../context.ts';
 import { type Problem, problemOfRender, problemOfRequest } from '../failure.ts';
 import type { Pass } from './pass.ts';
 
@@ -111,6 +112,9 @@ function lookBySelector(
   const namespace = namespaceOf(pass, plan) ?? '';
   const objects = pass.interests.selected(plan, { namespace, selector: request.selector });
   if (state.kind !== 'synced') return unknown(plan, request, state);
+  // Where to look is not known: never "nothing there".
+  if (isNamespaced(pass.context, plan.gvk) === undefined)
+    return unknown(plan, request, { kind: 'waiting' });
   const value = objects.map(({ object }) => object);
   const seen: Seen = { state: 'present', value };
   return { plan, request, objects, isKnown: true, isOpen: false, seen };
@@ -144,5 +148,5 @@ function refOf(pass: Pass, plan: ReadPlan, name: string): ObjectRef {
 
 /** The resource's own, unless the kind has none. */
 function namespaceOf({ context, namespace }: Pass, { gvk }: ReadPlan): string | undefined {
-  return context.cluster.resourceFor(gvk)?.namespaced === false ? undefined : namespace;
+  return isNamespaced(context, gvk) === false ? undefined : namespace;
 }

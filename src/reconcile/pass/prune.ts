@@ -75,9 +75,7 @@ async function remove(pass: Pass, { object }: StoredObject): Promise<PrunedObjec
   } catch (error) {
     if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
     // Another object has its name by now: what was to go is gone.
-    if (error.code === 'uid-mismatch' || error.code === 'conflict') {
-      return { childId, object, state: 'gone' };
-    }
+    if (error.code === 'uid-mismatch') return { childId, object, state: 'gone' };
     const problem = problemOfRequest(error, { secret: object.kind === 'Secret' });
     return { childId, object, state: 'failed', problem };
   }

@@ -1,4 +1,5 @@
 import type { ChildPlan, Element, Rendered } from '../../compile/index.ts';
+import type { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type Problem, problemOfRender, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { buildIntent, type Intent } from './build-intent.ts';
@@ -123,6 +124,12 @@ function whyNot(rendered: Exclude<Rendered<unknown>, { kind: 'value' }>, field: 
   };
 }
 
+/** The informer goes on trying and wakes the resource: nothing to do until then. */
+function waitingForInformer(failure: KubeError, { gvk }: ChildPlan): Problem {
+  const { reason, message, code } = problemOfRequest(failure, { secret: false, gvk });
+  return { reason, message, code, kind: 'waiting' };
+}
+
 /** Why objects of this kind cannot be made now: what exists is not known. */
 function kindProblem(pass: Pass, plan: ChildPlan): Problem | undefined {
   const { state } = pass.context.watches.children(plan.gvk).informer;
@@ -132,10 +139,6 @@ function kindProblem(pass: Pass, plan: ChildPlan): Problem | undefined {
     case 'waiting':
       return problemOfWaiting([`the list of ${plan.gvk.kind} objects`]);
     case 'failing':
-      // The informer goes on trying and wakes the resource: nothing to do until then.
-      return {
-        ...problemOfRequest(state.error, { secret: false, gvk: plan.gvk }),
-        kind: 'waiting',
-      };
+      return waitingForInformer(state.error, plan);
   }
 }

@@ -35,7 +35,8 @@ export function watchResources({ plan, watcher, waker }: ResourceWatchOptions): 
     const key = keyOf(event.namespace, event.name);
     if (event.current === undefined) keys.delete(key);
     else keys.add(key);
-    if (resourceChanged(event, statusKeys)) wakeFor(waker, key, { event });
+    if (wokenByOthers(event)) waker.wake(key, event.initial ? 'low' : 'normal');
+    else if (statusChanged(event, statusKeys)) wakeFor(waker, key, { event });
   });
   return {
     informer,
@@ -52,26 +53,30 @@ export function watchResources({ plan, watcher, waker }: ResourceWatchOptions): 
   };
 }
 
-/** Is this a change that the definition reads, or one to what we wrote? */
-function resourceChanged(event: CacheEvent, statusKeys: readonly string[]): boolean {
+/**
+ * Is this a change that a pass reads and none makes? It counts also when it comes with the answer to our own status write: the pass
+ * has ended by then, and the watch event of the edit is older than the answer, so that nothing else would tell of it.
+ */
+function wokenByOthers(event: CacheEvent): boolean {
   if (event.initial || isReplaced(event)) return true;
   const before = event.old?.object;
   const after = event.current?.object;
   if (before === undefined || after === undefined) return false;
+  return before.metadata.generation !== after.metadata.generation || metadataChanged(before, after);
+}
+
+/** Did what we write into the status change? */
+function statusChanged({ old, current }: CacheEvent, keys: readonly string[]): boolean {
+  const before = statusOf(old?.object);
+  const after = statusOf(current?.object);
   return (
-    before.metadata.generation !== after.metadata.generation ||
-    metadataChanged(before, after) ||
-    statusChanged(before, after, statusKeys)
+    keys.some((key) => !deepEqual(before[key], after[key])) ||
+    !deepEqual(ownConditions(before.conditions), ownConditions(after.conditions))
   );
 }
 
-function statusChanged(before: KubeObject, after: KubeObject, keys: readonly string[]): boolean {
-  const old = isJsonObject(before.status) ? before.status : {};
-  const current = isJsonObject(after.status) ? after.status : {};
-  return (
-    keys.some((key) => !deepEqual(old[key], current[key])) ||
-    !deepEqual(ownConditions(old.conditions), ownConditions(current.conditions))
-  );
+function statusOf(object: KubeObject | undefined): Readonly<Record<string, unknown>> {
+  return isJsonObject(object?.status) ? object.status : {};
 }
 
 function ownConditions(conditions: unknown): readonly unknown[] {

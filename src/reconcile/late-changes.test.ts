@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { settle } from '../../test/support/fake-clock.ts';
+import { planOf } from '../../test/support/fakes/handmade-plan.ts';
+import { OperatorWorld } from '../../test/support/fakes/operator-world.ts';
+import { podSetPlan } from '../../test/support/fakes/podset-plan.ts';
+import { KubeError } from '../kube/roles.ts';
+
+const key = 'default/a';
+const podSet = ['apps.example.com/v1', 'PodSet', 'a'] as const;
+const deployment = ['apps/v1', 'Deployment', 'a'] as const;
+
+/** A PodSet whose first pass has not run, and `act` done in the moment in which the server gets its status write. */
+async function duringStatusWrite(act: (world: OperatorWorld) => void): Promise<OperatorWorld> {
+  const world = new OperatorWorld(podSetPlan());
+  await world.start();
+  world.podSet('a', { size: 3 });
+  await settle();
+  world.cluster.deliver();
+  let isDone = false;
+  world.cluster.fault = ({ verb }) => {
+    if (verb === 'status' && !isDone) {
+      isDone = true;
+      act(world);
+    }
+    return undefined;
+  };
+  await world.runOne(key);
+  await world.settle();
+  return world;
+}
+
+function replicas(world: OperatorWorld): unknown {
+  return (world.get(...deployment)?.spec as { replicas?: number } | undefined)?.replicas;
+}
+
+describe('reconcile: changes that come with the answer to our own write', () => {
+  test('an edit that the answer of the status write carries is not missed', async () => {
+    const world = await duringStatusWrite((during) => {
+      const resource = during.get(...podSet);
+      assert.ok(resource);
+      during.edit(resource, { spec: { size: 5 } });
+    });
+    assert.equal(replicas(world), 5);
+    assert.equal(world.status('a').observedGeneration, 2);
+  });
+
+  test('a successor of the same name, which the status write has hit, is reconciled', async () => {
+    const world = await duringStatusWrite((during) => {
+      const resource = during.get(...podSet);
+      assert.ok(resource);
+      during.remove(resource);
+      during.podSet('a', { size: 7 });
+    });
+    const { uid } = world.get(...podSet)?.metadata ?? {};
+    assert.ok(world.passes.length > 1, 'the successor never ran');
+    assert.notEqual(uid, undefined);
+  });
+
+  test('a resource that was deleted during its status write leaves nothing behind', async () => {
+    const world = await duringStatusWrite((during) => {
+      const resource = during.get(...podSet);
+      assert.ok(resource);
+      during.remove(resource);
+    });
+    assert.ok(world.passes.length > 1, 'nobody looked again, so that nothing was forgotten');
+    assert.equal(world.operator.instances, 0);
+  });
+});
+
+describe('reconcile: what only seems to be gone', () => {
+  test('a kind that one server of several does not serve yet is tried again', async () => {
+    const world = new OperatorWorld(podSetPlan());
+    await world.start();
+    let failures = 0;
+    world.cluster.fault = ({ verb }) =>
+      verb === 'apply' && failures++ === 0
+        ? new KubeError('kind-missing', '404 page not found', { status: 404 })
+        : undefined;
+    world.podSet('a', { size: 1 });
+    await settle();
+    world.cluster.deliver();
+    assert.equal((await world.runOne(key)).kind, 'thrown');
+  });
+
+  test('a child whose deletion somebody refuses with 409 is not taken for gone', async () => {
+    const world = new OperatorWorld(
+      planOf({
+        children: [
+          {
+            id: 'm',
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            when: ({ resource }) => resource.spec.on === true,
+            template: () => ({ metadata: { name: 'm' } }),
+          },
+        ],
+      }),
+    );
+    await world.start();
+    const resource = world.podSet('a', { on: true });
+    await world.settle();
+    world.cluster.fault = ({ verb }) =>
+      verb === 'delete'
+        ? new KubeError('conflict', 'denied by a webhook', { status: 409 })
+        : undefined;
+    world.edit(resource, { spec: { on: false } });
+    await settle();
+    world.cluster.deliver();
+    assert.equal((await world.runOne(key)).kind, 'thrown');
+    assert.match(world.ready('a'), /ApplyFailed/);
+    assert.deepEqual(world.names('v1', 'ConfigMap'), ['m']);
+  });
+
+  test('a resource that was unstable and comes to rest says so', async () => {
+    const cap = 9;
+    const numberOf = (status: unknown) => Number((status as { n?: number } | undefined)?.n ?? 0);
+    const world = new OperatorWorld(
+      planOf({
+        children: [],
+        status: { n: ({ resource }) => Math.min(numberOf(resource.status) + 1, cap) },
+        statusPathsRead: [['status', 'n']],
+      }),
+    );
+    await world.start();
+    world.podSet('a');
+    await world.settle();
+    const said: string[] = [];
+    for (let tries = 0; tries < cap && world.passes.at(-1)?.end.kind === 'requeue'; tries++) {
+      await world.runOne(key);
+      said.push(world.ready('a'));
+      await world.settle();
+    }
+    assert.ok(said.some((ready) => ready.includes('Unstable')));
+    assert.equal(world.status('a').n, cap);
+    assert.match(world.ready('a'), /AllReady/);
+  });
+
+  test('two status fields that take turns for ever are slowed down', async () => {
+    const of = (status: unknown, field: 'a' | 'b') =>
+      Number((status as Record<string, number> | undefined)?.[field] ?? 0);
+    const world = new OperatorWorld(
+      planOf({
+        status: {
+          a: ({ resource: { status } }) => of(status, 'b') + 1,
+          b: ({ resource: { status } }) => of(status, 'a'),
+        },
+        statusPathsRead: [
+          ['status', 'a'],
+          ['status', 'b'],
+        ],
+      }),
+    );
+    await world.start();
+    world.podSet('a');
+    await world.settle();
+    assert.ok(world.passes.length < 40, `${world.passes.length} passes`);
+    assert.equal(world.passes.at(-1)?.end.kind, 'requeue');
+  });
+});
