@@ -110,7 +110,10 @@ function nameOf({ node, path }: Place<unknown>, conversion: Conversion): string 
   const mistake = keyMistake(key);
   if (mistake === undefined) {
     const name = String((key as Scalar).value);
-    if (isScalar(node)) warnOfAmbiguity({ node, path: pointerTo(path, name) }, conversion);
+    // Other names stay in this file; those of a schema are what the users of the CRD write.
+    if (isScalar(node) && path.endsWith('/properties')) {
+      warnOfAmbiguity({ node, path: pointerTo(path, name) }, conversion);
+    }
     return name;
   }
   refuse({ node: node as Node, path, ...mistake }, conversion);
