@@ -264,6 +264,26 @@ spec:
     }
   });
 
+  test('in a draft a mistake stands where it was written, also behind a child that was left out', () => {
+    const text = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: thing }
+spec:
+  crd:
+    group: apps.example.com
+    names: { kind: Thing, plural: things }
+    versions: [{ name: v1, schema: { openAPIV3Schema: { type: object } } }]
+  children:
+    - { id: kindless, template: { metadata: { name: a } } }
+    - { id: b, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: b }, data: { c: "\${ gone }" } } }
+`;
+    const places = parser
+      .parse(text, 'thing.yaml')
+      .drafts.flatMap((draft) => compile(draft).diagnostics)
+      .map(({ path, line }) => [path, line]);
+    assert.deepEqual(places, [['/spec/children/1/template/data/c', 11]]);
+  });
+
   test('a mistake is reported once, not again where its value is read', () => {
     const { diagnostics } = compileThing(
       `  vars: { a: { b: "\${ spec. }", c: "\${ d" } }\n  status: { x: "\${ vars.a.b & vars.a.c }" }\n`,

@@ -64,7 +64,7 @@ export function compileParts({
   parser,
   diagnostics,
 }: PartsOptions): DefinitionParts {
-  const { definition } = located;
+  const { definition, pointers } = located;
   const compile = (
     options: Omit<TemplateOptions, 'parser' | 'diagnostics' | 'quotes'> & {
       readonly quotes?: boolean;
@@ -72,7 +72,7 @@ export function compileParts({
   ) => compileTemplate({ quotes: true, ...options, parser, diagnostics });
 
   function compileRead(read: ReadDefinition, index: number): ReadParts {
-    const pointer = pointerTo('/spec/reads', index);
+    const pointer = pointers.reads[index] ?? '';
     const base = { definition: read, pointer, type: types.typeOf(read.gvk) };
     const { by, id } = read;
     const field = `reads.${id}`;
@@ -106,7 +106,7 @@ export function compileParts({
   }
 
   function compileChild(child: ChildDefinition, index: number): ChildParts {
-    const pointer = pointerTo('/spec/children', index);
+    const pointer = pointers.children[index] ?? '';
     const type = types.typeOf(child.gvk);
     const template = compile({
       tree: child.template,

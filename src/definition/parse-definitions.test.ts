@@ -175,6 +175,7 @@ describe('definition/parse-definitions', () => {
       draft?.definition.children.map(({ id, after }) => [id, after]),
       [['good', []]],
     );
+    assert.deepEqual(draft?.pointers, { reads: [], children: ['/spec/children/2'] });
   });
 
   test('an empty file has neither definitions nor mistakes', () => {

@@ -67,16 +67,18 @@ function parseFile(
  * be read causes is not the author's mistake), at most 100. For whoever adds to those of a {@link DefinitionParser}.
  */
 export function arrangeDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const syntax = new Set(
-    diagnostics.filter(({ code }) => code === 'yaml-syntax').map((found) => placeOf(found)),
-  );
+  const unreadable = diagnostics.filter(({ code }) => code === 'yaml-syntax');
+  const places = new Set(unreadable.map(placeOf));
+  const values = new Set(unreadable.filter(({ path }) => path !== '').map(pointerOf));
   const seen = new Set<string>();
   // Of an error and a warning at one place the error stays: it decides.
   return diagnostics
     .toSorted((a, b) => Number(isError(b)) - Number(isError(a)))
     .filter((found) => {
       const place = `${placeOf(found)} ${found.path}`;
-      const isEcho = found.code !== 'yaml-syntax' && syntax.has(placeOf(found));
+      const isEcho =
+        found.code !== 'yaml-syntax' &&
+        (places.has(placeOf(found)) || values.has(pointerOf(found)));
       if (isEcho || seen.has(place)) return false;
       seen.add(place);
       return true;
@@ -92,6 +94,10 @@ function compare(a: string, b: string): number {
 
 function placeOf({ file, line, column }: Diagnostic): string {
   return `${file}:${line}:${column}`;
+}
+
+function pointerOf({ file, path }: Diagnostic): string {
+  return `${file}:${path}`;
 }
 
 interface CheckedDocument {
@@ -113,10 +119,10 @@ function checkOne(document: YamlDocument, checkSchema: SchemaCheck): CheckedDocu
   if (garbledFrom !== undefined) {
     return { diagnostics: diagnostics.filter(({ line }) => line < garbledFrom) };
   }
-  const definition = resolveDefinition(value);
-  return definition === undefined
+  const resolved = resolveDefinition(value);
+  return resolved === undefined
     ? { diagnostics }
-    : { diagnostics, located: { definition, source } };
+    : { diagnostics, located: { ...resolved, source } };
 }
 
 /** Where not all could be read, or was misread, what seems to be missing, empty or unknown need not be. */

@@ -7,33 +7,50 @@ import { standardStatusFields } from './crd/standard-status.ts';
 import type {
   ChildDefinition,
   ControllerOptions,
-  OperatorDefinition,
   ReadDefinition,
   ServedKind,
 } from './operator-definition.ts';
 import { revisionOf } from './revision.ts';
-import { fieldOf, mapAt, mapsAt, valueAt } from './tree.ts';
+import type { LocatedDefinition } from './source-map.ts';
+import { fieldOf, mapAt, mapsAt, type Placed, valueAt } from './tree.ts';
 
 /**
  * The typed definition of a document, with all defaults, frozen. Of a document with mistakes: what could be understood, the
  * rest left out; undefined when that is not even a name and a kind.
  */
-export function resolveDefinition(document: Json): OperatorDefinition | undefined {
+export function resolveDefinition(
+  document: Json,
+): Pick<LocatedDefinition, 'definition' | 'pointers'> | undefined {
   const name = valueAt(document, '/metadata/name');
   const crd = resolveCrd(mapAt(document, '/spec/crd'));
   const crdPolicy = { adopt: valueAt(document, '/spec/crdPolicy/adopt') === true };
   const kind = resolveKind(crd, crdPolicy);
   if (typeof name !== 'string' || kind === undefined) return undefined;
+  const reads = resolveAll(mapsAt(document, '/spec/reads'), resolveRead);
+  const children = resolveAll(mapsAt(document, '/spec/children'), resolveChild);
   const parts = {
     vars: mapAt(document, '/spec/vars'),
-    reads: mapsAt(document, '/spec/reads').flatMap(({ value }) => resolveRead(value) ?? []),
-    children: mapsAt(document, '/spec/children').flatMap(({ value }) => resolveChild(value) ?? []),
+    reads: reads.map(({ value }) => value),
+    children: children.map(({ value }) => value),
     status: resolveStatus(mapAt(document, '/spec/status')),
     controller: resolveController(mapAt(document, '/spec/controller')),
   };
   // Of what the author wrote, not of what we add to it: an upgrade of Homeostat is no change of the definition.
   const revision = revisionOf({ crd, crdPolicy, ...parts });
-  return freezeDeep({ name, revision, kind, ...parts });
+  return freezeDeep({
+    definition: { name, revision, kind, ...parts },
+    pointers: { reads: reads.map(({ path }) => path), children: children.map(({ path }) => path) },
+  });
+}
+
+function resolveAll<Value>(
+  written: readonly Placed<JsonObject>[],
+  resolve: (value: JsonObject) => Value | undefined,
+): readonly Placed<Value>[] {
+  return written.flatMap(({ value, path }) => {
+    const resolved = resolve(value);
+    return resolved === undefined ? [] : { value: resolved, path };
+  });
 }
 
 function resolveKind(

@@ -22,4 +22,6 @@ export interface SourceMap {
 export interface LocatedDefinition {
   readonly definition: import('./operator-definition.ts').OperatorDefinition;
   readonly source: SourceMap;
+  /** JSON pointers of the definition's reads and children, in its order: a draft may lack some that the document has. */
+  readonly pointers: { readonly reads: readonly string[]; readonly children: readonly string[] };
 }
