@@ -47,12 +47,15 @@ export async function installCrd(
   const name = definition.kind.crd.metadata.name;
   const crds = cluster.acquire({ gvk: crdGvk, fieldSelector: `metadata.name=${name}` });
   try {
-    await crds.whenSynced(signal);
+    await whenUsable(crds, signal);
+    const before = crds.get(undefined, name)?.object.metadata.resourceVersion;
     const refusal = await bringAbout(crds, options, signal);
     if (refusal !== undefined) return { kind: 'refused', message: refusal };
     const clash = await whenEstablished(crds, name, signal);
     if (clash !== undefined) return { kind: 'refused', message: clash };
     await whenServed(options, signal);
+    const after = crds.get(undefined, name)?.object.metadata.resourceVersion;
+    if (after !== before) cluster.kindChanged(definition.kind.gvk);
     return { kind: 'served' };
   } finally {
     crds.release();
@@ -79,7 +82,6 @@ async function bringAbout(
     if (live !== undefined && isAsWanted(intent, live, definition)) return undefined;
     try {
       await apply({ intent, live, definition, cluster }, signal);
-      cluster.kindChanged(definition.kind.gvk);
       return undefined;
     } catch (error) {
       if (!(error instanceof KubeError) || !movedOn.has(error.code)) throw error;
@@ -154,6 +156,30 @@ function refusalOf(live: KubeObject, definition: OperatorDefinition): string | u
   }
   if (definition.kind.crdPolicy.adopt) return undefined;
   return `The CustomResourceDefinition "${name}" exists and is not ours; "crdPolicy: { adopt: true }" takes it over`;
+}
+
+/** Resolves when the informer is synced. @throws KubeError when it cannot (no right to list CRDs, say): whoever waits should hear of it. */
+function whenUsable(informer: Informer, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      if (informer.state.kind === 'failing') end(() => reject(failureOf(informer)));
+      if (informer.state.kind === 'synced') end(resolve);
+    };
+    const onAbort = () => end(() => reject(signal.reason));
+    const stop = informer.onState(look);
+    function end(finish: () => void): void {
+      stop();
+      signal.removeEventListener('abort', onAbort);
+      finish();
+    }
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    else look();
+  });
+}
+
+function failureOf({ state }: Informer): unknown {
+  return state.kind === 'failing' ? state.error : undefined;
 }
 
 /**

@@ -163,6 +163,18 @@ describe('compile/phase/for-each', () => {
     });
   }
 
+  const without: readonly (readonly [string, string, unknown])[] = [
+    ['a conditional without the branch that it takes', '${ spec.on ? [1] }', { on: false }],
+    ['a look-up that finds nothing', '${ $lookup(spec, "items") }', {}],
+    ['a path in brackets', '${ spec.(items) }', {}],
+  ];
+  for (const [what, forEach, spec] of without) {
+    test(`${what} gives no result, and that is not taken for none: ${forEach}`, async () => {
+      const failure = failureOf(await elementsOf(forEach, spec));
+      assert.match(failure, /^missing-value .*Expected a list, found no result$/);
+    });
+  }
+
   test('more than 1,000 elements are refused', async () => {
     assert.equal(givenBy(await elementsOf('${ [1..spec.size] }', { size: 1000 })).length, 1000);
     assert.equal(

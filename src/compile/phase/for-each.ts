@@ -5,7 +5,13 @@ import { render } from '../template/render.ts';
 import { RenderError } from '../template/render-error.ts';
 import type { CompiledTemplate, Slot } from '../template/template.ts';
 import { then } from '../template/then.ts';
-import { isMissing, pathText, type RequiredPaths, requiredPaths } from './required-paths.ts';
+import {
+  isMissing,
+  leadsThroughList,
+  pathText,
+  type RequiredPaths,
+  requiredPaths,
+} from './required-paths.ts';
 
 const mostElements = 1_000;
 
@@ -28,6 +34,14 @@ export function createForEach(
     elements: (scope) =>
       then(render(template, { scope, quotes: false }), (value) => {
         for (const each of required) assertPresent(each, value, scope);
+        if (value === undefined && !required.some((each) => meetsList(each, scope))) {
+          // A filter or map over a list may yield nothing; whatever else does has no answer.
+          throw new RenderError(
+            'missing-value',
+            'Expected a list, found no result',
+            template.place,
+          );
+        }
         const list: readonly unknown[] =
           value === undefined ? [] : Array.isArray(value) ? value : [value];
         if (list.length > mostElements) {
@@ -84,6 +98,10 @@ function slotsBehind(
     // Where both go on they must agree; an index stands for every element.
     return steps.every((step, at) => at >= rest.length || step === rest[at] || /^\d+$/.test(step));
   });
+}
+
+function meetsList({ paths }: Required, scope: Scope): boolean {
+  return paths.always.some((path) => leadsThroughList(path, scope));
 }
 
 function assertPresent({ slot, paths }: Required, value: unknown, scope: Scope): void {

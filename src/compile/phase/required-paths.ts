@@ -114,6 +114,17 @@ export function isMissing({ variable, steps }: PlainPath, scope: Scope): boolean
   return value === undefined || value === null;
 }
 
+/** Is there a list at the path or on the way to it? */
+export function leadsThroughList({ variable, steps }: PlainPath, scope: Scope): boolean {
+  let value: unknown = variable === '$' ? scope.root : scope[variable];
+  for (const step of steps) {
+    if (Array.isArray(value)) return true;
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return false;
+    value = (value as Readonly<Record<string, unknown>>)[step];
+  }
+  return Array.isArray(value);
+}
+
 /** As written. */
 export function pathText({ variable, steps }: PlainPath): string {
   return [...(variable === '$' ? [] : [`$${variable}`]), ...steps].join('.');

@@ -199,12 +199,14 @@ export class Reflector {
   }
 
   async #waitAfter(error: KubeError | undefined, signal: AbortSignal): Promise<void> {
-    const { unreachableMaxDelayMs } = this.#context.settings;
     const isUnreachable = error?.status === 0;
+    // A refusal is an answer too; how long the server was away says nothing about how long it will refuse.
+    if (isUnreachable) this.#noteNoAnswer();
+    else this.#noteAnswer();
+    const { unreachableMaxDelayMs } = this.#context.settings;
     const delayMs = Math.min(this.#delay.next(), isUnreachable ? unreachableMaxDelayMs : Infinity);
     const askedMs = Math.min((error?.retryAfterSeconds ?? 0) * 1_000, longestAskedDelayMs);
     const afterMs = Math.max(delayMs, askedMs);
-    if (isUnreachable) this.#noteNoAnswer();
     if (error !== undefined) this.#noteFailure(error);
     // The first of a row is worth a look, the others are flow.
     const level = this.#delay.failures === 1 ? 'warn' : 'debug';
@@ -243,6 +245,7 @@ export class Reflector {
   #noteAnswer(): void {
     if (!this.#isCutOff) return;
     this.#isCutOff = false;
+    this.#delay.reset();
     this.#log.info({}, 'The server answers again');
     this.#context.reachability.found(this);
   }

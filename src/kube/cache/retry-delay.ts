@@ -25,6 +25,11 @@ export class RetryDelay {
     return this.#failures;
   }
 
+  /** What failed until now has another cause than what fails next: the delays start from the first again. */
+  reset(): void {
+    this.#failures = 0;
+  }
+
   /** Counts a failure. Returns the wait in ms. */
   next(): number {
     const { clock, random, settings } = this.#options;

@@ -74,8 +74,10 @@ export class SharedInformer {
     if (state.kind === 'synced') this.#wasSynced = true;
     // What was synced serves on through a broken connection, but not without the kind or the right to see it.
     if (state.kind === 'failing' && this.#wasSynced && !isLost(state)) return;
-    if (state.kind === 'synced' && this.#state.kind === 'synced') return;
+    const isNews = !isSameState(this.#state, state);
     this.#state = state;
+    // Every try of an informer that fails says so again: only a change is worth waking anybody for.
+    if (!isNews) return;
     for (const listener of [...this.#stateListeners]) this.#tell(listener, state);
   }
 
@@ -94,6 +96,11 @@ export class SharedInformer {
     this.#context.metrics.objects.add(size - this.#reportedSize, [kind]);
     this.#reportedSize = size;
   }
+}
+
+function isSameState(a: InformerState, b: InformerState): boolean {
+  if (a.kind !== 'failing' || b.kind !== 'failing') return a.kind === b.kind;
+  return a.error.code === b.error.code && a.error.message === b.error.message;
 }
 
 function isLost({ error }: Extract<InformerState, { kind: 'failing' }>): boolean {

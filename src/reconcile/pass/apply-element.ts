@@ -24,7 +24,7 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
       return await sendIntent(pass, current, live);
     } catch (error) {
       if (!isOfRequest(error, pass)) throw error;
-      if (tries === maxTries || !isStale(pass, error))
+      if (tries === maxTries || !isStale(pass, error, { wasCreate: live === undefined }))
         return failedElement(pass, current, error, live);
     }
     const again = await readAndRenderAgain(pass, current);

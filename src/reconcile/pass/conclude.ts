@@ -5,6 +5,7 @@ import type { Report } from '../report/build-report.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
 import { changedSince, isUnstable, noteFollowUp, unstableDelayMs } from './follow-up.ts';
 import type { Pass } from './pass.ts';
+import { statusUsesSecret } from './secret-use.ts';
 
 /**
  * What the queue is told. Temporary failures are thrown, so that they are tried again with growing delays; permanent ones
@@ -18,7 +19,7 @@ export function conclude(pass: Pass, report: Report, status: StatusOutcome): Out
   // What has come to rest after all still says `Unstable`: one more pass takes that back.
   const isOver = wasUnstable && path === undefined;
   if (isOver || (path !== undefined && !isUnstable(state))) context.follow(pass.key);
-  const problems = [...report.problems, ...statusProblems(status)];
+  const problems = [...report.problems, ...statusProblems(pass, status)];
   const temporary = problems.find(({ error }) => error !== undefined)?.error;
   if (temporary !== undefined) throw temporary;
   if (path !== undefined && isUnstable(state)) {
@@ -30,6 +31,8 @@ export function conclude(pass: Pass, report: Report, status: StatusOutcome): Out
   return { kind: 'requeue', afterMs: permanentMs, reason: permanent.reason };
 }
 
-function statusProblems(status: StatusOutcome): readonly Problem[] {
-  return status.kind === 'failed' ? [problemOfRequest(status.error, { secret: false })] : [];
+function statusProblems(pass: Pass, status: StatusOutcome): readonly Problem[] {
+  return status.kind === 'failed'
+    ? [problemOfRequest(status.error, { secret: statusUsesSecret(pass) })]
+    : [];
 }

@@ -45,8 +45,11 @@ async function repair(
     return await sendIntent(pass, wanted, live);
   } catch (error) {
     if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
-    // It was replaced or is gone by now: that event runs the resource again.
-    return isStale(pass, error) ? undefined : failedElement(pass, wanted, error, live);
+    if (!isStale(pass, error, { wasCreate: false }))
+      return failedElement(pass, wanted, error, live);
+    // It was replaced or is gone by now. The answer said so to this very pass, so that no event wakes the resource.
+    pass.context.follow(pass.key);
+    return undefined;
   }
 }
 

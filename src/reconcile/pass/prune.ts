@@ -41,6 +41,8 @@ function isToGo(pass: Pass, stored: StoredObject, isWholeSuccess: boolean): bool
   if (!isOurs(stored, { definition: context.plan.name, ownerUid: uid })) return false;
   const { object } = stored;
   const { namespace, name, labels } = object.metadata;
+  // Nothing of ours is anywhere else: what is there and looks like ours is a copy.
+  if (namespace !== undefined && namespace !== pass.namespace) return false;
   const gvk = gvkOf(object.apiVersion, object.kind);
   if (claims.has(identityOf(gvk, namespace, name))) return false;
   const result = children.get(labels?.[childLabel] ?? '');

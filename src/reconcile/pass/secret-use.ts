@@ -12,6 +12,12 @@ export function usesSecret({ context }: Pass, child: ChildPlan): boolean {
   );
 }
 
+/** May the status hold something of a Secret? Then what the server says of it is not quoted. */
+export function statusUsesSecret({ context }: Pass): boolean {
+  const { reads, children } = context.plan;
+  return [...reads, ...children].some(({ gvk }) => isSecret(gvk));
+}
+
 function isSecret({ group, kind }: Gvk): boolean {
   return group === '' && kind === 'Secret';
 }

@@ -57,9 +57,14 @@ export function failedElement(
 }
 
 /** Does the error only say that the cache was behind, or that this server cannot create by a guarded apply? */
-export function isStale({ context }: Pass, error: KubeError): boolean {
+export function isStale(
+  { context }: Pass,
+  error: KubeError,
+  { wasCreate }: { readonly wasCreate: boolean },
+): boolean {
   if (staleCodes.has(error.code)) return true;
-  const isAboutGuard = error.causes.some(({ field }) => field === 'metadata.resourceVersion');
+  const isAboutGuard =
+    wasCreate && error.causes.some(({ field }) => field === 'metadata.resourceVersion');
   if (!isAboutGuard || !context.server.createOnlyApply) return false;
   context.server.createOnlyApply = false;
   return true;

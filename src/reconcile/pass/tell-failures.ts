@@ -3,6 +3,7 @@ import type { Report } from '../report/build-report.ts';
 import type { ChildEntry } from '../report/child-entries.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
 import { loggerOf, type Pass } from './pass.ts';
+import { statusUsesSecret } from './secret-use.ts';
 
 /** Tells each failure once: an Event on the resource and a line in the log, when it begins or changes. */
 export function tellFailures(
@@ -20,7 +21,7 @@ export function tellFailures(
     tell(pass, now, { subject: '', reason, note: message });
   }
   if (status.kind === 'failed') {
-    const { reason, message } = problemOfRequest(status.error, { secret: false });
+    const { reason, message } = problemOfRequest(status.error, { secret: statusUsesSecret(pass) });
     tell(pass, now, { subject: 'status', reason, note: `status: ${message}` });
   }
   told.clear();
