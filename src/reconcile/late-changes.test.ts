@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { settle } from '../../test/support/fake-clock.ts';
+import { FakeWatch } from '../../test/support/fakes/fake-informer.ts';
 import { planOf } from '../../test/support/fakes/handmade-plan.ts';
 import { OperatorWorld } from '../../test/support/fakes/operator-world.ts';
 import { podSetPlan } from '../../test/support/fakes/podset-plan.ts';
@@ -156,5 +157,82 @@ describe('reconcile: what only seems to be gone', () => {
     await world.settle();
     assert.ok(world.passes.length < 40, `${world.passes.length} passes`);
     assert.equal(world.passes.at(-1)?.end.kind, 'requeue');
+  });
+
+  test('a read that others keep changing makes nobody unstable', async () => {
+    const world = new OperatorWorld(
+      planOf({
+        reads: [
+          {
+            id: 'pods',
+            apiVersion: 'v1',
+            kind: 'Pod',
+            labels: () => ({ app: 'a' }),
+            watchSelector: 'app',
+            indexKey: 'app',
+            pathsRead: [['status', 'phase']],
+          },
+        ],
+        status: { phases: (view) => JSON.stringify(view.list('pods').map(({ status }) => status)) },
+      }),
+    );
+    await world.start();
+    world.podSet('a');
+    let changes = 0;
+    world.cluster.fault = ({ verb }) => {
+      if (verb !== 'status' || changes === 40) return undefined;
+      changes++;
+      const metadata = { name: 'p', namespace: 'default', labels: { app: 'a' } };
+      world.cluster.server.put({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata,
+        status: { phase: String(changes) },
+      });
+      world.cluster.deliver();
+      return undefined;
+    };
+    await world.settle();
+    assert.deepEqual(
+      world.passes.filter(({ end }) => end.kind === 'requeue'),
+      [],
+    );
+    assert.match(String(world.status('a').phases), /40/);
+  });
+
+  test('a child that is deleted is made again, though a watch by name has not heard of it yet', async () => {
+    const world = new OperatorWorld(podSetPlan());
+    const late: (() => void)[] = [];
+    let isDelayed = false;
+    const { tell } = FakeWatch.prototype;
+    FakeWatch.prototype.tell = function (event) {
+      if (isDelayed && this.query.fieldSelector !== undefined)
+        late.push(() => tell.call(this, event));
+      else tell.call(this, event);
+    };
+    try {
+      await world.start();
+      const foreign = world.cluster.server.put({
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name: 'a', namespace: 'default' },
+        spec: {},
+      }).object;
+      world.podSet('a', { size: 3 });
+      await world.settle();
+      world.remove(foreign);
+      await world.settle();
+      const made = world.get(...deployment);
+      assert.ok(made);
+      isDelayed = true;
+      world.remove(made);
+      await world.settle();
+      isDelayed = false;
+      for (const hear of late) hear();
+      await world.settle();
+      assert.equal(replicas(world), 3);
+    } finally {
+      FakeWatch.prototype.tell = tell;
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { problemOfWaiting } from '../failure.ts';
+import { ownerUidLabel } from '../names.ts';
 import type { Intent } from './build-intent.ts';
 import { compareIntent, isAppliedLast, rememberIntent } from './compare-intent.ts';
 import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
@@ -68,7 +69,12 @@ function isOfRequest(error: unknown, { signal }: Pass): error is KubeError {
 /** The object as the cache knows it: among the children, or in our way. */
 function lookUp({ context }: Pass, { ref }: Intent): StoredObject | undefined {
   const { informer } = context.watches.children(ref.gvk);
-  return informer.get(ref.namespace, ref.name) ?? context.watches.peekNamed(ref);
+  return informer.get(ref.namespace, ref.name) ?? inOurWay(context.watches.peekNamed(ref));
+}
+
+/** Of what carries our label the children's watch alone tells: a watch by name that lingers may be behind it. */
+function inOurWay(stored: StoredObject | undefined): StoredObject | undefined {
+  return stored?.object.metadata.labels?.[ownerUidLabel] === undefined ? stored : undefined;
 }
 
 /** The result, where nothing has to be sent. */

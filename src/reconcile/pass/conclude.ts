@@ -13,16 +13,16 @@ import { statusUsesSecret } from './secret-use.ts';
  */
 export function conclude(pass: Pass, report: Report, status: StatusOutcome): Outcome {
   const { state, context } = pass;
-  const path = changedSince(pass, status);
+  const changed = changedSince(pass, status);
   const wasUnstable = isUnstable(state);
-  noteFollowUp(state, path);
+  noteFollowUp(state, changed);
   // What has come to rest after all still says `Unstable`: one more pass takes that back.
-  const isOver = wasUnstable && path === undefined;
-  if (isOver || (path !== undefined && !isUnstable(state))) context.follow(pass.key);
+  const isOver = wasUnstable && changed === undefined;
+  if (isOver || (changed !== undefined && !isUnstable(state))) context.follow(pass.key);
   const problems = [...report.problems, ...statusProblems(pass, status)];
   const temporary = problems.find(({ error }) => error !== undefined)?.error;
   if (temporary !== undefined) throw temporary;
-  if (path !== undefined && isUnstable(state)) {
+  if (changed !== undefined && isUnstable(state)) {
     return { kind: 'requeue', afterMs: unstableDelayMs(state), reason: 'Unstable' };
   }
   const permanent = problems.find(({ kind }) => kind === 'permanent');

@@ -36,24 +36,34 @@ export function beginFollowUps({ followUps }: ResourceState): void {
  * What a pass used and is different now: a status field of ours that something outside `status` reads, or an object that
  * was read. Undefined: nothing, so that no further pass is needed.
  */
-export function changedSince(pass: Pass, status: StatusOutcome): string | undefined {
+export function changedSince(pass: Pass, status: StatusOutcome): ChangedPath | undefined {
   const written = status.kind === 'written' ? statusPathChanged(pass, status.stored) : undefined;
-  if (written !== undefined) return written.join('.');
+  if (written !== undefined) return { path: written.join('.'), isOurs: true };
   for (const before of pass.reads.values()) {
     const path = readChanged(before, readAgain(pass, before));
-    if (path !== undefined) return ['reads', before.plan.id, ...path].join('.');
+    if (path !== undefined) {
+      return { path: ['reads', before.plan.id, ...path].join('.'), isOurs: false };
+    }
   }
   return undefined;
 }
 
+export interface ChangedPath {
+  /** For people. */
+  readonly path: string;
+  /** Did this pass write it? A busy Pod that is read may change in many passes without anything being wrong. */
+  readonly isOurs: boolean;
+}
+
 /** Counts a follow-up. */
-export function noteFollowUp({ followUps }: ResourceState, path: string | undefined): void {
-  if (path === undefined) {
+export function noteFollowUp({ followUps }: ResourceState, changed: ChangedPath | undefined): void {
+  const path = changed?.path;
+  if (changed === undefined) {
     followUps.count = 0;
     followUps.withoutRest = 0;
   } else {
     followUps.count = path === followUps.path ? followUps.count + 1 : 1;
-    followUps.withoutRest += 1;
+    if (changed.isOurs) followUps.withoutRest += 1;
   }
   followUps.path = path ?? '';
 }
