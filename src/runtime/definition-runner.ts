@@ -6,7 +6,7 @@ import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import { backoffMs } from '../util/backoff.ts';
 import type { Clock } from '../util/clock.ts';
 import { failureFields } from '../util/failure-fields.ts';
-import { apiVersionOf } from '../util/gvk.ts';
+import { apiVersionOf, type Gvk, gvkKey } from '../util/gvk.ts';
 import type { Random } from '../util/random.ts';
 import { fetchSchemas } from './cluster-schemas.ts';
 import { installCrd, whenCrdLost } from './crd-installer.ts';
@@ -22,6 +22,17 @@ export interface DefinitionRunnerOptions {
   readonly metrics: MetricRegistry;
   /** How long running passes may go on after the signal, in ms. @default 20_000 */
   readonly graceMs?: number;
+}
+
+/** How often it is looked (at what is known here, without a request) whether a kind is served by now. */
+const newKindPollMs = 5_000;
+/** So often the schema of a kind that is served is asked for. */
+const schemaTries = 12;
+
+interface Prepared {
+  readonly plan: OperatorPlan;
+  /** Kinds of children and reads that the server does not serve. */
+  readonly unknownKinds: readonly Gvk[];
 }
 
 /** Between tries of a definition that cannot start: a CRD of somebody else, no rights, no server. */
@@ -68,9 +79,9 @@ export class DefinitionRunner {
     let failures = 0;
     while (!signal.aborted) {
       try {
-        const plan = await this.#prepare(signal);
-        if (plan !== undefined) {
-          await this.#work(plan, signal);
+        const prepared = await this.#prepare(signal);
+        if (prepared !== undefined) {
+          await this.#work(prepared, signal);
           failures = 0;
         }
       } catch (error) {
@@ -83,7 +94,7 @@ export class DefinitionRunner {
   }
 
   /** Installs the CRD and compiles against the server's schemas. Undefined: refused, the state says why. */
-  async #prepare(signal: AbortSignal): Promise<OperatorPlan | undefined> {
+  async #prepare(signal: AbortSignal): Promise<Prepared | undefined> {
     const { located, cluster, clock } = this.#options;
     const { definition } = located;
     const schemas = await fetchSchemas(definition, cluster, signal);
@@ -91,7 +102,8 @@ export class DefinitionRunner {
     if (plan === undefined) return this.#refuse('The server has other schemas', diagnostics);
     const installed = await installCrd({ definition, cluster, clock }, signal);
     if (installed.kind === 'refused') return this.#refuse(installed.message, []);
-    return plan;
+    const kinds = [...definition.children, ...definition.reads].map(({ gvk }) => gvk);
+    return { plan, unknownKinds: kinds.filter((gvk) => cluster.resourceFor(gvk) === undefined) };
   }
 
   #refuse(message: string, diagnostics: readonly Diagnostic[]): undefined {
@@ -102,7 +114,7 @@ export class DefinitionRunner {
     if (isNews) this.#logger.info({ reason: message, ...details }, 'Definition refused');
   }
 
-  async #work(plan: OperatorPlan, signal: AbortSignal): Promise<void> {
+  async #work({ plan, unknownKinds }: Prepared, signal: AbortSignal): Promise<void> {
     const { cluster, clock, random, metrics, graceMs } = this.#options;
     const { controller: settings } = plan.definition;
     const operator = createOperator({
@@ -138,6 +150,7 @@ export class DefinitionRunner {
         controller.run(ending.signal),
         this.#resync(plan, operator, controller, ending.signal),
         this.#endWithCrd(ending),
+        this.#endWithNewKinds(unknownKinds, ending),
       ]);
     } finally {
       signal.removeEventListener('abort', end);
@@ -159,6 +172,27 @@ export class DefinitionRunner {
     this.#state = { kind: 'failing', message: reason };
     this.#logger.warn({ reason }, 'Definition stopped, will start over');
     ending.abort(new Error(reason));
+  }
+
+  /**
+   * Starts over when a kind that nobody knew is served: only then are its values fitted and compared by its schema.
+   * Asks nobody: the informer that waits for the kind does.
+   */
+  async #endWithNewKinds(unknown: readonly Gvk[], ending: AbortController): Promise<void> {
+    const { cluster, clock } = this.#options;
+    const { signal } = ending;
+    let tries = 0;
+    while (unknown.length > 0 && tries < schemaTries && !signal.aborted) {
+      await clock.sleep(newKindPollMs, signal).catch(() => {});
+      const served = unknown.find((gvk) => cluster.resourceFor(gvk) !== undefined);
+      if (served === undefined || signal.aborted) continue;
+      // The server documents a kind a little after it serves it, and some never.
+      tries++;
+      const schema = await cluster.fetchKindSchema(served, signal).catch(() => undefined);
+      if (schema === undefined || signal.aborted) continue;
+      this.#logger.info({ kind: gvkKey(served) }, 'Kind is served now, definition starts over');
+      ending.abort(new Error('A kind is served now'));
+    }
   }
 
   #tellRunning(operator: Operator): void {

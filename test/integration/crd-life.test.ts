@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
-import { thing, thingDefinition, thingPath } from '../support/definitions.ts';
+import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
 
 const shared = useControlPlane();
@@ -30,6 +30,38 @@ interface CrdStatus {
   /** Null for a moment after the creation. */
   readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null;
 }
+
+const widgetCrd: KubeObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.widgets.example.com' },
+  spec: {
+    group: 'widgets.example.com',
+    scope: 'Namespaced',
+    names: { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: {
+                type: 'object',
+                properties: {
+                  size: { type: 'integer' },
+                  tags: { type: 'array', items: { type: 'string' } },
+                },
+              },
+            },
+          },
+        },
+      },
+    ],
+  },
+};
 
 function isEstablished(crd: KubeObject | undefined): boolean {
   const { conditions } = (crd?.status ?? {}) as CrdStatus;
@@ -82,5 +114,37 @@ describe('integration/crd-life', { skip: shared.skip }, () => {
       metadata: { labels: { 'homeostat.dev/definition': 'taken' } },
     });
     await homeostat.whenLoggedTimes('Definition running', 2);
+  });
+
+  test('a child kind whose CRD comes later is made then, and compared by its schema', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const text = thingDefinition(
+      'later',
+      `  children:
+    - id: widget
+      template:
+        apiVersion: widgets.example.com/v1
+        kind: Widget
+        metadata: { name: "\${ metadata.name }" }
+        spec: { size: "\${ spec.size }", tags: "\${ spec.tags[on].name }" }
+`,
+    );
+    const homeostat = await startHomeostat({ 'later.yaml': text });
+    const tags = [{ on: true, name: 'one' }];
+    await client.apply(thing('later', namespace, { size: 3, tags }));
+    const waiting = await client.untilObject(
+      thingPath('later', namespace),
+      (object) => conditionOf(object)?.reason === 'KindMissing',
+    );
+    assert.match(conditionOf(waiting)?.message ?? '', /"Widget" of "widgets.example.com\/v1"/);
+    await client.installCrd(widgetCrd);
+    await homeostat.whenLogged('Kind is served now, definition starts over');
+    const path = `/apis/widgets.example.com/v1/namespaces/${namespace}/widgets/one`;
+    // A single value in a list field is a list of one: only the schema tells.
+    const made = await client.untilObject(path, (object) =>
+      Array.isArray((object?.spec as { tags?: unknown } | undefined)?.tags),
+    );
+    assert.deepEqual(made?.spec, { size: 3, tags: ['one'] });
   });
 });
