@@ -12,7 +12,7 @@ export interface StreamRequest {
   /** With the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Until the head of the answer; there is no limit for the rest. */
+  /** Until the head of the answer, and again until the end of a refusal; there is no limit for the rest. */
   readonly headTimeoutMs: number;
 }
 
@@ -22,7 +22,7 @@ export interface OpenedStream {
   readonly retryAfter?: string;
   /** The rest as it comes. */
   readonly stream: ApiStream;
-  /** The body of a refusal, and the end of the answer. */
+  /** The body of a refusal, and the end of the answer. Empty when it does not come to its end in time. */
   refusal(): Promise<string>;
 }
 
@@ -45,7 +45,8 @@ export async function openStream(
   const release = () => signal.removeEventListener('abort', onAbort);
   try {
     const answer = await readHead(request, clock, cut);
-    return openedStream(answer, release);
+    const refusal = () => readRefusal(answer.body, clock, request.headTimeoutMs);
+    return { ...openedStream(answer, release), refusal };
   } catch (error) {
     release();
     throw errorOfTransport(error, { isWrite: false, wasSent: true });
@@ -80,7 +81,10 @@ function readHead(
   });
 }
 
-function openedStream(answer: Dispatcher.ResponseData, release: () => void): OpenedStream {
+function openedStream(
+  answer: Dispatcher.ResponseData,
+  release: () => void,
+): Omit<OpenedStream, 'refusal'> {
   const { statusCode: status, headers, body } = answer;
   body.setEncoding('utf8');
   // Errors reach whoever reads; without a reader they would take the process down.
@@ -91,7 +95,6 @@ function openedStream(answer: Dispatcher.ResponseData, release: () => void): Ope
     status,
     ...(typeof retryAfter === 'string' ? { retryAfter } : {}),
     stream: { chunks: textsOf(body), close: () => void body.destroy() },
-    refusal: () => readRefusal(body),
   };
 }
 
@@ -103,11 +106,24 @@ async function* textsOf(body: Body): AsyncGenerator<string> {
   }
 }
 
-async function readRefusal(body: Body): Promise<string> {
-  let text = '';
-  for await (const chunk of textsOf(body)) {
-    text += chunk;
-    if (text.length > maxRefusalCharacters) break;
+async function readRefusal(body: Body, clock: Clock, timeoutMs: number): Promise<string> {
+  // A refusal that never ends tells by its status alone: nobody else watches over this answer.
+  let isLate = false;
+  const cancelTimer = clock.after(timeoutMs, () => {
+    isLate = true;
+    body.destroy();
+  });
+  try {
+    let text = '';
+    for await (const chunk of textsOf(body)) {
+      text += chunk;
+      if (text.length > maxRefusalCharacters) break;
+    }
+    return text;
+  } catch (error) {
+    if (isLate) return '';
+    throw error;
+  } finally {
+    cancelTimer();
   }
-  return text;
 }

@@ -586,6 +586,64 @@ describe('kube/api-client', () => {
       await clock.advance(30_000);
       assert.equal((await opening).code, 'timeout');
     });
+
+    describe('whose refusal stalls', () => {
+      /** Answers with the head of a refusal and a part of its body. */
+      const stall = (status: number): Script => {
+        return (_request, response) => {
+          response.writeHead(status, { 'content-type': 'application/json', 'content-length': 100 });
+          response.write('{"code":');
+          return undefined;
+        };
+      };
+
+      for (const [status, code] of [
+        [410, 'gone'],
+        [500, 'server-error'],
+        [503, 'unavailable'],
+      ] as const) {
+        test(`is cut after 30 seconds, and told by its status (${status})`, async () => {
+          const server = await serve(stall(status));
+          const clock = new DeadlineClock();
+          const stop = new AbortController();
+          const opening = failure(clientFor(server.url, { clock }).stream(watch, stop.signal));
+          await clock.untilSet(2);
+          await clock.advance(30_000);
+          const error = await opening;
+          assert.deepEqual([error.code, error.message], [code, `The server answered ${status}`]);
+          assert.equal(clock.pending, 0);
+          while (server.openSockets > 0) await settle();
+          assert.equal(getEventListeners(stop.signal, 'abort').length, 0);
+        });
+      }
+
+      test('opens again after a 401 all the same', async () => {
+        const server = await serve((request, response) =>
+          request.headers.authorization === 'new'
+            ? { status: 200, body: 'x' }
+            : stall(401)(request, response),
+        );
+        const clock = new DeadlineClock();
+        const load = async ({ wasRefused }: { readonly wasRefused: boolean }) => ({
+          headers: { authorization: wasRefused ? 'new' : 'old' },
+        });
+        const opening = clientFor(server.url, { clock, load }).stream(watch, never);
+        await clock.untilSet(2);
+        await clock.advance(30_000);
+        for await (const chunk of (await opening).chunks) assert.equal(chunk, 'x');
+      });
+
+      test('ends with the signal', async () => {
+        const server = await serve(stall(500));
+        const clock = new DeadlineClock();
+        const stop = new AbortController();
+        const opening = failure(clientFor(server.url, { clock }).stream(watch, stop.signal));
+        await clock.untilSet(2);
+        stop.abort(new Error('enough'));
+        assert.equal((await opening).code, 'aborted');
+        assert.equal(clock.pending, 0);
+      });
+    });
   });
 
   test('counts tries by status, and those without an answer', async () => {
@@ -625,5 +683,19 @@ class PausingClock extends FakeClock {
   /** Resolves when so many pauses have begun. */
   async untilPaused(count: number): Promise<void> {
     while (this.pauses.length < count) await settle();
+  }
+}
+
+/** A fake clock that counts the deadlines of 30 seconds: the head of a stream has one, and its refusal another. */
+class DeadlineClock extends FakeClock {
+  #set = 0;
+
+  override after(ms: number, callback: () => void): () => void {
+    if (ms === 30_000) this.#set += 1;
+    return super.after(ms, callback);
+  }
+
+  async untilSet(count: number): Promise<void> {
+    while (this.#set < count) await settle();
   }
 }

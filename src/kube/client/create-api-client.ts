@@ -37,7 +37,7 @@ export interface ClosableApiClient extends ApiClient {
 
 const defaultTimeoutMs = 30_000;
 
-/** Time for the head of a watch's answer. */
+/** Time for the head of a watch's answer, and for the body of a refusal. */
 const streamHeadTimeoutMs = 30_000;
 
 /** How often a request is sent at most while the server says when to come again. */
