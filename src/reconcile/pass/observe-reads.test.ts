@@ -165,6 +165,44 @@ describe('reconcile/reads by name', () => {
     });
   }
 
+  for (const optional of [true, false]) {
+    test(`one whose scope nobody knows yet is not taken for absent (optional: ${optional})`, async () => {
+      const read: HandmadeRead = {
+        ...byName,
+        kind: 'Namespace',
+        optional,
+        name: () => 'default',
+        pathsRead: [['metadata', 'labels']],
+      };
+      const label: HandmadeChild = {
+        ...copy,
+        template: (view) => ({
+          metadata: { name: 'copy' },
+          data: { team: view.read('settings')?.metadata.labels?.team ?? 'none' },
+        }),
+      };
+      const world = await worldOf(read, [label]);
+      world.cluster.server.put({
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: 'default', labels: { team: 'a' } },
+      });
+      const resourceFor = world.cluster.resourceFor.bind(world.cluster);
+      world.cluster.resourceFor = (gvk) =>
+        gvk.kind === 'Namespace' ? undefined : resourceFor(gvk);
+      world.podSet('a');
+      await world.settle();
+      assert.deepEqual(world.names('v1', 'ConfigMap'), []);
+      assert.equal(
+        world.ready('a'),
+        'False Waiting: copy: Waiting for reads.settings (not read yet)',
+      );
+      world.cluster.resourceFor = resourceFor;
+      await world.runOne(key);
+      assert.deepEqual(world.get('v1', 'ConfigMap', 'copy')?.data, { team: 'a' });
+    });
+  }
+
   test('an object that is not used any more is watched for a minute and then let go', async () => {
     const world = await worldOf(byName, [copy]);
     secret(world, 'one', 's');

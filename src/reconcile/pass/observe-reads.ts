@@ -95,6 +95,9 @@ function lookByName(
 ): ReadResult {
   const { state, stored } = pass.interests.named(refOf(pass, plan, request.name), plan.pathsRead);
   if (state.kind !== 'synced') return unknown(plan, request, state);
+  // Where to look is not known: never "does not exist".
+  if (isNamespaced(pass.context, plan.gvk) === undefined)
+    return unknown(plan, request, { kind: 'waiting' });
   const base = { plan, request, isKnown: true, isOpen: false };
   if (stored !== undefined) {
     return { ...base, objects: [stored], seen: { state: 'present', value: stored.object } };
