@@ -60,6 +60,43 @@ describe('reconcile/failure', () => {
     assert.equal(problemOfRequest(error, { secret: true }).message, 'Invalid: spec.size');
   });
 
+  test('where a Secret is used, the keys in fields are not told', () => {
+    const error = new KubeError('rejected', 'Invalid value: "s3cret"', {
+      status: 422,
+      reason: 'Invalid',
+      causes: ['data[s3cret]', 'spec.hosts[0].name', 'spec.hosts[1]', '[s3cret]'].map((field) => ({
+        reason: 'FieldValueInvalid',
+        message: 'a valid key',
+        field,
+      })),
+    });
+    assert.equal(problemOfRequest(error, { secret: true }).message, 'Invalid: data, spec.hosts');
+    assert.match(problemOfRequest(error, { secret: false }).message, /^data\[s3cret\]: /);
+  });
+
+  for (const secret of [false, true]) {
+    test(`of what the server says, 512 characters are told at most (secret: ${secret})`, () => {
+      const error = new KubeError('rejected', 'is invalid', {
+        status: 422,
+        reason: 'Invalid',
+        causes: Array.from({ length: 200 }, (_, index) => ({
+          reason: 'FieldValueInvalid',
+          message: 'must not be empty',
+          field: `spec.field${index}`,
+        })),
+      });
+      const { message } = problemOfRequest(error, { secret });
+      assert.ok(message.length <= 512 && message.length > 480, message);
+      assert.match(message, / \S+…$/);
+    });
+  }
+
+  test('a message without fields is cut too', () => {
+    const error = new KubeError('forbidden', `denied: ${'x'.repeat(2000)}`, { status: 403 });
+    const { message } = problemOfRequest(error, { secret: false });
+    assert.deepEqual([message.length, message.at(-1)], [512, '…']);
+  });
+
   test('a limit has a reason of its own', () => {
     const failure = {
       message: 'Expected at most 262144 bytes',

@@ -1,6 +1,7 @@
 import type { RenderFailure } from '../compile/index.ts';
 import type { KubeError, KubeErrorCode } from '../kube/roles.ts';
 import { apiVersionOf, type Gvk } from '../util/gvk.ts';
+import { cutWords } from './cut-words.ts';
 
 /** Reasons of the `Ready` condition that stand for something in the way (definition.md section 5). */
 export type ProblemReason =
@@ -28,6 +29,9 @@ export interface Problem {
   /** What the queue is told of a temporary problem. */
   readonly error?: KubeError;
 }
+
+/** The server may quote a whole value, or name each of a thousand fields: a condition and an Event need no more. */
+const maxServerCharacters = 512;
 
 interface FailureRow {
   readonly reason: ProblemReason;
@@ -60,7 +64,7 @@ const failures: Readonly<Record<KubeErrorCode, FailureRow>> = {
 };
 
 export interface FailureContext {
-  /** Does the intent use a Secret? Then the server's words are cut to reason and field. */
+  /** Does the intent use a Secret? Then the server's words are cut to reason and field, and a field to what is before a key. */
   readonly secret: boolean;
   /** The kind that was asked for, to name it when it is missing. */
   readonly gvk?: Gvk;
@@ -75,7 +79,8 @@ export function problemOfRequest(error: KubeError, { secret, gvk }: FailureConte
     // One server of several may be behind: the informer that found the kind would wake nobody.
     return { reason, message, code: error.code, kind: 'temporary', error };
   }
-  const message = words ?? (secret ? reasonAndFields(error) : serverWords(error));
+  const message =
+    words ?? cutWords(secret ? reasonAndFields(error) : serverWords(error), maxServerCharacters);
   if (error.isPermanent) return { reason, message, code: error.code, kind: 'permanent' };
   return { reason, message, code: error.code, kind: 'temporary', error };
 }
@@ -110,7 +115,15 @@ function serverWords(error: KubeError): string {
 }
 
 function reasonAndFields(error: KubeError): string {
-  const fields = error.causes.flatMap(({ field }) => (field === undefined ? [] : [field]));
+  const fields = error.causes.flatMap(({ field }) =>
+    field === undefined ? [] : [beforeKey(field)],
+  );
+  const distinct = [...new Set(fields)].filter((field) => field !== '');
   const reason = error.reason ?? error.code;
-  return fields.length === 0 ? reason : `${reason}: ${fields.join(', ')}`;
+  return distinct.length === 0 ? reason : `${reason}: ${distinct.join(', ')}`;
+}
+
+/** `data` of `data[key]`: a key may come from a Secret as well as a value. */
+function beforeKey(field: string): string {
+  return field.split('[', 1)[0] ?? '';
 }
