@@ -1,3 +1,4 @@
+import type { Problem } from './failure.ts';
 import type { Intent } from './pass/build-intent.ts';
 
 /** What is remembered of one resource between its passes. In memory only: losing it costs requests, never correctness. */
@@ -14,7 +15,19 @@ export interface ResourceState {
   readonly told: Map<string, string>;
   /** How the server's answer to our own status differed from it. */
   statusMade: string | undefined;
+  /** Set while the server does not take the author's status fields. */
+  statusRefused: StatusRefusal | undefined;
   readonly followUps: FollowUps;
+}
+
+/** Author's status fields that the server has refused: not sent again for a while. */
+export interface StatusRefusal {
+  /** Of the fields that were refused. */
+  readonly digest: string;
+  /** What the server said of them. */
+  readonly problem: Problem;
+  /** When, on the monotonic clock. */
+  readonly atMs: number;
 }
 
 /** Passes that followed each other because of our own writes. */
@@ -37,6 +50,7 @@ export function createResourceState(uid: string): ResourceState {
     appliedIntents: new Map(),
     told: new Map(),
     statusMade: undefined,
+    statusRefused: undefined,
     followUps: { path: '', count: 0, withoutRest: 0, wokenFromOutside: false },
   };
 }

@@ -4,7 +4,8 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { parseKey } from '../../util/object-key.ts';
 import type { OperatorContext } from '../context.ts';
 import { buildReport, type Report } from '../report/build-report.ts';
-import { type StatusOutcome, writeStatus } from '../report/write-status.ts';
+import { writeReport } from '../report/write-report.ts';
+import type { StatusOutcome } from '../report/write-status.ts';
 import { createResourceState, type ResourceState } from '../resource-state.ts';
 import { conclude } from './conclude.ts';
 import { beginFollowUps } from './follow-up.ts';
@@ -36,8 +37,7 @@ export async function runPass(
   for (const tier of context.plan.tiers) await wantTier(pass, tier);
   await observeReads(pass);
   await prune(pass);
-  const report = await buildReport(pass);
-  const status = await writeStatus(pass, report.status);
+  const { report, status } = await writeReport(pass, await buildReport(pass));
 
   pass.interests.finish(context.plan.reads);
   record(pass, report, status);

@@ -3,7 +3,7 @@ import { isUnstable } from '../pass/follow-up.ts';
 import type { Pass } from '../pass/pass.ts';
 import { type ChildEntry, describeChildren } from './child-entries.ts';
 import { standardConditions } from './conditions.ts';
-import { mapStatus } from './map-status.ts';
+import { lastMapped, type MappedStatus, mapStatus } from './map-status.ts';
 import { startReporting } from './start-reporting.ts';
 import { readProblems, summarise } from './summary.ts';
 
@@ -13,6 +13,7 @@ const listedAtMost = 100;
 /** What a pass reports: the whole status that we mean, and what it was made of. */
 export interface Report {
   readonly entries: readonly ChildEntry[];
+  readonly mapped: MappedStatus;
   /** Everything that stands in the way, of children and of the rest. */
   readonly problems: readonly Problem[];
   readonly status: Readonly<Record<string, unknown>>;
@@ -23,6 +24,16 @@ export async function buildReport(pass: Pass): Promise<Report> {
   const world = startReporting(pass);
   const entries = await describeChildren(pass, world.phase);
   const mapped = await mapStatus(pass, world);
+  return reportOf(pass, { entries, mapped });
+}
+
+/** The report when the server does not take the author's fields: they keep their last values, and `Ready` says why. */
+export function withoutMapped(pass: Pass, { entries, mapped }: Report, why: Problem): Report {
+  const problems = [...mapped.problems, why];
+  return reportOf(pass, { entries, mapped: { fields: lastMapped(pass), problems } });
+}
+
+function reportOf(pass: Pass, { entries, mapped }: Pick<Report, 'entries' | 'mapped'>): Report {
   const problems = [...readProblems(pass), ...mapped.problems];
   const { path } = pass.state.followUps;
   const summary = summarise(entries, problems, isUnstable(pass.state) ? { path } : undefined);
@@ -30,6 +41,7 @@ export async function buildReport(pass: Pass): Promise<Report> {
   const listed = entries.filter(({ isListed }) => isListed);
   return {
     entries,
+    mapped,
     problems: [...problems, ...entries.flatMap(({ problem }) => problem ?? [])],
     status: {
       ...mapped.fields,

@@ -19,8 +19,8 @@ export async function mapStatus(
 ): Promise<MappedStatus> {
   const keys = Object.keys(pass.context.plan.definition.status);
   if (keys.length === 0) return { fields: {}, problems: [] };
-  const last = isJsonObject(pass.resource.status) ? pass.resource.status : {};
-  if (!isKnown) return { fields: pick(last, keys), problems: [] };
+  const last = lastMapped(pass);
+  if (!isKnown) return { fields: last, problems: [] };
   const { fields, failures } = await phase.status();
   const failed = new Set(failures.map(({ field }) => statusKeyOf(field)));
   const kept = pick(
@@ -28,6 +28,12 @@ export async function mapStatus(
     keys.filter((key) => failed.has(key)),
   );
   return { fields: { ...fields, ...kept }, problems: failures.map(problemOfRender) };
+}
+
+/** The author's status fields as the pass found them. */
+export function lastMapped({ context, resource }: Pass): Readonly<Record<string, unknown>> {
+  const keys = Object.keys(context.plan.definition.status);
+  return pick(isJsonObject(resource.status) ? resource.status : {}, keys);
 }
 
 /** `nodes` of `status.nodes[0].name`. */

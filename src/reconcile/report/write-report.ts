@@ -1,0 +1,73 @@
+import type { KubeError } from '../../kube/roles.ts';
+import { canonicalJson } from '../../util/canonical-json.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import { sha256Hex } from '../../util/sha256.ts';
+import { problemOfRequest } from '../failure.ts';
+import type { Pass } from '../pass/pass.ts';
+import { statusUsesSecret } from '../pass/secret-use.ts';
+import type { StatusRefusal } from '../resource-state.ts';
+import { type Report, withoutMapped } from './build-report.ts';
+import { lastMapped } from './map-status.ts';
+import { type StatusOutcome, writeStatus } from './write-status.ts';
+
+/** What was reported in the end, and what came of it. */
+export interface Reported {
+  readonly report: Report;
+  readonly status: StatusOutcome;
+}
+
+/**
+ * Writes the status. A server refuses it as a whole for one invalid field: then it is written once more with the
+ * author's fields as they were, so that `Ready` tells why. The same fields are not sent again before `retry.permanent`.
+ */
+export async function writeReport(pass: Pass, report: Report): Promise<Reported> {
+  const known = knownRefusal(pass, report);
+  if (known !== undefined) return tellRefusal(pass, report, known);
+  pass.state.statusRefused = undefined;
+  const status = await writeStatus(pass, report.status);
+  if (!isRefused(status) || !hasNews(pass, report)) return { report, status };
+  const refusal = refusalOf(pass, report, status.error);
+  const told = await tellRefusal(pass, report, refusal);
+  // Refused again: it was not for the author's fields, or not for them alone.
+  return isRefused(told.status) ? { report, status } : told;
+}
+
+async function tellRefusal(pass: Pass, report: Report, refusal: StatusRefusal): Promise<Reported> {
+  const told = withoutMapped(pass, report, refusal.problem);
+  const status = await writeStatus(pass, told.status);
+  const isTaken = !isRefused(status);
+  pass.state.statusRefused = isTaken ? refusal : undefined;
+  return { report: isTaken ? told : report, status };
+}
+
+/** The refusal that would be repeated. */
+function knownRefusal(pass: Pass, report: Report): StatusRefusal | undefined {
+  const { state, context } = pass;
+  const { statusRefused } = state;
+  if (statusRefused === undefined || !hasNews(pass, report)) return undefined;
+  const { permanentMs } = context.plan.definition.controller.retry;
+  const isOver = context.clock.monotonicMs() - statusRefused.atMs >= permanentMs;
+  return !isOver && statusRefused.digest === digestOf(report) ? statusRefused : undefined;
+}
+
+function refusalOf(pass: Pass, report: Report, error: KubeError): StatusRefusal {
+  const problem = problemOfRequest(error, { secret: statusUsesSecret(pass) });
+  return {
+    digest: digestOf(report),
+    problem: { ...problem, message: `status: ${problem.message}` },
+    atMs: pass.context.clock.monotonicMs(),
+  };
+}
+
+/** Are the author's fields to be others than they are? */
+function hasNews(pass: Pass, { mapped }: Report): boolean {
+  return !deepEqual(mapped.fields, lastMapped(pass));
+}
+
+function isRefused(status: StatusOutcome): status is Extract<StatusOutcome, { kind: 'failed' }> {
+  return status.kind === 'failed' && status.error.code === 'rejected' && status.error.isPermanent;
+}
+
+function digestOf({ mapped }: Report): string {
+  return sha256Hex(canonicalJson(mapped.fields));
+}
