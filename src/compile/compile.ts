@@ -56,7 +56,7 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   checkPaths({ parts, resource: types.resource, diagnostics });
   checkSources({ parts, uses, diagnostics });
   checkStatus(definition, types.statusFields, diagnostics);
-  checkForEach(parts, diagnostics);
+  checkForEach({ parts, uses, diagnostics });
   checkSelectors(parts, diagnostics);
   checkScope(parts, schemas, diagnostics);
   warnAboutWhen({ parts, uses, diagnostics });

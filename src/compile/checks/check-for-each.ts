@@ -1,11 +1,20 @@
+import type { UsesFinder } from '../analysis/uses.ts';
 import type { DefinitionParts } from '../definition-parts.ts';
 import type { Diagnostics } from '../diagnostics.ts';
+import { positionInLeaf } from '../template/slot-position.ts';
 import type { CompiledTemplate } from '../template/template.ts';
 
-/** `forEach` and `when` are what they can be: a list; a condition. */
-export function checkForEach(parts: DefinitionParts, diagnostics: Diagnostics): void {
+export interface ForEachOptions {
+  readonly parts: DefinitionParts;
+  readonly uses: UsesFinder;
+  readonly diagnostics: Diagnostics;
+}
+
+/** `forEach` is a list, and what it reads can be told: a missing value must not be taken for "none". */
+export function checkForEach({ parts, uses, diagnostics }: ForEachOptions): void {
   for (const { forEach } of parts.children) {
     if (forEach === undefined) continue;
+    checkVars(forEach, { uses, diagnostics });
     const found = notAList(forEach);
     if (found === undefined) continue;
     diagnostics.report({
@@ -13,6 +22,22 @@ export function checkForEach(parts: DefinitionParts, diagnostics: Diagnostics): 
       message: `Expected a list at forEach, found ${found}`,
       hint: 'Write "${ }" around an expression, or "[ ]" around the elements',
       path: forEach.pointer,
+    });
+  }
+}
+
+/** Vars are looked through for what is missing, and only a path tells which of them are meant. Also in those vars. */
+function checkVars(
+  forEach: CompiledTemplate,
+  { uses, diagnostics }: Omit<ForEachOptions, 'parts'>,
+): void {
+  for (const { slot, reference } of uses.of(forEach).references) {
+    if (reference.isIndirect !== true) continue;
+    diagnostics.report({
+      code: 'forbidden-expression',
+      message: 'Expected a path to one var where "forEach" reads "vars"',
+      hint: `Write "vars.${reference.path[0] ?? '<name>'}"`,
+      ...positionInLeaf(slot, reference.offset),
     });
   }
 }

@@ -5,8 +5,9 @@ import { evaluationError } from './evaluation-error.ts';
 import { type FastExpression, handOver } from './fast-operators.ts';
 import { compileFast, plainPathOf } from './fast-path.ts';
 import type { FunctionTools } from './functions.ts';
-import { createJsonataEvaluator } from './jsonata-evaluator.ts';
-import type { LeafProblem, Reference, Scope } from './leaf.ts';
+import { markIndirect } from './indirect-references.ts';
+import { createJsonataEvaluator, type EvaluatorSource } from './jsonata-evaluator.ts';
+import type { Expression, LeafProblem, Reference, Scope } from './leaf.ts';
 import type { ExpressionPart } from './leaf-text.ts';
 import { parseTree } from './parse-tree.ts';
 import { plainResult } from './plain-json.ts';
@@ -20,6 +21,7 @@ export interface CompiledExpression {
   readonly references: readonly Reference[];
   readonly isPlainPath: boolean;
   evaluate(scope: Scope): unknown | Promise<unknown>;
+  readonly probe: NonNullable<Expression['probe']>;
 }
 
 export interface Compilation {
@@ -50,7 +52,7 @@ export function createJsonataCompiler(tools: FunctionTools): JsonataCompiler {
     if (problems.length > 0) return { problems };
     // All that looks at the tree comes before it is prepared, which rewrites it.
     const facts = {
-      references: findReferences(tree, tokens),
+      references: markIndirect(findReferences(tree, tokens), tree, tokens),
       isPlainPath: plainPathOf(tree) !== undefined,
     };
     const warnings = suspicions(source, tree, tokens);
@@ -59,18 +61,24 @@ export function createJsonataCompiler(tools: FunctionTools): JsonataCompiler {
       fast === undefined
         ? evaluator.prepare({ source, tokens, parsed, tree })
         : evaluateFast(fast, source, lazily(source, tokens));
-    return { expression: { ...facts, evaluate }, problems: warnings };
+    const probe: CompiledExpression['probe'] = (mark) => {
+      const again = parseAgain(source, tokens);
+      return evaluator.probe(again, mark(again.tree));
+    };
+    return { expression: { ...facts, evaluate, probe }, problems: warnings };
+  }
+
+  function parseAgain(source: string, tokens: readonly Token[]): EvaluatorSource {
+    const { parsed, tree } = parseTree(source, tokens, budget);
+    invariant(tree !== undefined, `Expression "${source}" was parsed before`);
+    return { source, tokens, parsed, tree };
   }
 
   /** Syntax trees are large, and those of fast expressions are seldom needed again. */
   function lazily(source: string, tokens: readonly Token[]): Evaluate {
     let prepared: Evaluate | undefined;
     return (scope) => {
-      if (prepared === undefined) {
-        const { parsed, tree } = parseTree(source, tokens, budget);
-        invariant(tree !== undefined, `Expression "${source}" was parsed before`);
-        prepared = evaluator.prepare({ source, tokens, parsed, tree });
-      }
+      prepared ??= evaluator.prepare(parseAgain(source, tokens));
       return prepared(scope);
     };
   }

@@ -4,6 +4,7 @@ import type { EvaluationBudget } from './evaluation-budget.ts';
 import { evaluationError } from './evaluation-error.ts';
 import { ExpressionError } from './expression-error.ts';
 import { type FunctionTools, type LanguageFunction, languageFunctions } from './functions.ts';
+import { insertProbes, reachedName } from './insert-probes.ts';
 import type { Scope } from './leaf.ts';
 import { nativeFunction } from './native-function.ts';
 import { operandTexts } from './operand-text.ts';
@@ -26,6 +27,11 @@ export interface EvaluatorSource {
 /** Makes expressions of JSONata ready for evaluation. */
 export interface JsonataEvaluator {
   prepare(source: EvaluatorSource): (scope: Scope) => Promise<unknown>;
+  /** See {@link Expression.probe}. */
+  probe<T>(
+    source: EvaluatorSource,
+    marks: ReadonlyMap<SyntaxNode, T>,
+  ): (scope: Scope) => Promise<readonly T[]>;
 }
 
 /** Creates an evaluator. Its expressions take turns, since they share the budget. */
@@ -53,21 +59,40 @@ export function createJsonataEvaluator(
     parsed.registerFunction(isFunctionName, (value: unknown) => typeof value === 'function');
   }
 
+  function prepare({ source, tokens, parsed, tree }: EvaluatorSource) {
+    const authored = authoredMessages(tree);
+    assignFunctions(parsed, tree);
+    rewrite(tree, (operators) => operandTexts(source, tokens, operators));
+    protectInput(tree);
+    return (scope: Scope) =>
+      inTurn(async () => {
+        try {
+          budget.start();
+          return plainResult(await parsed.evaluate(scope.root, variablesOf(scope)));
+        } catch (error) {
+          throw evaluationError(error, source, authored);
+        }
+      });
+  }
+
   return {
-    prepare({ source, tokens, parsed, tree }) {
-      const authored = authoredMessages(tree);
-      assignFunctions(parsed, tree);
-      rewrite(tree, (operators) => operandTexts(source, tokens, operators));
-      protectInput(tree);
-      return (scope) =>
-        inTurn(async () => {
-          try {
-            budget.start();
-            return plainResult(await parsed.evaluate(scope.root, variablesOf(scope)));
-          } catch (error) {
-            throw evaluationError(error, source, authored);
-          }
-        });
+    prepare,
+    probe<T>(source: EvaluatorSource, marks: ReadonlyMap<SyntaxNode, T>) {
+      const labels = insertProbes(marks);
+      // By scope, of which every evaluation gets its own: several may be under way.
+      const collected = new WeakMap<Scope, Set<unknown>>();
+      const collect = nativeFunction(1, (focus, [label]) => {
+        collected.get(scopeOf(focus))?.add(label);
+      });
+      source.parsed.registerFunction(reachedName, collect as (...args: unknown[]) => unknown);
+      const evaluate = prepare(source);
+      return async (scope) => {
+        const own = { ...scope };
+        const reached = new Set<unknown>();
+        collected.set(own, reached);
+        await evaluate(own);
+        return labels.filter((_, label) => reached.has(label));
+      };
     },
   };
 }

@@ -113,6 +113,7 @@ function compilePart(
       references: expression.references.map((reference) => shifted(reference, part.offset)),
       isPlainPath: expression.isPlainPath,
       evaluate: expression.evaluate,
+      probe: expression.probe,
     },
     problems: placed,
   };

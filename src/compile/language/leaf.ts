@@ -3,6 +3,7 @@
  * and the rest of compile, which knows the definition, its names and schemas.
  */
 import type { DiagnosticCode } from '../../definition/index.ts';
+import type { SyntaxNode } from './syntax-tree.ts';
 
 /** What a string leaf is. */
 export type Leaf =
@@ -33,6 +34,13 @@ export interface Expression {
    * @throws ExpressionError (also as a rejection) for failures and exceeded limits.
    */
   evaluate(scope: Scope): unknown | Promise<unknown>;
+  /**
+   * Prepares an evaluation that tells which of the marked nodes of the syntax tree it came to: those of a branch only when it
+   * is taken. Each call costs a parse. Not there for Handlebars.
+   */
+  readonly probe?: <T>(
+    mark: (tree: SyntaxNode) => ReadonlyMap<SyntaxNode, T>,
+  ) => (scope: Scope) => Promise<readonly T[]>;
 }
 
 export type ReferenceRoot =
@@ -64,6 +72,8 @@ export interface Reference {
   readonly stepOffsets: readonly number[];
   /** So many steps lead to a value that may also come from elsewhere: in `(spec.a ?? {"b": 1}).b`, `b` need not be a field of `spec.a`. */
   readonly mixedFrom?: number;
+  /** For `vars`: it is read other than by a path `vars.<name>`, so who looks for such paths does not see it: `$lookup(vars, "a")`, `[vars].a`. */
+  readonly isIndirect?: true;
   /** For `now` and `random`: it is evaluated only where a value read from `observed` is missing (`observed.x.y ?? $now()`). */
   readonly behindObserved?: true;
 }

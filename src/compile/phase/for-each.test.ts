@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  compileThing,
   failureOf,
   givenBy,
   phaseOf,
@@ -24,6 +25,15 @@ async function elementsOf(forEach: string, spec: unknown): Promise<Rendered<read
   const rendered = await phase.elements('each');
   if (rendered.kind !== 'value') return rendered;
   return { kind: 'value', value: rendered.value.map(({ item }) => item) };
+}
+
+function bodyOf(vars: string, forEach: string): string {
+  return `  vars: { ${vars} }
+  children:
+    - id: each
+      forEach: '${forEach}'
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "x-\${ $index }" } }
+`;
 }
 
 const on = { on: true };
@@ -59,6 +69,48 @@ describe('compile/phase/for-each', () => {
     ['a default for a missing list', '${ spec.items ?? [] }', {}, []],
     ['a default within a range', '${ [1..(spec.size ?? 0)] }', {}, []],
     ['a branch that says there are none', '${ spec.on ? spec.items : [] }', { on: false }, []],
+    [
+      'a range in the branch that was not taken',
+      '${ spec.on ? [0..spec.n - 1] : [] }',
+      { on: false },
+      [],
+    ],
+    [
+      'a list constructor in the branch that was not taken',
+      '${ spec.on ? [spec.items.name] : [] }',
+      { on: false },
+      [],
+    ],
+    [
+      'a range in the branch that was taken',
+      '${ spec.on ? [1..spec.n] : [] }',
+      { on: true, n: 2 },
+      [1, 2],
+    ],
+    [
+      'a branch within a branch that was not taken',
+      '${ spec.on ? (spec.ha ? [1..spec.n] : [1]) : [] }',
+      { on: true, ha: false },
+      [1],
+    ],
+    [
+      'a filter that yields nothing in the branch that was taken',
+      '${ spec.on ? spec.items[on] : [] }',
+      { on: true, items: [off] },
+      [],
+    ],
+    [
+      'a range as a default that is not needed',
+      '${ spec.items ?? [1..spec.n] }',
+      { items: [] },
+      [],
+    ],
+    [
+      'a field of an element in a branch',
+      '${ spec.on ? [{ "a": spec.a }] : [] }',
+      { on: true },
+      [{}],
+    ],
     ['a read list without objects', '${ reads.pods.metadata.name }', {}, []],
     ['a test whether a list is there', '${ $exists(spec.items) ? spec.items : [] }', {}, []],
     ['elements with a field that is missing', '${ [{ "a": spec.a }] }', {}, [{}]],
@@ -76,7 +128,7 @@ describe('compile/phase/for-each', () => {
     });
   }
 
-  const throughVars: readonly (readonly [string, string, unknown, string])[] = [
+  const throughVars: readonly (readonly [string, string, string, string])[] = [
     ['a range', 'names: "${ [0..spec.size - 1] }"', '${ vars.names }', 'spec.size'],
     ['a list constructor', 'names: "${ [spec.items.name] }"', '${ vars.names }', 'spec.items.name'],
     ['a spread', 'names: ["${... spec.items }"]', '${ vars.names }', 'spec.items'],
@@ -104,19 +156,107 @@ describe('compile/phase/for-each', () => {
       '${ $map(vars.names, $string) }',
       'spec.size',
     ],
+    [
+      'a range in the branch that the var takes',
+      'names: "${ spec.on ? [0..spec.n - 1] : [] }"',
+      '${ vars.names }',
+      'spec.n',
+    ],
+    [
+      'a range in a var in the branch that is taken',
+      'names: "${ [0..spec.n - 1] }"',
+      '${ spec.on ? vars.names : [] }',
+      'spec.n',
+    ],
+    [
+      'a list constructor in a var in the branch that is taken',
+      'names: "${ [spec.items.name] }"',
+      '${ spec.on ? vars.names : [] }',
+      'spec.items.name',
+    ],
+    [
+      'a branch of a var of a branch of a var',
+      'names: "${ spec.on ? vars.more : [] }", more: "${ spec.on ? [1..spec.n] : [] }"',
+      '${ spec.on ? vars.names : [] }',
+      'spec.n',
+    ],
+    ['a filtered var', 'names: "${ [0..spec.n - 1] }"', '${ vars.names[$ > 0] }', 'spec.n'],
+    ['a var from the root', 'names: "${ [0..spec.n - 1] }"', '${ $$.vars.names }', 'spec.n'],
   ];
   for (const [what, vars, forEach, path] of throughVars) {
     test(`${what} behind a var that is missing is told, not taken for none: ${vars}`, async () => {
-      const plan = planOfThing(`  vars: { ${vars} }
-  children:
-    - id: each
-      forEach: '${forEach}'
-      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "x-\${ $index }" } }
-`);
-      const phase = phaseOf(plan, { resource: thing({ a: ['x'] }) });
+      const plan = planOfThing(bodyOf(vars, forEach));
+      const phase = phaseOf(plan, { resource: thing({ on: true, a: ['x'] }) });
       assert.ok(failureOf(await phase.elements('each')).includes(`Missing value "${path}"`));
     });
   }
+
+  const notTaken: readonly (readonly [string, string, string])[] = [
+    [
+      'the branch that a var does not take',
+      'names: "${ spec.on ? [0..spec.n - 1] : [] }"',
+      '${ vars.names }',
+    ],
+    [
+      'a var in the branch that is not taken',
+      'names: "${ [0..spec.n - 1] }"',
+      '${ spec.on ? vars.names : [] }',
+    ],
+    [
+      'a var in the branch that a var does not take',
+      'names: "${ spec.on ? vars.more : [] }", more: "${ [1..spec.n] }"',
+      '${ vars.names }',
+    ],
+  ];
+  for (const [what, vars, forEach] of notTaken) {
+    test(`${what} may miss something: { ${vars} } ${forEach}`, async () => {
+      const phase = phaseOf(planOfThing(bodyOf(vars, forEach)), { resource: thing({ on: false }) });
+      assert.deepEqual(givenBy(await phase.elements('each')), []);
+    });
+  }
+
+  const range = '[0..spec.n - 1]';
+  const indirect: readonly (readonly [string, string, string])[] = [
+    [range, 'vars.*', '<name>'],
+    [range, 'vars.(names)', 'names'],
+    [range, '[vars].names', 'names'],
+    [range, '(vars).names', 'names'],
+    [range, 'vars[names].names', 'names'],
+    [range, '$lookup(vars, "names")', 'names'],
+    [range, '( $v := vars; $v.names )', 'names'],
+    [range, '( $r := $$; $r.vars.names )', 'names'],
+    [range, 'spec.groups.$$.vars.names', 'names'],
+    ["$lookup(vars, 'other')", 'vars.names', 'other'],
+  ];
+  for (const [names, source, name] of indirect) {
+    test(`vars are read by their paths only: ${source}, names: ${names}`, () => {
+      const vars = `names: "\${ ${names} }", other: "\${ ${range} }"`;
+      const { plan, diagnostics } = compileThing(bodyOf(vars, `\${ ${source} }`));
+      assert.equal(plan, undefined);
+      assert.deepEqual(
+        diagnostics.map(({ code, message, hint }) => [code, message, hint]),
+        [
+          [
+            'forbidden-expression',
+            'Expected a path to one var where "forEach" reads "vars"',
+            `Write "vars.${name}"`,
+          ],
+        ],
+      );
+    });
+  }
+
+  test('vars may be read in a filter and in a function, and their elements anyhow', () => {
+    const sources = [
+      'spec.items[name in $$.vars.names]',
+      '$filter(spec.items, function($i) { $i.name in vars.names })',
+      'vars.names.*',
+      '( $v := vars.names; $v[0] )',
+      '$lookup(vars.names, "a")',
+    ];
+    for (const source of sources)
+      planOfThing(bodyOf('names: "${ spec.names }"', `\${ ${source} }`));
+  });
 
   test('a field of a var that the list is not made of may be missing', async () => {
     const plan =
@@ -152,6 +292,45 @@ describe('compile/phase/for-each', () => {
       { items: ['a'] },
       'spec.on',
     ],
+    ['a range in the branch that was taken', '${ spec.on ? [0..spec.n - 1] : [] }', on, 'spec.n'],
+    [
+      'a list constructor in the branch that was taken',
+      '${ spec.on ? [spec.items.name] : [] }',
+      on,
+      'spec.items.name',
+    ],
+    [
+      'one of two lists in the branch that was taken',
+      '${ spec.on ? $append(spec.a, spec.b) : [] }',
+      { on: true, a: ['x'] },
+      'spec.b',
+    ],
+    [
+      'a range in the other branch',
+      '${ spec.off ? [] : [0..spec.n - 1] }',
+      { off: false },
+      'spec.n',
+    ],
+    [
+      'a range in a branch within a branch',
+      '${ spec.on ? (spec.ha ? [1..spec.n] : [1]) : [] }',
+      { on: true, ha: true },
+      'spec.n',
+    ],
+    [
+      'the condition within a branch',
+      '${ spec.on ? (spec.ha ? [1..spec.n] : []) : [] }',
+      on,
+      'spec.ha',
+    ],
+    [
+      'what is filtered in a list in the branch that was taken',
+      '${ spec.on ? [spec.items[on].name] : [] }',
+      on,
+      'spec.items',
+    ],
+    ['a range as a default that is needed', '${ spec.items ?? [1..spec.n] }', {}, 'spec.n'],
+    ['an item of a list with a branch', '["${ spec.on ? [1..spec.n] : [] }"]', on, 'spec.n'],
     ['a var without a result', '${ vars.items }', {}, 'vars.items'],
     ['an item of a list', '[a, "${ spec.name }"]', {}, 'spec.name'],
     ['a spread item of a list', '[a, "${... spec.items }"]', {}, 'spec.items'],

@@ -1,17 +1,11 @@
-import { pointerSteps } from '../../util/json-pointer.ts';
-import type { Expression, PlainPath, Scope } from '../language/index.ts';
+import type { PlainPath, Scope } from '../language/index.ts';
 import type { Element } from '../operator-plan.ts';
 import { render } from '../template/render.ts';
 import { RenderError } from '../template/render-error.ts';
 import type { CompiledTemplate, Slot } from '../template/template.ts';
 import { then } from '../template/then.ts';
-import {
-  isMissing,
-  leadsThroughList,
-  pathText,
-  type RequiredPaths,
-  requiredPaths,
-} from './required-paths.ts';
+import { createReachedPaths } from './reached-paths.ts';
+import { isMissing, leadsThroughList, pathText } from './required-paths.ts';
 
 const mostElements = 1_000;
 
@@ -26,87 +20,55 @@ export function createForEach(
   template: CompiledTemplate,
   vars: ReadonlyMap<string, CompiledTemplate>,
 ): ForEach {
-  const required = template.slots.flatMap((slot) =>
-    slot.leaf.kind === 'value' ? [requiredOf(slot, slot.leaf.expression, vars)] : [],
-  );
+  const { slots } = template;
+  const reached = slots.map((slot) => createReachedPaths(slot, vars));
   return {
     template,
     elements: (scope) =>
-      then(render(template, { scope, quotes: false }), (value) => {
-        for (const each of required) assertPresent(each, value, scope);
-        if (value === undefined && !required.some((each) => meetsList(each, scope))) {
-          // A filter or map over a list may yield nothing; whatever else does has no answer.
-          throw new RenderError(
-            'missing-value',
-            'Expected a list, found no result',
-            template.place,
-          );
-        }
-        const list: readonly unknown[] =
-          value === undefined ? [] : Array.isArray(value) ? value : [value];
-        if (list.length > mostElements) {
-          const message = `Expected at most ${mostElements} elements, found "${list.length}"`;
-          throw new RenderError('limit-reached', message, template.place);
-        }
-        return list.map((item, index): Element => ({ item, index }));
-      }),
+      // An evaluation that fails does so here, with its own message, before the paths are followed.
+      then(render(template, { scope, quotes: false }), (value) =>
+        then(all(reached.map((pathsIn) => pathsIn(scope))), (paths) => {
+          for (const [index, slot] of slots.entries()) {
+            assertPresent(slot, paths[index] ?? [], scope);
+          }
+          return elementsOf(template, { value, paths: paths.flat() }, scope);
+        }),
+      ),
   };
 }
 
-interface Required {
-  readonly slot: Slot;
-  readonly paths: RequiredPaths;
+/** Synchronous when all are. */
+function all<T>(values: readonly (T | Promise<T>)[]): readonly T[] | Promise<readonly T[]> {
+  return values.some((value) => value instanceof Promise)
+    ? Promise.all(values)
+    : (values as readonly T[]);
 }
 
-function requiredOf(
-  slot: Slot,
-  { source }: Expression,
-  vars: ReadonlyMap<string, CompiledTemplate>,
-): Required {
-  const { always, whenMissing } = requiredPaths(source);
-  return { slot, paths: { always: throughVars(always, vars), whenMissing } };
-}
-
-/** Adds what the vars among the paths require: a range to a missing end is the empty list there, too. */
-function throughVars(
-  paths: readonly PlainPath[],
-  vars: ReadonlyMap<string, CompiledTemplate>,
-): readonly PlainPath[] {
-  const all = [...paths];
-  const seen = new Set<Slot>();
-  // Grows while it is walked: vars read vars.
-  for (const path of all) {
-    for (const slot of slotsBehind(path, vars)) {
-      if (seen.has(slot) || slot.leaf.kind !== 'value') continue;
-      seen.add(slot);
-      all.push(...requiredPaths(slot.leaf.expression.source).always);
-    }
-  }
-  return all;
-}
-
-/** The expressions that a path into `vars` may take its value from. */
-function slotsBehind(
-  { variable, steps: [root, name, ...rest] }: PlainPath,
-  vars: ReadonlyMap<string, CompiledTemplate>,
-): readonly Slot[] {
-  const template = variable === '$' && root === 'vars' ? vars.get(name ?? '') : undefined;
-  if (template === undefined) return [];
-  const depth = pointerSteps(template.pointer).length;
-  return template.slots.filter(({ pointer }) => {
-    const steps = pointerSteps(pointer).slice(depth);
-    // Where both go on they must agree; an index stands for every element.
-    return steps.every((step, at) => at >= rest.length || step === rest[at] || /^\d+$/.test(step));
-  });
-}
-
-function meetsList({ paths }: Required, scope: Scope): boolean {
-  return paths.always.some((path) => leadsThroughList(path, scope));
-}
-
-function assertPresent({ slot, paths }: Required, value: unknown, scope: Scope): void {
-  const relevant = [...paths.always, ...(value === undefined ? paths.whenMissing : [])];
-  const missing = relevant.find((path) => isMissing(path, scope));
+function assertPresent({ place }: Slot, paths: readonly PlainPath[], scope: Scope): void {
+  const missing = paths.find((path) => isMissing(path, scope));
   if (missing === undefined) return;
-  throw new RenderError('missing-value', `Missing value "${pathText(missing)}"`, slot.place);
+  throw new RenderError('missing-value', `Missing value "${pathText(missing)}"`, place);
+}
+
+interface Result {
+  readonly value: unknown;
+  readonly paths: readonly PlainPath[];
+}
+
+function elementsOf(
+  { place }: CompiledTemplate,
+  { value, paths }: Result,
+  scope: Scope,
+): readonly Element[] {
+  if (value === undefined && !paths.some((path) => leadsThroughList(path, scope))) {
+    // A filter or map over a list may yield nothing; whatever else does has no answer.
+    throw new RenderError('missing-value', 'Expected a list, found no result', place);
+  }
+  const list: readonly unknown[] =
+    value === undefined ? [] : Array.isArray(value) ? value : [value];
+  if (list.length > mostElements) {
+    const message = `Expected at most ${mostElements} elements, found "${list.length}"`;
+    throw new RenderError('limit-reached', message, place);
+  }
+  return list.map((item, index): Element => ({ item, index }));
 }

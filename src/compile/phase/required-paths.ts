@@ -6,49 +6,51 @@ import {
   plainPathOf,
   type Scope,
   type SyntaxNode,
-  syntaxTreeOf,
 } from '../language/index.ts';
 
 /**
- * The paths whose absence must not be taken for "no elements" (definition.md section 2, `forEach`). Found in the syntax, as
- * the result does not tell: `[0..missing]` is the empty list, and of two lists one may be missing.
+ * The paths whose absence must not be taken for "no elements" (definition.md section 2, `forEach`), by the node that
+ * stands for them. Found in the syntax, as the result does not tell: `[0..missing]` is the empty list, and of two lists
+ * one may be missing.
  */
 export interface RequiredPaths {
-  /** Required whatever comes out: one of several lists may be missing. */
-  readonly always: readonly PlainPath[];
-  /** Required when there is no result: these may stand in a branch that was not taken. */
-  readonly whenMissing: readonly PlainPath[];
+  readonly always: ReadonlyMap<SyntaxNode, PlainPath>;
+  /** Required only when an evaluation comes to them: they stand in a branch, or behind `??`. */
+  readonly inBranches: ReadonlyMap<SyntaxNode, PlainPath>;
 }
 
-/** @param source An expression that parses. */
-export function requiredPaths(source: string): RequiredPaths {
-  const always: PlainPath[] = [];
-  const whenMissing: PlainPath[] = [];
+type Marks = Map<SyntaxNode, PlainPath>;
 
-  function visit(node: SyntaxNode, list: PlainPath[]): void {
+/** @param tree As JSONata parsed it. */
+export function requiredPaths(tree: SyntaxNode): RequiredPaths {
+  const always: Marks = new Map();
+  const inBranches: Marks = new Map();
+
+  /** `owner` is the node of the tree that `node` was made of. */
+  function visit(node: SyntaxNode, marks: Marks, owner = node): void {
     const plain = plainPathOf(node);
     if (plain !== undefined) {
-      list.push(plain);
+      marks.set(owner, plain);
       return;
     }
-    // What has a default may be missing.
-    if (isDefaultOperator(node) || isElvisOperator(node)) return;
     switch (node.type) {
       case 'path':
-        visitPath(node, list);
+        visitPath(node, marks, owner);
         return;
       case 'lambda':
+      case 'transform':
         return;
       case 'condition':
-        if (node.condition !== undefined) visit(node.condition, list);
-        for (const branch of [node.then, node.else]) {
-          if (branch !== undefined) visit(branch, whenMissing);
-        }
+        visitCondition(node, marks);
+        return;
+      case 'bind':
+        // To the left stands the name.
+        if (node.rhs !== undefined) visit(node.rhs, marks);
         return;
       case 'function':
         // These ask whether something is there.
         if (['exists', 'boolean', 'not'].includes(String(node.procedure?.value))) return;
-        for (const arg of node.arguments ?? []) visit(arg, list);
+        for (const arg of node.arguments ?? []) visit(arg, marks);
         return;
       case 'unary':
         // Fields of an element may be missing, elements may not.
@@ -58,18 +60,26 @@ export function requiredPaths(source: string): RequiredPaths {
         break;
     }
     const inner = withoutFilters(node);
-    for (const child of childNodes(inner)) visit(child, list);
+    for (const child of childNodes(inner)) visit(child, marks);
+  }
+
+  function visitCondition(node: SyntaxNode, marks: Marks): void {
+    // What has a default may be missing.
+    const hasDefault = isDefaultOperator(node) || isElvisOperator(node);
+    if (!hasDefault && node.condition !== undefined) visit(node.condition, marks);
+    if (!hasDefault && node.then !== undefined) visit(node.then, inBranches);
+    if (node.else !== undefined) visit(node.else, inBranches);
   }
 
   /** Up to its first predicate or computed step a path is plain. */
-  function visitPath(node: SyntaxNode, list: PlainPath[]): void {
+  function visitPath(node: SyntaxNode, marks: Marks, owner: SyntaxNode): void {
     const steps = node.steps ?? [];
     const [first] = steps;
     if (first === undefined) return;
     const end = steps.findIndex((step) => !isPlainStep(step));
     if (end === 0) {
       const bare = withoutFilters(first);
-      visit(bare.type === 'name' ? { type: 'path', steps: [bare] } : bare, list);
+      visit(bare.type === 'name' ? { type: 'path', steps: [bare] } : bare, marks, owner);
       return;
     }
     const head = end < 0 ? steps.map(withoutFilters) : steps.slice(0, end);
@@ -77,12 +87,12 @@ export function requiredPaths(source: string): RequiredPaths {
     // The filtered step itself is required, only not what passes the filter.
     if (cut?.type === 'name') head.push(withoutFilters(cut));
     const plain = plainPathOf({ type: 'path', steps: head });
-    if (plain !== undefined) list.push(plain);
-    else if (head[0] !== undefined) visit(withoutFilters(head[0]), list);
+    if (plain !== undefined) marks.set(owner, plain);
+    else if (head[0] !== undefined) visit(withoutFilters(head[0]), marks, owner);
   }
 
-  visit(syntaxTreeOf(source), always);
-  return { always, whenMissing };
+  visit(tree, always);
+  return { always, inBranches };
 }
 
 function isPlainStep(step: SyntaxNode): boolean {
