@@ -330,6 +330,8 @@ describe('compile/phase/for-each', () => {
       'spec.items',
     ],
     ['a range as a default that is needed', '${ spec.items ?? [1..spec.n] }', {}, 'spec.n'],
+    ['a range behind ?: that is needed', '${ spec.on ?: [1..spec.n] }', {}, 'spec.n'],
+    ['an item and its default', '${ [spec.a ?? spec.b] }', {}, 'spec.b'],
     ['an item of a list with a branch', '["${ spec.on ? [1..spec.n] : [] }"]', on, 'spec.n'],
     ['a var without a result', '${ vars.items }', {}, 'vars.items'],
     ['an item of a list', '[a, "${ spec.name }"]', {}, 'spec.name'],

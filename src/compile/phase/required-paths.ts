@@ -38,7 +38,6 @@ export function requiredPaths(tree: SyntaxNode): RequiredPaths {
         visitPath(node, marks, owner);
         return;
       case 'lambda':
-      case 'transform':
         return;
       case 'condition':
         visitCondition(node, marks);
