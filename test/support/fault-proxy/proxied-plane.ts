@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findFreePorts } from '../control-plane/free-ports.ts';
+import type { ControlPlane } from '../control-plane/index.ts';
+import { kubeconfigText } from '../control-plane/kubeconfig.ts';
+import { FaultProxy } from './fault-proxy.ts';
+
+/** A fault proxy before a control plane. */
+export interface ProxiedPlane {
+  readonly proxy: FaultProxy;
+  /** A file with a kubeconfig of the user `operator` that leads through the proxy. */
+  readonly kubeconfig: string;
+}
+
+/** Starts a proxy in front of a control plane; the caller stops it. */
+export async function startFaultProxy(plane: ControlPlane): Promise<ProxiedPlane> {
+  const { server, caCertificate } = plane;
+  const [port = 0] = await findFreePorts(1);
+  const tls = { key: fixture('first-server.key'), cert: fixture('first-server.crt') };
+  const proxy = await FaultProxy.start({ server, caCertificate, port, tls });
+  const kubeconfig = join(plane.folder, 'proxied.kubeconfig');
+  const text = kubeconfigText({
+    server: proxy.url,
+    caCertificate: fixture('first-ca.crt'),
+    token: plane.token('operator'),
+  });
+  writeFileSync(kubeconfig, text, { mode: 0o600 });
+  return { proxy, kubeconfig };
+}
+
+function fixture(name: string): string {
+  return readFileSync(
+    fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url)),
+    'utf8',
+  );
+}

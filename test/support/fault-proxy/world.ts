@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../../../src/util/kube-object.ts';
+import type { PlaneClient } from '../control-plane/index.ts';
+
+/** What counts of each object, by `<plural>/<name>`: the same for two namespaces in the same state. */
+export type World = Readonly<Record<string, unknown>>;
+
+/** UIDs by `<plural>/<name>`. */
+export type Uids = Readonly<Record<string, string>>;
+
+export interface WorldView {
+  readonly world: World;
+  readonly uids: Uids;
+  readonly objects: ReadonlyMap<string, KubeObject>;
+}
+
+export interface WorldOptions {
+  readonly client: PlaneClient;
+  readonly namespace: string;
+  /** Paths of collections without a namespace: `/apis/apps/v1`, `deployments`. */
+  readonly collections: readonly (readonly [root: string, plural: string])[];
+  /** Kinds whose status counts, and their generation: those that only the runtime and the test write. */
+  readonly reported: readonly string[];
+}
+
+/** Follows all collections until the view satisfies the check, and returns it. @throws Error of `explain` after the limit. */
+export async function untilWorld(
+  options: WorldOptions,
+  isMet: (view: WorldView) => boolean,
+  explain: (view: WorldView | undefined) => void,
+): Promise<WorldView> {
+  const { client, namespace, collections } = options;
+  const states = new Map<string, readonly KubeObject[]>();
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(30_000)]);
+  let last: WorldView | undefined;
+  let met: WorldView | undefined;
+  const follow = async ([root, plural]: readonly [string, string]) =>
+    client.follow({
+      path: `${root}/namespaces/${namespace}/${plural}`,
+      signal,
+      onState(items) {
+        states.set(plural, items);
+        if (states.size < collections.length || met !== undefined) return met !== undefined;
+        last = view(states, options);
+        if (isMet(last)) met = last;
+        if (met !== undefined) stop.abort();
+        return met !== undefined;
+      },
+    });
+  const ends = await Promise.allSettled(collections.map(follow));
+  if (met !== undefined) return met;
+  explain(last);
+  throw new Error('The world was not as expected in time', {
+    cause: ends.find(({ status }) => status === 'rejected'),
+  });
+}
+
+/** Resolves when the world is the expected one; after the limit it shows the difference. */
+export function untilEqual(options: WorldOptions, expected: World): Promise<WorldView> {
+  return untilWorld(
+    options,
+    ({ world }) => isDeepStrictEqual(world, expected),
+    (last) => assert.deepEqual(last?.world, expected),
+  );
+}
+
+function view(
+  states: ReadonlyMap<string, readonly KubeObject[]>,
+  { namespace, reported }: WorldOptions,
+): WorldView {
+  const entries = [...states]
+    .flatMap(([plural, items]) =>
+      items.map((item) => [`${plural}/${item.metadata.name}`, item] as const),
+    )
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const uids = Object.fromEntries(entries.map(([key, { metadata }]) => [key, metadata.uid ?? '']));
+  const shown = entries.map(([key, object]) => [key, essence(object, reported)] as const);
+  let text = JSON.stringify(Object.fromEntries(shown)).replaceAll(namespace, '<namespace>');
+  for (const [key, uid] of Object.entries(uids)) text = text.replaceAll(uid, `<uid of ${key}>`);
+  return { world: JSON.parse(text), uids, objects: new Map(entries) };
+}
+
+function essence(object: KubeObject, reported: readonly string[]) {
+  const { kind, metadata, status, ...rest } = object;
+  const { name, labels, annotations = {}, finalizers, ownerReferences, generation } = metadata;
+  // The hash of the applied fields has the owner's UID in it, in a form that we cannot name.
+  const ours = Object.entries(annotations)
+    .filter(([key]) => !key.startsWith('deployment.'))
+    .map(([key, value]) => [key, key === 'homeostat.dev/applied' ? 'hash' : value] as const);
+  const isReported = reported.includes(kind);
+  return {
+    kind,
+    name,
+    labels: sorted(Object.entries(labels ?? {})),
+    annotations: sorted(ours),
+    finalizers,
+    ownerReferences,
+    isDeleting: metadata.deletionTimestamp !== undefined,
+    rest: { ...rest, metadata: undefined },
+    ...(isReported ? { generation, status: withoutTimes(status) } : {}),
+  };
+}
+
+function sorted<T>(entries: readonly (readonly [string, T])[]) {
+  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** With sorted keys: the server keeps the order in which fields came. */
+function withoutTimes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutTimes);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value)
+    .filter(([key]) => key !== 'lastTransitionTime')
+    .map(([key, inner]) => [key, withoutTimes(inner)] as const);
+  return sorted(entries);
+}
