@@ -48,9 +48,9 @@ export async function schemaBundle({ client, command }: BundleOptions): Promise<
   const index = await get<OpenApiIndex>(client, '/openapi/v3');
   const kinds: Record<string, BundledKind> = {};
   const components: Record<string, Schema> = {};
-  for (const [group, { serverRelativeURL }] of Object.entries(index.paths)) {
+  for (const group of Object.keys(index.paths)) {
     if (!/^(api|apis\/[^/]+)\/v[^/]+$/.test(group)) continue;
-    const document = await get<OpenApiDocument>(client, serverRelativeURL);
+    const document = await get<OpenApiDocument>(client, `/openapi/v3/${group}`);
     const found = await kindsOfGroup({ client, group, document });
     Object.assign(kinds, found);
     for (const { root } of Object.values(found))

@@ -202,15 +202,7 @@ describe('reconcile: what only seems to be gone', () => {
 
   test('a child that is deleted is made again, though a watch by name has not heard of it yet', async () => {
     const world = new OperatorWorld(podSetPlan());
-    const late: (() => void)[] = [];
-    let isDelayed = false;
-    const { tell } = FakeWatch.prototype;
-    FakeWatch.prototype.tell = function (event) {
-      if (isDelayed && this.query.fieldSelector !== undefined)
-        late.push(() => tell.call(this, event));
-      else tell.call(this, event);
-    };
-    try {
+    await withLateNamedWatches(async (whileLate) => {
       await world.start();
       const foreign = world.cluster.server.put({
         apiVersion: 'apps/v1',
@@ -224,15 +216,73 @@ describe('reconcile: what only seems to be gone', () => {
       await world.settle();
       const made = world.get(...deployment);
       assert.ok(made);
-      isDelayed = true;
-      world.remove(made);
-      await world.settle();
-      isDelayed = false;
-      for (const hear of late) hear();
+      await whileLate(() => {
+        world.remove(made);
+        return world.settle();
+      });
       await world.settle();
       assert.equal(replicas(world), 3);
-    } finally {
-      FakeWatch.prototype.tell = tell;
-    }
+    });
+  });
+
+  test('a child that is gone is not read as if it were there, though the watch that reads it is behind', async () => {
+    const world = new OperatorWorld(
+      planOf({
+        reads: [
+          { id: 'job', apiVersion: 'v1', kind: 'ConfigMap', name: () => 'm', optional: true },
+        ],
+        children: [
+          {
+            id: 'm',
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            readsUsed: ['job'],
+            // Made once; when it is collected it is not made again.
+            when: ({ resource, ...view }) =>
+              (resource.status as { made?: boolean } | undefined)?.made !== true ||
+              view.read('job') !== undefined,
+            template: () => ({ metadata: { name: 'm' } }),
+          },
+        ],
+        status: { made: () => true },
+      }),
+    );
+    await withLateNamedWatches(async (whileLate) => {
+      await world.start();
+      world.podSet('a');
+      await world.settle();
+      const made = world.get('v1', 'ConfigMap', 'm');
+      assert.ok(made);
+      await whileLate(() => {
+        world.remove(made);
+        return world.settle();
+      });
+      await world.settle();
+      assert.deepEqual(world.names('v1', 'ConfigMap'), []);
+    });
   });
 });
+
+/** Runs `act` with a way to hold back what watches on single objects tell, while those on the kinds are in time. */
+async function withLateNamedWatches(
+  act: (whileLate: (during: () => Promise<void>) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const late: (() => void)[] = [];
+  let isLate = false;
+  const { tell } = FakeWatch.prototype;
+  FakeWatch.prototype.tell = function (event) {
+    const hear = () => tell.call(this, event);
+    if (isLate && this.query.fieldSelector !== undefined) late.push(hear);
+    else hear();
+  };
+  try {
+    await act(async (during) => {
+      isLate = true;
+      await during();
+      isLate = false;
+      for (const hear of late.splice(0)) hear();
+    });
+  } finally {
+    FakeWatch.prototype.tell = tell;
+  }
+}

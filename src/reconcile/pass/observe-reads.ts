@@ -99,8 +99,9 @@ function lookByName(
   if (isNamespaced(pass.context, plan.gvk) === undefined)
     return unknown(plan, request, { kind: 'waiting' });
   const base = { plan, request, isKnown: true, isOpen: false };
-  if (stored !== undefined) {
-    return { ...base, objects: [stored], seen: { state: 'present', value: stored.object } };
+  const current = stored && pass.context.watches.confirmed(stored);
+  if (current !== undefined) {
+    return { ...base, objects: [current], seen: { state: 'present', value: current.object } };
   }
   const absent = waitingFor(plan, `${plan.gvk.kind} "${request.name}" does not exist`);
   return { ...base, objects: [], seen: plan.optional ? { state: 'absent' } : absent };
@@ -113,7 +114,9 @@ function lookBySelector(
 ): ReadResult {
   const { state } = pass.context.watches.list(plan.id);
   const namespace = namespaceOf(pass, plan) ?? '';
-  const objects = pass.interests.selected(plan, { namespace, selector: request.selector });
+  const objects = pass.interests
+    .selected(plan, { namespace, selector: request.selector })
+    .filter((stored) => pass.context.watches.confirmed(stored) !== undefined);
   if (state.kind !== 'synced') return unknown(plan, request, state);
   // Where to look is not known: never "nothing there".
   if (isNamespaced(pass.context, plan.gvk) === undefined)

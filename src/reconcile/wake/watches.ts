@@ -1,9 +1,10 @@
 import type { FieldPath, OperatorPlan, ReadPlan } from '../../compile/index.ts';
 import type { Cluster, Informer, KubeError, ObjectRef, StoredObject } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { type Gvk, gvkKey } from '../../util/gvk.ts';
+import { type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
 import { invariant } from '../../util/invariant.ts';
 import type { LabelSelector } from '../../util/label-selector.ts';
+import { ownerUidLabel } from '../names.ts';
 import { type ChildWatch, topicOf, watchChildren } from './child-watch.ts';
 import { InterestTable } from './interest-table.ts';
 import { type NamedObject, NamedObjects, topicOfRef } from './named-objects.ts';
@@ -81,6 +82,18 @@ export class Watches {
 
   allChildren(): Iterable<ChildWatch> {
     return this.#children.values();
+  }
+
+  /**
+   * What a read sees of an object that another watch has delivered. Of what carries our label the children's watch tells: the two
+   * are not ordered, and a child that is known to be gone must not be read as if it were there.
+   */
+  confirmed(stored: StoredObject): StoredObject | undefined {
+    const { apiVersion, kind, metadata } = stored.object;
+    if (metadata.labels?.[ownerUidLabel] === undefined) return stored;
+    const watch = this.#children.get(gvkKey(gvkOf(apiVersion, kind)));
+    if (watch === undefined || watch.informer.state.kind !== 'synced') return stored;
+    return watch.informer.get(metadata.namespace, metadata.name);
   }
 
   list(readId: string): ReadList {

@@ -60,9 +60,8 @@ async function readDocuments(client: PlaneClient): Promise<Published> {
   const { paths } = await client.must<Index>({ method: 'GET', path: '/openapi/v3' });
   const entries = Object.entries(paths).filter(([path]) => /\/v[^/]+$/.test(path));
   const documents = await Promise.all(
-    entries.map(([, { serverRelativeURL }]) =>
-      client.must<Document>({ method: 'GET', path: serverRelativeURL }),
-    ),
+    // Without the hash of the URL: to one that is not the newest the server answers with a redirection.
+    entries.map(([path]) => client.must<Document>({ method: 'GET', path: `/openapi/v3/${path}` })),
   );
   return {
     components: Object.assign({}, ...documents.map(({ components }) => components.schemas)),
