@@ -53,6 +53,11 @@ export class Controller {
     this.#queue.add(key, priority);
   }
 
+  /** Runs at once what waits after a failure: the server answers again, say. */
+  retryNow(): void {
+    this.#queue.retryNow();
+  }
+
   /** Keys that are ready and with no worker. */
   get depth(): number {
     return this.#queue.length;

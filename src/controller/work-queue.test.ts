@@ -84,6 +84,17 @@ describe('controller/work-queue', () => {
     assert.equal(queue.addRateLimited('a'), 5);
   });
 
+  test('what waits after a failure can be told to run now, what waits for its time cannot', async () => {
+    const { queue, clock } = setUp();
+    for (let failures = 0; failures < 12; failures++) queue.addRateLimited('failed');
+    queue.addAfter('later', 10_000);
+    queue.retryNow();
+    assert.deepEqual(await drain(queue), ['failed']);
+    assert.equal(queue.failuresOf('failed'), 12);
+    await clock.advance(10_000);
+    assert.deepEqual(await drain(queue), ['later']);
+  });
+
   test('live keys go before low ones, and every tenth pick is from below', async () => {
     const { queue } = setUp();
     for (let i = 0; i < 3; i++) queue.add(`low-${i}`, 'low');

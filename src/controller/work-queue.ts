@@ -94,6 +94,11 @@ export class WorkQueue {
     return delayMs;
   }
 
+  /** Makes every key that waits after a failure ready now: what made them fail is over. Their failures still count. */
+  retryNow(): void {
+    for (const key of [...this.#waiting.keys()]) if (this.#failures.has(key)) this.add(key, 'low');
+  }
+
   /** Clears a key's failures. */
   forget(key: string): void {
     this.#failures.delete(key);

@@ -55,6 +55,8 @@ export interface KubeCluster extends Cluster {
    * @throws KubeError
    */
   fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
+  /** Calls back whenever a server that had not answered answers again. Returns the unsubscribe function. */
+  onReachable(listener: () => void): () => void;
   /** Does the server answer? False while a list or watch got no answer when it was last tried. */
   readonly isReachable: boolean;
   /**
@@ -151,6 +153,10 @@ class UndiciCluster implements KubeCluster {
 
   lookUp(gvk: Gvk, signal: AbortSignal): Promise<ResourceType | undefined> {
     return this.#discovery.lookUp(gvk, signal);
+  }
+
+  onReachable(listener: () => void): () => void {
+    return this.#informers.onReachable(listener);
   }
 
   get isReachable(): boolean {

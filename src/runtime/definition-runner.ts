@@ -140,6 +140,8 @@ export class DefinitionRunner {
     });
     this.#operator = operator;
     this.#controller = controller;
+    // After an outage every resource waits for a delay that has grown with it.
+    const unsubscribe = cluster.onReachable(() => controller.retryNow());
     const ending = new AbortController();
     const end = () => ending.abort(signal.reason);
     signal.addEventListener('abort', end, { once: true });
@@ -153,6 +155,7 @@ export class DefinitionRunner {
         this.#endWithNewKinds(unknownKinds, ending),
       ]);
     } finally {
+      unsubscribe();
       signal.removeEventListener('abort', end);
       ending.abort();
       operator.stop();

@@ -118,11 +118,11 @@ export class HomeostatProcess {
   #until(isMet: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const check = () => {
-        const { exitCode } = this.#child;
-        if (!isMet() && exitCode === null) return;
+        const { exitCode, signalCode } = this.#child;
+        if (!isMet() && exitCode === null && signalCode === null) return;
         this.#listeners.delete(check);
         if (isMet()) resolve();
-        else reject(new Error(`homeostat ended with ${exitCode}: ${this.#errors}`));
+        else reject(new Error(`homeostat ended with ${exitCode ?? signalCode}: ${this.#errors}`));
       };
       this.#listeners.add(check);
       check();

@@ -32,6 +32,8 @@ export interface InformerSet extends Watcher, WriteThrough {
    * @throws RangeError for a selector that cannot be read.
    */
   acquire(query: InformerQuery): Informer;
+  /** Calls back whenever a server that had not answered answers again. Returns the unsubscribe function. */
+  onReachable(listener: () => void): () => void;
   /** Does the server answer? False while any informer got no answer when it last asked. */
   readonly isReachable: boolean;
   /** Discovery found something new: informers that wait after a failure try again at once. Of one kind, or of all. */
@@ -59,6 +61,7 @@ class UseCountedInformers implements InformerSet {
   readonly #byKind = new Map<string, Set<SharedInformer>>();
   /** Ends of the informers that run or are just stopping. */
   readonly #running = new Set<Promise<void>>();
+  readonly #reachableListeners = new Set<() => void>();
   /** Informers that got no answer of any kind when they last asked. */
   readonly #cutOff = new Set<object>();
   #cancelReport: (() => void) | undefined;
@@ -74,7 +77,9 @@ class UseCountedInformers implements InformerSet {
       reachability: {
         lost: (who) => this.#cutOff.add(who),
         found: (who) => {
-          if (this.#cutOff.delete(who)) this.retryNow();
+          if (!this.#cutOff.delete(who)) return;
+          this.retryNow();
+          for (const listener of [...this.#reachableListeners]) listener();
         },
       },
     };
@@ -97,6 +102,11 @@ class UseCountedInformers implements InformerSet {
       return isInNamespace && (resolved.name === undefined || resolved.name === name);
     });
     return new AnswerDelivery({ context: this.#context, gvk, namespace, name, informers });
+  }
+
+  onReachable(listener: () => void): () => void {
+    this.#reachableListeners.add(listener);
+    return () => this.#reachableListeners.delete(listener);
   }
 
   get isReachable(): boolean {

@@ -158,7 +158,11 @@ export class Reflector {
           this.#onState({ kind: 'synced' });
         },
         onIdle: () => cut.abort('idle'),
-        onEvent: () => this.#noteActivity(),
+        onEvent: () => {
+          this.#noteActivity();
+          // A watch that delivers is a good one: when it is cut, the next try need not wait for earlier troubles.
+          this.#delay.reset();
+        },
         onUnknown: (type) => this.#log.warn({ type }, 'Watch event of unknown type, skipped it'),
       },
       cut.signal,
