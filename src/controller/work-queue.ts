@@ -94,9 +94,10 @@ export class WorkQueue {
     return delayMs;
   }
 
-  /** Makes every key that waits after a failure ready now: what made them fail is over. Their failures still count. */
+  /** Makes every key that waits after a failure ready now, its failures forgotten: what made it fail is over. */
   retryNow(): void {
-    for (const key of [...this.#waiting.keys()]) if (this.#failures.has(key)) this.add(key, 'low');
+    for (const key of [...this.#waiting.keys()])
+      if (this.#failures.delete(key)) this.add(key, 'low');
   }
 
   /** Clears a key's failures. */

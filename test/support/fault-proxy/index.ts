@@ -3,4 +3,3 @@ export { FaultProxy } from './fault-proxy.ts';
 export type { InjectedFault } from './injected-fault.ts';
 export { type ProxiedPlane, startFaultProxy } from './proxied-plane.ts';
 export type { ProxiedRequest } from './proxied-request.ts';
-export { randomFaults } from './random-faults.ts';
