@@ -1,10 +1,11 @@
-// Runs a part of the test suite: `node scripts/run-tests.mjs unit|integration [name filter]`.
+// Runs a part of the test suite: `node scripts/run-tests.mjs unit|integration|faults [name filter]`.
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 
 const suites = {
   unit: ['src/**/*.test.ts', 'test/unit/**/*.test.ts'],
   integration: ['test/integration/**/*.test.ts'],
+  faults: ['test/faults/**/*.test.ts'],
 };
 const [suite = 'unit', filter = ''] = process.argv.slice(2);
 const patterns = suites[suite];
@@ -22,7 +23,7 @@ const { status } = spawnSync(
     '--test',
     '--test-reporter=spec',
     '--test-timeout=300000',
-    ...(suite === 'integration' ? ['--test-concurrency=1'] : []),
+    ...(suite !== 'unit' ? ['--test-concurrency=1'] : []),
     ...files,
   ],
   { stdio: 'inherit' },

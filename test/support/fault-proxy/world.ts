@@ -33,7 +33,7 @@ export async function untilWorld(
   const { client, namespace, collections } = options;
   const states = new Map<string, readonly KubeObject[]>();
   const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(30_000)]);
+  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(60_000)]);
   let last: WorldView | undefined;
   let met: WorldView | undefined;
   const follow = async ([root, plural]: readonly [string, string]) =>

@@ -434,6 +434,32 @@ describe('integration/faults', { skip: shared.skip }, () => {
       await assertWell();
     });
   }
+
+  test('the API server is killed in the middle of 100 creations', async (context) => {
+    const namespace = await shared.namespace();
+    const kill = proxied.proxy.inject({
+      on: 'request',
+      name: 'kill the API server',
+      when: writes,
+      after: 100,
+      times: 1,
+      action: { kind: 'call', run: killApiServer },
+    });
+    const hundred = Array.from({ length: 100 }, (_, index) => `p${index}`);
+    await Promise.all(hundred.map((name) => applyStubbornly(one(namespace, name))));
+    await kill.untilCount(1);
+    const isDone = ({ objects }: WorldView) => isSettled(objects, 100) && objects.size === 500;
+    const view = await untilWorld(worldOptions(namespace), isDone, (last) =>
+      assert.fail(`Only ${last?.objects.size} of 500 objects after a minute`),
+    );
+    context.diagnostic(`created: ${kill.fault.name}: ${kill.count}`);
+    await shared.audit.quiet(3_000, { limitMs: 20_000 });
+    const last = await untilWorld(worldOptions(namespace), isDone, () =>
+      assert.fail('not at rest'),
+    );
+    assert.deepEqual(last.uids, view.uids);
+    await assertWell();
+  });
 });
 
 /** What the runtime has deleted, in the order of the log. */
@@ -448,4 +474,26 @@ function deletionsSince(since: number, namespace: string): readonly string[] {
 async function assertWell(): Promise<void> {
   const answer = await fetch(`${await homeostat.url()}/readyz?verbose`);
   assert.equal(answer.status, 200, await answer.text());
+}
+
+/** SIGKILL; the write on its way is lost with it. */
+async function killApiServer(): Promise<'drop'> {
+  await shared.plane.restartApiServer(0);
+  return 'drop';
+}
+
+/** Applies until a server answers. */
+async function applyStubbornly(object: KubeObject): Promise<void> {
+  const client = shared.client();
+  const namespacePath = `/api/v1/namespaces/${object.metadata.namespace}`;
+  for (let tries = 1; ; tries++) {
+    try {
+      await client.apply(object);
+      return;
+    } catch (error) {
+      if (tries === 5) throw error;
+      // The watch of the wait goes on when the server is there again.
+      await client.untilObject(namespacePath, (found) => found !== undefined);
+    }
+  }
 }
