@@ -207,7 +207,7 @@ export class ControlPlane {
     return launch({ command, args, logFile: join(this.folder, `${name}.log`) });
   }
 
-  /** Ready is: `/readyz` is well and a start hook has made the namespace `default`. */
+  /** Ready is: `/readyz` is well and the system's namespaces are there. */
   async #untilReady(): Promise<void> {
     const deadline = performance.now() + this.#startLimitMs;
     while (!(await this.#isReady())) {
@@ -228,11 +228,24 @@ export class ControlPlane {
     try {
       const ready = await this.client().request({ method: 'GET', path: '/readyz' });
       if (ready.status !== 200) return false;
-      return (await this.client().get('/api/v1/namespaces/default')) !== undefined;
+      return await this.#hasSystemNamespaces();
     } catch {
       // Not listening yet, or no certificate yet.
       return false;
     }
+  }
+
+  /** The server makes them itself, but when its first try comes too early the next is a minute later. */
+  async #hasSystemNamespaces(): Promise<boolean> {
+    const client = this.client();
+    let areThere = true;
+    for (const name of ['kube-system', 'default']) {
+      if ((await client.get(`/api/v1/namespaces/${name}`)) !== undefined) continue;
+      areThere = false;
+      const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+      await client.request({ method: 'POST', path: '/api/v1/namespaces', body });
+    }
+    return areThere;
   }
 
   #logTail(name: BinaryName): string {
