@@ -15,3 +15,4 @@ export {
   statusManagerOf,
 } from './names.ts';
 export type { Operator, OperatorOptions } from './operator.ts';
+export { settled } from './wake/settled.ts';

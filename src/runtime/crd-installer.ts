@@ -10,6 +10,7 @@ import {
   managedByValue,
   pathHash,
   prepare,
+  settled,
   stamped,
 } from '../reconcile/index.ts';
 import type { Clock } from '../util/clock.ts';
@@ -159,27 +160,9 @@ function refusalOf(live: KubeObject, definition: OperatorDefinition): string | u
 }
 
 /** Resolves when the informer is synced. @throws KubeError when it cannot (no right to list CRDs, say): whoever waits should hear of it. */
-function whenUsable(informer: Informer, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const look = () => {
-      if (informer.state.kind === 'failing') end(() => reject(failureOf(informer)));
-      if (informer.state.kind === 'synced') end(resolve);
-    };
-    const onAbort = () => end(() => reject(signal.reason));
-    const stop = informer.onState(look);
-    function end(finish: () => void): void {
-      stop();
-      signal.removeEventListener('abort', onAbort);
-      finish();
-    }
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    else look();
-  });
-}
-
-function failureOf({ state }: Informer): unknown {
-  return state.kind === 'failing' ? state.error : undefined;
+async function whenUsable(informer: Informer, signal: AbortSignal): Promise<void> {
+  await settled(informer, signal);
+  if (informer.state.kind === 'failing') throw informer.state.error;
 }
 
 /**
