@@ -18,17 +18,24 @@ export function resultsPage(options: ResultsPageOptions): string {
     '',
     'Written by the bench, see [README.md](README.md); what is measured and how: [rig/README.md](rig/README.md).',
     '',
-    `- date: ${options.date.toISOString().slice(0, 10)}`,
-    `- command: \`${command}\``,
-    `- Homeostat: ${revision()}`,
-    `- versions: Kubernetes ${kubernetesVersion}, etcd ${etcdVersion}, Node ${process.version}`,
-    `- machine: ${machine()}`,
+    ...provenance(command, options.date),
     '',
     'Times in seconds, latencies in milliseconds, memory in MiB; median (lowest to highest) of the runs.',
     '',
     options.table.trim(),
     '',
   ].join('\n');
+}
+
+/** What a page of results says of where they come from. */
+export function provenance(command: string, date: Date): readonly string[] {
+  return [
+    `- date: ${date.toISOString().slice(0, 10)}`,
+    `- command: \`${command}\``,
+    `- Homeostat: ${revision()}`,
+    `- versions: Kubernetes ${kubernetesVersion}, etcd ${etcdVersion}, Node ${process.version}`,
+    `- machine: ${machine()}`,
+  ];
 }
 
 function machine(): string {

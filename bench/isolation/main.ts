@@ -1,0 +1,62 @@
+// `npm run bench:isolation`: what a failing and a hot definition cost the good ones beside them.
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { isolationPage } from './results-page.ts';
+import { type RunOptions, type RunResult, runOnce } from './run-once.ts';
+import { tableOf } from './table.ts';
+
+const usage = `npm run bench:isolation -- [options]
+  --reps N        repetitions, each once with and once without the bad ones (default 3)
+  --seconds N     length of each measurement (default 20)
+  --per-second N  creations and edits of good resources (default 20)
+  --lead N        seconds that the bad ones have been at work before (default 10)
+  --hot N         resources of the hot definition (default 1000)
+  --failing N     resources of the failing definition (default 100)
+  --write         writes bench/RESULTS-isolation.md
+`;
+
+const { values } = parseArgs({
+  options: {
+    reps: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '20' },
+    'per-second': { type: 'string', default: '20' },
+    lead: { type: 'string', default: '10' },
+    hot: { type: 'string', default: '1000' },
+    failing: { type: 'string', default: '100' },
+    write: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+if (values.help) console.log(usage);
+else await bench();
+
+async function bench(): Promise<void> {
+  const results: RunResult[] = [];
+  for (let repetition = 0; repetition < Number(values.reps); repetition++) {
+    for (const withBad of [false, true]) {
+      const result = await runOnce(runOptions(withBad));
+      results.push(result);
+      console.log(tableOf([result]));
+    }
+  }
+  const table = tableOf(results);
+  console.log(table);
+  if (!values.write) return;
+  const page = isolationPage({ arguments: process.argv.slice(2), table, date: new Date() });
+  writeFileSync(fileURLToPath(new URL('../RESULTS-isolation.md', import.meta.url)), page);
+}
+
+function runOptions(withBad: boolean): RunOptions {
+  return {
+    withBad,
+    goodDefinitions: 18,
+    resourcesEach: 10,
+    failingResources: Number(values.failing),
+    hotResources: Number(values.hot),
+    perSecond: Number(values['per-second']),
+    seconds: Number(values.seconds),
+    leadSeconds: Number(values.lead),
+  };
+}

@@ -1,0 +1,237 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type ControlPlane,
+  type PlaneClient,
+  startControlPlane,
+} from '../../test/support/control-plane/index.ts';
+import { HomeostatProcess } from '../../test/support/homeostat-process.ts';
+import { ChildWatch } from './child-watch.ts';
+import {
+  type BenchKind,
+  collectionOf,
+  emptyNamespace,
+  failingKind,
+  goodKinds,
+  hotKind,
+  namespace,
+} from './definitions.ts';
+import { type Metrics, readMetrics, sumOf } from './metrics.ts';
+
+export interface RunOptions {
+  /** Are the failing and the hot definition there? */
+  readonly withBad: boolean;
+  readonly goodDefinitions: number;
+  /** Resources that each good definition has before the measurement. */
+  readonly resourcesEach: number;
+  readonly failingResources: number;
+  readonly hotResources: number;
+  /** Changes of good resources: creations and edits take turns. */
+  readonly perSecond: number;
+  readonly seconds: number;
+  /** How long the bad ones have been at work when the measurement begins. */
+  readonly leadSeconds: number;
+}
+
+export interface RunResult {
+  readonly withBad: boolean;
+  /** From the answer to a creation or an edit until its child is there, in ms. */
+  readonly latenciesMs: readonly number[];
+  /** Within the measurement. */
+  readonly passes: Readonly<Record<'good' | 'failing' | 'hot', number>>;
+  readonly cpuSeconds: number;
+  /** Of the event loop, within the measurement. */
+  readonly loopDelayP99Ms: number;
+}
+
+/** How long after the last change a child may come. */
+const graceMs = 30_000;
+
+/** One run on a control plane of its own. */
+export async function runOnce(options: RunOptions): Promise<RunResult> {
+  const plane = await startControlPlane({ controllerManager: false });
+  try {
+    return await runOn(plane, options);
+  } finally {
+    await plane.stop();
+  }
+}
+
+async function runOn(plane: ControlPlane, options: RunOptions): Promise<RunResult> {
+  const client = plane.client();
+  const good = goodKinds(options.goodDefinitions);
+  const bad = options.withBad ? [failingKind(), hotKind()] : [];
+  await prepareNamespaces(client);
+  const definitions = Object.fromEntries(
+    [...good, ...bad].map(({ name, text }) => [`${name}.yaml`, text]),
+  );
+  const kubeconfig = plane.kubeconfigPath('operator');
+  // Quiet logs: the pipe to this process is no part of what is measured.
+  const homeostat = new HomeostatProcess({ kubeconfig, definitions, logLevel: 'info' });
+  const children = new ChildWatch(client);
+  try {
+    await homeostat.whenReady(good.length + bad.length);
+    await children.start();
+    const names = await createResources(client, good, options.resourcesEach);
+    await untilSeen(children, names);
+    if (options.withBad) await createBad(client, options);
+    await sleep(options.leadSeconds * 1_000);
+    const url = await homeostat.url();
+    const before = await readMetrics(url);
+    const latenciesMs = await changeAtPace({ client, good, names, children, options });
+    const after = await readMetrics(url);
+    return { withBad: options.withBad, latenciesMs, ...costOf(before, after) };
+  } finally {
+    await children.stop();
+    await homeostat.stop();
+  }
+}
+
+async function prepareNamespaces(client: PlaneClient): Promise<void> {
+  for (const name of [namespace, emptyNamespace]) {
+    await client.create('/api/v1/namespaces', { metadata: { name } });
+  }
+  const quotas = `/api/v1/namespaces/${emptyNamespace}/resourcequotas`;
+  const hard = { 'count/configmaps': '0' };
+  await client.create(quotas, { metadata: { name: 'nothing' }, spec: { hard } });
+  // No controller fills it in here.
+  const status = { hard, used: { 'count/configmaps': '0' } };
+  await client.patch(`${quotas}/nothing/status`, { status });
+}
+
+interface Named {
+  readonly kind: BenchKind;
+  readonly name: string;
+}
+
+async function createResources(
+  client: PlaneClient,
+  kinds: readonly BenchKind[],
+  each: number,
+): Promise<readonly Named[]> {
+  const names = kinds.flatMap((kind) =>
+    Array.from({ length: each }, (_, index) => ({ kind, name: `${kind.name}-${index}` })),
+  );
+  await inParallel(names, ({ kind, name }) =>
+    client.create(collectionOf(kind), bodyOf(kind, name, '0')),
+  );
+  return names;
+}
+
+async function createBad(client: PlaneClient, options: RunOptions): Promise<void> {
+  const failing = failingKind();
+  const hot = hotKind();
+  const name = (index: number) => `bad-${index}`;
+  const each = (count: number) => Array.from({ length: count }, (_, index) => name(index));
+  await inParallel(each(options.failingResources), (resource) =>
+    client.create(collectionOf(failing, emptyNamespace), bodyOf(failing, resource, '0')),
+  );
+  await inParallel(each(options.hotResources), (resource) =>
+    client.create(collectionOf(hot), bodyOf(hot, resource, '0')),
+  );
+}
+
+function bodyOf({ group }: BenchKind, name: string, value: string) {
+  return { apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name }, spec: { value } };
+}
+
+async function untilSeen(children: ChildWatch, names: readonly Named[]): Promise<void> {
+  const deadlineMs = performance.now() + graceMs;
+  while (names.some(({ name }) => children.seenMs(name, '0') === undefined)) {
+    if (performance.now() > deadlineMs) throw new Error('Children of good resources are missing');
+    await sleep(50);
+  }
+}
+
+interface PacedChanges {
+  readonly client: PlaneClient;
+  readonly good: readonly BenchKind[];
+  readonly names: readonly Named[];
+  readonly children: ChildWatch;
+  readonly options: RunOptions;
+}
+
+interface Change {
+  readonly name: string;
+  readonly value: string;
+  readonly answeredMs: number;
+}
+
+async function changeAtPace(paced: PacedChanges): Promise<readonly number[]> {
+  const { options, children } = paced;
+  const total = options.perSecond * options.seconds;
+  const startMs = performance.now();
+  const changes: Promise<Change>[] = [];
+  for (let index = 0; index < total; index++) {
+    const dueMs = startMs + (index * 1_000) / options.perSecond;
+    await sleep(Math.max(0, dueMs - performance.now()));
+    changes.push(change(paced, index));
+  }
+  const made = await Promise.all(changes);
+  return latenciesOf(made, children);
+}
+
+async function change({ client, good, names }: PacedChanges, index: number): Promise<Change> {
+  const half = Math.floor(index / 2);
+  if (index % 2 === 0) {
+    const kind = good[half % good.length] as BenchKind;
+    const name = `${kind.name}-new-${half}`;
+    await client.create(collectionOf(kind), bodyOf(kind, name, '0'));
+    return { name, value: '0', answeredMs: performance.now() };
+  }
+  // Across the definitions, then across the resources of each.
+  const each = names.length / good.length;
+  const { kind, name } = names[
+    (half % good.length) * each + (Math.floor(half / good.length) % each)
+  ] as Named;
+  const value = `edit-${half}`;
+  await client.patch(`${collectionOf(kind)}/${name}`, { spec: { value } });
+  return { name, value, answeredMs: performance.now() };
+}
+
+async function latenciesOf(
+  changes: readonly Change[],
+  children: ChildWatch,
+): Promise<readonly number[]> {
+  const deadlineMs = performance.now() + graceMs;
+  const isSeen = ({ name, value }: Change) => children.seenMs(name, value) !== undefined;
+  while (!changes.every(isSeen)) {
+    if (performance.now() > deadlineMs) {
+      throw new Error(`${changes.filter((made) => !isSeen(made)).length} children never came`);
+    }
+    await sleep(50);
+  }
+  return changes.map(({ name, value, answeredMs }) =>
+    Math.max(0, (children.seenMs(name, value) ?? 0) - answeredMs),
+  );
+}
+
+/** Runs `act` for all, sixteen at a time. */
+async function inParallel<T>(items: readonly T[], act: (item: T) => Promise<unknown>) {
+  const queue = [...items];
+  const worker = async () => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await act(item);
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+}
+
+function costOf(before: Metrics, after: Metrics) {
+  const passes = (metrics: Metrics, isOf: (controller: string) => boolean) =>
+    sumOf(metrics, 'controller_runtime_reconcile_total', ({ controller = '' }) => isOf(controller));
+  const delta = (isOf: (controller: string) => boolean) =>
+    passes(after, isOf) - passes(before, isOf);
+  const cpu = (metrics: Metrics) => sumOf(metrics, 'process_cpu_seconds_total', () => true);
+  const delay = sumOf(
+    after,
+    'homeostat_event_loop_delay_seconds',
+    ({ quantile }) => quantile === '0.99',
+  );
+  return {
+    passes: {
+      good: delta((controller) => controller.startsWith('good-')),
+      failing: delta((controller) => controller === 'failing'),
+      hot: delta((controller) => controller === 'hot'),
+    },
+    cpuSeconds: cpu(after) - cpu(before),
+    loopDelayP99Ms: delay * 1_000,
+  };
+}
