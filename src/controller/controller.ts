@@ -3,7 +3,7 @@ import type { Clock } from '../util/clock.ts';
 import { failureFields } from '../util/failure-fields.ts';
 import { TerminalError } from '../util/homeostat-error.ts';
 import { type ControllerMetrics, createControllerMetrics } from './controller-metrics.ts';
-import type { Priority, Reconciler } from './reconciler.ts';
+import type { Outcome, Priority, Reconciler } from './reconciler.ts';
 import { WorkQueue } from './work-queue.ts';
 
 export interface ControllerOptions {
@@ -102,14 +102,25 @@ export class Controller {
     const startedAtMs = clock.monotonicMs();
     try {
       const outcome = await reconciler.reconcile(key, signal);
-      this.#queue.forget(key);
-      if (outcome.kind === 'requeue') this.#queue.addAfter(key, outcome.afterMs);
+      this.#settle(key, outcome);
       this.#metrics.reconciled(outcome.kind === 'requeue' ? 'requeue_after' : 'success');
     } catch (error) {
       this.#fail(key, error, signal);
     } finally {
       this.#metrics.took((clock.monotonicMs() - startedAtMs) / 1000);
       this.#queue.done(key);
+    }
+  }
+
+  #settle(key: string, outcome: Outcome): void {
+    switch (outcome.kind) {
+      case 'done':
+        this.#queue.succeeded(key);
+        return;
+      case 'requeue':
+        this.#queue.forget(key);
+        this.#queue.retryAfter(key, outcome.afterMs);
+        return;
     }
   }
 

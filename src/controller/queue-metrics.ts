@@ -9,6 +9,7 @@ export interface QueueMetrics {
   queued(seconds: number): void;
   worked(seconds: number): void;
   running(agesSeconds: readonly number[]): void;
+  held(keys: number): void;
 }
 
 /** 10 ns times ten to the n, as client-go has them. */
@@ -50,6 +51,12 @@ export function createQueueMetrics(metrics: MetricRegistry, name: string): Queue
     help: 'Age of the longest running work',
     labels,
   });
+  const held = metrics.gauge({
+    name: 'homeostat_retries_held',
+    help: 'Keys whose retry waits until the budget of its definition has room',
+    labels: ['definition'],
+  });
+  held.set(0, [name]);
   adds.increment(series, 0);
   retries.increment(series, 0);
   for (const priority of ['normal', 'low']) depth.set(0, [...series, priority]);
@@ -62,6 +69,7 @@ export function createQueueMetrics(metrics: MetricRegistry, name: string): Queue
     },
     queued: (seconds) => queueTime.observe(seconds, series),
     worked: (seconds) => workTime.observe(seconds, series),
+    held: (keys) => held.set(keys, [name]),
     running(agesSeconds) {
       unfinished.set(
         agesSeconds.reduce((sum, age) => sum + age, 0),

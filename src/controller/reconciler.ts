@@ -1,7 +1,10 @@
 /** What a pass ends with: data, not an exception. Failures are thrown; the worker loop turns both into retries. CONTRACT. */
 export type Outcome =
   | { readonly kind: 'done' }
-  /** Run again after so long; the key's failure count is reset. */
+  /**
+   * Something is wrong that no event may tell the end of: run again after so long, or later if too many keys of the definition
+   * are in trouble (see RetryBudget). The key's failure count is reset.
+   */
   | { readonly kind: 'requeue'; readonly afterMs: number; readonly reason: string };
 
 /** Reconciles one key, level-based: it reads the world anew and never trusts the event that woke it. */

@@ -183,4 +183,77 @@ describe('controller/work-queue', () => {
     assert.match(text, /^workqueue_longest_running_processor_seconds\{[^}]*\} 2$/m);
     await settle();
   });
+
+  describe('retries', () => {
+    const many = Array.from({ length: 150 }, (_, index) => `k${index}`);
+
+    /** Works once on everything that is ready. */
+    async function workAll(queue: WorkQueue, end: (key: string) => void): Promise<string[]> {
+      const keys = await drain(queue);
+      for (const key of keys) {
+        end(key);
+        queue.done(key);
+      }
+      return keys;
+    }
+
+    test('of many failing keys a burst is retried at once, the others ten a second', async () => {
+      const { queue, clock } = setUp();
+      for (const key of many) queue.addRateLimited(key);
+      await clock.advance(5);
+      assert.equal((await workAll(queue, () => {})).length, 100);
+      await clock.advance(1_000);
+      assert.equal((await workAll(queue, () => {})).length, 10);
+    });
+
+    test('when the trouble is over the others follow at once', async () => {
+      const { queue, clock } = setUp();
+      for (const key of many) queue.addRateLimited(key);
+      await clock.advance(5);
+      const keys = await workAll(queue, (key) => queue.succeeded(key));
+      assert.equal(new Set([...keys, ...(await drain(queue))]).size, 150);
+    });
+
+    test('an event wakes a held key at once, and its retry is dropped', async () => {
+      const { queue, clock } = setUp();
+      for (const key of many) queue.addRateLimited(key);
+      await clock.advance(5);
+      await workAll(queue, () => {});
+      queue.add('k149');
+      assert.deepEqual(await workAll(queue, () => {}), ['k149']);
+      await clock.advance(60_000);
+      const later = await drain(queue);
+      assert.equal(later.length, 49);
+      assert.ok(!later.includes('k149'));
+      assert.equal(clock.pending, 0);
+    });
+
+    test('events go before retries that were held', async () => {
+      const { queue, clock } = setUp();
+      for (const key of many) queue.addRateLimited(key);
+      await clock.advance(5);
+      await workAll(queue, () => {});
+      await clock.advance(100);
+      queue.add('new');
+      assert.deepEqual(await drain(queue), ['new', 'k100']);
+    });
+
+    test('the end of an outage is the end of all waiting', async () => {
+      const { queue, clock } = setUp();
+      for (const key of many) queue.addRateLimited(key);
+      await clock.advance(5);
+      await workAll(queue, () => {});
+      queue.retryNow();
+      assert.equal((await drain(queue)).length, 50);
+      assert.equal(clock.pending, 0);
+    });
+
+    test('nothing is held after the shutdown', async () => {
+      const { queue, clock } = setUp();
+      for (const key of many) queue.addRateLimited(key);
+      await clock.advance(5);
+      queue.shutDown();
+      assert.equal(clock.pending, 0);
+    });
+  });
 });

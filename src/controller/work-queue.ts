@@ -4,6 +4,7 @@ import type { Clock } from '../util/clock.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 import { ReadyQueue } from './ready-queue.ts';
 import type { Priority } from './reconciler.ts';
+import { RetryBudget } from './retry-budget.ts';
 
 export interface WorkQueueOptions {
   /** The controller's name, a metric label. */
@@ -14,6 +15,10 @@ export interface WorkQueueOptions {
   readonly baseDelayMs?: number;
   /** Upper bound of that delay, in ms. @default 1_000_000 */
   readonly maxDelayMs?: number;
+  /** Retries of all keys together, per second in the long run. @default 10 */
+  readonly retriesPerSecond?: number;
+  /** Retries of all keys together that may go at once after a quiet time. @default 100 */
+  readonly retryBurst?: number;
 }
 
 /**
@@ -34,16 +39,27 @@ export class WorkQueue {
     { readonly readyAtMs: number; readonly cancel: () => void }
   >();
   readonly #failures = new Map<string, number>();
+  readonly #budget: RetryBudget;
+  /** Keys that a token of the budget has made ready. */
+  readonly #onBudget = new Set<string>();
   readonly #addedAtMs = new Map<string, number>();
   readonly #idleWorkers: ((key: string | undefined) => void)[] = [];
   #isShutDown = false;
 
   constructor(options: WorkQueueOptions) {
     const { name, clock, metrics, baseDelayMs = 5, maxDelayMs = 1_000_000 } = options;
+    // What controller-runtime allows a controller.
+    const { retriesPerSecond = 10, retryBurst = 100 } = options;
     this.#clock = clock;
     this.#baseDelayMs = baseDelayMs;
     this.#maxDelayMs = maxDelayMs;
     this.#metrics = createQueueMetrics(metrics, name);
+    this.#budget = new RetryBudget({
+      clock,
+      perSecond: retriesPerSecond,
+      burst: retryBurst,
+      onRelease: (key, wasHeld) => this.#retry(key, wasHeld),
+    });
   }
 
   /** Keys that are ready and with no worker. */
@@ -72,13 +88,16 @@ export class WorkQueue {
 
   /** Makes a key ready after a delay; of several delays the earliest counts. */
   addAfter(key: string, delayMs: number, priority: Priority = 'normal'): void {
-    if (this.#isShutDown) return;
-    const readyAtMs = this.#clock.monotonicMs() + delayMs;
-    const waiting = this.#waiting.get(key);
-    if (waiting !== undefined && waiting.readyAtMs <= readyAtMs) return;
-    waiting?.cancel();
-    const cancel = this.#clock.after(delayMs, () => this.add(key, priority));
-    this.#waiting.set(key, { readyAtMs, cancel });
+    this.#wait(key, delayMs, () => this.add(key, priority));
+  }
+
+  /** Like {@link addAfter} for a key in trouble: it also waits until the budget of all retries has room for it. */
+  retryAfter(key: string, delayMs: number): void {
+    this.#wait(key, delayMs, () => {
+      const cancel = () => this.#budget.leave(key);
+      this.#waiting.set(key, { readyAtMs: this.#clock.monotonicMs(), cancel });
+      this.#budget.ask(key);
+    });
   }
 
   /** Counts a failure and makes the key ready after its growing delay, which is returned in ms. */
@@ -90,12 +109,13 @@ export class WorkQueue {
       maxDelayMs: this.#maxDelayMs,
     });
     this.#metrics.retries.increment();
-    this.addAfter(key, delayMs);
+    this.retryAfter(key, delayMs);
     return delayMs;
   }
 
   /** Makes every key that waits after a failure ready now, its failures forgotten: what made it fail is over. */
   retryNow(): void {
+    this.#budget.reset();
     for (const key of [...this.#waiting.keys()])
       if (this.#failures.delete(key)) this.add(key, 'low');
   }
@@ -103,6 +123,12 @@ export class WorkQueue {
   /** Clears a key's failures. */
   forget(key: string): void {
     this.#failures.delete(key);
+  }
+
+  /** The running work on a key goes well: clears its failures and, if it was a retry, lets another one go. */
+  succeeded(key: string): void {
+    this.forget(key);
+    if (this.#onBudget.delete(key)) this.#budget.giveBack();
   }
 
   /** The next key, as soon as there is one; undefined when the queue is shut down. Give it back with {@link done}. */
@@ -119,6 +145,7 @@ export class WorkQueue {
     const startedAtMs = this.#processing.get(key);
     if (startedAtMs === undefined) return;
     this.#processing.delete(key);
+    this.#onBudget.delete(key);
     this.#metrics.worked((this.#clock.monotonicMs() - startedAtMs) / 1000);
     const priority = this.#dirty.get(key);
     if (priority === undefined || this.#isShutDown) return;
@@ -141,6 +168,22 @@ export class WorkQueue {
     const ages = [...this.#processing.values()].map((startedAtMs) => (nowMs - startedAtMs) / 1000);
     this.#metrics.running(ages);
     this.#metrics.depth(this.#ready);
+    this.#metrics.held(this.#budget.held);
+  }
+
+  #wait(key: string, delayMs: number, onEnd: () => void): void {
+    if (this.#isShutDown) return;
+    const readyAtMs = this.#clock.monotonicMs() + delayMs;
+    const waiting = this.#waiting.get(key);
+    if (waiting !== undefined && waiting.readyAtMs <= readyAtMs) return;
+    waiting?.cancel();
+    this.#waiting.set(key, { readyAtMs, cancel: this.#clock.after(delayMs, onEnd) });
+  }
+
+  /** A token is there. What had to wait for it gives way to what is new. */
+  #retry(key: string, wasHeld: boolean): void {
+    this.#onBudget.add(key);
+    this.add(key, wasHeld ? 'low' : 'normal');
   }
 
   #stopWaiting(key: string): void {

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { RetryBudget } from './retry-budget.ts';
+
+function setUp(perSecond = 10, burst = 3) {
+  const clock = new FakeClock();
+  const released: string[] = [];
+  const budget = new RetryBudget({
+    clock,
+    perSecond,
+    burst,
+    onRelease: (key, wasHeld) => released.push(wasHeld ? `${key}, late` : key),
+  });
+  const ask = (...keys: string[]) => {
+    for (const key of keys) budget.ask(key);
+  };
+  return { clock, released, budget, ask };
+}
+
+describe('controller/retry-budget', () => {
+  test('lets a burst go at once and the rest at its rate, in order', async () => {
+    const { clock, released, budget, ask } = setUp();
+    ask('a', 'b', 'c', 'd', 'e');
+    assert.deepEqual(released, ['a', 'b', 'c']);
+    assert.equal(budget.held, 2);
+    await clock.advance(99);
+    assert.equal(released.length, 3);
+    await clock.advance(1);
+    assert.deepEqual(released.slice(3), ['d, late']);
+    await clock.advance(100);
+    assert.deepEqual(released.slice(3), ['d, late', 'e, late']);
+    assert.equal(clock.pending, 0);
+  });
+
+  test('nobody passes a key that is held', () => {
+    const { released, budget, ask } = setUp(10, 1);
+    ask('a', 'b');
+    budget.leave('c');
+    ask('c');
+    budget.giveBack();
+    assert.deepEqual(released, ['a', 'b, late']);
+  });
+
+  test('a retry that went well lets the next one go at once', () => {
+    const { released, budget, ask } = setUp(10, 1);
+    ask('a', 'b', 'c');
+    budget.giveBack();
+    budget.giveBack();
+    assert.deepEqual(released, ['a', 'b, late', 'c, late']);
+  });
+
+  test('what was given back is never more than the burst', async () => {
+    const { clock, released, budget, ask } = setUp(10, 2);
+    await clock.advance(10_000);
+    for (let index = 0; index < 5; index++) budget.giveBack();
+    ask('a', 'b', 'c');
+    assert.deepEqual(released, ['a', 'b']);
+  });
+
+  test('a key that leaves takes no token and leaves no timer', async () => {
+    const { clock, released, budget, ask } = setUp(10, 1);
+    ask('a', 'b', 'c');
+    budget.leave('b');
+    await clock.advance(100);
+    assert.deepEqual(released, ['a', 'c, late']);
+    ask('d');
+    budget.leave('d');
+    assert.equal(clock.pending, 0);
+    assert.equal(budget.held, 0);
+  });
+
+  test('a thousand keys that fail for ever cost what the rate says', async () => {
+    const clock = new FakeClock();
+    let runs = 0;
+    const budget: RetryBudget = new RetryBudget({
+      clock,
+      perSecond: 10,
+      burst: 100,
+      onRelease: (key) => {
+        runs += 1;
+        clock.after(1, () => budget.ask(key));
+      },
+    });
+    for (let index = 0; index < 1_000; index++) budget.ask(`key-${index}`);
+    await clock.advance(60_000);
+    assert.equal(runs, 100 + 600);
+  });
+});
