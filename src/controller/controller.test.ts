@@ -101,6 +101,46 @@ describe('controller/controller', () => {
     await ended;
   });
 
+  test('a pass that failed for good is counted as a terminal error, and looked at again after its delay', async () => {
+    const { controller, clock, take, runs, metrics, stop, ended } = setUp();
+    controller.enqueue('a');
+    (await take()).finish({ kind: 'failed', afterMs: 600_000, reason: 'RenderFailed' });
+    await clock.advance(599_999);
+    assert.equal(runs.length, 0);
+    await clock.advance(1);
+    (await take()).finish();
+    await settle();
+    const text = await metrics.expose();
+    for (const line of [
+      'reconcile_total{controller="c",result="error"} 1',
+      'reconcile_total{controller="c",result="requeue_after"} 0',
+      'reconcile_errors_total{controller="c"} 1',
+      'terminal_reconcile_errors_total{controller="c"} 1',
+    ]) {
+      assert.ok(text.includes(`controller_runtime_${line}\n`), line);
+    }
+    stop();
+    await ended;
+  });
+
+  test('a retry outcome has growing delays of its own, and is no error', async () => {
+    const { controller, clock, take, runs, metrics, stop, ended } = setUp();
+    controller.enqueue('a');
+    for (const delayMs of [5_000, 10_000, 12_000, 12_000]) {
+      (await take()).finish({ kind: 'retry', firstMs: 5_000, mostMs: 12_000, reason: 'Quota' });
+      await clock.advance(delayMs - 1);
+      assert.equal(runs.length, 0);
+      await clock.advance(1);
+    }
+    (await take()).finish();
+    await settle();
+    const text = await metrics.expose();
+    assert.ok(text.includes('result="requeue"} 4'), text);
+    assert.ok(text.includes('controller_runtime_reconcile_errors_total{controller="c"} 0'), text);
+    stop();
+    await ended;
+  });
+
   test('a requeue outcome runs the key again after its delay', async () => {
     const { controller, clock, take, runs, stop, ended } = setUp();
     controller.enqueue('a');

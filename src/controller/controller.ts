@@ -1,4 +1,5 @@
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
+import { assertNever } from '../util/assert-never.ts';
 import type { Clock } from '../util/clock.ts';
 import { failureFields } from '../util/failure-fields.ts';
 import { TerminalError } from '../util/homeostat-error.ts';
@@ -22,6 +23,14 @@ export interface ControllerOptions {
   /** How long running passes may go on after the signal, in ms. @default 20_000 */
   readonly graceMs?: number;
 }
+
+/** As controller-runtime counts them; `requeue` is its rate-limited requeue without an error. */
+const results = {
+  done: 'success',
+  requeue: 'requeue_after',
+  failed: 'error',
+  retry: 'requeue',
+} as const;
 
 /**
  * Queue and workers of one definition. Only this loop turns outcomes and errors into retries, metrics and log lines.
@@ -101,9 +110,7 @@ export class Controller {
     const { reconciler, clock } = this.#options;
     const startedAtMs = clock.monotonicMs();
     try {
-      const outcome = await reconciler.reconcile(key, signal);
-      this.#settle(key, outcome);
-      this.#metrics.reconciled(outcome.kind === 'requeue' ? 'requeue_after' : 'success');
+      this.#settle(key, await reconciler.reconcile(key, signal));
     } catch (error) {
       this.#fail(key, error, signal);
     } finally {
@@ -112,15 +119,29 @@ export class Controller {
     }
   }
 
+  /** Turns an outcome into what the queue does. */
   #settle(key: string, outcome: Outcome): void {
+    this.#metrics.reconciled(results[outcome.kind]);
     switch (outcome.kind) {
       case 'done':
         this.#queue.succeeded(key);
+        return;
+      case 'failed':
+        this.#metrics.terminal();
+        this.#queue.forget(key);
+        this.#queue.retryAfter(key, outcome.afterMs);
         return;
       case 'requeue':
         this.#queue.forget(key);
         this.#queue.retryAfter(key, outcome.afterMs);
         return;
+      case 'retry': {
+        const { firstMs, mostMs } = outcome;
+        this.#queue.addRateLimited(key, { baseDelayMs: firstMs, maxDelayMs: mostMs });
+        return;
+      }
+      default:
+        assertNever(outcome);
     }
   }
 
@@ -134,7 +155,9 @@ export class Controller {
       logger.error({ ...failureFields(error), key }, 'Reconcile failed for good');
       return;
     }
+    // The first of a row is worth a look, the others are flow: status and Events have told what it is.
+    const level = this.#queue.failuresOf(key) === 0 ? 'warn' : 'debug';
     const afterMs = this.#queue.addRateLimited(key);
-    logger.warn({ ...failureFields(error), key, afterMs }, 'Reconcile failed, will retry');
+    logger[level]({ ...failureFields(error), key, afterMs }, 'Reconcile failed, will retry');
   }
 }

@@ -5,7 +5,19 @@ export type Outcome =
    * Something is wrong that no event may tell the end of: run again after so long, or later if too many keys of the definition
    * are in trouble (see RetryBudget). The key's failure count is reset.
    */
-  | { readonly kind: 'requeue'; readonly afterMs: number; readonly reason: string };
+  | { readonly kind: 'requeue'; readonly afterMs: number; readonly reason: string }
+  /**
+   * Only another input mends it, and the pass has told of it: counted as an error that is not retried (the terminal error of
+   * controller-runtime), looked at again after so long all the same. The key's failure count is reset.
+   */
+  | { readonly kind: 'failed'; readonly afterMs: number; readonly reason: string }
+  /** Something in the way that goes by itself, but not soon: growing delays from `firstMs` to `mostMs`, counted like failures. */
+  | {
+      readonly kind: 'retry';
+      readonly firstMs: number;
+      readonly mostMs: number;
+      readonly reason: string;
+    };
 
 /** Reconciles one key, level-based: it reads the world anew and never trusts the event that woke it. */
 export interface Reconciler {

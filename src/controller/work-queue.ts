@@ -1,5 +1,5 @@
 import type { MetricRegistry } from '../telemetry/roles.ts';
-import { backoffMs } from '../util/backoff.ts';
+import { type BackoffOptions, backoffMs } from '../util/backoff.ts';
 import type { Clock } from '../util/clock.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 import { ReadyQueue } from './ready-queue.ts';
@@ -27,8 +27,7 @@ export interface WorkQueueOptions {
  */
 export class WorkQueue {
   readonly #clock: Clock;
-  readonly #baseDelayMs: number;
-  readonly #maxDelayMs: number;
+  readonly #delays: BackoffOptions;
   readonly #metrics: QueueMetrics;
   readonly #ready = new ReadyQueue();
   /** Needs work; the priority it asked for. */
@@ -51,8 +50,7 @@ export class WorkQueue {
     // What controller-runtime allows a controller.
     const { retriesPerSecond = 10, retryBurst = 100 } = options;
     this.#clock = clock;
-    this.#baseDelayMs = baseDelayMs;
-    this.#maxDelayMs = maxDelayMs;
+    this.#delays = { baseDelayMs, maxDelayMs };
     this.#metrics = createQueueMetrics(metrics, name);
     this.#budget = new RetryBudget({
       clock,
@@ -100,14 +98,11 @@ export class WorkQueue {
     });
   }
 
-  /** Counts a failure and makes the key ready after its growing delay, which is returned in ms. */
-  addRateLimited(key: string): number {
+  /** Counts a failure and makes the key ready after its growing delay, which is returned in ms. `delays`: others than the queue's own. */
+  addRateLimited(key: string, delays: BackoffOptions = this.#delays): number {
     const failures = this.failuresOf(key);
     this.#failures.set(key, failures + 1);
-    const delayMs = backoffMs(failures, {
-      baseDelayMs: this.#baseDelayMs,
-      maxDelayMs: this.#maxDelayMs,
-    });
+    const delayMs = backoffMs(failures, delays);
     this.#metrics.retries.increment();
     this.retryAfter(key, delayMs);
     return delayMs;
