@@ -1,0 +1,71 @@
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { objectField, stringField, withField } from '../json-fields.ts';
+import { checkValue } from './check-value.ts';
+import { compareValues } from './compare-values.ts';
+import { fieldSetOf } from './field-set-of.ts';
+import type { FieldType } from './field-type.ts';
+import { difference, type PathSet, union } from './path-set.ts';
+
+/** Where client-side apply keeps what it applied last. */
+const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/**
+ * The fields that client-side apply wrote and nobody changed since; undefined
+ * when there is no record of one.
+ */
+export function allowedByLastApplied(
+  type: FieldType,
+  apiVersion: string,
+  live: JsonObject,
+): PathSet | undefined {
+  const lastApplied = readLastApplied(live);
+  if (lastApplied === undefined || stringField(lastApplied, 'apiVersion') !== apiVersion)
+    return undefined;
+  if (checkValue(type, lastApplied).length > 0) return undefined;
+  const { modified, added, removed } = compareValues(type, lastApplied, live);
+  const changed = union(union(modified, added), removed);
+  return difference(fieldSetOf(type, lastApplied), changed);
+}
+
+function readLastApplied(live: JsonObject): JsonObject | undefined {
+  const text = annotationOf(live);
+  if (text === undefined || text === '') return undefined;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isJsonObject(parsed) ? parsed : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Brings the record of client-side apply up to date, if the object has one. */
+export function withLastApplied(object: JsonObject, config: JsonObject): JsonObject {
+  if (!annotationOf(object)) return object;
+  const metadata = objectField(object, 'metadata') ?? {};
+  const annotations = objectField(metadata, 'annotations') ?? {};
+  const text = `${JSON.stringify(sortedKeys(withoutAnnotation(config)))}\n`;
+  const written = withField(annotations, lastAppliedAnnotation, text);
+  return withField(object, 'metadata', withField(metadata, 'annotations', written));
+}
+
+function annotationOf(object: JsonObject): string | undefined {
+  const annotations = objectField(objectField(object, 'metadata') ?? {}, 'annotations');
+  return annotations && stringField(annotations, lastAppliedAnnotation);
+}
+
+function withoutAnnotation(config: JsonObject): JsonObject {
+  const metadata = objectField(config, 'metadata') ?? {};
+  const annotations = objectField(metadata, 'annotations');
+  if (annotations === undefined) return config;
+  const rest = withField(annotations, lastAppliedAnnotation, undefined);
+  const kept = Object.keys(rest).length === 0 ? undefined : rest;
+  return withField(config, 'metadata', withField(metadata, 'annotations', kept));
+}
+
+function sortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, field]) => [key, sortedKeys(field)]));
+}

@@ -1,0 +1,142 @@
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonList, objectField, stringField, withField } from '../json-fields.ts';
+import { fromFieldsV1, toFieldsV1 } from './fields-v1.ts';
+import { compareText } from './path-element.ts';
+import type { PathSet } from './path-set.ts';
+
+/** Who owns fields: one entry of `metadata.managedFields`. An applier is one entry in all versions, an updater one in each. */
+export interface ManagerName {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  /** Of updaters only. */
+  readonly apiVersion?: string;
+  readonly subresource?: string;
+}
+
+/** A manager's name as a map key; sorts as the server sorts managers in messages. */
+export type ManagerId = string;
+
+export interface ManagedSet {
+  readonly set: PathSet;
+  /** The version that the paths are of. */
+  readonly apiVersion: string;
+  readonly applied: boolean;
+  /** When the manager last changed something: RFC 3339 with seconds. */
+  readonly time: string | undefined;
+}
+
+export type Managers = ReadonlyMap<ManagerId, ManagedSet>;
+
+export function managerId(name: ManagerName): ManagerId {
+  const { manager, operation, apiVersion, subresource } = name;
+  // In the server's order of fields: managers are sorted by this text.
+  return JSON.stringify({
+    ...(manager === '' ? {} : { manager }),
+    operation,
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+    ...(subresource === undefined || subresource === '' ? {} : { subresource }),
+  });
+}
+
+export function managerName(id: ManagerId): ManagerName {
+  return { manager: '', ...JSON.parse(id) };
+}
+
+/** Does a written `managedFields` ask for all ownership to be forgotten? (`[]` or `[{}]`.) */
+export function isReset(managedFields: Json | undefined): boolean {
+  if (!isJsonList(managedFields)) return false;
+  const [only, ...others] = managedFields;
+  if (only === undefined) return true;
+  return others.length === 0 && isJsonObject(only) && Object.keys(only).length === 0;
+}
+
+/** Reads `managedFields`; undefined when they cannot be read. */
+export function readManagers(managedFields: Json | undefined): Managers | undefined {
+  const managers = new Map<ManagerId, ManagedSet>();
+  if (!isJsonList(managedFields)) return managers;
+  for (const entry of managedFields) {
+    if (!isJsonObject(entry)) return undefined;
+    const read = readEntry(entry);
+    if (read === undefined) return undefined;
+    managers.set(...read);
+  }
+  return managers;
+}
+
+function readEntry(entry: JsonObject): [ManagerId, ManagedSet] | undefined {
+  const operation = stringField(entry, 'operation');
+  if (operation !== 'Apply' && operation !== 'Update') return undefined;
+  if (stringField(entry, 'fieldsType') !== 'FieldsV1') return undefined;
+  const apiVersion = stringField(entry, 'apiVersion') ?? '';
+  const applied = operation === 'Apply';
+  const subresource = stringField(entry, 'subresource') ?? '';
+  const id = managerId({
+    manager: stringField(entry, 'manager') || 'unknown',
+    operation,
+    ...(applied ? {} : { apiVersion }),
+    ...(subresource === '' ? {} : { subresource }),
+  });
+  const set = readFields(entry.fieldsV1);
+  return set && [id, { set, apiVersion, applied, time: stringField(entry, 'time') }];
+}
+
+function readFields(fields: Json | undefined): PathSet | undefined {
+  try {
+    return fromFieldsV1(fields);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Writes `managedFields` in the server's order. */
+export function writeManagers(managers: Managers): readonly JsonObject[] {
+  return [...managers]
+    .map(([id, managed]) => ({ name: managerName(id), managed }))
+    .sort(compareEntries)
+    .map(({ name, managed }) => writeEntry(name, managed));
+}
+
+interface NamedSet {
+  readonly name: ManagerName;
+  readonly managed: ManagedSet;
+}
+
+function compareEntries(a: NamedSet, b: NamedSet): number {
+  return (
+    compareText(a.name.operation, b.name.operation) ||
+    compareText(a.managed.time ?? '', b.managed.time ?? '') ||
+    compareText(a.name.manager, b.name.manager) ||
+    compareText(a.managed.apiVersion, b.managed.apiVersion) ||
+    compareText(a.name.subresource ?? '', b.name.subresource ?? '')
+  );
+}
+
+function writeEntry({ manager, operation, subresource }: ManagerName, managed: ManagedSet) {
+  const { set, apiVersion, time } = managed;
+  return {
+    ...(manager === '' ? {} : { manager }),
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: toFieldsV1(set),
+    ...(subresource === undefined ? {} : { subresource }),
+  };
+}
+
+/** What an object carries in `metadata.managedFields`. */
+export function managedFieldsOf(object: JsonObject | undefined): Json | undefined {
+  return object && objectField(object, 'metadata')?.managedFields;
+}
+
+/** The object with other managedFields, or without any. */
+export function withManagedFields(
+  object: JsonObject,
+  managedFields: readonly JsonObject[] | undefined,
+): JsonObject {
+  const metadata = objectField(object, 'metadata');
+  if (metadata === undefined && managedFields === undefined) return object;
+  if (managedFields === undefined && metadata?.managedFields === undefined) return object;
+  return withField(object, 'metadata', withField(metadata ?? {}, 'managedFields', managedFields));
+}

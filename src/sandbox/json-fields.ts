@@ -1,0 +1,57 @@
+import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
+
+/** An object in the making. */
+export interface MutableJsonObject {
+  [key: string]: Json;
+}
+
+/** The value of an own field; never what every object inherits (`constructor` is a legal key of a ConfigMap). */
+export function fieldOf(object: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** Sets an own field, whatever its name: assigning to `__proto__` would change the prototype instead. */
+export function setField(object: MutableJsonObject, name: string, value: Json): void {
+  if (name !== '__proto__') object[name] = value;
+  else {
+    const descriptor = { value, enumerable: true, configurable: true, writable: true };
+    Object.defineProperty(object, name, descriptor);
+  }
+}
+
+/** A shallow copy with one field set, or left out when the value is undefined. */
+export function withField(object: JsonObject, name: string, value: Json | undefined): JsonObject {
+  const copy: MutableJsonObject = {};
+  let isSet = value === undefined;
+  for (const [key, field] of Object.entries(object)) {
+    if (key !== name) setField(copy, key, field ?? null);
+    else if (value !== undefined) {
+      setField(copy, key, value);
+      isSet = true;
+    }
+  }
+  if (!isSet && value !== undefined) setField(copy, name, value);
+  return copy;
+}
+
+/** A field that is an object; undefined when it is anything else. */
+export function objectField(object: JsonObject, name: string): JsonObject | undefined {
+  const value = fieldOf(object, name);
+  return isJsonObject(value) ? value : undefined;
+}
+
+/** A field that is a string; undefined when it is anything else. */
+export function stringField(object: JsonObject, name: string): string | undefined {
+  const value = fieldOf(object, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** A field that is a list; empty when it is anything else. */
+export function listField(object: JsonObject, name: string): readonly Json[] {
+  const value = fieldOf(object, name);
+  return isJsonList(value) ? value : [];
+}
+
+export function isJsonList(value: unknown): value is readonly Json[] {
+  return Array.isArray(value);
+}
