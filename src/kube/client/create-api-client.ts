@@ -73,6 +73,8 @@ class PooledApiClient implements ClosableApiClient {
     this.#connections = new Connections({ config, clock, logger, connections });
     this.#queue = new FairQueue({
       slots: connections,
+      clock,
+      onGranted: (priority, waitedMs) => this.#metrics.waited(priority, waitedMs / 1_000),
       onDepth: (priority, depth) => this.#metrics.depth(priority, depth),
     });
   }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, test } from 'node:test';
-import { settle } from '../../../test/support/fake-clock.ts';
+import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import type { Flow } from '../roles.ts';
 import { FairQueue, type Release } from './fair-queue.ts';
 
 const never = new AbortController().signal;
+const clock = new FakeClock();
 
 /** Asks for slots and notes who gets them, in order. */
 class Crowd {
@@ -14,7 +15,7 @@ class Crowd {
   readonly #held: { readonly name: string; readonly release: Release }[] = [];
 
   constructor(slots: number) {
-    this.queue = new FairQueue({ slots });
+    this.queue = new FairQueue({ slots, clock });
   }
 
   async ask(name: string, count = 1, priority: Flow['priority'] = 'world'): Promise<void> {
@@ -88,7 +89,7 @@ describe('kube/fair-queue', () => {
   });
 
   test('a flow at its limit goes on as soon as nobody else waits', async () => {
-    const queue = new FairQueue({ slots: 4 });
+    const queue = new FairQueue({ slots: 4, clock });
     const served: string[] = [];
     const hold = (name: string, signal = never) =>
       queue.acquire({ name, priority: 'world' }, signal).then((release) => {
@@ -120,7 +121,7 @@ describe('kube/fair-queue', () => {
   });
 
   test('giving a slot back twice gives one slot back', async () => {
-    const queue = new FairQueue({ slots: 2 });
+    const queue = new FairQueue({ slots: 2, clock });
     const release = await queue.acquire({ name: 'a', priority: 'world' }, never);
     await queue.acquire({ name: 'a', priority: 'world' }, never);
     release();
@@ -129,7 +130,7 @@ describe('kube/fair-queue', () => {
   });
 
   test('who gives up waiting leaves no place, no flow and no listener behind', async () => {
-    const queue = new FairQueue({ slots: 1 });
+    const queue = new FairQueue({ slots: 1, clock });
     const release = await queue.acquire({ name: 'a', priority: 'world' }, never);
     const stop = new AbortController();
     const waiting = Array.from({ length: 50 }, (_, index) =>
@@ -145,7 +146,7 @@ describe('kube/fair-queue', () => {
   });
 
   test('who got a slot leaves no listener behind', async () => {
-    const queue = new FairQueue({ slots: 1 });
+    const queue = new FairQueue({ slots: 1, clock });
     const { signal } = new AbortController();
     const first = await queue.acquire({ name: 'a', priority: 'world' }, signal);
     const second = queue.acquire({ name: 'a', priority: 'world' }, signal);
@@ -154,31 +155,29 @@ describe('kube/fair-queue', () => {
     assert.equal(getEventListeners(signal, 'abort').length, 0);
   });
 
-  test('a random crowd is served completely, never above its slots, never above its share', async () => {
-    let seed = 42;
-    const random = (below: number) => {
-      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-      return seed % below;
-    };
-    const crowd = new Crowd(8);
-    const priorities = ['world', 'status', 'event'] as const;
-    let asked = 0;
-    for (let step = 0; step < 2_000; step++) {
-      if (random(2) === 0) {
-        const count = 1 + random(5);
-        asked += count;
-        await crowd.ask(`flow-${random(4)}`, count, priorities[random(3)] ?? 'world');
-      } else {
-        await crowd.release();
-      }
-      assert.ok(crowd.queue.inFlight <= 8);
-      assert.ok(
-        crowd.queue.depth === 0 || crowd.queue.inFlight === 8,
-        'A free slot while some wait',
-      );
-    }
-    while (crowd.queue.inFlight > 0) await crowd.release();
-    assert.equal(crowd.served.length, asked);
-    assert.equal(crowd.queue.flowCount, 0);
+  test('a status of a flow that is busy for ever is written within sixteen turns, and an Event too', async () => {
+    const crowd = new Crowd(1);
+    await crowd.ask('a', 40);
+    await crowd.ask('a', 1, 'status');
+    await crowd.ask('a', 1, 'event');
+    for (let index = 0; index < 33; index++) await crowd.release();
+    assert.equal(crowd.served.filter((name) => name === 'a/event').length, 1);
+    assert.equal(crowd.served.filter((name) => name === 'a/status').length, 1);
+  });
+
+  test('tells how long each has waited', async () => {
+    const clock = new FakeClock();
+    const waits: unknown[] = [];
+    const onGranted = (priority: string, waitedMs: number) => waits.push([priority, waitedMs]);
+    const queue = new FairQueue({ slots: 1, clock, onGranted });
+    const release = await queue.acquire({ name: 'a', priority: 'world' }, never);
+    const second = queue.acquire({ name: 'a', priority: 'status' }, never);
+    await clock.advance(250);
+    release();
+    await second;
+    assert.deepEqual(waits, [
+      ['world', 0],
+      ['status', 250],
+    ]);
   });
 });

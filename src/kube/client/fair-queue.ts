@@ -1,9 +1,18 @@
+import type { Clock } from '../../util/clock.ts';
 import { invariant } from '../../util/invariant.ts';
 import { abortedError } from '../errors.ts';
 import type { Flow } from '../roles.ts';
 import { type Place, WaitingLine } from './waiting-line.ts';
 
 const priorities = ['world', 'status', 'event'] as const;
+type Order = readonly Flow['priority'][];
+/** Every so many turns of a flow one is taken from below, so that the status of a flow that is busy for ever gets its say. */
+const turnsBetween = 16;
+/** From below it is the status and the Events in turn: none of the two may hold up the other for ever. */
+const fromBelow: readonly [Order, Order] = [
+  ['status', 'event', 'world'],
+  ['event', 'status', 'world'],
+];
 
 /** Gives a slot back. Calling it again does nothing. */
 export type Release = () => void;
@@ -11,39 +20,51 @@ export type Release = () => void;
 export interface FairQueueOptions {
   /** How many may be in flight at once. */
   readonly slots: number;
+  readonly clock: Clock;
   /** Told how many wait, at every change. */
   readonly onDepth?: (priority: Flow['priority'], depth: number) => void;
+  /** Told how long each had to wait that got a slot. */
+  readonly onGranted?: (priority: Flow['priority'], waitedMs: number) => void;
 }
 
-type Waiter = (release: Release) => void;
+interface Waiter {
+  readonly sinceMs: number;
+  readonly go: (release: Release) => void;
+}
 
 interface FlowState {
   readonly name: string;
   readonly lines: Readonly<Record<Flow['priority'], WaitingLine<Waiter>>>;
   inFlight: number;
+  /** Turns that it has had. */
+  turns: number;
 }
 
 /**
  * Who may send next. In flight are at most `slots` requests; the flows that wait take turns, within a
- * flow `world` goes before `status` and this before `event`, and a flow that holds three quarters of
+ * flow `world` goes before `status` and this before `event` (one turn in sixteen the other way round), and a flow that holds three quarters of
  * the slots gets no more while another waits. Nothing is kept of a flow that neither waits nor sends.
  */
 export class FairQueue {
   readonly #slots: number;
   /** How many slots one flow may hold while another waits. */
   readonly #share: number;
+  readonly #clock: Clock;
   readonly #onDepth: (priority: Flow['priority'], depth: number) => void;
+  readonly #onGranted: (priority: Flow['priority'], waitedMs: number) => void;
   readonly #flows = new Map<string, FlowState>();
   /** Flows with somebody in line; the one whose turn is next comes first. */
   readonly #turns = new Set<FlowState>();
   readonly #depths: Record<Flow['priority'], number> = { world: 0, status: 0, event: 0 };
   #inFlight = 0;
 
-  constructor({ slots, onDepth = ignoreDepth }: FairQueueOptions) {
+  constructor({ slots, clock, onDepth = ignore, onGranted = ignore }: FairQueueOptions) {
     invariant(slots >= 1, 'A fair queue has at least one slot');
     this.#slots = slots;
     this.#share = Math.max(1, Math.floor((slots * 3) / 4));
+    this.#clock = clock;
     this.#onDepth = onDepth;
+    this.#onGranted = onGranted;
   }
 
   get inFlight(): number {
@@ -67,7 +88,10 @@ export class FairQueue {
   async acquire(flow: Flow, signal: AbortSignal): Promise<Release> {
     if (signal.aborted) throw abortedError(signal.reason);
     const state = this.#stateOf(flow.name);
-    if (this.#inFlight < this.#slots && this.depth === 0) return this.#grant(state);
+    if (this.#inFlight < this.#slots && this.depth === 0) {
+      this.#onGranted(flow.priority, 0);
+      return this.#grant(state);
+    }
     return this.#wait(state, flow.priority, signal);
   }
 
@@ -77,10 +101,11 @@ export class FairQueue {
         this.#leave(state, priority, place);
         reject(abortedError(signal.reason));
       };
-      const place = state.lines[priority].join((release) => {
+      const go = (release: Release) => {
         signal.removeEventListener('abort', onAbort);
         resolve(release);
-      });
+      };
+      const place = state.lines[priority].join({ sinceMs: this.#clock.monotonicMs(), go });
       signal.addEventListener('abort', onAbort, { once: true });
       this.#turns.add(state);
       this.#countDepth(priority, 1);
@@ -107,7 +132,8 @@ export class FairQueue {
       this.#turns.delete(state);
       const release = this.#grant(state);
       if (isWaiting(state)) this.#turns.add(state);
-      waiter(release);
+      this.#onGranted(priority, this.#clock.monotonicMs() - waiter.sinceMs);
+      waiter.go(release);
     }
   }
 
@@ -141,7 +167,7 @@ export class FairQueue {
       status: new WaitingLine<Waiter>(),
       event: new WaitingLine<Waiter>(),
     };
-    const state: FlowState = { name, inFlight: 0, lines };
+    const state: FlowState = { name, inFlight: 0, turns: 0, lines };
     this.#flows.set(name, state);
     return state;
   }
@@ -162,14 +188,21 @@ function isWaiting({ lines }: FlowState): boolean {
   return lines.world.size + lines.status.size + lines.event.size > 0;
 }
 
-function takeFrom({ lines }: FlowState): readonly [Flow['priority'], Waiter] {
-  for (const priority of priorities) {
-    const waiter = lines[priority].take();
+function takeFrom(state: FlowState): readonly [Flow['priority'], Waiter] {
+  for (const priority of orderOf(state)) {
+    const waiter = state.lines[priority].take();
     if (waiter !== undefined) return [priority, waiter];
   }
   throw new Error('A flow without waiters has no turn');
 }
 
-function ignoreDepth(): void {
+/** Counts the turn. */
+function orderOf(state: FlowState): Order {
+  state.turns += 1;
+  if (state.turns % turnsBetween !== 0) return priorities;
+  return fromBelow[(state.turns / turnsBetween) % 2 === 1 ? 0 : 1];
+}
+
+function ignore(): void {
   // Nobody measures.
 }

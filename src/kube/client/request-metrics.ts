@@ -9,6 +9,8 @@ export interface RequestMetrics {
   opened(code: number): void;
   retried(method: string, code: number): void;
   depth(priority: Flow['priority'], depth: number): void;
+  /** How long a request waited for a connection. */
+  waited(priority: Flow['priority'], seconds: number): void;
   inFlight(count: number): void;
 }
 
@@ -34,6 +36,11 @@ export function createRequestMetrics(metrics: MetricRegistry, host: string): Req
     help: 'Requests that wait for a connection',
     labels: ['priority'],
   });
+  const waits = metrics.histogram({
+    name: 'homeostat_request_queue_wait_seconds',
+    help: 'How long requests wait for a connection',
+    labels: ['priority'],
+  });
   const flights = metrics.gauge({
     name: 'homeostat_requests_in_flight',
     help: 'Requests that hold a connection, watches and the lease left out',
@@ -46,6 +53,7 @@ export function createRequestMetrics(metrics: MetricRegistry, host: string): Req
     },
     opened: (code) => requests.increment([codeLabel(code), 'GET', host]),
     retried: (method, code) => retries.increment([String(code), method, host]),
+    waited: (priority, seconds) => waits.observe(seconds, [priority]),
     depth: (priority, depth) => depths.set(depth, [priority]),
     inFlight: (count) => flights.set(count),
   };
