@@ -10,7 +10,8 @@ const usage = `npm run bench:isolation -- [options]
   --reps N        repetitions, each once with and once without the bad ones (default 3)
   --seconds N     length of each measurement (default 20)
   --per-second N  creations and edits of good resources (default 20)
-  --lead N        seconds that the bad ones have been at work before (default 10)
+  --onset         measures from the creation of the bad ones on, when each hot resource runs again at once;
+                  without it, from when all of them have been found to be unstable
   --hot N         resources of the hot definition (default 1000)
   --failing N     resources of the failing definition (default 100)
   --write         writes bench/RESULTS-isolation.md
@@ -21,7 +22,7 @@ const { values } = parseArgs({
     reps: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '20' },
     'per-second': { type: 'string', default: '20' },
-    lead: { type: 'string', default: '10' },
+    onset: { type: 'boolean', default: false },
     hot: { type: 'string', default: '1000' },
     failing: { type: 'string', default: '100' },
     write: { type: 'boolean', default: false },
@@ -57,6 +58,6 @@ function runOptions(withBad: boolean): RunOptions {
     hotResources: Number(values.hot),
     perSecond: Number(values['per-second']),
     seconds: Number(values.seconds),
-    leadSeconds: Number(values.lead),
+    fromOnset: values.onset,
   };
 }

@@ -28,8 +28,8 @@ export interface RunOptions {
   /** Changes of good resources: creations and edits take turns. */
   readonly perSecond: number;
   readonly seconds: number;
-  /** How long the bad ones have been at work when the measurement begins. */
-  readonly leadSeconds: number;
+  /** Begins to measure when the bad ones are created, and not when the hot ones have been found out. */
+  readonly fromOnset: boolean;
 }
 
 export interface RunResult {
@@ -45,6 +45,9 @@ export interface RunResult {
 
 /** How long after the last change a child may come. */
 const graceMs = 30_000;
+const limitMs = 120_000;
+/** The first pass of an unstable resource and its immediate follow-ups. */
+const passesBeforeUnstable = 6;
 
 /** One run on a control plane of its own. */
 export async function runOnce(options: RunOptions): Promise<RunResult> {
@@ -73,9 +76,9 @@ async function runOn(plane: ControlPlane, options: RunOptions): Promise<RunResul
     await children.start();
     const names = await createResources(client, good, options.resourcesEach);
     await untilSeen(children, names);
-    if (options.withBad) await createBad(client, options);
-    await sleep(options.leadSeconds * 1_000);
     const url = await homeostat.url();
+    if (options.withBad) await createBad(client, options);
+    if (options.withBad && !options.fromOnset) await untilFoundOut(url, options);
     const before = await readMetrics(url);
     const latenciesMs = await changeAtPace({ client, good, names, children, options });
     const after = await readMetrics(url);
@@ -128,6 +131,16 @@ async function createBad(client: PlaneClient, options: RunOptions): Promise<void
   await inParallel(each(options.hotResources), (resource) =>
     client.create(collectionOf(hot), bodyOf(hot, resource, '0')),
   );
+}
+
+/** Every hot resource has made its immediate follow-ups and counts as unstable. */
+async function untilFoundOut(url: string, { hotResources }: RunOptions): Promise<void> {
+  const deadlineMs = performance.now() + limitMs;
+  const immediatePasses = hotResources * passesBeforeUnstable;
+  while (passesOf(await readMetrics(url), isHot) < immediatePasses) {
+    if (performance.now() > deadlineMs) throw new Error('The hot resources do not get on');
+    await sleep(500);
+  }
 }
 
 function bodyOf({ group }: BenchKind, name: string, value: string) {
@@ -214,24 +227,28 @@ async function inParallel<T>(items: readonly T[], act: (item: T) => Promise<unkn
   await Promise.all(Array.from({ length: 16 }, worker));
 }
 
+type Choice = (controller: string) => boolean;
+
+const isGood: Choice = (controller) => controller.startsWith('good-');
+const isFailing: Choice = (controller) => controller === 'failing';
+const isHot: Choice = (controller) => controller === 'hot';
+
+function passesOf(metrics: Metrics, isChosen: Choice): number {
+  const total = 'controller_runtime_reconcile_total';
+  return sumOf(metrics, total, ({ controller = '' }) => isChosen(controller));
+}
+
 function costOf(before: Metrics, after: Metrics) {
-  const passes = (metrics: Metrics, isOf: (controller: string) => boolean) =>
-    sumOf(metrics, 'controller_runtime_reconcile_total', ({ controller = '' }) => isOf(controller));
-  const delta = (isOf: (controller: string) => boolean) =>
-    passes(after, isOf) - passes(before, isOf);
-  const cpu = (metrics: Metrics) => sumOf(metrics, 'process_cpu_seconds_total', () => true);
-  const delay = sumOf(
+  const passes = (isChosen: Choice) => passesOf(after, isChosen) - passesOf(before, isChosen);
+  const cpuSeconds = (metrics: Metrics) => sumOf(metrics, 'process_cpu_seconds_total', () => true);
+  const delaySeconds = sumOf(
     after,
     'homeostat_event_loop_delay_seconds',
     ({ quantile }) => quantile === '0.99',
   );
   return {
-    passes: {
-      good: delta((controller) => controller.startsWith('good-')),
-      failing: delta((controller) => controller === 'failing'),
-      hot: delta((controller) => controller === 'hot'),
-    },
-    cpuSeconds: cpu(after) - cpu(before),
-    loopDelayP99Ms: delay * 1_000,
+    passes: { good: passes(isGood), failing: passes(isFailing), hot: passes(isHot) },
+    cpuSeconds: cpuSeconds(after) - cpuSeconds(before),
+    loopDelayP99Ms: delaySeconds * 1_000,
   };
 }
