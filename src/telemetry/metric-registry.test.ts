@@ -34,4 +34,49 @@ describe('telemetry/metric-registry', () => {
     createMetricRegistry().counter({ name: 'same_total', help: 'Same' }).increment();
     assert.equal((await createMetricRegistry().expose()).trim(), '');
   });
+
+  test('series whose label values are all known are there from the start', async () => {
+    const registry = createMetricRegistry();
+    const values = { result: ['good', 'bad'] };
+    registry.counter({ name: 'ends_total', help: 'Ends', labels: ['result'], values });
+    const spec = { name: 'took_seconds', help: 'Took', labels: ['result'], values };
+    registry.histogram({ ...spec, bucketsSeconds: [1] });
+    registry.counter({ name: 'open_total', help: 'Open', labels: ['kind'] });
+    const text = await registry.expose();
+    assert.match(text, /^ends_total\{result="bad"\} 0$/m);
+    assert.match(text, /^took_seconds_count\{result="good"\} 0$/m);
+    assert.doesNotMatch(text, /^open_total/m);
+  });
+
+  test('forgets all that is about a definition, and nothing else', async () => {
+    const registry = createMetricRegistry();
+    const labels = ['definition', 'result'];
+    const counter = registry.counter({ name: 'a_total', help: 'A', labels });
+    const gauge = registry.gauge({ name: 'b', help: 'B', labels: ['name'] });
+    const histogram = registry.histogram({ name: 'c_seconds', help: 'C', labels: ['definition'] });
+    for (const definition of ['one', 'two']) {
+      counter.increment([definition, 'good']);
+      counter.increment([definition, 'bad']);
+      gauge.set(1, [definition]);
+      histogram.begin([definition]);
+      histogram.observe(1, [definition]);
+    }
+    await registry.forget('definition', 'one');
+    const text = await registry.expose();
+    assert.doesNotMatch(text, /definition="one"/);
+    assert.match(text, /^b\{name="one"\} 1$/m);
+    for (const left of [
+      'a_total{definition="two",result="bad"} 1',
+      'c_seconds_count{definition="two"} 1',
+    ]) {
+      assert.ok(text.includes(left), left);
+    }
+  });
+
+  test('measures how late the event loop is', async () => {
+    const registry = createMetricRegistry({ processMetrics: true });
+    const text = await registry.expose();
+    assert.match(text, /^homeostat_event_loop_delay_seconds\{quantile="0.99"\} [0-9.e-]+$/m);
+    assert.match(text, /^process_cpu_seconds_total /m);
+  });
 });
