@@ -1,11 +1,13 @@
-import type { MetricRegistry } from '../telemetry/roles.ts';
+import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/roles.ts';
 
-type Result = 'success' | 'error' | 'requeue_after' | 'requeue';
+type Result = (typeof metricCatalogue.reconcileTotal.values.result)[number];
 
 /** The `controller_runtime_*` series of one controller. */
 export interface ControllerMetrics {
   reconciled(result: Result): void;
   terminal(): void;
+  /** An error that nobody foresaw: a bug of ours. */
+  panicked(): void;
   took(seconds: number): void;
   activeWorkers(delta: number): void;
 }
@@ -15,51 +17,28 @@ export function createControllerMetrics(
   name: string,
   concurrency: number,
 ): ControllerMetrics {
-  const labels = ['controller'];
-  const total = metrics.counter({
-    name: 'controller_runtime_reconcile_total',
-    help: 'Passes by result',
-    labels: ['controller', 'result'],
-  });
-  const errors = metrics.counter({
-    name: 'controller_runtime_reconcile_errors_total',
-    help: 'Failed passes',
-    labels,
-  });
-  const terminal = metrics.counter({
-    name: 'controller_runtime_terminal_reconcile_errors_total',
-    help: 'Failed passes that are not retried',
-    labels,
-  });
-  const time = metrics.histogram({
-    name: 'controller_runtime_reconcile_time_seconds',
-    help: 'How long a pass takes',
-    labels,
-  });
-  const active = metrics.gauge({
-    name: 'controller_runtime_active_workers',
-    help: 'Workers with a key',
-    labels,
-  });
-  metrics
-    .gauge({
-      name: 'controller_runtime_max_concurrent_reconciles',
-      help: 'Workers of the controller',
-      labels,
-    })
-    .set(concurrency, [name]);
-  const results: readonly Result[] = ['success', 'error', 'requeue_after', 'requeue'];
-  for (const result of results) total.increment([name, result], 0);
-  errors.increment([name], 0);
-  terminal.increment([name], 0);
-  active.set(0, [name]);
+  const total = metrics.counter(metricCatalogue.reconcileTotal);
+  const errors = metrics.counter(metricCatalogue.reconcileErrors);
+  const terminal = metrics.counter(metricCatalogue.reconcileTerminalErrors);
+  const panics = metrics.counter(metricCatalogue.reconcilePanics);
+  const time = metrics.histogram(metricCatalogue.reconcileSeconds);
+  const active = metrics.gauge(metricCatalogue.activeWorkers);
+  const series = [name];
+  for (const each of seriesOf(metricCatalogue.reconcileTotal, { controller: name })) {
+    total.increment(each, 0);
+  }
+  for (const counter of [errors, terminal, panics]) counter.increment(series, 0);
+  time.begin(series);
+  active.set(0, series);
+  metrics.gauge(metricCatalogue.maxConcurrentReconciles).set(concurrency, series);
   return {
     reconciled(result) {
       total.increment([name, result]);
-      if (result === 'error') errors.increment([name]);
+      if (result === 'error') errors.increment(series);
     },
-    terminal: () => terminal.increment([name]),
-    took: (seconds) => time.observe(seconds, [name]),
-    activeWorkers: (delta) => active.add(delta, [name]),
+    terminal: () => terminal.increment(series),
+    panicked: () => panics.increment(series),
+    took: (seconds) => time.observe(seconds, series),
+    activeWorkers: (delta) => active.add(delta, series),
   };
 }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { freshMetrics, silentLogger } from '../../test/support/silent-telemetry.ts';
+import { KubeError } from '../kube/roles.ts';
+import { createLogger, type Logger } from '../telemetry/index.ts';
 import { TerminalError } from '../util/homeostat-error.ts';
 import { Controller } from './controller.ts';
 import type { Outcome } from './reconciler.ts';
@@ -14,7 +16,7 @@ interface Run {
 }
 
 /** A controller whose passes end when the test says so. */
-function setUp(options: { concurrency?: number; graceMs?: number } = {}) {
+function setUp(options: { concurrency?: number; graceMs?: number; logger?: Logger } = {}) {
   const clock = new FakeClock();
   const metrics = freshMetrics();
   const runs: Run[] = [];
@@ -182,5 +184,66 @@ describe('controller/controller', () => {
     assert.equal(running.signal.aborted, true);
     await ended;
     assert.equal(clock.pending, 0);
+  });
+
+  test('an error that nobody foresaw is counted as a panic and retried', async () => {
+    const { controller, clock, take, metrics, stop, ended } = setUp();
+    controller.enqueue('a');
+    (await take()).fail(new TypeError('undefined is not a function'));
+    await clock.advance(5);
+    (await take()).finish();
+    controller.enqueue('b');
+    (await take()).fail(new KubeError('conflict', 'Changed meanwhile', { status: 409 }));
+    await settle();
+    assert.match(
+      await metrics.expose(),
+      /^controller_runtime_reconcile_panics_total\{controller="c"\} 1$/m,
+    );
+    stop();
+    await ended;
+  });
+
+  test('a failure that repeats is told once at warn, and again after a success', async () => {
+    const lines: { level: string; msg: string }[] = [];
+    const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
+    const { controller, clock, take, stop, ended } = setUp({
+      logger: createLogger({ level: 'info', destination }),
+    });
+    controller.enqueue('a');
+    const refused = new KubeError('conflict', 'Changed meanwhile', { status: 409 });
+    for (const delayMs of [5, 10, 20]) {
+      (await take()).fail(refused);
+      await clock.advance(delayMs);
+    }
+    assert.equal(lines.length, 1);
+    (await take()).finish();
+    controller.enqueue('a');
+    (await take()).fail(refused);
+    await settle();
+    assert.deepEqual(
+      lines.map(({ level, msg }) => `${level} ${msg}`),
+      ['warn Reconcile failed, will retry', 'warn Reconcile failed, will retry'],
+    );
+    stop();
+    await ended;
+  });
+
+  test('all series of a controller are there before its first pass, and go with it', async () => {
+    const { metrics, stop, ended } = setUp();
+    const before = await metrics.expose();
+    for (const name of [
+      'controller_runtime_reconcile_total{controller="c",result="requeue"} 0',
+      'controller_runtime_reconcile_time_seconds_count{controller="c"} 0',
+      'workqueue_unfinished_work_seconds{name="c",controller="c"} 0',
+      'workqueue_depth{name="c",controller="c",priority="low"} 0',
+      'homeostat_retries_held{definition="c"} 0',
+    ]) {
+      assert.ok(before.includes(name), name);
+    }
+    stop();
+    await ended;
+    await metrics.forget('controller', 'c');
+    await metrics.forget('definition', 'c');
+    assert.doesNotMatch(await metrics.expose(), /"c"/);
   });
 });

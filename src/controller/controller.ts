@@ -2,7 +2,7 @@ import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import { assertNever } from '../util/assert-never.ts';
 import type { Clock } from '../util/clock.ts';
 import { failureFields } from '../util/failure-fields.ts';
-import { TerminalError } from '../util/homeostat-error.ts';
+import { HomeostatError, TerminalError } from '../util/homeostat-error.ts';
 import { type ControllerMetrics, createControllerMetrics } from './controller-metrics.ts';
 import type { Outcome, Priority, Reconciler } from './reconciler.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -155,8 +155,10 @@ export class Controller {
       logger.error({ ...failureFields(error), key }, 'Reconcile failed for good');
       return;
     }
+    const isBug = !(error instanceof HomeostatError);
+    if (isBug) this.#metrics.panicked();
     // The first of a row is worth a look, the others are flow: status and Events have told what it is.
-    const level = this.#queue.failuresOf(key) === 0 ? 'warn' : 'debug';
+    const level = this.#queue.failuresOf(key) > 0 ? 'debug' : isBug ? 'error' : 'warn';
     const afterMs = this.#queue.addRateLimited(key);
     logger[level]({ ...failureFields(error), key, afterMs }, 'Reconcile failed, will retry');
   }

@@ -1,4 +1,9 @@
-import type { Counter, Gauge, MetricRegistry } from '../../telemetry/roles.ts';
+import {
+  type Counter,
+  type Gauge,
+  type MetricRegistry,
+  metricCatalogue,
+} from '../../telemetry/roles.ts';
 
 /** The metrics of informers; `kind` is `apps/v1/Deployment`. */
 export interface InformerMetrics {
@@ -12,20 +17,8 @@ export interface InformerMetrics {
 
 export function createInformerMetrics(registry: MetricRegistry): InformerMetrics {
   return {
-    restarts: registry.counter({
-      name: 'homeostat_informer_restarts_total',
-      help: 'Lists and watches begun anew, by reason; the agreed end of a watch does not count',
-      labels: ['kind', 'reason'],
-    }),
-    objects: registry.gauge({
-      name: 'homeostat_informer_objects',
-      help: 'Objects in the cache',
-      labels: ['kind'],
-    }),
-    lastActivity: registry.gauge({
-      name: 'homeostat_informer_last_activity_seconds',
-      help: 'Age of the last event or bookmark of the watch that has waited longest',
-      labels: ['kind'],
-    }),
+    restarts: registry.counter(metricCatalogue.informerRestarts),
+    objects: registry.gauge(metricCatalogue.informerObjects),
+    lastActivity: registry.gauge(metricCatalogue.informerLastActivity),
   };
 }

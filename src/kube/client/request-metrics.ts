@@ -1,4 +1,4 @@
-import type { MetricRegistry } from '../../telemetry/roles.ts';
+import { type MetricRegistry, metricCatalogue } from '../../telemetry/roles.ts';
 import type { Flow } from '../roles.ts';
 
 /** What is measured of requests. */
@@ -14,38 +14,22 @@ export interface RequestMetrics {
   inFlight(count: number): void;
 }
 
+const methods = ['GET', 'PATCH', 'POST', 'PUT', 'DELETE'];
+
 /** Metrics by the names that dashboards for client-go know, and our own of the queue. */
 export function createRequestMetrics(metrics: MetricRegistry, host: string): RequestMetrics {
-  const requests = metrics.counter({
-    name: 'rest_client_requests_total',
-    help: 'Requests to the API server, by status',
-    labels: ['code', 'method', 'host'],
-  });
-  const durations = metrics.histogram({
-    name: 'rest_client_request_duration_seconds',
-    help: 'Time from the dispatch of a request to the end of its answer',
-    labels: ['verb', 'host'],
-  });
-  const retries = metrics.counter({
-    name: 'rest_client_request_retries_total',
-    help: 'Requests sent again because the server said when',
-    labels: ['code', 'verb', 'host'],
-  });
-  const depths = metrics.gauge({
-    name: 'homeostat_request_queue_depth',
-    help: 'Requests that wait for a connection',
-    labels: ['priority'],
-  });
-  const waits = metrics.histogram({
-    name: 'homeostat_request_queue_wait_seconds',
-    help: 'How long requests wait for a connection',
-    labels: ['priority'],
-  });
-  const flights = metrics.gauge({
-    name: 'homeostat_requests_in_flight',
-    help: 'Requests that hold a connection, watches and the lease left out',
-  });
-  for (const priority of ['world', 'status', 'event']) depths.set(0, [priority]);
+  const requests = metrics.counter(metricCatalogue.requests);
+  const durations = metrics.histogram(metricCatalogue.requestSeconds);
+  const retries = metrics.counter(metricCatalogue.requestRetries);
+  const depths = metrics.gauge(metricCatalogue.requestQueueDepth);
+  const waits = metrics.histogram(metricCatalogue.requestQueueWaitSeconds);
+  const flights = metrics.gauge(metricCatalogue.requestsInFlight);
+  for (const method of methods) {
+    // Which statuses a server may answer with nobody knows; these two are those an alert is about.
+    for (const code of ['200', codeLabel(0)]) requests.increment([code, method, host], 0);
+    for (const code of ['429', '503']) retries.increment([code, method, host], 0);
+    durations.begin([method, host]);
+  }
   return {
     answered(method, code, seconds) {
       requests.increment([codeLabel(code), method, host]);
@@ -53,8 +37,8 @@ export function createRequestMetrics(metrics: MetricRegistry, host: string): Req
     },
     opened: (code) => requests.increment([codeLabel(code), 'GET', host]),
     retried: (method, code) => retries.increment([String(code), method, host]),
-    waited: (priority, seconds) => waits.observe(seconds, [priority]),
     depth: (priority, depth) => depths.set(depth, [priority]),
+    waited: (priority, seconds) => waits.observe(seconds, [priority]),
     inFlight: (count) => flights.set(count),
   };
 }

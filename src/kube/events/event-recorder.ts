@@ -1,4 +1,9 @@
-import type { Counter, Logger, MetricRegistry } from '../../telemetry/roles.ts';
+import {
+  type Counter,
+  type Logger,
+  type MetricRegistry,
+  metricCatalogue,
+} from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { Random } from '../../util/random.ts';
 import type { ApiClient, ApiRequest } from '../client/api-client.ts';
@@ -89,12 +94,7 @@ class QueuedEventRecorder implements ClosableEventRecorder {
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
-    this.#dropped = options.metrics.counter({
-      name: 'homeostat_events_dropped_total',
-      help: 'Events that were not told, by reason',
-      labels: ['reason'],
-    });
-    for (const reason of ['queue-full', 'burst', 'refused']) this.#dropped.increment([reason], 0);
+    this.#dropped = options.metrics.counter(metricCatalogue.eventsDropped);
   }
 
   record(event: EventInput): void {
