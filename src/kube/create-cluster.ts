@@ -4,6 +4,7 @@ import type { Clock } from '../util/clock.ts';
 import type { Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { Random } from '../util/random.ts';
+import { type ClosableRightsWatch, createRightsWatch } from './access/rights-watch.ts';
 import { type CachedDiscovery, createDiscovery } from './api/discovery.ts';
 import { createOpenApi, type OpenApi } from './api/openapi.ts';
 import { createWriter } from './api/writer.ts';
@@ -13,6 +14,7 @@ import { type ClosableApiClient, createApiClient } from './client/create-api-cli
 import type { ClusterConfig } from './config/cluster-config.ts';
 import { type ClosableEventRecorder, createEventRecorder } from './events/event-recorder.ts';
 import type {
+  AccessRight,
   ApplyOptions,
   ApplyResult,
   Cluster,
@@ -89,6 +91,7 @@ class UndiciCluster implements KubeCluster {
   readonly #informers: InformerSet;
   readonly #writer: Reader & Writer;
   readonly #recorder: ClosableEventRecorder;
+  readonly #rights: ClosableRightsWatch;
 
   constructor(options: KubeClusterOptions) {
     const { clock, random, metrics, logger, name = 'default' } = options;
@@ -99,7 +102,9 @@ class UndiciCluster implements KubeCluster {
     this.#client = api;
     this.#discovery = discovery;
     this.#openApi = createOpenApi({ api, clock });
-    this.#informers = createInformerSet({ api, discovery, clock, random, logger, metrics });
+    this.#rights = createRightsWatch({ api, clock, logger });
+    const rights = this.#rights;
+    this.#informers = createInformerSet({ api, discovery, rights, clock, random, logger, metrics });
     this.#writer = createWriter({ api, discovery, cache: this.#informers });
     const { instance = `homeostat-${hostname()}` } = options;
     this.#recorder = createEventRecorder({ api, clock, random, logger, metrics, instance });
@@ -111,6 +116,7 @@ class UndiciCluster implements KubeCluster {
   }
 
   async close(): Promise<void> {
+    this.#rights.close();
     await this.#informers.close();
     await this.#recorder.close();
     await this.#client.close();
@@ -145,6 +151,10 @@ class UndiciCluster implements KubeCluster {
 
   acquire(query: InformerQuery): Informer {
     return this.#informers.acquire(query);
+  }
+
+  onGranted(right: AccessRight, listener: () => void): () => void {
+    return this.#rights.onGranted(right, listener);
   }
 
   resourceFor(gvk: Gvk): ResourceType | undefined {

@@ -107,6 +107,32 @@ const answers = [
     }),
   ],
   [
+    'denied',
+    'a plugin refuses',
+    status(403, {
+      message:
+        'pods "a" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false',
+      reason: 'Forbidden',
+      details: { name: 'a', kind: 'pods' },
+    }),
+  ],
+  [
+    'denied',
+    'a policy refuses with its default status',
+    status(422, {
+      message:
+        "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'small' with binding 'all' denied request: too large",
+      reason: 'Invalid',
+      details: { name: 'web', kind: 'deployments' },
+    }),
+  ],
+  [
+    'denied',
+    'a webhook refuses with 404, without the name of an object',
+    status(404, { message: 'admission webhook "a.example.com" denied the request: no' }),
+  ],
+  ['forbidden', 'a proxy refuses in words of its own', '<html>Forbidden</html>', 403],
+  [
     'namespace-terminating',
     'its namespace is being deleted',
     status(403, {
@@ -200,6 +226,88 @@ describe('kube/errors', () => {
         field: '.spec.b[name="c"].d',
       },
     ]);
+  });
+
+  for (const [message, name, right] of [
+    [
+      'deployments.apps "web" is forbidden: User "x" cannot create resource "deployments" in API group "apps" in the namespace "team"',
+      'web',
+      { verb: 'create', group: 'apps', resource: 'deployments', namespace: 'team', name: 'web' },
+    ],
+    [
+      'things.example.com "a" is forbidden: User "system:serviceaccount:ns:name" cannot patch resource "things/status" in API group "example.com" in the namespace "team": RBAC: role.rbac.authorization.k8s.io "x" not found',
+      'a',
+      {
+        verb: 'patch',
+        group: 'example.com',
+        resource: 'things',
+        subresource: 'status',
+        namespace: 'team',
+        name: 'a',
+      },
+    ],
+    [
+      'secrets is forbidden: User "x" cannot list resource "secrets" in API group "" at the cluster scope',
+      undefined,
+      { verb: 'list', group: '', resource: 'secrets' },
+    ],
+  ] as const) {
+    test(`reads the right that is missing: ${right.verb} ${right.resource}`, () => {
+      const body = status(403, { message, reason: 'Forbidden', details: { name } });
+      const found = errorOfAnswer({ status: 403, body });
+      assert.equal(found.code, 'forbidden');
+      assert.deepEqual(found.right, right);
+    });
+  }
+
+  test('a refusal has the same words each time', () => {
+    const refusal = (id: string, at: string, pointer: string) => {
+      const message = `admission webhook "a.b" denied the request: at ${at} (id ${id}) for ${pointer}, 3 of 5`;
+      return errorOfAnswer({ status: 400, body: status(400, { message }) }).message;
+    };
+    const first = refusal(uid, '2026-01-02T03:04:05.678Z', '0xc0087f4f28');
+    assert.equal(first, 'admission webhook "a.b" denied the request: at … (id …) for …, 3 of 5');
+    const second = 'b0d0d0d0-0000-0000-0000-00000000000f';
+    assert.equal(refusal(second, '2027-01-02T03:04:05Z', '0xc000000001'), first);
+  });
+
+  test('what others use of a quota is not told', () => {
+    const refusal = (used: string) => {
+      const message = `pods "a" is forbidden: exceeded quota: q, requested: pods=1,cpu=2, used: ${used}, limited: pods=5,cpu=9`;
+      return errorOfAnswer({ status: 403, body: status(403, { message }) });
+    };
+    assert.equal(refusal('pods=5,cpu=8').code, 'quota-exceeded');
+    assert.equal(refusal('pods=5,cpu=8').message, refusal('pods=4,cpu=9').message);
+    assert.match(refusal('pods=5,cpu=8').message, /requested: pods=1,cpu=2, limited: pods=5,cpu=9/);
+  });
+
+  for (const message of [
+    'Invalid value: {"matchLabels":{"a":"b"}}: field is immutable',
+    'Invalid value: ["10.0.0.1"]: may not change once set',
+    "Forbidden: updates to statefulset spec for fields other than 'replicas' are forbidden",
+    'Forbidden: pod updates may not change fields other than `spec.containers[*].image`',
+    'Invalid value: "x": cannot change roleRef',
+  ]) {
+    test(`a field cannot be changed: ${message}`, () => {
+      const causes = [
+        { reason: 'FieldValueInvalid', message, field: 'spec.a' },
+        { reason: 'FieldValueInvalid', message: 'Invalid value: -1', field: 'spec.b' },
+      ];
+      const body = status(422, { message: 'is invalid', reason: 'Invalid', details: { causes } });
+      assert.deepEqual(errorOfAnswer({ status: 422, body }).immutableFields, ['spec.a']);
+    });
+  }
+
+  test('a conflict of managers names the manager', () => {
+    const causes = [
+      {
+        reason: 'FieldManagerConflict',
+        message: 'conflict with "kubectl-edit" using apps/v1 at 2026-01-02T03:04:05Z',
+        field: '.spec.replicas',
+      },
+    ];
+    const body = status(409, { message: 'Apply failed', reason: 'Conflict', details: { causes } });
+    assert.equal(errorOfAnswer({ status: 409, body }).causes[0]?.manager, 'kubectl-edit');
   });
 
   test('takes the pause from the header before that of the body', () => {

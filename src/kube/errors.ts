@@ -1,15 +1,21 @@
 /** The only place that looks inside Status bodies and transport errors. Everyone else reads `KubeError.code`. */
 import { isJsonObject, type JsonObject } from '../util/json.ts';
 import { cutText } from './cut-text.ts';
+import {
+  isAboutImmutable,
+  isPluginRefusal,
+  isPolicyRefusal,
+  isQuotaRefusal,
+  isUidMismatch,
+  managerIn,
+  missingRightIn,
+  stableQuotaWords,
+  stableWords,
+  typedPatchText,
+} from './error-words.ts';
 import { KubeError, type KubeErrorCode, type StatusCause } from './kube-error.ts';
 
 const messageBytes = 1024;
-
-/** With these words server-side apply refuses a value of a wrong type, an unknown field, a repeated list key. */
-const typedPatchFailure = /^failed to create typed patch object \([^)]*\): ([\s\S]*)$/;
-
-/** So the server words the two guards on an object's identity; neither has a cause or a reason of its own. */
-const uidMismatch = /: uid mismatch: |: the UID in the precondition /;
 
 /** The part of an answer that its failure is read from. */
 export interface FailedAnswer {
@@ -32,17 +38,31 @@ export interface FailureContext {
 export function errorOfAnswer({ status, body, retryAfter }: FailedAnswer): KubeError {
   const failure = readStatus(body);
   const seconds = secondsOf(retryAfter) ?? failure.retryAfterSeconds;
-  return new KubeError(
-    codeOf(status, failure),
-    cutText(failure.message ?? `The server answered ${status}`, messageBytes),
-    {
-      status,
-      causes: failure.causes,
-      ...(failure.reason === undefined ? {} : { reason: failure.reason }),
-      ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
-    },
-  );
+  const code = codeOf(status, failure);
+  const right =
+    code === 'forbidden' ? missingRightIn(failure.message ?? '', failure.objectName) : undefined;
+  return new KubeError(code, messageOf(status, code, failure), {
+    status,
+    causes: failure.causes,
+    ...(failure.reason === undefined ? {} : { reason: failure.reason }),
+    ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
+    ...(right === undefined ? {} : { right }),
+  });
 }
+
+/** Refusals stand in conditions: the same one has the same words each time. */
+function messageOf(status: number, code: KubeErrorCode, { message }: Failure): string {
+  if (message === undefined) return `The server answered ${status}`;
+  const words = code === 'quota-exceeded' ? stableQuotaWords(message) : message;
+  return cutText(refusals.has(code) ? stableWords(words) : words, messageBytes);
+}
+
+const refusals: ReadonlySet<KubeErrorCode> = new Set([
+  'rejected',
+  'denied',
+  'forbidden',
+  'quota-exceeded',
+]);
 
 /** The error of a Status object that came in place of an object: the ERROR event of a watch. */
 export function errorOfStatus(status: unknown): KubeError {
@@ -111,16 +131,20 @@ function readStatus(body: unknown): Failure {
 
 function readCause(cause: JsonObject): StatusCause {
   const field = textOf(cause.field);
+  const message = stableWords(textOf(cause.message) ?? '');
+  const manager = managerIn(message);
   return {
     reason: textOf(cause.reason) ?? '',
-    message: textOf(cause.message) ?? '',
+    message,
     ...(field === undefined ? {} : { field }),
+    ...(manager === undefined ? {} : { manager }),
+    ...(isAboutImmutable(message) ? { isImmutable: true } : {}),
   };
 }
 
 /** Server-side apply tells what is wrong only in its message: one `.path: why`, or `errors:` and one in each line. */
 function typedPatchCauses(message: string | undefined): readonly StatusCause[] {
-  const [, told] = typedPatchFailure.exec(message ?? '') ?? [];
+  const told = typedPatchText(message ?? '');
   if (told === undefined) return [];
   return told.split('\n').flatMap((line) => {
     const [, field, why] = /^\s*(\.\S+): (.*)$/.exec(line) ?? [];
@@ -130,6 +154,8 @@ function typedPatchCauses(message: string | undefined): readonly StatusCause[] {
 }
 
 function codeOf(status: number, failure: Failure): KubeErrorCode {
+  const isOverload = status === 429 || status >= 500;
+  if (!isOverload && isPolicyRefusal(failure.message ?? '')) return 'denied';
   switch (status) {
     case 400:
       return 'rejected';
@@ -153,7 +179,7 @@ function codeOf(status: number, failure: Failure): KubeErrorCode {
     case 429:
       return 'too-many-requests';
     case 500:
-      return typedPatchFailure.test(failure.message ?? '') ? 'rejected' : 'server-error';
+      return typedPatchText(failure.message ?? '') === undefined ? 'server-error' : 'rejected';
     case 502:
     case 503:
     case 504:
@@ -166,16 +192,14 @@ function codeOf(status: number, failure: Failure): KubeErrorCode {
 function forbiddenCode({ causes, message = '' }: Failure): KubeErrorCode {
   if (causes.some(({ reason }) => reason === 'NamespaceTerminating'))
     return 'namespace-terminating';
-  // Quota has neither a reason nor a cause of its own.
-  return / is forbidden: (?:exceeded quota: |status unknown for quota: )/.test(message)
-    ? 'quota-exceeded'
-    : 'forbidden';
+  if (isQuotaRefusal(message)) return 'quota-exceeded';
+  return isPluginRefusal(message) ? 'denied' : 'forbidden';
 }
 
 function conflictCode({ causes, reason, message = '' }: Failure): KubeErrorCode {
   if (reason === 'AlreadyExists') return 'already-exists';
   if (causes.some((cause) => cause.reason === 'FieldManagerConflict')) return 'field-conflict';
-  return uidMismatch.test(message) ? 'uid-mismatch' : 'conflict';
+  return isUidMismatch(message) ? 'uid-mismatch' : 'conflict';
 }
 
 const timeoutCodes = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);

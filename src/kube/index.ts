@@ -4,6 +4,7 @@ export { KubeConfigError } from './config/kube-config-error.ts';
 export { type LoadKubeConfigOptions, loadKubeConfig } from './config/load-kube-config.ts';
 export { createKubeCluster, type KubeCluster, type KubeClusterOptions } from './create-cluster.ts';
 export type {
+  AccessRight,
   ApplyOptions,
   ApplyResult,
   CacheEvent,
@@ -21,6 +22,7 @@ export type {
   PassToken,
   Reader,
   ResourceType,
+  RightsWatch,
   StoredObject,
   Watcher,
   WriteOptions,

@@ -5,7 +5,8 @@ import { HomeostatError } from '../util/homeostat-error.ts';
  * - `not-found` 404 of an object; `kind-missing`: the path of the kind itself is not served
  * - `already-exists` 409 of a create; `conflict` 409 else (field manager conflict, precondition); `field-conflict` 409 with FieldManagerConflict causes
  * - `uid-mismatch` 409 or 422 about `metadata.uid`: the object is gone or was recreated
- * - `forbidden` 403 by authorization or admission; `namespace-terminating` 403 with cause NamespaceTerminating; `quota-exceeded` 403 by quota
+ * - `forbidden` 403 by authorization; `denied`: admission (a webhook, a policy, a plugin) refuses, with whatever status;
+ *   `namespace-terminating` 403 with cause NamespaceTerminating; `quota-exceeded` 403 by quota
  * - `unauthorized` 401, `gone` 410, `too-many-requests` 429, `unavailable` 503/502/504 and connection failures with no answer before anything was sent
  * - `rejected`: 400, 422 and the 500 with which server-side apply answers a value of a wrong type or an unknown field: the same request fails again
  * - `too-large` 413, `timeout` our own deadline, `connection-lost` a broken connection after a write was sent
@@ -19,6 +20,7 @@ export type KubeErrorCode =
   | 'field-conflict'
   | 'uid-mismatch'
   | 'forbidden'
+  | 'denied'
   | 'namespace-terminating'
   | 'quota-exceeded'
   | 'unauthorized'
@@ -39,6 +41,24 @@ export interface StatusCause {
   readonly message: string;
   /** The field it is about, as the server writes it (`.spec.replicas`, `spec.size`). */
   readonly field?: string;
+  /** Who has the field, for FieldManagerConflict. */
+  readonly manager?: string;
+  /** The field cannot be changed in an object that exists. */
+  readonly isImmutable?: boolean;
+}
+
+/** A right on a resource, as an authorizer asks for it. */
+export interface AccessRight {
+  readonly verb: string;
+  /** Empty for the core group. */
+  readonly group: string;
+  /** Plural. */
+  readonly resource: string;
+  readonly subresource?: string;
+  /** Left out: at the cluster scope. */
+  readonly namespace?: string;
+  /** Of the one object that was asked for. */
+  readonly name?: string;
 }
 
 export interface KubeErrorOptions {
@@ -49,6 +69,8 @@ export interface KubeErrorOptions {
   readonly causes?: readonly StatusCause[];
   /** Seconds of a Retry-After header or `details.retryAfterSeconds`. */
   readonly retryAfterSeconds?: number;
+  /** For `forbidden`: what is missing, where the server says so. */
+  readonly right?: AccessRight;
   readonly cause?: unknown;
 }
 
@@ -58,6 +80,7 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
   readonly reason: string | undefined;
   readonly causes: readonly StatusCause[];
   readonly retryAfterSeconds: number | undefined;
+  readonly right: AccessRight | undefined;
 
   constructor(code: KubeErrorCode, message: string, options: KubeErrorOptions) {
     super(code, message, { cause: options.cause });
@@ -65,6 +88,7 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
     this.reason = options.reason;
     this.causes = options.causes ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.right = options.right;
   }
 
   /** The same request fails again until the intent, the rights or the kind change (definition.md section 6). */
@@ -72,7 +96,16 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
     return (
       this.code === 'rejected' ||
       this.code === 'too-large' ||
-      (this.code === 'forbidden' && this.retryAfterSeconds === undefined)
+      ((this.code === 'forbidden' || this.code === 'denied') &&
+        this.retryAfterSeconds === undefined)
+    );
+  }
+
+  /** Fields that the server does not let change in an object that exists: only a new object can have the wanted value. */
+  get immutableFields(): readonly string[] {
+    if (this.code !== 'rejected') return [];
+    return this.causes.flatMap(({ field, isImmutable }) =>
+      isImmutable === true && field !== undefined ? [field] : [],
     );
   }
 }

@@ -4,8 +4,9 @@
  */
 import type { Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
+import type { AccessRight } from './kube-error.ts';
 
-export { KubeError, type KubeErrorCode, type StatusCause } from './kube-error.ts';
+export { type AccessRight, KubeError, type KubeErrorCode, type StatusCause } from './kube-error.ts';
 
 /** A served resource, from discovery. */
 export interface ResourceType {
@@ -206,8 +207,19 @@ export interface KindSchema {
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
+/** Says when a right that was missing has come. */
+export interface RightsWatch {
+  /**
+   * Calls back once, when the right is there. While anybody waits for a right, one SelfSubjectAccessReview asks for it again,
+   * after 5 s doubling to 60 s, however many wait; while nobody does, none. Where the server does not let us ask, it calls back
+   * when it would have asked: only the request itself can tell then.
+   * @returns the function that ends the waiting.
+   */
+  onGranted(right: AccessRight, listener: () => void): () => void;
+}
+
 /** A cluster is a value, not a global: all that a pass may do to the world. */
-export interface Cluster extends Reader, Writer, Watcher, Discovery {
+export interface Cluster extends Reader, Writer, Watcher, Discovery, RightsWatch {
   /** Its name, `$cluster` in expressions. */
   readonly name: string;
   readonly events: EventRecorder;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { createRightsWatch } from '../../src/kube/access/rights-watch.ts';
 import { createDiscovery } from '../../src/kube/api/discovery.ts';
 import { createWriter } from '../../src/kube/api/writer.ts';
 import { createInformerSet, type InformerSet } from '../../src/kube/cache/index.ts';
@@ -34,9 +35,20 @@ describe('integration/informer', { skip: shared.skip, timeout: 180_000 }, () => 
     const discovery = createDiscovery({ api, clock });
     const random = createSystemRandom();
     const settings = { freeze: true };
-    informers = createInformerSet({ api, discovery, clock, random, logger, metrics, settings });
+    const rights = createRightsWatch({ api, clock, logger });
+    informers = createInformerSet({
+      api,
+      discovery,
+      rights,
+      clock,
+      random,
+      logger,
+      metrics,
+      settings,
+    });
     writer = createWriter({ api, discovery, cache: informers });
     close = async () => {
+      rights.close();
       await informers.close();
       await api.close();
     };

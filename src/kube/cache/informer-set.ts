@@ -4,12 +4,13 @@ import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import { invariant } from '../../util/invariant.ts';
 import type { Random } from '../../util/random.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import type { Discovery, Informer, InformerQuery, Watcher } from '../roles.ts';
+import type { Discovery, Informer, InformerQuery, RightsWatch, Watcher } from '../roles.ts';
 import { AnswerDelivery } from './answer-delivery.ts';
 import { createInformerMetrics } from './informer-metrics.ts';
 import { type InformerSettings, resolveInformerSettings } from './informer-settings.ts';
 import { InformerUse } from './informer-use.ts';
 import { createIngest } from './ingest.ts';
+import { type ClosableKindArrivals, createKindArrivals } from './kind-arrivals.ts';
 import { type ResolvedQuery, resolveQuery } from './query.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { SharedInformer } from './shared-informer.ts';
@@ -18,6 +19,7 @@ import type { WriteThrough, WriteTicket } from './write-through.ts';
 export interface InformerSetOptions {
   readonly api: ApiClient;
   readonly discovery: Discovery;
+  readonly rights: RightsWatch;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -61,6 +63,7 @@ class UseCountedInformers implements InformerSet {
   readonly #byKind = new Map<string, Set<SharedInformer>>();
   /** Ends of the informers that run or are just stopping. */
   readonly #running = new Set<Promise<void>>();
+  readonly #arrivals: ClosableKindArrivals;
   readonly #reachableListeners = new Set<() => void>();
   /** Informers that got no answer of any kind when they last asked. */
   readonly #cutOff = new Set<object>();
@@ -69,9 +72,11 @@ class UseCountedInformers implements InformerSet {
 
   constructor({ settings, metrics, ...collaborators }: InformerSetOptions) {
     const resolved = resolveInformerSettings(settings);
+    this.#arrivals = createKindArrivals({ ...collaborators, settings: resolved });
     this.#context = {
       ...collaborators,
       settings: resolved,
+      arrivals: this.#arrivals,
       metrics: createInformerMetrics(metrics),
       ingest: createIngest({ freeze: resolved.freeze }),
       reachability: {
@@ -127,7 +132,7 @@ class UseCountedInformers implements InformerSet {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const slot of [...this.#slots.values()]) this.#stop(slot);
-    await Promise.all(this.#running);
+    await Promise.all([...this.#running, this.#arrivals.close()]);
   }
 
   #start(resolved: ResolvedQuery): Slot {

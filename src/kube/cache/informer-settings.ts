@@ -14,6 +14,8 @@ export interface InformerSettings {
   readonly maxDelayMs?: number;
   /** Upper bound of the whole delay, jitter included, while no server answers: a try costs next to nothing then. @default 5_000 */
   readonly unreachableMaxDelayMs?: number;
+  /** Without the right to list or watch it is tried so often, besides when the right comes: not every role can be asked for. @default 600_000 */
+  readonly deniedRetryMs?: number;
   /** So long without a failure, and the delays start from the first again. @default 120_000 */
   readonly forgetFailuresAfterMs?: number;
   /** An informer of a single object lives so long after its last use. @default 60_000 */
@@ -38,6 +40,7 @@ export function resolveInformerSettings(settings: InformerSettings = {}): Resolv
     baseDelayMs: 800,
     maxDelayMs: 30_000,
     unreachableMaxDelayMs: 5_000,
+    deniedRetryMs: 600_000,
     forgetFailuresAfterMs: 120_000,
     lingerMs: 60_000,
     holdEventsMs: 1_000,

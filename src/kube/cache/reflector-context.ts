@@ -2,10 +2,11 @@ import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { Random } from '../../util/random.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import type { Discovery } from '../roles.ts';
+import type { Discovery, RightsWatch } from '../roles.ts';
 import type { InformerMetrics } from './informer-metrics.ts';
 import type { ResolvedInformerSettings } from './informer-settings.ts';
 import type { Ingest } from './ingest.ts';
+import type { KindArrivals } from './kind-arrivals.ts';
 
 /** Who cannot reach the server at the moment. */
 export interface Reachability {
@@ -18,6 +19,8 @@ export interface Reachability {
 export interface ReflectorContext {
   readonly api: ApiClient;
   readonly discovery: Discovery;
+  readonly rights: RightsWatch;
+  readonly arrivals: KindArrivals;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

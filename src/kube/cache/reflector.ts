@@ -55,6 +55,8 @@ export class Reflector {
   #isCutOff = false;
   #cut: AbortController | undefined;
   #endPause: (() => void) | undefined;
+  /** Ends the waiting for news of a kind that is missing. */
+  #endNews: (() => void) | undefined;
   #idleInARow = 0;
   #lastActivityMs: number;
 
@@ -80,6 +82,7 @@ export class Reflector {
       const end = await this.#step(signal);
       await this.#goOn(end, signal);
     }
+    this.#stopWaitingForKind();
     this.#context.reachability.found(this);
   }
 
@@ -180,6 +183,7 @@ export class Reflector {
       case 'listed':
         this.#next = 'watch';
         this.#wasMissing = false;
+        this.#stopWaitingForKind();
         this.#onState({ kind: 'synced' });
         return;
       case 'cut':
@@ -210,17 +214,42 @@ export class Reflector {
     const { unreachableMaxDelayMs } = this.#context.settings;
     const delayMs = Math.min(this.#delay.next(), isUnreachable ? unreachableMaxDelayMs : Infinity);
     const askedMs = Math.min((error?.retryAfterSeconds ?? 0) * 1_000, longestAskedDelayMs);
-    const afterMs = Math.max(delayMs, askedMs);
+    const deniedMs = error?.right === undefined ? 0 : this.#context.settings.deniedRetryMs;
+    const afterMs = Math.max(delayMs, askedMs, deniedMs);
     if (error !== undefined) this.#noteFailure(error);
     // The first of a row is worth a look, the others are flow.
     const level = this.#delay.failures === 1 ? 'warn' : 'debug';
     const reason = error === undefined ? {} : failureFields(error);
     this.#log[level]({ ...reason, afterMs, next: this.#next }, 'List or watch failed, will retry');
+    const unsubscribe = this.#whenGranted(error);
     await this.#pause(afterMs, signal);
+    unsubscribe();
+  }
+
+  /** Has a right that is missing end the pause when it comes. */
+  #whenGranted(error: KubeError | undefined): () => void {
+    if (error?.right === undefined) return () => {};
+    // A role may allow single objects by name: a watch of one asks in its name.
+    const [, name] = this.#query.fieldSelector?.split('=', 2) ?? [];
+    const right = name === undefined ? error.right : { ...error.right, name };
+    return this.#context.rights.onGranted(right, () => this.#endPause?.());
+  }
+
+  #waitForKind(): void {
+    this.#wasMissing = true;
+    this.#endNews ??= this.#context.arrivals.onNews(this.#query.gvk, () => {
+      this.#delay.reset();
+      this.#endPause?.();
+    });
+  }
+
+  #stopWaitingForKind(): void {
+    this.#endNews?.();
+    this.#endNews = undefined;
   }
 
   #noteFailure(error: KubeError): void {
-    if (error.code === 'kind-missing') this.#wasMissing = true;
+    if (error.code === 'kind-missing') this.#waitForKind();
     if (this.#mustListAfter(error)) this.#next = 'list';
     this.#onState({ kind: 'failing', error });
   }

@@ -1,4 +1,5 @@
 import type {
+  AccessRight,
   ApplyOptions,
   ApplyResult,
   Cluster,
@@ -17,6 +18,7 @@ import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { keyOf } from '../../../src/util/object-key.ts';
 import { FakeInformer, FakeWatch } from './fake-informer.ts';
 import { FakeServer, type ServerEvent } from './fake-server.ts';
+import { ScriptedRights } from './scripted-rights.ts';
 
 /** A request as the audit log of a server would show it. */
 export interface FakeRequest {
@@ -40,6 +42,7 @@ export class FakeCluster implements Cluster {
   readonly told: EventInput[] = [];
   readonly events = { record: (event: EventInput) => void this.told.push(event) };
   readonly server: FakeServer;
+  readonly rights = new ScriptedRights();
   readonly #watches = new Map<string, FakeWatch>();
   readonly #blocked = new Map<string, KubeError>();
   readonly #pending: ServerEvent[] = [];
@@ -145,6 +148,10 @@ export class FakeCluster implements Cluster {
         else answer.deleting(uid, pass);
       },
     );
+  }
+
+  onGranted(right: AccessRight, listener: () => void): () => void {
+    return this.rights.onGranted(right, listener);
   }
 
   resourceFor(gvk: Gvk): ResourceType | undefined {

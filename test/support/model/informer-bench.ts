@@ -2,6 +2,7 @@ import { createInformerSet, type InformerSettings } from '../../../src/kube/cach
 import type { Discovery, InformerQuery, ResourceType } from '../../../src/kube/roles.ts';
 import { gvkKey, gvkOf } from '../../../src/util/gvk.ts';
 import { FakeClock } from '../fake-clock.ts';
+import { ScriptedRights } from '../fakes/scripted-rights.ts';
 import { freshMetrics, silentLogger } from '../silent-telemetry.ts';
 import { type PendingStream, ScriptedApi, type ScriptedStream } from './scripted-api.ts';
 
@@ -13,16 +14,18 @@ export function informerBench(settings: InformerSettings = {}, fraction = 0) {
   const clock = new FakeClock();
   const metrics = freshMetrics();
   const discovery = new ScriptedDiscovery();
+  const rights = new ScriptedRights();
   const informers = createInformerSet({
     api,
     discovery,
+    rights,
     clock,
     metrics,
     random: { fraction: () => fraction, text: () => '' },
     logger: silentLogger(),
     settings: { freeze: true, ...settings },
   });
-  return { api, clock, metrics, discovery, informers };
+  return { api, clock, metrics, discovery, rights, informers };
 }
 
 /** Serves ConfigMaps, until told otherwise. */
