@@ -6,6 +6,7 @@ import { type Gvk, gvkKey } from '../util/gvk.ts';
 import type { Random } from '../util/random.ts';
 import type { DecisionRecord } from './decision.ts';
 import type { ResourceState } from './resource-state.ts';
+import type { MissingRights } from './wake/missing-rights.ts';
 import type { Watches } from './wake/watches.ts';
 
 /** What all passes of one definition share. */
@@ -17,6 +18,7 @@ export interface OperatorContext {
   readonly logger: Logger;
   readonly metrics: PassMetrics;
   readonly watches: Watches;
+  readonly rights: MissingRights;
   /** By key. */
   readonly states: Map<string, ResourceState>;
   readonly server: ServerTraits;

@@ -5,6 +5,7 @@ import type { OperatorContext, PassMetrics } from './context.ts';
 import type { Operator, OperatorOptions } from './operator.ts';
 import { runPass } from './pass/run-pass.ts';
 import type { ResourceState } from './resource-state.ts';
+import { MissingRights } from './wake/missing-rights.ts';
 import type { Waker } from './wake/waker.ts';
 import { Watches } from './wake/watches.ts';
 
@@ -48,6 +49,10 @@ class PlanOperator implements Operator {
       logger,
       metrics: createPassMetrics(metrics, plan.name),
       watches,
+      rights: new MissingRights({
+        cluster,
+        onGranted: (key, shared) => this.#onGranted(waker, key, shared),
+      }),
       states: this.#states,
       server: { createOnlyApply: true, scopes: new Map() },
       follow: (key) => enqueue(key, 'normal'),
@@ -63,12 +68,22 @@ class PlanOperator implements Operator {
 
   stop(): void {
     this.#context?.watches.stop();
+    this.#context?.rights.stop();
     this.#context = undefined;
     this.#states.clear();
   }
 
   problems(): readonly { readonly watching: string; readonly error: KubeError }[] {
     return this.#context?.watches.problems() ?? [];
+  }
+
+  /** What was refused for want of a right is tried again. */
+  #onGranted(waker: Waker, key: string, shared: boolean): void {
+    const refusals = this.#states.get(key)?.refusals ?? new Map();
+    for (const [identity, { problem }] of refusals) {
+      if (problem.right !== undefined) refusals.delete(identity);
+    }
+    waker.wake(key, shared ? 'low' : 'normal');
   }
 
   #createWaker(): Waker {

@@ -12,10 +12,9 @@ describe('reconcile/failure', () => {
     ['rejected', 'ApplyFailed', 'permanent'],
     ['too-large', 'ApplyFailed', 'permanent'],
     ['forbidden', 'Forbidden', 'permanent'],
+    ['denied', 'ApplyFailed', 'permanent'],
     ['unauthorized', 'Forbidden', 'temporary'],
     ['kind-missing', 'KindMissing', 'temporary'],
-    ['namespace-terminating', 'ApplyFailed', 'temporary'],
-    ['quota-exceeded', 'ApplyFailed', 'temporary'],
     ['conflict', 'ApplyFailed', 'temporary'],
     ['unavailable', 'ApplyFailed', 'temporary'],
     ['timeout', 'ApplyFailed', 'temporary'],
@@ -29,6 +28,64 @@ describe('reconcile/failure', () => {
       assert.equal(problem.error, kind === 'temporary' ? error : undefined);
     });
   }
+
+  for (const [code, reason] of [
+    ['namespace-terminating', 'Terminating'],
+    ['quota-exceeded', 'ApplyFailed'],
+  ] as const) {
+    test(`${code} is ${reason}, and tried again with long delays`, () => {
+      const error = new KubeError(code, 'what the server said', { status: 403 });
+      const problem = problemOfRequest(error, { secret: false });
+      assert.deepEqual(
+        [problem.reason, problem.kind, problem.slow, problem.error],
+        [reason, 'temporary', { firstMs: 5_000, mostMs: 300_000 }, undefined],
+      );
+    });
+  }
+
+  for (const [right, text] of [
+    [
+      { verb: 'create', group: 'apps', resource: 'deployments', namespace: 'team', name: 'web' },
+      'The runtime may not create deployments.apps in namespace "team"; a role needs the rule { apiGroups: ["apps"], resources: ["deployments"], verbs: ["create"] }',
+    ],
+    [
+      { verb: 'list', group: '', resource: 'secrets' },
+      'The runtime may not list secrets at the cluster scope; a role needs the rule { apiGroups: [""], resources: ["secrets"], verbs: ["list"] }',
+    ],
+    [
+      { verb: 'patch', group: 'a.b', resource: 'things', subresource: 'status', namespace: 'x' },
+      'The runtime may not patch things/status.a.b in namespace "x"; a role needs the rule { apiGroups: ["a.b"], resources: ["things/status"], verbs: ["patch"] }',
+    ],
+  ] as const) {
+    test(`a missing right is told with the rule that would give it: ${right.verb}`, () => {
+      const error = new KubeError('forbidden', 'User "x" cannot', { status: 403, right });
+      for (const secret of [false, true]) {
+        const problem = problemOfRequest(error, { secret });
+        assert.equal(problem.message, text);
+        assert.equal(problem.right, right);
+      }
+    });
+  }
+
+  test('a field that cannot be changed is told with what to do, and without its value', () => {
+    const error = new KubeError('rejected', 'is invalid', {
+      status: 422,
+      causes: [
+        {
+          reason: 'FieldValueInvalid',
+          field: 'spec.selector',
+          message: 'Invalid value: {"a":"s3cret"}: field is immutable',
+          isImmutable: true,
+        },
+      ],
+    });
+    for (const secret of [false, true]) {
+      assert.equal(
+        problemOfRequest(error, { secret }).message,
+        'spec.selector cannot be changed in an object that exists: take the change back, or delete the object so that it is made anew',
+      );
+    }
+  });
 
   test('a 403 with a retry hint is temporary', () => {
     const error = new KubeError('forbidden', 'not now', { status: 403, retryAfterSeconds: 1 });
@@ -64,13 +121,23 @@ describe('reconcile/failure', () => {
     const error = new KubeError('rejected', 'Invalid value: "s3cret"', {
       status: 422,
       reason: 'Invalid',
-      causes: ['data[s3cret]', 'spec.hosts[0].name', 'spec.hosts[1]', '[s3cret]'].map((field) => ({
+      causes: [
+        'data[s3cret]',
+        '.data.s3cret',
+        'spec.hosts[0].name',
+        'spec.hosts[1]',
+        '[s3cret]',
+        'metadata.labels.s3cret',
+      ].map((field) => ({
         reason: 'FieldValueInvalid',
         message: 'a valid key',
         field,
       })),
     });
-    assert.equal(problemOfRequest(error, { secret: true }).message, 'Invalid: data, spec.hosts');
+    assert.equal(
+      problemOfRequest(error, { secret: true }).message,
+      'Invalid: data, .data, spec.hosts, metadata.labels',
+    );
     assert.match(problemOfRequest(error, { secret: false }).message, /^data\[s3cret\]: /);
   });
 

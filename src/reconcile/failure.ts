@@ -1,5 +1,5 @@
 import type { RenderFailure } from '../compile/index.ts';
-import type { KubeError, KubeErrorCode } from '../kube/roles.ts';
+import type { AccessRight, KubeError, KubeErrorCode } from '../kube/roles.ts';
 import { apiVersionOf, type Gvk } from '../util/gvk.ts';
 import { cutWords } from './cut-words.ts';
 
@@ -10,6 +10,8 @@ export type ProblemReason =
   | 'Forbidden'
   | 'Conflict'
   | 'ApplyFailed'
+  | 'Contested'
+  | 'Terminating'
   | 'KindMissing'
   | 'Waiting';
 
@@ -28,7 +30,24 @@ export interface Problem {
   readonly on?: readonly string[];
   /** What the queue is told of a temporary problem. */
   readonly error?: KubeError;
+  /** For a temporary problem that does not go soon: delays of its own instead of those of `error`. */
+  readonly slow?: SlowRetry;
+  /** The right that is missing: when it comes, the resource is run again. */
+  readonly right?: AccessRight;
+  /** When to look again, in ms from now, where that is not `retry.permanent`. */
+  readonly againAfterMs?: number;
+  /** Only some fields are not as wanted: the object is there, and what other objects are to go is known. */
+  readonly isPartial?: boolean;
 }
+
+/** Growing delays between tries, in ms. */
+export interface SlowRetry {
+  readonly firstMs: number;
+  readonly mostMs: number;
+}
+
+/** A quota that is used up, a namespace that is on its way out: nothing is gained by asking every few milliseconds. */
+const slowRetry: SlowRetry = { firstMs: 5_000, mostMs: 300_000 };
 
 /** The server may quote a whole value, or name each of a thousand fields: a condition and an Event need no more. */
 const maxServerCharacters = 512;
@@ -37,6 +56,7 @@ interface FailureRow {
   readonly reason: ProblemReason;
   /** What people read; undefined: what the server said (stable for these codes). */
   readonly words?: string;
+  readonly slow?: SlowRetry;
 }
 
 /** Every code of a failed request, once. Whether it is permanent says {@link KubeError.isPermanent}. */
@@ -48,8 +68,13 @@ const failures: Readonly<Record<KubeErrorCode, FailureRow>> = {
   'field-conflict': { reason: 'ApplyFailed', words: 'Another manager owns a field' },
   'uid-mismatch': { reason: 'ApplyFailed', words: 'The object was replaced at the same time' },
   forbidden: { reason: 'Forbidden' },
-  'namespace-terminating': { reason: 'ApplyFailed', words: 'The namespace is being deleted' },
-  'quota-exceeded': { reason: 'ApplyFailed' },
+  denied: { reason: 'ApplyFailed' },
+  'namespace-terminating': {
+    reason: 'Terminating',
+    words: 'The namespace is being deleted: nothing can be made in it',
+    slow: slowRetry,
+  },
+  'quota-exceeded': { reason: 'ApplyFailed', slow: slowRetry },
   unauthorized: { reason: 'Forbidden', words: 'The API server does not accept the credentials' },
   gone: { reason: 'ApplyFailed', words: 'The API server answered "gone"' },
   'too-many-requests': { reason: 'ApplyFailed', words: 'The API server is overloaded' },
@@ -72,17 +97,42 @@ export interface FailureContext {
 
 /** A failed request as a problem. */
 export function problemOfRequest(error: KubeError, { secret, gvk }: FailureContext): Problem {
-  const { reason, words } = failures[error.code];
-  if (error.code === 'kind-missing') {
+  const { code, right } = error;
+  const { reason, words, slow } = failures[code];
+  if (code === 'kind-missing') {
     const which = gvk === undefined ? 'this kind' : `kind "${gvk.kind}" of "${apiVersionOf(gvk)}"`;
     const message = `The cluster does not serve ${which}`;
     // One server of several may be behind: the informer that found the kind would wake nobody.
-    return { reason, message, code: error.code, kind: 'temporary', error };
+    return { reason, message, code, kind: 'temporary', error };
   }
-  const message =
-    words ?? cutWords(secret ? reasonAndFields(error) : serverWords(error), maxServerCharacters);
-  if (error.isPermanent) return { reason, message, code: error.code, kind: 'permanent' };
-  return { reason, message, code: error.code, kind: 'temporary', error };
+  if (right !== undefined) {
+    const kind = error.isPermanent ? 'permanent' : 'temporary';
+    const problem = { reason, message: rightText(right), code, kind, right } as const;
+    return kind === 'permanent' ? problem : { ...problem, error };
+  }
+  const message = words ?? cutWords(refusalText(error, secret), maxServerCharacters);
+  if (error.isPermanent) return { reason, message, code, kind: 'permanent' };
+  if (slow !== undefined) return { reason, message, code, kind: 'temporary', slow };
+  return { reason, message, code, kind: 'temporary', error };
+}
+
+/** What is missing, and the rule that would give it. */
+export function rightText({ verb, group, resource, subresource, namespace }: AccessRight): string {
+  const path = subresource === undefined ? resource : `${resource}/${subresource}`;
+  const where = namespace === undefined ? 'at the cluster scope' : `in namespace "${namespace}"`;
+  const named = group === '' ? path : `${path}.${group}`;
+  const rule = `{ apiGroups: ["${group}"], resources: ["${path}"], verbs: ["${verb}"] }`;
+  return `The runtime may not ${verb} ${named} ${where}; a role needs the rule ${rule}`;
+}
+
+function refusalText(error: KubeError, secret: boolean): string {
+  const { immutableFields } = error;
+  if (immutableFields.length > 0) {
+    const fields = secret ? immutableFields.map(beforeKey) : immutableFields;
+    const distinct = [...new Set(fields)];
+    return `${distinct.join(', ')} cannot be changed in an object that exists: take the change back, or delete the object so that it is made anew`;
+  }
+  return secret ? reasonAndFields(error) : serverWords(error);
 }
 
 /** Something that could not be rendered, as a problem. Permanent: only another input mends it. */
@@ -123,7 +173,12 @@ function reasonAndFields(error: KubeError): string {
   return distinct.length === 0 ? reason : `${reason}: ${distinct.join(', ')}`;
 }
 
-/** `data` of `data[key]`: a key may come from a Secret as well as a value. */
-function beforeKey(field: string): string {
-  return field.split('[', 1)[0] ?? '';
+/** Maps whose keys an author chooses, and may have taken from a Secret. */
+const freeMaps =
+  /^(.*?\b(?:data|stringData|binaryData|labels|annotations|matchLabels|nodeSelector))\b.*$/s;
+
+/** `data` of `data[key]` and `.data.key`: a key may come from a Secret as well as a value. */
+export function beforeKey(field: string): string {
+  const head = field.split('[', 1)[0] ?? '';
+  return head.replace(freeMaps, '$1');
 }

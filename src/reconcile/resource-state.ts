@@ -1,5 +1,8 @@
+import type { StoredObject } from '../kube/roles.ts';
+import type { KubeObject } from '../util/kube-object.ts';
 import type { Problem } from './failure.ts';
 import type { Intent } from './pass/build-intent.ts';
+import type { ReadResult } from './pass/observe-reads.ts';
 
 /** What is remembered of one resource between its passes. In memory only: losing it costs requests, never correctness. */
 export interface ResourceState {
@@ -11,6 +14,8 @@ export interface ResourceState {
    * and repairs it meanwhile.
    */
   readonly appliedIntents: Map<string, Intent>;
+  /** By identity of the object: what the server has refused for good. */
+  readonly refusals: Map<string, Refusal>;
   /** By child key: the failure that was last told in an Event. */
   readonly told: Map<string, string>;
   /** How the server's answer to our own status differed from it. */
@@ -18,6 +23,18 @@ export interface ResourceState {
   /** Set while the server does not take the author's status fields. */
   statusRefused: StatusRefusal | undefined;
   readonly followUps: FollowUps;
+}
+
+/** An intent that the server has refused, and the world as it was then. */
+export interface Refusal {
+  readonly intent: Intent;
+  /** The object as it was; undefined: it was to be made. */
+  readonly live: StoredObject | undefined;
+  readonly resource: KubeObject;
+  readonly reads: ReadonlyMap<string, ReadResult>;
+  readonly problem: Problem;
+  /** When, on the monotonic clock. */
+  readonly atMs: number;
 }
 
 /** Author's status fields that the server has refused: not sent again for a while. */
@@ -48,6 +65,7 @@ export function createResourceState(uid: string): ResourceState {
     uid,
     serverMade: new Map(),
     appliedIntents: new Map(),
+    refusals: new Map(),
     told: new Map(),
     statusMade: undefined,
     statusRefused: undefined,

@@ -323,7 +323,7 @@ describe('reconcile/pass failures of requests', () => {
     world.podSet('a', { size: -1 });
     await world.settle();
     assert.deepEqual(world.passes[0]?.end, {
-      kind: 'requeue',
+      kind: 'failed',
       afterMs: 600_000,
       reason: 'ApplyFailed',
     });

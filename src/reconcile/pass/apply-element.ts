@@ -8,6 +8,7 @@ import { conflictResult, leavingResult } from './in-the-way.ts';
 import { keepApplied } from './keep-applied.ts';
 import { isLabelledBy, isOurs, isTerminating } from './ownership.ts';
 import { type ElementResult, type Pass, worldWrite } from './pass.ts';
+import { knownRefusal } from './refusals.ts';
 import { resolveElement } from './resolve-child.ts';
 import { failedElement, isStale, sendIntent } from './send-intent.ts';
 
@@ -21,6 +22,8 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
   for (let tries = 1; ; tries++) {
     const settled = settle(pass, current, live);
     if (settled !== undefined) return keepApplied(pass, settled);
+    const refused = knownRefusal(pass, current, live);
+    if (refused !== undefined) return hinderedElement(current, refused, live);
     try {
       return await sendIntent(pass, current, live);
     } catch (error) {

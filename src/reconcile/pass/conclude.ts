@@ -1,4 +1,5 @@
 import type { Outcome } from '../../controller/index.ts';
+import type { AccessRight } from '../../kube/roles.ts';
 import type { Problem } from '../failure.ts';
 import { problemOfRequest } from '../failure.ts';
 import type { Report } from '../report/build-report.ts';
@@ -20,15 +21,32 @@ export function conclude(pass: Pass, report: Report, status: StatusOutcome): Out
   const isOver = wasUnstable && changed === undefined;
   if (isOver || (changed !== undefined && !isUnstable(state))) context.follow(pass.key);
   const problems = [...report.problems, ...statusProblems(pass, status)];
+  context.rights.retain(pass.key, rightsMissed(problems));
   const temporary = problems.find(({ error }) => error !== undefined)?.error;
   if (temporary !== undefined) throw temporary;
   if (changed !== undefined && isUnstable(state)) {
     return { kind: 'requeue', afterMs: unstableDelayMs(state), reason: 'Unstable' };
   }
-  const permanent = problems.find(({ kind }) => kind === 'permanent');
-  if (permanent === undefined) return { kind: 'done' };
-  const { permanentMs } = context.plan.definition.controller.retry;
-  return { kind: 'requeue', afterMs: permanentMs, reason: permanent.reason };
+  return outcomeOf(problems, context.plan.definition.controller.retry);
+}
+
+function rightsMissed(problems: readonly Problem[]): readonly AccessRight[] {
+  return problems.flatMap(({ right }) => (right === undefined ? [] : [right]));
+}
+
+/** What to do about problems that no event may tell the end of. */
+function outcomeOf(
+  problems: readonly Problem[],
+  { permanentMs }: { readonly permanentMs: number },
+): Outcome {
+  for (const { slow, reason } of problems) {
+    if (slow !== undefined) return { kind: 'retry', ...slow, reason };
+  }
+  const permanent = problems.filter(({ kind }) => kind === 'permanent');
+  const [first] = permanent;
+  if (first === undefined) return { kind: 'done' };
+  const delays = permanent.map(({ againAfterMs }) => againAfterMs ?? permanentMs);
+  return { kind: 'failed', afterMs: Math.min(...delays), reason: first.reason };
 }
 
 function statusProblems(pass: Pass, status: StatusOutcome): readonly Problem[] {

@@ -72,7 +72,8 @@ function statusPathChanged(pass: Pass, { object }: StoredObject): FieldPath | un
   return differingPath(pass.resource, object, pass.context.plan.statusPathsRead);
 }
 
-function readChanged(before: ReadResult, after: ReadResult): FieldPath | undefined {
+/** The first path at which what was read differs; the empty one: something came or went. Undefined: nothing. */
+export function readChanged(before: ReadResult, after: ReadResult): FieldPath | undefined {
   if (before.isKnown !== after.isKnown) return [];
   if (before.objects.length !== after.objects.length) return [];
   for (const [index, old] of before.objects.entries()) {

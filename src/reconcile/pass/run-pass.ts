@@ -13,6 +13,7 @@ import { observeReads } from './observe-reads.ts';
 import { isTerminating } from './ownership.ts';
 import { beginPass, loggerOf, type Pass } from './pass.ts';
 import { prune } from './prune.ts';
+import { dropOldRefusals } from './refusals.ts';
 import { tellFailures } from './tell-failures.ts';
 import { wantTier } from './want-tier.ts';
 
@@ -40,6 +41,7 @@ export async function runPass(
   const { report, status } = await writeReport(pass, await buildReport(pass));
 
   pass.interests.finish(context.plan.reads);
+  dropOldRefusals(pass);
   record(pass, report, status);
   return conclude(pass, report, status);
 }
@@ -50,8 +52,9 @@ function observe({ watches }: OperatorContext, key: string): StoredObject | unde
 }
 
 /** All that is kept of a resource goes with it. */
-function forget({ states, watches }: OperatorContext, key: string): Outcome {
+function forget({ states, watches, rights }: OperatorContext, key: string): Outcome {
   states.delete(key);
+  rights.retain(key, []);
   watches.forget(key);
   return { kind: 'done' };
 }

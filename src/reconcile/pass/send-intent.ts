@@ -7,6 +7,7 @@ import type { Intent } from './build-intent.ts';
 import { compareIntent, rememberAnswer } from './compare-intent.ts';
 import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
 import { type ElementResult, type Pass, worldWrite } from './pass.ts';
+import { noteRefusal } from './refusals.ts';
 import { usesSecret } from './secret-use.ts';
 
 /** Codes that mean: the object is not the one we thought of. Read it and go on. */
@@ -53,6 +54,7 @@ export function failedElement(
     secret: usesSecret(pass, wanted.plan),
     gvk: wanted.plan.gvk,
   });
+  noteRefusal(pass, wanted, { problem, live });
   return hinderedElement(wanted, problem, live);
 }
 

@@ -1,4 +1,4 @@
-import { problemOfRequest } from '../failure.ts';
+import { type Problem, problemOfRequest } from '../failure.ts';
 import type { Report } from '../report/build-report.ts';
 import type { ChildEntry } from '../report/child-entries.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
@@ -16,7 +16,7 @@ export function tellFailures(
   for (const entry of entries) tellEntry(pass, entry, now);
   const ofChildren = new Set(entries.map(({ problem }) => problem));
   for (const problem of problems) {
-    if (ofChildren.has(problem) || problem.reason === 'Waiting') continue;
+    if (ofChildren.has(problem) || isUntold(problem)) continue;
     const { reason, message } = problem;
     tell(pass, now, { subject: '', reason, note: message });
   }
@@ -29,11 +29,16 @@ export function tellFailures(
 }
 
 function tellEntry(pass: Pass, { decision, problem }: ChildEntry, now: Map<string, string>): void {
-  if (problem === undefined || problem.reason === 'Waiting') return;
+  if (problem === undefined || isUntold(problem)) return;
   const { childId, name } = decision;
   const subject = `${childId}/${name}`;
   const note = `${name === '' ? childId : `${childId} "${name}"`}: ${problem.message}`;
   tell(pass, now, { subject, reason: problem.reason, note });
+}
+
+/** Nothing went wrong; and where a namespace goes, nothing can be made, Events neither. */
+function isUntold({ reason }: Problem): boolean {
+  return reason === 'Waiting' || reason === 'Terminating';
 }
 
 interface Failure {

@@ -187,7 +187,7 @@ describe('reconcile/report', () => {
     world.podSet('a');
     await world.settle();
     assert.deepEqual(world.passes[0]?.end, {
-      kind: 'requeue',
+      kind: 'failed',
       afterMs: 600_000,
       reason: 'ApplyFailed',
     });

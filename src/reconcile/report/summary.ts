@@ -22,13 +22,16 @@ const order: readonly SummaryReason[] = [
   'Forbidden',
   'Conflict',
   'ApplyFailed',
+  'Contested',
   'ChildFailed',
+  'Terminating',
   'KindMissing',
   'Waiting',
   'Progressing',
   'Unstable',
 ];
 const goesOnByItself: ReadonlySet<SummaryReason> = new Set<SummaryReason>([
+  'Terminating',
   'KindMissing',
   'Waiting',
   'Progressing',

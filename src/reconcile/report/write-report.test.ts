@@ -55,7 +55,7 @@ describe('reconcile/report: a status that the server refuses', () => {
     assert.equal(world.status('a').observedGeneration, 1);
     assert.deepEqual(world.cluster.takeWrites(), ['status PodSet/a', 'status PodSet/a']);
     assert.deepEqual(world.passes, [
-      { key, end: { kind: 'requeue', afterMs: permanentMs, reason: 'ApplyFailed' } },
+      { key, end: { kind: 'failed', afterMs: permanentMs, reason: 'ApplyFailed' } },
     ]);
     assert.deepEqual(
       world.cluster.told.map(({ note }) => note),
@@ -82,7 +82,7 @@ describe('reconcile/report: a status that the server refuses', () => {
     world.cluster.takeWrites();
     await world.clock.advance(permanentMs - 1);
     assert.deepEqual(await world.runOne(key), {
-      kind: 'requeue',
+      kind: 'failed',
       afterMs: permanentMs,
       reason: 'ApplyFailed',
     });

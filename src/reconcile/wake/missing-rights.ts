@@ -1,0 +1,74 @@
+import type { AccessRight, RightsWatch } from '../../kube/roles.ts';
+
+/** From so many resources on, a right that all of them miss wakes them with low priority. */
+const sharedByMany = 100;
+
+export interface MissingRightsOptions {
+  readonly cluster: RightsWatch;
+  /** A right that the resource missed is there. `shared`: many missed it. */
+  readonly onGranted: (key: string, shared: boolean) => void;
+}
+
+interface Missing {
+  readonly right: AccessRight;
+  readonly keys: Set<string>;
+  readonly cancel: () => void;
+}
+
+/** The rights that resources of a definition miss; each wakes all that failed for it when it comes. */
+export class MissingRights {
+  readonly #options: MissingRightsOptions;
+  readonly #missing = new Map<string, Missing>();
+
+  constructor(options: MissingRightsOptions) {
+    this.#options = options;
+  }
+
+  /** What is missing now, however many resources miss it. */
+  get all(): readonly AccessRight[] {
+    return [...this.#missing.values()].map(({ right }) => right);
+  }
+
+  /** A resource misses these rights and no others any more. */
+  retain(key: string, rights: readonly AccessRight[]): void {
+    if (rights.length === 0 && this.#missing.size === 0) return;
+    const wanted = new Map(rights.map((right) => [topicOf(right), right]));
+    for (const [topic, missing] of this.#missing) {
+      if (!wanted.has(topic)) this.#leave(topic, missing, key);
+    }
+    for (const [topic, right] of wanted) this.#join(topic, right, key);
+  }
+
+  stop(): void {
+    for (const { cancel } of this.#missing.values()) cancel();
+    this.#missing.clear();
+  }
+
+  #join(topic: string, right: AccessRight, key: string): void {
+    const known = this.#missing.get(topic);
+    if (known !== undefined) {
+      known.keys.add(key);
+      return;
+    }
+    // Not for one object by name: a thousand of them would be asked for one by one.
+    const { name: _, ...anyName } = right;
+    const cancel = this.#options.cluster.onGranted(anyName, () => this.#granted(topic));
+    this.#missing.set(topic, { right: anyName, keys: new Set([key]), cancel });
+  }
+
+  #leave(topic: string, { keys, cancel }: Missing, key: string): void {
+    if (!keys.delete(key) || keys.size > 0) return;
+    cancel();
+    this.#missing.delete(topic);
+  }
+
+  #granted(topic: string): void {
+    const keys = this.#missing.get(topic)?.keys ?? new Set();
+    this.#missing.delete(topic);
+    for (const key of keys) this.#options.onGranted(key, keys.size > sharedByMany);
+  }
+}
+
+function topicOf({ verb, group, resource, subresource, namespace }: AccessRight): string {
+  return JSON.stringify([verb, group, resource, subresource, namespace]);
+}
