@@ -80,6 +80,8 @@ function record(pass: Pass, report: Report, status: StatusOutcome): void {
   }
   context.onDecisions(key, {
     children: decisions,
-    status: status.kind === 'gone' ? 'unchanged' : status.kind,
+    status: status.kind,
+    isReady: report.isReady,
+    problemCodes: report.problems.map(({ code }) => code),
   });
 }

@@ -16,6 +16,8 @@ export interface Report {
   readonly mapped: MappedStatus;
   /** Everything that stands in the way, of children and of the rest. */
   readonly problems: readonly Problem[];
+  /** The condition `Ready`. */
+  readonly isReady: boolean;
   readonly status: Readonly<Record<string, unknown>>;
 }
 
@@ -43,6 +45,7 @@ function reportOf(pass: Pass, { entries, mapped }: Pick<Report, 'entries' | 'map
     entries,
     mapped,
     problems: [...problems, ...entries.flatMap(({ problem }) => problem ?? [])],
+    isReady: summary.reason === 'AllReady',
     status: {
       ...mapped.fields,
       observedGeneration: resource.metadata.generation ?? 0,
