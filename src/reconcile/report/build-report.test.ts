@@ -208,6 +208,6 @@ describe('reconcile/report', () => {
     // The cache still has the first one.
     assert.deepEqual(await world.runOne(key), { kind: 'done' });
     assert.deepEqual(world.status('a'), {});
-    assert.equal(world.decisions.get(key)?.status, 'unchanged');
+    assert.equal(world.decisions.get(key)?.status, 'gone');
   });
 });
