@@ -20,6 +20,7 @@ import type {
   Cluster,
   DeleteOptions,
   EventRecorder,
+  FieldOwner,
   Informer,
   InformerQuery,
   KindSchema,
@@ -128,6 +129,14 @@ class UndiciCluster implements KubeCluster {
     signal: AbortSignal,
   ): Promise<StoredObject | undefined> {
     return this.#writer.get(ref, options, signal);
+  }
+
+  fieldOwners(
+    ref: ObjectRef,
+    options: WriteOptions,
+    signal: AbortSignal,
+  ): Promise<readonly FieldOwner[]> {
+    return this.#writer.fieldOwners(ref, options, signal);
   }
 
   async apply(

@@ -13,6 +13,7 @@ export type {
   Discovery,
   EventInput,
   EventRecorder,
+  FieldOwner,
   Flow,
   Informer,
   InformerQuery,

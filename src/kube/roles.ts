@@ -91,6 +91,26 @@ export interface Reader {
     options: WriteOptions,
     signal: AbortSignal,
   ): Promise<StoredObject | undefined>;
+  /**
+   * GET of an object for its `metadata.managedFields`, which the cache does not keep. None for 404. The object enters the cache as
+   * with {@link Reader.get}.
+   * @throws KubeError for every other failure.
+   */
+  fieldOwners(
+    ref: ObjectRef,
+    options: WriteOptions,
+    signal: AbortSignal,
+  ): Promise<readonly FieldOwner[]>;
+}
+
+/** An entry of `metadata.managedFields`. */
+export interface FieldOwner {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  /** Left out: the main resource. */
+  readonly subresource?: string;
+  /** What it manages, as FieldsV1: `{ "f:spec": { "f:replicas": {} } }`. */
+  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** Writes of whole intents. Answers are stored at once in every informer that selects the object (write-through). */

@@ -184,4 +184,40 @@ describe('kube/writer', () => {
     await assert.rejects(writer.apply(object(), applied, never), { code: 'unexpected' });
     assert.deepEqual(story, ['begin ns/a', 'PATCH', 'end']);
   });
+
+  test('tells who manages which fields, of what the server answers anew', async () => {
+    const managedFields = [
+      {
+        manager: 'kubectl-edit',
+        operation: 'Update',
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:data': { 'f:a': {} } },
+      },
+      {
+        manager: 'homeostat/podset',
+        operation: 'Apply',
+        subresource: 'status',
+        fieldsV1: { 'f:status': {} },
+      },
+      { manager: 'odd' },
+    ];
+    const { writer } = setUp(() => ({
+      status: 200,
+      body: object({ uid: 'u', resourceVersion: '7', managedFields }),
+    }));
+    assert.deepEqual(await writer.fieldOwners(ref, { flow, pass }, never), [
+      { manager: 'kubectl-edit', operation: 'Update', fields: { 'f:data': { 'f:a': {} } } },
+      {
+        manager: 'homeostat/podset',
+        operation: 'Apply',
+        subresource: 'status',
+        fields: { 'f:status': {} },
+      },
+    ]);
+  });
+
+  test('nobody manages what is not there', async () => {
+    const { writer } = setUp(() => failing('not-found'));
+    assert.deepEqual(await writer.fieldOwners(ref, { flow }, never), []);
+  });
 });

@@ -9,6 +9,7 @@ import type {
   ApplyOptions,
   ApplyResult,
   DeleteOptions,
+  FieldOwner,
   ObjectRef,
   Reader,
   ResourceType,
@@ -17,6 +18,7 @@ import type {
   Writer,
 } from '../roles.ts';
 import type { CachedDiscovery } from './discovery.ts';
+import { readFieldOwners } from './field-owners.ts';
 import { pathOf } from './paths.ts';
 
 export interface WriterOptions {
@@ -43,21 +45,20 @@ class WriteThroughWriter implements Reader, Writer {
 
   async get(
     ref: ObjectRef,
-    { flow, pass }: WriteOptions,
+    options: WriteOptions,
     signal: AbortSignal,
   ): Promise<StoredObject | undefined> {
-    const type = await this.#typeOf(ref, signal);
-    const path = pathOf(type, ref);
-    return this.#withTicket(ref, async (ticket) => {
-      try {
-        const { body } = await this.#api.request({ method: 'GET', path, flow }, signal);
-        return ticket.store(objectOf(body), pass);
-      } catch (error) {
-        if (!isKubeError(error, 'not-found')) throw error;
-        ticket.gone(undefined, pass);
-        return undefined;
-      }
-    });
+    const found = await this.#read(ref, options, signal);
+    return found?.stored;
+  }
+
+  async fieldOwners(
+    ref: ObjectRef,
+    options: WriteOptions,
+    signal: AbortSignal,
+  ): Promise<readonly FieldOwner[]> {
+    const found = await this.#read(ref, options, signal);
+    return found === undefined ? [] : readFieldOwners(found.object);
   }
 
   async apply(
@@ -116,6 +117,26 @@ class WriteThroughWriter implements Reader, Writer {
         ticket.gone(uid, pass);
         if (error.code === 'uid-mismatch') throw error;
         return 'gone';
+      }
+    });
+  }
+
+  async #read(
+    ref: ObjectRef,
+    { flow, pass }: WriteOptions,
+    signal: AbortSignal,
+  ): Promise<{ readonly object: KubeObject; readonly stored: StoredObject } | undefined> {
+    const type = await this.#typeOf(ref, signal);
+    const path = pathOf(type, ref);
+    return this.#withTicket(ref, async (ticket) => {
+      try {
+        const { body } = await this.#api.request({ method: 'GET', path, flow }, signal);
+        const object = objectOf(body);
+        return { object, stored: ticket.store(object, pass) };
+      } catch (error) {
+        if (!isKubeError(error, 'not-found')) throw error;
+        ticket.gone(undefined, pass);
+        return undefined;
       }
     });
   }

@@ -5,6 +5,7 @@ import type {
   Cluster,
   DeleteOptions,
   EventInput,
+  FieldOwner,
   Informer,
   InformerQuery,
   KubeError,
@@ -120,6 +121,11 @@ export class FakeCluster implements Cluster {
         else answer.store(stored, pass);
       },
     );
+  }
+
+  async fieldOwners({ gvk, namespace, name }: ObjectRef): Promise<readonly FieldOwner[]> {
+    this.#begin({ verb: 'get', kind: gvk.kind, name });
+    return this.server.fieldOwners(gvk, namespace, name);
   }
 
   async apply(manifest: KubeObject, options: ApplyOptions): Promise<ApplyResult> {

@@ -1,9 +1,21 @@
-import { KubeError, type ResourceType, type StoredObject } from '../../../src/kube/roles.ts';
+import {
+  type FieldOwner,
+  KubeError,
+  type ResourceType,
+  type StoredObject,
+} from '../../../src/kube/roles.ts';
 import { deepEqual } from '../../../src/util/deep-equal.ts';
 import { type Gvk, gvkKey, gvkOf } from '../../../src/util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../../src/util/json.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { keyOf } from '../../../src/util/object-key.ts';
+import {
+  changedLeaves,
+  conflictsOf,
+  fieldsOwnedBy,
+  type LeafOwners,
+  ownedLeaves,
+} from './leaf-owners.ts';
 
 /** One change as a watch tells it. */
 export interface ServerEvent {
@@ -18,6 +30,8 @@ interface Entry {
   readonly object: KubeObject;
   /** What each manager applied last, `/status` apart. */
   readonly intents: ReadonlyMap<string, KubeObject>;
+  /** Who set each value last. */
+  readonly owners: LeafOwners;
 }
 
 export interface ApplyInput {
@@ -58,6 +72,12 @@ export class FakeServer {
     return entry && storedOf(entry);
   }
 
+  /** As in `managedFields`, made of who set each value last. */
+  fieldOwners(gvk: Gvk, namespace: string | undefined, name: string): readonly FieldOwner[] {
+    const entry = this.#entries.get(slotOf(gvk, namespace, name));
+    return entry === undefined ? [] : fieldsOwnedBy(entry);
+  }
+
   list(gvk: Gvk): readonly StoredObject[] {
     const prefix = `${gvkKey(gvk)}|`;
     return [...this.#entries]
@@ -77,22 +97,27 @@ export class FakeServer {
     const scope = status ? `${manager}#status` : manager;
     const intent = status ? onlyStatus(manifest) : withoutGuards(manifest);
     const merged = mergeIntent(before.object, before.intents.get(scope), intent);
-    if (!force && !deepEqual(merged, before.object)) {
-      throw new KubeError('field-conflict', 'Apply failed with 1 conflict', { status: 409 });
+    const causes = force ? [] : conflictsOf({ before, intent, manager: scope });
+    if (causes.length > 0) {
+      throw new KubeError('field-conflict', 'Apply failed with conflicts', { status: 409, causes });
     }
     const intents = new Map([...before.intents, [scope, intent]]);
     const next = status
       ? { ...before.object, status: merged.status }
       : withStatusOf(merged, before.object);
-    return { stored: this.#write(slot, before, { object: next, intents }), created: false };
+    const owners = changedLeaves(before, next, scope);
+    return { stored: this.#write(slot, before, { object: next, intents, owners }), created: false };
   }
 
   /** A POST or PUT by somebody else: the whole object, keeping what the server keeps. */
-  put(object: KubeObject): StoredObject {
+  put(object: KubeObject, manager = 'somebody'): StoredObject {
     const slot = slotOfObject(object);
     const before = this.#entries.get(slot);
-    const entry = { object, intents: before?.intents ?? new Map<string, KubeObject>() };
-    if (before === undefined) return this.#insert(slot, entry);
+    if (before === undefined) {
+      const owners = ownedLeaves(object, manager);
+      return this.#insert(slot, { object, intents: new Map(), owners });
+    }
+    const entry = { intents: before.intents, owners: changedLeaves(before, object, manager) };
     const { uid, creationTimestamp } = before.object.metadata;
     const metadata = {
       ...object.metadata,
@@ -134,10 +159,12 @@ export class FakeServer {
       throw new KubeError('uid-mismatch', 'Precondition failed: uid', { status: 409 });
     }
     const object = withoutGuards(manifest);
-    return this.#insert(slotOfObject(manifest), { object, intents: new Map([[manager, object]]) });
+    const owners = ownedLeaves(object, manager);
+    const intents = new Map([[manager, object]]);
+    return this.#insert(slotOfObject(manifest), { object, intents, owners });
   }
 
-  #insert(slot: string, { object, intents }: Entry): StoredObject {
+  #insert(slot: string, { object, intents, owners }: Entry): StoredObject {
     this.#uids += 1;
     const metadata = {
       ...object.metadata,
@@ -145,7 +172,7 @@ export class FakeServer {
       generation: 1,
       creationTimestamp: '2026-01-01T00:00:00Z',
     };
-    return this.#store(slot, undefined, { object: { ...object, metadata }, intents });
+    return this.#store(slot, undefined, { object: { ...object, metadata }, intents, owners });
   }
 
   #write(slot: string, before: Entry, next: Entry): StoredObject {
@@ -159,7 +186,7 @@ export class FakeServer {
     };
     const object = { ...next.object, metadata };
     if (deepEqual(object, before.object)) {
-      this.#entries.set(slot, { object: before.object, intents: next.intents });
+      this.#entries.set(slot, { ...next, object: before.object });
       return storedOf({ ...before, intents: next.intents });
     }
     const isGone =
@@ -170,10 +197,10 @@ export class FakeServer {
     return stored;
   }
 
-  #store(slot: string, before: Entry | undefined, { object, intents }: Entry): StoredObject {
+  #store(slot: string, before: Entry | undefined, next: Entry): StoredObject {
     this.#version += 1;
-    const metadata = { ...object.metadata, resourceVersion: this.version };
-    const entry = { object: { ...object, metadata }, intents };
+    const metadata = { ...next.object.metadata, resourceVersion: this.version };
+    const entry = { ...next, object: { ...next.object, metadata } };
     this.#entries.set(slot, entry);
     const after = storedOf(entry);
     this.#tell({ after, deleted: false, ...(before && { before: storedOf(before) }) });

@@ -1,0 +1,75 @@
+import type { FieldOwner, StatusCause } from '../../../src/kube/roles.ts';
+import { deepEqual } from '../../../src/util/deep-equal.ts';
+import { isJsonObject } from '../../../src/util/json.ts';
+import type { KubeObject } from '../../../src/util/kube-object.ts';
+
+/** Who set each value last: by the steps to it, joined by a line feed. Lists are values. */
+export type LeafOwners = ReadonlyMap<string, string>;
+
+interface Owned {
+  readonly object: KubeObject;
+  readonly owners: LeafOwners;
+  readonly intents: ReadonlyMap<string, KubeObject>;
+}
+
+/** Identity, and what the server or several managers write together, is nobody's. */
+const nobodys = /^(?:apiVersion|kind|metadata(?!\n(?:labels|annotations)\n)|status\nconditions)/;
+
+/** All values of a new object. */
+export function ownedLeaves(object: KubeObject, manager: string): LeafOwners {
+  return new Map([...leavesOf(object)].map(([path]) => [path, manager]));
+}
+
+/** Owners after a write: whoever changed a value has it. */
+export function changedLeaves(before: Owned, after: KubeObject, manager: string): LeafOwners {
+  const owners = new Map<string, string>();
+  const old = leavesOf(before.object);
+  for (const [path, value] of leavesOf(after)) {
+    const isSame = deepEqual(old.get(path), value);
+    owners.set(path, isSame ? (before.owners.get(path) ?? manager) : manager);
+  }
+  return owners;
+}
+
+/** What an apply without force is refused for: another's value that it would change. */
+export function conflictsOf(apply: {
+  readonly before: Owned;
+  readonly intent: KubeObject;
+  readonly manager: string;
+}): readonly StatusCause[] {
+  const { before, intent, manager } = apply;
+  const live = leavesOf(before.object);
+  return [...leavesOf(intent)].flatMap(([path, value]) => {
+    const owner = before.owners.get(path);
+    if (owner === undefined || owner === manager || deepEqual(live.get(path), value)) return [];
+    const field = `.${path.replaceAll('\n', '.')}`;
+    const message = `conflict with "${owner}" using v1`;
+    return [{ reason: 'FieldManagerConflict', message, field, manager: owner }];
+  });
+}
+
+/** The owners as managers with their fields. */
+export function fieldsOwnedBy({ owners, intents }: Owned): readonly FieldOwner[] {
+  return [...new Set(owners.values())].map((manager) => {
+    const fields: Record<string, unknown> = {};
+    for (const [path, owner] of owners) if (owner === manager) addField(fields, path.split('\n'));
+    return { manager, operation: intents.has(manager) ? 'Apply' : 'Update', fields };
+  });
+}
+
+function addField(fields: Record<string, unknown>, [step, ...rest]: readonly string[]): void {
+  if (step === undefined) return;
+  const below = (fields[`f:${step}`] ?? {}) as Record<string, unknown>;
+  fields[`f:${step}`] = below;
+  addField(below, rest);
+}
+
+function leavesOf(value: unknown, path = ''): Map<string, unknown> {
+  if (nobodys.test(path) && !isJsonObject(value)) return new Map();
+  if (!isJsonObject(value)) return new Map([[path, value]]);
+  return new Map(
+    Object.entries(value).flatMap(([key, field]) => [
+      ...leavesOf(field, path === '' ? key : `${path}\n${key}`),
+    ]),
+  );
+}
