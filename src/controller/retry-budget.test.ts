@@ -33,6 +33,31 @@ describe('controller/retry-budget', () => {
     assert.equal(clock.pending, 0);
   });
 
+  test('a burst is spread, and the next retry after one that went well is not', async () => {
+    const clock = new FakeClock();
+    const released: string[] = [];
+    const onRelease = (key: string) => void released.push(key);
+    const budget = new RetryBudget({
+      clock,
+      perSecond: 10,
+      burst: 5,
+      atOnce: 1,
+      spacingMs: 20,
+      onRelease,
+    });
+    for (const key of ['a', 'b', 'c', 'd']) budget.ask(key);
+    assert.deepEqual(released, ['a']);
+    await clock.advance(19);
+    assert.deepEqual(released, ['a']);
+    await clock.advance(1);
+    assert.deepEqual(released, ['a', 'b']);
+    budget.giveBack();
+    assert.deepEqual(released, ['a', 'b', 'c']);
+    await clock.advance(20);
+    assert.deepEqual(released, ['a', 'b', 'c', 'd']);
+    assert.equal(clock.pending, 0);
+  });
+
   test('nobody passes a key that is held', () => {
     const { released, budget, ask } = setUp(10, 1);
     ask('a', 'b');

@@ -4,28 +4,36 @@ export interface RetryBudgetOptions {
   readonly clock: Clock;
   /** Retries per second in the long run. */
   readonly perSecond: number;
-  /** Retries at once after a quiet time. */
+  /** Retries that may follow each other after a quiet time: the first `atOnce` at once, the others `spacingMs` apart. */
   readonly burst: number;
+  /** @default all of the burst */
+  readonly atOnce?: number;
+  /** Between two retries at least, in ms. @default 0 */
+  readonly spacingMs?: number;
   /** Called when a key may go: at once within {@link RetryBudget.ask}, or later for one that was held. */
   readonly onRelease: (key: string, wasHeld: boolean) => void;
 }
 
 /**
  * How often the troubled keys of one controller may be tried, all together: however many resources fail or do not come to
- * rest, what they cost the others is bounded. A token bucket; keys without a token are held in order of arrival. A retry that
- * goes well gives its token back, so that trouble which is over is worked off at full speed.
+ * rest, what they cost the others is bounded. A token bucket whose bursts are spread a little; keys that must wait are held in
+ * order of arrival. A retry that goes well gives its token back and lets the next one go at once, so that trouble which is over
+ * is worked off at full speed.
  */
 export class RetryBudget {
   readonly #options: RetryBudgetOptions;
   readonly #held = new Set<string>();
   #tokens: number;
   #countedAtMs: number;
+  /** When the next retry may go, as far as the spacing is concerned. */
+  #nextAtMs: number;
   #cancelTimer: (() => void) | undefined;
 
   constructor(options: RetryBudgetOptions) {
     this.#options = options;
     this.#tokens = options.burst;
     this.#countedAtMs = options.clock.monotonicMs();
+    this.#nextAtMs = this.#countedAtMs;
   }
 
   /** Keys that wait for a token. */
@@ -36,13 +44,12 @@ export class RetryBudget {
   /** Releases the key at once, or holds it until there is a token. */
   ask(key: string): void {
     this.#refill();
-    if (this.#held.size > 0 || this.#tokens < 1) {
-      this.#held.add(key);
-      this.#schedule();
+    if (this.#held.size === 0 && this.#mayRelease()) {
+      this.#release(key, false);
       return;
     }
-    this.#tokens -= 1;
-    this.#options.onRelease(key, false);
+    this.#held.add(key);
+    this.#schedule();
   }
 
   /** A held key needs no token any more: it runs for another reason, or not at all. */
@@ -55,6 +62,7 @@ export class RetryBudget {
   giveBack(): void {
     this.#refill();
     this.#tokens = Math.min(this.#options.burst, this.#tokens + 1);
+    this.#nextAtMs = this.#countedAtMs;
     this.#releaseHeld();
   }
 
@@ -64,6 +72,20 @@ export class RetryBudget {
     this.#held.clear();
     this.#tokens = this.#options.burst;
     this.#countedAtMs = this.#options.clock.monotonicMs();
+    this.#nextAtMs = this.#countedAtMs;
+  }
+
+  #mayRelease(): boolean {
+    const { burst, atOnce = burst } = this.#options;
+    if (this.#tokens < 1) return false;
+    return this.#tokens > burst - atOnce || this.#countedAtMs >= this.#nextAtMs;
+  }
+
+  #release(key: string, wasHeld: boolean): void {
+    const { onRelease, spacingMs = 0 } = this.#options;
+    this.#tokens -= 1;
+    this.#nextAtMs = this.#countedAtMs + spacingMs;
+    onRelease(key, wasHeld);
   }
 
   #refill(): void {
@@ -76,10 +98,9 @@ export class RetryBudget {
 
   #releaseHeld(): void {
     for (const key of this.#held) {
-      if (this.#tokens < 1) break;
-      this.#tokens -= 1;
+      if (!this.#mayRelease()) break;
       this.#held.delete(key);
-      this.#options.onRelease(key, true);
+      this.#release(key, true);
     }
     if (this.#held.size === 0) this.#stopTimer();
     else this.#schedule();
@@ -89,7 +110,8 @@ export class RetryBudget {
     if (this.#cancelTimer !== undefined) return;
     const { clock, perSecond } = this.#options;
     // Rounded up: a timer that fires a hair too early would find nothing and be set again.
-    const delayMs = Math.max(1, Math.ceil(((1 - this.#tokens) * 1_000) / perSecond));
+    const tokenMs = Math.ceil(((1 - this.#tokens) * 1_000) / perSecond);
+    const delayMs = Math.max(1, tokenMs, Math.ceil(this.#nextAtMs - this.#countedAtMs));
     this.#cancelTimer = clock.after(delayMs, () => {
       this.#cancelTimer = undefined;
       this.#refill();

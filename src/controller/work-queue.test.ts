@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { freshMetrics } from '../../test/support/silent-telemetry.ts';
-import { WorkQueue } from './work-queue.ts';
+import { WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
-function setUp() {
+function setUp(options: Partial<WorkQueueOptions> = {}) {
   const clock = new FakeClock();
   const metrics = freshMetrics();
-  return { clock, metrics, queue: new WorkQueue({ name: 'q', clock, metrics }) };
+  return { clock, metrics, queue: new WorkQueue({ name: 'q', clock, metrics, ...options }) };
 }
 
 /** Takes all that is ready now. */
@@ -198,7 +198,7 @@ describe('controller/work-queue', () => {
     }
 
     test('of many failing keys a burst is retried at once, the others ten a second', async () => {
-      const { queue, clock } = setUp();
+      const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
       assert.equal((await workAll(queue, () => {})).length, 100);
@@ -206,8 +206,17 @@ describe('controller/work-queue', () => {
       assert.equal((await workAll(queue, () => {})).length, 10);
     });
 
-    test('when the trouble is over the others follow at once', async () => {
+    test('a burst is spread: ten at once, then one each 20 ms', async () => {
       const { queue, clock } = setUp();
+      for (const key of many) queue.addRateLimited(key);
+      await clock.advance(5);
+      assert.equal((await workAll(queue, () => {})).length, 10);
+      await clock.advance(100);
+      assert.equal((await workAll(queue, () => {})).length, 5);
+    });
+
+    test('when the trouble is over the others follow at once', async () => {
+      const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
       const keys = await workAll(queue, (key) => queue.succeeded(key));
@@ -215,7 +224,7 @@ describe('controller/work-queue', () => {
     });
 
     test('an event wakes a held key at once, and its retry is dropped', async () => {
-      const { queue, clock } = setUp();
+      const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
       await workAll(queue, () => {});
@@ -229,7 +238,7 @@ describe('controller/work-queue', () => {
     });
 
     test('events go before retries that were held', async () => {
-      const { queue, clock } = setUp();
+      const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
       await workAll(queue, () => {});
@@ -239,7 +248,7 @@ describe('controller/work-queue', () => {
     });
 
     test('the end of an outage is the end of all waiting', async () => {
-      const { queue, clock } = setUp();
+      const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
       await workAll(queue, () => {});
@@ -249,7 +258,7 @@ describe('controller/work-queue', () => {
     });
 
     test('nothing is held after the shutdown', async () => {
-      const { queue, clock } = setUp();
+      const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
       queue.shutDown();

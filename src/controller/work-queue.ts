@@ -17,8 +17,12 @@ export interface WorkQueueOptions {
   readonly maxDelayMs?: number;
   /** Retries of all keys together, per second in the long run. @default 10 */
   readonly retriesPerSecond?: number;
-  /** Retries of all keys together that may go at once after a quiet time. @default 100 */
+  /** Retries of all keys together that may follow each other after a quiet time. @default 100 */
   readonly retryBurst?: number;
+  /** So many of these go at once, @default 10 */
+  readonly retriesAtOnce?: number;
+  /** and the others so long after each other, in ms. @default 20 */
+  readonly retrySpacingMs?: number;
 }
 
 /**
@@ -47,8 +51,9 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     const { name, clock, metrics, baseDelayMs = 5, maxDelayMs = 1_000_000 } = options;
-    // What controller-runtime allows a controller.
+    // Rate and burst are what controller-runtime allows a controller.
     const { retriesPerSecond = 10, retryBurst = 100 } = options;
+    const { retriesAtOnce = 10, retrySpacingMs = 20 } = options;
     this.#clock = clock;
     this.#delays = { baseDelayMs, maxDelayMs };
     this.#metrics = createQueueMetrics(metrics, name);
@@ -56,6 +61,8 @@ export class WorkQueue {
       clock,
       perSecond: retriesPerSecond,
       burst: retryBurst,
+      atOnce: retriesAtOnce,
+      spacingMs: retrySpacingMs,
       onRelease: (key, wasHeld) => this.#retry(key, wasHeld),
     });
   }
