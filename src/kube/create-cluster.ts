@@ -60,8 +60,8 @@ export interface KubeCluster extends Cluster {
   fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
   /** Calls back whenever a server that had not answered answers again. Returns the unsubscribe function. */
   onReachable(listener: () => void): () => void;
-  /** Does the server answer? False while a list or watch got no answer when it was last tried. */
-  readonly isReachable: boolean;
+  /** How long the server has not answered, or not let us in, in ms; 0 while it does. */
+  readonly unreachableForMs: number;
   /**
    * To be called when the CRD of a kind was installed or changed: discovery asks again, informers that wait for a kind try at
    * once, and those of this kind list anew (a watch opened earlier goes on delivering objects pruned by the old schema).
@@ -178,8 +178,8 @@ class UndiciCluster implements KubeCluster {
     return this.#informers.onReachable(listener);
   }
 
-  get isReachable(): boolean {
-    return this.#informers.isReachable;
+  get unreachableForMs(): number {
+    return this.#client.unreachableForMs;
   }
 
   kindChanged(gvk: Gvk): void {

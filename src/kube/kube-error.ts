@@ -74,6 +74,9 @@ export interface KubeErrorOptions {
   readonly cause?: unknown;
 }
 
+/** Without an answer, these. */
+const silences: ReadonlySet<KubeErrorCode> = new Set(['unavailable', 'timeout', 'connection-lost']);
+
 /** A failed request. Only `kube/errors.ts` looks inside Status bodies and transport errors; everyone else reads `code`. */
 export class KubeError extends HomeostatError<KubeErrorCode> {
   readonly status: number;
@@ -99,6 +102,12 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
       ((this.code === 'forbidden' || this.code === 'denied') &&
         this.retryAfterSeconds === undefined)
     );
+  }
+
+  /** There is no server, or it lets nobody in: the request itself is not to blame. */
+  get isSilence(): boolean {
+    // A 503 is an answer.
+    return this.code === 'unauthorized' || (this.status === 0 && silences.has(this.code));
   }
 
   /** Fields that the server does not let change in an object that exists: only a new object can have the wanted value. */

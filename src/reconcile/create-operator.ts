@@ -1,16 +1,13 @@
 import type { Outcome } from '../controller/index.ts';
 import type { KubeError } from '../kube/roles.ts';
-import type { MetricRegistry } from '../telemetry/roles.ts';
+import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/roles.ts';
 import type { OperatorContext, PassMetrics } from './context.ts';
-import type { Operator, OperatorOptions } from './operator.ts';
+import type { Operator, OperatorOptions, Readiness } from './operator.ts';
 import { runPass } from './pass/run-pass.ts';
 import type { ResourceState } from './resource-state.ts';
 import { MissingRights } from './wake/missing-rights.ts';
 import type { Waker } from './wake/waker.ts';
 import { Watches } from './wake/watches.ts';
-
-/** Results of one child in one pass, as `homeostat_applies_total` counts them. */
-const applyResults = ['created', 'changed', 'noop', 'skipped', 'conflict', 'failed'] as const;
 
 /**
  * Makes the reconciler of one definition. Nothing is watched before {@link Operator.start}.
@@ -31,6 +28,15 @@ class PlanOperator implements Operator {
 
   get instances(): number {
     return this.#context?.watches.resources.keys.size ?? 0;
+  }
+
+  readiness(): Readiness {
+    const counts = { ready: 0, unready: 0 };
+    for (const { isReady } of this.#states.values()) {
+      if (isReady !== undefined) counts[isReady ? 'ready' : 'unready'] += 1;
+    }
+    const unknown = Math.max(0, this.instances - counts.ready - counts.unready);
+    return { ...counts, unknown };
   }
 
   keys(): Iterable<string> {
@@ -104,11 +110,9 @@ class PlanOperator implements Operator {
 }
 
 function createPassMetrics(registry: MetricRegistry, definition: string): PassMetrics {
-  const applies = registry.counter({
-    name: 'homeostat_applies_total',
-    help: 'What became of the children of all passes.',
-    labels: ['definition', 'result'],
-  });
-  for (const result of applyResults) applies.increment([definition, result], 0);
+  const applies = registry.counter(metricCatalogue.applies);
+  for (const series of seriesOf(metricCatalogue.applies, { definition })) {
+    applies.increment(series, 0);
+  }
   return { applies };
 }

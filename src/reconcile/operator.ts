@@ -38,4 +38,13 @@ export interface Operator extends Reconciler {
   keys(): Iterable<string>;
   /** How many resources it knows. */
   readonly instances: number;
+  /** How many of them are ready, are not, and have not run yet. */
+  readiness(): Readiness;
+}
+
+/** Resources by their condition `Ready`. */
+export interface Readiness {
+  readonly ready: number;
+  readonly unready: number;
+  readonly unknown: number;
 }

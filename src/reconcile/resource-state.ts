@@ -22,6 +22,8 @@ export interface ResourceState {
   statusMade: string | undefined;
   /** Set while the server does not take the author's status fields. */
   statusRefused: StatusRefusal | undefined;
+  /** What the last pass has said of `Ready`; undefined before the first. */
+  isReady: boolean | undefined;
   readonly followUps: FollowUps;
 }
 
@@ -69,6 +71,7 @@ export function createResourceState(uid: string): ResourceState {
     told: new Map(),
     statusMade: undefined,
     statusRefused: undefined,
+    isReady: undefined,
     followUps: { path: '', count: 0, withoutRest: 0, wokenFromOutside: false },
   };
 }

@@ -71,6 +71,7 @@ function stateOf({ states }: OperatorContext, key: string, resource: KubeObject)
 /** Tells of the pass: Events and log lines for what has changed, the decision record for everybody else. */
 function record(pass: Pass, report: Report, status: StatusOutcome): void {
   const { context, key } = pass;
+  pass.state.isReady = report.isReady;
   tellFailures(pass, report, status);
   const decisions = report.entries.map(({ decision }) => decision);
   const count = (kind: string) => decisions.filter(({ verdict }) => verdict.kind === kind).length;
