@@ -6,8 +6,8 @@ import { startHealthServer } from './health-server.ts';
 
 function viewOf(...states: DefinitionState[]): RuntimeView {
   return {
-    isReachable: true,
-    isReady: states.every(({ kind }) => kind !== 'starting'),
+    unreachableForMs: 0,
+    isStopping: false,
     definitions: states.map((state, index) => ({
       name: `d${index}`,
       revision: '0123456789',
@@ -39,24 +39,76 @@ async function withServer(view: RuntimeView, use: (url: string) => Promise<void>
 }
 
 describe('http/health-server', () => {
-  test('is healthy, and not ready while a definition starts', async () => {
-    await withServer(viewOf({ kind: 'running' }, { kind: 'starting' }), async (url) => {
-      assert.equal((await fetch(`${url}/healthz`)).status, 200);
-      const response = await fetch(`${url}/readyz?verbose`);
-      assert.equal(response.status, 503);
-      assert.equal(
-        await response.text(),
-        '[+]api-server\n[+]d0 running\n[-]d1 starting\nnot ready\n',
-      );
+  test('is healthy, and not ready while definitions start or list', async () => {
+    await withServer(
+      viewOf({ kind: 'running' }, { kind: 'starting' }, { kind: 'syncing' }),
+      async (url) => {
+        const health = await fetch(`${url}/healthz`);
+        assert.deepEqual([health.status, await health.text()], [200, 'ok\n']);
+        const response = await fetch(`${url}/readyz`);
+        assert.equal(response.status, 503);
+        const lines = [
+          '[+]api-server ok',
+          '[-]definitions failed: starting: d1',
+          '[-]informers failed: syncing: d2',
+          '[+]shutdown ok',
+          '  [+]d0 running',
+          '  [-]d1 starting',
+          '  [-]d2 syncing',
+          'readyz check failed',
+        ];
+        assert.equal(await response.text(), `${lines.join('\n')}\n`);
+      },
+    );
+  });
+
+  test('is ready when definitions are refused or fail, and says why they do', async () => {
+    const refused = { kind: 'refused', message: 'no', diagnostics: [] } as const;
+    const failing = { kind: 'failing', message: 'forbidden' } as const;
+    await withServer(viewOf({ kind: 'running' }, refused, failing), async (url) => {
+      const brief = await fetch(`${url}/readyz`);
+      assert.deepEqual([brief.status, await brief.text()], [200, 'ok\n']);
+      const text = await (await fetch(`${url}/readyz?verbose`)).text();
+      assert.match(text, /^ {2}\[!\]d1 refused: no\n {2}\[!\]d2 failing: forbidden$/m);
+      assert.match(text, /^readyz check passed$/m);
     });
   });
 
-  test('is ready when a definition is refused', async () => {
-    const refused = { kind: 'refused', message: 'no', diagnostics: [] } as const;
-    await withServer(viewOf({ kind: 'running' }, refused), async (url) => {
-      const response = await fetch(`${url}/readyz?verbose`);
-      assert.equal(response.status, 200);
-      assert.equal(await response.text(), '[+]api-server\n[+]d0 running\n[!]d1 refused: no\nok\n');
+  for (const [unreachableForMs, status] of [
+    [14_999, 200],
+    [15_000, 503],
+  ] as const) {
+    test(`an API server that is silent for ${unreachableForMs} ms makes it ${status}`, async () => {
+      const view = { ...viewOf({ kind: 'running' }), unreachableForMs };
+      await withServer(view, async (url) => {
+        const response = await fetch(`${url}/readyz/api-server`);
+        assert.equal(response.status, status);
+        if (status === 200) return;
+        assert.match(await response.text(), /^\[-\]api-server failed: no answer for 15 s$/m);
+      });
+    });
+  }
+
+  test('a process that stops is not ready', async () => {
+    await withServer({ ...viewOf({ kind: 'running' }), isStopping: true }, async (url) => {
+      assert.equal((await fetch(`${url}/readyz`)).status, 503);
+      assert.equal((await fetch(`${url}/healthz`)).status, 200);
+    });
+  });
+
+  test('checks can be asked for one by one and left out', async () => {
+    const view = { ...viewOf({ kind: 'starting' }), unreachableForMs: 60_000 };
+    await withServer(view, async (url) => {
+      const statusOf = async (path: string) => (await fetch(`${url}${path}`)).status;
+      assert.equal(await statusOf('/readyz/informers'), 200);
+      assert.equal(await statusOf('/readyz/definitions'), 503);
+      assert.equal(await statusOf('/readyz/nothing'), 404);
+      assert.equal(await statusOf('/readyz?exclude=api-server'), 503);
+      assert.equal(await statusOf('/readyz?exclude=api-server&exclude=definitions'), 200);
+      const verbose = await fetch(`${url}/readyz?verbose&exclude=api-server&exclude=typo`);
+      const text = await verbose.text();
+      assert.match(text, /^\[\+\]api-server excluded: no answer for 60 s$/m);
+      assert.match(text, /^warn: there is no check "typo" to exclude$/m);
     });
   });
 

@@ -1,8 +1,10 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { type Express } from 'express';
-import type { DefinitionView, RuntimeView } from '../runtime/index.ts';
+import express, { type Express, type Request, type Response } from 'express';
+import type { RuntimeView } from '../runtime/index.ts';
 import type { ReadableMetricRegistry } from '../telemetry/index.ts';
+import { type CheckPage, type CheckQuery, checkPage } from './check-page.ts';
+import { type Check, definitionLine, readinessChecks } from './readiness.ts';
 
 export interface HealthServerOptions {
   /** Address to listen on. */
@@ -22,7 +24,8 @@ export interface HealthServer {
 }
 
 /**
- * Serves `/healthz` (the event loop turns), `/readyz` (the API server answers and every definition runs or is refused; `?verbose` lists them with what stands in their way) and `/metrics`.
+ * Serves `/healthz` (the event loop turns), `/readyz` with `/readyz/<check>` (see {@link readinessChecks}; `?verbose` lists checks and
+ * definitions, `?exclude=<check>` leaves one out) and `/metrics`.
  * @throws Error of `node:net` when the address cannot be had (`EADDRINUSE`, ...)
  */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
@@ -41,18 +44,21 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
 function createApp({ metrics, view, observe }: HealthServerOptions): Express {
   const app = express();
   app.disable('x-powered-by');
-  app.get('/healthz', (_request, response) => {
-    response.type('text/plain').send('ok\n');
+  // That it answers at all is the check: the event loop turns.
+  const ping: readonly Check[] = [{ name: 'ping' }];
+  app.get('/healthz', (request, response) => {
+    send(response, checkPage('healthz', ping, queryOf(request)));
   });
   app.get('/readyz', (request, response) => {
-    const { isReady, isReachable, definitions } = view();
-    const lines = [`[${isReachable ? '+' : '-'}]api-server\n`, ...definitions.map(lineOf)];
-    const verdict = isReady ? 'ok\n' : 'not ready\n';
-    const isVerbose = request.query.verbose !== undefined;
-    response
-      .status(isReady ? 200 : 503)
-      .type('text/plain')
-      .send(isVerbose ? lines.join('') + verdict : verdict);
+    const now = view();
+    const details = now.definitions.map(definitionLine);
+    send(response, checkPage('readyz', readinessChecks(now), { ...queryOf(request), details }));
+  });
+  app.get('/readyz/:check', (request, response) => {
+    const { check } = request.params;
+    const checks = readinessChecks(view()).filter(({ name }) => name === check);
+    if (checks.length === 0) response.status(404).type('text/plain').send('no such check\n');
+    else send(response, checkPage(`readyz/${check}`, checks, queryOf(request)));
   });
   app.get('/metrics', async (_request, response) => {
     observe();
@@ -61,16 +67,14 @@ function createApp({ metrics, view, observe }: HealthServerOptions): Express {
   return app;
 }
 
-/** `[+]` runs, `[!]` has something in its way that is its own (and readiness does not depend on), `[-]` holds readiness back. */
-function lineOf({ name, state, problems }: DefinitionView): string {
-  const why = 'message' in state ? [state.message] : problems;
-  const mark = markOf(state.kind, why.length > 0);
-  return `[${mark}]${name} ${[state.kind, ...why].join(': ')}\n`;
+function queryOf({ query }: Request): CheckQuery {
+  const { verbose, exclude = [] } = query;
+  const excluded = (Array.isArray(exclude) ? exclude : [exclude]).map(String);
+  return { isVerbose: verbose !== undefined, excluded };
 }
 
-function markOf(state: DefinitionView['state']['kind'], isHindered: boolean): '+' | '!' | '-' {
-  if (state !== 'running' && state !== 'refused') return '-';
-  return isHindered ? '!' : '+';
+function send(response: Response, { status, text }: CheckPage): void {
+  response.status(status).type('text/plain').set('cache-control', 'no-store').send(text);
 }
 
 function listen(app: Express, { host, port }: HealthServerOptions): Promise<Server> {

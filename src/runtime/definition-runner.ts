@@ -1,6 +1,7 @@
 import { compile, type OperatorPlan } from '../compile/index.ts';
 import { Controller } from '../controller/index.ts';
 import type { Diagnostic, LocatedDefinition } from '../definition/index.ts';
+import { KubeError } from '../kube/roles.ts';
 import { createOperator, type Operator } from '../reconcile/index.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import { backoffMs } from '../util/backoff.ts';
@@ -10,6 +11,7 @@ import { apiVersionOf, type Gvk, gvkKey } from '../util/gvk.ts';
 import type { Random } from '../util/random.ts';
 import { fetchSchemas } from './cluster-schemas.ts';
 import { installCrd, whenCrdLost } from './crd-installer.ts';
+import { DefinitionMetrics } from './definition-metrics.ts';
 import type { DefinitionState, DefinitionView } from './definition-view.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 
@@ -45,6 +47,7 @@ const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 export class DefinitionRunner {
   readonly #options: DefinitionRunnerOptions;
   readonly #logger: Logger;
+  readonly #metrics: DefinitionMetrics;
   #state: DefinitionState = { kind: 'starting' };
   #operator: Operator | undefined;
   #controller: Controller | undefined;
@@ -53,6 +56,7 @@ export class DefinitionRunner {
     this.#options = options;
     const { name, revision } = options.located.definition;
     this.#logger = options.logger.child({ definition: name, revision });
+    this.#metrics = new DefinitionMetrics(options.metrics, name);
   }
 
   get view(): DefinitionView {
@@ -72,6 +76,7 @@ export class DefinitionRunner {
   /** Brings gauges up to date, for a scrape. */
   observe(): void {
     this.#controller?.observe();
+    this.#metrics.observe(this.view, this.#operator?.readiness());
   }
 
   /** Runs until the signal aborts and all passes have ended. Never rejects. */
@@ -85,12 +90,21 @@ export class DefinitionRunner {
           failures = 0;
         }
       } catch (error) {
-        if (signal.aborted) return;
-        this.#state = { kind: 'failing', message: messageOf(error) };
-        this.#logger.warn(failureFields(error), 'Definition cannot start, will retry');
+        if (signal.aborted) break;
+        this.#fail(error, failures);
       }
       await this.#options.clock.sleep(backoffMs(failures++, retry), signal).catch(() => {});
     }
+    await this.#metrics.forget();
+  }
+
+  #fail(error: unknown, failures: number): void {
+    // Without a server nothing can be said of the definition: it goes on starting.
+    const isOwnFault = !(error instanceof KubeError && error.isSilence);
+    if (isOwnFault) this.#state = { kind: 'failing', message: messageOf(error) };
+    // The first of a row is worth a look, the others are flow: the state tells what it is.
+    const level = failures === 0 ? 'warn' : 'debug';
+    this.#logger[level](failureFields(error), 'Definition cannot start, will retry');
   }
 
   /** Installs the CRD and compiles against the server's schemas. Undefined: refused, the state says why. */
@@ -125,6 +139,7 @@ export class DefinitionRunner {
       metrics,
       // A pass adds the definition's name itself.
       logger: this.#options.logger,
+      onDecisions: (_key, record) => this.#metrics.passed(record),
       enqueue: (key, priority) => controller.enqueue(key, priority),
     });
     const controller = new Controller({
@@ -145,6 +160,7 @@ export class DefinitionRunner {
     const ending = new AbortController();
     const end = () => ending.abort(signal.reason);
     signal.addEventListener('abort', end, { once: true });
+    this.#state = { kind: 'syncing' };
     try {
       await operator.start(signal);
       this.#tellRunning(operator);

@@ -1,6 +1,9 @@
 /** Where a definition stands, as data for health, logs and (later) its status. */
 export type DefinitionState =
+  /** Its CRD and its plan are being made. */
   | { readonly kind: 'starting' }
+  /** Its informers list for the first time. */
+  | { readonly kind: 'syncing' }
   | { readonly kind: 'running' }
   /** A decision, not a failure: a CRD that is not ours, fields that the server's schemas do not have. */
   | { readonly kind: 'refused'; readonly message: string; readonly diagnostics: readonly string[] }
@@ -23,9 +26,9 @@ export interface DefinitionView {
 }
 
 export interface RuntimeView {
-  /** Does the API server answer? */
-  readonly isReachable: boolean;
-  /** It does, and every definition has had its say: it runs or is refused. A bad definition does not make the process unready. */
-  readonly isReady: boolean;
+  /** How long the API server has not answered, in ms; 0 while it does. */
+  readonly unreachableForMs: number;
+  /** Has it been told to stop? */
+  readonly isStopping: boolean;
   readonly definitions: readonly DefinitionView[];
 }

@@ -1,9 +1,9 @@
 import type { LocatedDefinition } from '../definition/index.ts';
-import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
+import { type Logger, type MetricRegistry, metricCatalogue } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Random } from '../util/random.ts';
 import { DefinitionRunner } from './definition-runner.ts';
-import type { DefinitionView, RuntimeView } from './definition-view.ts';
+import type { RuntimeView } from './definition-view.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 
 export interface ManagerOptions {
@@ -31,29 +31,29 @@ export function createManager({ definitions, metrics, ...shared }: ManagerOption
   const runners = definitions.map(
     (located) => new DefinitionRunner({ located, metrics, ...shared }),
   );
-  const states = metrics.gauge({
-    name: 'homeostat_definitions',
-    help: 'Definitions by state',
-    labels: ['state'],
-  });
+  const states = metrics.gauge(metricCatalogue.definitions);
+  let isStopping = false;
 
   function view(): RuntimeView {
-    const views = runners.map((runner) => runner.view);
-    const { isReachable } = shared.cluster;
-    const isSettled = ({ state }: DefinitionView) =>
-      state.kind === 'running' || state.kind === 'refused';
-    return { isReachable, isReady: isReachable && views.every(isSettled), definitions: views };
+    const { unreachableForMs } = shared.cluster;
+    return { unreachableForMs, isStopping, definitions: runners.map((runner) => runner.view) };
   }
 
   return {
     view,
     async run(signal) {
+      const stop = () => {
+        isStopping = true;
+      };
+      if (signal.aborted) stop();
+      signal.addEventListener('abort', stop, { once: true });
       await Promise.all(runners.map((runner) => runner.run(signal)));
+      signal.removeEventListener('abort', stop);
     },
     observe() {
       for (const runner of runners) runner.observe();
       const views = runners.map((runner) => runner.view);
-      for (const kind of ['starting', 'running', 'refused', 'failing'] as const) {
+      for (const kind of metricCatalogue.definitions.values.state) {
         states.set(views.filter(({ state }) => state.kind === kind).length, [kind]);
       }
     },

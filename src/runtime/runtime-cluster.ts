@@ -7,8 +7,8 @@ export interface RuntimeCluster extends Cluster {
   fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
   /** Calls back whenever a server that had not answered answers again. Returns the unsubscribe function. */
   onReachable(listener: () => void): () => void;
-  /** Does the server answer? */
-  readonly isReachable: boolean;
+  /** How long the server has not answered, or not let us in, in ms; 0 while it does. */
+  readonly unreachableForMs: number;
   /** The CRD of a kind was installed or changed. */
   kindChanged(gvk: Gvk): void;
 }

@@ -14,6 +14,8 @@ export interface StreamRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Until the head of the answer, and again until the end of a refusal; there is no limit for the rest. */
   readonly headTimeoutMs: number;
+  /** Called whenever something of the body comes. */
+  readonly onText?: () => void;
 }
 
 /** The head of an answer whose body is still to come. */
@@ -46,7 +48,7 @@ export async function openStream(
   try {
     const answer = await readHead(request, clock, cut);
     const refusal = () => readRefusal(answer.body, clock, request.headTimeoutMs);
-    return { ...openedStream(answer, release), refusal };
+    return { ...openedStream(answer, release, request.onText), refusal };
   } catch (error) {
     release();
     throw errorOfTransport(error, { isWrite: false, wasSent: true });
@@ -54,23 +56,24 @@ export async function openStream(
 }
 
 function readHead(
-  { headTimeoutMs, ...options }: StreamRequest,
+  { dispatcher, origin, path, headers, headTimeoutMs }: StreamRequest,
   clock: Clock,
   cut: AbortController,
 ): Promise<Dispatcher.ResponseData> {
-  const { dispatcher, ...rest } = options;
+  const { signal } = cut;
+  const options = { origin, path, headers, method: 'GET', signal } as const;
   return new Promise((resolve, reject) => {
     const cancelTimer = clock.after(headTimeoutMs, () => cut.abort(timeoutError(headTimeoutMs)));
     // undici notices an abort only when the connection is there: nobody should wait for that.
     const onCut = () => {
       cancelTimer();
-      reject(cut.signal.reason);
+      reject(signal.reason);
     };
-    cut.signal.addEventListener('abort', onCut, { once: true });
-    dispatcher.request({ ...rest, method: 'GET', signal: cut.signal }).then(
+    signal.addEventListener('abort', onCut, { once: true });
+    dispatcher.request(options).then(
       (answer) => {
         cancelTimer();
-        cut.signal.removeEventListener('abort', onCut);
+        signal.removeEventListener('abort', onCut);
         resolve(answer);
       },
       (error) => {
@@ -84,23 +87,28 @@ function readHead(
 function openedStream(
   answer: Dispatcher.ResponseData,
   release: () => void,
+  onText: (() => void) | undefined,
 ): Omit<OpenedStream, 'refusal'> {
   const { statusCode: status, headers, body } = answer;
   body.setEncoding('utf8');
   // Errors reach whoever reads; without a reader they would take the process down.
   body.on('error', release);
   body.on('close', release);
+  const chunks = textsOf(body, onText);
   const retryAfter = headers['retry-after'];
   return {
     status,
     ...(typeof retryAfter === 'string' ? { retryAfter } : {}),
-    stream: { chunks: textsOf(body), close: () => void body.destroy() },
+    stream: { chunks, close: () => void body.destroy() },
   };
 }
 
-async function* textsOf(body: Body): AsyncGenerator<string> {
+async function* textsOf(body: Body, onText?: () => void): AsyncGenerator<string> {
   try {
-    for await (const text of body) yield text as string;
+    for await (const text of body) {
+      onText?.();
+      yield text as string;
+    }
   } catch (error) {
     throw errorOfTransport(error, { isWrite: false, wasSent: true });
   }

@@ -669,6 +669,49 @@ describe('kube/api-client', () => {
     assert.match(text, /homeostat_request_queue_depth\{priority="world"\} 0/);
     assert.match(text, /homeostat_requests_in_flight 0/);
   });
+
+  test('knows since when the server has not answered, and that it answers again', async () => {
+    const clock = new FakeClock();
+    const metrics = freshMetrics();
+    let isAway = false;
+    const server = await serve(({ message }) => {
+      if (!isAway) return { status: 403, body: {} };
+      message.socket.destroy();
+      return undefined;
+    });
+    const client = clientFor(server.url, { clock, metrics });
+    await failure(client.request(get, never));
+    assert.equal(client.unreachableForMs, 0, 'a refusal is an answer');
+    isAway = true;
+    await failure(client.request(get, never));
+    await clock.advance(4_000);
+    await failure(client.stream({ path: '/watch', flow }, never));
+    await clock.advance(1_000);
+    assert.equal(client.unreachableForMs, 5_000);
+    assert.match(await metrics.expose(), /^homeostat_api_server_reachable 0$/m);
+    isAway = false;
+    await failure(client.stream({ path: '/watch', flow }, never));
+    assert.equal(client.unreachableForMs, 0);
+    assert.match(await metrics.expose(), /^homeostat_api_server_reachable 1$/m);
+  });
+
+  test('a server that does not let us in is as good as none, and an abort says nothing', async () => {
+    const clock = new FakeClock();
+    const server = await serve(({ path }) =>
+      path === '/a' ? { status: 401, body: {} } : undefined,
+    );
+    const client = clientFor(server.url, { clock });
+    const stop = new AbortController();
+    const hanging = failure(client.request({ ...get, path: '/hangs' }, stop.signal));
+    await arrived(server, 1);
+    stop.abort();
+    await hanging;
+    await clock.advance(1_000);
+    assert.equal(client.unreachableForMs, 0);
+    await failure(client.request(get, never));
+    await clock.advance(1_000);
+    assert.equal(client.unreachableForMs, 1_000);
+  });
 });
 
 /** A fake clock that notes the pauses that were asked for. */

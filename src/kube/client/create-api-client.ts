@@ -9,6 +9,7 @@ import { Connections, type Lane, type Link } from './connections.ts';
 import { type Answer, exchange } from './exchange.ts';
 import { FairQueue } from './fair-queue.ts';
 import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts';
+import { ServerContact } from './server-contact.ts';
 
 export interface ApiClientOptions {
   readonly config: ClusterConfig;
@@ -31,9 +32,13 @@ export interface ApiClientOptions {
 
 /** Transport to one API server. */
 export interface ClosableApiClient extends ApiClient {
+  /** How long the server has not answered, or not let us in, in ms; 0 while it does. */
+  readonly unreachableForMs: number;
   /** Cuts everything in flight; later requests fail. */
   close(): Promise<void>;
 }
+
+type StreamedRequest = Pick<ApiRequest, 'path' | 'query' | 'accept' | 'flow'>;
 
 const defaultTimeoutMs = 30_000;
 
@@ -62,6 +67,7 @@ class PooledApiClient implements ClosableApiClient {
   readonly #connections: Connections;
   readonly #metrics: RequestMetrics;
   readonly #queue: FairQueue;
+  readonly #contact: ServerContact;
 
   constructor(options: ApiClientOptions) {
     const { config, clock, logger, connections = 32 } = options;
@@ -70,6 +76,7 @@ class PooledApiClient implements ClosableApiClient {
     this.#origin = origin;
     this.#prefix = pathname.replace(/\/+$/, '');
     this.#metrics = createRequestMetrics(options.metrics, host);
+    this.#contact = new ServerContact(clock, options.metrics);
     this.#connections = new Connections({ config, clock, logger, connections });
     this.#queue = new FairQueue({
       slots: connections,
@@ -77,6 +84,10 @@ class PooledApiClient implements ClosableApiClient {
       onGranted: (priority, waitedMs) => this.#metrics.waited(priority, waitedMs / 1_000),
       onDepth: (priority, depth) => this.#metrics.depth(priority, depth),
     });
+  }
+
+  get unreachableForMs(): number {
+    return this.#contact.lostForMs;
   }
 
   async request(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse> {
@@ -91,19 +102,12 @@ class PooledApiClient implements ClosableApiClient {
     }
   }
 
-  async stream(
-    request: Pick<ApiRequest, 'path' | 'query' | 'accept' | 'flow'>,
-    signal: AbortSignal,
-  ): Promise<ApiStream> {
-    const link = await this.#connections.current(signal);
-    let opened = await this.#open(request, link, signal);
-    if (opened.status === 401) {
-      const renewed = await this.#connections.renew(link, signal);
-      if (renewed !== link) {
-        await opened.refusal();
-        opened = await this.#open(request, renewed, signal);
-      }
-    }
+  async stream(request: StreamedRequest, signal: AbortSignal): Promise<ApiStream> {
+    const opened = await this.#openAuthorized(request, signal).catch((error: unknown) => {
+      this.#noteFailure(error);
+      throw error;
+    });
+    this.#noteAnswer(opened.status);
     if (isWell(opened.status)) return opened.stream;
     const { status, retryAfter } = opened;
     const text = await opened.refusal();
@@ -119,7 +123,12 @@ class PooledApiClient implements ClosableApiClient {
     const release = await this.#queue.acquire(request.flow, signal);
     this.#metrics.inFlight(this.#queue.inFlight);
     try {
-      return await this.#sendAuthorized(request, 'request', signal);
+      const answer = await this.#sendAuthorized(request, 'request', signal);
+      this.#noteAnswer(answer.status);
+      return answer;
+    } catch (error) {
+      this.#noteFailure(error);
+      throw error;
     } finally {
       release();
       this.#metrics.inFlight(this.#queue.inFlight);
@@ -132,6 +141,26 @@ class PooledApiClient implements ClosableApiClient {
     if (answer.status !== 401) return answer;
     const renewed = await this.#connections.renew(link, signal);
     return renewed === link ? answer : this.#exchange(request, { link: renewed, lane, signal });
+  }
+
+  async #openAuthorized(request: StreamedRequest, signal: AbortSignal): Promise<OpenedStream> {
+    const link = await this.#connections.current(signal);
+    const opened = await this.#open(request, link, signal);
+    if (opened.status !== 401) return opened;
+    const renewed = await this.#connections.renew(link, signal);
+    if (renewed === link) return opened;
+    await opened.refusal();
+    return this.#open(request, renewed, signal);
+  }
+
+  /** A server that lets nobody in is as good as none. */
+  #noteAnswer(status: number): void {
+    if (status === 401) this.#contact.missed();
+    else this.#contact.heard();
+  }
+
+  #noteFailure(error: unknown): void {
+    if (error instanceof KubeError && error.isSilence) this.#contact.missed();
   }
 
   async #exchange(
@@ -168,11 +197,7 @@ class PooledApiClient implements ClosableApiClient {
     }
   }
 
-  async #open(
-    request: Pick<ApiRequest, 'path' | 'query' | 'accept' | 'flow'>,
-    link: Link,
-    signal: AbortSignal,
-  ): Promise<OpenedStream> {
+  async #open(request: StreamedRequest, link: Link, signal: AbortSignal): Promise<OpenedStream> {
     let opened: OpenedStream | undefined;
     try {
       const streamRequest = {
@@ -181,6 +206,7 @@ class PooledApiClient implements ClosableApiClient {
         path: this.#pathOf(request),
         headers: this.#headersOf(request, link),
         headTimeoutMs: streamHeadTimeoutMs,
+        onText: () => this.#contact.heard(),
       };
       opened = await openStream(streamRequest, this.#options.clock, signal);
       return opened;
