@@ -75,29 +75,29 @@ export class ScriptedServer {
     return this.#sockets.size;
   }
 
+  /** Safe to call twice. */
   async stop(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
+    if (!this.#server.listening) return;
     this.#server.close();
     await once(this.#server, 'close');
   }
 
   async #answer(script: Script, message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const request: ReceivedRequest = {
-      method: message.method ?? '',
-      path: message.url ?? '',
-      headers: message.headers,
-      body: await text(message),
-      message,
-    };
+    const body = await text(message).catch(() => undefined);
+    // Whoever sends it may give it up when half of it is here: such a request never came.
+    if (body === undefined) return;
+    const { method = '', url = '', headers } = message;
+    const request: ReceivedRequest = { method, path: url, headers, body, message };
     this.requests.push(request);
     const answer = await script(request, response);
     if (answer === undefined) return;
-    const { status, body, headers = {} } = answer;
-    const isText = typeof body === 'string';
-    response.writeHead(status, {
+    const { body: told } = answer;
+    const isText = typeof told === 'string';
+    response.writeHead(answer.status, {
       'content-type': isText ? 'text/plain' : 'application/json',
-      ...headers,
+      ...answer.headers,
     });
-    response.end(isText ? body : body === undefined ? undefined : JSON.stringify(body));
+    response.end(isText ? told : told === undefined ? undefined : JSON.stringify(told));
   }
 }
