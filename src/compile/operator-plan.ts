@@ -58,7 +58,8 @@ export interface ChildPlan {
   readonly childrenRead: readonly string[];
   /** Reads that its `when`, `forEach` or template use. */
   readonly readsUsed: readonly string[];
-  readonly conflicts: 'Force';
+  /** Fields that another manager took: taken back, or left to it and told. */
+  readonly conflicts: 'Force' | 'Report';
   /** The kind's schema; undefined: the server documents none (custom resources compare as written). */
   readonly type: SchemaType | undefined;
   /** Paths of this child that expressions (and `ready`) use, anywhere in the definition, the status included. `[[]]` = all of it. */

@@ -70,7 +70,7 @@ export interface ChildDefinition {
   /** Expression over `$child`. @default undefined: readiness by kind */
   readonly ready?: Template;
   /** @default 'Force' */
-  readonly conflicts: 'Force';
+  readonly conflicts: 'Force' | 'Report';
 }
 
 export interface ControllerOptions {

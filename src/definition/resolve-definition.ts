@@ -108,7 +108,7 @@ function resolveChild(child: JsonObject): ChildDefinition | undefined {
     template,
     ...Object.fromEntries(optional),
     after: Array.isArray(after) ? after.map(String) : [],
-    conflicts: 'Force',
+    conflicts: child.conflicts === 'Report' ? 'Report' : 'Force',
   };
 }
 

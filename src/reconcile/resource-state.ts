@@ -2,6 +2,8 @@ import type { StoredObject } from '../kube/roles.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { Problem } from './failure.ts';
 import type { Intent } from './pass/build-intent.ts';
+import type { Concession } from './pass/concessions.ts';
+import type { Fight } from './pass/fights.ts';
 import type { ReadResult } from './pass/observe-reads.ts';
 
 /** What is remembered of one resource between its passes. In memory only: losing it costs requests, never correctness. */
@@ -16,6 +18,10 @@ export interface ResourceState {
   readonly appliedIntents: Map<string, Intent>;
   /** By identity of the object: what the server has refused for good. */
   readonly refusals: Map<string, Refusal>;
+  /** By identity of the object: what is put back again and again. */
+  readonly fights: Map<string, Fight>;
+  /** By identity of the object: what is left to other managers. */
+  readonly concessions: Map<string, Concession>;
   /** By child key: the failure that was last told in an Event. */
   readonly told: Map<string, string>;
   /** How the server's answer to our own status differed from it. */
@@ -68,6 +74,8 @@ export function createResourceState(uid: string): ResourceState {
     serverMade: new Map(),
     appliedIntents: new Map(),
     refusals: new Map(),
+    fights: new Map(),
+    concessions: new Map(),
     told: new Map(),
     statusMade: undefined,
     statusRefused: undefined,

@@ -34,7 +34,6 @@ export const laterFields: readonly LaterField[] = [
   { path: '/spec/children/*/ordered', works: [false] },
   { path: '/spec/children/*/updateStrategy/type', works: ['Apply'] },
   { path: '/spec/children/*/updateStrategy/rollingUpdate' },
-  { path: '/spec/children/*/conflicts', works: ['Force'] },
   { path: '/spec/children/*/adopt', works: ['Never'] },
   { path: '/spec/children/*/deletionPolicy', works: ['Delete'] },
   { path: '/spec/children/*/deleteWhen', works: [true] },

@@ -3,7 +3,14 @@ import { problemOfWaiting } from '../failure.ts';
 import { ownerUidLabel } from '../names.ts';
 import type { Intent } from './build-intent.ts';
 import { compareIntent, isAppliedLast, rememberIntent } from './compare-intent.ts';
-import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
+import { concede, conceding } from './concessions.ts';
+import {
+  hinderedElement,
+  settledElement,
+  type WantedElement,
+  withProblem,
+} from './element-result.ts';
+import { contested, stillContested } from './fights.ts';
 import { conflictResult, leavingResult } from './in-the-way.ts';
 import { keepApplied } from './keep-applied.ts';
 import { isLabelledBy, isOurs, isTerminating } from './ownership.ts';
@@ -20,22 +27,35 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
   let current = wanted;
   let live = lookUp(pass, wanted.intent);
   for (let tries = 1; ; tries++) {
-    const settled = settle(pass, current, live);
-    if (settled !== undefined) return keepApplied(pass, settled);
-    const refused = knownRefusal(pass, current, live);
-    if (refused !== undefined) return hinderedElement(current, refused, live);
+    const left = conceding(pass, current, live);
+    const settled = settle(pass, left.wanted, live) ?? (await withheld(pass, left.wanted, live));
+    if (settled !== undefined) return keepApplied(pass, withProblem(settled, left.problem));
     try {
-      return await sendIntent(pass, current, live);
+      const sent = await sendIntent(pass, left.wanted, live);
+      return withProblem(withProblem(sent, stillContested(pass, left.wanted)), left.problem);
     } catch (error) {
       if (!isOfRequest(error, pass)) throw error;
+      if (tries < maxTries && concede(pass, current, { error, live })) continue;
       if (tries === maxTries || !isStale(pass, error, { wasCreate: live === undefined }))
-        return failedElement(pass, current, error, live);
+        return failedElement(pass, left.wanted, error, live);
     }
     const again = await readAndRenderAgain(pass, current);
     if (again.kind === 'result') return again.result;
     current = again.wanted;
     live = again.live;
   }
+}
+
+/** The result, where something would have to be sent but is not: the server has refused it, or somebody fights for it. */
+async function withheld(
+  pass: Pass,
+  wanted: WantedElement,
+  live: StoredObject | undefined,
+): Promise<ElementResult | undefined> {
+  const refused = knownRefusal(pass, wanted, live);
+  if (refused !== undefined) return hinderedElement(wanted, refused, live);
+  const fight = live === undefined ? undefined : await contested(pass, wanted, live);
+  return fight === undefined ? undefined : hinderedElement(wanted, fight, live);
 }
 
 type Again =
@@ -96,7 +116,8 @@ function settle(
   if (!ours) return conflictResult(pass, wanted, live);
   if (isSame(pass, wanted, live)) {
     pass.context.metrics.applies.increment([definition, 'skipped']);
-    return settledElement(wanted, { kind: 'unchanged' }, live);
+    const unchanged = settledElement(wanted, { kind: 'unchanged' }, live);
+    return withProblem(unchanged, stillContested(pass, wanted));
   }
   return isHeld && !isAppliedLast(pass, wanted.intent) ? heldResult(pass, wanted, live) : undefined;
 }

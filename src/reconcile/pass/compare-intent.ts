@@ -2,7 +2,7 @@ import type { ChildPlan } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { covers, differenceDigest, differences } from '../intent/covers.ts';
-import { fieldsOf } from '../intent/field-names.ts';
+import type { Difference } from '../intent/difference.ts';
 import { appliedHashOf } from '../intent/stamp.ts';
 import { fieldManagerOf } from '../names.ts';
 import type { Intent } from './build-intent.ts';
@@ -16,8 +16,8 @@ export interface Compared {
 
 export type Comparison =
   | { readonly kind: 'same' }
-  /** `fields`: whose values differ; none when only something that we dropped from the intent is still ours. */
-  | { readonly kind: 'different'; readonly fields: readonly string[] };
+  /** `found`: whose values differ; none when only something that we dropped from the intent is still ours, or our mark is not. */
+  | { readonly kind: 'different'; readonly found: readonly Difference[] };
 
 /** Is a live object as wanted, so that an apply would change nothing? */
 export function compareIntent(pass: Pass, compared: Compared): Comparison {
@@ -29,10 +29,7 @@ export function compareIntent(pass: Pass, compared: Compared): Comparison {
   if (remembered !== undefined && remembered === fingerprint(pass, compared)) {
     return { kind: 'same' };
   }
-  return {
-    kind: 'different',
-    fields: fieldsOf(differences(intent.manifest, live.object, plan.type)),
-  };
+  return { kind: 'different', found: differences(intent.manifest, live.object, plan.type) };
 }
 
 /**

@@ -46,7 +46,9 @@ function outcomeOf(
   const [first] = permanent;
   if (first === undefined) return { kind: 'done' };
   const delays = permanent.map(({ againAfterMs }) => againAfterMs ?? permanentMs);
-  return { kind: 'failed', afterMs: Math.min(...delays), reason: first.reason };
+  // Where only some fields are others', nothing has failed.
+  const kind = permanent.every(({ isPartial }) => isPartial) ? 'requeue' : 'failed';
+  return { kind, afterMs: Math.min(...delays), reason: first.reason };
 }
 
 function statusProblems(pass: Pass, status: StatusOutcome): readonly Problem[] {

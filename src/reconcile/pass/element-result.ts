@@ -14,6 +14,8 @@ export interface WantedElement {
   readonly intent: Intent;
   /** Ids of `after` that are not ready: they hold its creation and every change of its intent. */
   readonly held: readonly string[];
+  /** Are fields taken from other managers? @default true, unless the child says `conflicts: Report` */
+  readonly force?: boolean;
 }
 
 /** An element that is as wanted. */
@@ -33,6 +35,13 @@ export function hinderedElement(
 ): ElementResult {
   const result = { plan, element, name: intent.ref.name, verdict: verdictOf(problem), problem };
   return live === undefined ? result : { ...result, live };
+}
+
+/** What was done stays done; but something is not as wanted all the same. */
+export function withProblem(result: ElementResult, problem: Problem | undefined): ElementResult {
+  if (problem === undefined || result.problem !== undefined) return result;
+  const isDone = result.verdict.kind !== 'unchanged';
+  return { ...result, problem, verdict: isDone ? result.verdict : verdictOf(problem) };
 }
 
 export interface Blocked {

@@ -3,7 +3,9 @@ import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { identityOf, topicOf } from '../wake/child-watch.ts';
 import { compareIntent } from './compare-intent.ts';
-import { liveOf } from './element-result.ts';
+import { concede, conceding } from './concessions.ts';
+import { hinderedElement, liveOf } from './element-result.ts';
+import { contested } from './fights.ts';
 import type { ElementResult, Pass } from './pass.ts';
 import { failedElement, isStale, sendIntent } from './send-intent.ts';
 
@@ -40,11 +42,15 @@ async function repair(
   const intent = pass.state.appliedIntents.get(topicOfStored(live));
   if (intent === undefined) return undefined;
   if (compareIntent(pass, { plan, intent, live }).kind === 'same') return undefined;
-  const wanted = { plan, element: { item: undefined, index: 0 }, intent, held: [] };
+  const applied = { plan, element: { item: undefined, index: 0 }, intent, held: [] };
+  const { wanted } = conceding(pass, applied, live);
+  const fight = await contested(pass, wanted, live);
+  if (fight !== undefined) return hinderedElement(wanted, fight, live);
   try {
     return await sendIntent(pass, wanted, live);
   } catch (error) {
     if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
+    if (concede(pass, applied, { error, live })) return undefined;
     if (!isStale(pass, error, { wasCreate: false }))
       return failedElement(pass, wanted, error, live);
     // It was replaced or is gone by now. The answer said so to this very pass, so that no event wakes the resource.

@@ -5,7 +5,13 @@ import { childLabel } from '../names.ts';
 import { identityOf, topicOf } from '../wake/child-watch.ts';
 import { allEnded } from './all-ended.ts';
 import { isOurs, isTerminating } from './ownership.ts';
-import { type ChildResult, type Pass, type PrunedObject, worldWrite } from './pass.ts';
+import {
+  type ChildResult,
+  type ElementResult,
+  type Pass,
+  type PrunedObject,
+  worldWrite,
+} from './pass.ts';
 
 /**
  * Deletes what is ours and not wanted, child by child (definition.md section 4): a child that waits or fails keeps what it has,
@@ -33,7 +39,9 @@ function isWhole({ children, context, reads }: Pass): boolean {
 
 /** Are `when`, `forEach` and all elements as wanted, so that what is not among them is not wanted? */
 function isSettled(result: ChildResult | undefined): boolean {
-  return result?.elements.every(({ problem }) => problem === undefined) ?? false;
+  const isSettledElement = ({ problem }: ElementResult) =>
+    problem === undefined || problem.isPartial === true;
+  return result?.elements.every(isSettledElement) ?? false;
 }
 
 function isToGo(pass: Pass, stored: StoredObject, isWholeSuccess: boolean): boolean {

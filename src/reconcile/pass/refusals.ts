@@ -47,10 +47,12 @@ export function noteRefusal(
   });
 }
 
-/** What is not wanted any more is not refused any more. */
-export function dropOldRefusals({ state, claims }: Pass): void {
-  for (const identity of state.refusals.keys()) {
-    if (!claims.has(identity)) state.refusals.delete(identity);
+/** What is not wanted any more is neither refused nor fought for any more. */
+export function forgetUnwanted({ state, claims }: Pass): void {
+  for (const remembered of [state.refusals, state.fights, state.concessions]) {
+    for (const identity of remembered.keys()) {
+      if (!claims.has(identity)) remembered.delete(identity);
+    }
   }
 }
 

@@ -13,7 +13,7 @@ import { observeReads } from './observe-reads.ts';
 import { isTerminating } from './ownership.ts';
 import { beginPass, loggerOf, type Pass } from './pass.ts';
 import { prune } from './prune.ts';
-import { dropOldRefusals } from './refusals.ts';
+import { forgetUnwanted } from './refusals.ts';
 import { tellFailures } from './tell-failures.ts';
 import { wantTier } from './want-tier.ts';
 
@@ -41,7 +41,7 @@ export async function runPass(
   const { report, status } = await writeReport(pass, await buildReport(pass));
 
   pass.interests.finish(context.plan.reads);
-  dropOldRefusals(pass);
+  forgetUnwanted(pass);
   record(pass, report, status);
   return conclude(pass, report, status);
 }

@@ -1,11 +1,13 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { problemOfRequest } from '../failure.ts';
+import { fieldsOf } from '../intent/field-names.ts';
 import { stamped } from '../intent/stamp.ts';
 import { fieldManagerOf } from '../names.ts';
 import type { Intent } from './build-intent.ts';
 import { compareIntent, rememberAnswer } from './compare-intent.ts';
 import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
+import { noteRepair } from './fights.ts';
 import { type ElementResult, type Pass, worldWrite } from './pass.ts';
 import { noteRefusal } from './refusals.ts';
 import { usesSecret } from './secret-use.ts';
@@ -33,13 +35,15 @@ export async function sendIntent(
   const { plan, intent } = wanted;
   if (live === undefined) return createObject(pass, wanted);
   const comparison = compareIntent(pass, { plan, intent, live });
-  const fields = comparison.kind === 'different' ? comparison.fields : [];
+  const found = comparison.kind === 'different' ? comparison.found : [];
   const body = bodyOf(intent, { uid: live.object.metadata.uid ?? '' });
-  const { stored } = await apply(pass, body, { force: true });
+  const { force = plan.conflicts === 'Force' } = wanted;
+  const { stored } = await apply(pass, body, { force });
   rememberAnswer(pass, { plan, intent, live: stored });
-  const before = live.object.metadata.resourceVersion;
-  count(pass, before === stored.object.metadata.resourceVersion ? 'noop' : 'changed');
-  return settledElement(wanted, { kind: 'applied', fields }, stored);
+  const isNoop = live.object.metadata.resourceVersion === stored.object.metadata.resourceVersion;
+  count(pass, isNoop ? 'noop' : 'changed');
+  if (!isNoop) noteRepair(pass, wanted, found);
+  return settledElement(wanted, { kind: 'applied', fields: fieldsOf(found) }, stored);
 }
 
 /** An element whose request failed. */

@@ -15,8 +15,21 @@ export interface Standing {
 
 /** Where one element stands. Ready counts for its newest intent only: what is held, waits or fails is not ready. */
 export async function readinessOfElement(phase: Phase, result: ElementResult): Promise<Standing> {
-  const { problem, live, plan } = result;
-  if (problem !== undefined) return { state: stateOf(problem), message: problem.message };
+  const { problem } = result;
+  if (problem !== undefined && !isLeftToOthers(problem)) {
+    return { state: stateOf(problem), message: problem.message };
+  }
+  const standing = await standingOf(phase, result);
+  return problem === undefined ? standing : { ...standing, message: problem.message };
+}
+
+/** The object is all that it is meant to be, fields aside that the author leaves to others. */
+function isLeftToOthers({ reason, isPartial }: Problem): boolean {
+  return reason === 'Conflict' && isPartial === true;
+}
+
+async function standingOf(phase: Phase, result: ElementResult): Promise<Standing> {
+  const { live, plan } = result;
   if (live === undefined) return { state: 'Progressing', message: 'Not there yet' };
   return plan.hasReady ? customReadiness(phase, result, live.object) : readinessOf(live.object);
 }

@@ -15,6 +15,7 @@ import {
   fieldsOwnedBy,
   type LeafOwners,
   ownedLeaves,
+  stillOwned,
 } from './leaf-owners.ts';
 
 /** One change as a watch tells it. */
@@ -72,6 +73,14 @@ export class FakeServer {
     return entry && storedOf(entry);
   }
 
+  /** A manager gives up all that it has; no value changes, and no watch tells. */
+  disown(manager: string): void {
+    for (const [slot, entry] of this.#entries) {
+      const owners = new Map([...entry.owners].filter(([, owner]) => owner !== manager));
+      this.#entries.set(slot, { ...entry, owners });
+    }
+  }
+
   /** As in `managedFields`, made of who set each value last. */
   fieldOwners(gvk: Gvk, namespace: string | undefined, name: string): readonly FieldOwner[] {
     const entry = this.#entries.get(slotOf(gvk, namespace, name));
@@ -96,7 +105,7 @@ export class FakeServer {
     assertGuards(manifest, before.object);
     const scope = status ? `${manager}#status` : manager;
     const intent = status ? onlyStatus(manifest) : withoutGuards(manifest);
-    const merged = mergeIntent(before.object, before.intents.get(scope), intent);
+    const merged = mergeIntent(before.object, stillOwned(before, scope), intent);
     const causes = force ? [] : conflictsOf({ before, intent, manager: scope });
     if (causes.length > 0) {
       throw new KubeError('field-conflict', 'Apply failed with conflicts', { status: 409, causes });

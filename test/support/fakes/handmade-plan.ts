@@ -35,6 +35,8 @@ export interface HandmadeChild {
   readonly tier?: number;
   readonly after?: readonly string[];
   readonly readsUsed?: readonly string[];
+  /** @default 'Force' */
+  readonly conflicts?: 'Force' | 'Report';
   readonly when?: (view: View) => boolean;
   readonly forEach?: (view: View) => readonly unknown[];
   readonly ready?: (child: KubeObject) => boolean;
@@ -135,7 +137,7 @@ function childPlanOf(child: HandmadeChild, index: number): ChildPlan {
     after: child.after ?? [],
     childrenRead: [],
     readsUsed: child.readsUsed ?? [],
-    conflicts: 'Force',
+    conflicts: child.conflicts ?? 'Force',
     type: isKnown ? builtInType(child.apiVersion, child.kind) : undefined,
     pathsRead: child.pathsRead ?? [],
     pathsReadByOthers: [],

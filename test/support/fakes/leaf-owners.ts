@@ -31,6 +31,27 @@ export function changedLeaves(before: Owned, after: KubeObject, manager: string)
   return owners;
 }
 
+/** What a manager applied last, without what others have taken since. */
+export function stillOwned(before: Owned, manager: string): KubeObject | undefined {
+  const intent = before.intents.get(manager);
+  return intent && (keepOwned(intent, { before, manager, path: '' }) as KubeObject);
+}
+
+function keepOwned(
+  value: unknown,
+  { before, manager, path }: { before: Owned; manager: string; path: string },
+): unknown {
+  if (!isJsonObject(value)) {
+    const owner = before.owners.get(path);
+    return owner === undefined || owner === manager ? value : undefined;
+  }
+  const kept = Object.entries(value).map(([key, field]) => {
+    const below = path === '' ? key : `${path}\n${key}`;
+    return [key, keepOwned(field, { before, manager, path: below })];
+  });
+  return Object.fromEntries(kept.filter(([, field]) => field !== undefined));
+}
+
 /** What an apply without force is refused for: another's value that it would change. */
 export function conflictsOf(apply: {
   readonly before: Owned;
