@@ -9,8 +9,6 @@ function objectOf(apiVersion: string, kind: string, fields: object): KubeObject 
   return { apiVersion, kind, metadata: { name: 'x' }, ...fields };
 }
 
-/** One test per row; `fields` are those of the whole object. */
-
 describe('reconcile/intent/differences', () => {
   const type = builtInType('v1', 'Pod');
   const intent = objectOf('v1', 'Pod', {
