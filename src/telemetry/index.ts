@@ -1,4 +1,5 @@
 export { createLogger, type LoggerOptions, type LogLevel, logLevels } from './logger.ts';
+export { type MetricSpec, metricCatalogue, seriesOf } from './metric-catalogue.ts';
 export {
   createMetricRegistry,
   type MetricRegistryOptions,
