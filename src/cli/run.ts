@@ -8,6 +8,7 @@ import {
   createMetricRegistry,
   type Logger,
   type LogLevel,
+  metricCatalogue,
   type ReadableMetricRegistry,
 } from '../telemetry/index.ts';
 import { createSystemClock } from '../util/clock.ts';
@@ -17,6 +18,7 @@ import { loadClusterConfig } from './kubeconfig-flags.ts';
 import { loadTexts } from './load-texts.ts';
 import type { Output } from './output.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
+import { version } from './version.ts';
 
 export interface RunOptions {
   /** Directories or files with definitions. */
@@ -49,6 +51,7 @@ export async function run(
   const logger = createLogger({ level: options.logLevel });
   tellRefused(diagnostics, logger);
   const metrics = createMetricRegistry({ processMetrics: true });
+  metrics.gauge(metricCatalogue.buildInfo).set(1, [version]);
   const cluster = await connect(options, logger, metrics);
   try {
     await serve({ options, accepted, cluster, logger, metrics }, signal);

@@ -1,0 +1,53 @@
+// Writes docs/metrics.md from the catalogue of metrics.
+// With --check it only compares, and fails when the file is not up to date.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type MetricSpec, metricCatalogue } from '../src/telemetry/roles.ts';
+
+const file = fileURLToPath(new URL('../docs/metrics.md', import.meta.url));
+
+/** Sections by the prefix of their names. */
+const sections = [
+  ['homeostat_', 'Homeostat'],
+  ['controller_runtime_', 'Passes, by the names of controller-runtime'],
+  ['workqueue_', 'Queues, by the names of client-go'],
+  ['rest_client_', 'Requests, by the names of client-go'],
+] as const;
+
+const text = `${[
+  '# Metrics',
+  '',
+  'Generated from `src/telemetry/metric-catalogue.ts` by `npm run generate`; do not edit.',
+  '',
+  '`/metrics` serves them in the text format of Prometheus. Names that dashboards for controller-runtime and client-go know mean',
+  'here what they mean there; `controller` and `name` are the name of the definition. Every series whose label values are known is',
+  'there from the start, at 0, and series of a definition go with it. No label takes the name of a resource.',
+  'Besides these there are the `process_*` and `nodejs_*` series that prom-client makes (CPU, memory, garbage collection).',
+  '',
+  'What to look at, and what to do about it, is in [operations.md](operations.md); a dashboard and alerts are in `deploy/`.',
+  ...sections.flatMap(([prefix, title]) => ['', `## ${title}`, '', ...tableOf(prefix)]),
+].join('\n')}\n`;
+
+if (!process.argv.includes('--check')) {
+  writeFileSync(file, text);
+} else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
+  process.stderr.write(`${file} is not up to date: run scripts/generate-metrics-page.ts\n`);
+  process.exitCode = 1;
+}
+
+function tableOf(prefix: string): readonly string[] {
+  const specs: readonly MetricSpec[] = Object.values(metricCatalogue);
+  return [
+    '| name | type | labels | what |',
+    '| --- | --- | --- | --- |',
+    ...specs.filter(({ name }) => name.startsWith(prefix)).map(rowOf),
+  ];
+}
+
+function rowOf({ name, type, labels, values = {}, help }: MetricSpec): string {
+  const cells = labels.map((label) => {
+    const known = values[label]?.map((value) => `\`${value}\``).join(', ');
+    return known === undefined ? `\`${label}\`` : `\`${label}\` (${known})`;
+  });
+  return `| \`${name}\` | ${type} | ${cells.join('; ')} | ${help} |`;
+}
