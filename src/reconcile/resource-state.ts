@@ -5,6 +5,7 @@ import type { Intent } from './pass/build-intent.ts';
 import type { Concession } from './pass/concessions.ts';
 import type { Fight } from './pass/fights.ts';
 import type { ReadResult } from './pass/observe-reads.ts';
+import { createRestraint, type Restraint } from './pass/restraint.ts';
 
 /** What is remembered of one resource between its passes. In memory only: losing it costs requests, never correctness. */
 export interface ResourceState {
@@ -31,6 +32,7 @@ export interface ResourceState {
   /** What the last pass has said of `Ready`; undefined before the first. */
   isReady: boolean | undefined;
   readonly followUps: FollowUps;
+  readonly restraint: Restraint;
 }
 
 /** An intent that the server has refused, and the world as it was then. */
@@ -81,5 +83,6 @@ export function createResourceState(uid: string): ResourceState {
     statusRefused: undefined,
     isReady: undefined,
     followUps: { path: '', count: 0, withoutRest: 0, wokenFromOutside: false },
+    restraint: createRestraint(),
   };
 }

@@ -6,6 +6,7 @@ import type { Report } from '../report/build-report.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
 import { changedSince, isUnstable, noteFollowUp, unstableDelayMs } from './follow-up.ts';
 import type { Pass } from './pass.ts';
+import { noteWrites, remainingRestMs, restUnstable } from './restraint.ts';
 import { statusUsesSecret } from './secret-use.ts';
 
 /**
@@ -18,14 +19,21 @@ export function conclude(pass: Pass, report: Report, status: StatusOutcome): Out
   const wasUnstable = isUnstable(state);
   noteFollowUp(state, changed);
   // What has come to rest after all still says `Unstable`: one more pass takes that back.
-  const isOver = wasUnstable && changed === undefined;
-  if (isOver || (changed !== undefined && !isUnstable(state))) context.follow(pass.key);
+  const writes = noteWrites(pass, status);
+  const isOver = writes === 'released' || (wasUnstable && changed === undefined);
+  const isHeld = isUnstable(state) || writes === 'restrained';
+  if (isOver || (changed !== undefined && !isHeld)) context.follow(pass.key);
+  if (changed !== undefined && isUnstable(state)) restUnstable(pass);
   const problems = [...report.problems, ...statusProblems(pass, status)];
   context.rights.retain(pass.key, rightsMissed(problems));
   const temporary = problems.find(({ error }) => error !== undefined)?.error;
   if (temporary !== undefined) throw temporary;
   if (changed !== undefined && isUnstable(state)) {
     return { kind: 'requeue', afterMs: unstableDelayMs(state), reason: 'Unstable' };
+  }
+  if (writes === 'restrained') {
+    const afterMs = remainingRestMs(state, pass.resource, context.clock);
+    return { kind: 'requeue', afterMs, reason: 'Unstable' };
   }
   return outcomeOf(problems, context.plan.definition.controller.retry);
 }

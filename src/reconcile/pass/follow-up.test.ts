@@ -108,6 +108,9 @@ describe('reconcile/follow-up', () => {
       afterMs: 1_000,
       reason: 'Unstable',
     });
+    // Whoever wakes it meanwhile, it rests.
+    assert.deepEqual(await world.runOne(key), world.passes.at(-2)?.end);
+    await world.clock.advance(1_000);
     const delayed = await world.runOne(key);
     assert.deepEqual(delayed, { kind: 'requeue', afterMs: 2_000, reason: 'Unstable' });
     assert.equal(

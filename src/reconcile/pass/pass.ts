@@ -36,6 +36,8 @@ export interface Pass {
   /** Wanted objects by identity, and the id of the child that wants them. */
   readonly claims: Map<string, string>;
   readonly pruned: PrunedObject[];
+  /** What it did to the world. */
+  readonly world: { hasWritten: boolean };
 }
 
 /** What came of one child. */
@@ -124,5 +126,6 @@ export function beginPass({ context, key, resource, state, signal }: BeginOption
     children: new Map(),
     claims: new Map(),
     pruned: [],
+    world: { hasWritten: false },
   };
 }

@@ -79,6 +79,7 @@ async function remove(pass: Pass, { object }: StoredObject): Promise<PrunedObjec
       { ...worldWrite(pass), uid },
       pass.signal,
     );
+    pass.world.hasWritten = true;
     pass.state.serverMade.delete(topicOf(ref.gvk, namespace, name));
     pass.state.appliedIntents.delete(topicOf(ref.gvk, namespace, name));
     return { childId, object, state: answer === 'deleting' ? 'deleting' : 'gone' };

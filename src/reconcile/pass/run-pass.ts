@@ -14,6 +14,7 @@ import { isTerminating } from './ownership.ts';
 import { beginPass, loggerOf, type Pass } from './pass.ts';
 import { prune } from './prune.ts';
 import { forgetUnwanted } from './refusals.ts';
+import { remainingRestMs } from './restraint.ts';
 import { tellFailures } from './tell-failures.ts';
 import { wantTier } from './want-tier.ts';
 
@@ -27,13 +28,11 @@ export async function runPass(
   if (resource === undefined) return forget(context, key);
   // Nothing is ever made in a resource that is going; owner references and the garbage collector do the rest.
   if (isTerminating(resource)) return { kind: 'done' };
-  const pass = beginPass({
-    context,
-    key,
-    resource,
-    state: stateOf(context, key, resource),
-    signal,
-  });
+  const state = stateOf(context, key, resource);
+  const restMs = remainingRestMs(state, resource, context.clock);
+  if (restMs > 0) return { kind: 'requeue', afterMs: restMs, reason: 'Unstable' };
+  beginFollowUps(state);
+  const pass = beginPass({ context, key, resource, state, signal });
 
   for (const tier of context.plan.tiers) await wantTier(pass, tier);
   await observeReads(pass);
@@ -64,7 +63,6 @@ function stateOf({ states }: OperatorContext, key: string, resource: KubeObject)
   const known = states.get(key);
   const state = known?.uid === uid ? known : createResourceState(uid);
   states.set(key, state);
-  beginFollowUps(state);
   return state;
 }
 

@@ -115,6 +115,7 @@ function bodyOf(
   return { ...body, metadata: { ...body.metadata, ...guard } };
 }
 
-function count({ context }: Pass, result: string): void {
+function count({ context, world }: Pass, result: string): void {
+  if (result === 'created' || result === 'changed') world.hasWritten = true;
   context.metrics.applies.increment([context.plan.name, result]);
 }

@@ -1,6 +1,8 @@
 import type { Problem } from '../failure.ts';
 import { isUnstable } from '../pass/follow-up.ts';
 import type { Pass } from '../pass/pass.ts';
+import { isRestrained, restrainedText } from '../pass/restraint.ts';
+import type { ResourceState } from '../resource-state.ts';
 import { type ChildEntry, describeChildren } from './child-entries.ts';
 import { standardConditions } from './conditions.ts';
 import { lastMapped, type MappedStatus, mapStatus } from './map-status.ts';
@@ -37,8 +39,7 @@ export function withoutMapped(pass: Pass, { entries, mapped }: Report, why: Prob
 
 function reportOf(pass: Pass, { entries, mapped }: Pick<Report, 'entries' | 'mapped'>): Report {
   const problems = [...readProblems(pass), ...mapped.problems];
-  const { path } = pass.state.followUps;
-  const summary = summarise(entries, problems, isUnstable(pass.state) ? { path } : undefined);
+  const summary = summarise(entries, problems, unrest(pass.state));
   const { resource, phaseInput, context } = pass;
   const listed = entries.filter(({ isListed }) => isListed);
   return {
@@ -55,6 +56,14 @@ function reportOf(pass: Pass, { entries, mapped }: Pick<Report, 'entries' | 'map
       childCounts: countChildren(listed),
     },
   };
+}
+
+/** Why the resource does not come to rest, if it does not. */
+function unrest(state: ResourceState): string | undefined {
+  if (isUnstable(state)) {
+    return `${state.followUps.path} changes again each time the resource has run`;
+  }
+  return isRestrained(state) ? restrainedText : undefined;
 }
 
 function listChildren(entries: readonly ChildEntry[]): readonly unknown[] {

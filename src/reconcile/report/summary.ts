@@ -46,16 +46,16 @@ interface Finding {
   readonly isTemporary: boolean;
 }
 
-/** Sums up the children and what else went wrong. `path`: what changes again and again because of our own writes. */
+/** Sums up the children and what else went wrong. `unrest`: why the resource runs again and again. */
 export function summarise(
   entries: readonly ChildEntry[],
   problems: readonly Problem[],
-  unstable: { readonly path: string } | undefined,
+  unrest: string | undefined,
 ): Summary {
   const findings = [
     ...problems.map(findingOfProblem),
     ...entries.flatMap(findingOfEntry),
-    ...(unstable === undefined ? [] : [findingOfUnstable(unstable.path)]),
+    ...(unrest === undefined ? [] : [findingOfUnrest(unrest)]),
   ];
   const reason = order.find((each) => findings.some((finding) => finding.reason === each));
   if (reason === undefined) {
@@ -89,8 +89,7 @@ function findingOfEntry({ decision, reason, problem }: ChildEntry): readonly Fin
   return [{ reason, message: `${subject}: ${message}`, isTemporary }];
 }
 
-function findingOfUnstable(path: string): Finding {
-  const message = `${path} changes again each time the resource has run`;
+function findingOfUnrest(message: string): Finding {
   return { reason: 'Unstable', message, isTemporary: false };
 }
 
