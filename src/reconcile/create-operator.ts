@@ -1,8 +1,8 @@
 import type { Outcome } from '../controller/index.ts';
-import type { KubeError } from '../kube/roles.ts';
 import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/roles.ts';
 import type { OperatorContext, PassMetrics } from './context.ts';
-import type { Operator, OperatorOptions, Readiness } from './operator.ts';
+import { rightText } from './failure.ts';
+import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
 import { runPass } from './pass/run-pass.ts';
 import type { ResourceState } from './resource-state.ts';
 import { MissingRights } from './wake/missing-rights.ts';
@@ -79,8 +79,17 @@ class PlanOperator implements Operator {
     this.#states.clear();
   }
 
-  problems(): readonly { readonly watching: string; readonly error: KubeError }[] {
-    return this.#context?.watches.problems() ?? [];
+  problems(): readonly OperatorProblem[] {
+    if (this.#context === undefined) return [];
+    const { watches, rights } = this.#context;
+    const ofWatches = watches.problems().map(({ watching, error }) => {
+      const { right, code, message } = error;
+      return { what: watching, code, message: right === undefined ? message : rightText(right) };
+    });
+    const ofPasses = rights.all.map((right) => {
+      return { what: 'resources', code: 'forbidden', message: rightText(right) } as const;
+    });
+    return [...ofWatches, ...ofPasses];
   }
 
   /** What was refused for want of a right is tried again. */

@@ -14,5 +14,5 @@ export {
   ownerUidLabel,
   statusManagerOf,
 } from './names.ts';
-export type { Operator, OperatorOptions, Readiness } from './operator.ts';
+export type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
 export { settled } from './wake/settled.ts';

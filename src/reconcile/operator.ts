@@ -3,7 +3,7 @@
  */
 import type { OperatorPlan } from '../compile/index.ts';
 import type { Priority, Reconciler } from '../controller/index.ts';
-import type { Cluster, KubeError } from '../kube/roles.ts';
+import type { Cluster, KubeErrorCode } from '../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Random } from '../util/random.ts';
@@ -22,6 +22,14 @@ export interface OperatorOptions {
   readonly onDecisions?: (key: string, record: DecisionRecord) => void;
 }
 
+export interface OperatorProblem {
+  /** What cannot be done: `children (v1/ConfigMap)`, `resources`. */
+  readonly what: string;
+  readonly code: KubeErrorCode;
+  /** For people; stable text. */
+  readonly message: string;
+}
+
 /** The reconciler of one definition with all it watches. */
 export interface Operator extends Reconciler {
   /**
@@ -32,8 +40,8 @@ export interface Operator extends Reconciler {
   start(signal: AbortSignal): Promise<void>;
   /** Releases everything. No pass may be running. */
   stop(): void;
-  /** What stands in the way, for readiness and logs: informers that fail, by name of what they watch. */
-  problems(): readonly { readonly watching: string; readonly error: KubeError }[];
+  /** What stands in the way, for readiness and logs: informers that fail, and rights that its resources miss. */
+  problems(): readonly OperatorProblem[];
   /** The keys of all resources it knows, for a resync. */
   keys(): Iterable<string>;
   /** How many resources it knows. */

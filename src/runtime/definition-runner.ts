@@ -240,7 +240,7 @@ export class DefinitionRunner {
 }
 
 function problemsOf(operator: Operator | undefined): readonly string[] {
-  return operator?.problems().map(({ watching, error }) => `${watching}: ${error.message}`) ?? [];
+  return operator?.problems().map(({ what, message }) => `${what}: ${message}`) ?? [];
 }
 
 function messageOf(error: unknown): string {

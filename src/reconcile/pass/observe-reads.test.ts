@@ -156,7 +156,7 @@ describe('reconcile/reads by name', () => {
       assert.deepEqual(world.names('v1', 'ConfigMap'), []);
       assert.equal(world.ready('a'), 'False Forbidden: reads.settings: may not list');
       assert.deepEqual(
-        world.operator.problems().map(({ watching }) => watching),
+        world.operator.problems().map(({ what }) => what),
         ['Secret "s"'],
       );
       world.cluster.unblock('Secret');

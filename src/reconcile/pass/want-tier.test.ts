@@ -258,7 +258,7 @@ describe('reconcile/pass unusable kinds', () => {
       world.cluster.block('ConfigMap', new KubeError(code, 'configmaps is forbidden', { status }));
       await world.start();
       assert.deepEqual(
-        world.operator.problems().map(({ watching, error }) => [watching, error.code]),
+        world.operator.problems().map(({ what, code }) => [what, code]),
         [['children (v1/ConfigMap)', code]],
       );
       world.podSet('a');
