@@ -69,18 +69,21 @@ function stateOf({ states }: OperatorContext, key: string, resource: KubeObject)
 /** Tells of the pass: Events and log lines for what has changed, the decision record for everybody else. */
 function record(pass: Pass, report: Report, status: StatusOutcome): void {
   const { context, key } = pass;
-  pass.state.isReady = report.isReady;
+  const isReady = report.reason === 'AllReady';
+  pass.state.isReady = isReady;
   tellFailures(pass, report, status);
   const decisions = report.entries.map(({ decision }) => decision);
   const count = (kind: string) => decisions.filter(({ verdict }) => verdict.kind === kind).length;
   const wrote = { created: count('created'), applied: count('applied'), pruned: count('pruned') };
   if (status.kind === 'written' || Object.values(wrote).some((number) => number > 0)) {
-    loggerOf(pass).info({ ...wrote, status: status.kind }, 'Reconciled');
+    // A resource that does not come to rest would fill the log; its condition and an Event have told of it.
+    const level = report.reason === 'Unstable' ? 'debug' : 'info';
+    loggerOf(pass)[level]({ ...wrote, status: status.kind }, 'Reconciled');
   }
   context.onDecisions(key, {
     children: decisions,
     status: status.kind,
-    isReady: report.isReady,
+    isReady,
     problemCodes: report.problems.map(({ code }) => code),
   });
 }

@@ -17,12 +17,11 @@ export function tellFailures(
   const ofChildren = new Set(entries.map(({ problem }) => problem));
   for (const problem of problems) {
     if (ofChildren.has(problem) || isUntold(problem)) continue;
-    const { reason, message } = problem;
-    tell(pass, now, { subject: '', reason, note: message });
+    tell(pass, now, failureOf('', problem));
   }
   if (status.kind === 'failed') {
-    const { reason, message } = problemOfRequest(status.error, { secret: statusUsesSecret(pass) });
-    tell(pass, now, { subject: 'status', reason, note: `status: ${message}` });
+    const problem = problemOfRequest(status.error, { secret: statusUsesSecret(pass) });
+    tell(pass, now, failureOf('status', problem, 'status: '));
   }
   told.clear();
   for (const [subject, text] of now) told.set(subject, text);
@@ -32,8 +31,12 @@ function tellEntry(pass: Pass, { decision, problem }: ChildEntry, now: Map<strin
   if (problem === undefined || isUntold(problem)) return;
   const { childId, name } = decision;
   const subject = `${childId}/${name}`;
-  const note = `${name === '' ? childId : `${childId} "${name}"`}: ${problem.message}`;
-  tell(pass, now, { subject, reason: problem.reason, note });
+  const prefix = `${name === '' ? childId : `${childId} "${name}"`}: `;
+  tell(pass, now, failureOf(subject, problem, prefix));
+}
+
+function failureOf(subject: string, { reason, message, error }: Problem, prefix = ''): Failure {
+  return { subject, reason, note: prefix + message, isOutage: error?.isSilence === true };
 }
 
 /** Nothing went wrong; and where a namespace goes, nothing can be made, Events neither. */
@@ -45,13 +48,18 @@ interface Failure {
   readonly subject: string;
   readonly reason: string;
   readonly note: string;
+  /** There is no server: nothing that only this resource would have to tell. */
+  readonly isOutage: boolean;
 }
 
-function tell(pass: Pass, now: Map<string, string>, { subject, reason, note }: Failure): void {
+function tell(pass: Pass, now: Map<string, string>, failure: Failure): void {
+  const { subject, reason, note, isOutage } = failure;
   const key = subject === '' ? note : subject;
   const text = `${reason} ${note}`;
   now.set(key, text);
   if (pass.state.told.get(key) === text) return;
+  loggerOf(pass)[isOutage ? 'debug' : 'warn']({ reason, detail: note }, 'Reconcile is blocked');
+  if (isOutage) return;
   const { cluster, plan } = pass.context;
   cluster.events.record({
     regarding: pass.resource,
@@ -61,5 +69,4 @@ function tell(pass: Pass, now: Map<string, string>, { subject, reason, note }: F
     note,
     definition: plan.name,
   });
-  loggerOf(pass).warn({ reason, detail: note }, 'Reconcile is blocked');
 }

@@ -7,7 +7,7 @@ import { type ChildEntry, describeChildren } from './child-entries.ts';
 import { standardConditions } from './conditions.ts';
 import { lastMapped, type MappedStatus, mapStatus } from './map-status.ts';
 import { startReporting } from './start-reporting.ts';
-import { readProblems, summarise } from './summary.ts';
+import { readProblems, type SummaryReason, summarise } from './summary.ts';
 
 /** `status.children` names so many; `status.childCounts` counts all. */
 const listedAtMost = 100;
@@ -18,8 +18,8 @@ export interface Report {
   readonly mapped: MappedStatus;
   /** Everything that stands in the way, of children and of the rest. */
   readonly problems: readonly Problem[];
-  /** The condition `Ready`. */
-  readonly isReady: boolean;
+  /** Of the condition `Ready`. */
+  readonly reason: SummaryReason;
   readonly status: Readonly<Record<string, unknown>>;
 }
 
@@ -46,7 +46,7 @@ function reportOf(pass: Pass, { entries, mapped }: Pick<Report, 'entries' | 'map
     entries,
     mapped,
     problems: [...problems, ...entries.flatMap(({ problem }) => problem ?? [])],
-    isReady: summary.reason === 'AllReady',
+    reason: summary.reason,
     status: {
       ...mapped.fields,
       observedGeneration: resource.metadata.generation ?? 0,
