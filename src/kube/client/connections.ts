@@ -46,6 +46,7 @@ export class Connections {
   #credentials: Credentials | undefined;
   #readAtMs = 0;
   #renewedAtMs: number | undefined;
+  #failuresInARow = 0;
   #reading: Promise<Link> | undefined;
   #isClosed = false;
 
@@ -101,10 +102,13 @@ export class Connections {
       const credentials = await config.credentials.load({ wasRefused });
       this.#link = this.#linkFor(credentials);
       this.#credentials = credentials;
+      this.#failuresInARow = 0;
     } catch (error) {
       if (this.#link === undefined) throw credentialsError(error);
-      // The server decides how long the old ones are good.
-      logger.warn({ err: error }, 'Credentials cannot be read again, going on with the old ones');
+      // The server decides how long the old ones are good. The first of a row is worth a look.
+      const level = this.#failuresInARow++ === 0 ? 'warn' : 'debug';
+      const reason = error instanceof Error ? error.message : String(error);
+      logger[level]({ reason }, 'Credentials cannot be read again, going on with the old ones');
     }
     this.#readAtMs = clock.monotonicMs();
     return this.#link;

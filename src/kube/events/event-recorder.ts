@@ -5,6 +5,7 @@ import {
   metricCatalogue,
 } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
+import { failureFields } from '../../util/failure-fields.ts';
 import type { Random } from '../../util/random.ts';
 import type { ApiClient, ApiRequest } from '../client/api-client.ts';
 import { KubeError, type KubeErrorCode } from '../kube-error.ts';
@@ -238,7 +239,7 @@ class QueuedEventRecorder implements ClosableEventRecorder {
       await api.request(request, this.#stop.signal);
       return 'sent';
     } catch (error) {
-      logger.debug({ err: error }, 'Event was not taken');
+      logger.debug(failureFields(error), 'Event was not taken');
       if (!(error instanceof KubeError)) return 'refused';
       // The answer to an earlier try was lost.
       if (error.code === 'already-exists') return 'sent';
