@@ -43,6 +43,11 @@ export function isUidMismatch(message: string): boolean {
   return uidMismatch.test(message);
 }
 
+/** Older servers take no version in what they are to create. */
+export function isVersionRefusal(message: string): boolean {
+  return /\bresourceVersion\b/.test(message);
+}
+
 export function isQuotaRefusal(message: string): boolean {
   return quotaRefusal.test(message);
 }

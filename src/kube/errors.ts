@@ -7,6 +7,7 @@ import {
   isPolicyRefusal,
   isQuotaRefusal,
   isUidMismatch,
+  isVersionRefusal,
   managerIn,
   missingRightIn,
   stableQuotaWords,
@@ -99,6 +100,14 @@ export function asCreateError(error: unknown): unknown {
     cause: error,
     ...(error.reason === undefined ? {} : { reason: error.reason }),
   });
+}
+
+/** Does a server refuse the version by which an apply may only create? */
+export function isAboutVersion({ code, causes, message }: KubeError): boolean {
+  if (code !== 'rejected' && code !== 'server-error') return false;
+  return (
+    causes.some(({ field }) => field === 'metadata.resourceVersion') || isVersionRefusal(message)
+  );
 }
 
 interface Failure {

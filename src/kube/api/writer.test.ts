@@ -220,4 +220,74 @@ describe('kube/writer', () => {
     const { writer } = setUp(() => failing('not-found'));
     assert.deepEqual(await writer.fieldOwners(ref, { flow }, never), []);
   });
+
+  describe('where the server knows no apply that only creates', () => {
+    const onlyNew = () => object({ resourceVersion: '1' });
+    const refusals = [
+      [
+        'rejected',
+        { status: 422, causes: [{ reason: '', message: '', field: 'metadata.resourceVersion' }] },
+        'is invalid',
+      ],
+      ['rejected', { status: 400 }, 'resourceVersion must not be set on objects to be created'],
+      ['server-error', { status: 500 }, 'cannot handle resourceVersion'],
+    ] as const;
+    for (const [code, options, message] of refusals) {
+      test(`${options.status}: it is looked for first, from then on`, async () => {
+        let answers = [
+          () => {
+            throw new KubeError(code, message, options);
+          },
+          () => failing('not-found'),
+          () => ({ status: 201, body: object({ uid: 'u' }) }),
+        ];
+        const { writer, api } = setUp(() => answers.shift()?.() ?? failing('unexpected'));
+        const result = await writer.apply(onlyNew(), { ...applied, force: true }, never);
+        assert.equal(result.created, true);
+        assert.deepEqual(
+          api.requests.map(({ method }) => method),
+          ['PATCH', 'GET', 'PATCH'],
+        );
+        const last = api.requests.at(-1);
+        assert.deepEqual([last?.body, last?.query?.force], [object(), 'false']);
+        answers = [() => failing('not-found'), () => ({ status: 201, body: object({ uid: 'v' }) })];
+        await writer.apply(onlyNew(), applied, never);
+        assert.equal(api.requests.length, 5);
+      });
+    }
+
+    /** A server that refuses the guard first, and then answers so. */
+    function refusingWriter(...answers: readonly (() => { status: number; body?: unknown })[]) {
+      const left = [
+        () => {
+          throw new KubeError('rejected', 'resourceVersion', { status: 400 });
+        },
+        ...answers,
+      ];
+      return setUp(() => left.shift()?.() ?? failing('unexpected'));
+    }
+
+    test('what exists is left alone', async () => {
+      const { writer, api } = refusingWriter(() => ({ status: 200, body: object({ uid: 'u' }) }));
+      await assert.rejects(writer.apply(onlyNew(), applied, never), { code: 'already-exists' });
+      assert.equal(api.requests.length, 2);
+    });
+
+    test('what somebody creates between the look and the apply gets our fields taken out again', async () => {
+      const theirs = () => ({ status: 200, body: object({ uid: 'u' }) });
+      const { writer, api } = refusingWriter(() => failing('not-found'), theirs, theirs);
+      await assert.rejects(writer.apply(onlyNew(), applied, never), { code: 'already-exists' });
+      assert.deepEqual(api.requests.at(-1)?.body, {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'a', namespace: 'ns', uid: 'u' },
+      });
+    });
+
+    test('a refusal for another reason is handed on', async () => {
+      const { writer, api } = setUp(() => failing('rejected'));
+      await assert.rejects(writer.apply(onlyNew(), applied, never), { code: 'rejected' });
+      assert.equal(api.requests.length, 1);
+    });
+  });
 });

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { WriteThrough, WriteTicket } from '../cache/write-through.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import { asCreateError } from '../errors.ts';
+import { asCreateError, isAboutVersion } from '../errors.ts';
 import { KubeError, type KubeErrorCode } from '../kube-error.ts';
 import type {
   ApplyOptions,
@@ -36,6 +36,8 @@ class WriteThroughWriter implements Reader, Writer {
   readonly #api: ApiClient;
   readonly #discovery: WriterOptions['discovery'];
   readonly #cache: WriteThrough;
+  /** Until the server says no. */
+  #understandsCreateOnly = true;
 
   constructor({ api, discovery, cache }: WriterOptions) {
     this.#api = api;
@@ -62,6 +64,44 @@ class WriteThroughWriter implements Reader, Writer {
   }
 
   async apply(
+    manifest: KubeObject,
+    options: ApplyOptions,
+    signal: AbortSignal,
+  ): Promise<ApplyResult> {
+    if (!createsOnly(manifest)) return this.#apply(manifest, options, signal);
+    if (this.#understandsCreateOnly) {
+      try {
+        return await this.#apply(manifest, options, signal);
+      } catch (error) {
+        if (!(error instanceof KubeError) || !isAboutVersion(error)) throw error;
+        this.#understandsCreateOnly = false;
+      }
+    }
+    return this.#createUnguarded(manifest, options, signal);
+  }
+
+  /** For servers that know no apply that only creates: a look, then an apply that takes nothing from anybody. */
+  async #createUnguarded(
+    manifest: KubeObject,
+    options: ApplyOptions,
+    signal: AbortSignal,
+  ): Promise<ApplyResult> {
+    const found = await this.get(refOf(manifest), options, signal);
+    if (found !== undefined) throw existsError();
+    const { resourceVersion: _, ...metadata } = manifest.metadata;
+    const unforced = { ...options, force: false };
+    const result = await this.#apply({ ...manifest, metadata }, unforced, signal);
+    if (result.created) return result;
+    // Somebody was faster, and our fields are in a stranger's object now: an empty intent takes them out again.
+    const { apiVersion, kind } = manifest;
+    const { uid = '' } = result.stored.object.metadata;
+    const { name, namespace } = metadata;
+    const nothing = { name, ...(namespace === undefined ? {} : { namespace }), uid };
+    await this.#apply({ apiVersion, kind, metadata: nothing }, options, signal);
+    throw existsError();
+  }
+
+  async #apply(
     manifest: KubeObject,
     options: ApplyOptions,
     signal: AbortSignal,
@@ -172,6 +212,10 @@ function refOf({ apiVersion, kind, metadata: { name, namespace } }: KubeObject):
  */
 function applyQuery({ fieldManager, force }: ApplyOptions): Record<string, string> {
   return { fieldManager, force: String(force) };
+}
+
+function existsError(): KubeError {
+  return new KubeError('already-exists', 'The object exists', { status: 409 });
 }
 
 function createsOnly({ metadata }: KubeObject): boolean {

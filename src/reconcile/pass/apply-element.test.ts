@@ -355,28 +355,6 @@ describe('reconcile/pass failures of requests', () => {
     assert.deepEqual(await world.runOne(key), { kind: 'done' });
   });
 
-  test('a server that refuses the guard of a create-only apply gets GET then apply', async () => {
-    const world = new OperatorWorld(podSetPlan());
-    await world.start();
-    world.cluster.fault = ({ manifest }) =>
-      manifest?.metadata.resourceVersion === undefined
-        ? undefined
-        : new KubeError('rejected', 'Bad request', {
-            status: 400,
-            causes: [{ reason: 'Invalid', message: 'no', field: 'metadata.resourceVersion' }],
-          });
-    world.podSet('a', { size: 3 });
-    await world.settle();
-    assert.equal((deployment(world).spec as { replicas: number }).replicas, 3);
-    world.cluster.requests.length = 0;
-    world.podSet('b', { size: 3 });
-    await world.settle();
-    assert.deepEqual(
-      world.cluster.requests.map(({ verb }) => verb),
-      ['get', 'apply', 'status'],
-    );
-  });
-
   test('the words of a server about a Secret are cut to reason and field', async () => {
     const world = new OperatorWorld(
       podSetPlan({

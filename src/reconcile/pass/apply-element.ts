@@ -36,7 +36,7 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
     } catch (error) {
       if (!isOfRequest(error, pass)) throw error;
       if (tries < maxTries && concede(pass, current, { error, live })) continue;
-      if (tries === maxTries || !isStale(pass, error, { wasCreate: live === undefined }))
+      if (tries === maxTries || !isStale(error))
         return failedElement(pass, left.wanted, error, live);
     }
     const again = await readAndRenderAgain(pass, current);

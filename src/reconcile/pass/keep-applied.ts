@@ -51,8 +51,7 @@ async function repair(
   } catch (error) {
     if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
     if (concede(pass, applied, { error, live })) return undefined;
-    if (!isStale(pass, error, { wasCreate: false }))
-      return failedElement(pass, wanted, error, live);
+    if (!isStale(error)) return failedElement(pass, wanted, error, live);
     // It was replaced or is gone by now. The answer said so to this very pass, so that no event wakes the resource.
     pass.context.follow(pass.key);
     return undefined;

@@ -62,37 +62,19 @@ export function failedElement(
   return hinderedElement(wanted, problem, live);
 }
 
-/** Does the error only say that the cache was behind, or that this server cannot create by a guarded apply? */
-export function isStale(
-  { context }: Pass,
-  error: KubeError,
-  { wasCreate }: { readonly wasCreate: boolean },
-): boolean {
-  if (staleCodes.has(error.code)) return true;
-  const isAboutGuard =
-    wasCreate && error.causes.some(({ field }) => field === 'metadata.resourceVersion');
-  if (!isAboutGuard || !context.server.createOnlyApply) return false;
-  context.server.createOnlyApply = false;
-  return true;
+/** Does the error only say that the cache was behind? */
+export function isStale(error: KubeError): boolean {
+  return staleCodes.has(error.code);
 }
 
 async function createObject(pass: Pass, wanted: WantedElement): Promise<ElementResult> {
   const { plan, intent } = wanted;
-  const isGuarded = pass.context.server.createOnlyApply;
-  if (!isGuarded) await assertAbsent(pass, intent);
   // A version that no object has: the server creates, or answers 409 (engine.md section 5, step 4).
-  const body = bodyOf(intent, isGuarded ? { resourceVersion: '1' } : {});
-  // Without the guard a stranger's object would be taken over by force.
-  const { stored, created } = await apply(pass, body, { force: isGuarded });
+  const body = bodyOf(intent, { resourceVersion: '1' });
+  const { stored, created } = await apply(pass, body, { force: true });
   rememberAnswer(pass, { plan, intent, live: stored });
   count(pass, created ? 'created' : 'changed');
   return settledElement(wanted, { kind: 'created' }, stored);
-}
-
-async function assertAbsent(pass: Pass, { ref }: Intent): Promise<void> {
-  const found = await pass.context.cluster.get(ref, worldWrite(pass), pass.signal);
-  if (found === undefined) return;
-  throw new KubeError('already-exists', 'The object exists', { status: 409 });
 }
 
 function apply(pass: Pass, body: KubeObject, { force }: { readonly force: boolean }) {
