@@ -149,6 +149,8 @@ export interface Phase {
    * fitted to the child's schema. Owner reference, labels and namespace are the caller's.
    */
   manifest(childId: string, element: Element): Promise<Rendered<KubeObject>>;
+  /** The name alone of one element, for the report of one whose manifest cannot be rendered. Missing: it is no name, or not to be told apart. */
+  name(childId: string, element: Element): Promise<Rendered<string>>;
   /** The child's own `ready` over `$child`; only for children with one. Missing means false. */
   ready(childId: string, child: KubeObject, element: Element): Promise<Rendered<boolean>>;
   /** All mapped status fields: those with a result, and what failed. Missing fields are left out (lists become `[]`), see definition.md section 2. */

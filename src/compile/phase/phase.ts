@@ -16,6 +16,7 @@ import { render } from '../template/render.ts';
 import { RenderError } from '../template/render-error.ts';
 import { then } from '../template/then.ts';
 import { checkManifest } from './manifest.ts';
+import { isObjectName } from './object-name.ts';
 import type { ChildUnit, PlanParts, Unit } from './plan-parts.ts';
 
 type MaybePromise<T> = T | Promise<T>;
@@ -96,6 +97,16 @@ class PassPhase implements Phase {
     return this.#evaluate(manifest.uses, () =>
       then(render(template, { scope, quotes }), (value) => checkManifest(value, manifest)),
     );
+  }
+
+  async name(childId: string, element: Element): Promise<Rendered<string>> {
+    const { name } = this.#child(childId);
+    if (name === undefined) return { kind: 'missing' };
+    const rendered = await this.#render(name, this.#scopeOf(childId, element));
+    if (rendered.kind !== 'value') return rendered;
+    const { value } = rendered;
+    const isName = typeof value === 'string' && isObjectName(value);
+    return isName ? { kind: 'value', value } : { kind: 'missing' };
   }
 
   async ready(childId: string, child: KubeObject, element: Element): Promise<Rendered<boolean>> {

@@ -3,6 +3,7 @@ import type { ChildParts, DefinitionParts } from '../definition-parts.ts';
 import type { OperatorPlan } from '../operator-plan.ts';
 import type { CompiledTemplate } from '../template/template.ts';
 import { createForEach, type ForEach } from './for-each.ts';
+import { nameTemplate } from './name-template.ts';
 import { createRenderRequest, type RenderRequest } from './read-request.ts';
 
 /** Something that is evaluated as a whole: it waits, fails or has a result. */
@@ -29,6 +30,8 @@ export interface ReadUnit {
 
 export interface ChildUnit {
   readonly manifest: Unit;
+  /** `metadata.name` by itself, where it is. */
+  readonly name?: Unit;
   readonly when?: Unit;
   readonly forEach?: { readonly uses: Uses; readonly list: ForEach };
   readonly ready?: Unit;
@@ -65,8 +68,10 @@ export function createPlanParts({ definition, parts, uses, secrets }: PlanPartsO
   }: ChildParts): ChildUnit {
     // `$item` may come from a Secret too.
     const isSecret = secrets.has(`children.${id}`) || touchesSecret(forEach);
+    const name = nameTemplate(template);
     return {
       manifest: unitOf(template, isSecret),
+      ...(name && { name: unitOf(name, isSecret) }),
       ...(when && { when: unitOf(when) }),
       ...(forEach && {
         forEach: { uses: uses.of(forEach), list: createForEach(forEach, parts.vars) },

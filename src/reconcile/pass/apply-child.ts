@@ -1,4 +1,4 @@
-import type { ChildPlan } from '../../compile/index.ts';
+import type { ChildPlan, Element } from '../../compile/index.ts';
 import { allEnded } from './all-ended.ts';
 import { applyElement } from './apply-element.ts';
 import { blockedElement } from './element-result.ts';
@@ -21,7 +21,7 @@ export async function applyChild(pass: Pass, resolved: ResolvedChild): Promise<C
   return { plan, resolution: 'unknown', elements: [...results, ...failed] };
 }
 
-function applyResolved(
+async function applyResolved(
   pass: Pass,
   plan: ChildPlan,
   { each, held }: { readonly each: ResolvedElement; readonly held: readonly string[] },
@@ -30,5 +30,14 @@ function applyResolved(
     return applyElement(pass, { plan, element: each.element, intent: each.intent, held });
   }
   const { problem, element } = each;
-  return keepApplied(pass, blockedElement(pass, { plan, element, problem }));
+  const name = await nameOf(pass, plan, element);
+  return keepApplied(pass, blockedElement(pass, { plan, element, name, problem }));
+}
+
+/** What an element that cannot be rendered would be called; empty where even that is not known. */
+async function nameOf(pass: Pass, plan: ChildPlan, element: Element | undefined): Promise<string> {
+  if (element === undefined && plan.isList) return '';
+  const theOne = { item: undefined, index: 0 };
+  const name = await pass.wanting.name(plan.id, element ?? theOne);
+  return name.kind === 'value' ? name.value : '';
 }

@@ -47,14 +47,19 @@ export function withProblem(result: ElementResult, problem: Problem | undefined)
 export interface Blocked {
   readonly plan: ChildPlan;
   readonly element: Element | undefined;
+  /** What it would be called; empty when that is not known either. */
+  readonly name: string;
   readonly problem: Problem;
 }
 
 /** An element that could not be rendered: what exists of it stays as it is. */
-export function blockedElement(pass: Pass, { plan, element, problem }: Blocked): ElementResult {
+export function blockedElement(
+  pass: Pass,
+  { plan, element, name: wantedName, problem }: Blocked,
+): ElementResult {
   // Without a name only a child that is no list can be found: by its label.
   const live = plan.isList ? undefined : liveOf(pass, plan)[0];
-  const name = live?.object.metadata.name ?? '';
+  const name = live?.object.metadata.name ?? wantedName;
   const result = { plan, element, name, verdict: verdictOf(problem), problem };
   return live === undefined ? result : { ...result, live };
 }

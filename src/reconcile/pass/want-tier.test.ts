@@ -241,6 +241,31 @@ describe('reconcile/pass tiers', () => {
   });
 });
 
+describe('reconcile/pass names', () => {
+  test('a child that waits or fails is told by its name, where the name is known', async () => {
+    const broken = configMap('broken');
+    const world = new OperatorWorld(
+      planOf({
+        children: [
+          {
+            ...broken,
+            name: 'broken-map',
+            template: () => {
+              throw new Failing('Expected text at data.a, found none');
+            },
+          },
+        ],
+      }),
+    );
+    await world.start();
+    world.podSet('a');
+    await world.settle();
+    assert.match(world.ready('a'), /^False RenderFailed: broken "broken-map": /);
+    const [child] = world.status('a').children as { name: string }[];
+    assert.equal(child?.name, 'broken-map');
+  });
+});
+
 describe('reconcile/pass unusable kinds', () => {
   const states = [
     [

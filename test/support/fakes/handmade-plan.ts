@@ -41,6 +41,8 @@ export interface HandmadeChild {
   readonly forEach?: (view: View) => readonly unknown[];
   readonly ready?: (child: KubeObject) => boolean;
   readonly pathsRead?: readonly FieldPath[];
+  /** Its name, where that is known without the rest. @default undefined */
+  readonly name?: string;
   /** The manifest without apiVersion and kind; metadata has the name. */
   readonly template: (view: View, element: Element) => Omit<KubeObject, 'apiVersion' | 'kind'>;
 }
@@ -207,6 +209,11 @@ class HandmadePhase implements Phase {
   async manifest(id: string, element: Element): Promise<Rendered<KubeObject>> {
     const { apiVersion, kind, template } = this.#child(id);
     return render(() => ({ apiVersion, kind, ...template(this.#view(), element) }) as KubeObject);
+  }
+
+  async name(id: string): Promise<Rendered<string>> {
+    const { name } = this.#child(id);
+    return name === undefined ? { kind: 'missing' } : { kind: 'value', value: name };
   }
 
   async ready(id: string, child: KubeObject): Promise<Rendered<boolean>> {
