@@ -14,6 +14,8 @@ const usage = `npm run bench:isolation -- [options]
                   without it, from when all of them have been found to be unstable
   --hot N         resources of the hot definition (default 1000)
   --failing N     resources of the failing definition (default 100)
+  --only WHICH    with or without the bad ones only
+  --raw FILE      writes all that was measured as JSON
   --write         writes bench/RESULTS-isolation.md
 `;
 
@@ -25,6 +27,8 @@ const { values } = parseArgs({
     onset: { type: 'boolean', default: false },
     hot: { type: 'string', default: '1000' },
     failing: { type: 'string', default: '100' },
+    only: { type: 'string' },
+    raw: { type: 'string' },
     write: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -37,11 +41,13 @@ async function bench(): Promise<void> {
   const results: RunResult[] = [];
   for (let repetition = 0; repetition < Number(values.reps); repetition++) {
     for (const withBad of [false, true]) {
+      if (values.only !== undefined && values.only !== (withBad ? 'with' : 'without')) continue;
       const result = await runOnce(runOptions(withBad));
       results.push(result);
       console.log(tableOf([result]));
     }
   }
+  if (values.raw !== undefined) writeFileSync(values.raw, JSON.stringify(results));
   const table = tableOf(results);
   console.log(table);
   if (!values.write) return;

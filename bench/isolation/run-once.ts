@@ -36,6 +36,8 @@ export interface RunResult {
   readonly withBad: boolean;
   /** From the answer to a creation or an edit until its child is there, in ms. */
   readonly latenciesMs: readonly number[];
+  /** When each of these changes was answered, in ms since the measurement began. */
+  readonly timesMs: readonly number[];
   /** Within the measurement. */
   readonly passes: Readonly<Record<'good' | 'failing' | 'hot', number>>;
   readonly cpuSeconds: number;
@@ -80,9 +82,9 @@ async function runOn(plane: ControlPlane, options: RunOptions): Promise<RunResul
     if (options.withBad) await createBad(client, options);
     if (options.withBad && !options.fromOnset) await untilFoundOut(url, options);
     const before = await readMetrics(url);
-    const latenciesMs = await changeAtPace({ client, good, names, children, options });
+    const changes = await changeAtPace({ client, good, names, children, options });
     const after = await readMetrics(url);
-    return { withBad: options.withBad, latenciesMs, ...costOf(before, after) };
+    return { withBad: options.withBad, ...changes, ...costOf(before, after) };
   } finally {
     await children.stop();
     await homeostat.stop();
@@ -169,7 +171,9 @@ interface Change {
   readonly answeredMs: number;
 }
 
-async function changeAtPace(paced: PacedChanges): Promise<readonly number[]> {
+type Measured = Pick<RunResult, 'latenciesMs' | 'timesMs'>;
+
+async function changeAtPace(paced: PacedChanges): Promise<Measured> {
   const { options, children } = paced;
   const total = options.perSecond * options.seconds;
   const startMs = performance.now();
@@ -180,7 +184,10 @@ async function changeAtPace(paced: PacedChanges): Promise<readonly number[]> {
     changes.push(change(paced, index));
   }
   const made = await Promise.all(changes);
-  return latenciesOf(made, children);
+  return {
+    latenciesMs: await latenciesOf(made, children),
+    timesMs: made.map(({ answeredMs }) => answeredMs - startMs),
+  };
 }
 
 async function change({ client, good, names }: PacedChanges, index: number): Promise<Change> {
