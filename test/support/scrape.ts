@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type MetricFamily, parseExposition } from './exposition.ts';
+import type { HomeostatProcess } from './homeostat-process.ts';
+import { patienceMs } from './patience.ts';
+
+/** What `/metrics` of a process shows, checked against the format. */
+export async function scrape(homeostat: HomeostatProcess): Promise<readonly MetricFamily[]> {
+  const response = await fetch(`${await homeostat.url()}/metrics`);
+  assert.equal(response.status, 200);
+  return parseExposition(await response.text());
+}
+
+/** The sum of the samples of that name whose labels hold `labels`. */
+export function valueOfSamples(
+  families: readonly MetricFamily[],
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number {
+  return families
+    .flatMap(({ samples }) => samples)
+    .filter((sample) => sample.name === name)
+    .filter((sample) =>
+      Object.entries(labels).every(([key, value]) => sample.labels[key] === value),
+    )
+    .reduce((sum, { value }) => sum + value, 0);
+}
+
+/** A health check's answer, asked for again and again until it has that status: it sends no news of its own. */
+export async function untilStatus(
+  homeostat: HomeostatProcess,
+  path: string,
+  status: number,
+): Promise<string> {
+  const deadline = performance.now() + patienceMs;
+  const url = `${await homeostat.url()}${path}`;
+  for (;;) {
+    const response = await fetch(url);
+    const text = await response.text();
+    if (response.status === status) return text;
+    if (performance.now() > deadline) throw new Error(`${path} is not ${status}: ${text}`);
+    await sleep(100);
+  }
+}
