@@ -337,8 +337,11 @@ describe('kube/cache informer set', () => {
     informer.release();
     await settle();
     const after = await metrics.expose();
-    assert.match(after, /^homeostat_informer_objects\{kind="v1\/ConfigMap"\} 0$/m);
-    assert.doesNotMatch(after, /^homeostat_informer_last_activity_seconds\{/m);
+    assert.doesNotMatch(after, /^homeostat_informer_(objects|last_activity_seconds)\{/m);
+    const again = informers.acquire(configMaps);
+    await start(api, 9, [configMap('b', 4)]);
+    assert.match(await metrics.expose(), /^homeostat_informer_objects\{kind="v1\/ConfigMap"\} 1$/m);
+    again.release();
     await informers.close();
   });
 });

@@ -142,7 +142,11 @@ class UseCountedInformers implements InformerSet {
     const kind = gvkKey(resolved.query.gvk);
     const ofKind = this.#byKind.get(kind) ?? new Set();
     this.#byKind.set(kind, ofKind.add(shared));
-    const end = shared.run().finally(() => this.#running.delete(end));
+    const end = shared.run().finally(() => {
+      this.#running.delete(end);
+      // Only now: an informer that ends still says that it holds nothing.
+      if (!this.#byKind.has(kind)) this.#context.metrics.objects.remove([kind]);
+    });
     this.#running.add(end);
     this.#cancelReport ??= this.#reportAgesLater();
     return slot;
