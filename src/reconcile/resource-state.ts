@@ -23,8 +23,8 @@ export interface ResourceState {
   readonly fights: Map<string, Fight>;
   /** By identity of the object: what is left to other managers. */
   readonly concessions: Map<string, Concession>;
-  /** By child key: the failure that was last told in an Event. */
-  readonly told: Map<string, string>;
+  /** By child key: the failure that was last told in an Event. Undefined before the first pass: then the status says what was told. */
+  told: ReadonlyMap<string, string> | undefined;
   /** How the server's answer to our own status differed from it. */
   statusMade: string | undefined;
   /** Set while the server does not take the author's status fields. */
@@ -78,7 +78,7 @@ export function createResourceState(uid: string): ResourceState {
     refusals: new Map(),
     fights: new Map(),
     concessions: new Map(),
-    told: new Map(),
+    told: undefined,
     statusMade: undefined,
     statusRefused: undefined,
     isReady: undefined,

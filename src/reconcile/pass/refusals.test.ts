@@ -160,4 +160,18 @@ describe('reconcile/pass refusals', () => {
     assert.equal(world.passes.at(-1)?.end.kind, 'retry');
     assert.deepEqual(world.cluster.told, []);
   });
+
+  test('a restart asks the server once more, and tells nothing anew', async () => {
+    const { world } = await refusedWorld();
+    assert.equal(world.cluster.told.length, 1);
+    await world.restart(podSetPlan());
+    await world.settle();
+    assert.deepEqual(world.cluster.takeWrites(), ['apply Deployment/a']);
+    assert.equal(world.cluster.told.length, 1);
+    // Another failure is news.
+    world.cluster.fault = ({ verb }) => (verb === 'apply' ? refusal('too-large') : undefined);
+    await world.clock.advance(600_000);
+    await world.runOne(key);
+    assert.equal(world.cluster.told.length, 2);
+  });
 });

@@ -1,6 +1,7 @@
 import { type Problem, problemOfRequest } from '../failure.ts';
 import type { Report } from '../report/build-report.ts';
 import type { ChildEntry } from '../report/child-entries.ts';
+import { conditionsOf } from '../report/conditions.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
 import { loggerOf, type Pass } from './pass.ts';
 import { statusUsesSecret } from './secret-use.ts';
@@ -11,7 +12,6 @@ export function tellFailures(
   { entries, problems }: Report,
   status: StatusOutcome,
 ): void {
-  const { told } = pass.state;
   const now = new Map<string, string>();
   for (const entry of entries) tellEntry(pass, entry, now);
   const ofChildren = new Set(entries.map(({ problem }) => problem));
@@ -23,8 +23,7 @@ export function tellFailures(
     const problem = problemOfRequest(status.error, { secret: statusUsesSecret(pass) });
     tell(pass, now, failureOf('status', problem, 'status: '));
   }
-  told.clear();
-  for (const [subject, text] of now) told.set(subject, text);
+  pass.state.told = now;
 }
 
 function tellEntry(pass: Pass, { decision, problem }: ChildEntry, now: Map<string, string>): void {
@@ -37,6 +36,17 @@ function tellEntry(pass: Pass, { decision, problem }: ChildEntry, now: Map<strin
 
 function failureOf(subject: string, { reason, message, error }: Problem, prefix = ''): Failure {
   return { subject, reason, note: prefix + message, isOutage: error?.isSilence === true };
+}
+
+/** After a restart what the status says has been told: failures that last would be told anew with every start. */
+function isTold(
+  { state, resource }: Pass,
+  key: string,
+  { reason, note, text }: Pick<Failure, 'reason' | 'note'> & { readonly text: string },
+): boolean {
+  if (state.told !== undefined) return state.told.get(key) === text;
+  const ready = conditionsOf(resource).find(({ type }) => type === 'Ready');
+  return ready?.reason === reason && String(ready.message).includes(note);
 }
 
 /** Nothing went wrong; and where a namespace goes, nothing can be made, Events neither. */
@@ -57,7 +67,7 @@ function tell(pass: Pass, now: Map<string, string>, failure: Failure): void {
   const key = subject === '' ? note : subject;
   const text = `${reason} ${note}`;
   now.set(key, text);
-  if (pass.state.told.get(key) === text) return;
+  if (isTold(pass, key, { reason, note, text })) return;
   loggerOf(pass)[isOutage ? 'debug' : 'warn']({ reason, detail: note }, 'Reconcile is blocked');
   if (isOutage) return;
   const { cluster, plan } = pass.context;
