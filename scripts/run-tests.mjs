@@ -22,7 +22,8 @@ const { status } = spawnSync(
   [
     '--test',
     '--test-reporter=spec',
-    '--test-timeout=300000',
+    // Several times the patience of one wait: a test fails by what it waited for, and says so.
+    '--test-timeout=600000',
     ...(suite !== 'unit' ? ['--test-concurrency=1'] : []),
     ...files,
   ],

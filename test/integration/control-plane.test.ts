@@ -14,6 +14,7 @@ import {
   useControlPlane,
 } from '../support/control-plane/index.ts';
 import { untilDead, untilRemoved } from '../support/control-plane/process-end.ts';
+import { customKind } from '../support/definitions.ts';
 
 const shared = useControlPlane({ audit: true, users: ['visitor'] });
 
@@ -71,7 +72,7 @@ describe('integration/control-plane', { skip: shared.skip }, () => {
   test('removes the dependents of an owner whose kind was installed a moment ago', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
-    await client.installCrd(widgetCrd);
+    await client.installCrd(customKind({ group: 'example.com', kind: 'Widget' }));
     await shared.plane.restartControllerManager();
     const metadata = { name: 'owner', namespace };
     const owner = await client.apply({ apiVersion: 'example.com/v1', kind: 'Widget', metadata });
@@ -150,10 +151,14 @@ describe('integration/control-plane', { skip: shared.skip }, () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     await client.apply(configMap(namespace, 'seen'));
+    const limit = new AbortController();
     const waiting = client.untilObject(
       `/api/v1/namespaces/${namespace}/configmaps/seen`,
-      (object) => object === undefined,
-      { limitMs: 200 },
+      (object) => {
+        if (object !== undefined) limit.abort();
+        return object === undefined;
+      },
+      { limit: limit.signal },
     );
     await assert.rejects(waiting, /last seen: .*"name": "seen"/s);
   });
@@ -192,20 +197,6 @@ interface Job extends KubeObject {
     readonly conditions?: readonly { readonly type: string }[];
   };
 }
-
-const widgetCrd: KubeObject = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { kind: 'Widget', plural: 'widgets' },
-    versions: [
-      { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
-    ],
-  },
-};
 
 function configMap(
   namespace: string,

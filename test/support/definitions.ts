@@ -7,24 +7,38 @@ export function shippedText(file: string): string {
   return readFileSync(fileURLToPath(new URL(`../../operators/${file}`, import.meta.url)), 'utf8');
 }
 
-/** A definition of kind `Thing` in a group of its own, with an open spec and status; `body` is YAML below `spec`, indented by two. */
-export function thingDefinition(name: string, body: string): string {
+export interface ThingDefinitionOptions {
+  /** @default '<name>.example.com' */
+  readonly group?: string;
+  /** The schema in YAML: in flow style after a blank, or in block style, indented by twelve, after a line break. @default an open spec and status */
+  readonly schema?: string;
+}
+
+const openSchema = `
+            type: object
+            properties:
+              spec: { type: object, x-kubernetes-preserve-unknown-fields: true }
+              status: { type: object, x-kubernetes-preserve-unknown-fields: true }`;
+
+/** A definition of kind `Thing`, in a group of its own unless told; `body` is YAML below `spec`, indented by two. */
+export function thingDefinition(
+  name: string,
+  body: string,
+  options: ThingDefinitionOptions = {},
+): string {
+  const { group = `${name}.example.com`, schema = openSchema } = options;
   return `apiVersion: homeostat.dev/v1alpha1
 kind: OperatorDefinition
 metadata: { name: ${name} }
 spec:
   crd:
-    group: ${name}.example.com
+    group: ${group}
     names: { kind: Thing, plural: things }
     scope: Namespaced
     versions:
       - name: v1
         schema:
-          openAPIV3Schema:
-            type: object
-            properties:
-              spec: { type: object, x-kubernetes-preserve-unknown-fields: true }
-              status: { type: object, x-kubernetes-preserve-unknown-fields: true }
+          openAPIV3Schema:${schema}
 ${body}`;
 }
 
@@ -46,6 +60,37 @@ export function thing(
 /** Where the API serves it. */
 export function thingPath(definition: string, namespace: string, name = 'one'): string {
   return `/apis/${definition}.example.com/v1/namespaces/${namespace}/things/${name}`;
+}
+
+export interface CrdOptions {
+  readonly group: string;
+  readonly kind: string;
+  /** @default 'Namespaced' */
+  readonly scope?: 'Namespaced' | 'Cluster';
+  /** Schemas of its top-level fields. @default none */
+  readonly properties?: object;
+  /** @default none */
+  readonly subresources?: object;
+}
+
+/** A CustomResourceDefinition of one version, `v1`, that no definition owns. */
+export function customKind(options: CrdOptions): KubeObject {
+  const { group, kind, scope = 'Namespaced', properties, subresources } = options;
+  const singular = kind.toLowerCase();
+  const plural = `${singular}s`;
+  const openAPIV3Schema = { type: 'object', ...(properties === undefined ? {} : { properties }) };
+  const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope,
+      names: { plural, singular, kind, listKind: `${kind}List` },
+      versions: [subresources === undefined ? version : { ...version, subresources }],
+    },
+  };
 }
 
 /** What the engine writes into every status. */

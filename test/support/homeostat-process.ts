@@ -1,18 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { launchNow, type ProcessEnd, type SupervisedProcess } from './control-plane/index.ts';
+import { patienceMs } from './patience.ts';
 
 const executable = fileURLToPath(new URL('../../bin/homeostat', import.meta.url));
+/** How much of its log is shown when it was waited for in vain. */
+const shownLines = 30;
 
 export interface HomeostatOptions {
   readonly kubeconfig: string;
   /** File names and texts; written into a folder of the process. */
   readonly definitions: Readonly<Record<string, string>>;
   readonly logLevel?: 'debug' | 'info';
+  /** Added to our own environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 interface LogEntry {
@@ -21,44 +26,45 @@ interface LogEntry {
   readonly [field: string]: unknown;
 }
 
-/** `homeostat run` as a process of its own, from source. */
+/** `homeostat run` as a process of its own, from source. It does not outlive the test, however that ends. */
 export class HomeostatProcess {
-  readonly #child: ChildProcess;
+  readonly #process: SupervisedProcess;
   readonly #folder: string;
   readonly #entries: LogEntry[] = [];
   readonly #listeners = new Set<() => void>();
   readonly #exit: Promise<number | null>;
+  #end: ProcessEnd | undefined;
+  #rest = '';
   #errors = '';
 
-  constructor({ kubeconfig, definitions, logLevel = 'info' }: HomeostatOptions) {
+  constructor({ kubeconfig, definitions, logLevel = 'info', env = {} }: HomeostatOptions) {
     this.#folder = mkdtempSync(join(tmpdir(), 'homeostat-'));
     for (const [name, text] of Object.entries(definitions))
       writeFileSync(join(this.#folder, name), text);
-    const flags = [
-      '--definitions',
-      this.#folder,
-      '--kubeconfig',
-      kubeconfig,
-      '--http',
-      '127.0.0.1:0',
-    ];
-    this.#child = spawn(executable, ['run', ...flags, '--log-level', logLevel], {
-      stdio: ['ignore', 'pipe', 'pipe'],
+    this.#process = launchNow({
+      command: executable,
+      args: [
+        'run',
+        ...['--definitions', this.#folder],
+        ...['--kubeconfig', kubeconfig],
+        ...['--http', '127.0.0.1:0'],
+        ...['--log-level', logLevel],
+      ],
+      env,
+      onOutput: (text) => this.#take(text),
+      onErrors: (text) => {
+        this.#errors += text;
+      },
     });
-    const { stdout, stderr } = this.#child;
-    if (stdout === null || stderr === null) throw new Error('The process has no pipes');
-    createInterface({ input: stdout }).on('line', (line) => this.#take(line));
-    stderr.setEncoding('utf8').on('data', (chunk: string) => {
-      this.#errors += chunk;
-    });
-    this.#exit = once(this.#child, 'exit').then(([code]) => {
+    this.#exit = this.#process.ended.then((end) => {
+      this.#end = end;
       this.#tell();
-      return code as number | null;
+      return end.code;
     });
   }
 
   get pid(): number {
-    return this.#child.pid ?? 0;
+    return this.#process.pid;
   }
 
   /** What it wrote on standard error: diagnostics. */
@@ -74,18 +80,24 @@ export class HomeostatProcess {
   async whenReady(definitions = 1): Promise<void> {
     const isSaid = ({ msg }: LogEntry) =>
       msg === 'Definition running' || msg === 'Definition refused';
-    await this.#until(() => this.#entries.filter(isSaid).length >= definitions);
+    await this.#until(
+      () => this.#entries.filter(isSaid).length >= definitions,
+      `${definitions} definitions running or refused`,
+    );
   }
 
   /** Resolves with the first log line of that message. */
   async whenLogged(message: string): Promise<LogEntry> {
-    await this.#until(() => this.#entries.some(({ msg }) => msg === message));
+    await this.whenLoggedTimes(message, 1);
     return this.#entries.find(({ msg }) => msg === message) as LogEntry;
   }
 
   /** Resolves when there are so many log lines of that message. */
   async whenLoggedTimes(message: string, times: number): Promise<void> {
-    await this.#until(() => this.#entries.filter(({ msg }) => msg === message).length >= times);
+    await this.#until(
+      () => this.#entries.filter(({ msg }) => msg === message).length >= times,
+      `"${message}" in the log, ${times} times`,
+    );
   }
 
   /** The base address of its health server. */
@@ -98,35 +110,48 @@ export class HomeostatProcess {
     return this.#exit;
   }
 
-  /** Asks it to stop; resolves with the exit code. */
+  /** Asks it to stop, or kills it; resolves with the exit code. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill(signal);
-    const code = await this.#exit;
+    await this.#process.stop(signal === 'SIGKILL' ? 0 : patienceMs);
     rmSync(this.#folder, { recursive: true, force: true });
-    return code;
+    return this.#exit;
   }
 
-  #take(line: string): void {
-    this.#entries.push(JSON.parse(line));
+  /** Whoever is killed may leave half a line; nobody reads that. */
+  #take(text: string): void {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) this.#entries.push(JSON.parse(line));
     this.#tell();
   }
 
   #tell(): void {
-    for (const listener of this.#listeners) listener();
+    for (const listener of [...this.#listeners]) listener();
   }
 
-  #until(isMet: () => boolean): Promise<void> {
+  #until(isMet: () => boolean, what: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const check = () => {
-        const { exitCode, signalCode } = this.#child;
-        if (!isMet() && exitCode === null && signalCode === null) return;
+      const settle = (end: () => void) => {
+        clearTimeout(timer);
         this.#listeners.delete(check);
-        if (isMet()) resolve();
-        else reject(new Error(`homeostat ended with ${exitCode ?? signalCode}: ${this.#errors}`));
+        end();
+      };
+      const fail = (why: string) =>
+        settle(() => reject(new Error(`Expected ${what}, but ${why}: ${this.#lastWords()}`)));
+      const timer = setTimeout(() => fail(`waited ${patienceMs} ms in vain`), patienceMs);
+      const check = () => {
+        if (isMet()) settle(resolve);
+        else if (this.#end !== undefined)
+          fail(`homeostat ended with ${this.#end.code ?? this.#end.signal}`);
       };
       this.#listeners.add(check);
       check();
     });
+  }
+
+  #lastWords(): string {
+    const lines = this.#entries.slice(-shownLines).map((entry) => JSON.stringify(entry));
+    return [...lines, this.#errors.slice(-3_000)].join('\n');
   }
 }
 

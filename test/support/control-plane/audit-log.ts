@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { patienceMs } from '../patience.ts';
 
 /** One answered request, or one watch that was opened. */
 export interface AuditEntry {
@@ -38,16 +39,17 @@ export interface AuditCounts {
 export interface QuietOptions {
   /** @default 'operator' */
   readonly user?: string;
-  /** @default 120_000 */
+  /** @default `patienceMs` beyond the quiet time */
   readonly limitMs?: number;
 }
 
+const pollMs = 50;
 const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
 /**
  * Counts requests by the audit log of a control plane started with `audit: true`. Leases, discovery
- * and OpenAPI are left out. A long answer may be seen a moment before its line is written: wait with
- * `quiet`, then count.
+ * and OpenAPI are left out. What a request did may be seen, by a watch, before its line is written: wait
+ * with `untilSeen` for what must be there, and with `quiet` for what must not, then count.
  */
 export class AuditLog {
   readonly #file: string;
@@ -90,25 +92,49 @@ export class AuditLog {
   }
 
   /**
+   * Resolves when the requests of a user since a mark satisfy the check.
+   * @throws Error with the last requests when that does not happen within `patienceMs`.
+   */
+  async untilSeen(
+    check: (entries: readonly AuditEntry[]) => boolean,
+    filter: AuditFilter = {},
+  ): Promise<void> {
+    const deadline = performance.now() + patienceMs;
+    while (!check(this.entries(filter))) {
+      if (performance.now() > deadline)
+        throw new Error(`Waited in vain for requests; last: ${this.#last(filter)}`);
+      await sleep(pollMs);
+    }
+  }
+
+  /**
    * Resolves when a user has sent no request for `quietMs` of real time, counted from this call or the
    * last request after it.
    * @throws Error with the last requests when that does not happen within the limit.
    */
   async quiet(quietMs: number, options: QuietOptions = {}): Promise<void> {
-    const { user = 'operator', limitMs = 120_000 } = options;
+    const { user = 'operator', limitMs = quietMs + patienceMs } = options;
     const deadline = performance.now() + limitMs;
-    let since = performance.now();
+    let quietForMs = 0;
     let seen = this.entries({ user }).length;
-    while (performance.now() - since < quietMs) {
-      await sleep(Math.min(50, quietMs));
-      const entries = this.entries({ user });
-      if (entries.length > seen) since = performance.now();
-      seen = entries.length;
-      if (performance.now() > deadline) {
-        const last = entries.slice(-10).map(({ verb, uri, status }) => `${verb} ${uri} ${status}`);
-        throw new Error(`"${user}" was not quiet within ${limitMs} ms; last: ${last.join(', ')}`);
-      }
+    while (quietForMs < quietMs) {
+      const beforeMs = performance.now();
+      await sleep(Math.min(pollMs, quietMs));
+      // When we slept for much longer, the machine stood still and the user with it: that is no quiet.
+      quietForMs += Math.min(performance.now() - beforeMs, 2 * pollMs);
+      const { length } = this.entries({ user });
+      if (length > seen) quietForMs = 0;
+      seen = length;
+      if (performance.now() > deadline)
+        throw new Error(
+          `"${user}" was not quiet within ${limitMs} ms; last: ${this.#last({ user })}`,
+        );
     }
+  }
+
+  #last(filter: AuditFilter): string {
+    const last = this.entries(filter).slice(-10);
+    return last.map(({ verb, uri, status }) => `${verb} ${uri} ${status}`).join(', ');
   }
 
   #read(): void {

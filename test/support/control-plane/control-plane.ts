@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { patienceMs } from '../patience.ts';
 import { type Binaries, ensureBinaries } from './binaries.ts';
 import { findFreePorts } from './free-ports.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { PlaneClient } from './plane-client.ts';
+import { ReadinessProbe } from './readiness-probe.ts';
 import {
   apiServerArguments,
   controllerManagerArguments,
@@ -25,7 +27,7 @@ export interface ControlPlaneOptions {
   readonly audit?: boolean;
   /** Users beside `admin` and `operator`, without groups: they may do what RBAC gives them. */
   readonly users?: readonly string[];
-  /** Upper bound for the start of the servers, in ms. @default 60_000 */
+  /** Upper bound for the start of the servers, in ms. @default patienceMs */
   readonly startLimitMs?: number;
 }
 
@@ -84,7 +86,7 @@ export class ControlPlane {
 
   /** @internal */
   constructor(options: PlaneParts) {
-    const { folder, ports, audit = false, users = [], startLimitMs = 60_000 } = options;
+    const { folder, ports, audit = false, users = [], startLimitMs = patienceMs } = options;
     this.#binaries = options.binaries;
     this.#folder = folder;
     this.#startLimitMs = startLimitMs;
@@ -207,45 +209,32 @@ export class ControlPlane {
     return launch({ command, args, logFile: join(this.folder, `${name}.log`) });
   }
 
-  /** Ready is: `/readyz` is well and the system's namespaces are there. */
   async #untilReady(): Promise<void> {
     const deadline = performance.now() + this.#startLimitMs;
-    while (!(await this.#isReady())) {
-      for (const [name, server] of [
-        ['etcd', this.#etcd],
-        ['kube-apiserver', this.#apiServer],
-      ] as const) {
-        if (server?.isRunning() !== true) throw new Error(`${name} ended: ${this.#logTail(name)}`);
-      }
-      if (performance.now() > deadline) {
-        throw new Error(`Not ready in time: ${this.#logTail('kube-apiserver')}`);
-      }
-      await sleep(25);
-    }
-  }
-
-  async #isReady(): Promise<boolean> {
+    const probe = new ReadinessProbe(this.#layout, this.token());
     try {
-      const ready = await this.client().request({ method: 'GET', path: '/readyz' });
-      if (ready.status !== 200) return false;
-      return await this.#hasSystemNamespaces();
-    } catch {
-      // Not listening yet, or no certificate yet.
-      return false;
+      for (;;) {
+        const reason = await probe.reasonToWait();
+        // Also when it is ready: were our port taken, it may be somebody else's etcd that answers.
+        this.#assertRunning();
+        if (reason === undefined) return;
+        if (performance.now() > deadline) {
+          throw new Error(`Not ready in time (${reason}): ${this.#logTail('kube-apiserver')}`);
+        }
+        await sleep(25);
+      }
+    } finally {
+      probe.close();
     }
   }
 
-  /** The server makes them itself, but when its first try comes too early the next is a minute later. */
-  async #hasSystemNamespaces(): Promise<boolean> {
-    const client = this.client();
-    let areThere = true;
-    for (const name of ['kube-system', 'default']) {
-      if ((await client.get(`/api/v1/namespaces/${name}`)) !== undefined) continue;
-      areThere = false;
-      const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-      await client.request({ method: 'POST', path: '/api/v1/namespaces', body });
+  #assertRunning(): void {
+    for (const [name, server] of [
+      ['etcd', this.#etcd],
+      ['kube-apiserver', this.#apiServer],
+    ] as const) {
+      if (server?.isRunning() !== true) throw new Error(`${name} ended: ${this.#logTail(name)}`);
     }
-    return areThere;
   }
 
   #logTail(name: BinaryName): string {

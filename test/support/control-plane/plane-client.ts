@@ -1,9 +1,12 @@
 import { once } from 'node:events';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { patienceMs } from '../patience.ts';
 import { type KindInfo, parseKinds } from './discovery.ts';
+import { isEstablished } from './established.ts';
 import { type FollowOptions, follow } from './follow.ts';
 import { splitPath } from './resource-path.ts';
 import { type ListPredicate, type ObjectPredicate, type UntilOptions, until } from './until.ts';
@@ -11,6 +14,7 @@ import { type ListPredicate, type ObjectPredicate, type UntilOptions, until } fr
 export const mergePatchType = 'application/merge-patch+json';
 export const applyType = 'application/apply-patch+yaml';
 const jsonType = 'application/json';
+const lostCodes: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
 
 export interface PlaneClientOptions {
   readonly server: string;
@@ -76,8 +80,20 @@ export class PlaneClient {
     this.#watches = new Agent({ keepAlive: false, ca });
   }
 
-  /** Sends one request. Rejects when there is no answer, never because of a status. */
+  /**
+   * Sends one request, and sends it again while the server says that it has no time (429: a kind that is new, a server
+   * that has just started). Rejects when there is no answer, never because of a status.
+   */
   async request(request: PlaneRequest): Promise<PlaneAnswer> {
+    const deadline = performance.now() + patienceMs;
+    for (;;) {
+      const answer = await this.#ask(request);
+      if (answer.status !== 429 || performance.now() > deadline) return answer;
+      await sleep(Number(answer.headers['retry-after'] ?? 1) * 1_000);
+    }
+  }
+
+  async #ask(request: PlaneRequest): Promise<PlaneAnswer> {
     const response = await this.#open(request, this.#requests);
     const answer = await text(response);
     return {
@@ -148,28 +164,41 @@ export class PlaneClient {
   }
 
   /**
-   * Installs a CustomResourceDefinition and waits until its collections are served. The garbage
-   * collector looks for new kinds only every 30 s; `ControlPlane.restartControllerManager` is faster.
+   * Installs a CustomResourceDefinition and waits until it is established and its kind is served and discovered: the
+   * server does these one after another. The garbage collector looks for new kinds only every 30 s;
+   * `ControlPlane.restartControllerManager` is faster.
    */
   async installCrd(manifest: KubeObject): Promise<void> {
     const crd = await this.apply(manifest);
-    const spec = crd.spec as CrdSpec;
-    for (const { name, served } of spec.versions) {
-      if (served)
-        await this.untilList(`/apis/${spec.group}/${name}/${spec.names.plural}`, () => true);
+    const { group, names, versions } = crd.spec as CrdSpec;
+    await this.untilObject(await this.pathOf(crd), isEstablished);
+    for (const { name, served } of versions) {
+      if (!served) continue;
+      await this.untilList(`/apis/${group}/${name}/${names.plural}`, () => true);
+      const metadata = { name: 'any' };
+      await this.pathOf({ apiVersion: `${group}/${name}`, kind: names.kind, metadata });
     }
   }
 
-  /** The path of an object by its manifest; a namespaced one without a namespace is in `default`. */
+  /**
+   * The path of an object by its manifest; a namespaced one without a namespace is in `default`. A kind is discovered
+   * some time after it is served, and nothing announces it: one that is not known is asked for again.
+   * @throws Error when it is not known after `patienceMs`.
+   */
   async pathOf({ apiVersion, kind, metadata }: KubeObject): Promise<string> {
     const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-    const info = (await this.#kindsOf(root)).find((known) => known.kind === kind);
-    if (info === undefined) {
+    const deadline = performance.now() + patienceMs;
+    for (;;) {
+      const info = (await this.#kindsOf(root)).find((known) => known.kind === kind);
+      if (info !== undefined) {
+        const scope = info.namespaced ? `/namespaces/${metadata.namespace ?? 'default'}` : '';
+        return `${root}${scope}/${info.plural}/${metadata.name}`;
+      }
       this.#kinds.delete(root);
-      throw new Error(`Expected a kind that the server knows, found "${apiVersion}/${kind}"`);
+      if (performance.now() > deadline)
+        throw new Error(`Expected a kind that the server knows, found "${apiVersion}/${kind}"`);
+      await sleep(50);
     }
-    const scope = info.namespaced ? `/namespaces/${metadata.namespace ?? 'default'}` : '';
-    return `${root}${scope}/${info.plural}/${metadata.name}`;
   }
 
   /** Lists and watches a collection: see {@link FollowOptions}. */
@@ -180,7 +209,7 @@ export class PlaneClient {
   /**
    * Waits, on a watch, until an object satisfies the predicate (which gets undefined while it is not
    * there), and returns it. The path is the object's.
-   * @throws Error with the last state seen, after `limitMs`.
+   * @throws Error with the last state seen, after `patienceMs` or when the limit aborts.
    */
   untilObject<T extends KubeObject = KubeObject>(
     path: string,
@@ -232,13 +261,35 @@ export class PlaneClient {
   #kindsOf(root: string): Promise<readonly KindInfo[]> {
     const known = this.#kinds.get(root);
     if (known !== undefined) return known;
-    const kinds = this.must({ method: 'GET', path: root }).then(parseKinds);
+    const kinds = this.#askForKinds(root);
     this.#kinds.set(root, kinds);
     kinds.catch(() => this.#kinds.delete(root));
     return kinds;
   }
 
+  async #askForKinds(root: string): Promise<readonly KindInfo[]> {
+    const request = { method: 'GET', path: root };
+    const answer = await this.request(request);
+    if (answer.status === 404) return [];
+    if (answer.status !== 200) throw new PlaneRequestError(request, answer);
+    return parseKinds(answer.body);
+  }
+
   async #open(request: PlaneRequest, agent: Agent): Promise<IncomingMessage> {
+    for (;;) {
+      const outgoing = this.#send(request, agent);
+      try {
+        const [response] = await once(outgoing, 'response');
+        return response;
+      } catch (error) {
+        // The server closed a kept connection (nobody used it, or it was killed) and we sent before we heard of it.
+        const isStale = outgoing.reusedSocket && lostCodes.has(codeOf(error));
+        if (!isStale) throw error;
+      }
+    }
+  }
+
+  #send(request: PlaneRequest, agent: Agent): ClientRequest {
     const { method, path, body, contentType = jsonType, signal } = request;
     const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     const outgoing = httpsRequest({
@@ -251,8 +302,7 @@ export class PlaneClient {
       ...(signal === undefined ? {} : { signal }),
     });
     outgoing.end(payload);
-    const [response] = await once(outgoing, 'response');
-    return response;
+    return outgoing;
   }
 }
 
@@ -264,7 +314,7 @@ interface ListAnswer<T> {
 
 interface CrdSpec {
   readonly group: string;
-  readonly names: { readonly plural: string };
+  readonly names: { readonly kind: string; readonly plural: string };
   readonly versions: readonly { readonly name: string; readonly served: boolean }[];
 }
 
@@ -272,6 +322,10 @@ interface CrdSpec {
 function bodyHeaders(payload: string | undefined, contentType: string): Record<string, string> {
   if (payload === undefined) return {};
   return { 'content-type': contentType, 'content-length': String(Buffer.byteLength(payload)) };
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 function parseBody(answer: string): unknown {

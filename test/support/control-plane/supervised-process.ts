@@ -22,6 +22,8 @@ export interface LaunchOptions {
   readonly logFile?: string;
   /** Called with each piece of stdout, in place of the above. */
   readonly onOutput?: (text: string) => void;
+  /** Called with each piece of stderr, in place of the above. */
+  readonly onErrors?: (text: string) => void;
   readonly cwd?: string;
   /** Added to our own environment. */
   readonly env?: Readonly<Record<string, string>>;
@@ -40,7 +42,7 @@ export interface ProcessEnd {
 /** A process that never outlives this one, not even when this one is killed by SIGKILL. */
 export interface SupervisedProcess {
   readonly pid: number;
-  /** Resolves when the process has ended; never rejects. */
+  /** Resolves when the process has ended and all it wrote was handed over; never rejects. */
   readonly ended: Promise<ProcessEnd>;
   isRunning(): boolean;
   /** SIGTERM, then SIGKILL after `graceMs`; 0 kills at once. Resolves when the process has ended. */
@@ -49,37 +51,55 @@ export interface SupervisedProcess {
 
 /** Starts a program in a process group of its own, under a watcher that dies with us. */
 export async function launch(options: LaunchOptions): Promise<SupervisedProcess> {
+  const child = spawnUnderWatcher(options);
+  const running = supervise(child);
+  // `once` rejects when the child emits an error instead.
+  await once(child, 'spawn');
+  return running;
+}
+
+/** The same for those who cannot wait for the start: a shell that cannot be started is then an uncaught error. */
+export function launchNow(options: LaunchOptions): SupervisedProcess {
+  return supervise(spawnUnderWatcher(options));
+}
+
+function spawnUnderWatcher(options: LaunchOptions): ChildProcess {
+  const { onOutput, onErrors } = options;
   const log = options.logFile === undefined ? 2 : openSync(options.logFile, 'a');
   const script = options.keepsOwnLifeline === true ? become : watchAndBecome;
   const args = ['-c', script, 'watcher', options.command, ...options.args];
   const child = spawn('/bin/sh', args, {
     detached: true,
-    stdio: ['ignore', options.onOutput === undefined ? log : 'pipe', log, 'pipe'],
+    stdio: [
+      'ignore',
+      onOutput === undefined ? log : 'pipe',
+      onErrors === undefined ? log : 'pipe',
+      'pipe',
+    ],
     env: { ...process.env, ...options.env },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   });
-  if (options.onOutput !== undefined)
-    child.stdout?.setEncoding('utf8').on('data', options.onOutput);
-  const ended = endOf(child);
   if (log !== 2) closeSync(log);
-  // `once` rejects when the child emits an error instead.
-  await once(child, 'spawn');
+  if (onOutput !== undefined) child.stdout?.setEncoding('utf8').on('data', onOutput);
+  if (onErrors !== undefined) child.stderr?.setEncoding('utf8').on('data', onErrors);
   // A test that forgets to stop its plane must still be able to end.
   if (options.keepsUsAlive !== true) child.unref();
-  return supervise(child, ended);
+  return child;
 }
 
 async function endOf(child: ChildProcess): Promise<ProcessEnd> {
   // What the process has written last may still be on its way when it has ended.
-  const isDrained = child.stdout === null ? undefined : once(child.stdout, 'close');
+  const outputs = [child.stdout, child.stderr].filter((stream) => stream !== null);
+  const drained = outputs.map((stream) => once(stream, 'close'));
   const end = await new Promise<ProcessEnd>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
-  await isDrained;
+  await Promise.all(drained);
   return end;
 }
 
-function supervise(child: ChildProcess, ended: Promise<ProcessEnd>): SupervisedProcess {
+function supervise(child: ChildProcess): SupervisedProcess {
+  const ended = endOf(child);
   const lifeline = child.stdio[3] as Writable & { unref(): void };
   // The watcher may be gone first (killed with the group): a broken pipe is then no news.
   lifeline.on('error', () => undefined);

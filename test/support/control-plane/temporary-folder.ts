@@ -9,8 +9,12 @@ export interface TemporaryFolder {
   remove(): Promise<void>;
 }
 
-/** Processes that write into the folder die with us too, but not before we do: hence the second. */
-const sweepWhenAlone = 'read -r _ <&3 || { sleep 1; rm -rf "$1"; }';
+/**
+ * Processes that write into the folder die with us too, but not before we do, and on a busy machine not soon after: while
+ * one still writes, the folder is not empty when it is to be removed.
+ */
+const sweepWhenAlone =
+  'read -r _ <&3 || while sleep 1; rm -rf "$1" 2>/dev/null; [ -e "$1" ]; do :; done';
 
 export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFolder> {
   const path = mkdtempSync(join(tmpdir(), prefix));
@@ -23,7 +27,7 @@ export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFold
     path,
     async remove() {
       await janitor.stop(0);
-      rmSync(path, { recursive: true, force: true });
+      rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     },
   };
 }

@@ -1,12 +1,14 @@
 import type { KubeObject, ObjectMeta } from '../../../src/util/kube-object.ts';
+import { patienceMs } from '../patience.ts';
 import type { PlaneClient } from './plane-client.ts';
 
 export type ObjectPredicate<T> = (object: T | undefined) => boolean;
 export type ListPredicate<T> = (items: readonly T[]) => boolean;
 
 export interface UntilOptions {
-  /** @default 60_000 */
-  readonly limitMs?: number;
+  /** Gives up the wait, as a failure that tells what was seen. @default after `patienceMs` */
+  readonly limit?: AbortSignal;
+  /** Ends the wait, with its reason. */
   readonly signal?: AbortSignal;
 }
 
@@ -18,12 +20,11 @@ interface UntilTask<T> extends UntilOptions {
   readonly check: (items: readonly KubeObject[]) => { readonly met: boolean; readonly value: T };
 }
 
-/** Follows a collection until the check is met; fails with the last state after the limit. */
+/** Follows a collection until the check is met; fails with the last state at the limit. */
 export async function until<T>(task: UntilTask<T>): Promise<T> {
-  const { client, path, listPath, check, limitMs = 60_000 } = task;
+  const { client, path, listPath, check, limit = AbortSignal.timeout(patienceMs) } = task;
   let last: readonly KubeObject[] | undefined;
   let found: { readonly value: T } | undefined;
-  const limit = AbortSignal.timeout(limitMs);
   const signal = task.signal === undefined ? limit : AbortSignal.any([limit, task.signal]);
   try {
     await client.follow({
@@ -38,7 +39,7 @@ export async function until<T>(task: UntilTask<T>): Promise<T> {
     });
   } catch (error) {
     if (!limit.aborted || task.signal?.aborted) throw error;
-    throw new Error(`Waited ${limitMs} ms in vain on ${path}; last seen: ${describe(last)}`, {
+    throw new Error(`Waited in vain on ${path}; last seen: ${describe(last)}`, {
       cause: error,
     });
   }

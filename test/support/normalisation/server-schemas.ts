@@ -6,6 +6,7 @@ import {
 } from '../../../src/compile/index.ts';
 import { type Gvk, gvkKey, gvkOf } from '../../../src/util/gvk.ts';
 import type { PlaneClient } from '../control-plane/index.ts';
+import { patienceMs } from '../patience.ts';
 
 /** The types and subresources of a server's kinds, from its own documents. */
 export interface ServerSchemas {
@@ -45,7 +46,7 @@ async function untilPublished(
   client: PlaneClient,
   expectedKinds: readonly string[],
 ): Promise<Published> {
-  const deadlineMs = performance.now() + 30_000;
+  const deadlineMs = performance.now() + patienceMs;
   for (;;) {
     const published = await readDocuments(client);
     const roots = rootsOf(published.components);
