@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
-import { useControlPlane } from '../support/control-plane/index.ts';
+import { type AuditEntry, useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
 
@@ -73,11 +73,15 @@ describe('integration/chain', { skip: shared.skip }, () => {
     assert.equal(made?.metadata.annotations?.deployment, deployment?.metadata.uid);
     const spec = deployment?.spec as { template: KubeObject } | undefined;
     assert.equal(spec?.template.metadata.annotations?.config, config?.metadata.uid);
-    const applied = shared.audit
-      .entries({ since: mark })
-      .filter(({ namespace: where, verb }) => where === namespace && verb === 'patch')
-      .map(({ resource }) => resource);
-    assert.deepEqual(applied.slice(0, 3), ['configmaps', 'deployments', 'services']);
+    const applied = (entries: readonly AuditEntry[]) =>
+      entries
+        .filter(({ namespace: where, verb }) => where === namespace && verb === 'patch')
+        .map(({ resource }) => resource);
+    await shared.audit.untilSeen((entries) => applied(entries).includes('services'), {
+      since: mark,
+    });
+    const order = applied(shared.audit.entries({ since: mark }));
+    assert.deepEqual(order.slice(0, 3), ['configmaps', 'deployments', 'services']);
   });
 
   test('forEach over three makes three, and back to one removes two', async () => {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
-import { conditionOf, shippedText, statusOf } from '../support/definitions.ts';
+import { conditionOf, customKind, shippedText, statusOf } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
+import { untilStatus } from '../support/scrape.ts';
 
 const shared = useControlPlane({ audit: true });
 const startHomeostat = useHomeostat(shared);
@@ -116,27 +117,9 @@ describe('integration/conflict', { skip: shared.skip }, () => {
 
   test('a custom resource definition that is not ours is not touched', async () => {
     const client = shared.client();
-    const name = 'things.taken.example.com';
-    const crd: KubeObject = {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name },
-      spec: {
-        group: 'taken.example.com',
-        scope: 'Namespaced',
-        names: { kind: 'Thing', plural: 'things', singular: 'thing', listKind: 'ThingList' },
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            schema: { openAPIV3Schema: { type: 'object' } },
-          },
-        ],
-      },
-    };
+    const crd = customKind({ group: 'taken.example.com', kind: 'Thing' });
     await client.installCrd(crd);
-    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`;
     const before = await client.get(path);
     const text = shippedText('podset.yaml')
       .replaceAll('apps.example.com', 'taken.example.com')
@@ -151,6 +134,6 @@ describe('integration/conflict', { skip: shared.skip }, () => {
       (await client.get(path))?.metadata.resourceVersion,
       before?.metadata.resourceVersion,
     );
-    assert.equal((await fetch(`${await homeostat.url()}/readyz`)).status, 200);
+    await untilStatus(homeostat, '/readyz', 200);
   });
 });

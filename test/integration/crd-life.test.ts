@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { KubeObject } from '../../src/util/kube-object.ts';
-import { useControlPlane } from '../support/control-plane/index.ts';
-import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
+import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
+import {
+  conditionOf,
+  customKind,
+  thing,
+  thingDefinition,
+  thingPath,
+} from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
 
 const shared = useControlPlane();
@@ -26,49 +31,19 @@ function definition(name: string): string {
   );
 }
 
-interface CrdStatus {
-  /** Null for a moment after the creation. */
-  readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null;
-}
-
-const widgetCrd: KubeObject = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.widgets.example.com' },
-  spec: {
-    group: 'widgets.example.com',
-    scope: 'Namespaced',
-    names: { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: {
-              spec: {
-                type: 'object',
-                properties: {
-                  size: { type: 'integer' },
-                  tags: { type: 'array', items: { type: 'string' } },
-                },
-              },
-            },
-          },
-        },
+const widgetCrd = customKind({
+  group: 'widgets.example.com',
+  kind: 'Widget',
+  properties: {
+    spec: {
+      type: 'object',
+      properties: {
+        size: { type: 'integer' },
+        tags: { type: 'array', items: { type: 'string' } },
       },
-    ],
+    },
   },
-};
-
-function isEstablished(crd: KubeObject | undefined): boolean {
-  const { conditions } = (crd?.status ?? {}) as CrdStatus;
-  return (
-    conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false
-  );
-}
+});
 
 describe('integration/crd-life', { skip: shared.skip }, () => {
   test('a CRD that is deleted under the process is installed again, and its resources work', async () => {

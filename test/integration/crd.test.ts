@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { createDefinitionParser } from '../../src/definition/index.ts';
-import { useControlPlane } from '../support/control-plane/index.ts';
+import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
+import { thingDefinition } from '../support/definitions.ts';
 
 const parser = createDefinitionParser();
 
@@ -12,18 +13,9 @@ const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** A definition whose resources have this schema under `spec`, in flow style. */
 function definitionOf(schema: string): string {
-  return `apiVersion: homeostat.dev/v1alpha1
-kind: OperatorDefinition
-metadata: { name: thing }
-spec:
-  crd:
-    group: apps.example.com
-    names: { kind: Thing, plural: things }
-    scope: Namespaced
-    versions:
-      - name: v1
-        schema: { openAPIV3Schema: { type: object, properties: { spec: ${schema} } } }
-`;
+  return thingDefinition('thing', '', {
+    schema: ` { type: object, properties: { spec: ${schema} } }`,
+  });
 }
 
 const intOrString = 'x-kubernetes-int-or-string: true';
@@ -138,7 +130,3 @@ describe('integration/crd', { skip: shared.skip }, () => {
     });
   }
 });
-
-function isEstablished(crd: { readonly [field: string]: unknown } | undefined): boolean {
-  return JSON.stringify(crd?.status).includes('"type":"Established"');
-}

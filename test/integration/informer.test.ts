@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createRightsWatch } from '../../src/kube/access/rights-watch.ts';
 import { createDiscovery } from '../../src/kube/api/discovery.ts';
 import { createWriter } from '../../src/kube/api/writer.ts';
@@ -12,6 +13,7 @@ import { gvkOf } from '../../src/util/gvk.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
+import { customKind } from '../support/definitions.ts';
 import { freshMetrics, silentLogger } from '../support/silent-telemetry.ts';
 
 const shared = useControlPlane();
@@ -21,7 +23,7 @@ const flow = { name: 'test', priority: 'world' } as const;
 const pass: PassToken = { key: 'test/a', definition: 'test' };
 const applyOptions = { flow, pass, fieldManager: 'homeostat/test', force: true } as const;
 
-describe('integration/informer', { skip: shared.skip, timeout: 180_000 }, () => {
+describe('integration/informer', { skip: shared.skip }, () => {
   let informers: InformerSet;
   let writer: Reader & Writer;
   let close: () => Promise<void>;
@@ -189,11 +191,7 @@ describe('integration/informer', { skip: shared.skip, timeout: 180_000 }, () => 
   test('reads all objects anew when told that the schema of their kind changed', async () => {
     const client = shared.client();
     const namespace = await shared.namespace();
-    await client.apply(gadgetCrd({ size: { type: 'integer' }, colour: { type: 'string' } }));
-    await client.untilObject(
-      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gadgets.informer.example.com',
-      isEstablished,
-    );
+    await client.installCrd(gadgetCrd({ size: { type: 'integer' }, colour: { type: 'string' } }));
     const collection = `/apis/informer.example.com/v1/namespaces/${namespace}/gadgets`;
     const kind = { apiVersion: 'informer.example.com/v1', kind: 'Gadget' };
     const spec = { size: 1, colour: 'red' };
@@ -207,6 +205,7 @@ describe('integration/informer', { skip: shared.skip, timeout: 180_000 }, () => 
     for (;;) {
       const served = await client.get(`${collection}/a`);
       if (!JSON.stringify(served?.spec).includes('red')) break;
+      await sleep(50);
     }
     informers.relist(gadget, 'schema-changed');
     await untilHeld(informer, 'a', (held) => !JSON.stringify(held?.spec).includes('red'));
@@ -224,7 +223,7 @@ describe('integration/informer', { skip: shared.skip, timeout: 180_000 }, () => 
         if (state.kind === 'failing' && state.error.code === 'kind-missing') resolve();
       });
     });
-    await shared.client().apply(crd('late.example.com', 'Latecomer', {}));
+    await shared.client().apply(customKind({ group: 'late.example.com', kind: 'Latecomer' }));
     await informer.whenSynced(signal);
     informer.release();
   });
@@ -283,26 +282,7 @@ function versionsOf(objects: readonly KubeObject[]): ReadonlyMap<string, string 
   return new Map(objects.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
 }
 
-function isEstablished(definition: KubeObject | undefined): boolean {
-  const status = definition?.status as { conditions?: { type: string; status: string }[] };
-  return (status?.conditions ?? []).some(
-    (one) => one.type === 'Established' && one.status === 'True',
-  );
-}
-
 function gadgetCrd(properties: object): KubeObject {
-  return crd('informer.example.com', 'Gadget', properties);
-}
-
-function crd(group: string, kind: string, properties: object): KubeObject {
-  const plural = `${kind.toLowerCase()}s`;
   const spec = { type: 'object', properties };
-  const openAPIV3Schema = { type: 'object', properties: { spec } };
-  const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } };
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
-    spec: { group, scope: 'Namespaced', names: { plural, kind }, versions: [version] },
-  };
+  return customKind({ group: 'informer.example.com', kind: 'Gadget', properties: { spec } });
 }

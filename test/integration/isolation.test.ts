@@ -5,7 +5,7 @@ import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
 import type { HomeostatProcess } from '../support/homeostat-process.ts';
-import { scrape, untilStatus, valueOfSamples } from '../support/scrape.ts';
+import { untilScraped, untilStatus, valueOfSamples } from '../support/scrape.ts';
 
 const shared = useControlPlane({ controllerManager: false });
 const startHomeostat = useHomeostat(shared);
@@ -92,12 +92,13 @@ describe('integration/isolation', { skip: shared.skip }, () => {
       await applyAll('good', namespace, 20, value);
       await done;
     }
-    const families = await scrape(homeostat);
-    const resources = (definition: string, ready: string) =>
-      valueOfSamples(families, 'homeostat_resources', { definition, ready });
-    assert.deepEqual([resources('good', 'True'), resources('good', 'False')], [20, 0]);
-    assert.deepEqual([resources('failing', 'True'), resources('failing', 'False')], [0, 20]);
-    assert.deepEqual([resources('hot', 'True'), resources('hot', 'False')], [0, 50]);
+    await untilScraped(homeostat, (families) => {
+      const resources = (definition: string, ready: string) =>
+        valueOfSamples(families, 'homeostat_resources', { definition, ready });
+      assert.deepEqual([resources('good', 'True'), resources('good', 'False')], [20, 0]);
+      assert.deepEqual([resources('failing', 'True'), resources('failing', 'False')], [0, 20]);
+      assert.deepEqual([resources('hot', 'True'), resources('hot', 'False')], [0, 50]);
+    });
   });
 
   test('a failing and a hot definition leave the process ready, and say what they are', async () => {

@@ -51,6 +51,11 @@ async function setUp() {
   await client.apply(thing('missing', namespace, full));
   const path = `/api/v1/namespaces/${namespace}/configmaps?labelSelector=homeostat.dev/owner-uid`;
   const children = await client.untilList(path, (items) => items.length === 5);
+  // Before the source is in the operator's cache it waits for it, and says so: what comes later must not be taken for that.
+  await client.untilObject(
+    thingPath('missing', namespace),
+    (object) => conditionOf(object)?.status === 'True',
+  );
   const uids = () =>
     client.list(path).then((items) => items.map(({ metadata }) => metadata.uid).sort());
   return {

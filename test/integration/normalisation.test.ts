@@ -45,6 +45,8 @@ const restOfVariants = [
   /\.projected\.sources\[\d\]\.(podCertificate|clusterTrustBundle)$/,
   /^CustomResourceDefinition: spec\.conversion\.webhook$/,
 ];
+/** A controller that is late writes between our look and our apply; it is not late so often. */
+const triesToFindUnwritten = 20;
 /** One in so many of all variants is tried. */
 const variantStride = 23;
 
@@ -249,7 +251,7 @@ async function tryVariant(
 /** Controllers write too: only what is written at every try is written by the apply itself. */
 async function staysUnwritten(client: PlaneClient, intent: KubeObject): Promise<boolean> {
   const path = await client.pathOf(intent);
-  for (let attempt = 0; attempt < 4; attempt++) {
+  for (let attempt = 0; attempt < triesToFindUnwritten; attempt++) {
     const earlier = await client.get(path);
     const answer = await client.apply(intent);
     if (answer.metadata.resourceVersion === earlier?.metadata.resourceVersion) return true;

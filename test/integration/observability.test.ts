@@ -5,7 +5,7 @@ import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
 import type { HomeostatProcess } from '../support/homeostat-process.ts';
-import { scrape, untilStatus, valueOfSamples } from '../support/scrape.ts';
+import { scrape, untilScraped, untilStatus, valueOfSamples } from '../support/scrape.ts';
 
 const shared = useControlPlane({ controllerManager: false });
 const startHomeostat = useHomeostat(shared);
@@ -49,15 +49,17 @@ describe('integration/observability', { skip: shared.skip }, () => {
     const found = families.map(({ name }) => name);
     const ours = found.filter((name) => !/^(process|nodejs)_/.test(name));
     assert.deepEqual(ours.sort(), specs.map(({ name }) => name).sort());
-    const of = (name: string, labels: Record<string, string>) =>
-      valueOfSamples(families, name, { definition: 'observed', ...labels });
-    assert.equal(of('homeostat_resources', { ready: 'True' }), 1);
-    assert.equal(of('homeostat_resources', { ready: 'False' }), 1);
-    assert.equal(of('homeostat_applies_total', { result: 'created' }), 1);
-    assert.ok(of('homeostat_expression_errors_total', {}) > 0);
-    assert.ok(of('homeostat_status_writes_total', { result: 'written' }) >= 2);
-    assert.equal(of('homeostat_definition_state', { state: 'running' }), 1);
-    assert.equal(valueOfSamples(families, 'homeostat_api_server_reachable'), 1);
+    await untilScraped(homeostat, (now) => {
+      const of = (name: string, labels: Record<string, string>) =>
+        valueOfSamples(now, name, { definition: 'observed', ...labels });
+      assert.equal(of('homeostat_resources', { ready: 'True' }), 1);
+      assert.equal(of('homeostat_resources', { ready: 'False' }), 1);
+      assert.equal(of('homeostat_applies_total', { result: 'created' }), 1);
+      assert.ok(of('homeostat_expression_errors_total', {}) > 0);
+      assert.ok(of('homeostat_status_writes_total', { result: 'written' }) >= 2);
+      assert.equal(of('homeostat_definition_state', { state: 'running' }), 1);
+      assert.equal(valueOfSamples(now, 'homeostat_api_server_reachable'), 1);
+    });
   });
 
   test('no series names a resource, and all that can be known are there', async () => {

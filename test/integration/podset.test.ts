@@ -43,6 +43,8 @@ async function applyPodSet(size: number, namespace?: string) {
 describe('integration/podset', { skip: shared.skip }, () => {
   before(async () => {
     await startHomeostat({ 'podset.yaml': shippedText('podset.yaml') });
+    // The garbage collector looks for new kinds every 30 s only.
+    await shared.plane.restartControllerManager();
   });
 
   test('a PodSet becomes a Deployment that it owns, and an edit follows', async () => {
@@ -121,8 +123,6 @@ describe('integration/podset', { skip: shared.skip }, () => {
 
   test('deleting the PodSet removes the Deployment through the garbage collector', async () => {
     const { client, namespace, path } = await applyPodSet(1);
-    // The collector looks for new kinds every 30 s only.
-    await shared.plane.restartControllerManager();
     await client.delete(podsetPath(namespace));
     await client.untilGone(podsetPath(namespace));
     await client.untilGone(path);

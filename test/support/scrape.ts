@@ -11,6 +11,28 @@ export async function scrape(homeostat: HomeostatProcess): Promise<readonly Metr
   return parseExposition(await response.text());
 }
 
+/**
+ * What `/metrics` shows once the check no longer throws. A watch may tell of a status before the process that wrote it
+ * has its answer, and counts it.
+ * @throws what the check throws after `patienceMs`.
+ */
+export async function untilScraped(
+  homeostat: HomeostatProcess,
+  check: (families: readonly MetricFamily[]) => void,
+): Promise<readonly MetricFamily[]> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const families = await scrape(homeostat);
+    try {
+      check(families);
+      return families;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+    await sleep(100);
+  }
+}
+
 /** The sum of the samples of that name whose labels hold `labels`. */
 export function valueOfSamples(
   families: readonly MetricFamily[],

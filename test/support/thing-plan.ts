@@ -12,30 +12,16 @@ import {
 } from '../../src/compile/index.ts';
 import { createDefinitionParser, type LocatedDefinition } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
+import { thingDefinition } from './definitions.ts';
 
 const parser = createDefinitionParser();
 
-const openSchema = `
-            type: object
-            properties:
-              spec: { type: object, x-kubernetes-preserve-unknown-fields: true }
-              status: { type: object, x-kubernetes-preserve-unknown-fields: true }`;
-
 /** A definition of kind Thing; `body` is YAML below `spec`, indented by two. The schema is open unless given, indented by twelve. */
-export function locateThing(body: string, schema = openSchema): LocatedDefinition {
-  const text = `apiVersion: homeostat.dev/v1alpha1
-kind: OperatorDefinition
-metadata: { name: thing }
-spec:
-  crd:
-    group: apps.example.com
-    names: { kind: Thing, plural: things }
-    scope: Namespaced
-    versions:
-      - name: v1
-        schema:
-          openAPIV3Schema:${schema}
-${body}`;
+export function locateThing(body: string, schema?: string): LocatedDefinition {
+  const text = thingDefinition('thing', body, {
+    group: 'apps.example.com',
+    ...(schema === undefined ? {} : { schema }),
+  });
   const { definitions, diagnostics } = parser.parse(text, 'thing.yaml');
   assert.deepEqual(diagnostics, []);
   const [located] = definitions;

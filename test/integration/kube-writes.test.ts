@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { gvkOf } from '../../src/util/gvk.ts';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import { aConfigMap, aDeployment, testFlow, useKubeCluster } from '../support/kube-cluster.ts';
+
+const shared = useControlPlane({ controllerManager: false });
+const configMap = gvkOf('v1', 'ConfigMap');
+const signal = new AbortController().signal;
+
+describe('integration/kube-writes', { skip: shared.skip }, () => {
+  const own = useKubeCluster(shared);
+
+  test('an apply creates, a second one changes, a third writes nothing', async () => {
+    const namespace = await shared.namespace();
+    const first = await own.apply(aConfigMap(namespace));
+    assert.equal(first.created, true);
+    const second = await own.apply(aConfigMap(namespace, { data: { a: '2' } }));
+    assert.equal(second.created, false);
+    assert.deepEqual(second.stored.object.data, { a: '2' });
+    const third = await own.apply(aConfigMap(namespace, { data: { a: '2' } }));
+    const version = (stored: KubeObject) => stored.metadata.resourceVersion;
+    assert.equal(version(third.stored.object), version(second.stored.object));
+    assert.deepEqual(third.stored.appliedBy, ['homeostat/test']);
+  });
+
+  test('a status apply touches the status only', async () => {
+    const namespace = await shared.namespace();
+    await own.apply(aDeployment(namespace));
+    const { stored } = await own.apply(
+      { ...aDeployment(namespace, { replicas: 7 }), status: { observedGeneration: 9 } },
+      { status: true, manager: 'homeostat/test.status' },
+    );
+    const { spec, status } = stored.object as unknown as Record<string, Record<string, unknown>>;
+    assert.equal(spec?.replicas, 0);
+    assert.equal(status?.observedGeneration, 9);
+  });
+
+  test('a get reads, and undefined says that there is none', async () => {
+    const namespace = await shared.namespace();
+    await own.apply(aConfigMap(namespace));
+    const ref = { gvk: configMap, namespace, name: 'a' };
+    const found = await own.cluster.get(ref, { flow: testFlow }, signal);
+    assert.deepEqual(found?.object.data, { a: '1' });
+    assert.equal(found?.object.metadata.uid?.length, 36);
+    assert.equal(
+      await own.cluster.get({ ...ref, name: 'b' }, { flow: testFlow }, signal),
+      undefined,
+    );
+  });
+
+  test('a delete of a plain object, of one with a finalizer, of one that is gone', async () => {
+    const namespace = await shared.namespace();
+    const ref = { gvk: configMap, namespace, name: 'a' };
+    const remove = (uid: string | undefined) =>
+      own.cluster.delete(ref, { flow: testFlow, uid: uid ?? '' }, signal);
+    const plain = await own.apply(aConfigMap(namespace));
+    const uid = plain.stored.object.metadata.uid;
+    assert.equal(await remove(uid), 'deleted');
+    assert.equal(await remove(uid), 'gone');
+    const held = await own.apply(
+      aConfigMap(namespace, { metadata: { finalizers: ['a.example/b'] } }),
+    );
+    assert.equal(await remove(held.stored.object.metadata.uid), 'deleting');
+    await own.apply(aConfigMap(namespace, { metadata: { finalizers: [] } }));
+  });
+
+  test('an answer is in the informers before the caller has it', async () => {
+    const namespace = await shared.namespace();
+    const informer = own.cluster.acquire({ gvk: configMap, namespace });
+    await informer.whenSynced(signal);
+    await own.apply(aConfigMap(namespace));
+    assert.deepEqual(informer.get(namespace, 'a')?.object.data, { a: '1' });
+    informer.release();
+  });
+
+  test('an aborted watch ends at once and leaves the signal clean', async () => {
+    const stop = new AbortController();
+    const stream = await own.cluster.api.stream(
+      { path: '/api/v1/configmaps', query: { watch: '1' }, flow: testFlow },
+      stop.signal,
+    );
+    const read = (async () => {
+      for await (const _ of stream.chunks) stop.abort(new Error('enough'));
+    })();
+    await assert.rejects(read, { code: 'aborted' });
+  });
+});
+
+describe('integration/kube-events', { skip: shared.skip }, () => {
+  const own = useKubeCluster(shared);
+
+  test('an Event is told on its object, and a second one makes a series', async () => {
+    const namespace = await shared.namespace();
+    const teller = await own.connect(shared.plane.kubeconfigPath());
+    const { stored } = await own.apply(aConfigMap(namespace));
+    const event = {
+      regarding: stored.object,
+      type: 'Warning',
+      reason: 'ApplyFailed',
+      action: 'Apply',
+      note: 'Cannot apply "web"',
+      definition: 'podset',
+    } as const;
+    teller.events.record(event);
+    teller.events.record(event);
+    // Not `close` and a look: what is queued then has two seconds.
+    const events = await shared
+      .client()
+      .untilList(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`, ([first]) => {
+        return (first?.series as { count?: number } | undefined)?.count === 2;
+      });
+    assert.equal(events.length, 1);
+    const [told] = events;
+    assert.equal(told?.note, 'Cannot apply "web"');
+    assert.equal(told?.reportingController, 'homeostat.dev/podset');
+  });
+
+  test('an Event on an object without a namespace goes to "default"', async () => {
+    const teller = await own.connect(shared.plane.kubeconfigPath());
+    const regarding = await shared.client().get('/api/v1/namespaces/kube-system');
+    assert.ok(regarding !== undefined);
+    const words = { type: 'Normal', reason: 'Tested', action: 'Test', definition: 'x' } as const;
+    teller.events.record({ ...words, regarding, note: 'é'.repeat(600) });
+    const isTold = ({ reason }: KubeObject) => reason === 'Tested';
+    const events = await shared
+      .client()
+      .untilList('/apis/events.k8s.io/v1/namespaces/default/events', (items) => items.some(isTold));
+    assert.equal(events.find(isTold)?.note, 'é'.repeat(512));
+  });
+});
