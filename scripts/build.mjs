@@ -1,29 +1,60 @@
-// Bundles the CLI into one file: `dist/homeostat.mjs`, the package's `bin`.
-import { chmodSync, statSync } from 'node:fs';
+// Bundles the CLI: `dist/homeostat.mjs`, the package's `bin`, and beside it the chunks that each command loads when it is called.
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from 'esbuild';
+import { partsPlugin } from './bundle/parts.mjs';
+import { roomsPlugin } from './bundle/rooms.mjs';
 
-const outfile = 'dist/homeostat.mjs';
-await build({
-  entryPoints: ['src/cli/main.ts'],
-  outfile,
+const { metafile } = await build({
+  entryPoints: ['src/cli/homeostat.ts'],
+  outdir: 'dist',
+  outExtension: { '.js': '.mjs' },
+  chunkNames: 'chunks/[name]-[hash]',
+  splitting: true,
   bundle: true,
+  metafile: true,
   platform: 'node',
   target: 'node22.19',
   format: 'esm',
   minifySyntax: true,
+  // Not for the size of the files: V8 keeps the text of a source as long as it runs, with two bytes for each character if one comment holds a curly quote.
+  // Names stay, and lines are short enough that a stack trace is of use; with --enable-source-maps it names the sources.
+  minifyWhitespace: true,
+  lineLimit: 160,
+  sourcemap: 'linked',
+  sourcesContent: false,
   legalComments: 'linked',
   logLevel: 'warning',
+  // undici looks at it, and leaves out a second parser of HTTP.
+  define: { esbuildDetection: 'true' },
+  plugins: [partsPlugin(), roomsPlugin()],
+  // CommonJS packages in an ES module still ask for `require`.
   banner: {
-    // An older Node would fail somewhere in a package, with a stack trace. CommonJS packages in an ES module still ask for `require`.
-    js: `#!/usr/bin/env node
-import { createRequire as homeostatRequire } from 'node:module';
-const [homeostatMajor, homeostatMinor] = process.versions.node.split('.').map(Number);
-if (homeostatMajor < 22 || (homeostatMajor === 22 && homeostatMinor < 19)) {
-  process.stderr.write('homeostat: Needs Node 22.19 or newer, found ' + process.versions.node + '\\n');
-  process.exit(2);
-}
+    js: `import { createRequire as homeostatRequire } from 'node:module';
 const require = homeostatRequire(import.meta.url);`,
   },
 });
-chmodSync(outfile, 0o755);
-console.log(`${outfile} ${(statSync(outfile).size / 1e6).toFixed(1)} MB`);
+
+const outputs = Object.keys(metafile.outputs);
+removeOthers('dist', new Set(outputs));
+const modules = outputs.filter((path) => path.endsWith('.mjs'));
+for (const path of modules) assertOneByte(path);
+chmodSync('dist/homeostat.mjs', 0o755);
+const bytes = modules.reduce((sum, path) => sum + statSync(path).size, 0);
+console.log(`dist/homeostat.mjs and ${modules.length - 1} chunks, ${(bytes / 1e6).toFixed(1)} MB`);
+
+/** Chunks of earlier builds. Last, so that a command that runs meanwhile finds its own. */
+function removeOthers(folder, kept) {
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !kept.has(path)) rmSync(path);
+  }
+}
+
+function assertOneByte(path) {
+  const text = readFileSync(path, 'utf8');
+  const at = text.search(/[^\0-\xff]/);
+  if (at === -1) return;
+  const excerpt = text.slice(Math.max(0, at - 40), at + 40);
+  throw new Error(`${path} holds a character beyond Latin-1, which doubles it: "${excerpt}"`);
+}

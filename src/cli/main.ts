@@ -4,7 +4,7 @@ import { createTerminalOutput, type Output } from './output.ts';
 import { createProgram } from './program.ts';
 
 /** Reads the command line, runs one command, and sets the exit code: 0 well, 1 diagnostics, 2 wrong use or cannot start. */
-async function main(): Promise<void> {
+export async function main(): Promise<void> {
   const output = createTerminalOutput();
   const stopper = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
@@ -38,5 +38,3 @@ function explain(error: unknown, output: Output): number {
   );
   return exitCode.usage;
 }
-
-await main();

@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander';
 import { logLevels } from '../telemetry/index.ts';
 import type { Output } from './output.ts';
-import { type RunOptions, run } from './run.ts';
-import { validate } from './validate.ts';
+import type { RunOptions } from './run.ts';
 import { version } from './version.ts';
 
 export interface ProgramContext {
@@ -13,7 +12,7 @@ export interface ProgramContext {
   readonly exit: (code: number) => void;
 }
 
-/** All commands and their flags. */
+/** All commands and their flags. Each loads its own world when it is called: `validate` must not wait for an HTTP client. */
 export function createProgram({ output, signal, exit }: ProgramContext): Command {
   const program = new Command('homeostat')
     .description('Operators for Kubernetes without code')
@@ -42,11 +41,17 @@ export function createProgram({ output, signal, exit }: ProgramContext): Command
         .choices(logLevels)
         .default('info'),
     )
-    .action(async (options: RunOptions) => exit(await run(options, output, signal)));
+    .action(async (options: RunOptions) => {
+      const { run } = await import('./run.ts');
+      exit(await run(options, output, signal));
+    });
   program
     .command('validate')
     .description('check definitions without a cluster and print every mistake')
     .argument('<path...>', 'files or directories; "-" for standard input')
-    .action(async (paths: readonly string[]) => exit(await validate(paths, output)));
+    .action(async (paths: readonly string[]) => {
+      const { validate } = await import('./validate.ts');
+      exit(await validate(paths, output));
+    });
   return program;
 }

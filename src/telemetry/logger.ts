@@ -1,9 +1,6 @@
 import { type DestinationStream, pino } from 'pino';
+import type { LogLevel } from './log-level.ts';
 import type { Logger } from './roles.ts';
-
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
-
-export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
 export interface LoggerOptions {
   readonly level: LogLevel;

@@ -1,0 +1,114 @@
+// Which parts of packages the bundle leaves out. Each is something that Homeostat cannot reach; whatever still asks for it fails with its name.
+// A name that a new version of a package asks for and a part here does not have fails the build.
+
+const clientNode = /@kubernetes[\\/]client-node[\\/]dist[\\/]/;
+
+/** Source of an ES module whose exports throw when they are called or constructed. */
+function unused(...names) {
+  return names
+    .map(
+      (name) =>
+        `export function ${name}() { throw new Error('"${name}" is not part of the bundle of Homeostat'); }`,
+    )
+    .join('\n');
+}
+
+/** The same as a CommonJS module. */
+function unusedCommonJs(...names) {
+  return `module.exports = {\n${names
+    .map(
+      (name) =>
+        `${name}() { throw new Error('"${name}" is not part of the bundle of Homeostat'); },`,
+    )
+    .join('\n')}\n};`;
+}
+
+/** A CommonJS module that is one function. */
+function unusedFunction(name) {
+  return `module.exports = function () { throw new Error('"${name}" is not part of the bundle of Homeostat'); };`;
+}
+
+/**
+ * @typedef {object} Part
+ * @property {RegExp} filter what is imported
+ * @property {RegExp} [importer] by whom, when not by anybody
+ * @property {string} source what it gets instead
+ */
+
+/** @type {readonly Part[]} */
+export const parts = [
+  {
+    // Of client-node we use reading kubeconfig files and logging in; its generated client (600 KB) is never made.
+    filter: /^\.\/gen\/index\.js$/,
+    importer: clientNode,
+    source: unused('createConfiguration', 'ServerConfiguration'),
+  },
+  { filter: /^\.\/middleware\.js$/, importer: clientNode, source: unused('setHeaderMiddleware') },
+  { filter: /^undici$/, importer: clientNode, source: unused('Agent', 'ProxyAgent') },
+  { filter: /^socks$/, importer: clientNode, source: 'export const SocksClient = {};' },
+  { filter: /^socks-proxy-agent$/, importer: clientNode, source: unused('SocksProxyAgent') },
+  {
+    // Logging in makes an agent beside the credentials, which nobody uses: it may be made.
+    filter: /^hpagent$/,
+    importer: clientNode,
+    source: 'export class HttpProxyAgent {}\nexport class HttpsProxyAgent {}',
+  },
+  {
+    // An ES import of node:http reads all its exports, WebSocket too, which brings 12 MiB of Node's own fetch to life.
+    filter: /^node:http$/,
+    importer: clientNode,
+    source: "module.exports = require('node:http');",
+  },
+  {
+    // Its index holds fetch, WebSocket, caches, mocks. The files are those that the index takes the names from, and its one side effect.
+    filter: /^undici$/,
+    source: `import api from 'undici/lib/api/index.js';
+import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
+Object.assign(Dispatcher.prototype, api);
+export { default as Pool } from 'undici/lib/dispatcher/pool.js';
+export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';`,
+  },
+  {
+    // `allowH2: false` everywhere. It would load node:http2, 12 MiB.
+    filter: /^\.\/client-h2\.js$/,
+    importer: /[\\/]undici[\\/]lib[\\/]/,
+    source: unusedFunction('HTTP/2'),
+  },
+  {
+    // Bodies of requests are texts; this makes one of FormData.
+    filter: /^\.\.\/web\/fetch\/body\.js$/,
+    importer: /[\\/]undici[\\/]lib[\\/]/,
+    source: unusedCommonJs('extractBody'),
+  },
+  {
+    // We read no body of a request; this one brings the character sets of the world (550 KB).
+    filter: /^body-parser$/,
+    importer: /[\\/]express[\\/]lib[\\/]/,
+    source: unusedCommonJs('json', 'raw', 'text', 'urlencoded'),
+  },
+  {
+    // Logs go to standard output, never through a worker.
+    filter: /^thread-stream$/,
+    importer: /[\\/]pino[\\/]lib[\\/]/,
+    source: unusedFunction('thread-stream'),
+  },
+];
+
+/** Puts {@link parts} into a build. */
+export function partsPlugin() {
+  return {
+    name: 'parts',
+    setup(build) {
+      for (const [index, { filter, importer }] of parts.entries()) {
+        build.onResolve({ filter }, ({ path, importer: from, namespace }) => {
+          if (namespace === 'part' || (importer !== undefined && !importer.test(from))) return;
+          return { path: `${path}#${index}`, namespace: 'part', pluginData: index };
+        });
+      }
+      build.onLoad({ filter: /./, namespace: 'part' }, ({ pluginData }) => ({
+        contents: parts[pluginData].source,
+        resolveDir: process.cwd(),
+      }));
+    },
+  };
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+/**
+ * The first file of the process: what must happen before anything else is loaded. It imports nothing, so that an older Node
+ * says what it lacks in place of a stack trace from somewhere in a package.
+ */
+async function start(): Promise<void> {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < 22 || (major === 22 && minor < 19)) {
+    process.stderr.write(`homeostat: Needs Node 22.19 or newer, found ${process.versions.node}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const { main } = await import('./main.ts');
+  await main();
+}
+
+await start();
