@@ -8,13 +8,20 @@ import {
   listOf,
   start,
 } from '../../../test/support/model/informer-bench.ts';
-import { kubeError } from '../../../test/support/model/scripted-api.ts';
+import { kubeError, type ScriptedApi } from '../../../test/support/model/scripted-api.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { KubeError } from '../kube-error.ts';
 import type { CacheEvent, Informer } from '../roles.ts';
 
 function namesIn(informer: Informer): readonly string[] {
   return [...informer.list()].map(({ object }) => object.metadata.name);
+}
+
+/** Answers an informer that was cut off and asks which version the collection has now. */
+async function tellVersion(api: ScriptedApi, version: number): Promise<void> {
+  const asked = await api.nextRequest();
+  assert.deepEqual(asked.request.query, { limit: '1' });
+  asked.answer(listOf(version, []));
 }
 
 const never = new AbortController().signal;
@@ -187,11 +194,27 @@ describe('kube/cache informer', () => {
       await clock.advance(799);
       assert.equal(api.untaken, 0);
       await clock.advance(1);
+      if (status === 0) await tellVersion(api, 7);
       assert.equal((await api.nextStream()).request.query?.resourceVersion, '7');
       assert.equal(informer.state.kind, 'synced');
       await informers.close();
     });
   }
+
+  test('lists anew when the server has gone back while it was away: etcd was restored', async () => {
+    const { api, clock, informers } = informerBench();
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7, [configMap('a', 3), configMap('b', 7)]);
+    stream.break(kubeError('unavailable', 0));
+    await clock.advance(800);
+    await tellVersion(api, 5);
+    const list = await api.nextRequest();
+    assert.equal(list.request.query?.limit, '500');
+    list.answer(listOf(5, [configMap('a', 2)]));
+    assert.equal((await api.nextStream()).request.query?.resourceVersion, '5');
+    assert.deepEqual(namesIn(informer), ['a']);
+    await informers.close();
+  });
 
   test('resumes from the last event when the connection breaks', async () => {
     const { api, clock, informers } = informerBench();
@@ -201,6 +224,7 @@ describe('kube/cache informer', () => {
     stream.push('{"type":"ADDED","obj');
     stream.break(kubeError('unavailable', 0));
     await clock.advance(800);
+    await tellVersion(api, 9);
     assert.equal((await api.nextStream()).request.query?.resourceVersion, '8');
     await informers.close();
   });
@@ -230,6 +254,7 @@ describe('kube/cache informer', () => {
     await clock.advance(120_000);
     stream.break(kubeError('unavailable', 0));
     await clock.advance(800);
+    await tellVersion(api, 7);
     await api.nextStream();
     await informers.close();
   });
@@ -324,6 +349,7 @@ describe('kube/cache informer', () => {
     const { stream } = await start(api, 7, [configMap('a', 3)]);
     stream.break(kubeError('unavailable', 0));
     await clock.advance(800);
+    await tellVersion(api, 7);
     (await api.nextStream()).fail(kubeError('forbidden', 403));
     await settle();
     assert.equal(informer.state.kind, 'failing');

@@ -43,6 +43,14 @@ export async function* listPages(
   } while (token !== undefined);
 }
 
+/** The version that a collection has now, for the price of one object. @throws KubeError */
+export async function presentVersion(
+  request: Omit<ListRequest, 'pageSize'>,
+  signal: AbortSignal,
+): Promise<string> {
+  return readPage(await requestPage({ ...request, pageSize: 1 }, undefined, signal)).version;
+}
+
 async function requestPage(
   { api, type, query, pageSize }: ListRequest,
   token: string | undefined,

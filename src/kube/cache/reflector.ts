@@ -5,8 +5,10 @@ import { invariant } from '../../util/invariant.ts';
 import { KubeError } from '../kube-error.ts';
 import type { InformerQuery, InformerState, ResourceType } from '../roles.ts';
 import { listIntoStore } from './list-into-store.ts';
+import { presentVersion } from './list-pages.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { ReflectorContext } from './reflector-context.ts';
+import { isAfter } from './resource-version.ts';
 import { RetryDelay } from './retry-delay.ts';
 import { watchIntoStore } from './watch-into-store.ts';
 
@@ -104,7 +106,7 @@ export class Reflector {
     signal.addEventListener('abort', onAbort, { once: true });
     this.#cut = cut;
     try {
-      const end = this.#next === 'list' ? await this.#list(cut.signal) : await this.#watch(cut);
+      const end = this.#next === 'list' ? await this.#list(cut.signal) : await this.#resume(cut);
       return cut.signal.aborted ? endOfCut(signal, cut) : end;
     } catch (error) {
       if (cut.signal.aborted) return endOfCut(signal, cut);
@@ -136,6 +138,25 @@ export class Reflector {
     if (this.#type !== undefined) return this.#type;
     const message = `The server does not serve kind "${gvk.kind}" of "${gvk.group}/${gvk.version}"`;
     throw new KubeError('kind-missing', message, { status: 404 });
+  }
+
+  async #resume(cut: AbortController): Promise<StepEnd> {
+    if (!this.#isCutOff || !(await this.#hasGoneBack(cut.signal))) return this.#watch(cut);
+    this.#countRestart('restored');
+    this.#log.warn({}, 'The server is older than what it has told, will list');
+    return this.#list(cut.signal);
+  }
+
+  /**
+   * While we were cut off, etcd may have been restored from a backup. A watch from a version of the future is accepted, and
+   * silent until the server has come to that version.
+   */
+  async #hasGoneBack(signal: AbortSignal): Promise<boolean> {
+    const { progress } = this.#store;
+    invariant(progress !== undefined && this.#type !== undefined, 'A watch follows a list');
+    const { api } = this.#context;
+    const version = await presentVersion({ api, type: this.#type, query: this.#query }, signal);
+    return isAfter(progress, version);
   }
 
   async #watch(cut: AbortController): Promise<StepEnd> {
