@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { patienceMs } from '../patience.ts';
@@ -80,6 +81,8 @@ export class ControlPlane {
   readonly #users: readonly PlaneUser[];
   readonly #clients = new Map<string, PlaneClient>();
   readonly #startLimitMs: number;
+  #dataFolder: string;
+  #copies = 0;
   #etcd: SupervisedProcess | undefined;
   #apiServer: SupervisedProcess | undefined;
   #controllerManager: SupervisedProcess | undefined;
@@ -91,6 +94,7 @@ export class ControlPlane {
     this.#folder = folder;
     this.#startLimitMs = startLimitMs;
     this.#layout = planLayout({ folder: folder.path, ports, hasAudit: audit });
+    this.#dataFolder = join(folder.path, 'etcd');
     this.#users = [
       ...superusers.map((name) => planUser(name, ['system:masters'])),
       ...users.map((name) => planUser(name, [])),
@@ -100,7 +104,7 @@ export class ControlPlane {
   /** @internal */
   async start(): Promise<void> {
     writeServerFiles(this.#layout, this.#users);
-    this.#etcd = await this.#launch('etcd', etcdArguments(this.#layout));
+    await this.#startEtcd();
     await this.startApiServer();
     if (this.#binaries['kube-controller-manager'] !== undefined) await this.#startManager();
   }
@@ -182,6 +186,31 @@ export class ControlPlane {
     await this.startApiServer();
   }
 
+  /** Copies etcd's data, which holds still meanwhile; returns the folder of the copy, for {@link restoreEtcd}. */
+  async snapshotEtcd(): Promise<string> {
+    const { etcd: pid } = this.pids;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      return await this.#copyData(this.#dataFolder);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  }
+
+  /**
+   * Kills all servers and starts them again, on the same ports, with the data of a snapshot: everything written since is
+   * undone, and resourceVersions go back to where they were.
+   */
+  async restoreEtcd(snapshot: string): Promise<void> {
+    await this.#controllerManager?.stop(0);
+    await this.stopApiServer(0);
+    await this.#etcd?.stop(0);
+    this.#dataFolder = await this.#copyData(snapshot);
+    await this.#startEtcd();
+    await this.startApiServer();
+    if (this.#binaries['kube-controller-manager'] !== undefined) await this.#startManager();
+  }
+
   /** Makes the garbage collector know kinds at once that were installed after its start. */
   async restartControllerManager(): Promise<void> {
     await this.#controllerManager?.stop(0);
@@ -195,6 +224,18 @@ export class ControlPlane {
     const servers = [this.#controllerManager, this.#apiServer, this.#etcd];
     for (const server of servers) await server?.stop(0);
     await this.#folder.remove();
+  }
+
+  async #startEtcd(): Promise<void> {
+    this.#etcd = await this.#launch('etcd', etcdArguments(this.#layout, this.#dataFolder));
+  }
+
+  /** The copy stays as it is: what runs on it runs on a copy of the copy. */
+  async #copyData(source: string): Promise<string> {
+    this.#copies += 1;
+    const target = join(this.folder, `etcd-copy-${this.#copies}`);
+    await cp(source, target, { recursive: true });
+    return target;
   }
 
   async #startManager(): Promise<void> {

@@ -62,9 +62,12 @@ const auditPolicy = {
   rules: [{ level: 'Metadata' }],
 };
 
-export function etcdArguments({ folder, etcdUrl, etcdPeerUrl }: PlaneLayout): readonly string[] {
+export function etcdArguments(
+  { etcdUrl, etcdPeerUrl }: PlaneLayout,
+  dataFolder: string,
+): readonly string[] {
   return [
-    `--data-dir=${join(folder, 'etcd')}`,
+    `--data-dir=${dataFolder}`,
     `--listen-client-urls=${etcdUrl}`,
     `--advertise-client-urls=${etcdUrl}`,
     `--listen-peer-urls=${etcdPeerUrl}`,

@@ -38,6 +38,8 @@ export class FaultProxy {
   readonly #held = new HeldAnswers();
   /** By remote port: a TLS socket cannot reset the connection below it. */
   readonly #sockets = new Map<number, Socket>();
+  readonly #open = new Set<ProxiedRequest>();
+  readonly #openListeners = new Set<() => void>();
   #requestCount = 0;
 
   private constructor({ port, tls, ...upstream }: FaultProxyOptions) {
@@ -62,6 +64,38 @@ export class FaultProxy {
   /** Requests that ever came, watches too. */
   get requestCount(): number {
     return this.#requestCount;
+  }
+
+  /** Requests that wait for their answer, watches left out. */
+  get openRequests(): readonly ProxiedRequest[] {
+    return [...this.#open].filter(({ verb }) => verb !== 'watch');
+  }
+
+  /** Watches that were asked for and have not ended: the same one twice if it was asked for twice. */
+  get openWatches(): readonly string[] {
+    return [...this.#open].filter(({ verb }) => verb === 'watch').map(watchName);
+  }
+
+  /** Resolves when what is open satisfies the check. @throws Error that names what is open, after `limitMs`. */
+  untilOpen(isMet: () => boolean, limitMs = 60_000): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.#openListeners.delete(check);
+      };
+      const check = () => {
+        if (!isMet()) return;
+        end();
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        end();
+        const open = [...this.#open].map(({ verb, path }) => `${verb} ${path}`);
+        reject(new Error(`Open after ${limitMs} ms: ${open.join(', ')}`));
+      }, limitMs);
+      this.#openListeners.add(check);
+      check();
+    });
   }
 
   /** Watches that are open and those under way are met, too: a fault on events acts at the next event. */
@@ -110,6 +144,7 @@ export class FaultProxy {
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#requestCount += 1;
     const request = describeRequest(message);
+    this.#noteOpen(request, response);
     const injected = this.#faults.forRequest(request);
     response.on('error', () => undefined);
     try {
@@ -120,6 +155,18 @@ export class FaultProxy {
     }
   }
 
+  #noteOpen(request: ProxiedRequest, response: ServerResponse): void {
+    const tell = () => {
+      for (const listener of this.#openListeners) listener();
+    };
+    this.#open.add(request);
+    response.once('close', () => {
+      this.#open.delete(request);
+      tell();
+    });
+    tell();
+  }
+
   async #relay(meeting: Meeting): Promise<void> {
     const { message, response, request, injected } = meeting;
     const action = injected?.fault.action;
@@ -127,7 +174,7 @@ export class FaultProxy {
     const isAnswered = await this.#before(meeting, action);
     if (isAnswered) return;
     const { method } = request;
-    const path = action?.kind === 'paginate' ? withLimit(request, action.pageSize) : request.path;
+    const path = pathUnder(action, request);
     const isWatch = request.verb === 'watch';
     const answer = await this.#upstream.send(
       { method, path, headers: message.headers, body },
@@ -143,7 +190,7 @@ export class FaultProxy {
 
   /** What happens before the request is forwarded; true when it will not be. */
   async #before(
-    { message, response, request }: Meeting,
+    { message, response, request, injected }: Meeting,
     action: RequestAction | undefined,
   ): Promise<boolean> {
     switch (action?.kind) {
@@ -162,6 +209,9 @@ export class FaultProxy {
       case 'delay':
         await sleep(action.requestMs ?? 0);
         return false;
+      case 'hold':
+        if (action.what === 'request') await injected?.hold();
+        return false;
       case 'call':
         return (await action.run(request)) === 'drop';
       default:
@@ -176,14 +226,24 @@ export class FaultProxy {
   ): Promise<void> {
     const body = await text(answer);
     if (action?.kind === 'reset') return this.#reset(message);
-    if (action?.kind === 'delay') await sleep(action.answerMs ?? 0);
-    if (action?.kind === 'reorder' && injected !== undefined)
-      await this.#held.turn(action.count, injected);
+    if (injected !== undefined) await this.#beforeAnswer(injected);
     response.writeHead(answer.statusCode ?? 0, {
       ...endToEnd(answer),
       'content-length': Buffer.byteLength(body),
     });
+    if (action?.kind === 'truncate') {
+      response.write(body.slice(0, body.length / 2), () => this.#reset(message));
+      return;
+    }
     response.end(body);
+    if (action?.kind === 'call') await action.answered?.();
+  }
+
+  async #beforeAnswer(injected: InjectedFault<RequestFault>): Promise<void> {
+    const { action } = injected.fault;
+    if (action.kind === 'delay') await sleep(action.answerMs ?? 0);
+    if (action.kind === 'reorder') await this.#held.turn(action.count, injected);
+    if (action.kind === 'hold' && action.what === 'answer') await injected.hold();
   }
 
   #reset({ socket }: IncomingMessage): void {
@@ -191,10 +251,28 @@ export class FaultProxy {
   }
 }
 
-function withLimit({ path }: ProxiedRequest, pageSize: number): string {
+function pathUnder(action: RequestAction | undefined, { path }: ProxiedRequest): string {
+  switch (action?.kind) {
+    case 'paginate':
+      return withParameter(path, 'limit', action.pageSize);
+    case 'shorten':
+      return withParameter(path, 'timeoutSeconds', action.seconds);
+    default:
+      return path;
+  }
+}
+
+function withParameter(path: string, name: string, value: number): string {
   const url = new URL(path, 'https://server');
-  url.searchParams.set('limit', String(pageSize));
+  url.searchParams.set(name, String(value));
   return url.pathname + url.search;
+}
+
+/** What is watched, whatever the version. */
+function watchName({ path }: ProxiedRequest): string {
+  const { pathname, searchParams } = new URL(path, 'https://server');
+  const selectors = ['labelSelector', 'fieldSelector'].map((name) => searchParams.get(name) ?? '');
+  return [pathname, ...selectors].filter((part) => part !== '').join(' ');
 }
 
 /** Headers without those that are of one connection only. */

@@ -8,12 +8,25 @@ export type RequestAction =
   | { readonly kind: 'reset'; readonly when: 'before' | 'after' }
   /** Forwards or answers later, in ms. */
   | { readonly kind: 'delay'; readonly requestMs?: number; readonly answerMs?: number }
+  /** Holds the request, or its answer, until the fault is released or removed. */
+  | { readonly kind: 'hold'; readonly what: 'request' | 'answer' }
+  /** Sends half of the answer and breaks the connection. */
+  | { readonly kind: 'truncate' }
+  /** Asks the server to end a watch so soon: it sends a bookmark, and then the end. */
+  | { readonly kind: 'shorten'; readonly seconds: number }
   /** Holds answers until there are so many, then sends them the other way round. */
   | { readonly kind: 'reorder'; readonly count: number }
   /** Lists in smaller pages than was asked for. */
   | { readonly kind: 'paginate'; readonly pageSize: number }
-  /** Tells the test, which decides whether the server gets the request. */
-  | { readonly kind: 'call'; run(request: ProxiedRequest): Promise<'forward' | 'drop'> };
+  /**
+   * Tells the test, which decides whether the server gets the request, and then, if it wants to know, when the answer is
+   * on its way to the runtime.
+   */
+  | {
+      readonly kind: 'call';
+      run(request: ProxiedRequest): Promise<'forward' | 'drop'>;
+      answered?(): Promise<void>;
+    };
 
 /** What is done to a watch when an event passes. */
 export type EventAction =
@@ -36,8 +49,6 @@ interface FaultBase {
   readonly after?: number;
   /** How often it acts at most. @default Infinity */
   readonly times?: number;
-  /** May it as well never act? @default false */
-  readonly isChance?: boolean;
 }
 
 export interface RequestFault extends FaultBase {

@@ -8,6 +8,7 @@ export class InjectedFault<T extends Fault = Fault> {
   readonly removed: AbortSignal;
   readonly #removal = new AbortController();
   readonly #waiting = new Set<() => void>();
+  readonly #held = new Set<() => void>();
   #matched = 0;
   #count = 0;
 
@@ -21,19 +22,48 @@ export class InjectedFault<T extends Fault = Fault> {
     return this.#count;
   }
 
+  /** Requests or answers that it holds now. */
+  get heldCount(): number {
+    return this.#held.size;
+  }
+
   /** Ends it; what it holds is let go. */
   remove(): void {
     this.#removal.abort();
+    this.release();
   }
 
-  /** Resolves when it has acted so often. */
-  untilCount(count: number): Promise<void> {
+  /** Lets go what it holds now; it goes on with what comes. */
+  release(): void {
+    for (const letGo of this.#held) letGo();
+    this.#held.clear();
+  }
+
+  /** Resolves when it is released or removed. */
+  hold(): Promise<void> {
     return new Promise((resolve) => {
+      if (this.removed.aborted) resolve();
+      else this.#held.add(resolve);
+    });
+  }
+
+  /** Resolves when it has acted so often. @throws Error that names it, after `limitMs`: 60 s unless told. */
+  untilCount(count: number, limitMs = 60_000): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(check);
+      };
       const check = () => {
         if (this.#count < count) return;
-        this.#waiting.delete(check);
+        end();
         resolve();
       };
+      const timer = setTimeout(() => {
+        end();
+        const { name } = this.fault;
+        reject(new Error(`Expected "${name}" to happen ${count} times, found ${this.#count}`));
+      }, limitMs).unref();
       this.#waiting.add(check);
       check();
     });

@@ -9,21 +9,24 @@ import { FaultProxy } from './fault-proxy.ts';
 /** A fault proxy before a control plane. */
 export interface ProxiedPlane {
   readonly proxy: FaultProxy;
-  /** A file with a kubeconfig of the user `operator` that leads through the proxy. */
+  /** A file with a user's kubeconfig that leads through the proxy. */
   readonly kubeconfig: string;
 }
 
 /** Starts a proxy in front of a control plane; the caller stops it. */
-export async function startFaultProxy(plane: ControlPlane): Promise<ProxiedPlane> {
+export async function startFaultProxy(
+  plane: ControlPlane,
+  user = 'operator',
+): Promise<ProxiedPlane> {
   const { server, caCertificate } = plane;
   const [port = 0] = await findFreePorts(1);
   const tls = { key: fixture('first-server.key'), cert: fixture('first-server.crt') };
   const proxy = await FaultProxy.start({ server, caCertificate, port, tls });
-  const kubeconfig = join(plane.folder, 'proxied.kubeconfig');
+  const kubeconfig = join(plane.folder, `${user}.proxied.kubeconfig`);
   const text = kubeconfigText({
     server: proxy.url,
     caCertificate: fixture('first-ca.crt'),
-    token: plane.token('operator'),
+    token: plane.token(user),
   });
   writeFileSync(kubeconfig, text, { mode: 0o600 });
   return { proxy, kubeconfig };

@@ -18,10 +18,16 @@ export interface WorldView {
 export interface WorldOptions {
   readonly client: PlaneClient;
   readonly namespace: string;
+  /** Where two runs have definitions of other names: this one's. */
+  readonly definition?: string;
   /** Paths of collections without a namespace: `/apis/apps/v1`, `deployments`. */
   readonly collections: readonly (readonly [root: string, plural: string])[];
   /** Kinds whose status counts, and their generation: those that only the runtime and the test write. */
   readonly reported: readonly string[];
+  /** Do generations count? They tell how often a user has changed something. @default true */
+  readonly countsGenerations?: boolean;
+  /** How long is waited for it, in ms. @default 60_000 */
+  readonly limitMs?: number;
 }
 
 /** Follows all collections until the view satisfies the check, and returns it. @throws Error of `explain` after the limit. */
@@ -33,7 +39,7 @@ export async function untilWorld(
   const { client, namespace, collections } = options;
   const states = new Map<string, readonly KubeObject[]>();
   const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(60_000)]);
+  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(options.limitMs ?? 60_000)]);
   let last: WorldView | undefined;
   let met: WorldView | undefined;
   const follow = async ([root, plural]: readonly [string, string]) =>
@@ -68,26 +74,28 @@ export function untilEqual(options: WorldOptions, expected: World): Promise<Worl
 
 function view(
   states: ReadonlyMap<string, readonly KubeObject[]>,
-  { namespace, reported }: WorldOptions,
+  options: WorldOptions,
 ): WorldView {
+  const { namespace, definition } = options;
   const entries = [...states]
     .flatMap(([plural, items]) =>
       items.map((item) => [`${plural}/${item.metadata.name}`, item] as const),
     )
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const uids = Object.fromEntries(entries.map(([key, { metadata }]) => [key, metadata.uid ?? '']));
-  const shown = entries.map(([key, object]) => [key, essence(object, reported)] as const);
+  const shown = entries.map(([key, object]) => [key, essence(object, options)] as const);
   let text = JSON.stringify(Object.fromEntries(shown)).replaceAll(namespace, '<namespace>');
+  if (definition !== undefined) text = text.replaceAll(definition, '<definition>');
   for (const [key, uid] of Object.entries(uids)) text = text.replaceAll(uid, `<uid of ${key}>`);
   return { world: JSON.parse(text), uids, objects: new Map(entries) };
 }
 
-function essence(object: KubeObject, reported: readonly string[]) {
+function essence(object: KubeObject, { reported, countsGenerations = true }: WorldOptions) {
   const { kind, metadata, status, ...rest } = object;
   const { name, labels, annotations = {}, finalizers, ownerReferences, generation } = metadata;
   // The hash of the applied fields has the owner's UID in it, in a form that we cannot name.
   const ours = Object.entries(annotations)
-    .filter(([key]) => !key.startsWith('deployment.'))
+    .filter(([key]) => !key.startsWith('deployment.') && !key.startsWith('webhook.example.com/'))
     .map(([key, value]) => [key, key === 'homeostat.dev/applied' ? 'hash' : value] as const);
   const isReported = reported.includes(kind);
   return {
@@ -99,7 +107,8 @@ function essence(object: KubeObject, reported: readonly string[]) {
     ownerReferences,
     isDeleting: metadata.deletionTimestamp !== undefined,
     rest: { ...rest, metadata: undefined },
-    ...(isReported ? { generation, status: withoutTimes(status) } : {}),
+    ...(isReported ? { status: comparable(status, countsGenerations) } : {}),
+    ...(isReported && countsGenerations ? { generation } : {}),
   };
 }
 
@@ -107,12 +116,16 @@ function sorted<T>(entries: readonly (readonly [string, T])[]) {
   return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** What two definitions, or two moments, cannot have in common. */
+const incomparable: ReadonlySet<string> = new Set(['lastTransitionTime', 'definitionRevision']);
+
 /** With sorted keys: the server keeps the order in which fields came. */
-function withoutTimes(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutTimes);
+function comparable(value: unknown, countsGenerations: boolean): unknown {
+  if (Array.isArray(value)) return value.map((item) => comparable(item, countsGenerations));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value)
-    .filter(([key]) => key !== 'lastTransitionTime')
-    .map(([key, inner]) => [key, withoutTimes(inner)] as const);
+    .filter(([key]) => !incomparable.has(key))
+    .filter(([key]) => countsGenerations || key !== 'observedGeneration')
+    .map(([key, inner]) => [key, comparable(inner, countsGenerations)] as const);
   return sorted(entries);
 }

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { conditionOf } from '../../support/definitions.ts';
+import { type CaseRun, type FaultCase, onRequest, writes } from '../fault-case.ts';
+import { grantAll, revokeAll } from '../lane.ts';
+import { startMutatingWebhook } from '../mutating-webhook.ts';
+import {
+  applyStubbornly,
+  configMapPath,
+  createAll,
+  names,
+  pathOfResource,
+  resourceOf,
+} from '../subject.ts';
+
+/** What users, administrators and other controllers of the cluster do. */
+export const clusterCases: readonly FaultCase[] = [
+  {
+    name: 'rights that are revoked and restored',
+    injected:
+      'at the fifth write the process loses every right; in the edits its watches are cut too; the rights come back after the script',
+    oracle: 'a refusal is seen; no restart is needed',
+    limitMs: 120_000,
+    during: loseRights,
+  },
+  {
+    name: 'a CRD that is deleted under its resources',
+    injected:
+      'the CRD is deleted when all is settled; users create everything anew when it is served again',
+    oracle: 'the runtime installs the CRD again',
+    during: loseCrd,
+  },
+  {
+    name: 'a webhook that rewrites every child on every write',
+    injected:
+      'a mutating webhook puts a value of ours into capitals and counts in an annotation; afterwards it is removed and the process started anew',
+    oracle: 'no request at rest while the webhook is there',
+    restarts: true,
+    during: rewriteByWebhook,
+  },
+  {
+    name: 'a second manager that fights for a field',
+    injected: 'a rival takes a field of a child back by force until the status tells of it',
+    oracle: 'the status names both managers; the field is ours again when the rival gives in',
+    limitMs: 120_000,
+    during: fightForField,
+  },
+  {
+    name: 'a namespace that is deleted in the middle of creations',
+    injected: 'at the tenth write another namespace with the same resources is deleted',
+    oracle: 'the namespace goes, and nothing is tried in it afterwards',
+    during: loseNamespace,
+  },
+  {
+    name: 'children stuck on a foreign finalizer',
+    injected:
+      'a child that is to be pruned and one of a replaced resource carry a finalizer of somebody else until all is quiet',
+    oracle: 'no request at rest while they are stuck',
+    during: stickOnFinalizer,
+  },
+];
+
+async function loseRights({ act, audit, lane, phase }: CaseRun): Promise<void> {
+  const since = audit.mark();
+  const revoke = lane.proxy.inject(
+    onRequest(
+      'revoke',
+      {
+        kind: 'call',
+        async run() {
+          await revokeAll(lane.plane, lane.user);
+          return 'forward';
+        },
+      },
+      { when: writes, after: 4, times: 1 },
+    ),
+  );
+  await act();
+  await revoke.untilCount(1);
+  if (phase === 1) lane.proxy.cutAll();
+  await audit.untilSeen((entries) => entries.some(({ status }) => status === 403), {
+    user: lane.user,
+    since,
+  });
+  await grantAll(lane.plane, lane.user);
+}
+
+async function loseCrd(run: CaseRun): Promise<void> {
+  const { act, client, definition, lane, phase, untilEqual } = run;
+  await act();
+  if (phase === 1) return;
+  await untilEqual();
+  const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.${definition}.example.com`;
+  const before = await client.get(path);
+  await client.delete(path);
+  await lane.homeostat.whenLoggedTimes('Definition running', 2);
+  const after = await client.get(path);
+  assert.notEqual(after?.metadata.uid, before?.metadata.uid);
+  await Promise.all(names.map((name) => applyStubbornly(client, resourceOf(run, name))));
+}
+
+async function rewriteByWebhook(run: CaseRun): Promise<void> {
+  const { act, lane, namespace, untilQuiet } = run;
+  const webhook = await startMutatingWebhook(lane.plane.client(), namespace);
+  try {
+    await act();
+    await webhook.untilCalls(5);
+    await untilQuiet();
+  } finally {
+    await webhook.stop();
+  }
+  // What the server makes of an intent is remembered by the process alone.
+  await lane.restart();
+}
+
+async function fightForField(run: CaseRun): Promise<void> {
+  const { act, client, namespace } = run;
+  const rival = rivalOf(namespace);
+  await act();
+  const isTold = (object: KubeObject | undefined) => conditionOf(object)?.reason === 'Contested';
+  const isTaken = (object: KubeObject | undefined) =>
+    (object?.data as { greeting?: string } | undefined)?.greeting === 'mine';
+  for (;;) {
+    await client.apply(rival, { fieldManager: 'rival' });
+    // Each time it is put back, until that is told; who gives in then sees it put back once more.
+    const [back, told] = [new AbortController(), new AbortController()];
+    const first = await Promise.race([
+      client
+        .untilObject(configMapPath(run, 'a'), (object) => !isTaken(object), back)
+        .then(() => 'back'),
+      client.untilObject(pathOfResource(run, 'a'), isTold, told).then(() => 'told'),
+    ]);
+    back.abort();
+    told.abort();
+    if (first === 'told') return;
+  }
+}
+
+function rivalOf(namespace: string): KubeObject {
+  const metadata = { name: 'a', namespace };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { greeting: 'mine' } };
+}
+
+async function loseNamespace(run: CaseRun): Promise<void> {
+  const { act, client, lane, otherNamespace, untilQuiet } = run;
+  const lost = { ...run, namespace: await otherNamespace() };
+  const path = `/api/v1/namespaces/${lost.namespace}`;
+  const remove = lane.proxy.inject(
+    onRequest(
+      'delete the namespace',
+      {
+        kind: 'call',
+        async run() {
+          await client.delete(path);
+          return 'forward';
+        },
+      },
+      {
+        when: (request) => writes(request) && request.namespace === lost.namespace,
+        after: 9,
+        times: 1,
+      },
+    ),
+  );
+  await createAll(lost);
+  await Promise.all([act(), remove.untilCount(1)]);
+  await client.untilGone(path);
+  await untilQuiet();
+}
+
+async function stickOnFinalizer(run: CaseRun): Promise<void> {
+  const { act, client, phase, untilQuiet } = run;
+  if (phase === 0) return act();
+  const stuck = ['b-x', 'f-x'].map((name) => configMapPath(run, name));
+  for (const path of stuck) {
+    await client.patch(path, { metadata: { finalizers: ['example.com/stuck'] } });
+  }
+  await act();
+  for (const path of stuck) {
+    await client.untilObject(path, (object) => object?.metadata.deletionTimestamp !== undefined);
+  }
+  await untilQuiet();
+  for (const path of stuck) await client.patch(path, { metadata: { finalizers: null } });
+}

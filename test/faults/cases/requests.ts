@@ -1,0 +1,128 @@
+import { childApplies, type FaultCase, onRequest, statusWrites, writes } from '../fault-case.ts';
+
+/** What happens to requests and their answers. */
+export const requestCases: readonly FaultCase[] = [
+  {
+    name: '409 on applies',
+    injected: 'eight applies of children are answered with 409',
+    faults: [onRequest('409', { kind: 'answer', status: 409 }, { when: childApplies, times: 8 })],
+  },
+  {
+    name: '409 on status writes',
+    injected: 'five status writes are answered with 409',
+    faults: [onRequest('409', { kind: 'answer', status: 409 }, { when: statusWrites, times: 5 })],
+  },
+  {
+    name: '429 with Retry-After',
+    injected: 'eight writes are answered with 429, Retry-After one second',
+    faults: [
+      onRequest(
+        '429',
+        { kind: 'answer', status: 429, retryAfterSeconds: 1 },
+        { when: writes, times: 8 },
+      ),
+    ],
+  },
+  {
+    name: 'a burst of 500',
+    injected: 'the next eight requests, whatever they are, are answered with 500',
+    faults: [onRequest('500', { kind: 'answer', status: 500 }, { times: 8 })],
+  },
+  {
+    name: 'a burst of 503',
+    injected: 'the next eight requests are answered with 503 without Retry-After',
+    faults: [onRequest('503', { kind: 'answer', status: 503 }, { times: 8 })],
+  },
+  {
+    name: 'a burst of 401',
+    injected: 'two writes in a row are answered with 401: the credentials are read again',
+    faults: [onRequest('401', { kind: 'answer', status: 401 }, { when: writes, times: 2 })],
+  },
+  {
+    name: 'slow answers',
+    injected: 'every request is forwarded 150 ms late and its answer comes 150 ms late',
+    faults: [onRequest('slow', { kind: 'delay', requestMs: 150, answerMs: 150 })],
+  },
+  {
+    name: 'answers that take five seconds',
+    injected: 'three writes are answered five seconds late',
+    faults: [
+      onRequest('very slow', { kind: 'delay', answerMs: 5_000 }, { when: writes, times: 3 }),
+    ],
+  },
+  {
+    name: 'answers held until the script is over',
+    injected: 'the answers of the first six writes are held until all users have done what they do',
+    async during({ act, lane }) {
+      const hold = lane.proxy.inject(
+        onRequest('hold', { kind: 'hold', what: 'answer' }, { when: writes, times: 6 }),
+      );
+      await act();
+      await hold.untilCount(6);
+      hold.remove();
+    },
+  },
+  {
+    name: 'requests held until the script is over',
+    injected: 'the first six writes reach the server only when all users have done what they do',
+    async during({ act, lane }) {
+      const hold = lane.proxy.inject(
+        onRequest('hold', { kind: 'hold', what: 'request' }, { when: writes, times: 6 }),
+      );
+      await act();
+      await hold.untilCount(6);
+      hold.remove();
+    },
+  },
+  {
+    name: 'answers in another order',
+    injected: 'answers of 24 writes come four at a time, the last first',
+    faults: [onRequest('reordered', { kind: 'reorder', count: 4 }, { when: writes, times: 24 })],
+  },
+  {
+    name: 'answers later than the events of their writes',
+    injected: 'every write is answered 200 ms late',
+    faults: [onRequest('late answer', { kind: 'delay', answerMs: 200 }, { when: writes })],
+  },
+  {
+    name: 'connections reset before the request',
+    injected: 'eight writes are reset before they reach the server',
+    faults: [onRequest('reset', { kind: 'reset', when: 'before' }, { when: writes, times: 8 })],
+  },
+  {
+    name: 'lost answers',
+    injected: 'eight writes are carried out and their answers dropped',
+    faults: [onRequest('lost', { kind: 'reset', when: 'after' }, { when: writes, times: 8 })],
+  },
+  {
+    name: 'answers cut in the middle',
+    injected: 'eight writes are carried out, half of each answer is sent',
+    faults: [onRequest('truncated', { kind: 'truncate' }, { when: writes, times: 8 })],
+  },
+  {
+    name: 'an API server that is away',
+    injected: 'the proxy resets all connections and refuses new ones until the script is over',
+    async during({ act, lane }) {
+      await lane.proxy.refuse();
+      await act();
+      await lane.proxy.accept();
+    },
+  },
+  {
+    name: 'objects deleted and recreated before a relist',
+    injected:
+      'connections are refused while users delete, replace and edit; then the first four watches are answered with 410',
+    faults: [
+      onRequest(
+        '410',
+        { kind: 'answer', status: 410 },
+        { when: ({ verb }) => verb === 'watch', times: 4 },
+      ),
+    ],
+    async during({ act, lane }) {
+      await lane.proxy.refuse();
+      await act();
+      await lane.proxy.accept();
+    },
+  },
+];

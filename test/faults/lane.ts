@@ -1,0 +1,163 @@
+import type { ControlPlane } from '../support/control-plane/index.ts';
+import {
+  type FaultProxy,
+  type ProxiedPlane,
+  startFaultProxy,
+} from '../support/fault-proxy/index.ts';
+import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { ProcessProbe, probeEnvironment } from './process-probe.ts';
+import { definitionText, type Place, watchedPlurals } from './subject.ts';
+
+/** The users that lanes run as; name them when the control plane is started. */
+export function laneUsers(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `lane-${index + 1}`);
+}
+
+/**
+ * A runtime with a proxy, a user and a definition of its own, so that several run beside each other on one control plane.
+ */
+export class Lane {
+  readonly user: string;
+  readonly definition: string;
+  readonly plane: ControlPlane;
+  readonly proxy: FaultProxy;
+  readonly #kubeconfig: string;
+  #homeostat: HomeostatProcess;
+  #probe: ProcessProbe | undefined;
+
+  private constructor(plane: ControlPlane, user: string, { proxy, kubeconfig }: ProxiedPlane) {
+    this.plane = plane;
+    this.user = user;
+    this.definition = `faults-${user}`;
+    this.proxy = proxy;
+    this.#kubeconfig = kubeconfig;
+    this.#homeostat = this.#create();
+  }
+
+  static async start(plane: ControlPlane, user: string): Promise<Lane> {
+    await grantAll(plane, user);
+    const lane = new Lane(plane, user, await startFaultProxy(plane, user));
+    try {
+      await lane.whenReady();
+    } catch (error) {
+      await lane.stop();
+      throw error;
+    }
+    return lane;
+  }
+
+  /** One per user. @throws the first error, with none left running. */
+  static async startAll(plane: ControlPlane, users: readonly string[]): Promise<readonly Lane[]> {
+    const starts = await Promise.allSettled(users.map((user) => Lane.start(plane, user)));
+    const lanes = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+    for (const start of starts) {
+      if (start.status === 'fulfilled') continue;
+      await Promise.all(lanes.map((lane) => lane.stop()));
+      throw start.reason;
+    }
+    return lanes;
+  }
+
+  get homeostat(): HomeostatProcess {
+    return this.#homeostat;
+  }
+
+  place(namespace: string): Place {
+    return { client: this.plane.client(), definition: this.definition, namespace };
+  }
+
+  /** Resolves when the definition runs and everything it needs is watched. */
+  async whenReady(): Promise<void> {
+    await this.#homeostat.whenReady();
+    await this.untilWatching();
+  }
+
+  /** Resolves when everything that the definition needs is watched: what happens then meets a watch. */
+  async untilWatching(): Promise<void> {
+    await this.proxy.untilOpen(() => {
+      const open = this.proxy.openWatches.map((name) => name.split(' ')[0]?.split('/').at(-1));
+      return Object.entries(watchedPlurals).every(
+        ([plural, count]) => open.filter((found) => found === plural).length >= count,
+      );
+    });
+  }
+
+  /** Another process, well begun; the one before is asked to stop. */
+  async restart(): Promise<void> {
+    await this.#stopProcess('SIGTERM');
+    this.#homeostat = this.#create();
+    await this.whenReady();
+  }
+
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void> {
+    return this.#stopProcess('SIGKILL');
+  }
+
+  /** Another process, which may still be starting. */
+  startAgain(): void {
+    this.#homeostat = this.#create();
+  }
+
+  async probe(): Promise<ProcessProbe> {
+    this.#probe ??= await ProcessProbe.attach(this.#homeostat);
+    return this.#probe;
+  }
+
+  async stop(): Promise<void> {
+    await this.#stopProcess('SIGTERM');
+    await this.proxy.stop();
+  }
+
+  async #stopProcess(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    this.#probe?.close();
+    this.#probe = undefined;
+    await this.#homeostat.stop(signal);
+  }
+
+  #create(): HomeostatProcess {
+    return new HomeostatProcess({
+      kubeconfig: this.#kubeconfig,
+      definitions: { 'faults.yaml': definitionText(this.definition) },
+      env: probeEnvironment,
+    });
+  }
+}
+
+const rbac = 'rbac.authorization.k8s.io';
+
+/** Every right, by a binding that a case may take away. */
+export async function grantAll(plane: ControlPlane, user: string): Promise<void> {
+  await plane.client().apply({
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: user },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup: rbac, kind: 'User', name: user }],
+  });
+}
+
+export async function revokeAll(plane: ControlPlane, user: string): Promise<void> {
+  await plane.client().delete(`/apis/${rbac}/v1/clusterrolebindings/${user}`);
+}
+
+/** Lanes that tests borrow. */
+export class LanePool {
+  readonly #free: Lane[];
+  readonly #waiting: ((lane: Lane) => void)[] = [];
+
+  constructor(lanes: readonly Lane[]) {
+    this.#free = [...lanes];
+  }
+
+  async use<T>(work: (lane: Lane) => Promise<T>): Promise<T> {
+    const lane = this.#free.pop() ?? (await new Promise<Lane>((give) => this.#waiting.push(give)));
+    try {
+      return await work(lane);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free.push(lane);
+      else next(lane);
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import type { AuditLog } from '../support/control-plane/index.ts';
+import type { WorldView } from '../support/fault-proxy/world.ts';
+import type { Lane } from './lane.ts';
+import { readMetrics } from './process-probe.ts';
+
+/** What a process holds when nothing is under way. */
+export interface Holdings {
+  /** The process that holds it. */
+  readonly pid: number;
+  readonly heapBytes: number;
+  readonly watches: readonly string[];
+}
+
+/** So much more may be on the heap after a case than before it. What runs for the first time is compiled, measured, cached. */
+const heapAllowanceBytes = 12 * 2 ** 20;
+
+/** Waits until a runtime has sent nothing for three seconds. */
+export function untilQuiet(audit: AuditLog, { user }: Lane): Promise<void> {
+  return audit.quiet(3_000, { user, limitMs: 30_000 });
+}
+
+export async function holdingsOf(lane: Lane): Promise<Holdings> {
+  const probe = await lane.probe();
+  return {
+    pid: lane.homeostat.pid,
+    heapBytes: await probe.heapBytes(),
+    watches: [...lane.proxy.openWatches].sort(),
+  };
+}
+
+/** Nothing is under way, as the process and the proxy see it; the process is well and has met no mistake of its own. */
+export async function assertAtRest(lane: Lane): Promise<void> {
+  const { homeostat, proxy } = lane;
+  const url = await homeostat.url();
+  const ready = await fetch(`${url}/readyz?verbose`);
+  assert.equal(ready.status, 200, await ready.text());
+  const busy = {
+    homeostat_requests_in_flight: 0,
+    homeostat_request_queue_depth: 0,
+    workqueue_depth: 0,
+    controller_runtime_active_workers: 0,
+  };
+  assert.deepEqual(await readMetrics(url, Object.keys(busy)), busy, 'nothing hangs in the process');
+  assert.deepEqual(proxy.openRequests, [], 'nothing hangs on the way');
+  const mistakes = homeostat.entries.filter(({ level }) => ['error', 'fatal'].includes(level));
+  assert.deepEqual(mistakes, [], 'the log tells of no mistake');
+}
+
+/** Each watch that was there is there, none twice, and memory is back near where it was. */
+export async function assertNoMoreHeld(lane: Lane, before: Holdings): Promise<Holdings> {
+  await lane.untilWatching();
+  const after = await holdingsOf(lane);
+  assert.deepEqual(
+    after.watches.filter((name, index) => after.watches.indexOf(name) !== index),
+    before.watches.filter((name, index) => before.watches.indexOf(name) !== index),
+    'no watch is open twice',
+  );
+  const lost = before.watches.filter((name) => !after.watches.includes(name));
+  assert.deepEqual(lost, [], 'no watch was lost');
+  if (after.pid === before.pid) assertHeap(before.heapBytes, after.heapBytes);
+  return after;
+}
+
+export function assertHeap(beforeBytes: number, afterBytes: number): void {
+  const grownBytes = afterBytes - beforeBytes;
+  assert.ok(
+    grownBytes < heapAllowanceBytes,
+    `Expected memory to be back, found ${Math.round(grownBytes / 1024)} KiB more`,
+  );
+}
+
+/** Objects whose UID has changed, or that are gone. */
+export function replacedBetween(first: WorldView, last: WorldView): readonly string[] {
+  return Object.entries(first.uids)
+    .filter(([key, uid]) => last.uids[key] !== uid)
+    .map(([key]) => key);
+}
+
+/** What a runtime has deleted in a namespace, in the order of the log. */
+export function deletionsOf(
+  audit: AuditLog,
+  { user }: Lane,
+  { since, namespace }: { readonly since: number; readonly namespace: string },
+): readonly string[] {
+  return audit
+    .entries({ user, since })
+    .filter((entry) => entry.verb === 'delete' && entry.namespace === namespace)
+    .filter(({ status }) => status < 300)
+    .map(({ resource, name }) => `${resource}/${name}`);
+}

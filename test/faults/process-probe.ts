@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import type { HomeostatProcess } from '../support/homeostat-process.ts';
+
+/** For the environment of a process that is to be probed. */
+export const probeEnvironment = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
+
+interface Reply {
+  readonly id?: number;
+  readonly result?: {
+    readonly result?: { readonly value?: unknown };
+    readonly exceptionDetails?: { readonly text: string };
+  };
+}
+
+/** Looks into a running process through its inspector, without any help from the product. */
+export class ProcessProbe {
+  readonly #socket: WebSocket;
+  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  #lastId = 0;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener('message', ({ data }) => this.#take(JSON.parse(String(data))));
+  }
+
+  /** @throws Error when the process was not started with {@link probeEnvironment}. */
+  static async attach(homeostat: HomeostatProcess): Promise<ProcessProbe> {
+    const address = /ws:\/\/\S+/.exec(homeostat.errors)?.[0];
+    if (address === undefined) throw new Error(`No inspector in: ${homeostat.errors}`);
+    const socket = new WebSocket(address);
+    await once(socket, 'open');
+    return new ProcessProbe(socket);
+  }
+
+  /** Evaluates JavaScript between two turns of the process's event loop. */
+  async evaluate(expression: string): Promise<unknown> {
+    const { result } = await this.#send('Runtime.evaluate', { expression, returnByValue: true });
+    if (result?.exceptionDetails !== undefined) throw new Error(result.exceptionDetails.text);
+    return result?.result?.value;
+  }
+
+  /** Bytes in use on the heap after everything that can be collected was. */
+  async heapBytes(): Promise<number> {
+    await this.#send('HeapProfiler.collectGarbage');
+    await this.#send('HeapProfiler.collectGarbage');
+    return Number(await this.evaluate('process.memoryUsage().heapUsed'));
+  }
+
+  /** The wall clock of the process goes wrong by so much; its monotonic one does not. */
+  async shiftClock(ms: number): Promise<void> {
+    await this.evaluate(`{
+      const Real = globalThis.RealDate ??= Date;
+      globalThis.Date = class extends Real {
+        constructor(...parts) { parts.length === 0 ? super(Real.now() + ${ms}) : super(...parts); }
+        static now() { return Real.now() + ${ms}; }
+      };
+    }`);
+  }
+
+  /** Its event loop stands still for so long; resolves when it turns again. */
+  async stall(ms: number): Promise<void> {
+    await this.evaluate(`Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${ms})`);
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  #send(method: string, params: object = {}): Promise<Reply> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.#socket.send(JSON.stringify({ id, method, params }));
+    });
+  }
+
+  #take(reply: Reply): void {
+    if (reply.id === undefined) return;
+    this.#waiting.get(reply.id)?.(reply);
+    this.#waiting.delete(reply.id);
+  }
+}
+
+/** The samples of a text exposition whose name is one of these, summed up by name. */
+export async function readMetrics(
+  url: string,
+  names: readonly string[],
+): Promise<Readonly<Record<string, number>>> {
+  const sums = Object.fromEntries(names.map((name) => [name, 0]));
+  const text = await (await fetch(`${url}/metrics`)).text();
+  for (const line of text.split('\n')) {
+    const [, name = '', value] = /^(\w+)(?:\{.*\})? (\S+)$/.exec(line) ?? [];
+    if (name in sums) sums[name] = (sums[name] ?? 0) + Number(value);
+  }
+  return sums;
+}

@@ -1,0 +1,7 @@
+/** Soaks that were run to their end, newest first; written by hand after a run. */
+export const soakRuns: readonly {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly checkPoints: number;
+  readonly result: string;
+}[] = [];
