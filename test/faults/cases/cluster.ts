@@ -28,6 +28,7 @@ export const clusterCases: readonly FaultCase[] = [
     injected:
       'the CRD is deleted when all is settled; users create everything anew when it is served again',
     oracle: 'the runtime installs the CRD again',
+    runs: 'creations',
     during: loseCrd,
   },
   {
@@ -56,6 +57,7 @@ export const clusterCases: readonly FaultCase[] = [
     injected:
       'a child that is to be pruned and one of a replaced resource carry a finalizer of somebody else until all is quiet',
     oracle: 'no request at rest while they are stuck',
+    runs: 'edits',
     during: stickOnFinalizer,
   },
 ];

@@ -38,6 +38,7 @@ export const watchCases: readonly FaultCase[] = [
     name: 'silent watches that nobody cuts',
     injected:
       'during the edits one watch of each kind falls silent for ever: only the idle watchdog of three minutes can help',
+    runs: 'edits',
     limitMs: 280_000,
     async during({ act, lane, phase }) {
       await lane.untilWatching();
