@@ -11,6 +11,7 @@ import type { Outcome } from './reconciler.ts';
 interface Run {
   readonly key: string;
   readonly signal: AbortSignal;
+  readonly giveWay: () => Promise<void>;
   finish(outcome?: Outcome): void;
   fail(error: Error): void;
 }
@@ -28,12 +29,13 @@ function setUp(options: { concurrency?: number; graceMs?: number; logger?: Logge
     logger: silentLogger(),
     ...options,
     reconciler: {
-      reconcile: (key, signal) =>
+      reconcile: (key, { signal, giveWay }) =>
         new Promise((resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason), { once: true });
           runs.push({
             key,
             signal,
+            giveWay,
             finish: (outcome = { kind: 'done' }) => resolve(outcome),
             fail: reject,
           });
@@ -67,6 +69,45 @@ describe('controller/controller', () => {
     );
     for (const run of runs) run.finish();
     stop();
+    await ended;
+  });
+
+  test('a pass that gives way is gone on with when no other key waits for its first turn', async () => {
+    const { controller, runs, take, stop, ended } = setUp({ concurrency: 1 });
+    for (const key of ['a', 'b']) controller.enqueue(key);
+    const a = await take();
+    let wentOn = false;
+    const way = a.giveWay().then(() => {
+      wentOn = true;
+    });
+    const b = await take();
+    assert.equal(b.key, 'b');
+    assert.equal(wentOn, false);
+    controller.enqueue('a');
+    await settle();
+    assert.deepEqual(runs, [], 'a second pass of a key whose pass has given way');
+    b.finish();
+    await way;
+    a.finish();
+    const again = await take();
+    assert.equal(again.key, 'a');
+    again.finish();
+    stop();
+    await ended;
+  });
+
+  test('a pass that has given way ends with the controller, and none gives way any more', async () => {
+    const { controller, take, stop, ended } = setUp({ concurrency: 1 });
+    for (const key of ['a', 'b']) controller.enqueue(key);
+    const a = await take();
+    const way = a.giveWay();
+    const b = await take();
+    stop();
+    await b.giveWay();
+    b.finish();
+    await way;
+    await a.giveWay();
+    a.finish();
     await ended;
   });
 

@@ -4,7 +4,8 @@ import type { Clock } from '../util/clock.ts';
 import { failureFields } from '../util/failure-fields.ts';
 import { HomeostatError, TerminalError } from '../util/homeostat-error.ts';
 import { type ControllerMetrics, createControllerMetrics } from './controller-metrics.ts';
-import type { Outcome, Priority, Reconciler } from './reconciler.ts';
+import type { Outcome, Priority, Reconciler, Turn } from './reconciler.ts';
+import { RunningPass } from './running-pass.ts';
 import { WorkQueue } from './work-queue.ts';
 
 export interface ControllerOptions {
@@ -41,6 +42,8 @@ export class Controller {
   readonly #queue: WorkQueue;
   readonly #metrics: ControllerMetrics;
   readonly #concurrency: number;
+  /** Passes that have begun, by key; parked ones too. */
+  readonly #passes = new Map<string, RunningPass>();
 
   constructor(options: ControllerOptions) {
     const { name, clock, metrics, baseDelayMs, maxDelayMs, concurrency = 10 } = options;
@@ -92,6 +95,7 @@ export class Controller {
     else signal.addEventListener('abort', stop, { once: true });
     const workers = Array.from({ length: this.#concurrency }, () => this.#work(passes.signal));
     await Promise.all(workers);
+    await this.#endParked();
     signal.removeEventListener('abort', stop);
     cancelGrace();
   }
@@ -101,21 +105,48 @@ export class Controller {
       const key = await this.#queue.next();
       if (key === undefined) return;
       this.#metrics.activeWorkers(1);
-      await this.#reconcileOnce(key, signal);
+      await this.#workOn(key, signal);
       this.#metrics.activeWorkers(-1);
     }
   }
 
-  async #reconcileOnce(key: string, signal: AbortSignal): Promise<void> {
+  /** Begins a pass, or goes on with one that gave way. */
+  async #workOn(key: string, signal: AbortSignal): Promise<void> {
+    const parked = this.#passes.get(key);
+    const pass = parked ?? this.#begin(key, signal);
+    parked?.resume();
+    if ((await pass.left()) === 'parked') return;
+    this.#passes.delete(key);
+    this.#queue.done(key);
+  }
+
+  #begin(key: string, signal: AbortSignal): RunningPass {
+    const pass = new RunningPass({
+      signal,
+      run: (turn) => this.#reconcileOnce(key, turn),
+      onPark: () => this.#queue.park(key),
+    });
+    this.#passes.set(key, pass);
+    return pass;
+  }
+
+  /** No worker takes up the passes that had given way when the queue was shut down. */
+  async #endParked(): Promise<void> {
+    const passes = [...this.#passes.values()];
+    for (const pass of passes) pass.resume();
+    await Promise.all(passes.map((pass) => pass.ended));
+    this.#passes.clear();
+  }
+
+  async #reconcileOnce(key: string, turn: Turn): Promise<void> {
     const { reconciler, clock } = this.#options;
     const startedAtMs = clock.monotonicMs();
     try {
-      this.#settle(key, await reconciler.reconcile(key, signal));
+      this.#settle(key, await reconciler.reconcile(key, turn));
     } catch (error) {
-      this.#fail(key, error, signal);
+      this.#fail(key, error, turn.signal);
     } finally {
       this.#metrics.took((clock.monotonicMs() - startedAtMs) / 1000);
-      this.#queue.done(key);
     }
   }
 

@@ -26,7 +26,17 @@ export interface Reconciler {
    * @param key `namespace/name`
    * @throws TerminalError: counted and logged, not retried. Anything else: retried with growing delays.
    */
-  reconcile(key: string, signal: AbortSignal): Promise<Outcome>;
+  reconcile(key: string, turn: Turn): Promise<Outcome>;
+}
+
+/** A pass's turn with a worker. */
+export interface Turn {
+  readonly signal: AbortSignal;
+  /**
+   * Gives the worker to keys that have not had it yet, and resolves when this pass may go on. For what people wait for least:
+   * the world comes before the report on it (engine.md section 2). The pass stays the only one of its key.
+   */
+  giveWay(): Promise<void>;
 }
 
 /** How urgent a key is. `low`: initial list, resync, reload, and wakes from something that many resources share. */

@@ -108,6 +108,36 @@ describe('controller/work-queue', () => {
     assert.equal(keys[19], 'low-1');
   });
 
+  test('work that was begun and put back comes after what has not begun, and before what is less urgent', async () => {
+    const { queue } = setUp();
+    queue.add('begun');
+    assert.equal(await queue.next(), 'begun');
+    queue.add('low', 'low');
+    queue.add('live');
+    assert.equal(queue.park('begun'), true);
+    assert.deepEqual(await drain(queue), ['live', 'begun', 'low']);
+  });
+
+  test('among many new keys every tenth pick in turn is parked work', async () => {
+    const { queue } = setUp();
+    queue.add('begun');
+    await queue.next();
+    queue.park('begun');
+    for (let i = 0; i < 40; i++) queue.add(`live-${i}`);
+    assert.ok((await drain(queue)).indexOf('begun') < 30);
+  });
+
+  test('with a thousand parked passes they go before new keys', async () => {
+    const { queue } = setUp();
+    const keys = Array.from({ length: 1_000 }, (_, i) => `begun-${i}`);
+    for (const key of keys) queue.add(key);
+    for (const key of keys) assert.equal(await queue.next(), key);
+    for (const key of keys) queue.park(key);
+    queue.add('new');
+    assert.equal(await queue.next(), 'begun-0');
+    assert.equal(await queue.next(), 'new');
+  });
+
   test('a low key that is added as a live one moves up and is handed out once', async () => {
     const { queue } = setUp();
     queue.add('a', 'low');

@@ -25,6 +25,12 @@ export interface WorkQueueOptions {
   readonly retrySpacingMs?: number;
 }
 
+/** Work on a key that has begun. */
+interface Processing {
+  readonly startedAtMs: number;
+  readonly priority: Priority;
+}
+
 /**
  * The keyed queue of a controller, with the rules of client-go's work queue: one key is never with two workers, and any number of
  * adds while it is worked on makes exactly one more run.
@@ -36,7 +42,7 @@ export class WorkQueue {
   readonly #ready = new ReadyQueue();
   /** Needs work; the priority it asked for. */
   readonly #dirty = new Map<string, Priority>();
-  readonly #processing = new Map<string, number>();
+  readonly #processing = new Map<string, Processing>();
   readonly #waiting = new Map<
     string,
     { readonly readyAtMs: number; readonly cancel: () => void }
@@ -67,7 +73,7 @@ export class WorkQueue {
     });
   }
 
-  /** Keys that are ready and with no worker. */
+  /** Keys that are ready and with no worker, parked ones included. */
   get length(): number {
     return this.#ready.size;
   }
@@ -133,7 +139,10 @@ export class WorkQueue {
     if (this.#onBudget.delete(key)) this.#budget.giveBack();
   }
 
-  /** The next key, as soon as there is one; undefined when the queue is shut down. Give it back with {@link done}. */
+  /**
+   * The next key, as soon as there is one; undefined when the queue is shut down. Give it back with {@link done}, or with
+   * {@link park} to get it once more.
+   */
   next(): Promise<string | undefined> {
     if (this.#isShutDown) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -142,13 +151,21 @@ export class WorkQueue {
     });
   }
 
+  /** Puts work that has begun back in line, behind what has not; {@link next} gives its key again. False: not any more. */
+  park(key: string): boolean {
+    if (this.#isShutDown) return false;
+    this.#ready.park(key, this.#processing.get(key)?.priority ?? 'normal');
+    this.#handOut();
+    return true;
+  }
+
   /** Ends the work on a key. If it was added meanwhile it becomes ready once. */
   done(key: string): void {
-    const startedAtMs = this.#processing.get(key);
-    if (startedAtMs === undefined) return;
+    const work = this.#processing.get(key);
+    if (work === undefined) return;
     this.#processing.delete(key);
     this.#onBudget.delete(key);
-    this.#metrics.worked((this.#clock.monotonicMs() - startedAtMs) / 1000);
+    this.#metrics.worked((this.#clock.monotonicMs() - work.startedAtMs) / 1000);
     const priority = this.#dirty.get(key);
     if (priority === undefined || this.#isShutDown) return;
     this.#addedAtMs.set(key, this.#clock.monotonicMs());
@@ -167,7 +184,8 @@ export class WorkQueue {
   /** Writes the gauges, for a scrape: depth, unfinished and longest-running work. */
   observe(): void {
     const nowMs = this.#clock.monotonicMs();
-    const ages = [...this.#processing.values()].map((startedAtMs) => (nowMs - startedAtMs) / 1000);
+    const work = [...this.#processing.values()];
+    const ages = work.map(({ startedAtMs }) => (nowMs - startedAtMs) / 1000);
     this.#metrics.running(ages);
     this.#metrics.depth(this.#ready);
     this.#metrics.held(this.#budget.held);
@@ -197,12 +215,17 @@ export class WorkQueue {
     while (this.#idleWorkers.length > 0) {
       const key = this.#ready.take();
       if (key === undefined) return;
-      this.#dirty.delete(key);
-      const nowMs = this.#clock.monotonicMs();
-      this.#processing.set(key, nowMs);
-      this.#metrics.queued((nowMs - (this.#addedAtMs.get(key) ?? nowMs)) / 1000);
-      this.#addedAtMs.delete(key);
+      if (!this.#processing.has(key)) this.#begin(key);
       this.#idleWorkers.shift()?.(key);
     }
+  }
+
+  #begin(key: string): void {
+    const priority = this.#dirty.get(key) ?? 'normal';
+    this.#dirty.delete(key);
+    const nowMs = this.#clock.monotonicMs();
+    this.#processing.set(key, { startedAtMs: nowMs, priority });
+    this.#metrics.queued((nowMs - (this.#addedAtMs.get(key) ?? nowMs)) / 1000);
+    this.#addedAtMs.delete(key);
   }
 }

@@ -29,8 +29,6 @@ export interface OperatorContext {
 
 /** What was learnt about the server on the way. */
 export interface ServerTraits {
-  /** Does it understand an apply that only creates? Until it says no. */
-  createOnlyApply: boolean;
   /** By kind: is it namespaced? A scope never changes, but discovery may not know it for a moment. */
   readonly scopes: Map<string, boolean>;
 }

@@ -1,4 +1,4 @@
-import type { Outcome } from '../controller/index.ts';
+import type { Outcome, Turn } from '../controller/index.ts';
 import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/roles.ts';
 import type { OperatorContext, PassMetrics } from './context.ts';
 import { rightText } from './failure.ts';
@@ -60,16 +60,16 @@ class PlanOperator implements Operator {
         onGranted: (key, shared) => this.#onGranted(waker, key, shared),
       }),
       states: this.#states,
-      server: { createOnlyApply: true, scopes: new Map() },
+      server: { scopes: new Map() },
       follow: (key) => enqueue(key, 'normal'),
       onDecisions: onDecisions ?? (() => undefined),
     };
     await watches.settled(signal);
   }
 
-  reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
+  reconcile(key: string, turn: Turn): Promise<Outcome> {
     if (this.#context === undefined) throw new Error('Expected a started operator');
-    return runPass(this.#context, key, signal);
+    return runPass(this.#context, key, turn);
   }
 
   stop(): void {

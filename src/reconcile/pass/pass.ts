@@ -1,4 +1,5 @@
 import type { ChildPlan, Element, Phase, PhaseInput } from '../../compile/index.ts';
+import type { Turn } from '../../controller/index.ts';
 import type { PassToken, StoredObject, WriteOptions } from '../../kube/roles.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import { invariant } from '../../util/invariant.ts';
@@ -25,6 +26,8 @@ export interface Pass {
   readonly state: ResourceState;
   readonly interests: PassInterests;
   readonly signal: AbortSignal;
+  /** Lets other resources have the worker first. */
+  readonly giveWay: Turn['giveWay'];
   /** What both phases get. */
   readonly phaseInput: Pick<PhaseInput, 'resource' | 'now' | 'randomText' | 'clusterName'>;
   /** The phase *wanting*. */
@@ -93,13 +96,13 @@ export interface BeginOptions {
   readonly key: string;
   readonly resource: KubeObject;
   readonly state: ResourceState;
-  readonly signal: AbortSignal;
+  readonly turn: Turn;
 }
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
 /** Takes the snapshot that a pass works on. */
-export function beginPass({ context, key, resource, state, signal }: BeginOptions): Pass {
+export function beginPass({ context, key, resource, state, turn }: BeginOptions): Pass {
   const { plan, clock, random, cluster, watches } = context;
   const { uid, namespace } = resource.metadata;
   invariant(uid !== undefined, `A ${resource.kind} of the cache has no uid`);
@@ -118,7 +121,8 @@ export function beginPass({ context, key, resource, state, signal }: BeginOption
     uid,
     namespace,
     state,
-    signal,
+    signal: turn.signal,
+    giveWay: turn.giveWay,
     interests: watches.startPass(key),
     phaseInput,
     wanting: plan.startPhase({ phase: 'wanting', ...phaseInput }),

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../controller/index.ts';
+import type { Outcome, Turn } from '../../controller/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { parseKey } from '../../util/object-key.ts';
@@ -19,11 +19,7 @@ import { tellFailures } from './tell-failures.ts';
 import { wantTier } from './want-tier.ts';
 
 /** Runs one resource: makes the world as its definition says, and reports (engine.md section 5). */
-export async function runPass(
-  context: OperatorContext,
-  key: string,
-  signal: AbortSignal,
-): Promise<Outcome> {
+export async function runPass(context: OperatorContext, key: string, turn: Turn): Promise<Outcome> {
   const resource = observe(context, key)?.object;
   if (resource === undefined) return forget(context, key);
   // Nothing is ever made in a resource that is going; owner references and the garbage collector do the rest.
@@ -32,7 +28,7 @@ export async function runPass(
   const restMs = remainingRestMs(state, resource, context.clock);
   if (restMs > 0) return { kind: 'requeue', afterMs: restMs, reason: 'Unstable' };
   beginFollowUps(state);
-  const pass = beginPass({ context, key, resource, state, signal });
+  const pass = beginPass({ context, key, resource, state, turn });
 
   for (const tier of context.plan.tiers) await wantTier(pass, tier);
   await observeReads(pass);

@@ -22,6 +22,8 @@ export type StatusOutcome =
 /** Writes the status, in one request, and only if a field that we write differs from the cached one. */
 export async function writeStatus(pass: Pass, status: Status): Promise<StatusOutcome> {
   if (!isNews(pass, status)) return { kind: 'unchanged' };
+  // People wait for the world, not for the report: children of other resources come first.
+  await pass.giveWay();
   const { context, resource, uid, token, signal } = pass;
   const { apiVersion, kind, metadata } = resource;
   const { name, namespace } = metadata;

@@ -66,7 +66,7 @@ export class OperatorWorld {
   async runOne(key: string): Promise<PassEnd> {
     this.queued.delete(key);
     const end = await this.operator
-      .reconcile(key, this.signal)
+      .reconcile(key, { signal: this.signal, giveWay: () => Promise.resolve() })
       .catch((error: unknown) => ({ kind: 'thrown', error }) as const);
     this.passes.push({ key, end });
     return end;
