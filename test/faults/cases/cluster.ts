@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { type AdmissionWebhook, startAdmissionWebhook } from '../../support/admission-webhook.ts';
 import { conditionOf } from '../../support/definitions.ts';
 import { type CaseRun, type FaultCase, onRequest, writes } from '../fault-case.ts';
 import { grantAll, revokeAll } from '../lane.ts';
-import { startMutatingWebhook } from '../mutating-webhook.ts';
 import {
   applyStubbornly,
   configMapPath,
@@ -34,7 +34,7 @@ export const clusterCases: readonly FaultCase[] = [
   {
     name: 'a webhook that rewrites every child on every write',
     injected:
-      'a mutating webhook puts a value of ours into capitals and counts in an annotation; afterwards it is removed and the process started anew',
+      'a mutating webhook puts a value of ours into capitals, in the edits another one each time, and counts in an annotation; afterwards it is removed and the process started anew',
     oracle: 'no request at rest while the webhook is there',
     restarts: true,
     during: rewriteByWebhook,
@@ -102,12 +102,14 @@ async function loseCrd(run: CaseRun): Promise<void> {
 }
 
 async function rewriteByWebhook(run: CaseRun): Promise<void> {
-  const { act, lane, namespace, untilQuiet } = run;
-  const webhook = await startMutatingWebhook(lane.plane.client(), namespace);
+  const { act, lane, phase, untilQuiet } = run;
+  const webhook = await startWebhook(run, (object, calls) =>
+    phase === 0 ? greetingOf(object)?.toUpperCase() : `call ${calls}`,
+  );
   try {
     await act();
-    await webhook.untilCalls(5);
     await untilQuiet();
+    assert.ok(webhook.calls >= 3, 'the webhook has rewritten something');
   } finally {
     await webhook.stop();
   }
@@ -115,22 +117,54 @@ async function rewriteByWebhook(run: CaseRun): Promise<void> {
   await lane.restart();
 }
 
+/** Rewrites the greeting of ConfigMaps that have one, and counts in an annotation, so that no answer is like the one before. */
+function startWebhook(
+  { client, namespace }: CaseRun,
+  greetingFor: (object: KubeObject, calls: number) => string | undefined,
+): Promise<AdmissionWebhook> {
+  return startAdmissionWebhook({
+    client,
+    namespace,
+    type: 'Mutating',
+    resource: 'configmaps',
+    judge(object, calls) {
+      if (greetingOf(object) === undefined) return { kind: 'allow' };
+      const annotations = {
+        ...object.metadata.annotations,
+        'webhook.example.com/calls': String(calls),
+      };
+      return {
+        kind: 'rewrite',
+        patch: [
+          { op: 'add', path: '/metadata/annotations', value: annotations },
+          { op: 'replace', path: '/data/greeting', value: greetingFor(object, calls) },
+        ],
+      };
+    },
+  });
+}
+
+function greetingOf(object: KubeObject | undefined): string | undefined {
+  return (object?.data as { readonly greeting?: string } | undefined)?.greeting;
+}
+
+function isContested(object: KubeObject | undefined): boolean {
+  return conditionOf(object)?.reason === 'Contested';
+}
+
 async function fightForField(run: CaseRun): Promise<void> {
   const { act, client, namespace } = run;
   const rival = rivalOf(namespace);
   await act();
-  const isTold = (object: KubeObject | undefined) => conditionOf(object)?.reason === 'Contested';
-  const isTaken = (object: KubeObject | undefined) =>
-    (object?.data as { greeting?: string } | undefined)?.greeting === 'mine';
   for (;;) {
     await client.apply(rival, { fieldManager: 'rival' });
     // Each time it is put back, until that is told; who gives in then sees it put back once more.
     const [back, told] = [new AbortController(), new AbortController()];
     const first = await Promise.race([
       client
-        .untilObject(configMapPath(run, 'a'), (object) => !isTaken(object), back)
+        .untilObject(configMapPath(run, 'a'), (object) => greetingOf(object) !== 'mine', back)
         .then(() => 'back'),
-      client.untilObject(pathOfResource(run, 'a'), isTold, told).then(() => 'told'),
+      client.untilObject(pathOfResource(run, 'a'), isContested, told).then(() => 'told'),
     ]);
     back.abort();
     told.abort();

@@ -241,9 +241,18 @@ async function killAtWrite(script: SoakScript): Promise<void> {
 
 async function stall({ lane }: SoakScript): Promise<void> {
   const { pid } = lane.homeostat;
-  process.kill(pid, 'SIGSTOP');
-  await sleep(1_500);
-  process.kill(pid, 'SIGCONT');
+  if (signalIfThere(pid, 'SIGSTOP')) await sleep(1_500);
+  signalIfThere(pid, 'SIGCONT');
+}
+
+/** False when the process has just been killed. */
+function signalIfThere(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
 }
 
 /** Until a server answers; that it is not there, or was changed at the same time, is fine. */
