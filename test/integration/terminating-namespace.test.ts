@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
+import { useHomeostat } from '../support/homeostat.ts';
+import type { HomeostatProcess } from '../support/homeostat-process.ts';
+
+// Without the namespace controller a namespace that is deleted stays as it is.
+const shared = useControlPlane({ audit: true, controllerManager: false });
+const startHomeostat = useHomeostat(shared);
+
+const definition = thingDefinition(
+  'ending',
+  `  children:
+    - id: config
+      when: \${ spec.on }
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: config } }
+`,
+);
+
+describe('integration/terminating-namespace', { skip: shared.skip }, () => {
+  let homeostat: HomeostatProcess;
+
+  before(async () => {
+    homeostat = await startHomeostat({ 'ending.yaml': definition });
+  });
+
+  test('in a namespace that is being deleted nothing can be made: that is told, tried rarely, and makes no noise', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    await client.apply(thing('ending', namespace, { on: false }));
+    await client.untilObject(
+      thingPath('ending', namespace),
+      (object) => conditionOf(object)?.status === 'True',
+    );
+    await client.delete(`/api/v1/namespaces/${namespace}`);
+    await client.untilObject(
+      `/api/v1/namespaces/${namespace}`,
+      (object) => object?.metadata.deletionTimestamp !== undefined,
+    );
+    const mark = shared.audit.mark();
+    const lines = homeostat.entries.length;
+    await client.patch(thingPath('ending', namespace), { spec: { on: true } });
+    const told = await client.untilObject(
+      thingPath('ending', namespace),
+      (object) => conditionOf(object)?.reason === 'Terminating',
+    );
+    assert.equal(
+      conditionOf(told)?.message,
+      'config "config": The namespace is being deleted: nothing can be made in it',
+    );
+    assert.equal(conditionOf(told, 'Reconciling')?.status, 'True');
+    await shared.audit.quiet(2_000);
+    const { by, events } = shared.audit.count({ since: mark });
+    assert.equal(by['patch configmaps'], 1);
+    assert.equal(by['patch things/status'], 1);
+    assert.equal(events, 0);
+    const noise = homeostat.entries.slice(lines).filter(({ level }) => level !== 'info');
+    assert.deepEqual(noise, []);
+  });
+});
