@@ -100,8 +100,11 @@ async function serve(
   const clock = createSystemClock();
   const random = createSystemRandom();
   const manager = createManager({ definitions, cluster, clock, random, logger, metrics });
-  const { view, observe } = manager;
-  const health = await startHealth(options.http, { metrics, view, observe });
+  const observe = () => {
+    manager.observe();
+    cluster.observe();
+  };
+  const health = await startHealth(options.http, { metrics, view: manager.view, observe });
   try {
     logger.info({ definitions: definitions.length, http: health?.url }, 'Starting');
     await manager.run(signal);

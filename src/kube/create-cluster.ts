@@ -73,6 +73,8 @@ export interface KubeCluster extends Cluster {
    * @throws KubeError
    */
   start(signal: AbortSignal): Promise<void>;
+  /** Brings gauges up to date, for a scrape. */
+  observe(): void;
   /** Ends informers, sends what Events are left for at most two seconds, cuts all connections. */
   close(): Promise<void>;
 }
@@ -172,6 +174,10 @@ class UndiciCluster implements KubeCluster {
 
   lookUp(gvk: Gvk, signal: AbortSignal): Promise<ResourceType | undefined> {
     return this.#discovery.lookUp(gvk, signal);
+  }
+
+  observe(): void {
+    this.#informers.observe();
   }
 
   onReachable(listener: () => void): () => void {

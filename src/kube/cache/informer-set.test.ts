@@ -327,6 +327,7 @@ describe('kube/cache informer set', () => {
     const { stream } = await start(api, 7, [configMap('a', 3), configMap('b', 4)]);
     stream.event('DELETED', configMap('a', 8));
     await clock.advance(20_000);
+    informers.observe();
     const text = await metrics.expose();
     assert.match(text, /^homeostat_informer_objects\{kind="v1\/ConfigMap"\} 1$/m);
     assert.match(text, /^homeostat_informer_last_activity_seconds\{kind="v1\/ConfigMap"\} 20$/m);

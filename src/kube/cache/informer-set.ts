@@ -42,6 +42,8 @@ export interface InformerSet extends Watcher, WriteThrough {
   retryNow(gvk?: Gvk): void;
   /** The CRD of the kind changed: its informers list anew, and the list replaces even what has its version. */
   relist(gvk: Gvk, reason: 'schema-changed'): void;
+  /** Brings gauges up to date, for a scrape. */
+  observe(): void;
   /** Stops every informer. Afterwards no timer, connection or listener of the cache is left. */
   close(): Promise<void>;
 }
@@ -67,7 +69,6 @@ class UseCountedInformers implements InformerSet {
   readonly #reachableListeners = new Set<() => void>();
   /** Informers that got no answer of any kind when they last asked. */
   readonly #cutOff = new Set<object>();
-  #cancelReport: (() => void) | undefined;
   #isClosed = false;
 
   constructor({ settings, metrics, ...collaborators }: InformerSetOptions) {
@@ -129,6 +130,15 @@ class UseCountedInformers implements InformerSet {
     for (const shared of this.#byKind.get(gvkKey(gvk)) ?? []) shared.relist(reason);
   }
 
+  observe(): void {
+    const { clock, metrics } = this.#context;
+    const nowMs = clock.monotonicMs();
+    for (const [kind, informers] of this.#byKind) {
+      const oldestMs = Math.min(...[...informers].map(({ lastActivityMs }) => lastActivityMs));
+      metrics.lastActivity.set((nowMs - oldestMs) / 1_000, [kind]);
+    }
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const slot of [...this.#slots.values()]) this.#stop(slot);
@@ -148,7 +158,6 @@ class UseCountedInformers implements InformerSet {
       if (!this.#byKind.has(kind)) this.#context.metrics.objects.remove([kind]);
     });
     this.#running.add(end);
-    this.#cancelReport ??= this.#reportAgesLater();
     return slot;
   }
 
@@ -176,25 +185,5 @@ class UseCountedInformers implements InformerSet {
   #forgetKind(kind: string): void {
     this.#byKind.delete(kind);
     this.#context.metrics.lastActivity.remove([kind]);
-    if (this.#byKind.size > 0) return;
-    this.#cancelReport?.();
-    this.#cancelReport = undefined;
-  }
-
-  #reportAgesLater(): () => void {
-    const { clock, settings } = this.#context;
-    return clock.after(settings.reportAgeEveryMs, () => {
-      this.#reportAges();
-      this.#cancelReport = this.#reportAgesLater();
-    });
-  }
-
-  #reportAges(): void {
-    const { clock, metrics } = this.#context;
-    const nowMs = clock.monotonicMs();
-    for (const [kind, informers] of this.#byKind) {
-      const oldestMs = Math.min(...[...informers].map(({ lastActivityMs }) => lastActivityMs));
-      metrics.lastActivity.set((nowMs - oldestMs) / 1_000, [kind]);
-    }
   }
 }

@@ -22,8 +22,6 @@ export interface InformerSettings {
   readonly lingerMs?: number;
   /** While a request on a key is under way, events on the key wait for its answer, but no longer than that. @default 1_000 */
   readonly holdEventsMs?: number;
-  /** How often the age of the last event of each watch is told to the metrics. @default 10_000 */
-  readonly reportAgeEveryMs?: number;
   /** Freezes the objects, so that a test sees who changes one. @default false */
   readonly freeze?: boolean;
 }
@@ -44,7 +42,6 @@ export function resolveInformerSettings(settings: InformerSettings = {}): Resolv
     forgetFailuresAfterMs: 120_000,
     lingerMs: 60_000,
     holdEventsMs: 1_000,
-    reportAgeEveryMs: 10_000,
     freeze: false,
     ...settings,
   };
