@@ -94,9 +94,11 @@ class PlanOperator implements Operator {
 
   /** What was refused for want of a right is tried again. */
   #onGranted(waker: Waker, key: string, shared: boolean): void {
-    const refusals = this.#states.get(key)?.refusals ?? new Map();
-    for (const [identity, { problem }] of refusals) {
-      if (problem.right !== undefined) refusals.delete(identity);
+    const state = this.#states.get(key);
+    for (const refusals of state === undefined ? [] : [state.refusals, state.deletionsRefused]) {
+      for (const [what, { problem }] of refusals) {
+        if (problem.right !== undefined) refusals.delete(what);
+      }
     }
     waker.wake(key, shared ? 'low' : 'normal');
   }

@@ -19,6 +19,8 @@ export interface ResourceState {
   readonly appliedIntents: Map<string, Intent>;
   /** By identity of the object: what the server has refused for good. */
   readonly refusals: Map<string, Refusal>;
+  /** By UID: deletions that the server has refused for good. */
+  readonly deletionsRefused: Map<string, DeletionRefusal>;
   /** By identity of the object: what is put back again and again. */
   readonly fights: Map<string, Fight>;
   /** By identity of the object: what is left to other managers. */
@@ -42,6 +44,13 @@ export interface Refusal {
   readonly live: StoredObject | undefined;
   readonly resource: KubeObject;
   readonly reads: ReadonlyMap<string, ReadResult>;
+  readonly problem: Problem;
+  /** When, on the monotonic clock. */
+  readonly atMs: number;
+}
+
+/** A deletion that is not asked for again for a while. */
+export interface DeletionRefusal {
   readonly problem: Problem;
   /** When, on the monotonic clock. */
   readonly atMs: number;
@@ -76,6 +85,7 @@ export function createResourceState(uid: string): ResourceState {
     serverMade: new Map(),
     appliedIntents: new Map(),
     refusals: new Map(),
+    deletionsRefused: new Map(),
     fights: new Map(),
     concessions: new Map(),
     told: undefined,

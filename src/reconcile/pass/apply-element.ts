@@ -10,7 +10,7 @@ import {
   type WantedElement,
   withProblem,
 } from './element-result.ts';
-import { contested, stillContested } from './fights.ts';
+import { contested, isFoughtFor, stillContested } from './fights.ts';
 import { conflictResult, leavingResult } from './in-the-way.ts';
 import { keepApplied } from './keep-applied.ts';
 import { isLabelledBy, isOurs, isTerminating } from './ownership.ts';
@@ -28,8 +28,13 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
   let live = lookUp(pass, wanted.intent);
   for (let tries = 1; ; tries++) {
     const left = conceding(pass, current, live);
-    const settled = settle(pass, left.wanted, live) ?? (await withheld(pass, left.wanted, live));
+    const settled = settle(pass, left.wanted, live);
     if (settled !== undefined) return keepApplied(pass, withProblem(settled, left.problem));
+    const refused = knownRefusal(pass, left.wanted, live);
+    if (refused !== undefined) return hinderedElement(left.wanted, refused, live);
+    const fight =
+      live && isFoughtFor(pass, left.wanted) && (await contested(pass, left.wanted, live));
+    if (fight) return hinderedElement(left.wanted, fight, live);
     try {
       const sent = await sendIntent(pass, left.wanted, live);
       return withProblem(withProblem(sent, stillContested(pass, left.wanted)), left.problem);
@@ -44,18 +49,6 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
     current = again.wanted;
     live = again.live;
   }
-}
-
-/** The result, where something would have to be sent but is not: the server has refused it, or somebody fights for it. */
-async function withheld(
-  pass: Pass,
-  wanted: WantedElement,
-  live: StoredObject | undefined,
-): Promise<ElementResult | undefined> {
-  const refused = knownRefusal(pass, wanted, live);
-  if (refused !== undefined) return hinderedElement(wanted, refused, live);
-  const fight = live === undefined ? undefined : await contested(pass, wanted, live);
-  return fight === undefined ? undefined : hinderedElement(wanted, fight, live);
 }
 
 type Again =

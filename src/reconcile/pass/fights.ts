@@ -44,6 +44,11 @@ const rowGapMs = 120_000;
 const shortestTruceMs = 10_000;
 const longestTruceMs = 300_000;
 
+/** Was it put back before? Only then {@link contested} has anything to say. */
+export function isFoughtFor({ state }: Pass, { intent }: WantedElement): boolean {
+  return state.fights.has(intent.identity);
+}
+
 /**
  * The loop guard (engine.md section 5): has somebody else changed the same field again and again, whatever we put back?
  * Then it is left as it is for a while, and both managers are told. Undefined: it may be put back now.

@@ -12,6 +12,7 @@ import {
   type PrunedObject,
   worldWrite,
 } from './pass.ts';
+import { knownDeletionRefusal, noteDeletionRefusal } from './refusals.ts';
 
 /**
  * Deletes what is ours and not wanted, child by child (definition.md section 4): a child that waits or fails keeps what it has,
@@ -68,6 +69,8 @@ async function remove(pass: Pass, { object }: StoredObject): Promise<PrunedObjec
   const { namespace, name, uid = '' } = object.metadata;
   const childId = object.metadata.labels?.[childLabel] ?? '';
   if (isTerminating(object)) return { childId, object, state: 'deleting' };
+  const refused = knownDeletionRefusal(pass, uid);
+  if (refused !== undefined) return { childId, object, state: 'failed', problem: refused };
   const ref = {
     gvk: gvkOf(object.apiVersion, object.kind),
     name,
@@ -88,6 +91,7 @@ async function remove(pass: Pass, { object }: StoredObject): Promise<PrunedObjec
     // Another object has its name by now: what was to go is gone.
     if (error.code === 'uid-mismatch') return { childId, object, state: 'gone' };
     const problem = problemOfRequest(error, { secret: object.kind === 'Secret' });
+    noteDeletionRefusal(pass, uid, problem);
     return { childId, object, state: 'failed', problem };
   }
 }

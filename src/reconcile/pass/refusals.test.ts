@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { View } from '../../../test/support/fakes/handmade-plan.ts';
 import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
 import { deploymentChild, podSetPlan } from '../../../test/support/fakes/podset-plan.ts';
 import { KubeError, type KubeErrorCode } from '../../kube/roles.ts';
@@ -173,5 +174,28 @@ describe('reconcile/pass refusals', () => {
     await world.clock.advance(600_000);
     await world.runOne(key);
     assert.equal(world.cluster.told.length, 2);
+  });
+
+  test('a deletion that is forbidden is not asked for again before the right comes', async () => {
+    const child = { ...deploymentChild, when: ({ resource }: View) => resource.spec.on !== false };
+    const world = new OperatorWorld(podSetPlan({ children: [child] }));
+    await world.start();
+    const podSet = world.podSet('a', { size: 1 });
+    await world.settle();
+    const missing = { ...right, verb: 'delete' };
+    world.cluster.fault = ({ verb }) =>
+      verb === 'delete'
+        ? new KubeError('forbidden', 'no', { status: 403, right: missing })
+        : undefined;
+    world.edit(podSet, { spec: { on: false } });
+    await world.settle();
+    world.cluster.takeWrites();
+    for (let passes = 0; passes < 3; passes++) await world.runOne(key);
+    assert.deepEqual(world.cluster.takeWrites(), []);
+    assert.match(world.ready('a'), /^False Forbidden: .*may not delete deployments\.apps/);
+    world.cluster.fault = () => undefined;
+    world.cluster.rights.grant();
+    await world.settle();
+    assert.deepEqual(world.names('apps/v1', 'Deployment'), []);
   });
 });

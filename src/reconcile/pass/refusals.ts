@@ -47,8 +47,23 @@ export function noteRefusal(
   });
 }
 
+/** A deletion that the server has refused for good, until a right comes or `retry.permanent` is over. */
+export function knownDeletionRefusal(pass: Pass, uid: string): Problem | undefined {
+  const refusal = pass.state.deletionsRefused.get(uid);
+  return refusal === undefined || isOver(pass, refusal) ? undefined : refusal.problem;
+}
+
+export function noteDeletionRefusal({ state, context }: Pass, uid: string, problem: Problem): void {
+  if (problem.kind !== 'permanent') return;
+  state.deletionsRefused.set(uid, { problem, atMs: context.clock.monotonicMs() });
+}
+
 /** What is not wanted any more is neither refused nor fought for any more. */
-export function forgetUnwanted({ state, claims }: Pass): void {
+export function forgetUnwanted({ state, claims, pruned }: Pass): void {
+  for (const uid of state.deletionsRefused.keys()) {
+    const isToGo = pruned.some(({ object }) => object.metadata.uid === uid);
+    if (!isToGo) state.deletionsRefused.delete(uid);
+  }
   for (const remembered of [state.refusals, state.fights, state.concessions]) {
     for (const identity of remembered.keys()) {
       if (!claims.has(identity)) remembered.delete(identity);
@@ -56,7 +71,7 @@ export function forgetUnwanted({ state, claims }: Pass): void {
   }
 }
 
-function isOver({ context }: Pass, { atMs }: Refusal): boolean {
+function isOver({ context }: Pass, { atMs }: Pick<Refusal, 'atMs'>): boolean {
   const { permanentMs } = context.plan.definition.controller.retry;
   return context.clock.monotonicMs() - atMs >= permanentMs;
 }

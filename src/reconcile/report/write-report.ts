@@ -65,7 +65,8 @@ function hasNews(pass: Pass, { mapped }: Report): boolean {
 }
 
 function isRefused(status: StatusOutcome): status is Extract<StatusOutcome, { kind: 'failed' }> {
-  return status.kind === 'failed' && status.error.code === 'rejected' && status.error.isPermanent;
+  if (status.kind !== 'failed' || !status.error.isPermanent) return false;
+  return status.error.code === 'rejected' || status.error.code === 'denied';
 }
 
 function digestOf({ mapped }: Report): string {

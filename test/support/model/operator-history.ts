@@ -74,6 +74,8 @@ export class OperatorHistory {
   readonly #random: SeededRandom;
   readonly #world = new OperatorWorld(plan);
   readonly #running = new Map<string, Promise<unknown>>();
+  /** Keys that are to run again after a while. */
+  readonly #later = new Set<string>();
 
   constructor(seed: number) {
     this.#random = new SeededRandom(seed);
@@ -138,6 +140,7 @@ export class OperatorHistory {
       this.#running.delete(key);
       // As the worker loop does.
       if (end.kind === 'thrown') this.#world.queued.set(key, 'normal');
+      if (end.kind === 'requeue') this.#later.add(key);
       this.log.push(`end ${key} ${end.kind}`);
     });
     this.#running.set(key, pass);
@@ -219,10 +222,19 @@ export class OperatorHistory {
       this.#deliver();
       this.#work();
       const isIdle = this.#running.size === 0 && this.#world.queued.size === 0;
-      if (isIdle && !this.#world.cluster.deliver()) return;
+      if (isIdle && !this.#world.cluster.deliver() && !(await this.#passTime())) return;
       if (rounds % 3 === 0) await Promise.all(this.#running.values());
     }
     throw new Error('Expected the world to come to rest');
+  }
+
+  /** What was slowed down, or left to somebody for a while, gets its turn. */
+  async #passTime(): Promise<boolean> {
+    if (this.#later.size === 0) return false;
+    await this.#world.clock.advance(300_000);
+    for (const key of this.#later) this.#world.queued.set(key, 'normal');
+    this.#later.clear();
+    return true;
   }
 
   #check(): void {
