@@ -188,9 +188,10 @@ export class Controller {
     }
     const isBug = !(error instanceof HomeostatError);
     if (isBug) this.#metrics.panicked();
-    // The first of a row is worth a look, the others are flow: status and Events have told what it is.
-    const level = this.#queue.failuresOf(key) > 0 ? 'debug' : isBug ? 'error' : 'warn';
+    // What the world did the pass has told, in words that hold nothing of a Secret. A bug is told once for a row of failures.
+    const level = isBug && this.#queue.failuresOf(key) === 0 ? 'error' : 'debug';
+    const fields = isBug ? failureFields(error) : { code: error.code };
     const afterMs = this.#queue.addRateLimited(key);
-    logger[level]({ ...failureFields(error), key, afterMs }, 'Reconcile failed, will retry');
+    logger[level]({ ...fields, key, afterMs }, 'Reconcile failed, will retry');
   }
 }

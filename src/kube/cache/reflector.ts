@@ -60,6 +60,7 @@ export class Reflector {
   /** Ends the waiting for news of a kind that is missing. */
   #endNews: (() => void) | undefined;
   #idleInARow = 0;
+  #hasSeenUnknown = false;
   #lastActivityMs: number;
 
   constructor({ context, query, store, onState }: ReflectorOptions) {
@@ -187,7 +188,7 @@ export class Reflector {
           // A watch that delivers is a good one: when it is cut, the next try need not wait for earlier troubles.
           this.#delay.reset();
         },
-        onUnknown: (type) => this.#log.warn({ type }, 'Watch event of unknown type, skipped it'),
+        onUnknown: (type) => this.#noteUnknown(type),
       },
       cut.signal,
     );
@@ -224,7 +225,14 @@ export class Reflector {
     this.#idleInARow += 1;
     // A watch from a version of the future (etcd was restored) is silent for ever: only a list tells.
     if (this.#idleInARow >= 2) this.#next = 'list';
-    this.#log.warn({ inARow: this.#idleInARow }, 'Watch was idle, cut it');
+    const level = this.#idleInARow === 1 ? 'warn' : 'debug';
+    this.#log[level]({ inARow: this.#idleInARow }, 'Watch was idle, cut it');
+  }
+
+  #noteUnknown(type: unknown): void {
+    const level = this.#hasSeenUnknown ? 'debug' : 'warn';
+    this.#hasSeenUnknown = true;
+    this.#log[level]({ type }, 'Watch event of unknown type, skipped it');
   }
 
   async #waitAfter(error: KubeError | undefined, signal: AbortSignal): Promise<void> {
