@@ -18,6 +18,9 @@ const refusedByPolicy =
 /** Quota has neither a reason nor a cause of its own. */
 const quotaRefusal = / is forbidden: (?:exceeded quota: |status unknown for quota: )/;
 
+/** Why it could not be called is left out: addresses and deadlines change from try to try. */
+const failedWebhook = /failed calling webhook "([^"]*)"/;
+
 /** What admission plugins put before their reason. */
 const pluginRefusal = / is forbidden: /;
 
@@ -59,6 +62,11 @@ export function isPolicyRefusal(message: string): boolean {
 /** Did an admission plugin refuse, rather than an authorizer? */
 export function isPluginRefusal(message: string): boolean {
   return pluginRefusal.test(message) && missingRightIn(message) === undefined;
+}
+
+/** The webhook that the server could not call. */
+export function failedWebhookIn(message: string): string | undefined {
+  return failedWebhook.exec(message)?.[1];
 }
 
 export function isAboutImmutable(message: string): boolean {

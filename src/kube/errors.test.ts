@@ -190,6 +190,15 @@ const answers = [
     }),
   ],
   [
+    'webhook-failed',
+    'a webhook does not answer',
+    status(500, {
+      message:
+        'Internal error occurred: failed calling webhook "a.example.com": failed to call webhook: Post "https://10.0.0.1:443/?timeout=10s": dial tcp 10.0.0.1:443: connect: connection refused',
+      reason: 'InternalError',
+    }),
+  ],
+  [
     'server-error',
     'anything else fails inside the server',
     status(500, { message: 'etcdserver: leader changed', reason: 'InternalError' }),
@@ -269,6 +278,13 @@ describe('kube/errors', () => {
     assert.equal(first, 'admission webhook "a.b" denied the request: at … (id …) for …, 3 of 5');
     const second = 'b0d0d0d0-0000-0000-0000-00000000000f';
     assert.equal(refusal(second, '2027-01-02T03:04:05Z', '0xc000000001'), first);
+  });
+
+  test('of a webhook that does not answer only the name is told', () => {
+    const message = 'failed calling webhook "a.b": Post "https://10.0.0.1:443": EOF';
+    const found = errorOfAnswer({ status: 500, body: status(500, { message }) });
+    assert.equal(found.message, 'The API server could not call the admission webhook "a.b"');
+    assert.equal(found.isPermanent, false);
   });
 
   test('what others use of a quota is not told', () => {

@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonObject } from '../util/json.ts';
 import { cutText } from './cut-text.ts';
 import {
+  failedWebhookIn,
   isAboutImmutable,
   isPluginRefusal,
   isPolicyRefusal,
@@ -54,6 +55,9 @@ export function errorOfAnswer({ status, body, retryAfter }: FailedAnswer): KubeE
 /** Refusals stand in conditions: the same one has the same words each time. */
 function messageOf(status: number, code: KubeErrorCode, { message }: Failure): string {
   if (message === undefined) return `The server answered ${status}`;
+  if (code === 'webhook-failed') {
+    return `The API server could not call the admission webhook "${failedWebhookIn(message)}"`;
+  }
   const words = code === 'quota-exceeded' ? stableQuotaWords(message) : message;
   return cutText(refusals.has(code) ? stableWords(words) : words, messageBytes);
 }
@@ -188,7 +192,7 @@ function codeOf(status: number, failure: Failure): KubeErrorCode {
     case 429:
       return 'too-many-requests';
     case 500:
-      return typedPatchText(failure.message ?? '') === undefined ? 'server-error' : 'rejected';
+      return serverErrorCode(failure);
     case 502:
     case 503:
     case 504:
@@ -196,6 +200,11 @@ function codeOf(status: number, failure: Failure): KubeErrorCode {
     default:
       return status > 500 ? 'server-error' : 'unexpected';
   }
+}
+
+function serverErrorCode({ message = '' }: Failure): KubeErrorCode {
+  if (typedPatchText(message) !== undefined) return 'rejected';
+  return failedWebhookIn(message) === undefined ? 'server-error' : 'webhook-failed';
 }
 
 function forbiddenCode({ causes, message = '' }: Failure): KubeErrorCode {

@@ -10,6 +10,7 @@ import { HomeostatError } from '../util/homeostat-error.ts';
  * - `unauthorized` 401, `gone` 410, `too-many-requests` 429, `unavailable` 503/502/504 and connection failures with no answer before anything was sent
  * - `rejected`: 400, 422 and the 500 with which server-side apply answers a value of a wrong type or an unknown field: the same request fails again
  * - `too-large` 413, `timeout` our own deadline, `connection-lost` a broken connection after a write was sent
+ * - `webhook-failed` 500: the server could not call a webhook that it has to ask
  * - `aborted` our signal, `server-error` any other 5xx, `unexpected` the rest
  */
 export type KubeErrorCode =
@@ -32,6 +33,7 @@ export type KubeErrorCode =
   | 'timeout'
   | 'connection-lost'
   | 'aborted'
+  | 'webhook-failed'
   | 'server-error'
   | 'unexpected';
 

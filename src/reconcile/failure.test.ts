@@ -46,11 +46,11 @@ describe('reconcile/failure', () => {
   for (const [right, text] of [
     [
       { verb: 'create', group: 'apps', resource: 'deployments', namespace: 'team', name: 'web' },
-      'The runtime may not create deployments.apps in namespace "team"; a role needs the rule { apiGroups: ["apps"], resources: ["deployments"], verbs: ["create"] }',
+      'The runtime may not create deployments.apps in namespace "team"; a role needs the rule { apiGroups: ["apps"], resources: ["deployments"], verbs: ["create", "patch"] }',
     ],
     [
       { verb: 'list', group: '', resource: 'secrets' },
-      'The runtime may not list secrets at the cluster scope; a role needs the rule { apiGroups: [""], resources: ["secrets"], verbs: ["list"] }',
+      'The runtime may not list secrets at the cluster scope; a role needs the rule { apiGroups: [""], resources: ["secrets"], verbs: ["list", "watch"] }',
     ],
     [
       { verb: 'patch', group: 'a.b', resource: 'things', subresource: 'status', namespace: 'x' },

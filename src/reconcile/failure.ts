@@ -84,6 +84,7 @@ const failures: Readonly<Record<KubeErrorCode, FailureRow>> = {
   timeout: { reason: 'ApplyFailed', words: 'The API server did not answer in time' },
   'connection-lost': { reason: 'ApplyFailed', words: 'The connection to the API server broke' },
   aborted: { reason: 'ApplyFailed', words: 'The runtime is stopping' },
+  'webhook-failed': { reason: 'ApplyFailed' },
   'server-error': { reason: 'ApplyFailed', words: 'The API server failed' },
   unexpected: { reason: 'ApplyFailed', words: 'The API server gave an unexpected answer' },
 };
@@ -121,8 +122,19 @@ export function rightText({ verb, group, resource, subresource, namespace }: Acc
   const path = subresource === undefined ? resource : `${resource}/${subresource}`;
   const where = namespace === undefined ? 'at the cluster scope' : `in namespace "${namespace}"`;
   const named = group === '' ? path : `${path}.${group}`;
-  const rule = `{ apiGroups: ["${group}"], resources: ["${path}"], verbs: ["${verb}"] }`;
+  const verbs = verbsBeside(verb, subresource).map((each) => `"${each}"`);
+  const rule = `{ apiGroups: ["${group}"], resources: ["${path}"], verbs: [${verbs.join(', ')}] }`;
   return `The runtime may not ${verb} ${named} ${where}; a role needs the rule ${rule}`;
+}
+
+/** What is needed together: an apply creates as well as patches, an informer lists and then watches. */
+function verbsBeside(verb: string, subresource: string | undefined): readonly string[] {
+  if (subresource !== undefined) return [verb];
+  const together = [
+    ['create', 'patch'],
+    ['list', 'watch'],
+  ].find((verbs) => verbs.includes(verb));
+  return together ?? [verb];
 }
 
 function refusalText(error: KubeError, secret: boolean): string {

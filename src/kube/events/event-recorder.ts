@@ -46,6 +46,7 @@ const passing: ReadonlySet<KubeErrorCode> = new Set([
   'timeout',
   'too-many-requests',
   'server-error',
+  'webhook-failed',
   'connection-lost',
   'unauthorized',
 ]);
