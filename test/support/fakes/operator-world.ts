@@ -6,11 +6,12 @@ import {
   type DecisionRecord,
   type Operator,
 } from '../../../src/reconcile/index.ts';
+import { createLogger } from '../../../src/telemetry/index.ts';
 import { gvkOf } from '../../../src/util/gvk.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { createSystemRandom } from '../../../src/util/random.ts';
 import { FakeClock, settle } from '../fake-clock.ts';
-import { freshMetrics, silentLogger } from '../silent-telemetry.ts';
+import { freshMetrics } from '../silent-telemetry.ts';
 import { FakeCluster } from './fake-cluster.ts';
 
 const namespaced = { namespaced: true, hasStatus: true, verbs: [] };
@@ -29,6 +30,13 @@ const types: readonly ResourceType[] = [
 /** What came of one pass. */
 export type PassEnd = Outcome | { readonly kind: 'thrown'; readonly error: unknown };
 
+/** A line of the log. */
+export interface LogEntry {
+  readonly level: string;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
 /** One operator on a fake cluster, with a queue that runs only when the test says so. */
 export class OperatorWorld {
   readonly cluster = new FakeCluster(types);
@@ -39,6 +47,8 @@ export class OperatorWorld {
   readonly queued = new Map<string, Priority>();
   /** The passes that have run, by key, oldest first. */
   readonly passes: { readonly key: string; readonly end: PassEnd }[] = [];
+  /** What was logged, oldest first. */
+  readonly log: LogEntry[] = [];
   /** The last decision record of each key. */
   readonly decisions = new Map<string, DecisionRecord>();
   operator: Operator;
@@ -134,7 +144,10 @@ export class OperatorWorld {
       cluster: this.cluster,
       clock: this.clock,
       random: createSystemRandom(),
-      logger: silentLogger(),
+      logger: createLogger({
+        level: 'debug',
+        destination: { write: (line) => void this.log.push(JSON.parse(line)) },
+      }),
       metrics: this.metrics,
       enqueue: (key, priority) => void this.queued.set(key, priority),
       onDecisions: (key, record) => void this.decisions.set(key, record),

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { planOf } from '../../../test/support/fakes/handmade-plan.ts';
+import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { podSetPlan } from '../../../test/support/fakes/podset-plan.ts';
+import { KubeError } from '../../kube/roles.ts';
+
+const key = 'default/a';
+
+/** Messages above debug. */
+function toldIn(world: OperatorWorld): readonly string[] {
+  return world.log
+    .filter(({ level }) => level !== 'debug')
+    .map(({ level, msg }) => `${level} ${msg}`);
+}
+
+/** A PodSet whose applies fail so. */
+async function failing(error: KubeError): Promise<OperatorWorld> {
+  const world = new OperatorWorld(podSetPlan());
+  await world.start();
+  world.cluster.fault = ({ verb }) => (verb === 'apply' ? error : undefined);
+  world.podSet('a', { size: 1 });
+  world.cluster.deliver();
+  for (let run = 0; run < 4; run++) await world.runOne(key);
+  return world;
+}
+
+describe('reconcile/tell-failures', () => {
+  test('a failure that repeats is told once, in the log and in an Event', async () => {
+    const world = await failing(new KubeError('server-error', 'broken', { status: 500 }));
+    assert.equal(toldIn(world).filter((line) => line === 'warn Reconcile is blocked').length, 1);
+    assert.equal(world.cluster.told.length, 1);
+  });
+
+  test('an outage is not told resource by resource', async () => {
+    const world = await failing(new KubeError('unavailable', 'no answer', { status: 0 }));
+    assert.ok(!toldIn(world).includes('warn Reconcile is blocked'));
+    assert.deepEqual(world.cluster.told, []);
+    const blocked = world.log.filter(({ msg }) => msg === 'Reconcile is blocked');
+    assert.deepEqual(
+      blocked.map(({ level }) => level),
+      ['debug'],
+    );
+  });
+
+  test('a resource that never comes to rest is told of, and then runs in silence', async () => {
+    const world = new OperatorWorld(
+      planOf({
+        status: {
+          count: ({ resource }) =>
+            ((resource.status as { count?: number } | undefined)?.count ?? 0) + 1,
+        },
+        statusPathsRead: [['status', 'count']],
+      }),
+    );
+    await world.start();
+    world.podSet('a');
+    await world.settle();
+    const runRested = async () => {
+      await world.clock.advance(300_000);
+      await world.runOne(key);
+    };
+    await runRested();
+    assert.match(world.ready('a'), /^False Unstable/);
+    const before = toldIn(world).length;
+    for (let run = 0; run < 5; run++) await runRested();
+    assert.ok((world.status('a').count as number) > 6);
+    assert.equal(toldIn(world).length, before);
+  });
+
+  test('nothing is told where nothing changes', async () => {
+    const world = new OperatorWorld(podSetPlan());
+    await world.start();
+    world.podSet('a', { size: 1 });
+    await world.settle();
+    world.log.length = 0;
+    for (let run = 0; run < 3; run++) await world.runOne(key);
+    assert.deepEqual(world.log, []);
+  });
+});
