@@ -202,6 +202,35 @@ describe('kube/api-client', () => {
     assert.match(text, /homeostat_requests_in_flight 0/);
   });
 
+  test('a flow that floods leaves connections to the others', async () => {
+    const held: (() => void)[] = [];
+    const paths: string[] = [];
+    const server = await serve(({ path }) => {
+      paths.push(path);
+      return new Promise((resolve) => held.push(() => resolve({ status: 200, body: {} })));
+    });
+    const client = clientFor(server.url, { connections: 4 });
+    const ask = (name: string, count: number) =>
+      Array.from({ length: count }, () =>
+        client.request({ ...get, path: `/${name}`, flow: { name, priority: 'world' } }, never),
+      );
+    const flood = ask('flood', 20);
+    await arrived(server, 4);
+    const others = ask('other', 2);
+    // Of the next four that are let in, two are the other's: it has its turns, and its share.
+    for (let sent = 4; sent < 8; sent++) {
+      held.shift()?.();
+      await arrived(server, sent + 1);
+    }
+    assert.deepEqual(paths.slice(4).filter((path) => path === '/other').length, 2);
+    for (let sent = 8; sent < 22; sent++) {
+      held.shift()?.();
+      await arrived(server, sent + 1);
+    }
+    for (const finish of held) finish();
+    await Promise.all([...flood, ...others]);
+  });
+
   test('knows since when the server has not answered, and that it answers again', async () => {
     const clock = new FakeClock();
     const metrics = freshMetrics();
