@@ -117,7 +117,7 @@ export function problemOfRequest(error: KubeError, { secret, gvk }: FailureConte
   return { reason, message, code, kind: 'temporary', error };
 }
 
-/** What is missing, and the rule that would give it. */
+/** What is missing, and the rule that would give it: for the status of resources and of definitions. */
 export function rightText({ verb, group, resource, subresource, namespace }: AccessRight): string {
   const path = subresource === undefined ? resource : `${resource}/${subresource}`;
   const where = namespace === undefined ? 'at the cluster scope' : `in namespace "${namespace}"`;

@@ -1,5 +1,6 @@
 export { createOperator } from './create-operator.ts';
 export type { ChildDecision, DecisionRecord, Verdict } from './decision.ts';
+export { rightText } from './failure.ts';
 export { covers } from './intent/covers.ts';
 export { pathHash } from './intent/path-hash.ts';
 export { prepare } from './intent/prepare.ts';

@@ -2,7 +2,7 @@ import { compile, type OperatorPlan } from '../compile/index.ts';
 import { Controller } from '../controller/index.ts';
 import type { Diagnostic, LocatedDefinition } from '../definition/index.ts';
 import { KubeError } from '../kube/roles.ts';
-import { createOperator, type Operator } from '../reconcile/index.ts';
+import { createOperator, type Operator, rightText } from '../reconcile/index.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import { backoffMs } from '../util/backoff.ts';
 import type { Clock } from '../util/clock.ts';
@@ -83,19 +83,31 @@ export class DefinitionRunner {
   async run(signal: AbortSignal): Promise<void> {
     let failures = 0;
     while (!signal.aborted) {
+      let error: unknown;
       try {
         const prepared = await this.#prepare(signal);
         if (prepared !== undefined) {
           await this.#work(prepared, signal);
           failures = 0;
         }
-      } catch (error) {
+      } catch (caught) {
         if (signal.aborted) break;
+        error = caught;
         this.#fail(error, failures);
       }
-      await this.#options.clock.sleep(backoffMs(failures++, retry), signal).catch(() => {});
+      await this.#pause(backoffMs(failures++, retry), error, signal);
     }
     await this.#metrics.forget();
+  }
+
+  /** Waits until it is time to try again, or a right that was missing is there. */
+  async #pause(ms: number, error: unknown, signal: AbortSignal): Promise<void> {
+    const { clock, cluster } = this.#options;
+    const isOver = new AbortController();
+    const right = error instanceof KubeError ? error.right : undefined;
+    const unsubscribe = right && cluster.onGranted(right, () => isOver.abort());
+    await clock.sleep(ms, AbortSignal.any([signal, isOver.signal])).catch(() => {});
+    unsubscribe?.();
   }
 
   #fail(error: unknown, failures: number): void {
@@ -244,5 +256,6 @@ function problemsOf(operator: Operator | undefined): readonly string[] {
 }
 
 function messageOf(error: unknown): string {
+  if (error instanceof KubeError && error.right !== undefined) return rightText(error.right);
   return error instanceof Error ? error.message : String(error);
 }
