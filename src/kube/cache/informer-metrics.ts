@@ -13,12 +13,31 @@ export interface InformerMetrics {
   readonly objects: Gauge;
   /** Age of the last event or bookmark, of the kind's informer that has waited longest. Label: kind. */
   readonly lastActivity: Gauge;
+  /** Shows the series of a kind at 0, those of rare failures left out. */
+  begin(kind: string): void;
 }
 
+/** What happens to every watch in the end; further reasons are codes of failures. */
+const commonReasons = [
+  'idle',
+  'gone',
+  'unavailable',
+  'connection-lost',
+  'short-watch',
+  'page-expired',
+  'schema-changed',
+];
+
 export function createInformerMetrics(registry: MetricRegistry): InformerMetrics {
+  const restarts = registry.counter(metricCatalogue.informerRestarts);
+  const objects = registry.gauge(metricCatalogue.informerObjects);
   return {
-    restarts: registry.counter(metricCatalogue.informerRestarts),
-    objects: registry.gauge(metricCatalogue.informerObjects),
+    restarts,
+    objects,
     lastActivity: registry.gauge(metricCatalogue.informerLastActivity),
+    begin(kind) {
+      for (const reason of commonReasons) restarts.increment([kind, reason], 0);
+      objects.add(0, [kind]);
+    },
   };
 }

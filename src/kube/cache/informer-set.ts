@@ -152,6 +152,7 @@ class UseCountedInformers implements InformerSet {
     const kind = gvkKey(resolved.query.gvk);
     const ofKind = this.#byKind.get(kind) ?? new Set();
     this.#byKind.set(kind, ofKind.add(shared));
+    this.#context.metrics.begin(kind);
     const end = shared.run().finally(() => {
       this.#running.delete(end);
       // Only now: an informer that ends still says that it holds nothing.
