@@ -20,7 +20,7 @@ export class KubeconfigCredentials implements CredentialsSource {
 
   async load({ wasRefused }: { readonly wasRefused: boolean }): Promise<Credentials> {
     await this.#refresh(wasRefused);
-    const { config, cluster, user } = this.#view;
+    const { config, cluster, user, oidc } = this.#view;
     const ca = await readAuthority(cluster);
     const trust = ca === undefined ? {} : { ca };
     // As kubectl: whoever listens on the way would have our credentials.
@@ -33,7 +33,11 @@ export class KubeconfigCredentials implements CredentialsSource {
     } catch (error) {
       throw withoutSecrets(error);
     }
-    return { ...trust, ...identityOf(options) };
+    const identity = identityOf(options);
+    if (oidc === undefined || identity.headers.authorization !== undefined)
+      return { ...trust, ...identity };
+    const authorization = `Bearer ${await oidc.load(Date.now())}`;
+    return { ...trust, ...identity, headers: { ...identity.headers, authorization } };
   }
 
   /** A view remembers what plugins gave: it is replaced only when the files or the server say so. */

@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import type { Cluster, User } from '@kubernetes/client-node/dist/config_types.js';
 import { KubeConfigError } from './kube-config-error.ts';
+import { type OidcSettings, OidcTokens } from './oidc-tokens.ts';
 
 /** The chosen context of one or several kubeconfig files. */
 export interface KubeconfigView {
@@ -14,6 +15,8 @@ export interface KubeconfigView {
   readonly cluster: Cluster;
   /** None where the context names no user. */
   readonly user: User | undefined;
+  /** Where the user's token comes from an OIDC provider. It remembers what that gave. */
+  readonly oidc: OidcTokens | undefined;
   /** All that was read; equal text, equal view. */
   readonly text: string;
 }
@@ -123,7 +126,16 @@ function chosenView(config: KubeConfig, text: string): KubeconfigView {
   const user = context.user ? (config.getUser(context.user) ?? undefined) : undefined;
   if (context.user && user === undefined)
     throw new KubeConfigError('not-found', `Expected a user "${context.user}", found none`);
-  return { config, context: name, namespace: context.namespace ?? 'default', cluster, user, text };
+  const namespace = context.namespace ?? 'default';
+  return { config, context: name, namespace, cluster, user, oidc: takeOidc(user), text };
+}
+
+/** The user no longer asks the library for it, see {@link OidcTokens}. */
+function takeOidc(user: User | undefined): OidcTokens | undefined {
+  if (user?.authProvider?.name !== 'oidc') return undefined;
+  const settings: OidcSettings = user.authProvider.config ?? {};
+  Object.assign(user, { authProvider: undefined });
+  return new OidcTokens(settings);
 }
 
 function refuseUnsupported({ cluster, user, text }: KubeconfigView): void {

@@ -1,0 +1,153 @@
+import { readFile } from 'node:fs/promises';
+import { Pool } from 'undici';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { KubeConfigError } from './kube-config-error.ts';
+
+/** What a kubeconfig says under `auth-provider.config` of an `oidc` user. */
+export interface OidcSettings {
+  readonly 'id-token'?: string;
+  readonly 'refresh-token'?: string;
+  readonly 'client-id'?: string;
+  readonly 'client-secret'?: string;
+  readonly 'idp-issuer-url'?: string;
+  readonly 'idp-certificate-authority'?: string;
+  readonly 'idp-certificate-authority-data'?: string;
+}
+
+/** A token that is about to expire is not sent: it would on its way. */
+const earlyMs = 10_000;
+const timeoutMs = 10_000;
+
+/**
+ * Identity tokens of an OpenID Connect provider, refreshed when they expire, as kubectl does; but nothing is written back to the kubeconfig.
+ * Ours, because the library asks the provider with a text where its own client wants a URL, so that no refresh ever worked.
+ */
+export class OidcTokens {
+  readonly #settings: OidcSettings;
+  #idToken: string | undefined;
+  #refreshToken: string | undefined;
+
+  constructor(settings: OidcSettings) {
+    this.#settings = settings;
+    this.#idToken = settings['id-token'];
+    this.#refreshToken = settings['refresh-token'];
+  }
+
+  /**
+   * The token to send now. Not for concurrent calls: a refresh token may work once only.
+   * @param nowMs wall-clock time
+   * @throws KubeConfigError when it has expired and there is no other.
+   */
+  async load(nowMs: number): Promise<string> {
+    if (this.#idToken !== undefined && expiresAtMs(this.#idToken) - earlyMs > nowMs)
+      return this.#idToken;
+    const answer = await this.#refresh();
+    if (typeof answer.id_token !== 'string') throw refused('it gave no id_token');
+    this.#idToken = answer.id_token;
+    if (typeof answer.refresh_token === 'string') this.#refreshToken = answer.refresh_token;
+    return this.#idToken;
+  }
+
+  async #refresh(): Promise<JsonObject> {
+    const { 'idp-issuer-url': issuer, 'client-id': clientId } = this.#settings;
+    const refreshToken = this.#refreshToken;
+    if (refreshToken === undefined || issuer === undefined || clientId === undefined) {
+      const wanted = '"refresh-token", "idp-issuer-url" and "client-id"';
+      throw refused(`its token has expired, and to refresh it takes ${wanted}`);
+    }
+    const ca = await this.#authority();
+    const metadataUrl = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+    const provider = await fetchJson({ url: metadataUrl, ca });
+    if (typeof provider.token_endpoint !== 'string') throw refused('it names no token_endpoint');
+    return fetchJson({
+      url: provider.token_endpoint,
+      ca,
+      form: { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId },
+      secret: this.#settings['client-secret'],
+      isBasic: takesBasic(provider),
+    });
+  }
+
+  async #authority(): Promise<string | undefined> {
+    const file = this.#settings['idp-certificate-authority'];
+    const data = this.#settings['idp-certificate-authority-data'];
+    if (data) return Buffer.from(data, 'base64').toString('utf8');
+    return file ? readFile(file, 'utf8') : undefined;
+  }
+}
+
+/** `exp` of a JWT in ms; 0 where there is none, so that it counts as expired. */
+function expiresAtMs(token: string): number {
+  try {
+    const payload: unknown = JSON.parse(
+      Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'),
+    );
+    return isJsonObject(payload) ? Number(payload.exp ?? 0) * 1_000 : 0;
+  } catch {
+    // Not a JWT: the provider is asked for one.
+    return 0;
+  }
+}
+
+/** How a client with a secret names itself; by the standard `client_secret_basic` where the provider does not say. */
+function takesBasic(provider: JsonObject): boolean {
+  const methods = provider.token_endpoint_auth_methods_supported;
+  return !Array.isArray(methods) || methods.includes('client_secret_basic');
+}
+
+interface Exchange {
+  readonly url: string;
+  readonly ca: string | undefined;
+  /** Sent by POST. */
+  readonly form?: Readonly<Record<string, string>>;
+  readonly secret?: string | undefined;
+  readonly isBasic?: boolean;
+}
+
+async function fetchJson({ url, ca, form, secret, isBasic = true }: Exchange): Promise<JsonObject> {
+  const { origin, pathname, search } = new URL(url);
+  const pool = new Pool(origin, { connect: { timeout: timeoutMs, ...(ca ? { ca } : {}) } });
+  try {
+    const { statusCode, body } = await pool.request({
+      path: pathname + search,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      ...(form === undefined ? { method: 'GET' } : post(form, secret, isBasic)),
+    });
+    const answer: unknown = await body.json();
+    if (statusCode !== 200 || !isJsonObject(answer)) throw refused(`status ${statusCode}`);
+    return answer;
+  } catch (error) {
+    if (error instanceof KubeConfigError) throw error;
+    // What a parser complains about may be a token.
+    if (error instanceof SyntaxError) throw refused('its answer is no JSON');
+    throw refused(error instanceof Error ? error.message : String(error), error);
+  } finally {
+    await pool.destroy();
+  }
+}
+
+function post(
+  form: Readonly<Record<string, string>>,
+  secret: string | undefined,
+  isBasic: boolean,
+) {
+  const inForm = secret && !isBasic ? { client_secret: secret } : {};
+  const basic = [form.client_id ?? '', secret ?? ''].map(encodeURIComponent).join(':');
+  return {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      accept: 'application/json',
+      ...(secret && isBasic
+        ? { authorization: `Basic ${Buffer.from(basic).toString('base64')}` }
+        : {}),
+    },
+    body: new URLSearchParams({ ...form, ...inForm }).toString(),
+  } as const;
+}
+
+function refused(why: string, cause?: unknown): KubeConfigError {
+  const message = `Expected a token from the OIDC provider, found none: ${why}`;
+  return new KubeConfigError('invalid', message, { cause });
+}
