@@ -128,4 +128,29 @@ describe('reconcile/pass concessions', () => {
       ['Progressing', 'spec.replicas is left to "scaler"'],
     );
   });
+
+  test('of a Secret the keys are not told', async () => {
+    const world = new OperatorWorld(
+      podSetPlan({
+        status: {},
+        children: [
+          {
+            id: 'secret',
+            apiVersion: 'v1',
+            kind: 'Secret',
+            conflicts: 'Report',
+            template: () => ({ metadata: { name: 'a' }, data: { passphrase: 'aHVudGVyMg==' } }),
+          },
+        ],
+      }),
+    );
+    await world.start();
+    world.podSet('a');
+    await world.settle();
+    const secret = world.get('v1', 'Secret', 'a');
+    assert.ok(secret);
+    world.cluster.server.put({ ...secret, data: { passphrase: 'b3RoZXI=' } }, 'vault');
+    await world.settle();
+    assert.equal(world.ready('a'), 'False Conflict: secret "a": data is left to "vault"');
+  });
 });

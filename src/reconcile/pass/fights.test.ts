@@ -167,4 +167,35 @@ describe('reconcile/pass fights', () => {
     await world.settle();
     assert.ok(world.get('apps/v1', 'Deployment', 'b'));
   });
+
+  test('of a Secret neither keys nor values are told', async () => {
+    const world = new OperatorWorld(
+      podSetPlan({
+        status: {},
+        children: [
+          {
+            id: 'secret',
+            apiVersion: 'v1',
+            kind: 'Secret',
+            template: () => ({ metadata: { name: 'a' }, data: { passphrase: 'aHVudGVyMg==' } }),
+          },
+        ],
+      }),
+    );
+    await world.start();
+    world.podSet('a');
+    await world.settle();
+    for (let round = 0; round < 6; round++) {
+      const secret = world.get('v1', 'Secret', 'a');
+      assert.ok(secret);
+      world.cluster.server.put({ ...secret, data: { passphrase: 'b3RoZXI=' } }, 'vault');
+      await world.settle();
+    }
+    assert.match(
+      world.ready('a'),
+      /Contested: .*"homeostat\/podset" and "vault" write data in turn/,
+    );
+    const told = JSON.stringify([world.status('a'), world.cluster.told, [...world.decisions]]);
+    assert.doesNotMatch(told, /passphrase|aHVudGVyMg|b3RoZXI/);
+  });
 });

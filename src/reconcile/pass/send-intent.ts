@@ -1,6 +1,8 @@
+import type { ChildPlan } from '../../compile/index.ts';
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { problemOfRequest } from '../failure.ts';
+import { beforeKey, problemOfRequest } from '../failure.ts';
+import type { Difference } from '../intent/difference.ts';
 import { fieldsOf } from '../intent/field-names.ts';
 import { stamped } from '../intent/stamp.ts';
 import { fieldManagerOf } from '../names.ts';
@@ -43,7 +45,12 @@ export async function sendIntent(
   const isNoop = live.object.metadata.resourceVersion === stored.object.metadata.resourceVersion;
   count(pass, isNoop ? 'noop' : 'changed');
   if (!isNoop) noteRepair(pass, wanted, found);
-  return settledElement(wanted, { kind: 'applied', fields: fieldsOf(found) }, stored);
+  return settledElement(wanted, { kind: 'applied', fields: toldFields(pass, plan, found) }, stored);
+}
+
+function toldFields(pass: Pass, plan: ChildPlan, found: readonly Difference[]): readonly string[] {
+  const names = fieldsOf(found);
+  return usesSecret(pass, plan) ? [...new Set(names.map(beforeKey))] : names;
 }
 
 /** An element whose request failed. */
