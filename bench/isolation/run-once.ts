@@ -48,6 +48,9 @@ export interface RunResult {
 /** How long after the last change a child may come. */
 const graceMs = 30_000;
 const limitMs = 120_000;
+/** The hot ones are found out when they make no more passes than that for so long. */
+const calmPassesPerSecond = 20;
+const calmMs = 2_000;
 /** The first pass of an unstable resource and its immediate follow-ups. */
 const passesBeforeUnstable = 6;
 
@@ -135,13 +138,18 @@ async function createBad(client: PlaneClient, options: RunOptions): Promise<void
   );
 }
 
-/** Every hot resource has made its immediate follow-ups and counts as unstable. */
+/** Every hot resource has made its immediate follow-ups and counts as unstable, and what they all did at once is over. */
 async function untilFoundOut(url: string, { hotResources }: RunOptions): Promise<void> {
   const deadlineMs = performance.now() + limitMs;
   const immediatePasses = hotResources * passesBeforeUnstable;
-  while (passesOf(await readMetrics(url), isHot) < immediatePasses) {
+  let isCalm = false;
+  let passes = 0;
+  while (passes < immediatePasses || !isCalm) {
     if (performance.now() > deadlineMs) throw new Error('The hot resources do not get on');
-    await sleep(500);
+    await sleep(calmMs);
+    const now = passesOf(await readMetrics(url), isHot);
+    isCalm = now - passes <= (calmMs / 1_000) * calmPassesPerSecond;
+    passes = now;
   }
 }
 
