@@ -17,9 +17,9 @@ export interface ResourceState {
    * and repairs it meanwhile.
    */
   readonly appliedIntents: Map<string, Intent>;
-  /** By identity of the object: what the server has refused for good. */
+  /** By identity of the object: what the server has refused, for good or for a while. */
   readonly refusals: Map<string, Refusal>;
-  /** By UID: deletions that the server has refused for good. */
+  /** By UID: deletions that the server has refused. */
   readonly deletionsRefused: Map<string, DeletionRefusal>;
   /** By identity of the object: what is put back again and again. */
   readonly fights: Map<string, Fight>;
@@ -45,15 +45,15 @@ export interface Refusal {
   readonly resource: KubeObject;
   readonly reads: ReadonlyMap<string, ReadResult>;
   readonly problem: Problem;
-  /** When, on the monotonic clock. */
-  readonly atMs: number;
+  /** Until then it is not asked for again. Monotonic. */
+  readonly untilMs: number;
 }
 
 /** A deletion that is not asked for again for a while. */
 export interface DeletionRefusal {
   readonly problem: Problem;
-  /** When, on the monotonic clock. */
-  readonly atMs: number;
+  /** Monotonic. */
+  readonly untilMs: number;
 }
 
 /** Author's status fields that the server has refused: not sent again for a while. */

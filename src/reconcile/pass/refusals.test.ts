@@ -82,10 +82,10 @@ describe('reconcile/pass refusals', () => {
 
   test('retry.permanent has it sent again', async () => {
     const { world } = await refusedWorld();
-    await world.clock.advance(599_999);
+    await world.clock.advance(599_900);
     await world.runOne(key);
     assert.deepEqual(world.cluster.takeWrites(), []);
-    await world.clock.advance(1);
+    await world.clock.advance(100);
     await world.runOne(key);
     assert.deepEqual(world.cluster.takeWrites(), ['apply Deployment/a']);
   });
@@ -147,7 +147,12 @@ describe('reconcile/pass refusals', () => {
       mostMs: 300_000,
       reason: 'ApplyFailed',
     });
+    // Events in between do not ask more often.
+    await world.clock.advance(4_900);
+    await world.runOne(key);
+    assert.deepEqual(world.cluster.takeWrites(), []);
     world.cluster.fault = () => undefined;
+    await world.clock.advance(100);
     await world.runOne(key);
     assert.deepEqual(world.names('apps/v1', 'Deployment'), ['a']);
   });

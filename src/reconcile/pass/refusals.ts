@@ -7,9 +7,12 @@ import type { WantedElement } from './element-result.ts';
 import { readChanged } from './follow-up.ts';
 import type { Pass } from './pass.ts';
 
+/** A timer may fire that much too early; the pass that it starts must not be one in vain. */
+const timerErrorMs = 20;
+
 /**
- * What the server has refused for good, so that no pass asks again for the same: until the intent, the object, the resource's own
- * metadata or a read change, a right that was missing comes, or `retry.permanent` is over (definition.md section 6).
+ * What the server has refused, so that no pass asks again for the same: until the intent, the object, the resource's own metadata or
+ * a read change, a right that was missing comes, or `retry.permanent` is over (definition.md section 6); a quota and the like sooner.
  */
 export function knownRefusal(
   pass: Pass,
@@ -30,20 +33,21 @@ export function knownRefusal(
   return undefined;
 }
 
-/** Remembers a refusal that only another input mends. */
+/** Remembers a refusal that only another input or some time mends. */
 export function noteRefusal(
   pass: Pass,
   { intent }: WantedElement,
   { problem, live }: { readonly problem: Problem; readonly live: StoredObject | undefined },
 ): void {
-  if (problem.kind !== 'permanent') return;
+  const lengthMs = refusedForMs(pass, problem);
+  if (lengthMs === undefined) return;
   pass.state.refusals.set(intent.identity, {
     intent,
     live,
     problem,
     resource: pass.resource,
     reads: new Map(pass.reads),
-    atMs: pass.context.clock.monotonicMs(),
+    untilMs: pass.context.clock.monotonicMs() + lengthMs,
   });
 }
 
@@ -53,9 +57,11 @@ export function knownDeletionRefusal(pass: Pass, uid: string): Problem | undefin
   return refusal === undefined || isOver(pass, refusal) ? undefined : refusal.problem;
 }
 
-export function noteDeletionRefusal({ state, context }: Pass, uid: string, problem: Problem): void {
-  if (problem.kind !== 'permanent') return;
-  state.deletionsRefused.set(uid, { problem, atMs: context.clock.monotonicMs() });
+export function noteDeletionRefusal(pass: Pass, uid: string, problem: Problem): void {
+  const lengthMs = refusedForMs(pass, problem);
+  if (lengthMs === undefined) return;
+  const untilMs = pass.context.clock.monotonicMs() + lengthMs;
+  pass.state.deletionsRefused.set(uid, { problem, untilMs });
 }
 
 /** What is not wanted any more is neither refused nor fought for any more. */
@@ -71,9 +77,14 @@ export function forgetUnwanted({ state, claims, pruned }: Pass): void {
   }
 }
 
-function isOver({ context }: Pass, { atMs }: Pick<Refusal, 'atMs'>): boolean {
-  const { permanentMs } = context.plan.definition.controller.retry;
-  return context.clock.monotonicMs() - atMs >= permanentMs;
+/** Undefined: it may be tried again at any time. */
+function refusedForMs({ context }: Pass, { kind, slow }: Problem): number | undefined {
+  if (kind === 'permanent') return context.plan.definition.controller.retry.permanentMs;
+  return slow?.firstMs;
+}
+
+function isOver({ context }: Pass, { untilMs }: Pick<Refusal, 'untilMs'>): boolean {
+  return context.clock.monotonicMs() + timerErrorMs >= untilMs;
 }
 
 function isSameResource({ resource }: Pass, before: Refusal): boolean {
