@@ -287,6 +287,13 @@ describe('kube/errors', () => {
     assert.equal(found.isPermanent, false);
   });
 
+  test('a value of a wrong type is told without the addresses that the server may print', () => {
+    const message =
+      'failed to create typed patch object (default/d; apps/v1, Kind=Deployment): .spec.a: expected string, got &value{0xc0001234}';
+    const found = errorOfAnswer({ status: 500, body: status(500, { message }) });
+    assert.equal(found.causes[0]?.message, 'expected string, got &value{…}');
+  });
+
   test('what others use of a quota is not told', () => {
     const refusal = (used: string) => {
       const message = `pods "a" is forbidden: exceeded quota: q, requested: pods=1,cpu=2, used: ${used}, limited: pods=5,cpu=9`;

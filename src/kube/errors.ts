@@ -162,7 +162,7 @@ function typedPatchCauses(message: string | undefined): readonly StatusCause[] {
   return told.split('\n').flatMap((line) => {
     const [, field, why] = /^\s*(\.\S+): (.*)$/.exec(line) ?? [];
     if (field === undefined || why === undefined) return [];
-    return [{ reason: 'FieldValueInvalid', message: why, field }];
+    return [{ reason: 'FieldValueInvalid', message: stableWords(why), field }];
   });
 }
 
