@@ -10,19 +10,21 @@ export interface RetryBudgetOptions {
   readonly atOnce?: number;
   /** Between two retries at least, in ms. @default 0 */
   readonly spacingMs?: number;
-  /** Called when a key may go: at once within {@link RetryBudget.ask}, or later for one that was held. */
-  readonly onRelease: (key: string, wasHeld: boolean) => void;
+  /** Called when a key may go: at once within {@link RetryBudget.ask}, or later. `isLate`: it was held, and not fresh. */
+  readonly onRelease: (key: string, isLate: boolean) => void;
 }
 
 /**
  * How often the troubled keys of one controller may be tried, all together: however many resources fail or do not come to
  * rest, what they cost the others is bounded. A token bucket whose bursts are spread a little; keys that must wait are held in
- * order of arrival. A retry that goes well gives its token back and lets the next one go at once, so that trouble which is over
+ * order of arrival, those that have just begun to fail before the others: many that fail for ever do not hold up one that met a conflict. A retry that goes well gives its token back and lets the next one go at once, so that trouble which is over
  * is worked off at full speed.
  */
 export class RetryBudget {
   readonly #options: RetryBudgetOptions;
-  readonly #held = new Set<string>();
+  /** In order of arrival: those who have just begun to fail, and the others. */
+  readonly #fresh = new Set<string>();
+  readonly #patient = new Set<string>();
   #tokens: number;
   #countedAtMs: number;
   /** When the next retry may go, as far as the spacing is concerned. */
@@ -38,24 +40,25 @@ export class RetryBudget {
 
   /** Keys that wait for a token. */
   get held(): number {
-    return this.#held.size;
+    return this.#fresh.size + this.#patient.size;
   }
 
-  /** Releases the key at once, or holds it until there is a token. */
-  ask(key: string): void {
+  /** Releases the key at once, or holds it until there is a token. `isFresh`: goes before those who have failed often. */
+  ask(key: string, isFresh = false): void {
     this.#refill();
-    if (this.#held.size === 0 && this.#mayRelease()) {
+    if (this.held === 0 && this.#mayRelease()) {
       this.#release(key, false);
       return;
     }
-    this.#held.add(key);
+    (isFresh ? this.#fresh : this.#patient).add(key);
     this.#schedule();
   }
 
   /** A held key needs no token any more: it runs for another reason, or not at all. */
   leave(key: string): void {
-    this.#held.delete(key);
-    if (this.#held.size === 0) this.#stopTimer();
+    this.#fresh.delete(key);
+    this.#patient.delete(key);
+    if (this.held === 0) this.#stopTimer();
   }
 
   /** A released key went well. */
@@ -66,13 +69,12 @@ export class RetryBudget {
     this.#releaseHeld();
   }
 
-  /** Starts over: nothing held, all tokens there. */
+  /** Gives all tokens back: what was is over. */
   reset(): void {
-    this.#stopTimer();
-    this.#held.clear();
     this.#tokens = this.#options.burst;
     this.#countedAtMs = this.#options.clock.monotonicMs();
     this.#nextAtMs = this.#countedAtMs;
+    this.#releaseHeld();
   }
 
   #mayRelease(): boolean {
@@ -81,11 +83,11 @@ export class RetryBudget {
     return this.#tokens > burst - atOnce || this.#countedAtMs >= this.#nextAtMs;
   }
 
-  #release(key: string, wasHeld: boolean): void {
+  #release(key: string, isLate: boolean): void {
     const { onRelease, spacingMs = 0 } = this.#options;
     this.#tokens -= 1;
     this.#nextAtMs = this.#countedAtMs + spacingMs;
-    onRelease(key, wasHeld);
+    onRelease(key, isLate);
   }
 
   #refill(): void {
@@ -97,12 +99,14 @@ export class RetryBudget {
   }
 
   #releaseHeld(): void {
-    for (const key of this.#held) {
-      if (!this.#mayRelease()) break;
-      this.#held.delete(key);
-      this.#release(key, true);
+    for (const line of [this.#fresh, this.#patient]) {
+      for (const key of line) {
+        if (!this.#mayRelease()) break;
+        line.delete(key);
+        this.#release(key, line === this.#patient);
+      }
     }
-    if (this.#held.size === 0) this.#stopTimer();
+    if (this.held === 0) this.#stopTimer();
     else this.#schedule();
   }
 

@@ -269,12 +269,23 @@ describe('controller/work-queue', () => {
 
     test('events go before retries that were held', async () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
-      for (const key of many) queue.addRateLimited(key);
+      for (const key of many) queue.retryAfter(key, 5);
       await clock.advance(5);
       await workAll(queue, () => {});
       await clock.advance(100);
       queue.add('new');
       assert.deepEqual(await drain(queue), ['new', 'k100']);
+    });
+
+    test('a key that is held for another reason than a failure outlives the end of an outage', async () => {
+      const { queue, clock } = setUp({ retrySpacingMs: 0 });
+      for (const key of many) queue.retryAfter(key, 5);
+      await clock.advance(5);
+      const atOnce = await workAll(queue, () => {});
+      queue.retryNow();
+      const later = await workAll(queue, () => {});
+      assert.equal(new Set([...atOnce, ...later]).size, 150);
+      assert.equal(clock.pending, 0);
     });
 
     test('the end of an outage is the end of all waiting', async () => {

@@ -25,6 +25,9 @@ export interface WorkQueueOptions {
   readonly retrySpacingMs?: number;
 }
 
+/** The first failures of a key are of the kind that passes: a conflict, a moment without a server. */
+const freshFailures = 5;
+
 /** Work on a key that has begun. */
 interface Processing {
   readonly startedAtMs: number;
@@ -69,7 +72,7 @@ export class WorkQueue {
       burst: retryBurst,
       atOnce: retriesAtOnce,
       spacingMs: retrySpacingMs,
-      onRelease: (key, wasHeld) => this.#retry(key, wasHeld),
+      onRelease: (key, isLate) => this.#retry(key, isLate),
     });
   }
 
@@ -104,11 +107,7 @@ export class WorkQueue {
 
   /** Like {@link addAfter} for a key in trouble: it also waits until the budget of all retries has room for it. */
   retryAfter(key: string, delayMs: number): void {
-    this.#wait(key, delayMs, () => {
-      const cancel = () => this.#budget.leave(key);
-      this.#waiting.set(key, { readyAtMs: this.#clock.monotonicMs(), cancel });
-      this.#budget.ask(key);
-    });
+    this.#retryAfter(key, delayMs, false);
   }
 
   /** Counts a failure and makes the key ready after its growing delay, which is returned in ms. `delays`: others than the queue's own. */
@@ -117,15 +116,15 @@ export class WorkQueue {
     this.#failures.set(key, failures + 1);
     const delayMs = backoffMs(failures, delays);
     this.#metrics.retries.increment();
-    this.retryAfter(key, delayMs);
+    this.#retryAfter(key, delayMs, failures < freshFailures);
     return delayMs;
   }
 
   /** Makes every key that waits after a failure ready now, its failures forgotten: what made it fail is over. */
   retryNow(): void {
-    this.#budget.reset();
     for (const key of [...this.#waiting.keys()])
       if (this.#failures.delete(key)) this.add(key, 'low');
+    this.#budget.reset();
   }
 
   /** Clears a key's failures. */
@@ -200,10 +199,18 @@ export class WorkQueue {
     this.#waiting.set(key, { readyAtMs, cancel: this.#clock.after(delayMs, onEnd) });
   }
 
+  #retryAfter(key: string, delayMs: number, isFresh: boolean): void {
+    this.#wait(key, delayMs, () => {
+      const cancel = () => this.#budget.leave(key);
+      this.#waiting.set(key, { readyAtMs: this.#clock.monotonicMs(), cancel });
+      this.#budget.ask(key, isFresh);
+    });
+  }
+
   /** A token is there. What had to wait for it gives way to what is new. */
-  #retry(key: string, wasHeld: boolean): void {
+  #retry(key: string, isLate: boolean): void {
     this.#onBudget.add(key);
-    this.add(key, wasHeld ? 'low' : 'normal');
+    this.add(key, isLate ? 'low' : 'normal');
   }
 
   #stopWaiting(key: string): void {
