@@ -111,9 +111,8 @@ export class DefinitionRunner {
   }
 
   #fail(error: unknown, failures: number): void {
-    // Without a server nothing can be said of the definition: it goes on starting.
-    const isOwnFault = !(error instanceof KubeError && error.isSilence);
-    if (isOwnFault) this.#state = { kind: 'failing', message: messageOf(error) };
+    // Without a server that is well nothing can be said of the definition: it goes on starting.
+    if (!isServerTrouble(error)) this.#state = { kind: 'failing', message: messageOf(error) };
     // The first of a row is worth a look, the others are flow: the state tells what it is.
     const level = failures === 0 ? 'warn' : 'debug';
     this.#logger[level](failureFields(error), 'Definition cannot start, will retry');
@@ -253,6 +252,11 @@ export class DefinitionRunner {
 
 function problemsOf(operator: Operator | undefined): readonly string[] {
   return operator?.problems().map(({ what, message }) => `${what}: ${message}`) ?? [];
+}
+
+function isServerTrouble(error: unknown): boolean {
+  if (!(error instanceof KubeError)) return false;
+  return error.isSilence || error.status >= 500 || error.status === 429;
 }
 
 function messageOf(error: unknown): string {

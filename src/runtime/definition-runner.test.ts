@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { FakeCluster } from '../../test/support/fakes/fake-cluster.ts';
+import { freshMetrics } from '../../test/support/silent-telemetry.ts';
+import { locateThing } from '../../test/support/thing-plan.ts';
+import { KubeError } from '../kube/roles.ts';
+import { createLogger } from '../telemetry/index.ts';
+import { createSystemRandom } from '../util/random.ts';
+import { DefinitionRunner } from './definition-runner.ts';
+import type { RuntimeCluster } from './runtime-cluster.ts';
+
+/** A cluster that answers the first question of a definition with a failure. */
+class RefusingCluster extends FakeCluster implements RuntimeCluster {
+  readonly unreachableForMs = 0;
+  #error: KubeError;
+
+  constructor(error: KubeError) {
+    super([]);
+    this.#error = error;
+  }
+
+  fetchKindSchema(): Promise<never> {
+    return Promise.reject(this.#error);
+  }
+
+  onReachable(): () => void {
+    return () => {};
+  }
+
+  kindChanged(): void {}
+}
+
+function run(error: KubeError) {
+  const clock = new FakeClock();
+  const log: { readonly level: string; readonly msg: string }[] = [];
+  const destination = { write: (line: string) => log.push(JSON.parse(line)) };
+  const metrics = freshMetrics();
+  const runner = new DefinitionRunner({
+    located: locateThing('  children: []\n'),
+    cluster: new RefusingCluster(error),
+    clock,
+    random: createSystemRandom(),
+    logger: createLogger({ level: 'debug', destination }),
+    metrics,
+  });
+  const stopper = new AbortController();
+  const ended = runner.run(stopper.signal);
+  return { clock, log, metrics, runner, ended, stop: () => stopper.abort() };
+}
+
+describe('runtime/definition-runner', () => {
+  for (const [what, error, kind] of [
+    ['a server that is away', new KubeError('unavailable', 'no answer', { status: 0 }), 'starting'],
+    [
+      'a server that lets nobody in',
+      new KubeError('unauthorized', 'who?', { status: 401 }),
+      'starting',
+    ],
+    ['a server in trouble', new KubeError('unavailable', 'later', { status: 503 }), 'starting'],
+    ['a missing right', new KubeError('forbidden', 'no', { status: 403 }), 'failing'],
+  ] as const) {
+    test(`with ${what} a definition is ${kind}`, async () => {
+      const { runner, ended, stop } = run(error);
+      await settle();
+      assert.equal(runner.view.state.kind, kind);
+      stop();
+      await ended;
+    });
+  }
+
+  test('a definition that cannot start is told once and tried again', async () => {
+    const { clock, log, ended, stop } = run(new KubeError('forbidden', 'no', { status: 403 }));
+    await clock.advance(60_000);
+    const levels = log.map(({ level }) => level);
+    assert.equal(levels[0], 'warn');
+    assert.ok(levels.length > 4);
+    assert.deepEqual([...new Set(levels.slice(1))], ['debug']);
+    stop();
+    await ended;
+    assert.equal(clock.pending, 0);
+  });
+
+  test('its series are there while it lives, and go with it', async () => {
+    const { runner, metrics, ended, stop } = run(new KubeError('forbidden', 'no', { status: 403 }));
+    await settle();
+    runner.observe();
+    const text = await metrics.expose();
+    assert.match(text, /^homeostat_definition_state\{definition="thing",state="failing"\} 1$/m);
+    assert.match(text, /^homeostat_resources\{definition="thing",ready="True"\} 0$/m);
+    stop();
+    await ended;
+    assert.doesNotMatch(await metrics.expose(), /"thing"/);
+  });
+});
