@@ -1,7 +1,9 @@
 #!/usr/bin/env node
+import { restartWithHeapSettings } from './heap-settings.ts';
+
 /**
- * The first file of the process: what must happen before anything else is loaded. It imports nothing, so that an older Node
- * says what it lacks in place of a stack trace from somewhere in a package.
+ * The first file of the process: what must happen before anything else is loaded. It imports nothing of a package or of Node, so
+ * that an older Node says what it lacks in place of a stack trace from somewhere in a package.
  */
 async function start(): Promise<void> {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -10,6 +12,7 @@ async function start(): Promise<void> {
     process.exitCode = 2;
     return;
   }
+  if (process.argv[2] === 'run') restartWithHeapSettings(process);
   const { main } = await import('./main.ts');
   await main();
 }
