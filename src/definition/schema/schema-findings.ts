@@ -10,7 +10,7 @@ import type { JsonSchema } from './json-schema.ts';
 export type SchemaCheck = (root: unknown) => readonly Finding[];
 
 /** The second half is a matter of start-up time, 100 ms against 20: our schema is right by test, and one function for each reference is less code. */
-const ajvOptions: Options = {
+export const ajvOptions: Options = {
   allErrors: true,
   verbose: true,
   strict: false,
