@@ -2,6 +2,7 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { definitionCheckPlugin } from './bundle/definition-check.mjs';
 import { jsonPlugin, partsPlugin } from './bundle/parts.mjs';
 import { roomsPlugin } from './bundle/rooms.mjs';
 
@@ -27,7 +28,7 @@ const { metafile } = await build({
   logLevel: 'warning',
   // undici looks at it, and leaves out a second parser of HTTP.
   define: { esbuildDetection: 'true' },
-  plugins: [partsPlugin(), roomsPlugin(), jsonPlugin()],
+  plugins: [partsPlugin(), roomsPlugin(), jsonPlugin(), definitionCheckPlugin()],
   // CommonJS packages in an ES module still ask for `require`.
   banner: {
     js: `import { createRequire as homeostatRequire } from 'node:module';
