@@ -65,6 +65,8 @@ export interface ApplyOptions extends WriteOptions {
   readonly force: boolean;
   /** Only the `/status` subresource. @default undefined (the main resource) */
   readonly subresource?: 'status';
+  /** A larger object is not sent: KubeError `too-large`. @default undefined (the server decides) */
+  readonly maxBytes?: number;
 }
 
 export interface ApplyResult {

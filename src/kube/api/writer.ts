@@ -106,7 +106,7 @@ class WriteThroughWriter implements Reader, Writer {
     options: ApplyOptions,
     signal: AbortSignal,
   ): Promise<ApplyResult> {
-    const { flow, pass, subresource } = options;
+    const { flow, pass, subresource, maxBytes } = options;
     const ref = refOf(manifest);
     const type = await this.#typeOf(ref, signal);
     const path = pathOf(type, { ...ref, ...(subresource === undefined ? {} : { subresource }) });
@@ -119,6 +119,7 @@ class WriteThroughWriter implements Reader, Writer {
             query: applyQuery(options),
             contentType: 'application/apply-patch+yaml',
             body: manifest,
+            ...(maxBytes === undefined ? {} : { maxBodyLength: maxBytes }),
             flow,
           },
           signal,

@@ -8,6 +8,8 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** A longer body is not sent: KubeError `too-large`. In characters, of which a server sees as many bytes or more. */
+  readonly maxBodyLength?: number;
   /** @default 'application/json'; `application/apply-patch+yaml` for applies (the body is JSON all the same). */
   readonly contentType?: string;
   /** @default 'application/json' */

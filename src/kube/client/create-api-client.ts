@@ -181,7 +181,7 @@ class PooledApiClient implements ClosableApiClient {
           method,
           path: this.#pathOf(request),
           headers: this.#headersOf(request, link),
-          ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+          ...(request.body === undefined ? {} : { body: textOf(request) }),
           isWrite,
           timeoutMs,
           maxAnswerBytes,
@@ -242,6 +242,13 @@ class PooledApiClient implements ClosableApiClient {
       throw signal.aborted ? abortedError(signal.reason) : error;
     }
   }
+}
+
+/** @throws KubeError `too-large` */
+function textOf({ body, maxBodyLength = Number.POSITIVE_INFINITY }: ApiRequest): string {
+  const text = JSON.stringify(body);
+  if (text.length <= maxBodyLength) return text;
+  throw new KubeError('too-large', `Expected at most ${maxBodyLength} bytes`, { status: 413 });
 }
 
 function isWell(status: number): boolean {

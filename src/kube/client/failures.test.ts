@@ -144,6 +144,16 @@ describe('kube/api-client failures', () => {
     );
   });
 
+  test('a body that is too long is not sent', async () => {
+    const server = await serve(() => ({ status: 200, body: {} }));
+    const client = clientFor(server.url);
+    const body = { text: 'x'.repeat(100) };
+    const error = await failure(client.request({ ...patch, body, maxBodyLength: 100 }, never));
+    assert.equal(error.code, 'too-large');
+    assert.equal(server.requests.length, 0);
+    await client.request({ ...patch, body, maxBodyLength: 111 }, never);
+  });
+
   test('an answer that is too large is cut off', async () => {
     const server = await serve(() => ({ status: 200, body: { a: 'x'.repeat(2_000) } }));
     const client = clientFor(server.url, { maxAnswerBytes: 1_000 });

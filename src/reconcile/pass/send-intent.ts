@@ -1,5 +1,5 @@
 import type { ChildPlan } from '../../compile/index.ts';
-import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import type { KubeError, StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { beforeKey, problemOfRequest } from '../failure.ts';
 import type { Difference } from '../intent/difference.ts';
@@ -88,7 +88,7 @@ function apply(pass: Pass, body: KubeObject, { force }: { readonly force: boolea
   const fieldManager = fieldManagerOf(pass.context.plan.name);
   return pass.context.cluster.apply(
     body,
-    { ...worldWrite(pass), fieldManager, force },
+    { ...worldWrite(pass), fieldManager, force, maxBytes },
     pass.signal,
   );
 }
@@ -98,9 +98,6 @@ function bodyOf(
   guard: { readonly uid?: string; readonly resourceVersion?: string },
 ): KubeObject {
   const body = stamped(intent.manifest, intent.pathHash);
-  if (JSON.stringify(body).length > maxBytes) {
-    throw new KubeError('too-large', `Expected at most ${maxBytes} bytes`, { status: 413 });
-  }
   return { ...body, metadata: { ...body.metadata, ...guard } };
 }
 
