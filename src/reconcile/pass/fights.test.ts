@@ -115,6 +115,43 @@ describe('reconcile/pass fights', () => {
     assert.match(world.ready('a'), /Progressing/);
   });
 
+  test('what the user changes beside the field is not held up', async () => {
+    const world = new OperatorWorld(
+      podSetPlan({
+        status: {},
+        children: [
+          {
+            id: 'config',
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            template: ({ resource }) => ({
+              metadata: { name: 'a' },
+              data: { ours: 'x', other: String(resource.spec.other) },
+            }),
+          },
+        ],
+      }),
+    );
+    await world.start();
+    const podSet = world.podSet('a', { other: 1 });
+    await world.settle();
+    const data = () => world.get('v1', 'ConfigMap', 'a')?.data as Record<string, string>;
+    const take = async () => {
+      const config = world.get('v1', 'ConfigMap', 'a');
+      assert.ok(config);
+      world.cluster.server.put({ ...config, data: { ...data(), ours: 'theirs' } }, 'taker');
+      await world.settle();
+    };
+    for (let round = 0; round < 6; round++) await take();
+    assert.equal(data().ours, 'theirs');
+    world.edit(podSet, { spec: { other: 2 } });
+    await world.settle();
+    assert.deepEqual(data(), { ours: 'x', other: '2' });
+    assert.match(world.ready('a'), /Contested/);
+    await take();
+    assert.deepEqual(data(), { ours: 'theirs', other: '2' });
+  });
+
   test('edits that are far apart, or of other fields, are no fight', async () => {
     const { world } = await fought(3);
     for (let round = 0; round < 10; round++) {

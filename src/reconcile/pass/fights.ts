@@ -1,5 +1,6 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import { beforeKey, type Problem } from '../failure.ts';
 import { differences } from '../intent/covers.ts';
@@ -7,6 +8,7 @@ import type { Difference } from '../intent/difference.ts';
 import { fieldName } from '../intent/field-names.ts';
 import { type FieldSteps, holdsField, valueAtSteps } from '../intent/field-steps.ts';
 import { appliedAnnotation, fieldManagerOf } from '../names.ts';
+import type { Intent } from './build-intent.ts';
 import type { WantedElement } from './element-result.ts';
 import { type Pass, worldWrite } from './pass.ts';
 import { usesSecret } from './secret-use.ts';
@@ -32,6 +34,8 @@ interface TakenField {
 /** Others have a field, or may take it, until the time is over. */
 interface Truce {
   readonly message: string;
+  /** What was wanted when it began: what the user changes since is not held up by it. */
+  readonly intent: Intent;
   readonly lengthMs: number;
   /** Monotonic. */
   readonly untilMs: number;
@@ -65,6 +69,11 @@ export async function contested(
   const nowMs = pass.context.clock.monotonicMs();
   const { truce } = fight;
   if (truce === undefined) return beginTruce(pass, wanted, { fight, taken, nowMs });
+  const { intent } = wanted;
+  if (!isSameIntent(truce.intent, intent)) {
+    keep(pass, wanted, { ...fight, truce: { ...truce, intent } });
+    return undefined;
+  }
   if (nowMs < truce.untilMs) return problemOf(truce, nowMs);
   // Once more; if it is taken again, it is for longer.
   const lengthMs = Math.min(truce.lengthMs * 2, longestTruceMs);
@@ -108,6 +117,10 @@ function keep({ state }: Pass, { intent }: WantedElement, fight: Fight): void {
   state.fights.set(intent.identity, fight);
 }
 
+function isSameIntent(a: Intent, b: Intent): boolean {
+  return a.pathHash === b.pathHash && deepEqual(a.manifest, b.manifest);
+}
+
 interface Drift {
   readonly fight: Fight;
   readonly taken: readonly Difference[];
@@ -121,7 +134,8 @@ async function beginTruce(
 ): Promise<Problem | undefined> {
   if (fight.repairs < repairsInARow || nowMs - fight.repairedAtMs > rowGapMs) return undefined;
   const message = tell(pass, wanted, { taken, managers: await takers(pass, wanted, taken) });
-  const truce = { message, lengthMs: shortestTruceMs, untilMs: nowMs + shortestTruceMs };
+  const lengthMs = shortestTruceMs;
+  const truce = { message, intent: wanted.intent, lengthMs, untilMs: nowMs + lengthMs };
   keep(pass, wanted, { ...fight, truce });
   return problemOf(truce, nowMs);
 }
