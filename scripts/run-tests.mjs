@@ -6,6 +6,7 @@ const suites = {
   unit: ['src/**/*.test.ts', 'test/unit/**/*.test.ts'],
   integration: ['test/integration/**/*.test.ts'],
   faults: ['test/faults/**/*.test.ts'],
+  contract: ['test/contract/**/*.test.ts'],
 };
 const [suite = 'unit', filter = ''] = process.argv.slice(2);
 const patterns = suites[suite];

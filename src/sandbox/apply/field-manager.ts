@@ -84,8 +84,8 @@ export class FieldManager {
     const managers = this.#managersOfUpdate(live, next);
     // Where nobody is tracked, tracking was switched off; only an apply starts it again.
     if (managers.size === 0 && live !== undefined) return withManagedFields(next, undefined);
-    const owners = this.#updateOwners({ live: live ?? {}, next, manager, managers });
-    return withOwners(next, owners);
+    const owners = this.#updateOwnersIfTyped({ live: live ?? {}, next, manager, managers });
+    return owners === undefined ? withManagedFields(next, undefined) : withOwners(next, owners);
   }
 
   /**
@@ -123,12 +123,17 @@ export class FieldManager {
     return this.#updateOwners(update);
   }
 
-  #updateOwners(update: {
-    readonly live: JsonObject;
-    readonly next: JsonObject;
-    readonly manager: string;
-    readonly managers: Managers;
-  }): Managers {
+  /** Undefined when items cannot be told apart: validation will say so. */
+  #updateOwnersIfTyped(update: OwnerUpdate): Managers | undefined {
+    try {
+      return this.#updateOwners(update);
+    } catch (error) {
+      if (error instanceof ApplyError && error.code === 'invalid-item') return undefined;
+      throw error;
+    }
+  }
+
+  #updateOwners(update: OwnerUpdate): Managers {
     const { apiVersion } = this.#context;
     // The writer takes part under a name of its own: what it owned before must not hide what it changes now.
     const self = 'current-operation';
@@ -206,6 +211,13 @@ export class FieldManager {
     const message = `failed to create typed patch object (${what}): ${problemText(problems)}`;
     throw new ApplyError('untyped', message);
   }
+}
+
+interface OwnerUpdate {
+  readonly live: JsonObject;
+  readonly next: JsonObject;
+  readonly manager: string;
+  readonly managers: Managers;
 }
 
 interface TrackedApply extends ApplyRequest {

@@ -1,0 +1,112 @@
+import type { Clock } from '../../util/clock.ts';
+import type { Json, JsonObject } from '../../util/json.ts';
+import {
+  aggregatedDiscovery,
+  coreVersions,
+  groupDocument,
+  groupList,
+  type OpenApiDocuments,
+  resourceList,
+} from '../discovery/index.ts';
+import type { ApiAnswer, ApiRequest } from '../request/index.ts';
+import type { RestContext } from '../rest/index.ts';
+import {
+  entityTooLarge,
+  internalError,
+  methodNotAllowed,
+  StatusError,
+  unknownPath,
+} from '../status/index.ts';
+import { jsonAnswer, textAnswer } from './answers.ts';
+import { negotiate } from './negotiation.ts';
+import { handleResource } from './resource-request.ts';
+import { parseRoute } from './route.ts';
+
+export interface HandlerContext {
+  readonly rest: RestContext;
+  readonly clock: Clock;
+  readonly openApi: OpenApiDocuments;
+  /** What `/version` answers. */
+  readonly version: JsonObject;
+  /** The path before all paths, as clients see it: `/secret`. */
+  readonly basePath: string;
+  /** Told of failures that are our own bugs. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Bodies may have this many characters. */
+export const maxBodyLength = 3 * 1024 * 1024;
+
+/** Answers a request. Never throws: a refusal is an answer with a Status. */
+export function handleRequest(context: HandlerContext, request: ApiRequest): ApiAnswer {
+  try {
+    if (request.body.length > maxBodyLength)
+      throw entityTooLarge(`Request entity is too large: limit is ${maxBodyLength}`);
+    return answerRequest(context, request);
+  } catch (error) {
+    if (error instanceof StatusError) return jsonAnswer(error.status, error.body());
+    context.onFailure(error);
+    const failure = internalError('the sandbox failed to answer');
+    return jsonAnswer(failure.status, failure.body());
+  }
+}
+
+function answerRequest(context: HandlerContext, request: ApiRequest): ApiAnswer {
+  const mark = request.path.indexOf('?');
+  const path = mark < 0 ? request.path : request.path.slice(0, mark);
+  const query = new URLSearchParams(mark < 0 ? '' : request.path.slice(mark + 1));
+  const route = parseRoute(path);
+  if (route.kind !== 'resource') assertRead(request);
+  const kinds = context.rest.kinds.all();
+  switch (route.kind) {
+    case 'resource': {
+      const { rest, clock } = context;
+      return handleResource({ rest, clock, request, query, route: route.resource });
+    }
+    case 'group-versions':
+      return answerGroupVersions(context, request, route.root);
+    case 'group':
+      return found(groupDocument(kinds, route.group));
+    case 'resources':
+      return found(resourceList(kinds, route.group, route.version));
+    case 'openapi':
+      return answerOpenApi(context, route.document);
+    case 'health':
+      return textAnswer('ok');
+    case 'version':
+      return jsonAnswer(200, context.version);
+    case 'unknown':
+      throw unknownPath();
+  }
+}
+
+function assertRead({ method }: ApiRequest): void {
+  if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed();
+}
+
+function answerGroupVersions(
+  { rest }: HandlerContext,
+  request: ApiRequest,
+  root: 'api' | 'apis',
+): ApiAnswer {
+  const kinds = rest.kinds.all();
+  const shape = negotiate(request.headers.accept, true);
+  if (shape.kind !== 'discovery')
+    return jsonAnswer(200, root === 'api' ? coreVersions() : groupList(kinds));
+  const document = aggregatedDiscovery(kinds, root, shape.version);
+  const type = `application/json;g=apidiscovery.k8s.io;v=${shape.version};as=APIGroupDiscoveryList`;
+  return { ...jsonAnswer(200, document), headers: { 'content-type': type } };
+}
+
+function answerOpenApi({ openApi, rest, basePath }: HandlerContext, document: string): ApiAnswer {
+  const kinds = rest.kinds.all();
+  if (document === '') return jsonAnswer(200, openApi.index(kinds, basePath));
+  const text = openApi.document(kinds, document);
+  if (text === undefined) throw unknownPath();
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: text };
+}
+
+function found(document: Json | undefined): ApiAnswer {
+  if (document === undefined) throw unknownPath();
+  return jsonAnswer(200, document);
+}

@@ -1,0 +1,1 @@
+export { type HandlerContext, handleRequest, maxBodyLength } from './handler.ts';

@@ -1,0 +1,60 @@
+import { notAcceptable } from '../status/index.ts';
+
+/** How an answer is to be shown. */
+export type Shape =
+  | { readonly kind: 'object' }
+  | { readonly kind: 'metadata' }
+  | { readonly kind: 'discovery'; readonly version: 'v2' | 'v2beta1' };
+
+interface Accepted {
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+const readable = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+
+/** The first shape that the client takes and the server has. @throws StatusError 406 */
+export function negotiate(accept: string | undefined, isDiscovery: boolean): Shape {
+  const offers = parseAccept(accept ?? '');
+  if (offers.length === 0) return { kind: 'object' };
+  for (const { type, parameters } of offers) {
+    if (type !== 'application/json' && type !== 'application/*' && type !== '*/*') continue;
+    const shape = shapeOf(parameters, isDiscovery);
+    if (shape !== undefined) return shape;
+  }
+  throw notAcceptable(readable);
+}
+
+function shapeOf(parameters: ReadonlyMap<string, string>, isDiscovery: boolean): Shape | undefined {
+  const as = parameters.get('as');
+  const version = parameters.get('v');
+  switch (as) {
+    case undefined:
+      return { kind: 'object' };
+    case 'PartialObjectMetadata':
+    case 'PartialObjectMetadataList':
+      return version === 'v1' && !isDiscovery ? { kind: 'metadata' } : undefined;
+    case 'APIGroupDiscoveryList':
+      if (!isDiscovery || (version !== 'v2' && version !== 'v2beta1')) return undefined;
+      return { kind: 'discovery', version };
+    default:
+      return undefined;
+  }
+}
+
+function parseAccept(accept: string): readonly Accepted[] {
+  return accept
+    .split(',')
+    .map((offer) => offer.trim())
+    .filter((offer) => offer !== '')
+    .map((offer) => {
+      const [type = '', ...rest] = offer.split(';').map((part) => part.trim());
+      const parameters = new Map(
+        rest.map((part): [string, string] => {
+          const equals = part.indexOf('=');
+          return [part.slice(0, equals), part.slice(equals + 1)];
+        }),
+      );
+      return { type: type.toLowerCase(), parameters };
+    });
+}

@@ -1,0 +1,80 @@
+/** What a path names. */
+export type Route =
+  | { readonly kind: 'resource'; readonly resource: ResourceRoute }
+  | { readonly kind: 'group-versions'; readonly root: 'api' | 'apis' }
+  | { readonly kind: 'group'; readonly group: string }
+  | { readonly kind: 'resources'; readonly group: string; readonly version: string }
+  | { readonly kind: 'openapi'; readonly document: string }
+  | { readonly kind: 'health' }
+  | { readonly kind: 'version' }
+  | { readonly kind: 'unknown' };
+
+export interface ResourceRoute {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  /** Empty = none in the path. */
+  readonly namespace: string;
+  /** Empty = the collection. */
+  readonly name: string;
+  /** Empty = the object itself. */
+  readonly subresource: string;
+}
+
+/** Reads a path without its query. Percent signs are decoded within steps; a step that cannot be is unknown. */
+export function parseRoute(path: string): Route {
+  const steps = decodeSteps(path);
+  const [root, ...rest] = steps ?? [];
+  switch (root) {
+    case 'api':
+      return rest.length === 0 ? { kind: 'group-versions', root } : inGroup('', rest);
+    case 'apis':
+      return rest.length === 0 ? { kind: 'group-versions', root } : inNamedGroup(rest);
+    case 'openapi':
+      if (rest[0] !== 'v3') return { kind: 'unknown' };
+      return { kind: 'openapi', document: rest.slice(1).join('/') };
+    case 'healthz':
+    case 'livez':
+    case 'readyz':
+      return { kind: 'health' };
+    case 'version':
+      return rest.length === 0 ? { kind: 'version' } : { kind: 'unknown' };
+    default:
+      return { kind: 'unknown' };
+  }
+}
+
+function decodeSteps(path: string): readonly string[] | undefined {
+  const steps = path.split('/').slice(1);
+  if (steps.at(-1) === '') steps.pop();
+  try {
+    return steps.map(decodeURIComponent);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}
+
+function inNamedGroup([group = '', ...rest]: readonly string[]): Route {
+  return rest.length === 0 ? { kind: 'group', group } : inGroup(group, rest);
+}
+
+function inGroup(group: string, [version = '', ...rest]: readonly string[]): Route {
+  if (rest.length === 0) return { kind: 'resources', group, version };
+  const [first = '', second = '', third, ...others] = rest;
+  const isNamespaced = first === 'namespaces' && third !== undefined && !isNamespacePart(third);
+  const [plural = '', name = '', subresource = '', ...more] = isNamespaced
+    ? [third, ...others]
+    : rest;
+  if (more.length > 0) return { kind: 'unknown' };
+  const namespace = isNamespaced ? second : '';
+  return {
+    kind: 'resource',
+    resource: { group, version, plural, namespace, name, subresource },
+  };
+}
+
+/** Subresources of a namespace itself. */
+function isNamespacePart(step: string): boolean {
+  return step === 'status' || step === 'finalize';
+}

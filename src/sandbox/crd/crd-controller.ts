@@ -1,0 +1,167 @@
+import { deepEqual } from '../../util/deep-equal.ts';
+import type { JsonObject } from '../../util/json.ts';
+import type { MergeComponents } from '../apply/index.ts';
+import { objectField, withField } from '../json-fields.ts';
+import { customKind, type KindRegistry, type ServedKind, withMetadata } from '../kinds/index.ts';
+import { textsOf } from '../metadata/index.ts';
+import { deleteStored, type RestContext } from '../rest/index.ts';
+import type { GoType } from '../schema/index.ts';
+import type { StoredObject, StoreEvent } from '../store/index.ts';
+import { cleanupFinalizer } from './crd-rules.ts';
+import { servedVersions, storageVersion } from './read-crd.ts';
+
+export const crdCollection = 'apiextensions.k8s.io/customresourcedefinitions';
+
+export interface CrdControllerOptions {
+  readonly context: RestContext;
+  /** Of the built-in kinds. */
+  readonly components: MergeComponents;
+  readonly objectMeta: GoType;
+}
+
+/** Serves what CRDs define: at once when one is written, until its objects are gone when it is deleted. */
+export class CrdController {
+  readonly #context: RestContext;
+  readonly #components: MergeComponents;
+  readonly #objectMeta: GoType;
+
+  constructor({ context, components, objectMeta }: CrdControllerOptions) {
+    this.#context = context;
+    this.#components = components;
+    this.#objectMeta = objectMeta;
+  }
+
+  /** Begins to follow the store; returns a function that ends it. */
+  start(): () => void {
+    const { store } = this.#context;
+    for (const stored of store.list(crdCollection)) this.#serve(stored);
+    return store.subscribe((event) => this.#onEvent(event));
+  }
+
+  get #kinds(): KindRegistry {
+    return this.#context.kinds;
+  }
+
+  #onEvent(event: StoreEvent): void {
+    const { collection, after, last } = event;
+    if (collection !== crdCollection) {
+      if (after === undefined) this.#finishDeletionOf(collection);
+      return;
+    }
+    const { store } = this.#context;
+    const current = store.get(crdCollection, last.key);
+    if (current === undefined) this.#kinds.setCustom(last.name, []);
+    else if (isTerminating(current)) this.#deleteObjects(current);
+    // An event that is not the newest: the newest comes, too.
+    else if (current === after) this.#serve(current);
+  }
+
+  #serve(stored: StoredObject): void {
+    const accepted = withAcceptedNames(stored.object, this.#context.now());
+    this.#kinds.setCustom(stored.name, this.#kindsOf(accepted));
+    if (accepted !== stored.object) this.#writeStatus(stored, accepted);
+  }
+
+  #kindsOf(crd: JsonObject): readonly ServedKind[] {
+    const versions = servedVersions(crd);
+    const stored = storageVersion(crd);
+    return versions.map((version) =>
+      customKind({
+        version,
+        versions,
+        storageVersion: stored,
+        components: this.#components,
+        objectMeta: this.#objectMeta,
+        now: this.#context.now,
+      }),
+    );
+  }
+
+  #writeStatus(stored: StoredObject, next: JsonObject): void {
+    const kind = this.#crdKind();
+    const fields = kind.fieldManager('status');
+    const owned = fields.update({ live: stored.object, next, manager: 'kube-apiserver' });
+    this.#context.store.put(crdCollection, owned);
+  }
+
+  #crdKind(): ServedKind {
+    const kind = this.#kinds.find('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
+    if (kind === undefined) throw new Error('Expected the kind of CRDs among the served ones');
+    return kind;
+  }
+
+  #deleteObjects(crd: StoredObject): void {
+    const { store } = this.#context;
+    const [kind] = this.#kindsOf(crd.object);
+    const objects = kind === undefined ? [] : store.list(kind.collection);
+    for (const stored of objects) {
+      if (kind === undefined || isTerminating(stored)) continue;
+      const { namespace, name } = stored;
+      deleteStored(
+        this.#context,
+        { kind, namespace, name, subresource: '' },
+        { stored, options: plainDelete },
+      );
+    }
+    if (kind === undefined || store.list(kind.collection).length === 0) this.#release(crd);
+  }
+
+  #finishDeletionOf(collection: string): void {
+    const { store } = this.#context;
+    if (store.list(collection).length > 0) return;
+    const [group = '', plural = ''] = collection.split('/');
+    const crd = store.get(crdCollection, `/${plural}.${group}`);
+    if (crd !== undefined && isTerminating(crd)) this.#release(crd);
+  }
+
+  /** Nothing holds the CRD any more, unless somebody else's finalizer does. */
+  #release(crd: StoredObject): void {
+    const { store } = this.#context;
+    const current = store.get(crdCollection, crd.key);
+    if (current === undefined) return;
+    const metadata = objectField(current.object, 'metadata') ?? {};
+    const finalizers = textsOf(metadata, 'finalizers');
+    if (!finalizers.includes(cleanupFinalizer)) return;
+    const others = finalizers.filter((name) => name !== cleanupFinalizer);
+    if (others.length === 0) store.delete(crdCollection, current);
+    else store.put(crdCollection, withMetadata(current.object, 'finalizers', others));
+  }
+}
+
+const plainDelete = {
+  dryRun: false,
+  propagation: undefined,
+  uid: undefined,
+  resourceVersion: undefined,
+  gracePeriodSeconds: undefined,
+} as const;
+
+function isTerminating({ object }: StoredObject): boolean {
+  return objectField(object, 'metadata')?.deletionTimestamp !== undefined;
+}
+
+/** The CRD as its controller leaves it; the same object when there is nothing to do. */
+function withAcceptedNames(crd: JsonObject, now: string): JsonObject {
+  const status = objectField(crd, 'status') ?? {};
+  const names = objectField(objectField(crd, 'spec') ?? {}, 'names') ?? {};
+  const conditions = Array.isArray(status.conditions) ? status.conditions : [];
+  if (conditions.length > 0 && deepEqual(status.acceptedNames, names)) return crd;
+  const made = [
+    {
+      lastTransitionTime: now,
+      message: 'no conflicts found',
+      reason: 'NoConflicts',
+      status: 'True',
+      type: 'NamesAccepted',
+    },
+    {
+      lastTransitionTime: now,
+      message: 'the initial names have been accepted',
+      reason: 'InitialNamesAccepted',
+      status: 'True',
+      type: 'Established',
+    },
+  ];
+  const kept = conditions.length > 0 ? conditions : made;
+  return withField(crd, 'status', { ...status, acceptedNames: names, conditions: kept });
+}

@@ -1,0 +1,73 @@
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { listField, objectField, stringField, withField } from '../json-fields.ts';
+import { type BuiltinRules, resourceNames, withMetadata } from '../kinds/index.ts';
+import { textsOf } from '../metadata/index.ts';
+import { validateCrd, validateCrdUpdate } from './validate-crd.ts';
+
+/** Holds a CRD until its objects are gone. */
+export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
+
+export const crdRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    plural: 'customresourcedefinitions',
+    namespaced: false,
+    shortNames: ['crd', 'crds'],
+    categories: ['api-extensions'],
+  }),
+  hasStatus: true,
+  hasGeneration: true,
+  allowsUnconditionalUpdate: false,
+  fillDefaults: withCrdDefaults,
+  prepareCreate(object) {
+    const storage = versionsOf(object).filter((version) => version.storage === true);
+    const storedVersions = storage.map((version) => stringField(version, 'name') ?? '');
+    const acceptedNames = { kind: '', plural: '' };
+    return { ...object, status: { acceptedNames, conditions: null, storedVersions } };
+  },
+  prepareUpdate: withStoredVersions,
+  prepareDelete(object) {
+    const metadata = objectField(object, 'metadata') ?? {};
+    const finalizers = textsOf(metadata, 'finalizers');
+    if (finalizers.includes(cleanupFinalizer)) return object;
+    return withMetadata(object, 'finalizers', [...finalizers, cleanupFinalizer]);
+  },
+  validate: validateCrd,
+  validateUpdate: validateCrdUpdate,
+};
+
+/** The versions that a CRD lists. */
+export function versionsOf(crd: JsonObject): readonly JsonObject[] {
+  return listField(objectField(crd, 'spec') ?? {}, 'versions').filter(isJsonObject);
+}
+
+/** A version that becomes the stored one is remembered. */
+function withStoredVersions(object: JsonObject): JsonObject {
+  const status = objectField(object, 'status') ?? {};
+  const storage = versionsOf(object).find((version) => version.storage === true);
+  const name = stringField(storage ?? {}, 'name') ?? '';
+  const stored = textsOf(status, 'storedVersions');
+  if (name === '' || stored.includes(name)) return object;
+  return withField(object, 'status', { ...status, storedVersions: [...stored, name] });
+}
+
+function withCrdDefaults(object: JsonObject): JsonObject {
+  const spec = objectField(object, 'spec');
+  if (spec === undefined) return object;
+  const names = objectField(spec, 'names') ?? {};
+  const kind = stringField(names, 'kind') ?? '';
+  const conversion: Json = objectField(spec, 'conversion') ?? { strategy: 'None' };
+  return {
+    ...object,
+    spec: {
+      ...spec,
+      names: {
+        ...names,
+        ...(stringField(names, 'singular') ? {} : { singular: kind.toLowerCase() }),
+        ...(stringField(names, 'listKind') || kind === '' ? {} : { listKind: `${kind}List` }),
+      },
+      conversion,
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { JsonObject } from '../../util/json.ts';
+import { isJsonObject } from '../../util/json.ts';
+import { listField, objectField, stringField } from '../json-fields.ts';
+import type { CustomVersion, ScalePaths } from '../kinds/index.ts';
+import { textsOf } from '../metadata/index.ts';
+import type { StructuralSchema } from '../schema/index.ts';
+import { versionsOf } from './crd-rules.ts';
+
+/** The versions that a CRD serves. */
+export function servedVersions(crd: JsonObject): readonly CustomVersion[] {
+  return versionsOf(crd)
+    .filter((version) => version.served === true)
+    .map((version) => readVersion(crd, version));
+}
+
+/** The name of the version that objects are stored in. */
+export function storageVersion(crd: JsonObject): string {
+  const storage = versionsOf(crd).find((version) => version.storage === true);
+  return stringField(storage ?? {}, 'name') ?? '';
+}
+
+function readVersion(crd: JsonObject, version: JsonObject): CustomVersion {
+  const spec = objectField(crd, 'spec') ?? {};
+  const names = objectField(spec, 'names') ?? {};
+  const text = (name: string) => stringField(names, name) ?? '';
+  const subresources = objectField(version, 'subresources') ?? {};
+  const schema = objectField(objectField(version, 'schema') ?? {}, 'openAPIV3Schema') ?? {};
+  return {
+    names: {
+      group: stringField(spec, 'group') ?? '',
+      version: stringField(version, 'name') ?? '',
+      kind: text('kind'),
+      listKind: text('listKind'),
+      plural: text('plural'),
+      singular: text('singular'),
+      shortNames: textsOf(names, 'shortNames'),
+      categories: textsOf(names, 'categories'),
+      namespaced: spec.scope === 'Namespaced',
+    },
+    // A CRD is validated before it is stored: its schema has this shape.
+    schema: schema as unknown as StructuralSchema,
+    hasStatus: subresources.status !== undefined,
+    scale: readScale(objectField(subresources, 'scale')),
+    selectableFields: listField(version, 'selectableFields')
+      .filter(isJsonObject)
+      .map((field) => (stringField(field, 'jsonPath') ?? '').replace(/^\./, '')),
+  };
+}
+
+function readScale(scale: JsonObject | undefined): ScalePaths | undefined {
+  if (scale === undefined) return undefined;
+  const path = (name: string) => stepsOf(stringField(scale, name) ?? '');
+  const labelSelector = stringField(scale, 'labelSelectorPath');
+  return {
+    specReplicas: path('specReplicasPath'),
+    statusReplicas: path('statusReplicasPath'),
+    labelSelector: labelSelector === undefined ? undefined : stepsOf(labelSelector),
+  };
+}
+
+function stepsOf(path: string): readonly string[] {
+  return path.split('.').filter((step) => step !== '');
+}

@@ -1,0 +1,3 @@
+export type { BuiltinSchemas } from './kinds/index.ts';
+export type { ApiAnswer, ApiRequest } from './request/index.ts';
+export { createSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts';

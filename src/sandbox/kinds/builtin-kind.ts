@@ -1,0 +1,135 @@
+import type { JsonObject } from '../../util/json.ts';
+import { FieldManager, type FieldType, pathSetOf } from '../apply/index.ts';
+import { fieldOf, objectField, withField } from '../json-fields.ts';
+import {
+  dnsSubdomain,
+  type NameRule,
+  validateMetadata,
+  validateMetadataUpdate,
+} from '../metadata/index.ts';
+import { type GoType, goDecode } from '../schema/index.ts';
+import type { FieldError } from '../status/index.ts';
+import { withGeneration, withMetadata } from './generation.ts';
+import {
+  applyPatchType,
+  jsonPatchType,
+  mergePatchType,
+  type ResourceNames,
+  type ServedKind,
+  type Subresource,
+} from './served-kind.ts';
+
+/** What is special about a built-in kind; nothing of it is in its OpenAPI document. */
+export interface BuiltinRules {
+  readonly names: ResourceNames;
+  readonly hasStatus?: boolean;
+  readonly hasGeneration?: boolean;
+  readonly createsOnUpdate?: boolean;
+  /** @default true */
+  readonly allowsUnconditionalUpdate?: boolean;
+  /** @default a DNS subdomain */
+  readonly nameRule?: NameRule;
+  readonly selectableFields?: readonly string[];
+  /** Fills in what the server's code, not its schema, says. Runs on every body that is read. */
+  readonly fillDefaults?: (object: JsonObject) => JsonObject;
+  readonly prepareCreate?: (object: JsonObject) => JsonObject;
+  readonly prepareUpdate?: (object: JsonObject, before: JsonObject) => JsonObject;
+  /** The object as its deletion begins. */
+  readonly prepareDelete?: (object: JsonObject) => JsonObject;
+  readonly validate?: (object: JsonObject) => readonly FieldError[];
+  readonly validateUpdate?: (object: JsonObject, before: JsonObject) => readonly FieldError[];
+}
+
+export interface BuiltinKindOptions {
+  readonly rules: BuiltinRules;
+  readonly fieldType: FieldType;
+  readonly goType: GoType;
+  readonly openApi: ServedKind['openApi'];
+  readonly now: () => string;
+}
+
+/** A kind that is served without a CRD. */
+export function builtinKind({
+  rules,
+  fieldType,
+  goType,
+  openApi,
+  now,
+}: BuiltinKindOptions): ServedKind {
+  const { names, hasStatus = false, hasGeneration = false } = rules;
+  const { group, version, kind, plural, namespaced } = names;
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  const types = new Map([[apiVersion, fieldType]]);
+  const managers = new Map<Subresource, FieldManager>();
+  const metadataRules = {
+    namespaced,
+    nameRule: rules.nameRule ?? dnsSubdomain,
+    strictFinalizers: true,
+  };
+  const fill = rules.fillDefaults ?? ((object: JsonObject) => object);
+
+  return {
+    names,
+    apiVersion,
+    collection: `${group}/${plural}`,
+    storageApiVersion: apiVersion,
+    isCustom: false,
+    hasStatus,
+    scale: undefined,
+    patchTypes: [jsonPatchType, mergePatchType, applyPatchType],
+    allowsUnconditionalUpdate: rules.allowsUnconditionalUpdate ?? true,
+    createsOnUpdate: rules.createsOnUpdate ?? false,
+    metadataRules,
+    openApi,
+    selectableFields: rules.selectableFields ?? [],
+    decode(object) {
+      const decoded = goDecode(goType, object);
+      return { object: fill(decoded.object), unknownFields: decoded.unknownFields };
+    },
+    complete: (object) => fill(goDecode(goType, object).object),
+    normalise: (object) => fill(goDecode(goType, object).object),
+    fieldManager(subresource) {
+      const known = managers.get(subresource);
+      if (known !== undefined) return known;
+      const resetFields = pathSetOf([[subresource === 'status' ? 'f:spec' : 'f:status']]);
+      const reset = hasStatus ? { resetFields } : {};
+      const options = { apiVersion, kind, types, subresource, now, ...reset };
+      const made = new FieldManager(options);
+      managers.set(subresource, made);
+      return made;
+    },
+    prepareCreate(object) {
+      const bare = hasStatus ? withField(object, 'status', undefined) : object;
+      const prepared = rules.prepareCreate?.(bare) ?? bare;
+      const whole = goDecode(goType, prepared).object;
+      return hasGeneration ? withMetadata(whole, 'generation', 1) : whole;
+    },
+    prepareUpdate(object, before, subresource) {
+      if (subresource === 'status')
+        return withField(object, 'spec', fieldOf(before, 'spec') ?? undefined);
+      const kept = hasStatus
+        ? withField(object, 'status', fieldOf(before, 'status') ?? undefined)
+        : object;
+      const prepared = rules.prepareUpdate?.(kept, before) ?? kept;
+      return hasGeneration ? withGeneration(prepared, before, ['metadata', 'status']) : prepared;
+    },
+    prepareDelete: (object) => rules.prepareDelete?.(object) ?? object,
+    validateCreate(object) {
+      const metadata = objectField(object, 'metadata') ?? {};
+      return [...validateMetadata(metadata, metadataRules), ...(rules.validate?.(object) ?? [])];
+    },
+    validateUpdate(object, before, subresource) {
+      const metadata = objectField(object, 'metadata') ?? {};
+      const errors = [
+        ...validateMetadata(metadata, metadataRules),
+        ...validateMetadataUpdate(metadata, objectField(before, 'metadata') ?? {}),
+      ];
+      if (subresource === 'status') return errors;
+      return [
+        ...errors,
+        ...(rules.validateUpdate?.(object, before) ?? []),
+        ...(rules.validate?.(object) ?? []),
+      ];
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import type { JsonObject } from '../../util/json.ts';
+import { fieldOf, listField, objectField, stringField, withField } from '../json-fields.ts';
+import { dnsLabel } from '../metadata/index.ts';
+import { invalidField } from '../status/index.ts';
+import type { BuiltinRules } from './builtin-kind.ts';
+import { withMetadata } from './generation.ts';
+import { resourceNames } from './resource-names.ts';
+
+export const namespaceRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    plural: 'namespaces',
+    namespaced: false,
+    shortNames: ['ns'],
+  }),
+  hasStatus: true,
+  nameRule: dnsLabel,
+  selectableFields: ['status.phase'],
+  fillDefaults(object) {
+    const metadata = objectField(object, 'metadata') ?? {};
+    const name = stringField(metadata, 'name') ?? '';
+    if (name === '') return object;
+    const labels = { ...objectField(metadata, 'labels'), 'kubernetes.io/metadata.name': name };
+    return withMetadata(object, 'labels', labels);
+  },
+  prepareCreate(object) {
+    const spec = objectField(object, 'spec') ?? {};
+    const others = listField(spec, 'finalizers').filter((name) => name !== 'kubernetes');
+    const finalizers = [...others, 'kubernetes'];
+    return { ...object, spec: { ...spec, finalizers }, status: { phase: 'Active' } };
+  },
+  prepareDelete: withTerminatingPhase,
+  prepareUpdate(object, before) {
+    const finalizers = fieldOf(objectField(before, 'spec') ?? {}, 'finalizers');
+    return withField(object, 'spec', finalizers === undefined ? {} : { finalizers });
+  },
+};
+
+/** A namespace goes when its content is gone. */
+function withTerminatingPhase(object: JsonObject): JsonObject {
+  return { ...object, status: { ...objectField(object, 'status'), phase: 'Terminating' } };
+}
+
+export const serviceAccountRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    plural: 'serviceaccounts',
+    namespaced: true,
+    shortNames: ['sa'],
+  }),
+};
+
+export const leaseRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    plural: 'leases',
+    namespaced: true,
+  }),
+  createsOnUpdate: true,
+  allowsUnconditionalUpdate: false,
+  validate(object) {
+    const spec = objectField(object, 'spec') ?? {};
+    const duration = spec.leaseDurationSeconds;
+    const transitions = spec.leaseTransitions;
+    const holder = spec.holderIdentity;
+    return [
+      ...(typeof duration === 'number' && duration <= 0
+        ? [invalidField('spec.leaseDurationSeconds', duration, 'must be greater than 0')]
+        : []),
+      ...(typeof transitions === 'number' && transitions < 0
+        ? [invalidField('spec.leaseTransitions', transitions, 'must be greater than or equal to 0')]
+        : []),
+      ...(holder === ''
+        ? [invalidField('spec.holderIdentity', '', 'holderIdentity must not be empty')]
+        : []),
+    ];
+  },
+};
+
+export const eventRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'v1',
+    kind: 'Event',
+    plural: 'events',
+    namespaced: true,
+    shortNames: ['ev'],
+  }),
+  createsOnUpdate: true,
+  selectableFields: [
+    'involvedObject.kind',
+    'involvedObject.namespace',
+    'involvedObject.name',
+    'involvedObject.uid',
+    'involvedObject.apiVersion',
+    'involvedObject.resourceVersion',
+    'involvedObject.fieldPath',
+    'reason',
+    'reportingComponent',
+    'source',
+    'type',
+  ],
+  fillDefaults: withWrittenZeros,
+  validate(object) {
+    const metadata = objectField(object, 'metadata') ?? {};
+    const namespace = stringField(metadata, 'namespace') ?? '';
+    const involved = stringField(objectField(object, 'involvedObject') ?? {}, 'namespace') ?? '';
+    if (involved === namespace || (involved === '' && namespace === 'default')) return [];
+    const detail = 'does not match event.namespace';
+    return [invalidField('involvedObject.namespace', involved, detail)];
+  },
+};
+
+/** Fields of an Event that are always written, null or empty. */
+function withWrittenZeros(object: JsonObject): JsonObject {
+  return {
+    ...object,
+    firstTimestamp: object.firstTimestamp ?? null,
+    lastTimestamp: object.lastTimestamp ?? null,
+    eventTime: object.eventTime ?? null,
+    reportingComponent: object.reportingComponent ?? '',
+    reportingInstance: object.reportingInstance ?? '',
+    source: object.source ?? {},
+  };
+}

@@ -1,0 +1,279 @@
+import type { JsonObject } from '../../util/json.ts';
+import {
+  FieldManager,
+  type FieldType,
+  FieldTypeBuilder,
+  type MergeComponents,
+  type MergeSchema,
+  pathSetOf,
+} from '../apply/index.ts';
+import { fieldOf, objectField, withField } from '../json-fields.ts';
+import { dnsSubdomain, validateMetadata, validateMetadataUpdate } from '../metadata/index.ts';
+import {
+  dropNulls,
+  fillDefaults,
+  type GoType,
+  pruneObject,
+  type StructuralSchema,
+  validateLists,
+  validateValue,
+} from '../schema/index.ts';
+import { type FieldError, invalidField } from '../status/index.ts';
+import { coerceEmbedded, decodeMetadata, validateEmbedded } from './embedded-resources.ts';
+import { withGeneration, withMetadata } from './generation.ts';
+import {
+  applyPatchType,
+  type Decoded,
+  jsonPatchType,
+  mergePatchType,
+  type ResourceNames,
+  type ScalePaths,
+  type ServedKind,
+  type Subresource,
+} from './served-kind.ts';
+
+export const objectMetaComponent = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
+/** One version of a CRD, read. */
+export interface CustomVersion {
+  readonly names: ResourceNames;
+  readonly schema: StructuralSchema;
+  readonly hasStatus: boolean;
+  readonly scale: ScalePaths | undefined;
+  readonly selectableFields: readonly string[];
+}
+
+export interface CustomKindOptions {
+  readonly version: CustomVersion;
+  /** All served versions of the CRD, this one included. */
+  readonly versions: readonly CustomVersion[];
+  readonly storageVersion: string;
+  /** Of the built-in kinds: the type of metadata is one of them. */
+  readonly components: MergeComponents;
+  readonly objectMeta: GoType;
+  readonly now: () => string;
+}
+
+/** What a CRD makes of one of its versions. */
+export function customKind(options: CustomKindOptions): ServedKind {
+  const { version, storageVersion, components, objectMeta, now } = options;
+  const { names, schema, hasStatus, scale, selectableFields } = version;
+  const { group, kind, plural, namespaced } = names;
+  const apiVersion = `${group}/${names.version}`;
+  const metadataRules = { namespaced, nameRule: dnsSubdomain, strictFinalizers: false };
+  const types = fieldTypes(options.versions, components);
+  const managers = new Map<Subresource, FieldManager>();
+  const head = { apiVersion, kind };
+
+  function decode(object: JsonObject): Decoded {
+    const metadata = decodeMetadata(objectMeta, object);
+    const pruned = pruneObject(schema, object);
+    const whole = withField(pruned.object, 'metadata', metadata.object);
+    const coerced = coerceEmbedded(schema, dropNulls(schema, whole), objectMeta) as JsonObject;
+    const filled = fillDefaults(schema, coerced);
+    const unknownFields = [...pruned.unknownFields, ...metadata.unknownFields].sort();
+    return { object: filled, unknownFields };
+  }
+
+  return {
+    names,
+    apiVersion,
+    collection: `${group}/${plural}`,
+    storageApiVersion: `${group}/${storageVersion}`,
+    isCustom: true,
+    hasStatus,
+    scale,
+    patchTypes: [jsonPatchType, mergePatchType, applyPatchType],
+    allowsUnconditionalUpdate: false,
+    createsOnUpdate: false,
+    metadataRules,
+    selectableFields,
+    openApi: customOpenApi(version),
+    decode,
+    complete: (object) => fillDefaults(schema, object),
+    normalise(object) {
+      const metadata = decodeMetadata(objectMeta, object).object;
+      const whole = withField(object, 'metadata', metadata);
+      return fillDefaults(schema, coerceEmbedded(schema, whole, objectMeta) as JsonObject);
+    },
+    fieldManager(subresource) {
+      const known = managers.get(subresource);
+      if (known !== undefined) return known;
+      const resetFields = hasStatus ? resetFieldsOf(subresource) : undefined;
+      const made = new FieldManager({
+        ...head,
+        types,
+        subresource,
+        now,
+        ...(resetFields === undefined ? {} : { resetFields }),
+      });
+      managers.set(subresource, made);
+      return made;
+    },
+    prepareCreate(object) {
+      const bare = hasStatus ? withField(object, 'status', undefined) : object;
+      return withMetadata(bare, 'generation', 1);
+    },
+    prepareUpdate(object, before, subresource) {
+      if (subresource === 'status') return withOnlyStatusOf(object, before);
+      const kept = hasStatus
+        ? withField(object, 'status', fieldOf(before, 'status') ?? undefined)
+        : object;
+      return withGeneration(kept, before, ['metadata']);
+    },
+    prepareDelete: (object) => object,
+    validateCreate(object) {
+      const metadata = objectField(object, 'metadata') ?? {};
+      return [
+        ...validateHead(object, head),
+        ...validateMetadata(metadata, metadataRules),
+        ...validateValue({ schema, value: withoutHead(object), path: '', before: undefined }),
+        ...validateEmbedded(schema, object),
+        ...validateLists(schema, object),
+      ];
+    },
+    validateUpdate(object, before, subresource) {
+      const metadata = objectField(object, 'metadata') ?? {};
+      const isStatus = subresource === 'status';
+      const [value, old] = isStatus
+        ? [onlyStatus(object), onlyStatus(before)]
+        : [withoutHead(object), withoutHead(before)];
+      const hasOldDuplicates = validateLists(schema, before).length > 0;
+      return [
+        ...validateHead(object, head),
+        ...validateMetadata(metadata, metadataRules),
+        ...validateMetadataUpdate(metadata, objectField(before, 'metadata') ?? {}),
+        ...validateValue({
+          schema: isStatus ? statusOnly(schema) : schema,
+          value,
+          path: '',
+          before: old,
+        }),
+        ...validateEmbedded(schema, object),
+        ...(hasOldDuplicates ? [] : validateLists(schema, object)),
+      ];
+    },
+  };
+}
+
+function resetFieldsOf(subresource: Subresource) {
+  switch (subresource) {
+    case '':
+      return pathSetOf([['f:status']]);
+    case 'status':
+      return pathSetOf([['f:metadata'], ['f:spec']]);
+    case 'scale':
+      return undefined;
+  }
+}
+
+/** The status of a write and everything else as it was; managedFields are the write's. */
+function withOnlyStatusOf(object: JsonObject, before: JsonObject): JsonObject {
+  const managedFields = objectField(object, 'metadata')?.managedFields;
+  const kept = withField(before, 'status', fieldOf(object, 'status') ?? undefined);
+  const resourceVersion = objectField(object, 'metadata')?.resourceVersion;
+  return withMetadata(
+    withMetadata(kept, 'managedFields', managedFields),
+    'resourceVersion',
+    resourceVersion,
+  );
+}
+
+function validateHead(
+  object: JsonObject,
+  head: { readonly apiVersion: string; readonly kind: string },
+) {
+  const errors: FieldError[] = [];
+  for (const name of ['apiVersion', 'kind'] as const) {
+    if (object[name] !== head[name])
+      errors.push(invalidField(name, object[name], `must be ${head[name]}`));
+  }
+  return errors;
+}
+
+function withoutHead(object: JsonObject): JsonObject {
+  const { apiVersion: _, kind: __, metadata: ___, ...rest } = object;
+  return rest;
+}
+
+function onlyStatus(object: JsonObject): JsonObject {
+  const status = fieldOf(object, 'status');
+  return status === undefined ? {} : { status };
+}
+
+function statusOnly(schema: StructuralSchema): StructuralSchema {
+  const status = schema.properties?.status;
+  return status === undefined ? {} : { properties: { status } };
+}
+
+/** The type of each version, as the merge sees it. */
+function fieldTypes(
+  versions: readonly CustomVersion[],
+  components: MergeComponents,
+): ReadonlyMap<string, FieldType> {
+  const builder = new FieldTypeBuilder(components);
+  return new Map(
+    versions.map(({ names, schema }) => [
+      `${names.group}/${names.version}`,
+      builder.typeOf(publishedSchema(schema)),
+    ]),
+  );
+}
+
+/** The schema of a custom resource as the server publishes it: with the head that every object has. */
+export function publishedSchema(schema: StructuralSchema): MergeSchema {
+  return withObjectHead(withEmbedded(schema));
+}
+
+/** Components of custom kinds are named by the domain backwards: `io.demo.v1.Widget`. */
+function customOpenApi({ names, schema }: CustomVersion): ServedKind['openApi'] {
+  const { group, version, kind } = names;
+  const gvk = { 'x-kubernetes-group-version-kind': [{ group, version, kind }] };
+  const domain = group.split('.').reverse().join('.');
+  return {
+    name: `${domain}.${version}.${kind}`,
+    schema: { ...publishedSchema(schema), ...gvk } as MergeSchema,
+  };
+}
+
+function withObjectHead(schema: MergeSchema): MergeSchema {
+  const head = {
+    apiVersion: { type: 'string' },
+    kind: { type: 'string' },
+    metadata: { $ref: `#/components/schemas/${objectMetaComponent}` },
+  };
+  return { ...schema, properties: { ...schema.properties, ...head } };
+}
+
+function withEmbedded(schema: StructuralSchema): MergeSchema {
+  const {
+    properties,
+    items,
+    additionalProperties,
+    allOf: _,
+    anyOf: __,
+    oneOf: ___,
+    not: ____,
+    ...rest
+  } = schema;
+  const inner: MergeSchema = {
+    ...(rest as MergeSchema),
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, field]) => [name, withEmbedded(field)]),
+          ),
+        }),
+    ...(items === undefined ? {} : { items: withEmbedded(items) }),
+    ...(additionalProperties === undefined
+      ? {}
+      : {
+          additionalProperties:
+            typeof additionalProperties === 'object'
+              ? withEmbedded(additionalProperties)
+              : additionalProperties,
+        }),
+  };
+  return schema['x-kubernetes-embedded-resource'] === true ? withObjectHead(inner) : inner;
+}

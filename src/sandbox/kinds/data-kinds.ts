@@ -1,0 +1,118 @@
+import { deepEqual } from '../../util/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { fieldOf, objectField, setField, stringField, withField } from '../json-fields.ts';
+import { configKey } from '../metadata/index.ts';
+import {
+  type FieldError,
+  forbiddenField,
+  invalidField,
+  requiredField,
+  tooLong,
+} from '../status/index.ts';
+import type { BuiltinRules } from './builtin-kind.ts';
+import { resourceNames } from './resource-names.ts';
+
+const maxDataBytes = 1024 * 1024;
+
+export const configMapRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    plural: 'configmaps',
+    namespaced: true,
+    shortNames: ['cm'],
+  }),
+  validate(object) {
+    const [data, binary] = [
+      objectField(object, 'data') ?? {},
+      objectField(object, 'binaryData') ?? {},
+    ];
+    const clashes = Object.keys(data)
+      .filter((key) => Object.hasOwn(binary, key))
+      .map((key) => invalidField(`data[${key}]`, key, 'duplicate of key present in binaryData'));
+    return [
+      ...keyErrors('data', data),
+      ...clashes,
+      ...keyErrors('binaryData', binary),
+      ...sizeErrors('', data, binary),
+    ];
+  },
+  validateUpdate: (object, before) => immutableErrors(object, before, ['data', 'binaryData']),
+};
+
+export const secretRules: BuiltinRules = {
+  names: resourceNames({ apiVersion: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true }),
+  selectableFields: ['type'],
+  fillDefaults(object) {
+    const typed = stringField(object, 'type') ? object : withField(object, 'type', 'Opaque');
+    return foldStringData(typed);
+  },
+  validate(object) {
+    const data = objectField(object, 'data') ?? {};
+    return [
+      ...keyErrors('data', data),
+      ...sizeErrors('data', data, {}),
+      ...typeErrors(object, data),
+    ];
+  },
+  validateUpdate(object, before) {
+    const [type, old] = [object.type, before.type];
+    const errors = type === old ? [] : [invalidField('type', type, 'field is immutable')];
+    return [...errors, ...immutableErrors(object, before, ['data'])];
+  },
+};
+
+/** `stringData` is written only: its texts become data, which they win over. */
+function foldStringData(object: JsonObject): JsonObject {
+  const texts = fieldOf(object, 'stringData');
+  if (!isJsonObject(texts)) return object;
+  const data = { ...objectField(object, 'data') };
+  for (const [key, text] of Object.entries(texts))
+    setField(data as never, key, base64(String(text)));
+  return withField(withField(object, 'stringData', undefined), 'data', data);
+}
+
+function base64(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+}
+
+/** Keys that a type of Secret cannot do without. */
+const requiredKeys: Readonly<Record<string, readonly string[]>> = {
+  'kubernetes.io/dockercfg': ['.dockercfg'],
+  'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
+  'kubernetes.io/ssh-auth': ['ssh-privatekey'],
+  'kubernetes.io/tls': ['tls.crt', 'tls.key'],
+};
+
+function typeErrors(object: JsonObject, data: JsonObject): readonly FieldError[] {
+  const keys = requiredKeys[stringField(object, 'type') ?? ''] ?? [];
+  return keys
+    .filter((key) => !Object.hasOwn(data, key))
+    .map((key) => requiredField(`data[${key}]`));
+}
+
+function keyErrors(field: string, data: JsonObject): readonly FieldError[] {
+  return Object.keys(data).flatMap((key) =>
+    configKey(key).map((message) => invalidField(`${field}[${key}]`, key, message)),
+  );
+}
+
+function sizeErrors(field: string, data: JsonObject, binary: JsonObject): readonly FieldError[] {
+  let size = 0;
+  for (const text of [...Object.values(data), ...Object.values(binary)])
+    size += String(text).length;
+  return size > maxDataBytes ? [tooLong(field, maxDataBytes)] : [];
+}
+
+function immutableErrors(
+  object: JsonObject,
+  before: JsonObject,
+  fields: readonly string[],
+): readonly FieldError[] {
+  if (before.immutable !== true) return [];
+  const detail = 'field is immutable when `immutable` is set';
+  const changed = fields.filter((field) => !deepEqual(object[field], before[field]));
+  const names = object.immutable === true ? changed : ['immutable', ...changed];
+  return names.map((name) => forbiddenField(name, detail));
+}

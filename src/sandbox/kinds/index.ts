@@ -1,0 +1,21 @@
+export type { BuiltinRules } from './builtin-kind.ts';
+export { type BuiltinSchemas, builtinKinds } from './builtin-kinds.ts';
+export {
+  type CustomVersion,
+  customKind,
+  objectMetaComponent,
+  publishedSchema,
+} from './custom-kind.ts';
+export { withMetadata } from './generation.ts';
+export { KindRegistry } from './kind-registry.ts';
+export { resourceNames } from './resource-names.ts';
+export {
+  applyPatchType,
+  jsonPatchType,
+  mergePatchType,
+  type ResourceNames,
+  type ScalePaths,
+  type ServedKind,
+  type Subresource,
+  strategicPatchType,
+} from './served-kind.ts';

@@ -1,0 +1,83 @@
+import type { JsonObject } from '../../util/json.ts';
+import type { FieldManager, MergeSchema } from '../apply/index.ts';
+import type { MetadataRules } from '../metadata/index.ts';
+import type { FieldError } from '../status/index.ts';
+
+/** The names of a resource, as discovery tells them. */
+export interface ResourceNames {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+}
+
+export type Subresource = '' | 'status' | 'scale';
+
+/** A body as the server reads it. */
+export interface Decoded {
+  readonly object: JsonObject;
+  /** Paths that the kind does not have, sorted. */
+  readonly unknownFields: readonly string[];
+}
+
+/** Where the replicas of a kind with a scale subresource are, as paths of fields. */
+export interface ScalePaths {
+  readonly specReplicas: readonly string[];
+  readonly statusReplicas: readonly string[];
+  readonly labelSelector: readonly string[] | undefined;
+}
+
+/**
+ * One version of a kind that is served: what its requests may do and what becomes of its objects.
+ * Built once, replaced as a whole when a CRD changes.
+ */
+export interface ServedKind {
+  readonly names: ResourceNames;
+  /** `apps/v1`. */
+  readonly apiVersion: string;
+  /** Where objects of all versions are stored: `apps/deployments`. */
+  readonly collection: string;
+  /** Objects are stored in this version. */
+  readonly storageApiVersion: string;
+  readonly isCustom: boolean;
+  readonly hasStatus: boolean;
+  readonly scale: ScalePaths | undefined;
+  readonly patchTypes: readonly string[];
+  /** A PUT without a resourceVersion replaces whatever is there. */
+  readonly allowsUnconditionalUpdate: boolean;
+  /** A PUT to a name that is not there creates it. */
+  readonly createsOnUpdate: boolean;
+  readonly metadataRules: MetadataRules;
+  /** The paths that field selectors may name beside `metadata.name` and `metadata.namespace`. */
+  readonly selectableFields: readonly string[];
+  /** The component that the OpenAPI document has for the kind. */
+  readonly openApi: { readonly name: string; readonly schema: MergeSchema };
+  fieldManager(subresource: Subresource): FieldManager;
+  /** Reads a body: unknown fields and nulls go, defaults come. @throws DecodeError */
+  decode(object: JsonObject): Decoded;
+  /** An applied object with its defaults, before anything looks at it. @throws DecodeError */
+  complete(object: JsonObject): JsonObject;
+  /** An object in the shape that is stored; what an apply merged has not been read from a body. @throws DecodeError */
+  normalise(object: JsonObject): JsonObject;
+  prepareCreate(object: JsonObject): JsonObject;
+  /** What a write through an endpoint may not change is taken from before; counts generations. */
+  prepareUpdate(object: JsonObject, before: JsonObject, subresource: Subresource): JsonObject;
+  /** The object as its deletion begins. */
+  prepareDelete(object: JsonObject): JsonObject;
+  validateCreate(object: JsonObject): readonly FieldError[];
+  validateUpdate(
+    object: JsonObject,
+    before: JsonObject,
+    subresource: Subresource,
+  ): readonly FieldError[];
+}
+
+export const jsonPatchType = 'application/json-patch+json';
+export const mergePatchType = 'application/merge-patch+json';
+export const strategicPatchType = 'application/strategic-merge-patch+json';
+export const applyPatchType = 'application/apply-patch+yaml';

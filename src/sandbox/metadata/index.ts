@@ -1,0 +1,16 @@
+export {
+  configKey,
+  dnsLabel,
+  dnsSubdomain,
+  labelValueRule,
+  type NameRule,
+  pathSegment,
+  qualifiedName,
+} from './name-rules.ts';
+export {
+  finalizerWarnings,
+  type MetadataRules,
+  textsOf,
+  validateMetadata,
+  validateMetadataUpdate,
+} from './validate-metadata.ts';

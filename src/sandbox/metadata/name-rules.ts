@@ -1,0 +1,101 @@
+/** Why a text is no name of some sort, in the server's words; empty when it is one. */
+export type NameRule = (text: string) => readonly string[];
+
+const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const subdomain = `${label}(\\.${label})*`;
+const qualified = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+const labelValue = `(${qualified})?`;
+
+const subdomainText =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
+const labelText =
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
+const qualifiedText =
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+const labelValueText =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+
+export const dnsSubdomain: NameRule = (text) => [
+  ...tooLong(text, 253),
+  ...mismatch(text, subdomain, subdomainText, ['example.com']),
+];
+
+export const dnsLabel: NameRule = (text) => [
+  ...tooLong(text, 63),
+  ...mismatch(text, label, labelText, ['my-name', '123-abc']),
+];
+
+/** A name that only has to fit into a path (RBAC). */
+export const pathSegment: NameRule = (text) => {
+  if (text === '.' || text === '..') return [`may not be '${text}'`];
+  return ['/', '%']
+    .filter((mark) => text.includes(mark))
+    .map((mark) => `may not contain '${mark}'`);
+};
+
+/** Keys of labels and annotations, finalizers: `example.com/name`. */
+export const qualifiedName: NameRule = (text) => {
+  const parts = text.split('/');
+  const [first = '', second] = parts;
+  if (parts.length > 2) {
+    const example = regexText(qualified, qualifiedText, ['MyName', 'my.name', '123-abc']);
+    return [
+      `a valid label key ${example} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
+  }
+  if (second === undefined) return namePart(first);
+  if (first === '') return ['prefix part must be non-empty', ...namePart(second)];
+  return [...dnsSubdomain(first).map((message) => `prefix part ${message}`), ...namePart(second)];
+};
+
+export const labelValueRule: NameRule = (text) => [
+  ...tooLong(text, 63),
+  ...mismatch(text, labelValue, labelValueText, ['MyValue', 'my_value', '12345']),
+];
+
+/** Keys of the data of ConfigMaps and Secrets. */
+export const configKey: NameRule = (text) => {
+  const key = '[-._a-zA-Z0-9]+';
+  const errors = [
+    ...tooLong(text, 253),
+    ...mismatch(
+      text,
+      key,
+      "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+      ['key.name', 'KEY_NAME', 'key-name'],
+    ),
+  ];
+  if (text === '.') errors.push("must not be '.'");
+  else if (text === '..') errors.push("must not be '..'");
+  else if (text.startsWith('..')) errors.push("must not start with '..'");
+  return errors;
+};
+
+function namePart(text: string): readonly string[] {
+  const errors = text === '' ? ['must be non-empty'] : tooLong(text, 63);
+  const shape = mismatch(text, qualified, qualifiedText, ['MyName', 'my.name', '123-abc']);
+  return [...errors, ...shape].map((message) => `name part ${message}`);
+}
+
+function tooLong(text: string, bytes: number): readonly string[] {
+  const isLong = new TextEncoder().encode(text).length > bytes;
+  return isLong ? [`must be no more than ${bytes} bytes`] : [];
+}
+
+function mismatch(
+  text: string,
+  pattern: string,
+  message: string,
+  examples: readonly string[],
+): readonly string[] {
+  if (new RegExp(`^(?:${pattern})$`).test(text)) return [];
+  return [regexText(pattern, message, examples)];
+}
+
+function regexText(pattern: string, message: string, examples: readonly string[]): string {
+  const list = examples
+    .map((example) => `'${example}'`)
+    .join(' or ')
+    .replaceAll("' or '", "',  or '");
+  return `${message} (e.g. ${list}, regex used for validation is '${pattern}')`;
+}

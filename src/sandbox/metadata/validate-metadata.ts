@@ -1,0 +1,180 @@
+import { deepEqual } from '../../util/deep-equal.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { goQuote } from '../go-value.ts';
+import { listField, objectField, stringField } from '../json-fields.ts';
+import {
+  type FieldError,
+  forbiddenField,
+  invalidField,
+  requiredField,
+  tooLong,
+} from '../status/index.ts';
+import { dnsLabel, labelValueRule, type NameRule, qualifiedName } from './name-rules.ts';
+
+export interface MetadataRules {
+  readonly namespaced: boolean;
+  readonly nameRule: NameRule;
+  /** Finalizers without a domain are refused; custom resources only warn of them. */
+  readonly strictFinalizers: boolean;
+}
+
+const maxAnnotationBytes = 256 * 1024;
+
+/** What is wrong with the metadata of an object that is written. */
+export function validateMetadata(
+  metadata: JsonObject,
+  rules: MetadataRules,
+): readonly FieldError[] {
+  return [
+    ...nameErrors(metadata, rules),
+    ...namespaceErrors(metadata, rules),
+    ...labelErrors(metadata),
+    ...annotationErrors(metadata),
+    ...ownerErrors(metadata),
+    ...finalizerErrors(metadata, rules),
+  ];
+}
+
+function nameErrors(metadata: JsonObject, { nameRule }: MetadataRules): readonly FieldError[] {
+  const name = stringField(metadata, 'name') ?? '';
+  const generateName = stringField(metadata, 'generateName') ?? '';
+  const prefixErrors =
+    generateName === ''
+      ? []
+      : nameRule(generateName.replace(/-$/, 'a')).map((message) =>
+          invalidField('metadata.generateName', generateName, message),
+        );
+  if (name === '')
+    return [...prefixErrors, requiredField('metadata.name', 'name or generateName is required')];
+  const errors = nameRule(name).map((message) => invalidField('metadata.name', name, message));
+  return [...prefixErrors, ...errors];
+}
+
+function namespaceErrors(metadata: JsonObject, { namespaced }: MetadataRules) {
+  const namespace = stringField(metadata, 'namespace') ?? '';
+  if (!namespaced) {
+    if (namespace === '') return [];
+    return [forbiddenField('metadata.namespace', 'not allowed on this type')];
+  }
+  if (namespace === '') return [requiredField('metadata.namespace')];
+  return dnsLabel(namespace).map((message) =>
+    invalidField('metadata.namespace', namespace, message),
+  );
+}
+
+function labelErrors(metadata: JsonObject): readonly FieldError[] {
+  const labels = objectField(metadata, 'labels') ?? {};
+  return Object.entries(labels).flatMap(([key, value]) => [
+    ...qualifiedName(key).map((message) => invalidField('metadata.labels', key, message)),
+    ...labelValueRule(String(value)).map((message) =>
+      invalidField('metadata.labels', value, message),
+    ),
+  ]);
+}
+
+function annotationErrors(metadata: JsonObject): readonly FieldError[] {
+  const annotations = objectField(metadata, 'annotations') ?? {};
+  const errors: FieldError[] = [];
+  let size = 0;
+  for (const [key, value] of Object.entries(annotations)) {
+    size += key.length + String(value).length;
+    for (const message of qualifiedName(key.toLowerCase()))
+      errors.push(invalidField('metadata.annotations', key, message));
+  }
+  if (size > maxAnnotationBytes) errors.push(tooLong('metadata.annotations', maxAnnotationBytes));
+  return errors;
+}
+
+function ownerErrors(metadata: JsonObject): readonly FieldError[] {
+  const field = 'metadata.ownerReferences';
+  const errors: FieldError[] = [];
+  let controller: string | undefined;
+  const owners = listField(metadata, 'ownerReferences');
+  for (const owner of owners) {
+    if (!isJsonObject(owner)) continue;
+    for (const name of ['apiVersion', 'kind', 'name', 'uid'] as const) {
+      if ((stringField(owner, name) ?? '') !== '') continue;
+      const detail = name === 'apiVersion' ? 'version must not be empty' : 'must not be empty';
+      errors.push(invalidField(`${field}.${name}`, '', detail));
+    }
+    if (owner.controller !== true) continue;
+    const name = `${owner.kind}/${owner.name}`;
+    if (controller !== undefined) {
+      const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
+      errors.push(invalidField(field, owners, detail));
+    }
+    controller ??= name;
+  }
+  return errors;
+}
+
+const orphan = 'orphan';
+const foreground = 'foregroundDeletion';
+const standardFinalizers = new Set([orphan, foreground, 'kubernetes']);
+
+function finalizerErrors(metadata: JsonObject, rules: MetadataRules): readonly FieldError[] {
+  const field = 'metadata.finalizers';
+  const finalizers = textsOf(metadata, 'finalizers');
+  const errors = finalizers.flatMap((finalizer) =>
+    qualifiedName(finalizer).map((message) => invalidField(field, finalizer, message)),
+  );
+  for (const finalizer of rules.strictFinalizers ? finalizers : []) {
+    const isKnown = finalizer.includes('/') || standardFinalizers.has(finalizer);
+    const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+    if (!isKnown) errors.push(invalidField(field, finalizer, detail));
+  }
+  if (finalizers.includes(orphan) && finalizers.includes(foreground)) {
+    const detail = `finalizer ${foreground} and ${orphan} cannot be both set`;
+    errors.push(invalidField(field, finalizers, detail));
+  }
+  return errors;
+}
+
+/** What the server says of finalizers that it takes but does not like. */
+export function finalizerWarnings(
+  metadata: JsonObject,
+  before: JsonObject | undefined,
+): readonly string[] {
+  const old = new Set(before === undefined ? [] : textsOf(before, 'finalizers'));
+  return textsOf(metadata, 'finalizers')
+    .filter((finalizer) => !old.has(finalizer))
+    .filter((finalizer) => !finalizer.includes('/') && !standardFinalizers.has(finalizer))
+    .sort()
+    .map((finalizer) => {
+      const how = finalizer.includes('.') ? ' including a path (/)' : '';
+      return `metadata.finalizers: ${goQuote(finalizer)}: prefer a domain-qualified finalizer name${how} to avoid accidental conflicts with other finalizer writers`;
+    });
+}
+
+/** What may not change in metadata. */
+export function validateMetadataUpdate(
+  metadata: JsonObject,
+  before: JsonObject,
+): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  if (before.deletionTimestamp !== undefined) {
+    const old = new Set(textsOf(before, 'finalizers'));
+    const added = textsOf(metadata, 'finalizers').filter((finalizer) => !old.has(finalizer));
+    const list = `[]string{${added.sort().map(goQuote).join(', ')}}`;
+    const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
+    if (added.length > 0) errors.push(forbiddenField('metadata.finalizers', detail));
+  }
+  for (const name of [
+    'name',
+    'namespace',
+    'uid',
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+  ] as const) {
+    const value: Json | undefined = metadata[name];
+    if (!deepEqual(value, before[name]))
+      errors.push(invalidField(`metadata.${name}`, value, 'field is immutable'));
+  }
+  return errors;
+}
+
+/** A list of texts, without what is none. */
+export function textsOf(object: JsonObject, name: string): readonly string[] {
+  return listField(object, name).filter((item) => typeof item === 'string');
+}

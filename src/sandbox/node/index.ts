@@ -1,0 +1,5 @@
+export {
+  type SandboxServer,
+  type SandboxServerOptions,
+  startSandboxServer,
+} from './sandbox-server.ts';

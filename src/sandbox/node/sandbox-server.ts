@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ApiAnswer, ApiRequest, Sandbox } from '../index.ts';
+
+export interface SandboxServerOptions {
+  readonly sandbox: Sandbox;
+  /** The path before all paths: whoever knows it may do everything. Not guessable: at least 16 random characters. */
+  readonly basePath: string;
+  /** @default 0: any free port */
+  readonly port?: number;
+  /** Bodies with more bytes are refused. @default 3 MiB */
+  readonly maxBodyBytes?: number;
+}
+
+/** A sandbox that listens. */
+export interface SandboxServer {
+  /** `http://127.0.0.1:PORT/BASE`. */
+  readonly url: string;
+  /** Ends all connections, watches too. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Serves a sandbox over HTTP on 127.0.0.1. Requests of web pages (with an `Origin`) and requests that do
+ * not know the base path are refused.
+ */
+export async function startSandboxServer(options: SandboxServerOptions): Promise<SandboxServer> {
+  const { sandbox, basePath, port = 0, maxBodyBytes = 3 * 1024 * 1024 } = options;
+  const server = createServer((incoming, outgoing) => {
+    void serve({ sandbox, basePath, maxBodyBytes, incoming, outgoing });
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('Expected a port');
+  return {
+    url: `http://127.0.0.1:${address.port}${basePath}`,
+    async stop() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+interface Exchange {
+  readonly sandbox: Sandbox;
+  readonly basePath: string;
+  readonly maxBodyBytes: number;
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
+async function serve(exchange: Exchange): Promise<void> {
+  const { outgoing } = exchange;
+  try {
+    await answer(exchange);
+  } catch {
+    // The client went away in the middle, or its body was cut off: there is nobody to tell.
+    outgoing.destroy();
+  }
+}
+
+async function answer({ sandbox, basePath, maxBodyBytes, incoming, outgoing }: Exchange) {
+  const { method = 'GET', url = '/', headers } = incoming;
+  if (headers.origin !== undefined) return refuse(outgoing, 403);
+  if (!url.startsWith(`${basePath}/`)) return refuse(outgoing, 404);
+  const body = await readBody(incoming, maxBodyBytes);
+  if (body === undefined) return refuse(outgoing, 413);
+  const request: ApiRequest = {
+    method,
+    path: url.slice(basePath.length),
+    headers: plainHeaders(incoming),
+    body,
+  };
+  await send(outgoing, sandbox.handle(request));
+}
+
+function refuse(outgoing: ServerResponse, status: number): void {
+  outgoing.writeHead(status, { connection: 'close' }).end();
+}
+
+/** Undefined = too large. */
+async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function plainHeaders({ headers }: IncomingMessage): ApiRequest['headers'] {
+  const plain: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(headers))
+    plain[name] = Array.isArray(value) ? value.join(', ') : value;
+  return plain;
+}
+
+async function send(outgoing: ServerResponse, { status, headers, body }: ApiAnswer): Promise<void> {
+  if (typeof body === 'string') {
+    outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+    outgoing.end(body);
+    return;
+  }
+  outgoing.writeHead(status, headers);
+  outgoing.flushHeaders();
+  const lines = body[Symbol.asyncIterator]();
+  // A watch that nobody reads any more ends at once, not with its next event.
+  outgoing.once('close', () => void lines.return?.());
+  for (let next = await lines.next(); next.done !== true; next = await lines.next()) {
+    if (!outgoing.write(next.value) && !outgoing.destroyed) await once(outgoing, 'drain');
+  }
+  outgoing.end();
+}

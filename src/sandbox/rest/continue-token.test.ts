@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { readToken, writeToken } from './continue-token.ts';
+
+describe('sandbox/rest/continue-token', () => {
+  test('is read as it was written, whatever the name', () => {
+    const token = { version: 1234, after: 'ns/näme?&=' };
+    const text = writeToken(token);
+    assert.match(text, /^[-_A-Za-z0-9]+$/);
+    assert.deepEqual(readToken(text), token);
+  });
+
+  for (const text of ['abc', '!', btoa('{}'), btoa('[')]) {
+    test(`"${text}" is none`, () => {
+      assert.throws(() => readToken(text), /continue key is not valid/);
+    });
+  }
+});

@@ -1,0 +1,33 @@
+import { objectField, stringField } from '../json-fields.ts';
+import { finalizerWarnings } from '../metadata/index.ts';
+import type { WriteOptions } from '../request/index.ts';
+import { plainFailure } from '../status/index.ts';
+import { insertObject, withBirthFields, withoutServerFields } from './insert-object.ts';
+import { readBody, withRequestNamespace } from './read-body.ts';
+import type { RestAnswer, RestContext, Target } from './rest-context.ts';
+
+export interface WriteRequest {
+  readonly text: string;
+  readonly contentType: string;
+  readonly options: WriteOptions;
+}
+
+/** POST to a collection. */
+export function createObject(
+  context: RestContext,
+  target: Target,
+  { text, contentType, options }: WriteRequest,
+): RestAnswer {
+  const { kind } = target;
+  const { manager, fieldValidation, dryRun } = options;
+  const body = readBody(context, target, { text, contentType, fieldValidation });
+  const wanted = withRequestNamespace(target, withoutServerFields(body.object));
+  const metadata = objectField(wanted, 'metadata') ?? {};
+  const owned = kind.fieldManager('').update({ live: undefined, next: wanted, manager });
+  const born = withBirthFields(context, owned);
+  if ((stringField(metadata, 'resourceVersion') ?? '') !== '')
+    throw plainFailure('resourceVersion should not be set on objects to be created');
+  const object = insertObject(context, target, born, { dryRun });
+  const warnings = kind.isCustom ? finalizerWarnings(metadata, undefined) : [];
+  return { code: 201, body: object, warnings: [...body.warnings, ...warnings] };
+}

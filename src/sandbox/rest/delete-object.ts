@@ -1,0 +1,115 @@
+import { deepEqual } from '../../util/deep-equal.ts';
+import type { JsonObject } from '../../util/json.ts';
+import { objectField, stringField } from '../json-fields.ts';
+import { withMetadata } from '../kinds/index.ts';
+import { textsOf } from '../metadata/index.ts';
+import { conflict, notFound } from '../status/index.ts';
+import type { StoredObject } from '../store/index.ts';
+import type { DeleteOptions, Propagation } from './delete-options.ts';
+import { isFinished } from './replace-object.ts';
+import type { RestAnswer, RestContext, Target } from './rest-context.ts';
+import { findStored } from './update-object.ts';
+import { inStorageVersion, inVersion } from './versions.ts';
+
+const orphanFinalizer = 'orphan';
+const foregroundFinalizer = 'foregroundDeletion';
+
+/** DELETE of an object: gone at once, or marked and left to those whose finalizers it carries. */
+export function deleteObject(
+  context: RestContext,
+  target: Target,
+  options: DeleteOptions,
+): RestAnswer {
+  const { kind, name } = target;
+  const stored = findStored(context, target);
+  if (stored === undefined) throw notFound(kind.names, name);
+  const remaining = deleteStored(context, target, { stored, options });
+  if (remaining !== undefined) return { code: 200, body: remaining, warnings: [] };
+  const metadata = objectField(stored.object, 'metadata') ?? {};
+  const { group, plural } = kind.names;
+  const details = {
+    name,
+    ...(group === '' ? {} : { group }),
+    kind: plural,
+    uid: stringField(metadata, 'uid') ?? '',
+  };
+  const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
+  return { code: 200, body, warnings: [] };
+}
+
+export interface Deletion {
+  readonly stored: StoredObject;
+  readonly options: DeleteOptions;
+}
+
+/** Deletes or marks; returns the object if it is still there. @throws StatusError 409 when a precondition fails. */
+export function deleteStored(
+  context: RestContext,
+  target: Target,
+  { stored, options }: Deletion,
+): JsonObject | undefined {
+  const { kind } = target;
+  assertPreconditions(target, stored, options);
+  const before = inVersion(kind, stored);
+  const metadata = objectField(before, 'metadata') ?? {};
+  const finalizers = finalizersFor(textsOf(metadata, 'finalizers'), options.propagation);
+  const marked = kind.prepareDelete(withDeletion(context, before, finalizers));
+  if (isFinished(marked)) {
+    if (!options.dryRun) context.store.delete(kind.collection, stored);
+    return undefined;
+  }
+  if (options.dryRun || deepEqual(marked, before)) return marked;
+  return inVersion(kind, context.store.put(kind.collection, inStorageVersion(kind, marked)));
+}
+
+function assertPreconditions({ kind }: Target, stored: StoredObject, options: DeleteOptions): void {
+  const { uid, resourceVersion } = options;
+  const found = stringField(objectField(stored.object, 'metadata') ?? {}, 'uid') ?? '';
+  if (uid !== undefined && uid !== found) {
+    const because = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
+    throw conflict(kind.names, stored.name, because);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== String(stored.version)) {
+    const because = `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${stored.version}`;
+    throw conflict(kind.names, stored.name, because);
+  }
+}
+
+/** The finalizers of the garbage collector follow the policy; those of others stay. */
+function finalizersFor(
+  finalizers: readonly string[],
+  propagation: Propagation | undefined,
+): readonly string[] {
+  const others = finalizers.filter(
+    (name) => name !== orphanFinalizer && name !== foregroundFinalizer,
+  );
+  switch (propagation) {
+    case undefined:
+      return finalizers;
+    case 'Background':
+      return others;
+    case 'Foreground':
+      return [...others, foregroundFinalizer];
+    case 'Orphan':
+      return [...others, orphanFinalizer];
+  }
+}
+
+function withDeletion(
+  context: RestContext,
+  object: JsonObject,
+  finalizers: readonly string[],
+): JsonObject {
+  const metadata = objectField(object, 'metadata') ?? {};
+  const marked = withMetadata(
+    object,
+    'finalizers',
+    finalizers.length === 0 ? undefined : finalizers,
+  );
+  if (metadata.deletionTimestamp !== undefined) return marked;
+  const { generation } = metadata;
+  const counted =
+    typeof generation === 'number' ? withMetadata(marked, 'generation', generation + 1) : marked;
+  const timed = withMetadata(counted, 'deletionTimestamp', context.now());
+  return withMetadata(timed, 'deletionGracePeriodSeconds', 0);
+}

@@ -1,0 +1,10 @@
+export { createObject, type WriteRequest } from './create-object.ts';
+export { deleteObject, deleteStored } from './delete-object.ts';
+export { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
+export { type ListOptions, readListOptions } from './list-options.ts';
+export { patchObject } from './patch-object.ts';
+export { mediaType } from './read-body.ts';
+export { getObject, type ListPage, listObjects } from './read-objects.ts';
+export type { RestAnswer, RestContext, Target } from './rest-context.ts';
+export { updateObject } from './update-object.ts';
+export { inVersion } from './versions.ts';

@@ -1,0 +1,89 @@
+import type { JsonObject } from '../../util/json.ts';
+import { objectField, stringField, withField } from '../json-fields.ts';
+import { withMetadata } from '../kinds/index.ts';
+import { alreadyExists, forbidden, invalid, notFound, StatusError } from '../status/index.ts';
+import { storeKey } from '../store/index.ts';
+import type { RestContext, Target } from './rest-context.ts';
+import { inStorageVersion, inVersion } from './versions.ts';
+
+/** What an object is born with: a name, a uid, a time. */
+export function withBirthFields(context: RestContext, object: JsonObject): JsonObject {
+  const metadata = objectField(object, 'metadata') ?? {};
+  const { deletionTimestamp: _, deletionGracePeriodSeconds: __, selfLink: ___, ...kept } = metadata;
+  return {
+    ...object,
+    metadata: {
+      ...kept,
+      ...generatedName(context, metadata),
+      uid: context.newUid(),
+      creationTimestamp: context.now(),
+    },
+  };
+}
+
+function generatedName(context: RestContext, metadata: JsonObject): JsonObject {
+  const name = stringField(metadata, 'name') ?? '';
+  const prefix = stringField(metadata, 'generateName') ?? '';
+  if (name !== '' || prefix === '') return {};
+  return { name: prefix.slice(0, 58) + context.newSuffix() };
+}
+
+/**
+ * Stores a new object and returns it as its target's version has it.
+ * @throws StatusError 404 or 403 for its namespace, 422 for rules it breaks, 409 when it exists.
+ */
+export function insertObject(
+  context: RestContext,
+  target: Target,
+  object: JsonObject,
+  options: { readonly dryRun: boolean },
+): JsonObject {
+  const { kind } = target;
+  const { store } = context;
+  const name = stringField(objectField(object, 'metadata') ?? {}, 'name') ?? '';
+  assertNamespace(context, target, name);
+  const prepared = kind.prepareCreate(object);
+  const errors = kind.validateCreate(prepared);
+  if (errors.length > 0) throw invalid(kind.names, name, errors);
+  const normal = kind.normalise(prepared);
+  const key = storeKey(kind.names.namespaced ? target.namespace : '', name);
+  if (store.get(kind.collection, key) !== undefined) throw alreadyExists(kind.names, name);
+  if (options.dryRun) return withMetadata(normal, 'resourceVersion', undefined);
+  return inVersion(kind, store.put(kind.collection, inStorageVersion(kind, normal)));
+}
+
+/** @throws StatusError when the namespace is not there or about to go. */
+function assertNamespace({ store }: RestContext, target: Target, name: string): void {
+  const { namespace, kind } = target;
+  if (!kind.names.namespaced) return;
+  const found = store.get('/namespaces', storeKey('', namespace));
+  if (found === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace);
+  const status = objectField(found.object, 'status') ?? {};
+  if (stringField(status, 'phase') !== 'Terminating') return;
+  const because = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const { message, details } = forbidden(kind.names, name, because);
+  const causes = [
+    {
+      reason: 'NamespaceTerminating',
+      message: `namespace ${namespace} is being terminated`,
+      field: 'metadata.namespace',
+    },
+  ];
+  const reason = 'Forbidden';
+  throw new StatusError({ code: 403, reason, message, details: { ...details, causes } });
+}
+
+/** An object without what a client may not say at its creation. */
+export function withoutServerFields(object: JsonObject): JsonObject {
+  const metadata = objectField(object, 'metadata') ?? {};
+  let kept: JsonObject = metadata;
+  for (const name of [
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'uid',
+    'selfLink',
+  ])
+    kept = withField(kept, name, undefined);
+  return withField(object, 'metadata', kept);
+}

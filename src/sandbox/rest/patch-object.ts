@@ -1,0 +1,199 @@
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { ApplyError } from '../apply/index.ts';
+import { objectField, stringField } from '../json-fields.ts';
+import { applyPatchType, jsonPatchType, withMetadata } from '../kinds/index.ts';
+import type { FieldValidation } from '../request/index.ts';
+import { DecodeError } from '../schema/index.ts';
+import {
+  applyRefusal,
+  badRequest,
+  conflict,
+  invalid,
+  invalidField,
+  notFound,
+  unsupportedMediaType,
+} from '../status/index.ts';
+import type { WriteRequest } from './create-object.ts';
+import { findDuplicateFields } from './duplicate-fields.ts';
+import { insertObject, withBirthFields } from './insert-object.ts';
+import { applyJsonPatch } from './json-patch.ts';
+import { applyMergePatch } from './merge-patch.ts';
+import { mediaType, withRequestNamespace } from './read-body.ts';
+import { replaceObject } from './replace-object.ts';
+import type { RestAnswer, RestContext, Target } from './rest-context.ts';
+import { findStored, withTargetName } from './update-object.ts';
+import { inVersion } from './versions.ts';
+
+/** PATCH of an object or its status, in all the ways its kind takes. */
+export function patchObject(
+  context: RestContext,
+  target: Target,
+  request: WriteRequest,
+): RestAnswer {
+  const type = mediaType(request.contentType);
+  if (!target.kind.patchTypes.includes(type)) throw unsupportedMediaType(target.kind.patchTypes);
+  return type === applyPatchType
+    ? applyObject(context, target, request)
+    : patchStored(context, target, request);
+}
+
+function patchStored(context: RestContext, target: Target, request: WriteRequest): RestAnswer {
+  const { kind, subresource, name } = target;
+  const { manager, dryRun, fieldValidation } = request.options;
+  const stored = findStored(context, target);
+  if (stored === undefined) throw notFound(kind.names, name);
+  const live = inVersion(kind, stored);
+  const patched = patchedDocument(live, request);
+  const { object, warnings } = decodePatched(target, patched, request);
+  const named = withRequestNamespace(target, withTargetName(target, object));
+  const next = kind.fieldManager(subresource).update({ live, next: named, manager });
+  const replaced = replaceObject(context, target, { stored, next, dryRun, guardsUid: false });
+  const shown = fieldValidation === 'Warn' ? warnings : [];
+  return { code: 200, body: replaced.object, warnings: [...shown, ...replaced.warnings] };
+}
+
+function patchedDocument(live: JsonObject, request: WriteRequest): Json {
+  const patch = parsePatch(request.text);
+  if (mediaType(request.contentType) === jsonPatchType) return applyJsonPatch(live, patch);
+  if (isJsonObject(patch)) return applyMergePatch(live, patch);
+  throw badRequest(
+    `error decoding patch: json: cannot unmarshal ${Array.isArray(patch) ? 'array' : typeof patch} into Go value of type map[string]interface {}`,
+  );
+}
+
+function parsePatch(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw badRequest(`error decoding patch: ${error.message}`);
+  }
+}
+
+function decodePatched(target: Target, patched: Json, request: WriteRequest) {
+  const { kind } = target;
+  const { fieldValidation } = request.options;
+  const refuse = (detail: string) =>
+    invalid({ group: '', kind: '' }, '', [invalidField('patch', JSON.stringify(patched), detail)]);
+  if (!isJsonObject(patched)) throw refuse('json: cannot unmarshal into an object');
+  assertPatchedKind(target, patched);
+  try {
+    const decoded = kind.decode(patched);
+    const problems = [
+      ...duplicatesOf(request.text, fieldValidation),
+      ...decoded.unknownFields.map((path) => `unknown field "${path}"`),
+    ];
+    if (problems.length > 0 && fieldValidation === 'Strict')
+      throw refuse(`strict decoding error: ${problems.join(', ')}`);
+    return { object: decoded.object, warnings: problems };
+  } catch (error) {
+    if (error instanceof DecodeError) throw refuse(error.message);
+    throw error;
+  }
+}
+
+function duplicatesOf(text: string, fieldValidation: FieldValidation): readonly string[] {
+  if (fieldValidation === 'Ignore') return [];
+  return findDuplicateFields(text).map((path) => `duplicate field "${path}"`);
+}
+
+function assertPatchedKind({ kind }: Target, patched: JsonObject): void {
+  if (patched.apiVersion === kind.apiVersion && patched.kind === kind.names.kind) return;
+  const found = `${patched.apiVersion}, Kind=${patched.kind}`;
+  throw badRequest(
+    `the patched object is a ${found}, expected ${kind.apiVersion}, Kind=${kind.names.kind}`,
+  );
+}
+
+function applyObject(context: RestContext, target: Target, request: WriteRequest): RestAnswer {
+  const { kind, subresource, name } = target;
+  const { manager, dryRun, force } = request.options;
+  const config = parseConfig(context, request.text);
+  assertApplied(target, config);
+  const stored = findStored(context, target);
+  if (stored === undefined && subresource !== '') throw notFound(kind.names, name);
+  const live = stored && inVersion(kind, stored);
+  const merged = applyOrRefuse(() =>
+    kind.fieldManager(subresource).apply({ live, config, manager, force }),
+  );
+  const next = withRequestNamespace(target, withTargetName(target, completed(target, merged)));
+  const warnings = duplicateWarnings(request);
+  if (stored === undefined) {
+    assertNoUid(target, next);
+    const born = withMetadata(withBirthFields(context, next), 'resourceVersion', undefined);
+    const object = insertObject(context, target, born, { dryRun });
+    return { code: 201, body: object, warnings };
+  }
+  const replaced = replaceObject(context, target, { stored, next, dryRun, guardsUid: false });
+  return { code: 200, body: replaced.object, warnings: [...warnings, ...replaced.warnings] };
+}
+
+/** What the server does to a merged object before anything looks at it. */
+function completed({ kind }: Target, merged: JsonObject): JsonObject {
+  try {
+    return kind.complete(merged);
+  } catch (error) {
+    if (error instanceof DecodeError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+function parseConfig({ parseYaml }: RestContext, text: string): JsonObject {
+  const parsed = parseConfigText(text, parseYaml);
+  if (isJsonObject(parsed)) return parsed;
+  const what = Array.isArray(parsed) ? 'array' : typeof parsed;
+  const target = 'Go value of type map[string]interface {}';
+  throw badRequest(
+    `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${what} into ${target}`,
+  );
+}
+
+/** JSON is YAML, and what clients send is nearly always JSON. */
+function parseConfigText(text: string, parseYaml: ((text: string) => Json) | undefined): Json {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    if (parseYaml === undefined) throw badRequest(`error decoding YAML: ${error.message}`);
+  }
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw badRequest(`error decoding YAML: ${message}`);
+  }
+}
+
+function duplicateWarnings({ text, options }: WriteRequest): readonly string[] {
+  if (options.fieldValidation === 'Ignore' || !text.trimStart().startsWith('{')) return [];
+  const duplicates = findDuplicateFields(text);
+  if (duplicates.length === 0) return [];
+  const problem = `error strict decoding YAML: error converting YAML to JSON: yaml: key "${duplicates[0]}" already set in map`;
+  if (options.fieldValidation === 'Strict') throw badRequest(problem);
+  return [problem];
+}
+
+/** @throws StatusError 400 when the configuration is one of something else. */
+function assertApplied({ kind }: Target, config: JsonObject): void {
+  const { apiVersion, names } = kind;
+  const said = { apiVersion: stringField(config, 'apiVersion'), kind: stringField(config, 'kind') };
+  if (said.apiVersion === apiVersion && said.kind === names.kind) return;
+  const text = `${said.apiVersion ?? ''}, Kind=${said.kind ?? ''}`;
+  throw badRequest(`invalid object type: ${text}`);
+}
+
+function assertNoUid({ kind, name }: Target, next: JsonObject): void {
+  const uid = stringField(objectField(next, 'metadata') ?? {}, 'uid') ?? '';
+  if (uid === '') return;
+  const because = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+  throw conflict(kind.names, name, because);
+}
+
+function applyOrRefuse(apply: () => JsonObject): JsonObject {
+  try {
+    return apply();
+  } catch (error) {
+    if (error instanceof ApplyError) throw applyRefusal(error);
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import type { JsonObject } from '../../util/json.ts';
+import {
+  badRequest,
+  expired,
+  internalError,
+  notFound,
+  tooLargeResourceVersion,
+} from '../status/index.ts';
+import type { StoredObject } from '../store/index.ts';
+import { readToken, writeToken } from './continue-token.ts';
+import type { ListOptions } from './list-options.ts';
+import type { RestContext, Target } from './rest-context.ts';
+import { findStored } from './update-object.ts';
+import { inVersion } from './versions.ts';
+
+/** GET of an object. @throws StatusError 404 */
+export function getObject(context: RestContext, target: Target, version: string): JsonObject {
+  parseVersion(context, version);
+  const stored = findStored(context, target);
+  if (stored === undefined) throw notFound(target.kind.names, target.name);
+  return inVersion(target.kind, stored);
+}
+
+/** One page of a collection. */
+export interface ListPage {
+  readonly version: number;
+  readonly items: readonly StoredObject[];
+  readonly continueToken: string;
+  readonly remaining: number | undefined;
+}
+
+/**
+ * The objects of a collection that a list asks for.
+ * @throws StatusError 400, 410 for a version that is forgotten, 504 for one that is not there yet.
+ */
+export function listObjects(context: RestContext, target: Target, options: ListOptions): ListPage {
+  const { store } = context;
+  const { limit, matches, hasSelector } = options;
+  const { version, after } = pageStart(context, options);
+  const all = store.listAt(target.kind.collection, version);
+  if (all === undefined) {
+    if (options.continueToken !== '') throw expired(expiredToken);
+    throw expired(`The resourceVersion for the provided list is too old.`);
+  }
+  const inScope = all.filter(
+    (stored) =>
+      (target.namespace === '' || stored.namespace === target.namespace) &&
+      (after === '' || stored.key > after),
+  );
+  const items: StoredObject[] = [];
+  let seen = 0;
+  for (const stored of inScope) {
+    if (limit !== undefined && items.length === limit) break;
+    seen++;
+    if (matches(inVersion(target.kind, stored))) items.push(stored);
+  }
+  const remaining = inScope.length - seen;
+  const last = inScope[seen - 1];
+  if (remaining === 0 || last === undefined)
+    return { version, items, continueToken: '', remaining: undefined };
+  const continueToken = writeToken({ version, after: last.key });
+  return { version, items, continueToken, remaining: hasSelector ? undefined : remaining };
+}
+
+const expiredToken =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.';
+
+function pageStart(context: RestContext, options: ListOptions) {
+  const { store } = context;
+  const { continueToken, resourceVersion, versionMatch } = options;
+  const asked = parseVersion(context, resourceVersion);
+  if (continueToken !== '') {
+    if (resourceVersion !== '' && resourceVersion !== '0')
+      throw badRequest('specifying resource version is not allowed when using continue');
+    return readToken(continueToken);
+  }
+  const isExact =
+    versionMatch === 'Exact' ||
+    (versionMatch === undefined && options.limit !== undefined && asked > 0);
+  return { version: isExact ? asked : store.version, after: '' };
+}
+
+/** A resourceVersion of a query; 0 when it is not given. @throws StatusError 400 or 504 */
+function parseVersion({ store }: RestContext, text: string): number {
+  if (text === '') return 0;
+  if (!/^\d+$/.test(text)) {
+    const problem = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+    throw internalError(problem);
+  }
+  const version = Number(text);
+  if (version > store.version) throw tooLargeResourceVersion(version, store.version);
+  return version;
+}

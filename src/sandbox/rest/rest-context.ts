@@ -1,0 +1,33 @@
+import type { Json } from '../../util/json.ts';
+import type { KindRegistry, ServedKind, Subresource } from '../kinds/index.ts';
+import type { ObjectStore } from '../store/index.ts';
+
+/** What requests work with. */
+export interface RestContext {
+  readonly store: ObjectStore;
+  readonly kinds: KindRegistry;
+  /** Now, as RFC 3339 with seconds. */
+  readonly now: () => string;
+  readonly newUid: () => string;
+  /** What is added to `generateName`. */
+  readonly newSuffix: () => string;
+  /** Reads YAML bodies; undefined = only JSON. @throws Error with what is wrong */
+  readonly parseYaml: ((text: string) => Json) | undefined;
+}
+
+/** What a request is about. */
+export interface Target {
+  readonly kind: ServedKind;
+  readonly subresource: Subresource;
+  /** Empty = cluster-scoped, or all namespaces. */
+  readonly namespace: string;
+  /** Empty = the collection. */
+  readonly name: string;
+}
+
+/** A JSON body and what the server wants to say beside it. */
+export interface RestAnswer {
+  readonly code: number;
+  readonly body: Json;
+  readonly warnings: readonly string[];
+}

@@ -1,0 +1,65 @@
+import type { JsonObject } from '../../util/json.ts';
+import { objectField, stringField, withField } from '../json-fields.ts';
+import { badRequest, conflict, notFound } from '../status/index.ts';
+import { storeKey } from '../store/index.ts';
+import type { WriteRequest } from './create-object.ts';
+import { insertObject, withBirthFields } from './insert-object.ts';
+import { readBody, withRequestNamespace } from './read-body.ts';
+import { replaceObject } from './replace-object.ts';
+import type { RestAnswer, RestContext, Target } from './rest-context.ts';
+import { inVersion } from './versions.ts';
+
+/** PUT of an object or its status. */
+export function updateObject(
+  context: RestContext,
+  target: Target,
+  { text, contentType, options }: WriteRequest,
+): RestAnswer {
+  const { kind, subresource } = target;
+  const { manager, fieldValidation, dryRun } = options;
+  const body = readBody(context, target, { text, contentType, fieldValidation });
+  const next = withRequestNamespace(target, withTargetName(target, body.object));
+  const stored = findStored(context, target);
+  const fields = kind.fieldManager(subresource);
+  if (stored === undefined) {
+    assertCreatable(target, next);
+    const owned = fields.update({ live: undefined, next, manager });
+    const object = insertObject(context, target, withBirthFields(context, owned), { dryRun });
+    return { code: 201, body: object, warnings: body.warnings };
+  }
+  const live = inVersion(kind, stored);
+  const owned = fields.update({ live, next, manager });
+  const { object, warnings } = replaceObject(context, target, {
+    stored,
+    next: owned,
+    dryRun,
+    guardsUid: true,
+  });
+  return { code: 200, body: object, warnings: [...body.warnings, ...warnings] };
+}
+
+/** What is stored at a target. */
+export function findStored({ store }: RestContext, { kind, namespace, name }: Target) {
+  return store.get(kind.collection, storeKey(kind.names.namespaced ? namespace : '', name));
+}
+
+function assertCreatable({ kind, name, subresource }: Target, next: JsonObject): void {
+  const uid = stringField(objectField(next, 'metadata') ?? {}, 'uid') ?? '';
+  if (uid !== '') {
+    const because = `Precondition failed: UID in precondition: ${uid}, UID in object meta: `;
+    throw conflict(kind.names, name, because);
+  }
+  if (!kind.createsOnUpdate || subresource !== '') throw notFound(kind.names, name);
+}
+
+/** @throws StatusError 400 when the object has another name than the URL. */
+export function withTargetName(target: Target, object: JsonObject): JsonObject {
+  const metadata = objectField(object, 'metadata') ?? {};
+  const said = stringField(metadata, 'name') ?? '';
+  if (said === target.name) return object;
+  if (said !== '')
+    throw badRequest(
+      `the name of the object (${said}) does not match the name on the URL (${target.name})`,
+    );
+  return withField(object, 'metadata', withField(metadata, 'name', target.name));
+}

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createTestSandbox } from '../../test/support/backends/index.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import type { JsonObject } from '../util/json.ts';
+import type { Sandbox } from './index.ts';
+
+const widgetCrd = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.demo.io' },
+  spec: {
+    group: 'demo.io',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', kind: 'Widget' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } },
+          },
+        },
+      },
+    ],
+  },
+};
+const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const widgets = '/apis/demo.io/v1/namespaces/default/widgets';
+const configMaps = '/api/v1/namespaces/default/configmaps';
+
+interface Answer {
+  readonly status: number;
+  readonly body: JsonObject;
+}
+
+function call(sandbox: Sandbox, method: string, path: string, body?: unknown): Answer {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const headers = { 'content-type': type, 'user-agent': 'test' };
+  const answer = sandbox.handle({ method, path, headers, body: text });
+  assert.ok(typeof answer.body === 'string', `${path} is a stream`);
+  return { status: answer.status, body: JSON.parse(answer.body) };
+}
+
+/** The events of a watch so far; the stream is left open. */
+class WatchReader {
+  readonly #lines: AsyncIterator<string>;
+  constructor(sandbox: Sandbox, path: string) {
+    const { body } = sandbox.handle({ method: 'GET', path, headers: {}, body: '' });
+    assert.ok(typeof body !== 'string', String(body));
+    this.#lines = body[Symbol.asyncIterator]();
+  }
+  async next(): Promise<readonly { type: string; object: JsonObject }[]> {
+    const { done, value } = await this.#lines.next();
+    if (done === true) return [];
+    return value
+      .trim()
+      .split('\n')
+      .map((line: string) => JSON.parse(line));
+  }
+  async close(): Promise<void> {
+    await this.#lines.return?.();
+  }
+}
+
+describe('sandbox', () => {
+  test('has the namespaces of a new cluster and says what it is', () => {
+    const sandbox = createTestSandbox();
+    const { body } = call(sandbox, 'GET', '/api/v1/namespaces');
+    const names = (body.items as readonly { metadata: { name: string } }[]).map(
+      ({ metadata }) => metadata.name,
+    );
+    assert.deepEqual(names, ['default', 'kube-node-lease', 'kube-public', 'kube-system']);
+    assert.match(String(call(sandbox, 'GET', '/version').body.gitVersion), /\+sandbox$/);
+  });
+
+  test('a CRD is served at once, discovered, documented, and gone with its objects', () => {
+    const sandbox = createTestSandbox();
+    assert.equal(call(sandbox, 'GET', widgets).status, 404);
+    assert.equal(call(sandbox, 'POST', crds, widgetCrd).status, 201);
+    const widget = { apiVersion: 'demo.io/v1', kind: 'Widget', metadata: { name: 'w' } };
+    assert.equal(call(sandbox, 'POST', widgets, widget).status, 201);
+    const { body: list } = call(sandbox, 'GET', '/apis/demo.io/v1');
+    assert.deepEqual(
+      (list.resources as readonly JsonObject[]).map(({ name }) => name),
+      ['widgets', 'widgets/status'],
+    );
+    const { body: document } = call(sandbox, 'GET', '/openapi/v3/apis/demo.io/v1');
+    assert.ok(JSON.stringify(document).includes('"io.demo.v1.Widget"'));
+    assert.equal(call(sandbox, 'DELETE', `${crds}/widgets.demo.io`).status, 200);
+    assert.equal(call(sandbox, 'GET', widgets).status, 404);
+    assert.equal(call(sandbox, 'GET', `${crds}/widgets.demo.io`).status, 404);
+  });
+
+  test('a CRD waits for an object that a finalizer holds', () => {
+    const sandbox = createTestSandbox();
+    call(sandbox, 'POST', crds, widgetCrd);
+    const metadata = { name: 'w', finalizers: ['demo.io/hold'] };
+    call(sandbox, 'POST', widgets, { apiVersion: 'demo.io/v1', kind: 'Widget', metadata });
+    call(sandbox, 'DELETE', `${crds}/widgets.demo.io`);
+    const held = call(sandbox, 'GET', `${widgets}/w`).body.metadata as JsonObject;
+    assert.ok(held.deletionTimestamp !== undefined);
+    assert.equal(
+      call(sandbox, 'PATCH', `${widgets}/w`, { metadata: { finalizers: null } }).status,
+      200,
+    );
+    assert.equal(call(sandbox, 'GET', `${crds}/widgets.demo.io`).status, 404);
+  });
+
+  test('the hash of an OpenAPI document changes with a CRD', () => {
+    const sandbox = createTestSandbox();
+    call(sandbox, 'POST', crds, widgetCrd);
+    const url = () => {
+      const paths = call(sandbox, 'GET', '/openapi/v3').body.paths as JsonObject;
+      return (paths['apis/demo.io/v1'] as JsonObject).serverRelativeURL;
+    };
+    const before = url();
+    const [version] = widgetCrd.spec.versions;
+    const schema = { openAPIV3Schema: { type: 'object' } };
+    const spec = { versions: [{ ...version, schema }] };
+    assert.equal(call(sandbox, 'PATCH', `${crds}/widgets.demo.io`, { spec }).status, 200);
+    assert.notEqual(url(), before);
+  });
+
+  test('a watch has bookmarks while nothing happens, and ends in time', async () => {
+    const clock = new FakeClock();
+    const sandbox = createTestSandbox({ clock });
+    const watch = new WatchReader(
+      sandbox,
+      `${configMaps}?watch=1&allowWatchBookmarks=true&timeoutSeconds=90&resourceVersion=0`,
+    );
+    assert.equal((await watch.next())[0]?.type, 'BOOKMARK');
+    await clock.advance(60_000);
+    assert.equal((await watch.next())[0]?.type, 'BOOKMARK');
+    await clock.advance(30_000);
+    assert.equal((await watch.next())[0]?.type, 'BOOKMARK');
+    assert.deepEqual(await watch.next(), []);
+    assert.equal(clock.pending, 0);
+  });
+
+  test('a watch that its reader leaves costs nothing any more', async () => {
+    const clock = new FakeClock();
+    const watch = new WatchReader(createTestSandbox({ clock }), `${configMaps}?watch=1`);
+    await watch.close();
+    assert.equal(clock.pending, 0);
+  });
+
+  test('a write makes one event, a write that changes nothing none', async () => {
+    const sandbox = createTestSandbox();
+    const watch = new WatchReader(sandbox, `${configMaps}?watch=1`);
+    const manifest = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'a' },
+      data: { k: '1' },
+    };
+    call(sandbox, 'POST', configMaps, manifest);
+    call(sandbox, 'PATCH', `${configMaps}/a`, { data: { k: '1' } });
+    call(sandbox, 'DELETE', `${configMaps}/a`);
+    assert.deepEqual(
+      (await watch.next()).map(({ type }) => type),
+      ['ADDED', 'DELETED'],
+    );
+    await watch.close();
+  });
+
+  test('what is not modelled says so', () => {
+    const sandbox = createTestSandbox();
+    assert.equal(call(sandbox, 'GET', '/apis/apps/v1/deployments').status, 404);
+    assert.equal(call(sandbox, 'PUT', '/api/v1/namespaces/default/finalize', {}).status, 501);
+  });
+
+  for (const [name, path, body] of [
+    ['broken JSON', configMaps, '{"a":'],
+    ['a list', configMaps, '[]'],
+    ['a text', configMaps, '"x"'],
+    ['nothing', configMaps, ''],
+    ['deep nesting', configMaps, `${'['.repeat(5000)}${']'.repeat(5000)}`],
+    [
+      'deep nesting in an object',
+      configMaps,
+      `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`,
+    ],
+    ['a path that climbs', '/api/v1/namespaces/..%2f..%2fx/configmaps', '{}'],
+  ] as const) {
+    test(`${name} is refused with a Status`, () => {
+      const sandbox = createTestSandbox();
+      const headers = { 'content-type': 'application/json' };
+      const answer = sandbox.handle({ method: 'POST', path, headers, body });
+      assert.ok(answer.status >= 400 && answer.status < 500, `${answer.status} ${answer.body}`);
+      assert.equal(JSON.parse(String(answer.body)).kind, 'Status');
+    });
+  }
+});

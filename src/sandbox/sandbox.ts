@@ -1,0 +1,107 @@
+import type { Clock } from '../util/clock.ts';
+import type { Json } from '../util/json.ts';
+import type { Random } from '../util/random.ts';
+import { handleRequest } from './api/index.ts';
+import { CrdController, crdRules } from './crd/index.ts';
+import { OpenApiDocuments } from './discovery/index.ts';
+import {
+  type BuiltinSchemas,
+  builtinKinds,
+  KindRegistry,
+  objectMetaComponent,
+} from './kinds/index.ts';
+import type { ApiAnswer, ApiRequest } from './request/index.ts';
+import { createObject, type RestContext, type Target } from './rest/index.ts';
+import { GoTypeBuilder } from './schema/index.ts';
+import { ObjectStore } from './store/index.ts';
+
+export interface SandboxOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The documents of the built-in kinds, from a real server. */
+  readonly schemas: BuiltinSchemas;
+  /** The Kubernetes version that it claims to be: `v1.36.3`. */
+  readonly kubernetesVersion: string;
+  /** Reads YAML bodies. Without it only JSON is read, which is what most clients send. */
+  readonly parseYaml?: (text: string) => Json;
+  /** The path before all paths, as clients see it: `/secret`. @default '' */
+  readonly basePath?: string;
+  /** Events kept for watches. @default 10_000 */
+  readonly historyLength?: number;
+  /** Told of failures that are our own bugs; the client gets a 500. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** A Kubernetes API server in this process. */
+export interface Sandbox {
+  /** Answers a request, at once. A stream lasts until its reader returns it or the watch times out. Never throws. */
+  handle(request: ApiRequest): ApiAnswer;
+  /** Ends what the sandbox does by itself. Watches end with their readers. */
+  stop(): void;
+}
+
+const systemNamespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
+
+/** Creates a sandbox with the namespaces that every cluster has, and nothing else. */
+export function createSandbox(options: SandboxOptions): Sandbox {
+  const { clock, schemas, onFailure, kubernetesVersion, basePath = '' } = options;
+  const now = () => new Date(clock.nowMs()).toISOString().replace(/\.\d+Z$/, 'Z');
+  const rest = createRestContext(options, now);
+  const { components, droppedZeros } = schemas;
+  const objectMeta = new GoTypeBuilder(components, droppedZeros).component(objectMetaComponent);
+  const stopCrds = new CrdController({ context: rest, components, objectMeta }).start();
+  for (const name of systemNamespaces) createNamespace(rest, name);
+  const openApi = new OpenApiDocuments(components);
+  const version = versionDocument(kubernetesVersion);
+  const context = { rest, clock, openApi, version, basePath, onFailure };
+  return { handle: (request) => handleRequest(context, request), stop: stopCrds };
+}
+
+function createRestContext(options: SandboxOptions, now: () => string): RestContext {
+  const { clock, random, schemas, parseYaml, historyLength } = options;
+  const history = historyLength === undefined ? {} : { historyLength };
+  return {
+    // Versions of an earlier run must be too old, not from the future.
+    store: new ObjectStore({ startVersion: clock.nowMs(), ...history }),
+    kinds: new KindRegistry(builtinKinds({ schemas, now, more: [crdRules] })),
+    now,
+    newUid: () => newUid(random),
+    newSuffix: () => random.text(5, 'bcdfghjklmnpqrstvwxz2456789'),
+    parseYaml,
+  };
+}
+
+/** A random uid of version 4. */
+function newUid(random: Random): string {
+  const hex = random.text(31, '0123456789abcdef');
+  const variant = random.text(1, '89ab');
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(12, 15)}`,
+    `${variant}${hex.slice(15, 18)}`,
+    hex.slice(18, 30),
+  ].join('-');
+}
+
+function createNamespace(rest: RestContext, name: string): void {
+  const kind = rest.kinds.find('', 'v1', 'namespaces');
+  if (kind === undefined) throw new Error('Expected namespaces among the built-in kinds');
+  const target: Target = { kind, namespace: '', name: '', subresource: '' };
+  const manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+  createObject(rest, target, {
+    text: JSON.stringify(manifest),
+    contentType: 'application/json',
+    options: { manager: 'kube-apiserver', dryRun: false, fieldValidation: 'Warn', force: false },
+  });
+}
+
+function versionDocument(gitVersion: string) {
+  const [, major = '', minor = ''] = /^v(\d+)\.(\d+)/.exec(gitVersion) ?? [];
+  return {
+    major,
+    minor,
+    gitVersion: `${gitVersion}+sandbox`,
+    platform: 'sandbox',
+  };
+}

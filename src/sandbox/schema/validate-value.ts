@@ -1,0 +1,208 @@
+import { deepEqual } from '../../util/deep-equal.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { fieldOf, isJsonList } from '../json-fields.ts';
+import {
+  type FieldError,
+  invalidField,
+  requiredField,
+  tooLong,
+  tooMany,
+  unsupportedValue,
+  wrongType,
+} from '../status/index.ts';
+import { hasFormat } from './formats.ts';
+import type { StructuralSchema } from './structural-schema.ts';
+
+export interface ValueAtSchema {
+  readonly schema: StructuralSchema;
+  readonly value: Json;
+  /** Where the value stands: `spec.ports[0]`; empty at the root. */
+  readonly path: string;
+  /** What stood there before an update: what did not change is not refused. Undefined = nothing comparable. */
+  readonly before: Json | undefined;
+}
+
+/** Every rule of a schema that a value breaks, in the server's words. */
+export function validateValue(at: ValueAtSchema): readonly FieldError[] {
+  const errors = findErrors(at);
+  if (errors.length === 0 || at.before === undefined) return errors;
+  return deepEqual(at.value, at.before) ? [] : errors;
+}
+
+function findErrors(at: ValueAtSchema): readonly FieldError[] {
+  const { schema, value, path } = at;
+  const typeError = checkType(at);
+  if (typeError !== undefined) return [typeError];
+  const errors = [...checkComposed(at)];
+  if (typeof value === 'string') errors.push(...checkText(schema, value, path));
+  else if (typeof value === 'number') errors.push(...checkNumber(schema, value, path));
+  else if (isJsonList(value)) errors.push(...checkItems(at, value));
+  else if (isJsonObject(value)) errors.push(...checkFields(at, value));
+  const isKnown =
+    schema.enum === undefined ||
+    (value === null && schema.nullable === true) ||
+    schema.enum.some((allowed) => deepEqual(allowed, value));
+  if (!isKnown) {
+    const allowed = schema.enum ?? [];
+    const texts = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+    errors.push(unsupportedValue(path, value, texts));
+  }
+  return errors;
+}
+
+function checkType({ schema, value, path }: ValueAtSchema): FieldError | undefined {
+  const isIntOrString = schema['x-kubernetes-int-or-string'] === true;
+  const wanted = isIntOrString ? 'integer,string' : schema.type;
+  if (wanted === undefined) return undefined;
+  const found = typeName(value);
+  if (value === null) {
+    if (schema.nullable === true) return undefined;
+    return wrongType(path, found, `${path} in body must be of type ${wanted}: "null"`);
+  }
+  const isFine = wanted.split(',').includes(found) || (wanted === 'number' && found === 'integer');
+  if (isFine) return undefined;
+  return wrongType(path, found, `${path} in body must be of type ${wanted}: "${found}"`);
+}
+
+function typeName(value: Json): string {
+  if (value === null) return 'null';
+  if (isJsonList(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value;
+}
+
+function checkText(schema: StructuralSchema, value: string, path: string): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const { minLength, maxLength, pattern, format } = schema;
+  const length = [...value].length;
+  if (maxLength !== undefined && length > maxLength) errors.push(tooLong(path, maxLength));
+  if (minLength !== undefined && length < minLength) {
+    const detail = `${path} in body should be at least ${minLength} chars long`;
+    errors.push(invalidField(path, value, detail));
+  }
+  if (pattern !== undefined && !matches(pattern, value))
+    errors.push(invalidField(path, value, `${path} in body should match '${pattern}'`));
+  if (format !== undefined && !hasFormat(format, value)) {
+    const detail = `${path} in body must be of type ${format}: ${JSON.stringify(value)}`;
+    errors.push(wrongType(path, value, detail));
+  }
+  return errors;
+}
+
+/** Patterns are the server's RE2; what JavaScript cannot read as such is not checked. */
+function matches(pattern: string, value: string): boolean {
+  try {
+    return new RegExp(pattern).test(value);
+  } catch (error) {
+    if (error instanceof SyntaxError) return true;
+    throw error;
+  }
+}
+
+function checkNumber(schema: StructuralSchema, value: number, path: string): readonly FieldError[] {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+  const details: string[] = [];
+  if (maximum !== undefined && (exclusiveMaximum === true ? value >= maximum : value > maximum))
+    details.push(`less than ${exclusiveMaximum === true ? '' : 'or equal to '}${maximum}`);
+  if (minimum !== undefined && (exclusiveMinimum === true ? value <= minimum : value < minimum))
+    details.push(`greater than ${exclusiveMinimum === true ? '' : 'or equal to '}${minimum}`);
+  if (multipleOf !== undefined && !Number.isInteger(value / multipleOf))
+    details.push(`a multiple of ${multipleOf}`);
+  return details.map((detail) => invalidField(path, value, `${path} in body should be ${detail}`));
+}
+
+function checkItems(at: ValueAtSchema, items: readonly Json[]): readonly FieldError[] {
+  const { schema, path, before } = at;
+  const errors: FieldError[] = [];
+  const { minItems, maxItems, items: itemSchema } = schema;
+  if (itemSchema !== undefined) {
+    for (const [index, value] of items.entries()) {
+      const was = itemBefore(schema, value, before);
+      const place = { schema: itemSchema, value, path: `${path}[${index}]`, before: was };
+      errors.push(...validateValue(place));
+    }
+  }
+  if (maxItems !== undefined && items.length > maxItems)
+    errors.push(tooMany(path, items.length, maxItems));
+  if (minItems !== undefined && items.length < minItems) {
+    const detail = `${path} in body should have at least ${minItems} items`;
+    errors.push(invalidField(path, items.length, detail));
+  }
+  return errors;
+}
+
+/** The item of a list map that has the same keys; items of other lists have no past. */
+function itemBefore(schema: StructuralSchema, item: Json, before: Json | undefined) {
+  const keys = schema['x-kubernetes-list-map-keys'];
+  if (keys === undefined || !isJsonObject(item) || !isJsonList(before)) return undefined;
+  return before.find(
+    (old) =>
+      isJsonObject(old) && keys.every((key) => deepEqual(fieldOf(old, key), fieldOf(item, key))),
+  );
+}
+
+function checkFields(at: ValueAtSchema, object: JsonObject): readonly FieldError[] {
+  const { schema, path, before } = at;
+  const { properties = {}, additionalProperties, required = [] } = schema;
+  const errors: FieldError[] = [];
+  for (const [name, value = null] of Object.entries(object)) {
+    const known = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
+    if (typeof known !== 'object') continue;
+    const was = isJsonObject(before) ? fieldOf(before, name) : undefined;
+    const place = { schema: known, value, path: childPath(path, name), before: was };
+    errors.push(...validateValue(place));
+  }
+  for (const name of required)
+    if (!Object.hasOwn(object, name)) errors.push(requiredField(childPath(path, name)));
+  return [...errors, ...checkSize(schema, Object.keys(object).length, path)];
+}
+
+function checkSize(
+  { minProperties, maxProperties }: StructuralSchema,
+  count: number,
+  path: string,
+): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  if (maxProperties !== undefined && count > maxProperties)
+    errors.push(tooMany(path, count, maxProperties));
+  if (minProperties !== undefined && count < minProperties) {
+    const detail = `${path} in body should have at least ${minProperties} properties`;
+    errors.push(invalidField(path, count, detail));
+  }
+  return errors;
+}
+
+function childPath(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function checkComposed(at: ValueAtSchema): readonly FieldError[] {
+  const { schema, path } = at;
+  const errors: FieldError[] = [];
+  const under = (part: StructuralSchema) => validateValue({ ...at, schema: part });
+  const fail = (text: string) => errors.push(invalidField(path, '', `"${path}" ${text}`));
+  if (schema.anyOf !== undefined) {
+    const results = schema.anyOf.map(under);
+    if (results.every((result) => result.length > 0)) {
+      fail('must validate at least one schema (anyOf)');
+      errors.push(...(results[0] ?? []));
+    }
+  }
+  if (schema.oneOf !== undefined) {
+    const results = schema.oneOf.map(under);
+    const valid = results.filter((result) => result.length === 0).length;
+    const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
+    if (valid !== 1) fail(`must validate one and only one schema (oneOf). ${found}`);
+    if (valid === 0) errors.push(...(results[0] ?? []));
+  }
+  if (schema.allOf !== undefined) {
+    const results = schema.allOf.map(under);
+    errors.push(...results.flat());
+    const valid = results.filter((result) => result.length === 0).length;
+    const tail = valid === 0 ? '. None validated' : '';
+    if (valid !== results.length) fail(`must validate all the schemas (allOf)${tail}`);
+  }
+  if (schema.not !== undefined && under(schema.not).length === 0)
+    fail('must not validate the schema (not)');
+  return errors;
+}

@@ -1,0 +1,57 @@
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { fieldOf } from '../json-fields.ts';
+import { SelectorError } from './label-query.ts';
+
+/** Does an object match? */
+export type ObjectTest = (object: JsonObject) => boolean;
+
+export interface FieldQuery {
+  readonly matches: ObjectTest;
+  /** The only name that can match, if the query says `metadata.name=`. */
+  readonly name: string | undefined;
+}
+
+interface Term {
+  readonly path: string;
+  readonly value: string;
+  readonly isNegated: boolean;
+}
+
+/**
+ * Reads `fieldSelector` of a query: `metadata.name=a,type!=b`.
+ * @throws SelectorError for what cannot be read and for fields that the kind does not offer.
+ */
+export function parseFieldQuery(query: string, selectable: readonly string[]): FieldQuery {
+  const terms = splitTerms(query)
+    .sort()
+    .filter((part) => part !== '')
+    .map((part) => parseTerm(query, part));
+  const known = new Set(['metadata.name', 'metadata.namespace', ...selectable]);
+  for (const { path } of terms)
+    if (!known.has(path)) throw new SelectorError(`field label not supported: ${path}`);
+  const name = terms.find(({ path, isNegated }) => path === 'metadata.name' && !isNegated)?.value;
+  return { matches: (object) => terms.every((term) => meets(term, object)), name };
+}
+
+function splitTerms(query: string): readonly string[] & { sort(): string[] } {
+  return query.match(/(?:\\.|[^,\\])+/g) ?? [];
+}
+
+function parseTerm(query: string, part: string): Term {
+  const match = /^(.*?)(!=|==|=)(.*)$/s.exec(part);
+  if (match === null)
+    throw new SelectorError(`invalid selector: '${query}'; can't understand '${part}'`);
+  const [, path = '', operator, value = ''] = match;
+  return { path, isNegated: operator === '!=', value: value.replaceAll(/\\([\\,=])/g, '$1') };
+}
+
+function meets({ path, value, isNegated }: Term, object: JsonObject): boolean {
+  return (fieldText(object, path) === value) !== isNegated;
+}
+
+function fieldText(object: JsonObject, path: string): string {
+  let value: Json | undefined = object;
+  for (const name of path.split('.'))
+    value = isJsonObject(value) ? fieldOf(value, name) : undefined;
+  return value === undefined || value === null ? '' : String(value);
+}

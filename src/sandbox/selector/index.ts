@@ -1,0 +1,2 @@
+export { type FieldQuery, type ObjectTest, parseFieldQuery } from './field-query.ts';
+export { type LabelTest, parseLabelQuery, SelectorError } from './label-query.ts';

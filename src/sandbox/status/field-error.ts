@@ -1,0 +1,80 @@
+import { isJsonObject, type Json } from '../../util/json.ts';
+import { goQuote } from '../go-value.ts';
+import { isJsonList } from '../json-fields.ts';
+
+/** One rule that an object breaks, with the server's words for it. */
+export interface FieldError {
+  readonly reason: string;
+  readonly message: string;
+  readonly field: string;
+}
+
+export function requiredField(field: string, detail = ''): FieldError {
+  const message = detail === '' ? 'Required value' : `Required value: ${detail}`;
+  return { reason: 'FieldValueRequired', message, field };
+}
+
+export function invalidField(field: string, value: Json | undefined, detail: string): FieldError {
+  return {
+    reason: 'FieldValueInvalid',
+    message: `Invalid value: ${valueText(value)}: ${detail}`,
+    field,
+  };
+}
+
+export function wrongType(field: string, value: Json | undefined, detail: string): FieldError {
+  return {
+    reason: 'FieldValueTypeInvalid',
+    message: `Invalid value: ${valueText(value)}: ${detail}`,
+    field,
+  };
+}
+
+export function duplicateField(field: string, value: Json): FieldError {
+  return {
+    reason: 'FieldValueDuplicate',
+    message: `Duplicate value: ${valueText(value)}`,
+    field,
+  };
+}
+
+export function forbiddenField(field: string, detail: string): FieldError {
+  return { reason: 'FieldValueForbidden', message: `Forbidden: ${detail}`, field };
+}
+
+export function unsupportedValue(
+  field: string,
+  value: Json | undefined,
+  supported: readonly string[],
+): FieldError {
+  const list = supported.map((item) => goQuote(item)).join(', ');
+  const tail = supported.length === 0 ? '' : `: supported values: ${list}`;
+  const message = `Unsupported value: ${valueText(value)}${tail}`;
+  return { reason: 'FieldValueNotSupported', message, field };
+}
+
+export function tooLong(field: string, maxBytes: number): FieldError {
+  const message = `Too long: may not be more than ${maxBytes} bytes`;
+  return { reason: 'FieldValueTooLong', message, field };
+}
+
+export function tooMany(field: string, count: number, max: number): FieldError {
+  const message = `Too many: ${count}: must have at most ${max} items`;
+  return { reason: 'FieldValueTooMany', message, field };
+}
+
+/** How the server prints a value in these messages. */
+function valueText(value: Json | undefined): string {
+  if (value === undefined || value === null) return 'null';
+  if (typeof value === 'string') return goQuote(value);
+  if (isJsonList(value) || isJsonObject(value)) return JSON.stringify(sorted(value));
+  return String(value);
+}
+
+/** Go writes the keys of maps in order. */
+function sorted(value: Json): Json {
+  if (isJsonList(value)) return value.map(sorted);
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, field]) => [key, sorted(field ?? null)]));
+}

@@ -1,0 +1,151 @@
+import type { ApplyError } from '../apply/index.ts';
+import type { FieldError } from './field-error.ts';
+import { StatusError } from './status-error.ts';
+
+/** What a refusal is about: `deployments.apps "web"`. */
+export interface ResourceName {
+  readonly group: string;
+  readonly plural: string;
+}
+
+export interface KindName {
+  readonly group: string;
+  readonly kind: string;
+}
+
+function qualified({ group, plural }: ResourceName): string {
+  return group === '' ? plural : `${plural}.${group}`;
+}
+
+function detailsOf({ group, plural }: ResourceName, name: string) {
+  return { name, ...(group === '' ? {} : { group }), kind: plural };
+}
+
+export function badRequest(message: string): StatusError {
+  return new StatusError({ code: 400, reason: 'BadRequest', message });
+}
+
+export function notFound(resource: ResourceName, name: string): StatusError {
+  const message = `${qualified(resource)} ${JSON.stringify(name)} not found`;
+  const details = detailsOf(resource, name);
+  return new StatusError({ code: 404, reason: 'NotFound', message, details });
+}
+
+/** A path that nothing is served at. */
+export function unknownPath(): StatusError {
+  const message = 'the server could not find the requested resource';
+  return new StatusError({ code: 404, reason: 'NotFound', message, details: {} });
+}
+
+export function alreadyExists(resource: ResourceName, name: string): StatusError {
+  const message = `${qualified(resource)} ${JSON.stringify(name)} already exists`;
+  const details = detailsOf(resource, name);
+  return new StatusError({ code: 409, reason: 'AlreadyExists', message, details });
+}
+
+export function conflict(resource: ResourceName, name: string, because: string): StatusError {
+  const what = `${qualified(resource)} ${JSON.stringify(name)}`;
+  const message = `Operation cannot be fulfilled on ${what}: ${because}`;
+  const details = detailsOf(resource, name);
+  return new StatusError({ code: 409, reason: 'Conflict', message, details });
+}
+
+export const objectModified =
+  'the object has been modified; please apply your changes to the latest version and try again';
+
+export function forbidden(resource: ResourceName, name: string, because: string): StatusError {
+  const what = `${qualified(resource)} ${JSON.stringify(name)}`;
+  const message = `${what} is forbidden: ${because}`;
+  const details = detailsOf(resource, name);
+  return new StatusError({ code: 403, reason: 'Forbidden', message, details });
+}
+
+/** The object breaks rules of its kind. */
+export function invalid(kind: KindName, name: string, errors: readonly FieldError[]): StatusError {
+  const qualifiedKind = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
+  const unique = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))];
+  const [first = ''] = unique;
+  const list = unique.length === 1 ? first : `[${unique.join(', ')}]`;
+  const causes = errors.map(({ reason, message, field }) => ({ reason, message, field }));
+  return new StatusError({
+    code: 422,
+    reason: 'Invalid',
+    message: `${qualifiedKind} ${JSON.stringify(name)} is invalid: ${list}`,
+    details: {
+      ...(name === '' ? {} : { name }),
+      ...(kind.group === '' ? {} : { group: kind.group }),
+      kind: kind.kind,
+      causes,
+    },
+  });
+}
+
+export function internalError(message: string): StatusError {
+  return new StatusError({
+    code: 500,
+    reason: 'InternalError',
+    message: `Internal error occurred: ${message}`,
+    details: { causes: [{ message }] },
+  });
+}
+
+/** A failure that the server did not make a Status of. */
+export function plainFailure(message: string): StatusError {
+  return new StatusError({ code: 500, reason: '', message });
+}
+
+export function methodNotAllowed(): StatusError {
+  const message = 'the server does not allow this method on the requested resource';
+  return new StatusError({ code: 405, reason: 'MethodNotAllowed', message, details: {} });
+}
+
+export function notAcceptable(accepted: readonly string[]): StatusError {
+  const message = `only the following media types are accepted: ${accepted.join(', ')}`;
+  return new StatusError({ code: 406, reason: 'NotAcceptable', message });
+}
+
+export function unsupportedMediaType(accepted: readonly string[]): StatusError {
+  const list = accepted.join(', ');
+  const message = `the body of the request was in an unknown format - accepted media types include: ${list}`;
+  return new StatusError({ code: 415, reason: 'UnsupportedMediaType', message });
+}
+
+/** What the sandbox has no model of. */
+export function notModelled(what: string): StatusError {
+  const message = `The sandbox does not model ${what}`;
+  return new StatusError({ code: 501, reason: 'NotImplemented', message });
+}
+
+export function entityTooLarge(message: string): StatusError {
+  return new StatusError({ code: 413, reason: 'RequestEntityTooLarge', message });
+}
+
+export function expired(message: string): StatusError {
+  return new StatusError({ code: 410, reason: 'Expired', message });
+}
+
+/** A resourceVersion that this server has not reached. */
+export function tooLargeResourceVersion(asked: number, current: number): StatusError {
+  return new StatusError({
+    code: 504,
+    reason: 'Timeout',
+    message: `Too large resource version: ${asked}, current: ${current}`,
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    },
+  });
+}
+
+/** An apply that the merge refuses. */
+export function applyRefusal(error: ApplyError): StatusError {
+  const { code, message, causes } = error;
+  switch (code) {
+    case 'bad-request':
+      return badRequest(message);
+    case 'conflict':
+      return new StatusError({ code: 409, reason: 'Conflict', message, details: { causes } });
+    default:
+      return plainFailure(message);
+  }
+}

@@ -1,0 +1,2 @@
+export { ObjectStore, type ObjectStoreOptions, type StoreEvent } from './object-store.ts';
+export { StoredObject, storeKey } from './stored-object.ts';

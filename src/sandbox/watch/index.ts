@@ -1,0 +1,1 @@
+export { type WatchOptions, watchObjects } from './watch-objects.ts';

@@ -1,0 +1,195 @@
+import type { Clock } from '../../util/clock.ts';
+import type { JsonObject } from '../../util/json.ts';
+import type { ServedKind } from '../kinds/index.ts';
+import type { ListOptions } from '../rest/index.ts';
+import { inVersion } from '../rest/index.ts';
+import {
+  expired,
+  internalError,
+  type StatusError,
+  tooLargeResourceVersion,
+} from '../status/index.ts';
+import type { ObjectStore, StoredObject, StoreEvent } from '../store/index.ts';
+import { LineStream } from './line-stream.ts';
+
+export interface WatchOptions {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly kind: ServedKind;
+  /** Empty = all. */
+  readonly namespace: string;
+  readonly options: ListOptions;
+  /** How an object is shown; undefined = as it is. */
+  readonly show: ((object: JsonObject) => JsonObject) | undefined;
+}
+
+/** Between bookmarks that tell nothing but how far the watch is. */
+const bookmarkIntervalMs = 60_000;
+
+/** A watch without a limit of its own ends after this time. */
+const longestWatchMs = 3_600_000;
+
+/** A reader that takes nothing is cut off when this much waits for it. */
+const maxBacklog = 50_000_000;
+
+/**
+ * Opens a watch: what is there now or what changed since a version, then every change.
+ * @throws StatusError for a version that cannot be read or is not there yet.
+ */
+export function watchObjects(watch: WatchOptions): AsyncIterable<string> {
+  const { store, options } = watch;
+  const from = startVersion(store, options);
+  return new WatchSession(watch).open(from);
+}
+
+/** Undefined = begin with what is there. */
+function startVersion(store: ObjectStore, options: ListOptions): number | undefined {
+  const { resourceVersion, sendsInitialEvents } = options;
+  if (resourceVersion !== '' && !/^\d+$/.test(resourceVersion)) {
+    const problem = `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`;
+    throw internalError(problem);
+  }
+  const version = Number(resourceVersion);
+  if (sendsInitialEvents === true) {
+    if (version > store.version) throw tooLargeResourceVersion(version, store.version);
+    return undefined;
+  }
+  if (resourceVersion === '' || version === 0)
+    return sendsInitialEvents === false ? store.version : undefined;
+  return version;
+}
+
+type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+
+class WatchSession {
+  readonly #watch: WatchOptions;
+  readonly #stream: LineStream;
+  readonly #cancels: (() => void)[] = [];
+  /** Changes up to here need no mention. */
+  #seenVersion = 0;
+
+  constructor(watch: WatchOptions) {
+    this.#watch = watch;
+    this.#stream = new LineStream(() => this.#close());
+  }
+
+  open(from: number | undefined): AsyncIterable<string> {
+    const { store, kind, options } = this.#watch;
+    if (from === undefined) this.#sendCurrent();
+    else {
+      const missed = store.eventsAfter(kind.collection, from);
+      if (missed === undefined) {
+        this.#fail(expired(`too old resource version: ${from} (${store.oldestVersion})`));
+        return this.#stream;
+      }
+      for (const event of missed) this.#onEvent(event);
+      this.#seenVersion = Math.max(from, store.version);
+    }
+    const unsubscribe = store.subscribe((event) => {
+      // Opened while changes are being told, it has seen them already.
+      if (event.version > this.#seenVersion) this.#onEvent(event);
+    });
+    this.#cancels.push(unsubscribe);
+    this.#schedule(options);
+    return this.#stream;
+  }
+
+  #close(): void {
+    for (const cancel of this.#cancels.splice(0)) cancel();
+  }
+
+  #sendCurrent(): void {
+    const { store, kind, options } = this.#watch;
+    for (const stored of store.list(kind.collection))
+      if (this.#isWatched(stored)) this.#send('ADDED', stored);
+    this.#seenVersion = store.version;
+    const isList = options.sendsInitialEvents === true || options.resourceVersion === '0';
+    if (options.allowsBookmarks && isList) this.#bookmark({ 'k8s.io/initial-events-end': 'true' });
+  }
+
+  #schedule({ timeoutSeconds, allowsBookmarks }: ListOptions): void {
+    const { clock } = this.#watch;
+    const limitMs = timeoutSeconds === undefined ? longestWatchMs : timeoutSeconds * 1000;
+    this.#cancels.push(clock.after(limitMs, () => this.#stream.end()));
+    if (!allowsBookmarks) return;
+    const beforeEndMs = limitMs - 2000;
+    if (beforeEndMs > 0)
+      this.#cancels.push(clock.after(beforeEndMs, () => this.#bookmark(undefined)));
+    this.#bookmarkLater();
+  }
+
+  #bookmarkLater(): void {
+    const { clock } = this.#watch;
+    const cancel = clock.after(bookmarkIntervalMs, () => {
+      this.#bookmark(undefined);
+      this.#bookmarkLater();
+    });
+    this.#cancels.push(cancel);
+  }
+
+  /** Objects that come to match are added, those that cease to are deleted. */
+  #onEvent(event: StoreEvent): void {
+    if (event.collection !== this.#watch.kind.collection) return;
+    const { before, after, last } = event;
+    const wasWatched = before !== undefined && this.#isWatched(before);
+    const isWatched = after !== undefined && this.#isWatched(after);
+    if (isWatched) this.#send(wasWatched ? 'MODIFIED' : 'ADDED', after);
+    else if (wasWatched) this.#send('DELETED', after === undefined ? last : asOf(before, last));
+    this.#seenVersion = Math.max(this.#seenVersion, event.version);
+  }
+
+  #isWatched(stored: StoredObject): boolean {
+    const { namespace, options, kind } = this.#watch;
+    if (namespace !== '' && stored.namespace !== namespace) return false;
+    return !options.hasSelector || options.matches(inVersion(kind, stored));
+  }
+
+  #send(type: EventType, stored: StoredObject | VersionedObject): void {
+    this.#write(`{"type":"${type}","object":${this.#text(stored)}}\n`);
+  }
+
+  #text(stored: StoredObject | VersionedObject): string {
+    const { kind, show } = this.#watch;
+    if (show === undefined && 'json' in stored && stored.object.apiVersion === kind.apiVersion)
+      return stored.json();
+    const object: JsonObject = { ...stored.object, apiVersion: kind.apiVersion };
+    return JSON.stringify(show === undefined ? object : show(object));
+  }
+
+  #bookmark(annotations: JsonObject | undefined): void {
+    const { kind } = this.#watch;
+    const object = {
+      kind: kind.names.kind,
+      apiVersion: kind.apiVersion,
+      metadata: {
+        resourceVersion: String(Math.max(this.#seenVersion, this.#watch.store.version)),
+        creationTimestamp: null,
+        ...(annotations === undefined ? {} : { annotations }),
+      },
+    };
+    this.#write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
+  }
+
+  #write(line: string): void {
+    this.#stream.write(line);
+    if (this.#stream.backlog > maxBacklog) this.#stream.end();
+  }
+
+  #fail(error: StatusError): void {
+    this.#stream.write(`${JSON.stringify({ type: 'ERROR', object: error.body() })}\n`);
+    this.#stream.end();
+  }
+}
+
+interface VersionedObject {
+  readonly object: JsonObject;
+}
+
+/** What left a selector is shown as it was, at the version at which it left. */
+function asOf(before: StoredObject, last: StoredObject): VersionedObject {
+  const metadata = {
+    ...(before.object.metadata as JsonObject),
+    resourceVersion: String(last.version),
+  };
+  return { object: { ...before.object, metadata } };
+}

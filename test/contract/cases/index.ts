@@ -1,0 +1,19 @@
+import type { ContractCase } from '../driver/index.ts';
+import { applies } from './applies.ts';
+import { creates } from './creates.ts';
+import { deletes } from './deletes.ts';
+import { lists } from './lists.ts';
+import { updates } from './updates.ts';
+import { validations } from './validations.ts';
+import { watches } from './watches.ts';
+
+/** All cases, by what they are about. */
+export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = {
+  creates,
+  updates,
+  applies,
+  deletes,
+  lists,
+  watches,
+  validations,
+};

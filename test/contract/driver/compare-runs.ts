@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { isJsonObject, type Json } from '../../../src/util/json.ts';
+import type { StepRecord } from './run-case.ts';
+
+/** @throws AssertionError when two servers answered differently, beyond what a case says. */
+export function assertSameRuns(mine: readonly StepRecord[], theirs: readonly StepRecord[]): void {
+  assert.equal(mine.length, theirs.length);
+  for (const [index, record] of mine.entries()) {
+    const other = theirs[index];
+    assert.ok(other !== undefined);
+    const { differs = {}, step } = record;
+    if (Object.hasOwn(differs, '')) continue;
+    const [a, b] = [without(record, differs), without(other, differs)];
+    assert.deepEqual(a, b, `${step}\n${differenceText(a, b)}`);
+  }
+}
+
+function without(record: StepRecord, differs: Readonly<Record<string, string>>): Json {
+  let body = record.body;
+  for (const path of Object.keys(differs)) body = withoutPath(body, path.split('.'));
+  const { status, warning } = record;
+  return { status, body, ...(warning === undefined ? {} : { warning }) };
+}
+
+function withoutPath(value: Json, [name = '', ...rest]: readonly string[]): Json {
+  if (!isJsonObject(value) || !Object.hasOwn(value, name)) return value;
+  const { [name]: field = null, ...others } = value;
+  return rest.length === 0 ? others : { ...others, [name]: withoutPath(field, rest) };
+}
+
+/** The smallest places that differ, one a line. */
+function differenceText(a: Json | undefined, b: Json | undefined, path = ''): string {
+  if (isJsonObject(a) && isJsonObject(b)) {
+    const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+    return [...names].map((name) => differenceText(a[name], b[name], `${path}.${name}`)).join('');
+  }
+  if (Array.isArray(a) && Array.isArray(b) && a.length === b.length)
+    return a.map((item, index) => differenceText(item, b[index], `${path}[${index}]`)).join('');
+  if (JSON.stringify(a) === JSON.stringify(b)) return '';
+  return `  ${path}\n    sandbox: ${JSON.stringify(a)}\n    server:  ${JSON.stringify(b)}\n`;
+}

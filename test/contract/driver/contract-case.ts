@@ -1,0 +1,48 @@
+import type { Json } from '../../../src/util/json.ts';
+
+/**
+ * One thing that every server must do, as requests and what they answer. Texts may hold `$(name)`:
+ * `ns` is a namespace of the case's own, `group` the group of the suite's CRDs, others were saved by
+ * earlier steps.
+ */
+export interface ContractCase {
+  /** What holds, as a sentence. */
+  readonly name: string;
+  readonly steps: readonly ContractStep[];
+}
+
+export type ContractStep = RequestStep | WatchStep;
+
+export interface RequestStep {
+  readonly method: string;
+  readonly path: string;
+  /** An object is sent as JSON, a text as it is. */
+  readonly body?: Json;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly expect: Expectation;
+  /** Names for parts of the answer: `{ rv: 'metadata.resourceVersion' }`. */
+  readonly save?: Readonly<Record<string, string>>;
+}
+
+export interface Expectation {
+  readonly status: number;
+  /** Part of the body. Null = the field is null or absent. */
+  readonly body?: Json;
+  /** Matches the message of a Status. */
+  readonly message?: RegExp;
+  /** Parts of the answer that differ between the servers, and why. Dotted paths; empty = the whole body. */
+  readonly differs?: Readonly<Record<string, string>>;
+}
+
+/** Opens a watch, runs steps, reads so many events, closes it. */
+export interface WatchStep {
+  readonly watch: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly during?: readonly RequestStep[];
+  /** The number of events to read; `all` = until the server ends the watch. */
+  readonly events: number | 'all';
+  /** Parts of the events, in order. */
+  readonly expect: readonly Json[];
+  /** @default 200 */
+  readonly status?: number;
+}

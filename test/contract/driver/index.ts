@@ -1,0 +1,3 @@
+export { assertSameRuns } from './compare-runs.ts';
+export type { ContractCase, ContractStep, Expectation, RequestStep } from './contract-case.ts';
+export { runCase, type StepRecord } from './run-case.ts';

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { isJsonObject, type Json } from '../../../src/util/json.ts';
+import type { Backend } from '../../support/backends/index.ts';
+import type { ContractCase, ContractStep, RequestStep, WatchStep } from './contract-case.ts';
+import { Normaliser } from './normaliser.ts';
+
+/** What a server answered to one step, without what no two servers have in common. */
+export interface StepRecord {
+  readonly step: string;
+  readonly status: number;
+  readonly body: Json;
+  readonly warning?: string;
+  readonly differs?: Readonly<Record<string, string>>;
+}
+
+export interface CaseRun {
+  readonly backend: Backend;
+  readonly contractCase: ContractCase;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** Runs a case and returns all answers. @throws AssertionError where an answer is not as expected */
+export async function runCase({ backend, contractCase, variables }: CaseRun) {
+  const run = new RunningCase(backend, variables);
+  for (const step of contractCase.steps) await run.step(step);
+  return run.records;
+}
+
+class RunningCase {
+  readonly records: StepRecord[] = [];
+  readonly #backend: Backend;
+  readonly #variables: Map<string, string>;
+  readonly #normaliser = new Normaliser();
+
+  constructor(backend: Backend, variables: Readonly<Record<string, string>>) {
+    this.#backend = backend;
+    this.#variables = new Map(Object.entries(variables));
+  }
+
+  async step(step: ContractStep): Promise<void> {
+    await ('watch' in step ? this.#watch(step) : this.#request(step));
+  }
+
+  async #request(step: RequestStep): Promise<void> {
+    const { method, expect, save = {} } = step;
+    const path = this.#fill(step.path);
+    const answer = await this.#backend.request({
+      method,
+      path,
+      headers: this.#headers(step),
+      ...(step.body === undefined ? {} : { body: this.#bodyText(step.body) }),
+    });
+    const body = parseBody(answer.text);
+    const told = `${method} ${path} -> ${answer.status} ${answer.text.slice(0, 3000)}`;
+    assert.equal(answer.status, expect.status, told);
+    if (expect.body !== undefined) assertPart(body, this.#fillJson(expect.body), told);
+    if (expect.message !== undefined) {
+      const message = isJsonObject(body) ? String(body.message) : '';
+      assert.match(message, expect.message, told);
+    }
+    for (const [name, at] of Object.entries(save)) {
+      const value = at.split('.').reduce(childOf, body);
+      assert.ok(typeof value === 'string' || typeof value === 'number', `${told}: no ${at}`);
+      this.#variables.set(name, String(value));
+    }
+    const { warning } = answer.headers;
+    this.records.push({
+      step: `${method} ${step.path}`,
+      status: answer.status,
+      body: this.#normaliser.normalise(body),
+      ...(warning === undefined ? {} : { warning }),
+      ...(expect.differs === undefined ? {} : { differs: expect.differs }),
+    });
+  }
+
+  async #watch(step: WatchStep): Promise<void> {
+    const path = this.#fill(step.watch);
+    const watch = await this.#backend.watch(path, this.#headers(step));
+    try {
+      assert.equal(watch.status, step.status ?? 200, path);
+      for (const during of step.during ?? []) await this.#request(during);
+      const events: Json[] = [];
+      while (step.events === 'all' || events.length < step.events) {
+        const next = await watch.events.next();
+        if (next.done === true) break;
+        events.push(next.value as Json);
+      }
+      assertPart(events, this.#fillJson(step.expect), `${path} -> ${JSON.stringify(events)}`);
+      const body = this.#normaliser.normalise(events);
+      this.records.push({ step: `WATCH ${step.watch}`, status: watch.status, body });
+    } finally {
+      await watch.close();
+    }
+  }
+
+  #headers({ headers = {} }: ContractStep): Record<string, string> {
+    return {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'user-agent': 'contract/1.0',
+      ...headers,
+    };
+  }
+
+  #bodyText(body: Json): string {
+    return this.#fill(typeof body === 'string' ? body : JSON.stringify(body));
+  }
+
+  #fill(text: string): string {
+    return text.replaceAll(/\$\((\w+)\)/g, (_, name: string) => {
+      const value = this.#variables.get(name);
+      if (value === undefined) throw new Error(`Nothing was saved as "${name}"`);
+      return value;
+    });
+  }
+
+  #fillJson(value: Json): Json {
+    return JSON.parse(this.#fill(JSON.stringify(value)));
+  }
+}
+
+function childOf(value: unknown, step: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined;
+}
+
+function parseBody(text: string): Json {
+  if (text === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Some answers are plain text.
+    return text;
+  }
+}
+
+/** Is everything that is expected there? Lists must have the same length. */
+function assertPart(actual: Json | undefined, expected: Json, told: string): void {
+  if (Array.isArray(expected)) {
+    assert.ok(Array.isArray(actual) && actual.length === expected.length, told);
+    for (const [index, item] of expected.entries()) assertPart(actual[index], item, told);
+  } else if (isJsonObject(expected)) {
+    assert.ok(isJsonObject(actual), told);
+    for (const [name, field = null] of Object.entries(expected))
+      assertPart(actual[name], field, `${name}: ${told}`);
+  } else if (expected === null) assert.ok(actual === null || actual === undefined, told);
+  else assert.deepEqual(actual, expected, told);
+}

@@ -1,0 +1,57 @@
+import { parseYaml } from '../../../src/definition/index.ts';
+import { createSandbox, type Sandbox } from '../../../src/sandbox/index.ts';
+import { type Clock, createSystemClock } from '../../../src/util/clock.ts';
+import { createSystemRandom, type Random } from '../../../src/util/random.ts';
+import { type Backend, parseLines } from './backend.ts';
+import { sandboxSchemas } from './sandbox-schemas.ts';
+
+export interface SandboxBackendOptions {
+  /** @default the system's */
+  readonly clock?: Clock;
+  /** @default the system's */
+  readonly random?: Random;
+}
+
+/** A sandbox for tests; its own failures fail the test that sees them. */
+export function createTestSandbox(options: SandboxBackendOptions = {}): Sandbox {
+  const { clock = createSystemClock(), random = createSystemRandom() } = options;
+  return createSandbox({
+    clock,
+    random,
+    schemas: sandboxSchemas(),
+    kubernetesVersion: 'v1.36.3',
+    parseYaml,
+    onFailure(error) {
+      process.stderr.write(`The sandbox failed: ${error instanceof Error ? error.stack : error}\n`);
+    },
+  });
+}
+
+/** The sandbox in this process, without HTTP. */
+export function sandboxBackend(sandbox: Sandbox = createTestSandbox()): Backend {
+  return {
+    name: 'sandbox',
+    async request({ method, path, body = '', headers = {} }) {
+      const answer = sandbox.handle({ method, path, headers, body });
+      if (typeof answer.body !== 'string') throw new Error(`Expected no stream at ${path}`);
+      return { status: answer.status, headers: answer.headers, text: answer.body };
+    },
+    async watch(path, headers = {}) {
+      const answer = sandbox.handle({ method: 'GET', path, headers, body: '' });
+      const stream = typeof answer.body === 'string' ? only(answer.body) : answer.body;
+      const lines = stream[Symbol.asyncIterator]();
+      const events = parseLines({ [Symbol.asyncIterator]: () => lines });
+      return {
+        status: answer.status,
+        events,
+        async close() {
+          await lines.return?.();
+        },
+      };
+    },
+  };
+}
+
+async function* only(text: string): AsyncGenerator<string> {
+  yield `${text}\n`;
+}
