@@ -1,5 +1,5 @@
 // `npm run bench:isolation`: what a failing and a hot definition cost the good ones beside them.
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { isolationPage } from './results-page.ts';
@@ -15,7 +15,7 @@ const usage = `npm run bench:isolation -- [options]
   --hot N         resources of the hot definition (default 1000)
   --failing N     resources of the failing definition (default 100)
   --only WHICH    with or without the bad ones only
-  --raw FILE      writes all that was measured as JSON
+  --raw FILE      adds all that was measured to a JSON file; its earlier runs count too
   --write         writes bench/RESULTS-isolation.md
 `;
 
@@ -38,7 +38,7 @@ if (values.help) console.log(usage);
 else await bench();
 
 async function bench(): Promise<void> {
-  const results: RunResult[] = [];
+  const results: RunResult[] = earlierResults();
   for (let repetition = 0; repetition < Number(values.reps); repetition++) {
     for (const withBad of [false, true]) {
       if (values.only !== undefined && values.only !== (withBad ? 'with' : 'without')) continue;
@@ -53,6 +53,12 @@ async function bench(): Promise<void> {
   if (!values.write) return;
   const page = isolationPage({ arguments: process.argv.slice(2), table, date: new Date() });
   writeFileSync(fileURLToPath(new URL('../RESULTS-isolation.md', import.meta.url)), page);
+}
+
+/** Of the same file: a series may be measured in several goes. */
+function earlierResults(): RunResult[] {
+  if (values.raw === undefined || !existsSync(values.raw)) return [];
+  return JSON.parse(readFileSync(values.raw, 'utf8'));
 }
 
 function runOptions(withBad: boolean): RunOptions {
