@@ -29,7 +29,7 @@ describe('cli/heap-settings', () => {
         ...['/bin/node', '--cpu-prof', '--max-semi-space-size=4'],
         ...['/app/homeostat.mjs', 'run', '--http', 'off'],
       ],
-      { HOME: '/home', MALLOC_ARENA_MAX: '2' },
+      { HOME: '/home', MALLOC_ARENA_MAX: '1' },
     ]);
   });
 

@@ -5,7 +5,7 @@
 const semiSpace = '--max-semi-space-size';
 const semiSpaceMiB = 4;
 
-/** Each thread of glibc has a heap of its own, which it does not give back: 10 MiB. */
+/** With glibc each thread has a heap of its own, which it does not give back: 12 MiB. */
 const arenas = 'MALLOC_ARENA_MAX';
 
 /** What of Node's `process` the restart takes. */
@@ -27,7 +27,7 @@ export function restartWithHeapSettings(self: RestartableProcess): void {
   try {
     self.execve?.(execPath, [execPath, ...flags, ...rest], {
       ...env,
-      [arenas]: env[arenas] ?? '2',
+      [arenas]: env[arenas] ?? '1',
     });
   } catch {
     // Under Node's permission model no program may be started: ours goes on with more memory.
