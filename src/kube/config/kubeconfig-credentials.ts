@@ -1,15 +1,36 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import type { Cluster, User } from '@kubernetes/client-node/dist/config_types.js';
-import type { Credentials, CredentialsSource } from './cluster-config.ts';
+import type { ClusterConfig, Credentials, CredentialsSource } from './cluster-config.ts';
 import { KubeConfigError } from './kube-config-error.ts';
-import { type KubeconfigView, readKubeconfig } from './kubeconfig-files.ts';
+import {
+  type KubeconfigFilesOptions,
+  type KubeconfigView,
+  readKubeconfig,
+} from './kubeconfig-files.ts';
+
+/**
+ * How to reach the cluster of a context, see `loadKubeConfig`.
+ * @throws KubeConfigError
+ */
+export async function loadKubeconfigFiles(options: KubeconfigFilesOptions): Promise<ClusterConfig> {
+  const view = await readKubeconfig(options);
+  const { cluster, namespace } = view;
+  return {
+    server: cluster.server,
+    namespace,
+    credentials: new KubeconfigCredentials(options.paths, view),
+    skipsTlsVerify: cluster.skipTLSVerify ?? false,
+    ...(cluster.tlsServerName ? { tlsServerName: cluster.tlsServerName } : {}),
+    ...(cluster.proxyUrl ? { proxyUrl: cluster.proxyUrl } : {}),
+  };
+}
 
 /**
  * Credentials of a context. The files are read again at each load, so that rotated tokens and certificates
  * are seen; what a plugin or an OIDC provider gave is kept until it expires or the server refused it.
  */
-export class KubeconfigCredentials implements CredentialsSource {
+class KubeconfigCredentials implements CredentialsSource {
   readonly #paths: readonly string[];
   #view: KubeconfigView;
 

@@ -30,6 +30,12 @@ const lostImpersonation = /["']?\b(as-groups|as-uid|as-user-extra)["']?\s*:/;
 /** Kubernetes says `tokenFile`, the library reads `token-file` only. */
 const tokenFileKey = /(["']?)\btokenFile\1(?=\s*:)/g;
 
+export interface KubeconfigFilesOptions {
+  readonly paths: readonly string[];
+  /** @default that of the files */
+  readonly context?: string;
+}
+
 /**
  * Reads and merges kubeconfig files, the first to name a thing wins.
  * @throws KubeConfigError
@@ -37,10 +43,7 @@ const tokenFileKey = /(["']?)\btokenFile\1(?=\s*:)/g;
 export async function readKubeconfig({
   paths,
   context,
-}: {
-  readonly paths: readonly string[];
-  readonly context?: string;
-}): Promise<KubeconfigView> {
+}: KubeconfigFilesOptions): Promise<KubeconfigView> {
   const files = await Promise.all(paths.map((path) => readIfThere(path)));
   const found = files.filter((file) => file !== undefined);
   if (found.length === 0)

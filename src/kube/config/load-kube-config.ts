@@ -1,7 +1,5 @@
 import type { ClusterConfig } from './cluster-config.ts';
 import { loadInClusterConfig, type ServiceAddress } from './in-cluster.ts';
-import { KubeconfigCredentials } from './kubeconfig-credentials.ts';
-import { readKubeconfig } from './kubeconfig-files.ts';
 
 export interface LoadKubeConfigOptions {
   /**
@@ -26,14 +24,7 @@ export async function loadKubeConfig(options: LoadKubeConfigOptions = {}): Promi
   const { kubeconfig = [], context } = options;
   const paths = typeof kubeconfig === 'string' ? [kubeconfig] : kubeconfig;
   if (paths.length === 0) return loadInClusterConfig(options);
-  const view = await readKubeconfig({ paths, ...(context === undefined ? {} : { context }) });
-  const { cluster, namespace } = view;
-  return {
-    server: cluster.server,
-    namespace,
-    credentials: new KubeconfigCredentials(paths, view),
-    skipsTlsVerify: cluster.skipTLSVerify ?? false,
-    ...(cluster.tlsServerName ? { tlsServerName: cluster.tlsServerName } : {}),
-    ...(cluster.proxyUrl ? { proxyUrl: cluster.proxyUrl } : {}),
-  };
+  // Only now: a Pod needs neither a YAML parser nor the plugins of others to log in.
+  const { loadKubeconfigFiles } = await import('./kubeconfig-credentials.ts');
+  return loadKubeconfigFiles({ paths, ...(context === undefined ? {} : { context }) });
 }
