@@ -45,6 +45,8 @@ export interface Refusal {
   readonly resource: KubeObject;
   readonly reads: ReadonlyMap<string, ReadResult>;
   readonly problem: Problem;
+  /** Monotonic. */
+  readonly atMs: number;
   /** Until then it is not asked for again. Monotonic. */
   readonly untilMs: number;
 }

@@ -104,9 +104,28 @@ describe('reconcile/pass refusals', () => {
     world.edit(deployment, { status: { readyReplicas: 1 } });
     await world.settle();
     assert.deepEqual(world.cluster.takeWrites(), ['status PodSet/a']);
-    world.edit(deployment, { spec: { ...(deployment.spec as object), replicas: 7 } });
-    await world.settle();
+    const meddle = async (count: number) => {
+      world.edit(deployment, { spec: { ...(deployment.spec as object), replicas: count } });
+      await world.settle();
+      return world.cluster.takeWrites();
+    };
+    await world.clock.advance(5_000);
+    assert.deepEqual(await meddle(7), ['apply Deployment/a']);
+    // But not with each write of somebody who writes all the time.
+    assert.deepEqual(await meddle(8), []);
+    assert.deepEqual(world.passes.at(-1)?.end, {
+      kind: 'failed',
+      afterMs: 5_000,
+      reason: 'ApplyFailed',
+    });
+    await world.clock.advance(5_000);
+    await world.runOne(key);
     assert.deepEqual(world.cluster.takeWrites(), ['apply Deployment/a']);
+    // One that is deleted is made at once.
+    world.cluster.fault = () => undefined;
+    world.remove(deployment);
+    await world.settle();
+    assert.ok(world.cluster.takeWrites().includes('apply Deployment/a'));
   });
 
   test('a right that comes has all that missed it run again, and what was refused for it sent', async () => {

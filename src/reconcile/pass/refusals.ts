@@ -2,13 +2,15 @@ import type { StoredObject } from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { Problem } from '../failure.ts';
 import type { Refusal } from '../resource-state.ts';
-import { isChanged, metadataChanged } from '../wake/object-change.ts';
+import { isChanged, isReplaced, metadataChanged } from '../wake/object-change.ts';
 import type { WantedElement } from './element-result.ts';
 import { readChanged } from './follow-up.ts';
 import type { Pass } from './pass.ts';
 
 /** A timer may fire that much too early; the pass that it starts must not be one in vain. */
 const timerErrorMs = 20;
+/** So often at most a change of the object by others has its intent sent again. */
+const othersGapMs = 5_000;
 
 /**
  * What the server has refused, so that no pass asks again for the same: until the intent, the object, the resource's own metadata or
@@ -25,12 +27,23 @@ export function knownRefusal(
     !isOver(pass, refusal) &&
     refusal.intent.pathHash === intent.pathHash &&
     deepEqual(refusal.intent.manifest, intent.manifest) &&
-    !isChanged({ old: refusal.live, current: live }, []) &&
     isSameResource(pass, refusal) &&
     areSameReads(pass, refusal);
-  if (isSame) return refusal.problem;
-  pass.state.refusals.delete(intent.identity);
-  return undefined;
+  const problem = isSame ? standing(pass, refusal, live) : undefined;
+  if (problem === undefined) pass.state.refusals.delete(intent.identity);
+  return problem;
+}
+
+/** What others do to the object may be the cure, or part of a fight: then it is not asked for with each of their writes. */
+function standing(
+  { context }: Pass,
+  { problem, live: before, atMs }: Refusal,
+  live: StoredObject | undefined,
+): Problem | undefined {
+  const change = { old: before, current: live };
+  if (!isChanged(change, [])) return problem;
+  const againAfterMs = atMs + othersGapMs - context.clock.monotonicMs();
+  return isReplaced(change) || againAfterMs <= 0 ? undefined : { ...problem, againAfterMs };
 }
 
 /** Remembers a refusal that only another input or some time mends. */
@@ -41,13 +54,15 @@ export function noteRefusal(
 ): void {
   const lengthMs = refusedForMs(pass, problem);
   if (lengthMs === undefined) return;
+  const atMs = pass.context.clock.monotonicMs();
   pass.state.refusals.set(intent.identity, {
     intent,
     live,
     problem,
     resource: pass.resource,
     reads: new Map(pass.reads),
-    untilMs: pass.context.clock.monotonicMs() + lengthMs,
+    atMs,
+    untilMs: atMs + lengthMs,
   });
 }
 
