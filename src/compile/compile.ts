@@ -32,6 +32,11 @@ import type { SchemaSource } from './schema-source.ts';
 export interface CompileOptions {
   /** Schemas of children and reads. Kinds that it does not know, all of them without it, are not checked. */
   readonly schemas?: SchemaSource;
+  /**
+   * How long this thread has worked, in ms since whenever: bounds the searches of an evaluation, so that a busy machine makes
+   * no sound expression fail. @default the clock
+   */
+  readonly workedMs?: () => number;
 }
 
 export interface CompileResult {
@@ -50,7 +55,7 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   const { schemas } = options;
   const diagnostics = createDiagnostics(source);
   const types = createKindTypes(definition, schemas);
-  const parts = compileParts({ located, types, parser: createParser(), diagnostics });
+  const parts = compileParts({ located, types, parser: createParser(options), diagnostics });
   const uses = createUsesFinder(parts);
   checkNames(parts, diagnostics);
   checkPaths({ parts, resource: types.resource, diagnostics });
@@ -79,8 +84,9 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   return { plan: Object.freeze(plan), diagnostics: found };
 }
 
-function createParser(): LeafParser {
-  return createLeafParser({ parseYaml, printYaml, isReady });
+function createParser({ workedMs }: CompileOptions): LeafParser {
+  const tools = { parseYaml, printYaml, isReady };
+  return createLeafParser(workedMs === undefined ? tools : { ...tools, workedMs });
 }
 
 function isReady(object: Readonly<Record<string, unknown>>): boolean {

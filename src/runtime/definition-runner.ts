@@ -14,6 +14,7 @@ import { installCrd, whenCrdLost } from './crd-installer.ts';
 import { DefinitionMetrics } from './definition-metrics.ts';
 import type { DefinitionState, DefinitionView } from './definition-view.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
+import { workedMs } from './worked-ms.ts';
 
 export interface DefinitionRunnerOptions {
   readonly located: LocatedDefinition;
@@ -123,7 +124,7 @@ export class DefinitionRunner {
     const { located, cluster, clock } = this.#options;
     const { definition } = located;
     const schemas = await fetchSchemas(definition, cluster, signal);
-    const { plan, diagnostics } = compile(located, { schemas });
+    const { plan, diagnostics } = compile(located, { schemas, workedMs });
     if (plan === undefined) return this.#refuse('The server has other schemas', diagnostics);
     const installed = await installCrd({ definition, cluster, clock }, signal);
     if (installed.kind === 'refused') return this.#refuse(installed.message, []);

@@ -17,10 +17,20 @@ export interface EvaluationBudget {
   spendSearchTime(ms: number): void;
 }
 
-/** Creates a budget with the limits of {@link limits}, and with the engine for regular expressions, which JSONata takes by the same way. */
-export function createEvaluationBudget(regexEngine: RegExpConstructor): EvaluationBudget {
+/** How long this thread has worked, in ms since whenever. Where the processor was with others, nothing was worked. */
+export type WorkedMs = () => number;
+
+/**
+ * Creates a budget with the limits of {@link limits}, and with the engine for regular expressions, which JSONata takes by the same way.
+ * Searches are measured by the clock, since that is cheap; `workedMs` is asked at the first one, and when the clock says that the time is over.
+ */
+export function createEvaluationBudget(
+  regexEngine: RegExpConstructor,
+  workedMs: WorkedMs,
+): EvaluationBudget {
   let stepsLeft = 0;
   let searchMsLeft = 0;
+  let workedBeforeMs: number | undefined;
   return {
     get timeout() {
       stepsLeft -= 1;
@@ -32,10 +42,14 @@ export function createEvaluationBudget(regexEngine: RegExpConstructor): Evaluati
     start() {
       stepsLeft = limits.steps;
       searchMsLeft = limits.searchMs;
+      workedBeforeMs = undefined;
     },
     spendSearchTime(ms) {
       searchMsLeft -= ms;
-      if (searchMsLeft < 0) stepsLeft = 0;
+      workedBeforeMs ??= workedMs() - ms;
+      if (searchMsLeft >= 0) return;
+      searchMsLeft = limits.searchMs - (workedMs() - workedBeforeMs);
+      if (searchMsLeft <= 0) stepsLeft = 0;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { invariant } from '../../util/invariant.ts';
 import { checkTree } from './check-tree.ts';
-import { createEvaluationBudget } from './evaluation-budget.ts';
+import { createEvaluationBudget, type WorkedMs } from './evaluation-budget.ts';
 import { evaluationError } from './evaluation-error.ts';
 import { type FastExpression, handOver } from './fast-operators.ts';
 import { compileFast, plainPathOf } from './fast-path.ts';
@@ -38,9 +38,9 @@ export interface JsonataCompiler {
 type Evaluate = CompiledExpression['evaluate'];
 
 /** Creates a compiler with a budget, a regular expression engine and a store of its own. */
-export function createJsonataCompiler(tools: FunctionTools): JsonataCompiler {
+export function createJsonataCompiler(tools: FunctionTools, workedMs: WorkedMs): JsonataCompiler {
   const regexEngine = createRegexEngine((ms) => budget.spendSearchTime(ms));
-  const budget = createEvaluationBudget(regexEngine.constructor_);
+  const budget = createEvaluationBudget(regexEngine.constructor_, workedMs);
   const evaluator = createJsonataEvaluator(tools, budget);
   const known = new Map<string, Compilation>();
 

@@ -1,3 +1,4 @@
+import type { WorkedMs } from './evaluation-budget.ts';
 import type { FunctionTools } from './functions.ts';
 import { createJsonataCompiler, type JsonataCompiler } from './jsonata-compiler.ts';
 import type { Expression, Leaf, LeafParser, LeafProblem, ParsedLeaf, Reference } from './leaf.ts';
@@ -5,14 +6,18 @@ import { type ExpressionPart, splitLeaf } from './leaf-text.ts';
 import { parseTemplate } from './template/template-parser.ts';
 
 /** What the functions `$parseYaml`, `$yaml` and `$isReady` are made of; they belong to other rooms. */
-export type LeafParserOptions = FunctionTools;
+export interface LeafParserOptions extends FunctionTools {
+  /** Measures how long an expression searches, so that a busy machine makes no sound expression fail. @default the clock */
+  readonly workedMs?: WorkedMs;
+}
 
 /**
  * Creates a parser of string leaves. Equal texts give the same leaf, so a compile makes one parser and keeps it no longer than its plan.
  * Evaluations of all its expressions may run at once.
  */
 export function createLeafParser(options: LeafParserOptions): LeafParser {
-  const compiler = createJsonataCompiler(options);
+  const { workedMs = () => performance.now() } = options;
+  const compiler = createJsonataCompiler(options, workedMs);
   const known = new Map<string, ParsedLeaf>();
   return {
     parse(text) {

@@ -4,12 +4,14 @@ import {
   type Expression,
   type Leaf,
   type LeafParser,
+  type LeafParserOptions,
   type Scope,
 } from './index.ts';
 
 /** A parser whose YAML is JSON, and for which everything with `ready: true` is ready. */
-export function createTestParser(): LeafParser {
+export function createTestParser(more: Pick<LeafParserOptions, 'workedMs'> = {}): LeafParser {
   return createLeafParser({
+    ...more,
     parseYaml: (text) => JSON.parse(text) as unknown,
     printYaml: (value) => `yaml:${JSON.stringify(value)}`,
     isReady: (object) => object.ready === true,
