@@ -2,6 +2,7 @@ import type { Clock } from '../util/clock.ts';
 import type { Json } from '../util/json.ts';
 import type { Random } from '../util/random.ts';
 import { handleRequest } from './api/index.ts';
+import { GarbageCollector, NamespaceController } from './controllers/index.ts';
 import { CrdController, crdRules } from './crd/index.ts';
 import { OpenApiDocuments } from './discovery/index.ts';
 import {
@@ -26,6 +27,8 @@ export interface SandboxOptions {
   readonly parseYaml?: (text: string) => Json;
   /** The path before all paths, as clients see it: `/secret`. @default '' */
   readonly basePath?: string;
+  /** Collects garbage and empties namespaces. Without it the sandbox is an API server alone. @default true */
+  readonly controllers?: boolean;
   /** Events kept for watches. @default 10_000 */
   readonly historyLength?: number;
   /** Told of failures that are our own bugs; the client gets a 500. */
@@ -44,17 +47,36 @@ const systemNamespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-sys
 
 /** Creates a sandbox with the namespaces that every cluster has, and nothing else. */
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const { clock, schemas, onFailure, kubernetesVersion, basePath = '' } = options;
+  const {
+    clock,
+    schemas,
+    onFailure,
+    kubernetesVersion,
+    basePath = '',
+    controllers = true,
+  } = options;
   const now = () => new Date(clock.nowMs()).toISOString().replace(/\.\d+Z$/, 'Z');
   const rest = createRestContext(options, now);
   const { components, droppedZeros } = schemas;
   const objectMeta = new GoTypeBuilder(components, droppedZeros).component(objectMetaComponent);
-  const stopCrds = new CrdController({ context: rest, components, objectMeta }).start();
+  const stops = [
+    new CrdController({ context: rest, components, objectMeta }).start(),
+    ...(controllers ? startControllers(rest) : []),
+  ];
   for (const name of systemNamespaces) createNamespace(rest, name);
   const openApi = new OpenApiDocuments(components);
   const version = versionDocument(kubernetesVersion);
   const context = { rest, clock, openApi, version, basePath, onFailure };
-  return { handle: (request) => handleRequest(context, request), stop: stopCrds };
+  return {
+    handle: (request) => handleRequest(context, request),
+    stop() {
+      for (const stop of stops.splice(0)) stop();
+    },
+  };
+}
+
+function startControllers(rest: RestContext): readonly (() => void)[] {
+  return [new NamespaceController(rest).start(), new GarbageCollector(rest).start()];
 }
 
 function createRestContext(options: SandboxOptions, now: () => string): RestContext {

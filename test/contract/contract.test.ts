@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Backend, sandboxBackend, serverBackend } from '../support/backends/index.ts';
+import {
+  type Backend,
+  createTestSandbox,
+  sandboxBackend,
+  serverBackend,
+} from '../support/backends/index.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { contractCases } from './cases/index.ts';
 import { suiteCrds, suiteGroup } from './cases/suite-crds.ts';
@@ -10,7 +15,7 @@ import { assertSameRuns, runCase } from './driver/index.ts';
 const shared = useControlPlane({ controllerManager: false });
 
 describe('contract', { skip: shared.skip }, () => {
-  const sandbox = sandboxBackend();
+  const sandbox = sandboxBackend(createTestSandbox({ controllers: false }));
   let server: ReturnType<typeof serverBackend>;
 
   before(async () => {

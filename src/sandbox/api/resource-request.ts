@@ -8,15 +8,18 @@ import {
   deleteObject,
   deleteStored,
   getObject,
+  getScale,
   listObjects,
   mediaType,
   patchObject,
+  patchScale,
   type RestAnswer,
   type RestContext,
   readDeleteOptions,
   readListOptions,
   type Target,
   updateObject,
+  updateScale,
 } from '../rest/index.ts';
 import { methodNotAllowed, notModelled, unknownPath } from '../status/index.ts';
 import { watchObjects } from '../watch/index.ts';
@@ -64,8 +67,8 @@ function subresourceOf(kind: Target['kind'], subresource: string): Subresource {
       if (kind.hasStatus) return 'status';
       throw unknownPath();
     case 'scale':
-      if (kind.scale === undefined) throw unknownPath();
-      throw notModelled('the scale subresource');
+      if (kind.scale !== undefined) return 'scale';
+      throw unknownPath();
     default:
       if (kind.isCustom) throw unknownPath();
       throw notModelled(`the subresource "${subresource}" of ${kind.names.plural}`);
@@ -90,6 +93,7 @@ function callCollection(call: Call): ApiAnswer {
 
 function callObject(call: Call): ApiAnswer {
   const { request, rest, target, query } = call;
+  if (target.subresource === 'scale') return callScale(call);
   switch (request.method) {
     case 'GET':
     case 'HEAD': {
@@ -103,6 +107,21 @@ function callObject(call: Call): ApiAnswer {
     case 'DELETE':
       if (target.subresource !== '') throw methodNotAllowed();
       return shown(call, deleteObject(rest, target, readDeleteOptions(request.body, query)));
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+function callScale(call: Call): ApiAnswer {
+  const { request, rest, target } = call;
+  switch (request.method) {
+    case 'GET':
+    case 'HEAD':
+      return shown(call, getScale(rest, target));
+    case 'PUT':
+      return shown(call, updateScale(rest, target, writeRequest(call, 'UpdateOptions')));
+    case 'PATCH':
+      return shown(call, patchScale(rest, target, writeRequest(call, 'PatchOptions')));
     default:
       throw methodNotAllowed();
   }

@@ -5,6 +5,8 @@ export { type ListOptions, readListOptions } from './list-options.ts';
 export { patchObject } from './patch-object.ts';
 export { mediaType } from './read-body.ts';
 export { getObject, type ListPage, listObjects } from './read-objects.ts';
+export { replaceObject } from './replace-object.ts';
 export type { RestAnswer, RestContext, Target } from './rest-context.ts';
+export { getScale, patchScale, updateScale } from './scale.ts';
 export { updateObject } from './update-object.ts';
 export { inVersion } from './versions.ts';

@@ -1,8 +1,11 @@
 import type { ContractCase } from '../driver/index.ts';
 import { applies } from './applies.ts';
+import { crdCases } from './crds.ts';
 import { creates } from './creates.ts';
 import { deletes } from './deletes.ts';
+import { discoveries } from './discoveries.ts';
 import { lists } from './lists.ts';
+import { malformed } from './malformed.ts';
 import { updates } from './updates.ts';
 import { validations } from './validations.ts';
 import { watches } from './watches.ts';
@@ -16,4 +19,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   lists,
   watches,
   validations,
+  crds: crdCases,
+  discoveries,
+  malformed,
 };

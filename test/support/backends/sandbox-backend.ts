@@ -10,14 +10,21 @@ export interface SandboxBackendOptions {
   readonly clock?: Clock;
   /** @default the system's */
   readonly random?: Random;
+  /** @default true */
+  readonly controllers?: boolean;
 }
 
 /** A sandbox for tests; its own failures fail the test that sees them. */
 export function createTestSandbox(options: SandboxBackendOptions = {}): Sandbox {
-  const { clock = createSystemClock(), random = createSystemRandom() } = options;
+  const {
+    clock = createSystemClock(),
+    random = createSystemRandom(),
+    controllers = true,
+  } = options;
   return createSandbox({
     clock,
     random,
+    controllers,
     schemas: sandboxSchemas(),
     kubernetesVersion: 'v1.36.3',
     parseYaml,

@@ -1,0 +1,2 @@
+export { GarbageCollector } from './garbage-collector.ts';
+export { NamespaceController } from './namespace-controller.ts';

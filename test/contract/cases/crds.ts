@@ -1,0 +1,215 @@
+import type { Json, JsonObject } from '../../../src/util/json.ts';
+import type { ContractCase } from '../driver/index.ts';
+import { get, merge, post, remove } from './requests.ts';
+
+const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+interface CrdOptions {
+  readonly group?: string;
+  readonly name?: string;
+  readonly scope?: string;
+  readonly names?: JsonObject;
+  readonly versions?: Json;
+  readonly schema?: Json;
+  readonly more?: JsonObject;
+}
+
+/** A CRD of a group of the case's own, so that cases do not meet. */
+function crd(options: CrdOptions = {}): JsonObject {
+  const { group = '$(ns).io', scope = 'Namespaced', more = {} } = options;
+  const { name = `gadgets.${group}`, schema = { type: 'object' } } = options;
+  const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name },
+    spec: {
+      group,
+      scope,
+      names: { plural: 'gadgets', kind: 'Gadget', ...options.names },
+      versions: options.versions ?? [version],
+      ...more,
+    },
+  };
+}
+
+function refused(name: string, options: CrdOptions): ContractCase {
+  return {
+    name: `a CRD with ${name} is refused`,
+    steps: [post(crds, crd(options), { status: 422 })],
+  };
+}
+
+function refusedSchema(name: string, properties: JsonObject): ContractCase {
+  return refused(name, { schema: { type: 'object', properties } });
+}
+
+const schema = { openAPIV3Schema: { type: 'object' } };
+const map = { type: 'array', 'x-kubernetes-list-type': 'map' };
+
+export const crdCases: readonly ContractCase[] = [
+  {
+    name: 'a CRD is stored with its names and strategy filled in',
+    steps: [
+      post(crds, crd(), {
+        status: 201,
+        body: {
+          metadata: { generation: 1 },
+          spec: {
+            names: { singular: 'gadget', listKind: 'GadgetList' },
+            conversion: { strategy: 'None' },
+          },
+          status: { storedVersions: ['v1'], acceptedNames: { kind: '', plural: '' } },
+        },
+      }),
+    ],
+  },
+  refused('a name that does not fit', { name: 'other.$(ns).io' }),
+  refused('a group without a dot', { group: 'demo', name: 'gadgets.demo' }),
+  refused('another scope', { scope: 'Galaxy' }),
+  refused('no scope', { scope: '' }),
+  refused('a plural in capitals', { names: { plural: 'Gadgets' }, name: 'Gadgets.$(ns).io' }),
+  refused('no versions', { versions: [] }),
+  refused('no stored version', {
+    versions: [{ name: 'v1', served: true, storage: false, schema }],
+  }),
+  refused('two stored versions', {
+    versions: [
+      { name: 'v1', served: true, storage: true, schema },
+      { name: 'v2', served: true, storage: true, schema },
+    ],
+  }),
+  refused('a version twice', {
+    versions: [
+      { name: 'v1', served: true, storage: true, schema },
+      { name: 'v1', served: true, storage: false, schema },
+    ],
+  }),
+  refused('no schema', { versions: [{ name: 'v1', served: true, storage: true }] }),
+  refused('a schema that is a text', { schema: { type: 'string' } }),
+  refused('a schema without a type', { schema: {} }),
+  refused('the same kind for a list', { names: { listKind: 'Gadget' } }),
+  refused('an unknown strategy', { more: { conversion: { strategy: 'Magic' } } }),
+  refusedSchema('a field without a type', { a: { description: 'x' } }),
+  refusedSchema('an unknown type', { a: { type: 'text' } }),
+  refusedSchema('a list without items', { a: { type: 'array' } }),
+  refusedSchema('a list map without keys', { a: { ...map, items: { type: 'object' } } }),
+  refusedSchema('a list map whose key is no field', {
+    a: { ...map, 'x-kubernetes-list-map-keys': ['k'], items: { type: 'object' } },
+  }),
+  refusedSchema('a list map whose key may be missing', {
+    a: {
+      ...map,
+      'x-kubernetes-list-map-keys': ['k'],
+      items: { type: 'object', properties: { k: { type: 'string' } } },
+    },
+  }),
+  refusedSchema('unique items', {
+    a: { type: 'array', uniqueItems: true, items: { type: 'string' } },
+  }),
+  refusedSchema('no additional properties', { a: { type: 'object', additionalProperties: false } }),
+  refusedSchema('properties and additional ones', {
+    a: {
+      type: 'object',
+      properties: { b: { type: 'string' } },
+      additionalProperties: { type: 'string' },
+    },
+  }),
+  {
+    name: 'group, scope and kind stay, versions in storage too',
+    steps: [
+      post(crds, crd(), { status: 201 }),
+      merge(`${crds}/gadgets.$(ns).io`, { spec: { scope: 'Cluster' } }, { status: 422 }),
+      merge(
+        `${crds}/gadgets.$(ns).io`,
+        { spec: { versions: [{ name: 'v2', served: true, storage: true, schema }] } },
+        { status: 422 },
+      ),
+      merge(
+        `${crds}/gadgets.$(ns).io`,
+        { metadata: { labels: { a: 'b' } } },
+        {
+          status: 200,
+          body: { metadata: { generation: 1 } },
+          differs: {
+            status: 'the controller may be slower than the request',
+            'metadata.managedFields': 'the same',
+            'metadata.resourceVersion': 'the same',
+          },
+        },
+      ),
+      remove(`${crds}/none.$(ns).io`, undefined, { status: 404 }),
+    ],
+  },
+  {
+    name: 'the CRDs of the suite are established, with their names accepted',
+    steps: [
+      get(`${crds}/globes.$(group)`, {
+        status: 200,
+        body: {
+          status: {
+            acceptedNames: { kind: 'Globe', plural: 'globes' },
+            conditions: [
+              { type: 'NamesAccepted', status: 'True' },
+              { type: 'Established', status: 'True' },
+            ],
+          },
+        },
+      }),
+    ],
+  },
+  {
+    name: 'objects of a cluster-scoped kind have no namespace',
+    steps: [
+      post(
+        '/apis/$(group)/v1/globes',
+        {
+          apiVersion: '$(group)/v1',
+          kind: 'Globe',
+          metadata: { name: '$(ns)' },
+          spec: { size: 1 },
+        },
+        { status: 201 },
+      ),
+      post(
+        '/apis/$(group)/v1/globes',
+        { apiVersion: '$(group)/v1', kind: 'Globe', metadata: { name: 'x', namespace: 'default' } },
+        { status: 400 },
+      ),
+      get('/apis/$(group)/v1/globes/$(ns)', { status: 200 }),
+      get('/apis/$(group)/v1/namespaces/$(ns)/globes', { status: 404 }),
+      remove('/apis/$(group)/v1/globes/$(ns)', undefined, { status: 200 }),
+    ],
+  },
+  {
+    name: 'an object is served in all versions and stored in one',
+    steps: [
+      post(
+        '/apis/$(group)/v2/namespaces/$(ns)/olds',
+        { apiVersion: '$(group)/v2', kind: 'Old', metadata: { name: 'x' }, spec: { size: 1 } },
+        { status: 201, body: { apiVersion: '$(group)/v2' } },
+      ),
+      get('/apis/$(group)/v1/namespaces/$(ns)/olds/x', {
+        status: 200,
+        body: {
+          apiVersion: '$(group)/v1',
+          metadata: { managedFields: [{ apiVersion: '$(group)/v2' }] },
+        },
+      }),
+      get('/apis/$(group)/v1/namespaces/$(ns)/olds', {
+        status: 200,
+        body: { items: [{ apiVersion: '$(group)/v1' }] },
+      }),
+      {
+        watch: '/apis/$(group)/v2/namespaces/$(ns)/olds?watch=1',
+        events: 1,
+        expect: [{ type: 'ADDED', object: { apiVersion: '$(group)/v2' } }],
+      },
+      post(
+        '/apis/$(group)/v1/namespaces/$(ns)/olds',
+        { apiVersion: '$(group)/v2', kind: 'Old', metadata: { name: 'y' } },
+        { status: 400 },
+      ),
+    ],
+  },
+];
