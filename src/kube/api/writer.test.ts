@@ -70,7 +70,7 @@ describe('kube/writer', () => {
       {
         method: 'PATCH',
         path: '/api/v1/namespaces/ns/configmaps/a',
-        query: { fieldManager: 'homeostat/podset', force: 'false' },
+        query: { fieldManager: 'homeostat/podset', force: 'false', fieldValidation: 'Ignore' },
         contentType: 'application/apply-patch+yaml',
         body: object(),
         flow,
