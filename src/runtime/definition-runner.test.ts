@@ -13,9 +13,9 @@ import type { RuntimeCluster } from './runtime-cluster.ts';
 /** A cluster that answers the first question of a definition with a failure. */
 class RefusingCluster extends FakeCluster implements RuntimeCluster {
   readonly unreachableForMs = 0;
-  #error: KubeError;
+  #error: Error;
 
-  constructor(error: KubeError) {
+  constructor(error: Error) {
     super([]);
     this.#error = error;
   }
@@ -31,7 +31,7 @@ class RefusingCluster extends FakeCluster implements RuntimeCluster {
   kindChanged(): void {}
 }
 
-function run(error: KubeError) {
+function run(error: Error) {
   const clock = new FakeClock();
   const log: { readonly level: string; readonly msg: string }[] = [];
   const destination = { write: (line: string) => log.push(JSON.parse(line)) };
@@ -79,6 +79,17 @@ describe('runtime/definition-runner', () => {
     stop();
     await ended;
     assert.equal(clock.pending, 0);
+  });
+
+  test('an error that nobody foresaw is told as a bug', async () => {
+    const { log, ended, stop } = run(new TypeError('undefined is not a function'));
+    await settle();
+    assert.deepEqual(
+      log.map(({ level }) => level),
+      ['error'],
+    );
+    stop();
+    await ended;
   });
 
   test('its series are there while it lives, and go with it', async () => {

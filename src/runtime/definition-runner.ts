@@ -8,6 +8,7 @@ import { backoffMs } from '../util/backoff.ts';
 import type { Clock } from '../util/clock.ts';
 import { failureFields } from '../util/failure-fields.ts';
 import { apiVersionOf, type Gvk, gvkKey } from '../util/gvk.ts';
+import { HomeostatError } from '../util/homeostat-error.ts';
 import type { Random } from '../util/random.ts';
 import { fetchSchemas } from './cluster-schemas.ts';
 import { installCrd, whenCrdLost } from './crd-installer.ts';
@@ -114,8 +115,9 @@ export class DefinitionRunner {
   #fail(error: unknown, failures: number): void {
     // Without a server that is well nothing can be said of the definition: it goes on starting.
     if (!isServerTrouble(error)) this.#state = { kind: 'failing', message: messageOf(error) };
-    // The first of a row is worth a look, the others are flow: the state tells what it is.
-    const level = failures === 0 ? 'warn' : 'debug';
+    // The first of a row is worth a look, the others are flow: the state tells what it is. What nobody foresaw is a bug of ours.
+    const firstLevel = error instanceof HomeostatError ? 'warn' : 'error';
+    const level = failures === 0 ? firstLevel : 'debug';
     this.#logger[level](failureFields(error), 'Definition cannot start, will retry');
   }
 
