@@ -37,3 +37,8 @@ export function goQuote(text: string): string {
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
+
+/** How Go prints a group, version and kind: `apps/v1, Kind=Deployment`, `/v1, Kind=Pod`. */
+export function goKind(apiVersion: string, kind: string): string {
+  return `${apiVersion.includes('/') ? '' : '/'}${apiVersion}, Kind=${kind}`;
+}

@@ -21,6 +21,6 @@ export function jsonTextAnswer(
   return { status, headers: { ...jsonHeaders, warning }, body };
 }
 
-export function textAnswer(body: string): ApiAnswer {
-  return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body };
+export function textAnswer(body: string, status = 200): ApiAnswer {
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body };
 }

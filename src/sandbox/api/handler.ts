@@ -14,8 +14,8 @@ import {
   entityTooLarge,
   internalError,
   methodNotAllowed,
+  PageNotFound,
   StatusError,
-  unknownPath,
 } from '../status/index.ts';
 import { jsonAnswer, textAnswer } from './answers.ts';
 import { negotiate } from './negotiation.ts';
@@ -45,6 +45,7 @@ export function handleRequest(context: HandlerContext, request: ApiRequest): Api
     return answerRequest(context, request);
   } catch (error) {
     if (error instanceof StatusError) return jsonAnswer(error.status, error.body());
+    if (error instanceof PageNotFound) return textAnswer(`${error.message}\n`, 404);
     context.onFailure(error);
     const failure = internalError('the sandbox failed to answer');
     return jsonAnswer(failure.status, failure.body());
@@ -76,7 +77,7 @@ function answerRequest(context: HandlerContext, request: ApiRequest): ApiAnswer 
     case 'version':
       return jsonAnswer(200, context.version);
     case 'unknown':
-      throw unknownPath();
+      throw new PageNotFound();
   }
 }
 
@@ -102,11 +103,11 @@ function answerOpenApi({ openApi, rest, basePath }: HandlerContext, document: st
   const kinds = rest.kinds.all();
   if (document === '') return jsonAnswer(200, openApi.index(kinds, basePath));
   const text = openApi.document(kinds, document);
-  if (text === undefined) throw unknownPath();
+  if (text === undefined) throw new PageNotFound();
   return { status: 200, headers: { 'content-type': 'application/json' }, body: text };
 }
 
 function found(document: Json | undefined): ApiAnswer {
-  if (document === undefined) throw unknownPath();
+  if (document === undefined) throw new PageNotFound();
   return jsonAnswer(200, document);
 }

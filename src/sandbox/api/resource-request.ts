@@ -21,7 +21,14 @@ import {
   updateObject,
   updateScale,
 } from '../rest/index.ts';
-import { methodNotAllowed, notModelled, unknownPath } from '../status/index.ts';
+import {
+  methodNotAllowed,
+  methodNotSupported,
+  notFound,
+  notModelled,
+  PageNotFound,
+  unknownPath,
+} from '../status/index.ts';
 import { watchObjects } from '../watch/index.ts';
 import { jsonAnswer, jsonTextAnswer } from './answers.ts';
 import { negotiate, type Shape } from './negotiation.ts';
@@ -52,27 +59,38 @@ export function handleResource(resource: ResourceRequest): ApiAnswer {
 function findTarget({ rest, route }: ResourceRequest): Target {
   const { group, version, plural, namespace, name, subresource } = route;
   const kind = rest.kinds.find(group, version, plural);
-  if (kind === undefined) throw unknownPath();
-  if (namespace !== '' && !kind.names.namespaced) throw unknownPath();
-  // An object of a namespaced kind has its namespace in the path.
-  if (name !== '' && namespace === '' && kind.names.namespaced) throw unknownPath();
-  return { kind, namespace, name, subresource: subresourceOf(kind, subresource) };
+  if (kind === undefined) throw nobodyServes(rest, group, version);
+  const isMisplaced =
+    (namespace !== '' && !kind.names.namespaced) ||
+    // An object of a namespaced kind has its namespace in the path.
+    (name !== '' && namespace === '' && kind.names.namespaced);
+  if (isMisplaced) throw kind.isCustom ? new PageNotFound() : unknownPath();
+  return { kind, namespace, name, subresource: subresourceOf(kind, name, subresource) };
 }
 
-function subresourceOf(kind: Target['kind'], subresource: string): Subresource {
-  switch (subresource) {
-    case '':
-      return '';
-    case 'status':
-      if (kind.hasStatus) return 'status';
-      throw unknownPath();
-    case 'scale':
-      if (kind.scale !== undefined) return 'scale';
-      throw unknownPath();
-    default:
-      if (kind.isCustom) throw unknownPath();
-      throw notModelled(`the subresource "${subresource}" of ${kind.names.plural}`);
-  }
+/** Groups of CRDs are served by another part of the server than built-in ones; it answers in its own way. */
+function nobodyServes(rest: RestContext, group: string, version: string): Error {
+  const isBuiltin = rest.kinds
+    .all()
+    .some(({ names, isCustom }) => !isCustom && names.group === group && names.version === version);
+  return isBuiltin ? unknownPath() : new PageNotFound();
+}
+
+function subresourceOf(kind: Target['kind'], name: string, subresource: string): Subresource {
+  if (subresource === '') return '';
+  if (subresource === 'status' && kind.hasStatus) return 'status';
+  if (subresource === 'scale' && kind.scale !== undefined) return 'scale';
+  if (kind.isCustom) throw notFound(kind.names, name);
+  if (subresource === 'status') throw unknownPath();
+  throw notModelled(`the subresource "${subresource}" of ${kind.names.plural}`);
+}
+
+function unknownMethod({ target, request }: Call): Error {
+  const { kind } = target;
+  if (!kind.isCustom) return methodNotAllowed();
+  const verbs: Record<string, string> = { PUT: 'update', POST: 'create', PATCH: 'patch' };
+  const verb = verbs[request.method] ?? request.method.toLowerCase();
+  return methodNotSupported(kind.names, verb);
 }
 
 function callCollection(call: Call): ApiAnswer {
@@ -82,12 +100,13 @@ function callCollection(call: Call): ApiAnswer {
     case 'HEAD':
       return readFlag(call.query, 'watch') === true ? watch(call) : list(call);
     case 'POST':
-      if (target.kind.names.namespaced && target.namespace === '') throw methodNotAllowed();
+      if (target.kind.names.namespaced && target.namespace === '')
+        throw target.kind.isCustom ? new PageNotFound() : methodNotAllowed();
       return shown(call, createObject(call.rest, target, writeRequest(call, 'CreateOptions')));
     case 'DELETE':
       return deleteCollection(call);
     default:
-      throw methodNotAllowed();
+      throw unknownMethod(call);
   }
 }
 
@@ -105,10 +124,10 @@ function callObject(call: Call): ApiAnswer {
     case 'PATCH':
       return shown(call, patchObject(rest, target, writeRequest(call, 'PatchOptions')));
     case 'DELETE':
-      if (target.subresource !== '') throw methodNotAllowed();
+      if (target.subresource !== '') throw unknownMethod(call);
       return shown(call, deleteObject(rest, target, readDeleteOptions(request.body, query)));
     default:
-      throw methodNotAllowed();
+      throw unknownMethod(call);
   }
 }
 
@@ -123,7 +142,7 @@ function callScale(call: Call): ApiAnswer {
     case 'PATCH':
       return shown(call, patchScale(rest, target, writeRequest(call, 'PatchOptions')));
     default:
-      throw methodNotAllowed();
+      throw unknownMethod(call);
   }
 }
 

@@ -1,8 +1,11 @@
 import type { JsonObject } from '../../util/json.ts';
+import { goKind } from '../go-value.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import { ApplyError } from './apply-error.ts';
 import { checkValue, type TypeProblem } from './check-value.ts';
 import type { FieldType } from './field-type.ts';
+import { FieldsV1Codec } from './fields-v1.ts';
+import { fitSetToType } from './fit-set.ts';
 import { allowedByLastApplied, withLastApplied } from './last-applied.ts';
 import {
   isReset,
@@ -67,13 +70,16 @@ export class FieldManager {
   readonly #kind: string;
   readonly #subresource: string;
   readonly #now: () => string;
+  readonly #codec = new FieldsV1Codec();
+  readonly #fitted = new WeakMap<FieldType, WeakMap<PathSet, PathSet>>();
 
   constructor(options: FieldManagerOptions) {
     const { apiVersion, kind, types, subresource = '', resetFields, now } = options;
     const type = types.get(apiVersion);
     if (type === undefined) throw new Error(`Expected a type for ${apiVersion} ${kind}`);
     const typeOf = (version: string) => types.get(version);
-    this.#context = { apiVersion, type, typeOf, resetFields };
+    const fit = (fitted: FieldType, set: PathSet) => this.#fit(fitted, set);
+    this.#context = { apiVersion, type, typeOf, resetFields, fit };
     this.#kind = kind;
     this.#subresource = subresource;
     this.#now = now;
@@ -85,7 +91,9 @@ export class FieldManager {
     // Where nobody is tracked, tracking was switched off; only an apply starts it again.
     if (managers.size === 0 && live !== undefined) return withManagedFields(next, undefined);
     const owners = this.#updateOwnersIfTyped({ live: live ?? {}, next, manager, managers });
-    return owners === undefined ? withManagedFields(next, undefined) : withOwners(next, owners);
+    return owners === undefined
+      ? withManagedFields(next, undefined)
+      : this.#withOwners(next, owners);
   }
 
   /**
@@ -102,20 +110,36 @@ export class FieldManager {
     const applied = this.#applyOrMigrate({ ...request, live, managers });
     const object = applied.object ?? withManagedFields(live, undefined);
     const next = manager === 'kubectl' ? withLastApplied(object, config) : object;
-    return withOwners(next, applied.managers);
+    return this.#withOwners(next, applied.managers);
+  }
+
+  #withOwners(object: JsonObject, owners: Managers): JsonObject {
+    const written = owners.size === 0 ? undefined : writeManagers(owners, this.#codec);
+    return withManagedFields(object, written);
+  }
+
+  /** Sets are fitted once for each type: schemas change rarely. */
+  #fit(type: FieldType, set: PathSet): PathSet {
+    const fitted = this.#fitted.get(type) ?? new WeakMap<PathSet, PathSet>();
+    this.#fitted.set(type, fitted);
+    const known = fitted.get(set);
+    if (known !== undefined) return known;
+    const result = fitSetToType(type, set);
+    fitted.set(set, result);
+    return result;
   }
 
   #managersOfUpdate(live: JsonObject | undefined, next: JsonObject): Managers {
-    const ofLive = () => readManagers(managedFieldsOf(live)) ?? new Map();
+    const ofLive = () => readManagers(managedFieldsOf(live), this.#codec) ?? new Map();
     if (this.#subresource !== '') return ofLive();
     const written = managedFieldsOf(next);
     if (isReset(written)) return new Map();
-    const managers = readManagers(written);
+    const managers = readManagers(written, this.#codec);
     return managers === undefined || managers.size === 0 ? ofLive() : managers;
   }
 
   #managersOfApply(live: JsonObject): Managers {
-    const managers = readManagers(managedFieldsOf(live));
+    const managers = readManagers(managedFieldsOf(live), this.#codec);
     if (managers === undefined) throw new ApplyError('untyped', 'failed to decode managed fields');
     if (managers.size > 0) return managers;
     const empty = { apiVersion: this.#context.apiVersion, kind: this.#kind };
@@ -207,7 +231,7 @@ export class FieldManager {
     if (problems.length === 0) return;
     const metadata = objectField(config, 'metadata') ?? {};
     const name = `${stringField(metadata, 'namespace') ?? ''}/${stringField(metadata, 'name') ?? ''}`;
-    const what = `${name}; ${this.#context.apiVersion}, Kind=${this.#kind}`;
+    const what = `${name}; ${goKind(this.#context.apiVersion, this.#kind)}`;
     const message = `failed to create typed patch object (${what}): ${problemText(problems)}`;
     throw new ApplyError('untyped', message);
   }
@@ -233,10 +257,6 @@ function problemText(problems: readonly TypeProblem[]): string {
   return texts.length === 1
     ? (texts[0] ?? '')
     : `errors:\n${texts.map((text) => `  ${text}`).join('\n')}`;
-}
-
-function withOwners(object: JsonObject, owners: Managers): JsonObject {
-  return withManagedFields(object, owners.size === 0 ? undefined : writeManagers(owners));
 }
 
 /** Nobody owns what an object is: its kind, its name, and what the server writes of its own. */

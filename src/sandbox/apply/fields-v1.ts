@@ -34,3 +34,35 @@ export function fromFieldsV1(fields: Json | undefined): PathSet {
   }
   return { members, children };
 }
+
+/**
+ * Reads and writes `fieldsV1`, each stored object of it once: the field sets of an object live as long as
+ * the object, and most writes leave most of them as they are.
+ */
+export class FieldsV1Codec {
+  readonly #sets = new WeakMap<JsonObject, PathSet>();
+  readonly #fields = new WeakMap<PathSet, JsonObject>();
+
+  /** @throws SyntaxError when a key holds broken JSON. */
+  read(fields: Json | undefined): PathSet {
+    if (!isJsonObject(fields)) return fromFieldsV1(fields);
+    const known = this.#sets.get(fields);
+    if (known !== undefined) return known;
+    const set = fromFieldsV1(fields);
+    this.#remember(set, fields);
+    return set;
+  }
+
+  write(set: PathSet): JsonObject {
+    const known = this.#fields.get(set);
+    if (known !== undefined) return known;
+    const fields = toFieldsV1(set);
+    this.#remember(set, fields);
+    return fields;
+  }
+
+  #remember(set: PathSet, fields: JsonObject): void {
+    this.#sets.set(fields, set);
+    this.#fields.set(set, fields);
+  }
+}

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { isJsonList, objectField, stringField, withField } from '../json-fields.ts';
-import { fromFieldsV1, toFieldsV1 } from './fields-v1.ts';
+import type { FieldsV1Codec } from './fields-v1.ts';
 import { compareText } from './path-element.ts';
 import type { PathSet } from './path-set.ts';
 
@@ -51,19 +51,22 @@ export function isReset(managedFields: Json | undefined): boolean {
 }
 
 /** Reads `managedFields`; undefined when they cannot be read. */
-export function readManagers(managedFields: Json | undefined): Managers | undefined {
+export function readManagers(
+  managedFields: Json | undefined,
+  codec: FieldsV1Codec,
+): Managers | undefined {
   const managers = new Map<ManagerId, ManagedSet>();
   if (!isJsonList(managedFields)) return managers;
   for (const entry of managedFields) {
     if (!isJsonObject(entry)) return undefined;
-    const read = readEntry(entry);
+    const read = readEntry(entry, codec);
     if (read === undefined) return undefined;
     managers.set(...read);
   }
   return managers;
 }
 
-function readEntry(entry: JsonObject): [ManagerId, ManagedSet] | undefined {
+function readEntry(entry: JsonObject, codec: FieldsV1Codec): [ManagerId, ManagedSet] | undefined {
   const operation = stringField(entry, 'operation');
   if (operation !== 'Apply' && operation !== 'Update') return undefined;
   if (stringField(entry, 'fieldsType') !== 'FieldsV1') return undefined;
@@ -76,13 +79,13 @@ function readEntry(entry: JsonObject): [ManagerId, ManagedSet] | undefined {
     ...(applied ? {} : { apiVersion }),
     ...(subresource === '' ? {} : { subresource }),
   });
-  const set = readFields(entry.fieldsV1);
+  const set = readFields(entry.fieldsV1, codec);
   return set && [id, { set, apiVersion, applied, time: stringField(entry, 'time') }];
 }
 
-function readFields(fields: Json | undefined): PathSet | undefined {
+function readFields(fields: Json | undefined, codec: FieldsV1Codec): PathSet | undefined {
   try {
-    return fromFieldsV1(fields);
+    return codec.read(fields);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
@@ -90,11 +93,11 @@ function readFields(fields: Json | undefined): PathSet | undefined {
 }
 
 /** Writes `managedFields` in the server's order. */
-export function writeManagers(managers: Managers): readonly JsonObject[] {
+export function writeManagers(managers: Managers, codec: FieldsV1Codec): readonly JsonObject[] {
   return [...managers]
     .map(([id, managed]) => ({ name: managerName(id), managed }))
     .sort(compareEntries)
-    .map(({ name, managed }) => writeEntry(name, managed));
+    .map(({ name, managed }) => writeEntry(name, managed, codec));
 }
 
 interface NamedSet {
@@ -112,7 +115,11 @@ function compareEntries(a: NamedSet, b: NamedSet): number {
   );
 }
 
-function writeEntry({ manager, operation, subresource }: ManagerName, managed: ManagedSet) {
+function writeEntry(
+  { manager, operation, subresource }: ManagerName,
+  managed: ManagedSet,
+  codec: FieldsV1Codec,
+) {
   const { set, apiVersion, time } = managed;
   return {
     ...(manager === '' ? {} : { manager }),
@@ -120,7 +127,7 @@ function writeEntry({ manager, operation, subresource }: ManagerName, managed: M
     apiVersion,
     ...(time === undefined ? {} : { time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: toFieldsV1(set),
+    fieldsV1: codec.write(set),
     ...(subresource === undefined ? {} : { subresource }),
   };
 }

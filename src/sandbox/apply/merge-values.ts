@@ -15,7 +15,8 @@ type Maybe = Json | undefined;
 
 /**
  * What an apply makes of a live value and a configuration: maps are joined, items of lists found by
- * their keys, everything else is the configuration's. Shares parts with both.
+ * their keys, everything else is the configuration's. Shares parts with both; what stays as it was is the
+ * live value itself.
  * @throws ApplyError `invalid-item` when the configuration has an item twice.
  */
 export function mergeValues(type: FieldType | undefined, live: Maybe, config: Maybe): Maybe {
@@ -37,11 +38,15 @@ function mergeMaps(map: MapShape, live: Maybe, config: Maybe): Maybe {
   const names = new Set([...Object.keys(left), ...Object.keys(right)]);
   if (map.atomic || names.size === 0) return config === undefined ? live : config;
   const merged: MutableJsonObject = {};
+  let isSame = isJsonObject(live) && names.size === Object.keys(left).length;
   for (const name of names) {
     const type = typeOfField(map, name);
-    const value = mergeValues(type, fieldOf(left, name), fieldOf(right, name));
+    const before = fieldOf(left, name);
+    const value = mergeValues(type, before, fieldOf(right, name));
+    if (value !== before) isSame = false;
     if (value !== undefined) setField(merged, name, value);
   }
+  if (isSame) return live;
   return Object.keys(merged).length === 0 ? undefined : (merged satisfies JsonObject);
 }
 
@@ -51,7 +56,9 @@ function mergeLists(list: ListShape, live: Maybe, config: Maybe): Maybe {
   if (list.atomic || (left.length === 0 && right.length === 0))
     return config === undefined ? live : config;
   const merged = mergeItems(list, indexLive(list, left), indexConfig(list, right));
-  return merged.length === 0 ? undefined : merged;
+  if (merged.length === 0) return undefined;
+  const isSame = merged.length === left.length && merged.every((item, at) => item === left[at]);
+  return isSame ? live : merged;
 }
 
 interface IndexedItems {

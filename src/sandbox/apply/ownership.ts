@@ -4,7 +4,7 @@ import { type Comparison, compareValues, withoutFields } from './compare-values.
 import { conflictError } from './conflict-error.ts';
 import { fieldSetOf } from './field-set-of.ts';
 import type { FieldType } from './field-type.ts';
-import { fitSetToType, withNamedAncestors } from './fit-set.ts';
+import { withNamedAncestors } from './fit-set.ts';
 import type { ManagedSet, ManagerId, Managers } from './managed-fields.ts';
 import { mergeValues } from './merge-values.ts';
 import {
@@ -27,6 +27,8 @@ export interface OwnershipContext {
   readonly type: FieldType;
   /** Fields that this endpoint must not own. */
   readonly resetFields: PathSet | undefined;
+  /** A set as it reads under a type of today. */
+  fit(type: FieldType, set: PathSet): PathSet;
 }
 
 export interface Write {
@@ -79,14 +81,19 @@ export function applyConfig(context: OwnershipContext, apply: Application): Appl
   const { live, config, self, force, mayTake = emptyPathSet } = apply;
   const managers = fitManagers(context, apply.managers);
   const last = managers.get(self);
-  const set = without(fieldSetOf(type, config), resetFields);
+  const said = without(fieldSetOf(type, config), resetFields);
+  const set = last !== undefined && isSameSet(last.set, said) ? last.set : said;
   managers.set(self, { set, apiVersion, applied: true, time: last?.time });
   const merged = mergeValues(type, live, config) ?? {};
-  const next = prune({ ...context, merged, managers, last }) as JsonObject;
+  const next = prune({ ...context, merged, managers, last, set }) as JsonObject;
   const comparison = withoutFields(compareValues(type, live, next), resetFields);
   takeFromOthers({ ...context, live, next, managers, self, force, mayTake, comparison });
   if (isEmptySet(set)) managers.delete(self);
   return { object: deepEqual(live, next) ? undefined : next, managers };
+}
+
+function isSameSet(a: PathSet, b: PathSet): boolean {
+  return isEmptySet(difference(a, b)) && isEmptySet(difference(b, a));
 }
 
 function without(set: PathSet, fields: PathSet | undefined): PathSet {
@@ -98,7 +105,7 @@ function fitManagers(context: OwnershipContext, managers: Managers): Map<Manager
   const fitted = new Map<ManagerId, ManagedSet>();
   for (const [id, managed] of managers) {
     const type = context.typeOf(managed.apiVersion);
-    if (type !== undefined) fitted.set(id, { ...managed, set: fitSetToType(type, managed.set) });
+    if (type !== undefined) fitted.set(id, { ...managed, set: context.fit(type, managed.set) });
   }
   return fitted;
 }
@@ -166,6 +173,8 @@ interface Pruning extends OwnershipContext {
   readonly managers: Managers;
   /** What the applier owned before. */
   readonly last: ManagedSet | undefined;
+  /** What it owns now. */
+  readonly set: PathSet;
 }
 
 /**
@@ -173,9 +182,11 @@ interface Pruning extends OwnershipContext {
  * something under it. Three steps: take all of it away; put back what anybody owns; put back what
  * was not the applier's.
  */
-function prune({ merged, managers, last, typeOf }: Pruning): Json {
+function prune({ merged, managers, last, set, apiVersion, typeOf }: Pruning): Json {
   const type = last && typeOf(last.apiVersion);
   if (last === undefined || type === undefined || isEmptySet(last.set)) return merged;
+  // The usual apply says all that it said before: nothing can go.
+  if (last.apiVersion === apiVersion && isEmptySet(difference(last.set, set))) return merged;
   const lastSet = withNamedAncestors(type, last.set);
   let pruned = removeItems(type, merged, lastSet);
   for (const [apiVersion, owned] of ownedByVersion(managers, last.apiVersion)) {

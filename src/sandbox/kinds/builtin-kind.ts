@@ -4,6 +4,7 @@ import { fieldOf, objectField, withField } from '../json-fields.ts';
 import {
   dnsSubdomain,
   type NameRule,
+  strictFinalizerErrors,
   validateMetadata,
   validateMetadataUpdate,
 } from '../metadata/index.ts';
@@ -121,13 +122,15 @@ export function builtinKind({
     validateUpdate(object, before, subresource) {
       const metadata = objectField(object, 'metadata') ?? {};
       const errors = [
-        ...validateMetadata(metadata, metadataRules),
         ...validateMetadataUpdate(metadata, objectField(before, 'metadata') ?? {}),
+        ...strictFinalizerErrors(metadata),
       ];
       if (subresource === 'status') return errors;
       return [
         ...errors,
         ...(rules.validateUpdate?.(object, before) ?? []),
+        // Most kinds check an update as they check a new object.
+        ...(rules.validate === undefined ? [] : validateMetadata(metadata, metadataRules)),
         ...(rules.validate?.(object) ?? []),
       ];
     },

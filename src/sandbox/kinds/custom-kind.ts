@@ -141,7 +141,6 @@ export function customKind(options: CustomKindOptions): ServedKind {
       const hasOldDuplicates = validateLists(schema, before).length > 0;
       return [
         ...validateHead(object, head),
-        ...validateMetadata(metadata, metadataRules),
         ...validateMetadataUpdate(metadata, objectField(before, 'metadata') ?? {}),
         ...validateValue({
           schema: isStatus ? statusOnly(schema) : schema,

@@ -10,6 +10,7 @@ export {
 export {
   finalizerWarnings,
   type MetadataRules,
+  strictFinalizerErrors,
   textsOf,
   validateMetadata,
   validateMetadataUpdate,

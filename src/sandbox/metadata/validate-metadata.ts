@@ -118,16 +118,21 @@ function finalizerErrors(metadata: JsonObject, rules: MetadataRules): readonly F
   const errors = finalizers.flatMap((finalizer) =>
     qualifiedName(finalizer).map((message) => invalidField(field, finalizer, message)),
   );
-  for (const finalizer of rules.strictFinalizers ? finalizers : []) {
-    const isKnown = finalizer.includes('/') || standardFinalizers.has(finalizer);
-    const detail = 'name is neither a standard finalizer name nor is it fully qualified';
-    if (!isKnown) errors.push(invalidField(field, finalizer, detail));
-  }
+  if (rules.strictFinalizers) errors.push(...strictFinalizerErrors(metadata));
   if (finalizers.includes(orphan) && finalizers.includes(foreground)) {
     const detail = `finalizer ${foreground} and ${orphan} cannot be both set`;
     errors.push(invalidField(field, finalizers, detail));
   }
   return errors;
+}
+
+/** Finalizers of built-in kinds are the server's own or have a domain. */
+export function strictFinalizerErrors(metadata: JsonObject): readonly FieldError[] {
+  const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+  return textsOf(metadata, 'finalizers').flatMap((finalizer, index) => {
+    const isKnown = finalizer.includes('/') || standardFinalizers.has(finalizer);
+    return isKnown ? [] : [invalidField(`metadata.finalizers[${index}]`, finalizer, detail)];
+  });
 }
 
 /** What the server says of finalizers that it takes but does not like. */

@@ -68,10 +68,11 @@ function applyOperation(document: Json, operation: Operation): Json {
   }
 }
 
-function misfit(message: string): StatusError {
-  const details = { causes: [{ reason: 'UnexpectedServerResponse', message }] };
-  const text = 'the server rejected our request due to an error in our request';
-  return new StatusError({ code: 422, reason: 'Invalid', message: text, details });
+/** The server keeps to itself what did not fit; `why` is for the reader of this code. */
+function misfit(why: string): StatusError {
+  const message = 'the server rejected our request due to an error in our request';
+  const cause = new Error(why);
+  return new StatusError({ code: 422, reason: 'Invalid', message, details: {}, cause });
 }
 
 function find(document: Json, path: string): Json | undefined {

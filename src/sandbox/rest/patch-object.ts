@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { ApplyError } from '../apply/index.ts';
+import { goKind } from '../go-value.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import { applyPatchType, jsonPatchType, withMetadata } from '../kinds/index.ts';
 import type { FieldValidation } from '../request/index.ts';
@@ -21,7 +22,7 @@ import { applyMergePatch } from './merge-patch.ts';
 import { mediaType, withRequestNamespace } from './read-body.ts';
 import { replaceObject } from './replace-object.ts';
 import type { RestAnswer, RestContext, Target } from './rest-context.ts';
-import { findStored, withTargetName } from './update-object.ts';
+import { assertTargetName, findStored } from './update-object.ts';
 import { inVersion } from './versions.ts';
 
 /** PATCH of an object or its status, in all the ways its kind takes. */
@@ -45,7 +46,8 @@ function patchStored(context: RestContext, target: Target, request: WriteRequest
   const live = inVersion(kind, stored);
   const patched = patchedDocument(live, request);
   const { object, warnings } = decodePatched(target, patched, request);
-  const named = withRequestNamespace(target, withTargetName(target, object));
+  const named = withRequestNamespace(target, object);
+  assertTargetName(target, named);
   const next = kind.fieldManager(subresource).update({ live, next: named, manager });
   const replaced = replaceObject(context, target, { stored, next, dryRun, guardsUid: false });
   const shown = fieldValidation === 'Warn' ? warnings : [];
@@ -116,7 +118,8 @@ function applyObject(context: RestContext, target: Target, request: WriteRequest
   const merged = applyOrRefuse(() =>
     kind.fieldManager(subresource).apply({ live, config, manager, force }),
   );
-  const next = withRequestNamespace(target, withTargetName(target, completed(target, merged)));
+  const next = withRequestNamespace(target, completed(target, merged));
+  assertTargetName(target, next);
   const warnings = duplicateWarnings(request);
   if (stored === undefined) {
     assertNoUid(target, next);
@@ -178,8 +181,7 @@ function assertApplied({ kind }: Target, config: JsonObject): void {
   const { apiVersion, names } = kind;
   const said = { apiVersion: stringField(config, 'apiVersion'), kind: stringField(config, 'kind') };
   if (said.apiVersion === apiVersion && said.kind === names.kind) return;
-  const text = `${said.apiVersion ?? ''}, Kind=${said.kind ?? ''}`;
-  throw badRequest(`invalid object type: ${text}`);
+  throw badRequest(`invalid object type: ${goKind(said.apiVersion ?? '', said.kind ?? '')}`);
 }
 
 function assertNoUid({ kind, name }: Target, next: JsonObject): void {

@@ -2,7 +2,13 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import { type ServedKind, withMetadata } from '../kinds/index.ts';
-import { finalizerWarnings, textsOf } from '../metadata/index.ts';
+import {
+  finalizerWarnings,
+  pathSegment,
+  textsOf,
+  validateMetadata,
+  validateMetadataUpdate,
+} from '../metadata/index.ts';
 import { badRequest, conflict, invalid, invalidField, objectModified } from '../status/index.ts';
 import type { StoredObject } from '../store/index.ts';
 import type { RestContext, Target } from './rest-context.ts';
@@ -43,7 +49,10 @@ export function replaceObject(
     kind.prepareUpdate(withOldGeneration(current, oldMetadata), before, subresource),
     oldMetadata,
   );
-  const errors = kind.validateUpdate(prepared, before, subresource);
+  const errors = [
+    ...commonErrors(kind, prepared, oldMetadata),
+    ...kind.validateUpdate(prepared, before, subresource),
+  ];
   if (errors.length > 0) throw invalid(kind.names, stored.name, errors);
   const metadata = objectField(prepared, 'metadata') ?? {};
   const warnings = kind.isCustom ? finalizerWarnings(metadata, oldMetadata) : [];
@@ -58,6 +67,14 @@ export function replaceObject(
   if (dryRun || deepEqual(normal, before)) return { object: normal, warnings };
   const after = store.put(kind.collection, inStorageVersion(kind, normal));
   return { object: inVersion(kind, after), warnings };
+}
+
+/** What holds for all kinds; rules of the kind may say the same again, and so does the server. */
+function commonErrors(kind: ServedKind, object: JsonObject, oldMetadata: JsonObject) {
+  const metadata = objectField(object, 'metadata') ?? {};
+  const { namespaced } = kind.names;
+  const rules = { namespaced, nameRule: pathSegment, strictFinalizers: false };
+  return [...validateMetadata(metadata, rules), ...validateMetadataUpdate(metadata, oldMetadata)];
 }
 
 function assertUid({ names }: ServedKind, stored: StoredObject, next: JsonObject): void {

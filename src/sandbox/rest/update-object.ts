@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../util/json.ts';
-import { objectField, stringField, withField } from '../json-fields.ts';
+import { objectField, stringField } from '../json-fields.ts';
 import { badRequest, conflict, notFound } from '../status/index.ts';
 import { storeKey } from '../store/index.ts';
 import type { WriteRequest } from './create-object.ts';
@@ -18,7 +18,8 @@ export function updateObject(
   const { kind, subresource } = target;
   const { manager, fieldValidation, dryRun } = options;
   const body = readBody(context, target, { text, contentType, fieldValidation });
-  const next = withRequestNamespace(target, withTargetName(target, body.object));
+  assertTargetName(target, body.object);
+  const next = withRequestNamespace(target, body.object);
   const stored = findStored(context, target);
   const fields = kind.fieldManager(subresource);
   if (stored === undefined) {
@@ -52,14 +53,13 @@ function assertCreatable({ kind, name, subresource }: Target, next: JsonObject):
   if (!kind.createsOnUpdate || subresource !== '') throw notFound(kind.names, name);
 }
 
-/** @throws StatusError 400 when the object has another name than the URL. */
-export function withTargetName(target: Target, object: JsonObject): JsonObject {
-  const metadata = objectField(object, 'metadata') ?? {};
-  const said = stringField(metadata, 'name') ?? '';
-  if (said === target.name) return object;
-  if (said !== '')
-    throw badRequest(
-      `the name of the object (${said}) does not match the name on the URL (${target.name})`,
-    );
-  return withField(object, 'metadata', withField(metadata, 'name', target.name));
+/** @throws StatusError 400 when the object has another name than the URL, or none. */
+export function assertTargetName(target: Target, object: JsonObject): void {
+  const said = stringField(objectField(object, 'metadata') ?? {}, 'name') ?? '';
+  if (said === target.name) return;
+  throw badRequest(
+    said === ''
+      ? `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`
+      : `the name of the object (${said}) does not match the name on the URL (${target.name})`,
+  );
 }

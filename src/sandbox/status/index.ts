@@ -9,6 +9,7 @@ export {
   unsupportedValue,
   wrongType,
 } from './field-error.ts';
+export { PageNotFound } from './page-not-found.ts';
 export {
   alreadyExists,
   applyRefusal,
@@ -21,6 +22,7 @@ export {
   invalid,
   type KindName,
   methodNotAllowed,
+  methodNotSupported,
   notAcceptable,
   notFound,
   notModelled,

@@ -99,6 +99,14 @@ export function methodNotAllowed(): StatusError {
   return new StatusError({ code: 405, reason: 'MethodNotAllowed', message, details: {} });
 }
 
+/** A method that a custom resource does not have. */
+export function methodNotSupported(resource: ResourceName, verb: string): StatusError {
+  const message = `${verb} is not supported on resources of kind ${JSON.stringify(qualified(resource))}`;
+  const { group, plural: kind } = resource;
+  const details = { ...(group === '' ? {} : { group }), kind };
+  return new StatusError({ code: 405, reason: 'MethodNotAllowed', message, details });
+}
+
 export function notAcceptable(accepted: readonly string[]): StatusError {
   const message = `only the following media types are accepted: ${accepted.join(', ')}`;
   return new StatusError({ code: 406, reason: 'NotAcceptable', message });

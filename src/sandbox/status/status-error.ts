@@ -24,6 +24,7 @@ export interface StatusOptions {
   /** Empty = none. */
   readonly reason: string;
   readonly details?: StatusDetails;
+  readonly cause?: unknown;
 }
 
 /** A request that is refused: an HTTP status with the `Status` body of the API. */
@@ -32,8 +33,8 @@ export class StatusError extends HomeostatError<'refused'> {
   readonly status: number;
   readonly reason: string;
   readonly details: StatusDetails | undefined;
-  constructor({ code, message, reason, details }: StatusOptions) {
-    super('refused', message);
+  constructor({ code, message, reason, details, cause }: StatusOptions) {
+    super('refused', message, { cause });
     this.status = code;
     this.reason = reason;
     this.details = details;

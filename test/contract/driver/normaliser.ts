@@ -39,6 +39,7 @@ export class Normaliser {
     return text
       .replaceAll(uid, (found) => this.#name('uid', found))
       .replaceAll(time, 'time')
+      .replaceAll(/(resource version: )\d+ \(\d+\)/g, '$1N (M)')
       .replaceAll(/\b\d{1,19}\b/g, (found) => this.#names.get(`version ${found}`) ?? found);
   }
 
