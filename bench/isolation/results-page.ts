@@ -9,7 +9,11 @@ export interface IsolationPageOptions {
 
 /** The text of `RESULTS-isolation.md`. */
 export function isolationPage(options: IsolationPageOptions): string {
-  const command = ['npm run bench:isolation --', ...options.arguments].join(' ');
+  // Where the raw results lie is nobody's business.
+  const told = options.arguments.filter((text, index, all) => {
+    return text !== '--raw' && all[index - 1] !== '--raw';
+  });
+  const command = ['npm run bench:isolation --', ...told].join(' ');
   return [
     '# Isolation: good definitions beside bad ones',
     '',

@@ -43,4 +43,9 @@ for (let rep = 0; rep < Number(values.reps); rep++) {
   }
 }
 console.log(table(results));
+for (const { peer, kind, ...workloads } of results.filter(result => result.kind === 'time')) {
+  for (const [name, { loopP99 } = {}] of Object.entries(workloads)) {
+    if (/^W/.test(name) && loopP99 > 20) console.log(`\nAbove the target of 20 ms: the event loop of ${peer} in ${name}, p99 ${loopP99} ms`);
+  }
+}
 process.exit(results.some(result => result.kind === 'failed') ? 1 : 0);
