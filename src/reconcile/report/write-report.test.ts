@@ -83,7 +83,7 @@ describe('reconcile/report: a status that the server refuses', () => {
     await world.clock.advance(permanentMs - 1);
     assert.deepEqual(await world.runOne(key), {
       kind: 'failed',
-      afterMs: permanentMs,
+      afterMs: 1,
       reason: 'ApplyFailed',
     });
     assert.deepEqual(world.cluster.takeWrites(), []);

@@ -46,8 +46,10 @@ function knownRefusal(pass: Pass, report: Report): StatusRefusal | undefined {
   const { statusRefused } = state;
   if (statusRefused === undefined || !hasNews(pass, report)) return undefined;
   const { permanentMs } = context.plan.definition.controller.retry;
-  const isOver = context.clock.monotonicMs() - statusRefused.atMs >= permanentMs;
-  return !isOver && statusRefused.digest === digestOf(report) ? statusRefused : undefined;
+  const againAfterMs = statusRefused.atMs + permanentMs - context.clock.monotonicMs();
+  if (againAfterMs <= 0 || statusRefused.digest !== digestOf(report)) return undefined;
+  // What is left, and not all of it: a timer that fires too early is followed by a short one.
+  return { ...statusRefused, problem: { ...statusRefused.problem, againAfterMs } };
 }
 
 function refusalOf(pass: Pass, report: Report, error: KubeError): StatusRefusal {
