@@ -16,9 +16,10 @@ export interface RetryBudgetOptions {
 
 /**
  * How often the troubled keys of one controller may be tried, all together: however many resources fail or do not come to
- * rest, what they cost the others is bounded. A token bucket whose bursts are spread a little; keys that must wait are held in
- * order of arrival, those that have just begun to fail before the others: many that fail for ever do not hold up one that met a conflict. A retry that goes well gives its token back and lets the next one go at once, so that trouble which is over
- * is worked off at full speed.
+ * rest, what they cost the others is bounded. A token bucket whose bursts are spread a little. Keys that must wait are held in
+ * order of arrival, those that have just begun to fail before the others: many that fail for ever do not hold up one that met a
+ * conflict. A retry that goes well gives its token back and lets the next one go at once, so that trouble which is over is
+ * worked off at full speed.
  */
 export class RetryBudget {
   readonly #options: RetryBudgetOptions;
