@@ -21,12 +21,12 @@ function restartOf(given: Partial<RestartableProcess> = {}) {
 }
 
 describe('cli/heap-settings', () => {
-  test('the process begins again with the same arguments, its own flags and environment, and a small young generation', () => {
+  test('the process begins again with the same arguments, its own flags and environment, and settings for a small heap', () => {
     const restart = restartOf({ execArgv: ['--cpu-prof'] });
     assert.deepEqual(restart, [
       '/bin/node',
       [
-        ...['/bin/node', '--cpu-prof', '--max-semi-space-size=4'],
+        ...['/bin/node', '--cpu-prof', '--max-semi-space-size=4', '--heap-growing-percent=40'],
         ...['/app/homeostat.mjs', 'run', '--http', 'off'],
       ],
       { HOME: '/home', MALLOC_ARENA_MAX: '1' },
@@ -39,6 +39,11 @@ describe('cli/heap-settings', () => {
 
   test('what the user has set stays', () => {
     assert.equal(restartOf({ env: { NODE_OPTIONS: '--max_semi_space_size=32' } }), undefined);
+    const [, flags] = restartOf({ execArgv: ['--heap-growing-percent=90'] }) ?? [];
+    assert.deepEqual((flags as readonly string[]).slice(1, 3), [
+      '--heap-growing-percent=90',
+      '--max-semi-space-size=4',
+    ]);
     const [, , env] = restartOf({ env: { MALLOC_ARENA_MAX: '8' } }) ?? [];
     assert.deepEqual(env, { MALLOC_ARENA_MAX: '8' });
   });
