@@ -2,7 +2,12 @@ import type { Clock } from '../util/clock.ts';
 import type { Json } from '../util/json.ts';
 import type { Random } from '../util/random.ts';
 import { handleRequest } from './api/index.ts';
-import { GarbageCollector, NamespaceController } from './controllers/index.ts';
+import {
+  ControllerWorld,
+  GarbageCollector,
+  NamespaceController,
+  WorkloadControllers,
+} from './controllers/index.ts';
 import { CrdController, crdRules } from './crd/index.ts';
 import { OpenApiDocuments } from './discovery/index.ts';
 import {
@@ -27,7 +32,7 @@ export interface SandboxOptions {
   readonly parseYaml?: (text: string) => Json;
   /** The path before all paths, as clients see it: `/secret`. @default '' */
   readonly basePath?: string;
-  /** Collects garbage and empties namespaces. Without it the sandbox is an API server alone. @default true */
+  /** Collects garbage, empties namespaces, runs workloads. Without them the sandbox is an API server alone. @default true */
   readonly controllers?: boolean;
   /** Events kept for watches. @default 10_000 */
   readonly historyLength?: number;
@@ -39,6 +44,8 @@ export interface SandboxOptions {
 export interface Sandbox {
   /** Answers a request, at once. A stream lasts until its reader returns it or the watch times out. Never throws. */
   handle(request: ApiRequest): ApiAnswer;
+  /** Resolves when the simulated controllers have nothing to do right now. */
+  settle(): Promise<void>;
   /** Ends what the sandbox does by itself. Watches end with their readers. */
   stop(): void;
 }
@@ -55,42 +62,49 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     basePath = '',
     controllers = true,
   } = options;
-  const now = () => new Date(clock.nowMs()).toISOString().replace(/\.\d+Z$/, 'Z');
-  const rest = createRestContext(options, now);
+  const rest = createRestContext(options);
   const { components, droppedZeros } = schemas;
   const objectMeta = new GoTypeBuilder(components, droppedZeros).component(objectMetaComponent);
-  const stops = [
-    new CrdController({ context: rest, components, objectMeta }).start(),
-    ...(controllers ? startControllers(rest) : []),
-  ];
+  const world = new ControllerWorld(rest, clock);
+  const workloads = new WorkloadControllers(world, onFailure);
+  const stops = [new CrdController({ context: rest, components, objectMeta }).start()];
+  if (controllers) {
+    stops.push(new NamespaceController(world).start(), new GarbageCollector(world).start());
+    stops.push(workloads.start());
+  }
   for (const name of systemNamespaces) createNamespace(rest, name);
   const openApi = new OpenApiDocuments(components);
   const version = versionDocument(kubernetesVersion);
   const context = { rest, clock, openApi, version, basePath, onFailure };
   return {
     handle: (request) => handleRequest(context, request),
+    settle: () => workloads.untilIdle(),
     stop() {
       for (const stop of stops.splice(0)) stop();
     },
   };
 }
 
-function startControllers(rest: RestContext): readonly (() => void)[] {
-  return [new NamespaceController(rest).start(), new GarbageCollector(rest).start()];
-}
-
-function createRestContext(options: SandboxOptions, now: () => string): RestContext {
+function createRestContext(options: SandboxOptions): RestContext {
   const { clock, random, schemas, parseYaml, historyLength } = options;
+  const later = (seconds: number) => timeText(clock.nowMs() + seconds * 1000);
+  const now = () => later(0);
   const history = historyLength === undefined ? {} : { historyLength };
   return {
     // Versions of an earlier run must be too old, not from the future.
     store: new ObjectStore({ startVersion: clock.nowMs(), ...history }),
     kinds: new KindRegistry(builtinKinds({ schemas, now, more: [crdRules] })),
     now,
+    later,
     newUid: () => newUid(random),
     newSuffix: () => random.text(5, 'bcdfghjklmnpqrstvwxz2456789'),
     parseYaml,
   };
+}
+
+/** RFC 3339 with seconds. */
+function timeText(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 /** A random uid of version 4. */

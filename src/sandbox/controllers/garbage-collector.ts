@@ -2,18 +2,10 @@ import { isJsonObject } from '../../util/json.ts';
 import { listField, objectField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/index.ts';
 import { textsOf } from '../metadata/index.ts';
-import type { RestContext } from '../rest/index.ts';
 import type { StoredObject, StoreEvent } from '../store/index.ts';
 import { storeKey } from '../store/index.ts';
-import { ObjectWriter } from './object-writer.ts';
-import {
-  isTerminating,
-  type ObjectPlace,
-  type Owner,
-  OwnerIndex,
-  ownersOf,
-  uidOf,
-} from './owner-index.ts';
+import type { ControllerWorld, ObjectPlace } from './controller-world.ts';
+import { isTerminating, type Owner, OwnerIndex, ownersOf, uidOf } from './owner-index.ts';
 
 const foreground = 'foregroundDeletion';
 const orphan = 'orphan';
@@ -23,25 +15,23 @@ const orphan = 'orphan';
  * behind. Works within the write that gives it something to do: nobody sees a state in between for long.
  */
 export class GarbageCollector {
-  readonly #context: RestContext;
-  readonly #writer: ObjectWriter;
+  readonly #world: ControllerWorld;
   readonly #index = new OwnerIndex();
 
-  constructor(context: RestContext) {
-    this.#context = context;
-    this.#writer = new ObjectWriter(context);
+  constructor(world: ControllerWorld) {
+    this.#world = world;
   }
 
   /** Begins to follow the store; returns a function that ends it. */
   start(): () => void {
-    return this.#context.store.subscribe((event) => this.#onEvent(event));
+    return this.#world.follow((event) => this.#onEvent(event));
   }
 
   #onEvent(event: StoreEvent): void {
     this.#index.update(event);
     const { collection, before, last } = event;
     const place = { collection, key: last.key };
-    const current = this.#writer.find(place);
+    const current = this.#world.find(place);
     if (current !== undefined && uidOf(current) === uidOf(last)) this.#onPresent(place, current);
     else this.#onGone(last);
     // Those that an object belonged to may have waited for it.
@@ -63,7 +53,7 @@ export class GarbageCollector {
 
   #onGone(stored: StoredObject): void {
     for (const place of this.#index.dependentsOf(uidOf(stored))) {
-      const dependent = this.#writer.find(place);
+      const dependent = this.#world.find(place);
       if (dependent !== undefined && !isTerminating(dependent))
         this.#collectIfOrphaned(place, dependent);
     }
@@ -79,20 +69,24 @@ export class GarbageCollector {
       owners.filter((_, at) => found[at] === undefined).map(({ uid }) => uid),
     );
     if (missing.size === 0) return;
-    if (found.every((owner) => owner === undefined)) this.#writer.delete(place, 'Background');
+    if (found.every((owner) => owner === undefined))
+      this.#world.delete(place, { propagation: 'Background' });
     else this.#dropOwners(place, missing);
   }
 
   #deleteDependents(owner: StoredObject): void {
     for (const place of this.#index.dependentsOf(uidOf(owner))) {
-      const dependent = this.#writer.find(place);
+      const dependent = this.#world.find(place);
       if (dependent === undefined || isTerminating(dependent)) continue;
       const others = ownersOf(dependent.object).filter(({ uid }) => uid !== uidOf(owner));
       const isHeld = others.some(
         (other) => this.#findOwner(other, dependent.namespace) !== undefined,
       );
       if (isHeld) this.#dropOwners(place, new Set([uidOf(owner)]));
-      else this.#writer.delete(place, this.#hasDependents(dependent) ? 'Foreground' : 'Background');
+      else
+        this.#world.delete(place, {
+          propagation: this.#hasDependents(dependent) ? 'Foreground' : 'Background',
+        });
     }
   }
 
@@ -102,12 +96,12 @@ export class GarbageCollector {
 
   /** Lets an owner go whose blocking dependents are gone. */
   #finishForeground(place: ObjectPlace): void {
-    const owner = this.#writer.find(place);
+    const owner = this.#world.find(place);
     if (owner === undefined || !isTerminating(owner)) return;
     const finalizers = textsOf(objectField(owner.object, 'metadata') ?? {}, 'finalizers');
     if (!finalizers.includes(foreground)) return;
     const isBlocked = this.#index.dependentsOf(uidOf(owner)).some((dependent) => {
-      const stored = this.#writer.find(dependent);
+      const stored = this.#world.find(dependent);
       return stored !== undefined && this.#blocks(stored, owner);
     });
     if (!isBlocked) this.#dropFinalizer(place, foreground);
@@ -126,7 +120,7 @@ export class GarbageCollector {
   }
 
   #dropFinalizer(place: ObjectPlace, finalizer: string): void {
-    this.#writer.change(place, (object) => {
+    this.#world.change(place, (object) => {
       const finalizers = textsOf(objectField(object, 'metadata') ?? {}, 'finalizers');
       const others = finalizers.filter((name) => name !== finalizer);
       return withMetadata(object, 'finalizers', others.length === 0 ? undefined : others);
@@ -134,7 +128,7 @@ export class GarbageCollector {
   }
 
   #dropOwners(place: ObjectPlace, uids: ReadonlySet<string>): void {
-    this.#writer.change(place, (object) => {
+    this.#world.change(place, (object) => {
       const owners = listField(objectField(object, 'metadata') ?? {}, 'ownerReferences');
       const others = owners.filter((owner) => !isJsonObject(owner) || !uids.has(String(owner.uid)));
       return withMetadata(object, 'ownerReferences', others.length === 0 ? undefined : others);
@@ -144,12 +138,12 @@ export class GarbageCollector {
   /** Undefined = not there; `unknown` = its kind is not served, so nobody can tell. */
   #findOwner(owner: Owner, namespace: string): ObjectPlace | undefined | 'unknown' {
     const { apiVersion, kind, name, uid } = owner;
-    const served = this.#context.kinds
-      .all()
+    const served = this.#world
+      .kinds()
       .find((one) => one.apiVersion === apiVersion && one.names.kind === kind);
     if (served === undefined) return 'unknown';
     const key = storeKey(served.names.namespaced ? namespace : '', name);
-    const stored = this.#context.store.get(served.collection, key);
+    const stored = this.#world.find({ collection: served.collection, key: key });
     if (stored === undefined || uidOf(stored) !== uid) return undefined;
     return { collection: served.collection, key };
   }

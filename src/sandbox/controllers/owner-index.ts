@@ -1,12 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import type { StoredObject, StoreEvent } from '../store/index.ts';
-
-/** Where an object is stored. */
-export interface ObjectPlace {
-  readonly collection: string;
-  readonly key: string;
-}
+import type { ObjectPlace } from './controller-world.ts';
 
 export interface Owner {
   readonly apiVersion: string;
@@ -22,8 +17,11 @@ export class OwnerIndex {
 
   /** Takes note of a change. */
   update({ collection, before, after }: StoreEvent): void {
-    for (const { uid } of before === undefined ? [] : ownersOf(before.object))
-      this.#dependents.get(uid)?.delete(`${collection} ${before?.key}`);
+    for (const { uid } of before === undefined ? [] : ownersOf(before.object)) {
+      const places = this.#dependents.get(uid);
+      places?.delete(`${collection} ${before?.key}`);
+      if (places?.size === 0) this.#dependents.delete(uid);
+    }
     for (const { uid } of after === undefined ? [] : ownersOf(after.object)) {
       if (after === undefined) continue;
       const places = this.#dependents.get(uid) ?? new Map<string, ObjectPlace>();

@@ -16,6 +16,7 @@ import {
   jsonPatchType,
   mergePatchType,
   type ResourceNames,
+  type ScalePaths,
   type ServedKind,
   type Subresource,
 } from './served-kind.ts';
@@ -25,6 +26,7 @@ export interface BuiltinRules {
   readonly names: ResourceNames;
   readonly hasStatus?: boolean;
   readonly hasGeneration?: boolean;
+  readonly scale?: ScalePaths;
   readonly createsOnUpdate?: boolean;
   /** @default true */
   readonly allowsUnconditionalUpdate?: boolean;
@@ -37,6 +39,8 @@ export interface BuiltinRules {
   readonly prepareUpdate?: (object: JsonObject, before: JsonObject) => JsonObject;
   /** The object as its deletion begins. */
   readonly prepareDelete?: (object: JsonObject) => JsonObject;
+  /** How long a deleted object is left to its node. @default 0 */
+  readonly gracePeriodSeconds?: (object: JsonObject) => number;
   readonly validate?: (object: JsonObject) => readonly FieldError[];
   readonly validateUpdate?: (object: JsonObject, before: JsonObject) => readonly FieldError[];
 }
@@ -76,7 +80,7 @@ export function builtinKind({
     storageApiVersion: apiVersion,
     isCustom: false,
     hasStatus,
-    scale: undefined,
+    scale: rules.scale,
     patchTypes: [jsonPatchType, mergePatchType, applyPatchType],
     allowsUnconditionalUpdate: rules.allowsUnconditionalUpdate ?? true,
     createsOnUpdate: rules.createsOnUpdate ?? false,
@@ -115,6 +119,7 @@ export function builtinKind({
       return hasGeneration ? withGeneration(prepared, before, ['metadata', 'status']) : prepared;
     },
     prepareDelete: (object) => rules.prepareDelete?.(object) ?? object,
+    gracePeriodSeconds: (object) => rules.gracePeriodSeconds?.(object) ?? 0,
     validateCreate(object) {
       const metadata = objectField(object, 'metadata') ?? {};
       return [...validateMetadata(metadata, metadataRules), ...(rules.validate?.(object) ?? [])];

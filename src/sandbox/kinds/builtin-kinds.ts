@@ -4,6 +4,7 @@ import { type BuiltinRules, builtinKind } from './builtin-kind.ts';
 import { eventRules, leaseRules, namespaceRules, serviceAccountRules } from './cluster-kinds.ts';
 import { configMapRules, secretRules } from './data-kinds.ts';
 import type { ServedKind } from './served-kind.ts';
+import { deploymentRules, jobRules, podRules, replicaSetRules } from './workload-kinds.ts';
 
 /** The documents of the built-in kinds, from a real server. */
 export interface BuiltinSchemas {
@@ -21,6 +22,10 @@ const simpleKinds: readonly BuiltinRules[] = [
   namespaceRules,
   serviceAccountRules,
   eventRules,
+  podRules,
+  deploymentRules,
+  replicaSetRules,
+  jobRules,
   leaseRules,
 ];
 

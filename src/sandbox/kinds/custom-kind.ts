@@ -122,6 +122,7 @@ export function customKind(options: CustomKindOptions): ServedKind {
       return withGeneration(kept, before, ['metadata']);
     },
     prepareDelete: (object) => object,
+    gracePeriodSeconds: () => 0,
     validateCreate(object) {
       const metadata = objectField(object, 'metadata') ?? {};
       return [

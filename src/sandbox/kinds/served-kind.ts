@@ -69,6 +69,8 @@ export interface ServedKind {
   prepareUpdate(object: JsonObject, before: JsonObject, subresource: Subresource): JsonObject;
   /** The object as its deletion begins. */
   prepareDelete(object: JsonObject): JsonObject;
+  /** How long a deleted object is left to its node; 0 = it is gone at once, unless finalizers hold it. */
+  gracePeriodSeconds(object: JsonObject): number;
   validateCreate(object: JsonObject): readonly FieldError[];
   validateUpdate(
     object: JsonObject,

@@ -53,7 +53,9 @@ export function deleteStored(
   const before = inVersion(kind, stored);
   const metadata = objectField(before, 'metadata') ?? {};
   const finalizers = finalizersFor(textsOf(metadata, 'finalizers'), options.propagation);
-  const marked = kind.prepareDelete(withDeletion(context, before, finalizers));
+  const usualGrace = kind.gracePeriodSeconds(before);
+  const grace = usualGrace === 0 ? 0 : (options.gracePeriodSeconds ?? usualGrace);
+  const marked = kind.prepareDelete(withDeletion(context, before, { finalizers, grace }));
   if (isFinished(marked)) {
     if (!options.dryRun) context.store.delete(kind.collection, stored);
     return undefined;
@@ -95,21 +97,27 @@ function finalizersFor(
   }
 }
 
+interface Marking {
+  readonly finalizers: readonly string[];
+  readonly grace: number;
+}
+
 function withDeletion(
   context: RestContext,
   object: JsonObject,
-  finalizers: readonly string[],
+  { finalizers, grace }: Marking,
 ): JsonObject {
   const metadata = objectField(object, 'metadata') ?? {};
-  const marked = withMetadata(
-    object,
-    'finalizers',
-    finalizers.length === 0 ? undefined : finalizers,
-  );
-  if (metadata.deletionTimestamp !== undefined) return marked;
-  const { generation } = metadata;
+  const kept = finalizers.length === 0 ? undefined : finalizers;
+  const marked = withMetadata(object, 'finalizers', kept);
+  const { generation, deletionTimestamp, deletionGracePeriodSeconds: old } = metadata;
+  if (deletionTimestamp !== undefined) {
+    // A deletion may be hurried, never slowed down.
+    const isSooner = typeof old === 'number' && grace < old;
+    return isSooner ? withMetadata(marked, 'deletionGracePeriodSeconds', grace) : marked;
+  }
   const counted =
     typeof generation === 'number' ? withMetadata(marked, 'generation', generation + 1) : marked;
-  const timed = withMetadata(counted, 'deletionTimestamp', context.now());
-  return withMetadata(timed, 'deletionGracePeriodSeconds', 0);
+  const timed = withMetadata(counted, 'deletionTimestamp', context.later(grace));
+  return withMetadata(timed, 'deletionGracePeriodSeconds', grace);
 }

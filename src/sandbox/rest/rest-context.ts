@@ -8,6 +8,8 @@ export interface RestContext {
   readonly kinds: KindRegistry;
   /** Now, as RFC 3339 with seconds. */
   readonly now: () => string;
+  /** The time in so many seconds. */
+  readonly later: (seconds: number) => string;
   readonly newUid: () => string;
   /** What is added to `generateName`. */
   readonly newSuffix: () => string;

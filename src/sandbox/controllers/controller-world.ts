@@ -1,0 +1,146 @@
+import type { Clock } from '../../util/clock.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import type { JsonObject } from '../../util/json.ts';
+import { fieldOf, objectField, withField } from '../json-fields.ts';
+import type { ServedKind, Subresource } from '../kinds/index.ts';
+import { textsOf } from '../metadata/index.ts';
+import {
+  createObject,
+  type DeleteOptions,
+  deleteStored,
+  inVersion,
+  type RestContext,
+  replaceObject,
+  type Target,
+} from '../rest/index.ts';
+import { type StoredObject, type StoreEvent, storeKey } from '../store/index.ts';
+
+/** Who writes, in managedFields. */
+const manager = 'kube-controller-manager';
+
+/** Where an object is stored. */
+export interface ObjectPlace {
+  readonly collection: string;
+  readonly key: string;
+}
+
+/** What controllers see of the world and do to it; by the same way as requests. */
+export class ControllerWorld {
+  readonly #context: RestContext;
+  readonly clock: Clock;
+
+  constructor(context: RestContext, clock: Clock) {
+    this.#context = context;
+    this.clock = clock;
+  }
+
+  /** Now, as objects write it. */
+  now(): string {
+    return this.#context.now();
+  }
+
+  follow(listener: (event: StoreEvent) => void): () => void {
+    return this.#context.store.subscribe(listener);
+  }
+
+  find({ collection, key }: ObjectPlace): StoredObject | undefined {
+    return this.#context.store.get(collection, key);
+  }
+
+  list(collection: string): readonly StoredObject[] {
+    return this.#context.store.list(collection);
+  }
+
+  kinds(): readonly ServedKind[] {
+    return this.#context.kinds.all();
+  }
+
+  /** The kind of what is stored in a collection; undefined when it is served no more. */
+  kindOf(collection: string): ServedKind | undefined {
+    return this.kinds().find((kind) => kind.collection === collection);
+  }
+
+  create(collection: string, namespace: string, manifest: JsonObject): void {
+    const kind = this.kindOf(collection);
+    if (kind === undefined) return;
+    const target: Target = { kind, namespace, name: '', subresource: '' };
+    createObject(this.#context, target, {
+      text: JSON.stringify({ apiVersion: kind.apiVersion, kind: kind.names.kind, ...manifest }),
+      contentType: 'application/json',
+      options: { manager, dryRun: false, fieldValidation: 'Ignore', force: false },
+    });
+  }
+
+  delete(place: ObjectPlace, options: Partial<DeleteOptions> = {}): void {
+    const [kind, stored] = [this.kindOf(place.collection), this.find(place)];
+    if (kind === undefined || stored === undefined) return;
+    const { namespace, name } = stored;
+    const all: DeleteOptions = {
+      dryRun: false,
+      propagation: 'Background',
+      uid: undefined,
+      resourceVersion: undefined,
+      gracePeriodSeconds: undefined,
+      ...options,
+    };
+    const target: Target = { kind, namespace, name, subresource: '' };
+    deleteStored(this.#context, target, { stored, options: all });
+  }
+
+  /** Takes the server's own finalizer from the spec of a namespace; one that nothing else holds is gone. */
+  release(place: ObjectPlace): void {
+    const { store } = this.#context;
+    const stored = this.find(place);
+    if (stored === undefined) return;
+    const spec = partOf(stored, 'spec');
+    const finalizers = textsOf(spec, 'finalizers');
+    const others = finalizers.filter((name) => name !== 'kubernetes');
+    if (others.length === 0 && textsOf(partOf(stored, 'metadata'), 'finalizers').length === 0) {
+      store.delete(place.collection, stored);
+    } else if (others.length < finalizers.length) {
+      const kept = withField(spec, 'finalizers', others.length === 0 ? undefined : others);
+      store.put(place.collection, withField(stored.object, 'spec', kept));
+    }
+  }
+
+  /** Replaces an object by what a function makes of it. */
+  change(place: ObjectPlace, change: (object: JsonObject) => JsonObject): void {
+    this.#write(place, '', change);
+  }
+
+  /** Writes a status, unless it is what the object has. */
+  writeStatus(place: ObjectPlace, status: JsonObject): void {
+    this.#write(place, 'status', (object) => ({ ...object, status }));
+  }
+
+  #write(
+    place: ObjectPlace,
+    subresource: Subresource,
+    change: (object: JsonObject) => JsonObject,
+  ): void {
+    const [kind, stored] = [this.kindOf(place.collection), this.find(place)];
+    if (kind === undefined || stored === undefined) return;
+    const live = inVersion(kind, stored);
+    const changed = kind.complete(change(live));
+    if (deepEqual(changed, live)) return;
+    const next = kind.fieldManager(subresource).update({ live, next: changed, manager });
+    const { namespace, name } = stored;
+    const target: Target = { kind, namespace, name, subresource };
+    replaceObject(this.#context, target, { stored, next, dryRun: false, guardsUid: false });
+  }
+}
+
+export function placeOf(collection: string, namespace: string, name: string): ObjectPlace {
+  return { collection, key: storeKey(namespace, name) };
+}
+
+/** `spec` or `status`, empty when it is not there. */
+export function partOf({ object }: StoredObject, name: 'spec' | 'status' | 'metadata'): JsonObject {
+  return objectField(object, name) ?? {};
+}
+
+/** A number, or another when it is none. */
+export function numberOf(object: JsonObject, name: string, otherwise: number): number {
+  const value = fieldOf(object, name);
+  return typeof value === 'number' ? value : otherwise;
+}

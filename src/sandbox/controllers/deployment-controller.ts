@@ -1,0 +1,248 @@
+import { canonicalJson } from '../../util/canonical-json.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { fieldOf, listField, objectField, stringField } from '../json-fields.ts';
+import type { StoredObject } from '../store/index.ts';
+import { type ControllerWorld, numberOf, partOf } from './controller-world.ts';
+import { controlledBy, controllerReference } from './owned-objects.ts';
+import { isTerminating } from './owner-index.ts';
+import { replicaSets } from './replica-set-controller.ts';
+
+export const deployments = 'apps/deployments';
+
+const hashLabel = 'pod-template-hash';
+const revisionAnnotation = 'deployment.kubernetes.io/revision';
+
+/** Rolls out templates: a ReplicaSet for each, the newest one growing as the others shrink. */
+export class DeploymentController {
+  readonly #world: ControllerWorld;
+
+  constructor(world: ControllerWorld) {
+    this.#world = world;
+  }
+
+  reconcile(key: string): void {
+    const place = { collection: deployments, key };
+    const deployment = this.#world.find(place);
+    if (deployment === undefined || isTerminating(deployment)) return;
+    const sets = controlledBy(this.#world, replicaSets, deployment);
+    const newest = sets.find((set) => hasTemplateOf(set, deployment));
+    if (newest === undefined) this.#createSet(deployment, sets);
+    else {
+      this.#writeRevision(deployment, newest);
+      const others = sets.filter((set) => set !== newest);
+      if (partOf(deployment, 'spec').paused !== true) this.#scale(deployment, newest, others);
+      this.#prune(deployment, others);
+    }
+    this.#world.writeStatus(place, this.#status(deployment));
+  }
+
+  #createSet(deployment: StoredObject, sets: readonly StoredObject[]): void {
+    const spec = partOf(deployment, 'spec');
+    const template = objectField(spec, 'template') ?? {};
+    const hash = templateHash(template);
+    const metadata = objectField(template, 'metadata') ?? {};
+    const labels = { ...objectField(metadata, 'labels'), [hashLabel]: hash };
+    const selector = objectField(spec, 'selector') ?? {};
+    const matchLabels = { ...objectField(selector, 'matchLabels'), [hashLabel]: hash };
+    const revision = Math.max(0, ...sets.map(revisionOf)) + 1;
+    const limit = wantedReplicas(deployment) + surgeOf(deployment);
+    const room = Math.max(limit - sum(sets, specReplicas), 0);
+    const isFirst = sets.every((set) => specReplicas(set) === 0);
+    this.#world.create(replicaSets, deployment.namespace, {
+      metadata: {
+        name: `${deployment.name}-${hash}`,
+        labels,
+        annotations: { [revisionAnnotation]: String(revision) },
+        ownerReferences: [controllerReference(deployment)],
+      },
+      spec: {
+        replicas: isFirst
+          ? wantedReplicas(deployment)
+          : isRecreate(deployment)
+            ? 0
+            : Math.min(room, wantedReplicas(deployment)),
+        selector: { ...selector, matchLabels },
+        template: { ...template, metadata: { ...metadata, labels } },
+      },
+    });
+  }
+
+  #writeRevision(deployment: StoredObject, newest: StoredObject): void {
+    const revision = String(revisionOf(newest));
+    this.#world.change({ collection: deployments, key: deployment.key }, (object) => {
+      const metadata = objectField(object, 'metadata') ?? {};
+      const annotations = {
+        ...objectField(metadata, 'annotations'),
+        [revisionAnnotation]: revision,
+      };
+      return { ...object, metadata: { ...metadata, annotations } };
+    });
+  }
+
+  /** Shrinks the old as far as enough is available, grows the new as far as there is room. */
+  #scale(deployment: StoredObject, newest: StoredObject, others: readonly StoredObject[]): void {
+    const wanted = wantedReplicas(deployment);
+    const isWaiting = isRecreate(deployment) && sum(others, statusReplicas) > 0;
+    const oldReplicas = sum(others, specReplicas);
+    const room = wanted + surgeOf(deployment) - oldReplicas;
+    this.#resize(newest, isWaiting ? 0 : Math.max(Math.min(wanted, room), 0));
+    const available = sum([newest, ...others], (set) =>
+      numberOf(partOf(set, 'status'), 'availableReplicas', 0),
+    );
+    const least = isRecreate(deployment) ? 0 : wanted - maxUnavailableOf(deployment);
+    let surplus = isRecreate(deployment) ? oldReplicas : Math.max(available - least, 0);
+    for (const set of others) {
+      const cut = Math.min(surplus, specReplicas(set));
+      surplus -= cut;
+      this.#resize(set, specReplicas(set) - cut);
+    }
+  }
+
+  #resize(set: StoredObject, replicas: number): void {
+    if (specReplicas(set) === replicas) return;
+    this.#world.change({ collection: replicaSets, key: set.key }, (object) => ({
+      ...object,
+      spec: { ...objectField(object, 'spec'), replicas },
+    }));
+  }
+
+  /** Keeps as many old ReplicaSets as the Deployment wants to remember. */
+  #prune(deployment: StoredObject, others: readonly StoredObject[]): void {
+    const limit = numberOf(partOf(deployment, 'spec'), 'revisionHistoryLimit', 10);
+    const idle = others
+      .filter((set) => specReplicas(set) === 0 && statusReplicas(set) === 0)
+      .sort((a, b) => revisionOf(a) - revisionOf(b));
+    for (const set of idle.slice(0, Math.max(idle.length - limit, 0)))
+      this.#world.delete({ collection: replicaSets, key: set.key });
+  }
+
+  #status(deployment: StoredObject): JsonObject {
+    const sets = controlledBy(this.#world, replicaSets, deployment);
+    const newest = sets.find((set) => hasTemplateOf(set, deployment));
+    const count = (name: string) => sum(sets, (set) => numberOf(partOf(set, 'status'), name, 0));
+    const wanted = wantedReplicas(deployment);
+    const available = count('availableReplicas');
+    const updated = newest === undefined ? 0 : statusReplicas(newest);
+    const replicas = count('replicas');
+    const isComplete = updated === wanted && replicas === wanted && available === wanted;
+    return {
+      observedGeneration: numberOf(partOf(deployment, 'metadata'), 'generation', 1),
+      replicas,
+      updatedReplicas: updated,
+      readyReplicas: count('readyReplicas'),
+      availableReplicas: available,
+      unavailableReplicas: Math.max(wanted - available, 0),
+      conditions: this.#conditions(deployment, newest, isComplete, available),
+    };
+  }
+
+  #conditions(
+    deployment: StoredObject,
+    newest: StoredObject | undefined,
+    isComplete: boolean,
+    available: number,
+  ): readonly JsonObject[] {
+    const isAvailable = available >= wantedReplicas(deployment) - maxUnavailableOf(deployment);
+    const set = newest === undefined ? '' : `ReplicaSet "${newest.name}" `;
+    const old = listField(partOf(deployment, 'status'), 'conditions').filter(isJsonObject);
+    return [
+      this.#condition(old, {
+        type: 'Available',
+        status: isAvailable ? 'True' : 'False',
+        reason: isAvailable ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable',
+        message: isAvailable
+          ? 'Deployment has minimum availability.'
+          : 'Deployment does not have minimum availability.',
+      }),
+      this.#condition(old, {
+        type: 'Progressing',
+        status: 'True',
+        reason: isComplete ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated',
+        message: isComplete ? `${set}has successfully progressed.` : `${set}is progressing.`,
+      }),
+    ];
+  }
+
+  /** The times of a condition change with what it says. */
+  #condition(old: readonly JsonObject[], said: JsonObject): JsonObject {
+    const before = old.find(({ type }) => type === said.type);
+    const { lastUpdateTime, lastTransitionTime, ...rest } = before ?? {};
+    if (before !== undefined && deepEqual(rest, said)) return before;
+    const now = this.#world.now();
+    const isSameStatus = before?.status === said.status;
+    return {
+      ...said,
+      lastUpdateTime: now,
+      lastTransitionTime: isSameStatus ? (lastTransitionTime ?? now) : now,
+    };
+  }
+}
+
+function sum(sets: readonly StoredObject[], count: (set: StoredObject) => number): number {
+  return sets.reduce((total, set) => total + count(set), 0);
+}
+
+function wantedReplicas(deployment: StoredObject): number {
+  return numberOf(partOf(deployment, 'spec'), 'replicas', 1);
+}
+
+function specReplicas(set: StoredObject): number {
+  return numberOf(partOf(set, 'spec'), 'replicas', 1);
+}
+
+function statusReplicas(set: StoredObject): number {
+  return numberOf(partOf(set, 'status'), 'replicas', 0);
+}
+
+function isRecreate(deployment: StoredObject): boolean {
+  return objectField(partOf(deployment, 'spec'), 'strategy')?.type === 'Recreate';
+}
+
+function surgeOf(deployment: StoredObject): number {
+  return shareOf(deployment, 'maxSurge', Math.ceil);
+}
+
+/** At least one pod may be missing when none may be too many: else nothing could ever move. */
+function maxUnavailableOf(deployment: StoredObject): number {
+  const unavailable = shareOf(deployment, 'maxUnavailable', Math.floor);
+  return unavailable === 0 && surgeOf(deployment) === 0 ? 1 : unavailable;
+}
+
+function shareOf(
+  deployment: StoredObject,
+  name: 'maxSurge' | 'maxUnavailable',
+  round: (value: number) => number,
+): number {
+  const strategy = objectField(partOf(deployment, 'spec'), 'strategy') ?? {};
+  const value: Json = fieldOf(objectField(strategy, 'rollingUpdate') ?? {}, name) ?? '25%';
+  if (typeof value === 'number') return value;
+  return round((Number.parseInt(String(value), 10) / 100) * wantedReplicas(deployment));
+}
+
+function revisionOf(set: StoredObject): number {
+  const annotations = objectField(partOf(set, 'metadata'), 'annotations') ?? {};
+  return Number(stringField(annotations, revisionAnnotation) ?? 0);
+}
+
+/** Is this the ReplicaSet of the Deployment's template? Its own differs by the hash label. */
+function hasTemplateOf(set: StoredObject, deployment: StoredObject): boolean {
+  const template = objectField(partOf(deployment, 'spec'), 'template') ?? {};
+  const labels = objectField(partOf(set, 'metadata'), 'labels') ?? {};
+  return labels[hashLabel] === templateHash(template);
+}
+
+const hashAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** A short name of a template: FNV-1a in the alphabet of generated names. */
+function templateHash(template: JsonObject): string {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(canonicalJson(template)))
+    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  let text = '';
+  for (let index = 0; index < 10; index++) {
+    text += hashAlphabet.charAt(hash % hashAlphabet.length);
+    hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0;
+  }
+  return text;
+}

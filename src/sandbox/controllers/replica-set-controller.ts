@@ -1,0 +1,59 @@
+import type { JsonObject } from '../../util/json.ts';
+import { objectField, stringField } from '../json-fields.ts';
+import type { StoredObject } from '../store/index.ts';
+import { type ControllerWorld, numberOf, partOf } from './controller-world.ts';
+import { controlledBy, isReady, phaseOf, podOf } from './owned-objects.ts';
+import { isTerminating } from './owner-index.ts';
+import { pods } from './pod-simulator.ts';
+
+export const replicaSets = 'apps/replicasets';
+
+/** Keeps as many pods of a template as are wanted. */
+export class ReplicaSetController {
+  readonly #world: ControllerWorld;
+
+  constructor(world: ControllerWorld) {
+    this.#world = world;
+  }
+
+  reconcile(key: string): void {
+    const place = { collection: replicaSets, key };
+    const set = this.#world.find(place);
+    if (set === undefined || isTerminating(set)) return;
+    const spec = partOf(set, 'spec');
+    const template = objectField(spec, 'template') ?? {};
+    const wanted = numberOf(spec, 'replicas', 1);
+    const active = controlledBy(this.#world, pods, set).filter(isActive);
+    for (let count = active.length; count < wanted; count++)
+      this.#world.create(pods, set.namespace, podOf(set, template));
+    for (const pod of surplus(active, active.length - wanted))
+      this.#world.delete({ collection: pods, key: pod.key });
+    this.#world.writeStatus(place, this.#status(set));
+  }
+
+  #status(set: StoredObject): JsonObject {
+    const active = controlledBy(this.#world, pods, set).filter(isActive);
+    const ready = active.filter(isReady).length;
+    const generation = numberOf(partOf(set, 'metadata'), 'generation', 1);
+    return {
+      replicas: active.length,
+      fullyLabeledReplicas: active.length,
+      readyReplicas: ready,
+      availableReplicas: ready,
+      observedGeneration: generation,
+    };
+  }
+}
+
+function isActive(pod: StoredObject): boolean {
+  return !isTerminating(pod) && !['Succeeded', 'Failed'].includes(phaseOf(pod));
+}
+
+/** Those that are not ready go first, then the youngest. */
+function surplus(active: readonly StoredObject[], count: number): readonly StoredObject[] {
+  const born = (pod: StoredObject) =>
+    stringField(partOf(pod, 'metadata'), 'creationTimestamp') ?? '';
+  return [...active]
+    .sort((a, b) => Number(isReady(a)) - Number(isReady(b)) || (born(a) < born(b) ? 1 : -1))
+    .slice(0, Math.max(count, 0));
+}
