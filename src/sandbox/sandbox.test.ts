@@ -173,7 +173,7 @@ describe('sandbox', () => {
 
   test('what is not modelled says so', () => {
     const sandbox = createTestSandbox();
-    assert.equal(call(sandbox, 'GET', '/apis/apps/v1/deployments').status, 404);
+    assert.equal(call(sandbox, 'GET', '/apis/apps/v1/statefulsets').status, 404);
     assert.equal(call(sandbox, 'PUT', '/api/v1/namespaces/default/finalize', {}).status, 501);
   });
 
