@@ -383,7 +383,7 @@ describe('reconcile/pass failures of requests', () => {
     world.podSet('a');
     await world.settle();
     assert.equal(world.ready('a'), 'False ApplyFailed: secret "a": Invalid: data');
-    const written = JSON.stringify([world.status('a'), world.cluster.told]);
+    const written = JSON.stringify([world.status('a'), world.cluster.told, world.log]);
     assert.ok(!written.includes('hunter2'));
   });
 });
