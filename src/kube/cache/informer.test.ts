@@ -207,6 +207,9 @@ describe('kube/cache informer', () => {
     const { stream } = await start(api, 7, [configMap('a', 3), configMap('b', 7)]);
     stream.break(kubeError('unavailable', 0));
     await clock.advance(800);
+    // A server that has just begun knows no roles yet; that it answers tells nothing of what it knows.
+    (await api.nextRequest()).fail(kubeError('forbidden', 403));
+    await clock.advance(1_600);
     await tellVersion(api, 5);
     const list = await api.nextRequest();
     assert.equal(list.request.query?.limit, '500');

@@ -55,6 +55,8 @@ export class Reflector {
   #type: ResourceType | undefined;
   #wasMissing = false;
   #isCutOff = false;
+  /** The server was away since it told something, and nobody has asked it since what it knows. */
+  #mayHaveGoneBack = false;
   #cut: AbortController | undefined;
   #endPause: (() => void) | undefined;
   /** Ends the waiting for news of a kind that is missing. */
@@ -126,6 +128,7 @@ export class Reflector {
       signal,
     );
     if (how === 'whole') this.#countRestart('page-expired');
+    this.#mayHaveGoneBack = false;
     this.#noteAnswer();
     this.#noteActivity();
     return { kind: 'listed' };
@@ -142,7 +145,11 @@ export class Reflector {
   }
 
   async #resume(cut: AbortController): Promise<StepEnd> {
-    if (!this.#isCutOff || !(await this.#hasGoneBack(cut.signal))) return this.#watch(cut);
+    if (!this.#mayHaveGoneBack) return this.#watch(cut);
+    if (!(await this.#hasGoneBack(cut.signal))) {
+      this.#mayHaveGoneBack = false;
+      return this.#watch(cut);
+    }
     this.#countRestart('restored');
     this.#log.warn({}, 'The server is older than what it has told, will list');
     return this.#list(cut.signal);
@@ -301,6 +308,7 @@ export class Reflector {
 
   #noteNoAnswer(): void {
     this.#isCutOff = true;
+    this.#mayHaveGoneBack = true;
     this.#context.reachability.lost(this);
   }
 
