@@ -36,7 +36,10 @@ describe('kube/api-client', () => {
       );
       assert.deepEqual(answer, { status: 200, body: { b: 2 } });
       const [sent] = server.requests;
-      assert.equal(sent?.path, '/prefix/api/v1/a%3Ab?fieldManager=homeostat%2Fa+b%26c&force=true');
+      assert.equal(
+        sent?.path,
+        '/prefix/api/v1/a%3Ab?fieldManager=homeostat%2Fa%20b%26c&force=true',
+      );
       assert.equal(sent?.body, '{"a":1}');
       const {
         authorization,

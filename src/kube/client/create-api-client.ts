@@ -217,9 +217,9 @@ class PooledApiClient implements ClosableApiClient {
 
   #pathOf({ path, query }: Pick<ApiRequest, 'path' | 'query'>): string {
     const whole = `${this.#prefix}${path}`;
-    if (query === undefined) return whole;
-    const parameters = new URLSearchParams(query).toString();
-    return parameters === '' ? whole : `${whole}?${parameters}`;
+    const parameters = Object.entries(query ?? {});
+    if (parameters.length === 0) return whole;
+    return `${whole}?${parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`;
   }
 
   #headersOf(
