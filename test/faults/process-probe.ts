@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { HomeostatProcess } from '../support/homeostat-process.ts';
 
 /** For the environment of a process that is to be probed. */
@@ -15,20 +14,31 @@ interface Reply {
 /** Looks into a running process through its inspector, without any help from the product. */
 export class ProcessProbe {
   readonly #socket: WebSocket;
-  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  readonly #waiting = new Map<
+    number,
+    { readonly resolve: (reply: Reply) => void; readonly reject: (error: Error) => void }
+  >();
   #lastId = 0;
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
     socket.addEventListener('message', ({ data }) => this.#take(JSON.parse(String(data))));
+    socket.addEventListener('close', () => {
+      for (const { reject } of this.#waiting.values()) reject(new Error('The process has ended'));
+    });
   }
 
   /** @throws Error when the process was not started with {@link probeEnvironment}. */
   static async attach(homeostat: HomeostatProcess): Promise<ProcessProbe> {
-    const address = /ws:\/\/\S+/.exec(homeostat.errors)?.[0];
+    // Whoever starts the process may have become it, and have had an inspector before.
+    const address = homeostat.errors.match(/ws:\/\/\S+/g)?.at(-1);
     if (address === undefined) throw new Error(`No inspector in: ${homeostat.errors}`);
     const socket = new WebSocket(address);
-    await once(socket, 'open');
+    await new Promise((resolve, reject) => {
+      socket.addEventListener('open', resolve, { once: true });
+      const refused = () => reject(new Error(`No inspector at ${address}`));
+      socket.addEventListener('error', refused, { once: true });
+    });
     return new ProcessProbe(socket);
   }
 
@@ -69,15 +79,15 @@ export class ProcessProbe {
   #send(method: string, params: object = {}): Promise<Reply> {
     this.#lastId += 1;
     const id = this.#lastId;
-    return new Promise((resolve) => {
-      this.#waiting.set(id, resolve);
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
       this.#socket.send(JSON.stringify({ id, method, params }));
     });
   }
 
   #take(reply: Reply): void {
     if (reply.id === undefined) return;
-    this.#waiting.get(reply.id)?.(reply);
+    this.#waiting.get(reply.id)?.resolve(reply);
     this.#waiting.delete(reply.id);
   }
 }
