@@ -72,9 +72,8 @@ describe('integration/mistakes', { skip: shared.skip }, () => {
       writeFileSync(file, text);
       const kubeconfig = shared.plane.kubeconfigPath('operator');
       const flags = ['--definitions', file, '--kubeconfig', kubeconfig, '--http', 'off'];
-      const ran = await runCli('run', ...flags);
-      const validated = await runCli('validate', file);
-      for (const { code: exitCode, stderr } of [ran, validated]) {
+      const ends = await Promise.all([runCli('run', ...flags), runCli('validate', file)]);
+      for (const { code: exitCode, stderr } of ends) {
         assert.equal(exitCode, 1);
         assert.match(stderr, /wrong\.yaml:\d+:\d+/);
         assert.ok(stderr.includes(code), stderr);
@@ -104,9 +103,9 @@ describe('integration/mistakes', { skip: shared.skip }, () => {
       ['validate', '/nowhere.yaml'],
       ['no-such-command'],
     ];
-    for (const args of cases) {
-      const { code, stderr } = await runCli(...args);
-      assert.equal(code, 2, args.join(' '));
+    const ends = await Promise.all(cases.map((args) => runCli(...args)));
+    for (const [index, { code, stderr }] of ends.entries()) {
+      assert.equal(code, 2, cases[index]?.join(' '));
       assert.doesNotMatch(stderr, /^\s+at /m);
     }
   });
