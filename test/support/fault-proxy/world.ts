@@ -83,12 +83,23 @@ function view(
     )
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const uids = Object.fromEntries(entries.map(([key, { metadata }]) => [key, metadata.uid ?? '']));
-  const shown = entries.map(([key, object]) => [key, essence(object, options)] as const);
-  let text = JSON.stringify(Object.fromEntries(shown)).replaceAll(namespace, '<namespace>');
-  if (definition !== undefined) text = text.replaceAll(definition, '<definition>');
-  for (const [key, uid] of Object.entries(uids)) text = text.replaceAll(uid, `<uid of ${key}>`);
-  return { world: JSON.parse(text), uids, objects: new Map(entries) };
+  return {
+    uids,
+    objects: new Map(entries),
+    // For a thousand objects this is work: most looks at the world ask for less.
+    get world() {
+      const shown = entries.map(([key, object]) => [key, essence(object, options)] as const);
+      const text = JSON.stringify(Object.fromEntries(shown)).replaceAll(namespace, '<namespace>');
+      const keys = new Map(Object.entries(uids).map(([key, uid]) => [uid, key]));
+      const named = text.replaceAll(uidPattern, (uid) => `<uid of ${keys.get(uid) ?? uid}>`);
+      return JSON.parse(
+        definition === undefined ? named : named.replaceAll(definition, '<definition>'),
+      );
+    },
+  };
 }
+
+const uidPattern = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 function essence(object: KubeObject, { reported, countsGenerations = true }: WorldOptions) {
   const { kind, metadata, status, ...rest } = object;
