@@ -19,7 +19,8 @@ export function listText(kind: ServedKind, page: ListPage, shape: Shape): string
     : { kind: kind.names.listKind, apiVersion: kind.apiVersion };
   const { version, continueToken, remaining } = page;
   const metadata = {
-    ...(continueToken === '' ? {} : { continue: continueToken }),
+    // Lists of custom resources always have the field.
+    ...(continueToken === '' && (isPartial || !kind.isCustom) ? {} : { continue: continueToken }),
     ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
     resourceVersion: String(version),
   };
@@ -31,10 +32,7 @@ export function listText(kind: ServedKind, page: ListPage, shape: Shape): string
 /** Items of built-in lists do not repeat the kind. */
 function itemText(kind: ServedKind, stored: StoredObject, isPartial: boolean): string {
   const object = inVersion(kind, stored);
-  if (isPartial) {
-    const { metadata } = metadataOnly(object);
-    return JSON.stringify(kind.isCustom ? metadataOnly(object) : { metadata });
-  }
+  if (isPartial) return JSON.stringify(metadataOnly(object));
   if (kind.isCustom) return object === stored.object ? stored.json() : JSON.stringify(object);
   const { kind: _, apiVersion: __, ...rest } = object;
   return JSON.stringify(rest);

@@ -38,6 +38,8 @@ export interface FieldManagerOptions {
   readonly subresource?: string;
   /** Fields that writers of this endpoint never own, with all below them. */
   readonly resetFields?: PathSet;
+  /** What an object is before anything is said of it: what is always written belongs to nobody. @default {} */
+  readonly zero?: JsonObject;
   /** Now, as RFC 3339 with seconds. */
   readonly now: () => string;
 }
@@ -68,6 +70,7 @@ const beforeFirstApply = 'before-first-apply';
 export class FieldManager {
   readonly #context: OwnershipContext;
   readonly #kind: string;
+  readonly #zero: JsonObject;
   readonly #subresource: string;
   readonly #now: () => string;
   readonly #codec = new FieldsV1Codec();
@@ -75,6 +78,7 @@ export class FieldManager {
 
   constructor(options: FieldManagerOptions) {
     const { apiVersion, kind, types, subresource = '', resetFields, now } = options;
+    this.#zero = { ...options.zero, apiVersion, kind };
     const type = types.get(apiVersion);
     if (type === undefined) throw new Error(`Expected a type for ${apiVersion} ${kind}`);
     const typeOf = (version: string) => types.get(version);
@@ -90,7 +94,7 @@ export class FieldManager {
     const managers = this.#managersOfUpdate(live, next);
     // Where nobody is tracked, tracking was switched off; only an apply starts it again.
     if (managers.size === 0 && live !== undefined) return withManagedFields(next, undefined);
-    const owners = this.#updateOwnersIfTyped({ live: live ?? {}, next, manager, managers });
+    const owners = this.#updateOwnersIfTyped({ live: live ?? this.#zero, next, manager, managers });
     return owners === undefined
       ? withManagedFields(next, undefined)
       : this.#withOwners(next, owners);
@@ -103,8 +107,7 @@ export class FieldManager {
    */
   apply(request: ApplyRequest): JsonObject {
     const { config, manager } = request;
-    const { apiVersion } = this.#context;
-    const live = request.live ?? { apiVersion, kind: this.#kind };
+    const live = request.live ?? this.#zero;
     this.#assertAppliable(config);
     const managers = this.#managersOfApply(live);
     const applied = this.#applyOrMigrate({ ...request, live, managers });
@@ -142,8 +145,7 @@ export class FieldManager {
     const managers = readManagers(managedFieldsOf(live), this.#codec);
     if (managers === undefined) throw new ApplyError('untyped', 'failed to decode managed fields');
     if (managers.size > 0) return managers;
-    const empty = { apiVersion: this.#context.apiVersion, kind: this.#kind };
-    const update = { live: empty, next: live, manager: beforeFirstApply, managers };
+    const update = { live: this.#zero, next: live, manager: beforeFirstApply, managers };
     return this.#updateOwners(update);
   }
 

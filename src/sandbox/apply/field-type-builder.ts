@@ -98,7 +98,6 @@ export class FieldTypeBuilder {
   #shapes(schema: MergeSchema, parentKeepsUnknown: boolean): FieldType {
     const keepsUnknown =
       parentKeepsUnknown || schema['x-kubernetes-preserve-unknown-fields'] === true;
-    if (schema['x-kubernetes-int-or-string'] === true) return scalarType('untyped');
     switch (schema.type) {
       case undefined: {
         const list = this.#list(schema, keepsUnknown);

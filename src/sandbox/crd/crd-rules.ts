@@ -20,11 +20,13 @@ export const crdRules: BuiltinRules = {
   hasGeneration: true,
   allowsUnconditionalUpdate: false,
   fillDefaults: withCrdDefaults,
+  writtenZeros: withWrittenConditions,
   prepareCreate(object) {
-    const storage = versionsOf(object).filter((version) => version.storage === true);
-    const storedVersions = storage.map((version) => stringField(version, 'name') ?? '');
+    const storage = versionsOf(object).find((version) => version.storage === true);
+    const name = stringField(storage ?? {}, 'name');
+    const storedVersions = name === undefined ? null : [name];
     const acceptedNames = { kind: '', plural: '' };
-    return { ...object, status: { acceptedNames, conditions: null, storedVersions } };
+    return { ...object, status: { acceptedNames, storedVersions } };
   },
   prepareUpdate: withStoredVersions,
   prepareDelete(object) {
@@ -50,6 +52,13 @@ function withStoredVersions(object: JsonObject): JsonObject {
   const stored = textsOf(status, 'storedVersions');
   if (name === '' || stored.includes(name)) return object;
   return withField(object, 'status', { ...status, storedVersions: [...stored, name] });
+}
+
+/** The status of a CRD always has conditions, null before there are any. */
+function withWrittenConditions(object: JsonObject): JsonObject {
+  const status = objectField(object, 'status') ?? {};
+  const { conditions = null, storedVersions = null } = status;
+  return { ...object, status: { ...status, conditions, storedVersions } };
 }
 
 function withCrdDefaults(object: JsonObject): JsonObject {

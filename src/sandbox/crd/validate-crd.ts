@@ -1,6 +1,7 @@
+import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { fieldOf, isJsonList, listField, objectField, stringField } from '../json-fields.ts';
-import { dnsLabel, dnsSubdomain } from '../metadata/index.ts';
+import { dns1035Label, dnsSubdomain } from '../metadata/index.ts';
 import {
   type FieldError,
   forbiddenField,
@@ -27,6 +28,7 @@ export function validateCrd(crd: JsonObject): readonly FieldError[] {
     ...namesErrors(names),
     ...conversionErrors(spec),
     ...versionErrors(spec),
+    ...storedErrors(crd),
   ];
 }
 
@@ -76,7 +78,7 @@ function namesErrors(names: JsonObject): readonly FieldError[] {
       continue;
     }
     const isKind = name === 'kind' || name === 'listKind';
-    const messages = dnsLabel(isKind ? value.toLowerCase() : value);
+    const messages = dns1035Label(isKind ? value.toLowerCase() : value);
     if (messages.length > 0)
       errors.push(
         invalidField(
@@ -129,16 +131,42 @@ function versionErrors(spec: JsonObject): readonly FieldError[] {
   const names = listed.map((version) => stringField(version, 'name') ?? '');
   if (new Set(names).size !== names.length)
     errors.push(invalidField('spec.versions', versions, 'must contain unique version names'));
+  const isShared = haveOneSchema(listed);
   for (const [index, version] of listed.entries())
-    errors.push(...oneVersionErrors(version, `spec.versions[${index}]`));
+    errors.push(...oneVersionErrors(version, `spec.versions[${index}]`, isShared));
   return errors;
 }
 
-function oneVersionErrors(version: JsonObject, path: string): readonly FieldError[] {
+/** Inside the server a schema that all versions share belongs to the CRD, not to the versions. */
+function haveOneSchema(versions: readonly JsonObject[]): boolean {
+  const [first, ...others] = versions.map((version) => version.schema);
+  return others.every((schema) => deepEqual(schema, first));
+}
+
+/** The stored version is among those that were ever stored. */
+function storedErrors(crd: JsonObject): readonly FieldError[] {
+  const field = 'status.storedVersions';
+  const stored = fieldOf(objectField(crd, 'status') ?? {}, 'storedVersions') ?? null;
+  if (!isJsonList(stored) || stored.length === 0)
+    return [invalidField(field, stored, 'must have at least one stored version')];
+  const storage = listField(objectField(crd, 'spec') ?? {}, 'versions').findLast(
+    (version) => isJsonObject(version) && version.storage === true,
+  );
+  const name = isJsonObject(storage) ? stringField(storage, 'name') : undefined;
+  if (name === undefined || stored.includes(name)) return [];
+  return [invalidField(field, stored, `must have the storage version ${name}`)];
+}
+
+function oneVersionErrors(
+  version: JsonObject,
+  path: string,
+  isShared: boolean,
+): readonly FieldError[] {
   const name = stringField(version, 'name') ?? '';
-  const errors = dnsLabel(name).map((message) => invalidField(`${path}.name`, name, message));
+  const errors = dns1035Label(name).map((message) => invalidField(`${path}.name`, name, message));
   const schema = objectField(objectField(version, 'schema') ?? {}, 'openAPIV3Schema');
   const schemaPath = `${path}.schema.openAPIV3Schema`;
-  if (schema === undefined) return [...errors, requiredField(schemaPath, 'schemas are required')];
-  return [...errors, ...validateStructure(schema, schemaPath)];
+  if (schema === undefined) return [...errors, requiredField(schemaPath)];
+  const shown = isShared ? 'spec.validation.openAPIV3Schema' : schemaPath;
+  return [...errors, ...validateStructure(schema, shown)];
 }

@@ -39,10 +39,6 @@ function nodeErrors(schema: JsonObject, path: string, isRoot: boolean): readonly
         'uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
       ),
     );
-  if (schema.additionalProperties === false)
-    errors.push(
-      forbiddenField(`${path}.additionalProperties`, 'additionalProperties cannot be set to false'),
-    );
   if (type === 'array' && objectField(schema, 'items') === undefined)
     errors.push(requiredField(`${path}.items`, 'must be specified'));
   return [...errors, ...listErrors(schema, path), ...childErrors(schema, path)];
@@ -84,11 +80,11 @@ function listErrors(schema: JsonObject, path: string): readonly FieldError[] {
   const items = objectField(schema, 'items') ?? {};
   const properties = objectField(items, 'properties') ?? {};
   const required = listField(items, 'required');
-  return keys.flatMap((key, index) => {
+  return keys.flatMap((key) => {
     const property = objectField(properties, key);
     if (property === undefined) {
       const detail = 'entries must all be names of item properties';
-      return [invalidField(`${path}.x-kubernetes-list-map-keys[${index}]`, key, detail)];
+      return [invalidField(`${path}.x-kubernetes-list-map-keys`, keys, detail)];
     }
     if (required.includes(key) || property.default !== undefined) return [];
     const detail =

@@ -33,6 +33,8 @@ export interface BuiltinRules {
   /** @default a DNS subdomain */
   readonly nameRule?: NameRule;
   readonly selectableFields?: readonly string[];
+  /** Adds fields that are always written, null or empty, though the schema does not say so. */
+  readonly writtenZeros?: (object: JsonObject) => JsonObject;
   /** Fills in what the server's code, not its schema, says. Runs on every body that is read. */
   readonly fillDefaults?: (object: JsonObject) => JsonObject;
   readonly prepareCreate?: (object: JsonObject) => JsonObject;
@@ -71,7 +73,8 @@ export function builtinKind({
     nameRule: rules.nameRule ?? dnsSubdomain,
     strictFinalizers: true,
   };
-  const fill = rules.fillDefaults ?? ((object: JsonObject) => object);
+  const written = rules.writtenZeros ?? ((object: JsonObject) => object);
+  const fill = (object: JsonObject) => written(rules.fillDefaults?.(object) ?? object);
 
   return {
     names,
@@ -98,7 +101,8 @@ export function builtinKind({
       if (known !== undefined) return known;
       const resetFields = pathSetOf([[subresource === 'status' ? 'f:spec' : 'f:status']]);
       const reset = hasStatus ? { resetFields } : {};
-      const options = { apiVersion, kind, types, subresource, now, ...reset };
+      const zero = written(goDecode(goType, {}).object);
+      const options = { apiVersion, kind, types, subresource, now, zero, ...reset };
       const made = new FieldManager(options);
       managers.set(subresource, made);
       return made;
@@ -106,7 +110,7 @@ export function builtinKind({
     prepareCreate(object) {
       const bare = hasStatus ? withField(object, 'status', undefined) : object;
       const prepared = rules.prepareCreate?.(bare) ?? bare;
-      const whole = goDecode(goType, prepared).object;
+      const whole = written(goDecode(goType, prepared).object);
       return hasGeneration ? withMetadata(whole, 'generation', 1) : whole;
     },
     prepareUpdate(object, before, subresource) {

@@ -102,7 +102,7 @@ export const eventRules: BuiltinRules = {
     'source',
     'type',
   ],
-  fillDefaults: withWrittenZeros,
+  writtenZeros: withWrittenZeros,
   validate(object) {
     const metadata = objectField(object, 'metadata') ?? {};
     const namespace = stringField(metadata, 'namespace') ?? '';

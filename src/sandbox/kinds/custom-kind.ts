@@ -125,8 +125,9 @@ export function customKind(options: CustomKindOptions): ServedKind {
     gracePeriodSeconds: () => 0,
     validateCreate(object) {
       const metadata = objectField(object, 'metadata') ?? {};
+      const headErrors = validateHead(object, head);
+      if (headErrors.length > 0) return headErrors;
       return [
-        ...validateHead(object, head),
         ...validateMetadata(metadata, metadataRules),
         ...validateValue({ schema, value: withoutHead(object), path: '', before: undefined }),
         ...validateEmbedded(schema, object),
@@ -135,20 +136,14 @@ export function customKind(options: CustomKindOptions): ServedKind {
     },
     validateUpdate(object, before, subresource) {
       const metadata = objectField(object, 'metadata') ?? {};
-      const isStatus = subresource === 'status';
-      const [value, old] = isStatus
-        ? [onlyStatus(object), onlyStatus(before)]
-        : [withoutHead(object), withoutHead(before)];
       const hasOldDuplicates = validateLists(schema, before).length > 0;
+      const headErrors = validateHead(object, head);
+      if (headErrors.length > 0) return headErrors;
       return [
-        ...validateHead(object, head),
         ...validateMetadataUpdate(metadata, objectField(before, 'metadata') ?? {}),
-        ...validateValue({
-          schema: isStatus ? statusOnly(schema) : schema,
-          value,
-          path: '',
-          before: old,
-        }),
+        ...(subresource === 'status'
+          ? validateStatus(schema, object, before)
+          : validateWhole(schema, object, before)),
         ...validateEmbedded(schema, object),
         ...(hasOldDuplicates ? [] : validateLists(schema, object)),
       ];
@@ -170,7 +165,7 @@ function resetFieldsOf(subresource: Subresource) {
 /** The status of a write and everything else as it was; managedFields are the write's. */
 function withOnlyStatusOf(object: JsonObject, before: JsonObject): JsonObject {
   const managedFields = objectField(object, 'metadata')?.managedFields;
-  const kept = withField(before, 'status', fieldOf(object, 'status') ?? undefined);
+  const kept = withField(before, 'status', fieldOf(object, 'status'));
   const resourceVersion = objectField(object, 'metadata')?.resourceVersion;
   return withMetadata(
     withMetadata(kept, 'managedFields', managedFields),
@@ -196,14 +191,22 @@ function withoutHead(object: JsonObject): JsonObject {
   return rest;
 }
 
-function onlyStatus(object: JsonObject): JsonObject {
-  const status = fieldOf(object, 'status');
-  return status === undefined ? {} : { status };
+function validateWhole(schema: StructuralSchema, object: JsonObject, before: JsonObject) {
+  const [value, old] = [withoutHead(object), withoutHead(before)];
+  return validateValue({ schema, value, path: '', before: old });
 }
 
-function statusOnly(schema: StructuralSchema): StructuralSchema {
-  const status = schema.properties?.status;
-  return status === undefined ? {} : { properties: { status } };
+/** The status is checked by itself: messages name paths within it. */
+function validateStatus(schema: StructuralSchema, object: JsonObject, before: JsonObject) {
+  const status = fieldOf(object, 'status');
+  const statusSchema = schema.properties?.status;
+  if (status === undefined || statusSchema === undefined) return [];
+  const old = fieldOf(before, 'status');
+  const errors = validateValue({ schema: statusSchema, value: status, path: '', before: old });
+  return errors.map((error) => ({
+    ...error,
+    field: error.field === '' ? 'status' : `status.${error.field}`,
+  }));
 }
 
 /** The type of each version, as the merge sees it. */

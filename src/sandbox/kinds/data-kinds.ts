@@ -34,7 +34,7 @@ export const configMapRules: BuiltinRules = {
       ...keyErrors('data', data),
       ...clashes,
       ...keyErrors('binaryData', binary),
-      ...sizeErrors('', data, binary),
+      ...sizeErrors('[]', data, binary),
     ];
   },
   validateUpdate: (object, before) => immutableErrors(object, before, ['data', 'binaryData']),

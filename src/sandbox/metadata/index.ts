@@ -1,5 +1,6 @@
 export {
   configKey,
+  dns1035Label,
   dnsLabel,
   dnsSubdomain,
   labelValueRule,

@@ -2,6 +2,7 @@
 export type NameRule = (text: string) => readonly string[];
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const label1035 = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const subdomain = `${label}(\\.${label})*`;
 const qualified = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const labelValue = `(${qualified})?`;
@@ -10,19 +11,30 @@ const subdomainText =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
 const labelText =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
+const label1035Text =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
 const qualifiedText =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 const labelValueText =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
 export const dnsSubdomain: NameRule = (text) => [
-  ...tooLong(text, 253),
+  ...tooLong(text, 253, 'characters'),
   ...mismatch(text, subdomain, subdomainText, ['example.com']),
 ];
 
-export const dnsLabel: NameRule = (text) => [
-  ...tooLong(text, 63),
-  ...mismatch(text, label, labelText, ['my-name', '123-abc']),
+export const dnsLabel: NameRule = (text) => {
+  const hasDots = isMatch(text, subdomain) && !isMatch(text, label);
+  const shape = hasDots
+    ? ['must not contain dots']
+    : mismatch(text, label, labelText, ['my-name', '123-abc']);
+  return [...tooLong(text, 63, 'characters'), ...shape];
+};
+
+/** Names of kinds and resources: they begin with a letter. */
+export const dns1035Label: NameRule = (text) => [
+  ...tooLong(text, 63, 'characters'),
+  ...mismatch(text, label1035, label1035Text, ['my-name', 'abc-123']),
 ];
 
 /** A name that only has to fit into a path (RBAC). */
@@ -77,9 +89,10 @@ function namePart(text: string): readonly string[] {
   return [...errors, ...shape].map((message) => `name part ${message}`);
 }
 
-function tooLong(text: string, bytes: number): readonly string[] {
+/** The server says `characters` of names, though it counts bytes. */
+function tooLong(text: string, bytes: number, unit = 'bytes'): readonly string[] {
   const isLong = new TextEncoder().encode(text).length > bytes;
-  return isLong ? [`must be no more than ${bytes} bytes`] : [];
+  return isLong ? [`must be no more than ${bytes} ${unit}`] : [];
 }
 
 function mismatch(
@@ -88,8 +101,12 @@ function mismatch(
   message: string,
   examples: readonly string[],
 ): readonly string[] {
-  if (new RegExp(`^(?:${pattern})$`).test(text)) return [];
+  if (isMatch(text, pattern)) return [];
   return [regexText(pattern, message, examples)];
+}
+
+function isMatch(text: string, pattern: string): boolean {
+  return new RegExp(`^(?:${pattern})$`).test(text);
 }
 
 function regexText(pattern: string, message: string, examples: readonly string[]): string {

@@ -6,6 +6,7 @@ import {
   type FieldError,
   forbiddenField,
   invalidField,
+  invalidStruct,
   requiredField,
   tooLong,
 } from '../status/index.ts';
@@ -101,11 +102,18 @@ function ownerErrors(metadata: JsonObject): readonly FieldError[] {
     const name = `${owner.kind}/${owner.name}`;
     if (controller !== undefined) {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
-      errors.push(invalidField(field, owners, detail));
+      errors.push(invalidStruct(field, owners.filter(isJsonObject).map(inGoOrder), detail));
     }
     controller ??= name;
   }
   return errors;
+}
+
+/** The server prints owners with their fields in this order. */
+function inGoOrder(owner: JsonObject): JsonObject {
+  const names = ['apiVersion', 'kind', 'name', 'uid', 'controller', 'blockOwnerDeletion'];
+  const present = names.filter((name) => owner[name] !== undefined);
+  return Object.fromEntries(present.map((name) => [name, owner[name]]));
 }
 
 const orphan = 'orphan';
@@ -120,7 +128,7 @@ function finalizerErrors(metadata: JsonObject, rules: MetadataRules): readonly F
   );
   if (rules.strictFinalizers) errors.push(...strictFinalizerErrors(metadata));
   if (finalizers.includes(orphan) && finalizers.includes(foreground)) {
-    const detail = `finalizer ${foreground} and ${orphan} cannot be both set`;
+    const detail = `finalizer ${orphan} and ${foreground} cannot be both set`;
     errors.push(invalidField(field, finalizers, detail));
   }
   return errors;

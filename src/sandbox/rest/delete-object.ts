@@ -66,14 +66,16 @@ export function deleteStored(
 
 function assertPreconditions({ kind }: Target, stored: StoredObject, options: DeleteOptions): void {
   const { uid, resourceVersion } = options;
+  // Here the server names the kind where it names the plural elsewhere.
+  const resource = { group: kind.names.group, plural: kind.names.kind };
   const found = stringField(objectField(stored.object, 'metadata') ?? {}, 'uid') ?? '';
   if (uid !== undefined && uid !== found) {
-    const because = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
-    throw conflict(kind.names, stored.name, because);
+    const because = `the UID in the precondition (${uid}) does not match the UID in record (${found}). The object might have been deleted and then recreated`;
+    throw conflict(resource, stored.name, because);
   }
   if (resourceVersion !== undefined && resourceVersion !== String(stored.version)) {
-    const because = `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${stored.version}`;
-    throw conflict(kind.names, stored.name, because);
+    const because = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${stored.version}). The object might have been modified`;
+    throw conflict(resource, stored.name, because);
   }
 }
 

@@ -44,7 +44,10 @@ export function insertObject(
   assertNamespace(context, target, name);
   const prepared = kind.prepareCreate(object);
   const errors = kind.validateCreate(prepared);
-  if (errors.length > 0) throw invalid(kind.names, name, errors);
+  if (errors.length > 0) {
+    const said = stringField(prepared, 'kind') ?? kind.names.kind;
+    throw invalid({ group: kind.names.group, kind: said }, name, errors);
+  }
   const normal = kind.normalise(prepared);
   const key = storeKey(kind.names.namespaced ? target.namespace : '', name);
   if (store.get(kind.collection, key) !== undefined) throw alreadyExists(kind.names, name);

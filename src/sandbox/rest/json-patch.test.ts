@@ -44,10 +44,10 @@ describe('sandbox/rest/json-patch', () => {
   for (const patch of [
     { op: 'test', path: '/a/b', value: 2 },
     { op: 'remove', path: '/a/none' },
-    { op: 'replace', path: '/none', value: 1 },
+    { op: 'replace', path: '/none/x', value: 1 },
     { op: 'add', path: '/none/x', value: 1 },
     { op: 'add', path: '/list/9', value: 1 },
-    { op: 'copy', from: '/none', path: '/a/c' },
+    { op: 'copy', from: '/none/x', path: '/a/c' },
     { op: 'dance', path: '/a' },
   ]) {
     test(`does not fit: ${JSON.stringify(patch)}`, () => {

@@ -57,7 +57,7 @@ function applyOperation(document: Json, operation: Operation): Json {
       return change(without, { op: 'add', path, value: moved });
     }
     case 'copy':
-      return change(document, { op: 'add', path, value: read(document, from, op) });
+      return change(document, { op: 'add', path, value: readToCopy(document, from) });
     case 'test': {
       const found = find(document, path);
       if (deepEqual(found ?? null, value ?? null)) return document;
@@ -96,6 +96,15 @@ function read(document: Json, path: string, op: string): Json {
   return value;
 }
 
+/** A field that is not there is copied as null, if its parent is there. */
+function readToCopy(document: Json, path: string): Json {
+  const value = find(document, path);
+  if (value !== undefined) return value;
+  const parent = find(document, path.slice(0, path.lastIndexOf('/')));
+  if (isJsonObject(parent)) return null;
+  throw misfit(`copy operation does not apply: doc is missing from path: ${path}: missing value`);
+}
+
 interface Change {
   readonly op: 'add' | 'remove' | 'replace';
   readonly path: string;
@@ -123,16 +132,9 @@ function changeAt(value: Json, steps: readonly string[], change: Change): Json {
   if (isJsonList(value)) return changeItem(value, step, change);
   if (!isJsonObject(value))
     throw misfit(`${op} operation does not apply: doc is missing path: ${path}`);
-  if (op !== 'add' && fieldOf(value, step) === undefined) throw missingKey(change, step);
+  if (op === 'remove' && fieldOf(value, step) === undefined)
+    throw misfit(`remove operation does not apply: doc is missing key: ${path}: missing value`);
   return withChild(value, step, change.value);
-}
-
-function missingKey({ op, path }: Change, step: string): StatusError {
-  return op === 'remove'
-    ? misfit(`remove operation does not apply: doc is missing key: ${path}: missing value`)
-    : misfit(
-        `replace operation does not apply: doc is missing key: ${path}: missing value (${step})`,
-      );
 }
 
 function withChild(value: Json, step: string, below: Json | undefined): Json {

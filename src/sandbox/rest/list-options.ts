@@ -64,7 +64,11 @@ function readSelectors(kind: ServedKind, query: URLSearchParams) {
   const [labels, fields] = [query.get('labelSelector') ?? '', query.get('fieldSelector') ?? ''];
   try {
     const labelTest = parseLabelQuery(labels);
-    const fieldQuery = parseFieldQuery(fields, kind.selectableFields);
+    const fieldQuery = parseFieldQuery(
+      fields,
+      kind.selectableFields,
+      kind.isCustom || kind.selectableFields.length > 0,
+    );
     const matches = (object: JsonObject) =>
       fieldQuery.matches(object) &&
       labelTest(objectField(objectField(object, 'metadata') ?? {}, 'labels') ?? {});

@@ -100,7 +100,8 @@ function duplicatesOf(text: string, fieldValidation: FieldValidation): readonly 
 }
 
 function assertPatchedKind({ kind }: Target, patched: JsonObject): void {
-  if (patched.apiVersion === kind.apiVersion && patched.kind === kind.names.kind) return;
+  if (patched.apiVersion === kind.apiVersion && (kind.isCustom || patched.kind === kind.names.kind))
+    return;
   const found = `${patched.apiVersion}, Kind=${patched.kind}`;
   throw badRequest(
     `the patched object is a ${found}, expected ${kind.apiVersion}, Kind=${kind.names.kind}`,

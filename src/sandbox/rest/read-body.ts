@@ -29,7 +29,7 @@ export function readBody(context: RestContext, target: Target, source: BodySourc
   const { kind } = target;
   const { text, contentType, fieldValidation } = source;
   const object = parseObject(context, kind, source);
-  assertKind(kind, object);
+  assertKind({ kind, text }, object);
   const decoded = decodeOrRefuse(kind, object);
   const isYaml = mediaType(contentType) === yamlType;
   const duplicates = fieldValidation === 'Ignore' || isYaml ? [] : findDuplicateFields(text);
@@ -60,6 +60,7 @@ function parseObject(context: RestContext, kind: ServedKind, source: BodySource)
   if (parsed === undefined)
     throw unsupportedMediaType([jsonType, yamlType, 'application/vnd.kubernetes.protobuf']);
   if (isJsonObject(parsed)) return parsed;
+  if (parsed === null && !kind.isCustom) return {};
   const what = `json: cannot unmarshal ${Array.isArray(parsed) ? 'array' : typeof parsed}`;
   throw badRequest(
     `couldn't get version/kind; json parse error: ${what} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
@@ -77,24 +78,22 @@ function parseYamlBody(context: RestContext, text: string): Json {
   }
 }
 
+const parseFailure = "couldn't get version/kind; json parse error: ";
+
 function parseJsonBody(kind: ServedKind, text: string): Json {
-  if (text === '') {
-    const what = `the object provided is unrecognized (must be of type ${kind.names.kind}): couldn't get version/kind; json parse error: unexpected end of JSON input (<empty>)`;
-    throw badRequest(what);
-  }
+  if (text === '') throw unrecognized(kind, `${parseFailure}unexpected end of JSON input`, text);
   try {
     return JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    const problem = jsonProblem(text, error);
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${kind.names.kind}): couldn't get version/kind; json parse error: ${problem} (${summary(text)})`,
-    );
+    throw unrecognized(kind, `${parseFailure}${jsonProblem(text, error)}`, text);
   }
 }
 
-/** The first bytes of a body as the server shows them. */
+/** The beginning of a body as the server shows it. */
 function summary(text: string): string {
+  if (text === '') return '<empty>';
+  if (text.startsWith('{')) return text.length > 30 ? `${text.slice(0, 30)} ...` : text;
   const bytes = new TextEncoder().encode(text);
   const hex = Array.from(bytes.slice(0, 30), (byte) => byte.toString(16).padStart(2, '0')).join('');
   return bytes.length > 30 ? `${hex} ...` : hex;
@@ -108,35 +107,43 @@ function jsonProblem(text: string, error: SyntaxError): string {
   return `invalid character '${character}' looking for beginning of value`;
 }
 
-function assertKind(kind: ServedKind, object: JsonObject): void {
-  const { names, apiVersion } = kind;
+/** What a body says it is. A custom resource of another kind is read, and refused when it is validated. */
+function assertKind(
+  { kind, text }: { readonly kind: ServedKind; readonly text: string },
+  object: JsonObject,
+): void {
+  const { names, apiVersion, isCustom } = kind;
   const said = { kind: stringField(object, 'kind'), apiVersion: stringField(object, 'apiVersion') };
-  if (!kind.isCustom && !said.kind && (!said.apiVersion || said.apiVersion === apiVersion)) return;
-  if (!said.kind) throw headMissing('Kind', object);
-  if (!said.apiVersion && kind.isCustom) throw headMissing('apiVersion', object);
-  if (said.kind === names.kind && (!said.apiVersion || said.apiVersion === apiVersion)) return;
-  if (said.kind === names.kind || said.apiVersion !== apiVersion)
+  if (!isCustom && !said.kind && (!said.apiVersion || said.apiVersion === apiVersion)) return;
+  if (!said.kind) throw unrecognized(kind, `Object 'Kind' is missing in '${text}'`, text);
+  const version = JSON.stringify(said.apiVersion?.split('/').at(-1) ?? '');
+  const cannot = `${said.kind} in version ${version} cannot be handled as a ${names.kind}`;
+  if (isCustom) {
+    if (said.apiVersion === apiVersion) return;
     throw badRequest(
-      `the API version in the data (${said.apiVersion}) does not match the expected API version (${apiVersion})`,
+      `the API version in the data (${said.apiVersion ?? ''}) does not match the expected API version (${apiVersion})`,
     );
-  const version = JSON.stringify(versionOf(said.apiVersion));
+  }
+  if (said.kind === names.kind && (!said.apiVersion || said.apiVersion === apiVersion)) return;
+  if (said.apiVersion === apiVersion)
+    throw badRequest(
+      `${cannot}: converting (${names.version}.${said.kind}) to (${names.group || 'core'}.${names.kind}): unknown conversion`,
+    );
   throw badRequest(
-    `${said.kind} in version ${version} cannot be handled as a ${names.kind}: converting (${said.kind}) to (${names.kind}): unknown conversion`,
+    `${cannot}: no kind ${JSON.stringify(said.kind)} is registered for version ${JSON.stringify(said.apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
   );
 }
 
-function versionOf(apiVersion: string | undefined): string {
-  return apiVersion?.split('/').at(-1) ?? '';
-}
-
-function headMissing(what: string, object: JsonObject): StatusError {
-  return badRequest(`Object '${what}' is missing in '${JSON.stringify(object)}'`);
+function unrecognized({ names }: ServedKind, problem: string, text: string): StatusError {
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${names.kind}): ${problem} (${summary(text)})`,
+  );
 }
 
 function decodeOrRefuse(kind: ServedKind, object: JsonObject) {
   try {
-    const head = { apiVersion: kind.apiVersion, kind: kind.names.kind };
-    return kind.decode({ ...object, ...head });
+    if (kind.isCustom) return kind.decode(object);
+    return kind.decode({ ...object, apiVersion: kind.apiVersion, kind: kind.names.kind });
   } catch (error) {
     if (error instanceof DecodeError) throw unhandled(kind, error.message);
     throw error;
@@ -158,6 +165,8 @@ export function withRequestNamespace(target: Target, object: JsonObject): JsonOb
   const { namespace, kind } = target;
   const wanted = kind.names.namespaced ? namespace : '';
   if (said === wanted) return object;
+  if (wanted === '')
+    return withField(object, 'metadata', withField(metadata, 'namespace', undefined));
   if (said !== '')
     throw badRequest(
       'the namespace of the provided object does not match the namespace sent on the request',

@@ -9,7 +9,7 @@ import {
   validateMetadata,
   validateMetadataUpdate,
 } from '../metadata/index.ts';
-import { badRequest, conflict, invalid, invalidField, objectModified } from '../status/index.ts';
+import { conflict, invalid, invalidField, objectModified, plainFailure } from '../status/index.ts';
 import type { StoredObject } from '../store/index.ts';
 import type { RestContext, Target } from './rest-context.ts';
 import { withOldTimesIfSame } from './same-but-times.ts';
@@ -53,18 +53,19 @@ export function replaceObject(
     ...commonErrors(kind, prepared, oldMetadata),
     ...kind.validateUpdate(prepared, before, subresource),
   ];
-  if (errors.length > 0) throw invalid(kind.names, stored.name, errors);
+  if (errors.length > 0)
+    throw invalid({ ...kind.names, kind: saidKind(prepared, kind) }, stored.name, errors);
   const metadata = objectField(prepared, 'metadata') ?? {};
   const warnings = kind.isCustom ? finalizerWarnings(metadata, oldMetadata) : [];
-  const normal = kind.normalise(withOldTimesIfSame(prepared, before));
+  const settled = withMetadata(withOldTimesIfSame(prepared, before), 'selfLink', undefined);
+  const normal = kind.normalise(settled);
+  // The server compares what it has merged, not what becomes of it in the store.
+  const isSame = deepEqual(kind.isCustom ? settled : normal, before);
   if (isFinished(normal)) {
-    if (!dryRun) {
-      const last = store.delete(kind.collection, stored);
-      return { object: withMetadata(normal, 'resourceVersion', String(last.version)), warnings };
-    }
+    if (!dryRun) store.delete(kind.collection, stored);
     return { object: normal, warnings };
   }
-  if (dryRun || deepEqual(normal, before)) return { object: normal, warnings };
+  if (dryRun || isSame) return { object: normal, warnings };
   const after = store.put(kind.collection, inStorageVersion(kind, normal));
   return { object: inVersion(kind, after), warnings };
 }
@@ -77,12 +78,24 @@ function commonErrors(kind: ServedKind, object: JsonObject, oldMetadata: JsonObj
   return [...validateMetadata(metadata, rules), ...validateMetadataUpdate(metadata, oldMetadata)];
 }
 
-function assertUid({ names }: ServedKind, stored: StoredObject, next: JsonObject): void {
+/** An object of another kind is refused under the name that it says. */
+function saidKind(object: JsonObject, kind: ServedKind): string {
+  return stringField(object, 'kind') ?? kind.names.kind;
+}
+
+function assertUid(kind: ServedKind, stored: StoredObject, next: JsonObject): void {
   const uid = stringField(objectField(next, 'metadata') ?? {}, 'uid') ?? '';
   const found = stringField(objectField(stored.object, 'metadata') ?? {}, 'uid') ?? '';
   if (uid === '' || uid === found) return;
-  const because = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
-  throw conflict(names, stored.name, because);
+  const failed = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`;
+  const because = `StorageError: invalid object, Code: 4, Key: ${registryKey(kind, stored)}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`;
+  throw conflict(kind.names, stored.name, because);
+}
+
+/** Where the server's own store would have the object. */
+function registryKey({ names, isCustom }: ServedKind, { namespace, name }: StoredObject): string {
+  const collection = isCustom ? `${names.group}/${names.plural}` : names.plural;
+  return `/registry/${collection}/${namespace === '' ? '' : `${namespace}/`}${name}`;
 }
 
 /** Checks the version that the writer has seen, and sets it where the kind does not ask for one. */
@@ -97,7 +110,7 @@ function withCurrentVersion(kind: ServedKind, stored: StoredObject, next: JsonOb
     throw invalid({ group: names.group, kind: names.plural }, stored.name, [error]);
   }
   if (!/^\d+$/.test(version))
-    throw badRequest(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
+    throw plainFailure(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
   if (version !== String(stored.version)) throw conflict(names, stored.name, objectModified);
   return next;
 }

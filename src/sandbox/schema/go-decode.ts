@@ -1,6 +1,6 @@
 import { HomeostatError } from '../../util/homeostat-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
+import { isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
 import { type GoField, type GoScalar, type GoStruct, type GoType, goTypeName } from './go-type.ts';
 
 /** A body that the server cannot read into the type of its kind, in the server's words. */
@@ -24,7 +24,7 @@ export interface GoDecoded {
 export function goDecode(type: GoType, object: JsonObject, path = ''): GoDecoded {
   const unknown: string[] = [];
   const struct = type.kind === 'struct' ? type.name : '';
-  const value = decode(type, object, { path, struct, goPath: path, unknown });
+  const value = decode(type, object, { path, struct, goPath: '', unknown });
   return { object: isJsonObject(value) ? value : {}, unknownFields: unknown };
 }
 
@@ -72,25 +72,32 @@ function decodeMap(itemType: GoType, value: JsonObject, at: Place): JsonObject {
 }
 
 function decodeStruct(type: GoStruct, value: JsonObject, at: Place): JsonObject {
+  const said = new Map<string, Json | undefined>();
+  // In the order of the body: so unknown fields are told.
+  for (const [name, field = null] of Object.entries(value)) {
+    const known = type.fields.get(name);
+    if (known === undefined) at.unknown.push(childPath(at.path, name));
+    else said.set(name, decode(known.type, field, placeOf(type, name, at)));
+  }
   const struct: MutableJsonObject = {};
-  for (const name of Object.keys(value))
-    if (!type.fields.has(name)) at.unknown.push(childPath(at.path, name));
   for (const [name, field] of type.fields) {
-    const said = fieldOf(value, name);
-    if (said === undefined && field.byDefault === undefined) continue;
-    const place = {
-      path: childPath(at.path, name),
-      struct: type.name,
-      goPath: childPath(at.goPath, name),
-      unknown: at.unknown,
-    };
-    const decoded = said === undefined ? undefined : decode(field.type, said, place);
-    if (decoded === undefined || isUnwritten(decoded, field)) {
-      if (field.byDefault !== undefined)
-        setField(struct, name, decode(field.type, field.byDefault, place) ?? field.byDefault);
-    } else setField(struct, name, decoded);
+    const decoded = said.get(name);
+    if (decoded !== undefined && !isUnwritten(decoded, field)) setField(struct, name, decoded);
+    else if (field.byDefault !== undefined) {
+      const byDefault = decode(field.type, field.byDefault, placeOf(type, name, at));
+      setField(struct, name, byDefault ?? field.byDefault);
+    }
   }
   return struct;
+}
+
+function placeOf(type: GoStruct, name: string, at: Place): Place {
+  return {
+    path: childPath(at.path, name),
+    struct: type.name,
+    goPath: childPath(at.goPath, name),
+    unknown: at.unknown,
+  };
 }
 
 function isUnwritten(value: Json, { type, dropsZero }: GoField): boolean {
@@ -162,8 +169,10 @@ function decodeTime(type: GoScalar, value: Json, at: Place): Json {
 function timeError(type: GoScalar, value: string): DecodeError {
   const zone = type.format === 'time' ? '' : '.000000';
   const layout = `2006-01-02T15:04:05${zone}Z07:00`;
+  const rest = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(.*)$/.exec(value)?.[1];
+  const [found, wanted] = rest === undefined ? [value, '2006'] : [rest, zone || 'Z07:00'];
   return new DecodeError(
-    `parsing time "${value}" as "${layout}": cannot parse "${value}" as "2006"`,
+    `parsing time "${value}" as "${layout}": cannot parse "${found}" as "${wanted}"`,
   );
 }
 

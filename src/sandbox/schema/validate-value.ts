@@ -32,7 +32,7 @@ export function validateValue(at: ValueAtSchema): readonly FieldError[] {
 function findErrors(at: ValueAtSchema): readonly FieldError[] {
   const { schema, value, path } = at;
   const typeError = checkType(at);
-  if (typeError !== undefined) return [typeError];
+  if (typeError !== undefined) return [typeError, ...checkRange(at)];
   const errors = [...checkComposed(at)];
   if (typeof value === 'string') errors.push(...checkText(schema, value, path));
   else if (typeof value === 'number') errors.push(...checkNumber(schema, value, path));
@@ -64,6 +64,14 @@ function checkType({ schema, value, path }: ValueAtSchema): FieldError | undefin
   return wrongType(path, found, `${path} in body must be of type ${wanted}: "${found}"`);
 }
 
+/** A fraction where an integer belongs is told twice, the second time without a field. */
+function checkRange({ schema, value, path }: ValueAtSchema): readonly FieldError[] {
+  if (schema.type !== 'integer' || typeof value !== 'number') return [];
+  const format = schema.format ?? 'default';
+  const detail = `Checked value must be of type integer (${format} format) in ${path}`;
+  return [invalidField('<nil>', '', detail)];
+}
+
 function typeName(value: Json): string {
   if (value === null) return 'null';
   if (isJsonList(value)) return 'array';
@@ -72,21 +80,28 @@ function typeName(value: Json): string {
 }
 
 function checkText(schema: StructuralSchema, value: string, path: string): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  const { minLength, maxLength, pattern, format } = schema;
+  const { format } = schema;
+  const first = checkLengthAndPattern(schema, value, path);
+  const errors = first === undefined ? [] : [first];
+  if (format === undefined || hasFormat(format, value)) return errors;
+  const detail = `${path} in body must be of type ${format}: ${JSON.stringify(value)}`;
+  return [...errors, wrongType(path, value, detail)];
+}
+
+/** The server stops at the first of these. */
+function checkLengthAndPattern(
+  { minLength, maxLength, pattern }: StructuralSchema,
+  value: string,
+  path: string,
+): FieldError | undefined {
   const length = [...value].length;
-  if (maxLength !== undefined && length > maxLength) errors.push(tooLong(path, maxLength));
+  if (maxLength !== undefined && length > maxLength) return tooLong(path, maxLength);
   if (minLength !== undefined && length < minLength) {
     const detail = `${path} in body should be at least ${minLength} chars long`;
-    errors.push(invalidField(path, value, detail));
+    return invalidField(path, value, detail);
   }
-  if (pattern !== undefined && !matches(pattern, value))
-    errors.push(invalidField(path, value, `${path} in body should match '${pattern}'`));
-  if (format !== undefined && !hasFormat(format, value)) {
-    const detail = `${path} in body must be of type ${format}: ${JSON.stringify(value)}`;
-    errors.push(wrongType(path, value, detail));
-  }
-  return errors;
+  if (pattern === undefined || matches(pattern, value)) return undefined;
+  return invalidField(path, value, `${path} in body should match '${pattern}'`);
 }
 
 /** Patterns are the server's RE2; what JavaScript cannot read as such is not checked. */

@@ -21,16 +21,27 @@ interface Term {
  * Reads `fieldSelector` of a query: `metadata.name=a,type!=b`.
  * @throws SelectorError for what cannot be read and for fields that the kind does not offer.
  */
-export function parseFieldQuery(query: string, selectable: readonly string[]): FieldQuery {
+export function parseFieldQuery(
+  query: string,
+  selectable: readonly string[],
+  hasOwnFields = true,
+): FieldQuery {
   const terms = splitTerms(query)
     .sort()
     .filter((part) => part !== '')
     .map((part) => parseTerm(query, part));
   const known = new Set(['metadata.name', 'metadata.namespace', ...selectable]);
   for (const { path } of terms)
-    if (!known.has(path)) throw new SelectorError(`field label not supported: ${path}`);
+    if (!known.has(path)) throw new SelectorError(unknownField(path, hasOwnFields));
   const name = terms.find(({ path, isNegated }) => path === 'metadata.name' && !isNegated)?.value;
   return { matches: (object) => terms.every((term) => meets(term, object)), name };
+}
+
+/** Kinds without fields of their own are refused in other words. */
+function unknownField(path: string, hasOwnFields: boolean): string {
+  if (hasOwnFields) return `field label not supported: ${path}`;
+  const known = '"metadata.name", "metadata.namespace"';
+  return `${JSON.stringify(path)} is not a known field selector: only ${known}`;
 }
 
 function splitTerms(query: string): readonly string[] & { sort(): string[] } {

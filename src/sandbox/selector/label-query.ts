@@ -123,6 +123,11 @@ class LabelQueryParser {
   #values(): readonly string[] {
     const open = this.#take();
     if (open.text !== '(') throw new SelectorError(`found '${open.text}' expected: '('`);
+    if (
+      this.#next.kind === 'end' ||
+      (this.#next.kind === 'symbol' && !',)'.includes(this.#next.text))
+    )
+      throw new SelectorError(`found '${this.#next.text}', expected: ',', ')' or identifier`);
     const values: string[] = [];
     let isValueNext = true;
     for (;;) {

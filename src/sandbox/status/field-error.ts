@@ -22,6 +22,12 @@ export function invalidField(field: string, value: Json | undefined, detail: str
   };
 }
 
+/** As `invalidField`, for a value whose fields stand in an order of their own. */
+export function invalidStruct(field: string, value: Json, detail: string): FieldError {
+  const message = `Invalid value: ${JSON.stringify(value)}: ${detail}`;
+  return { reason: 'FieldValueInvalid', message, field };
+}
+
 export function wrongType(field: string, value: Json | undefined, detail: string): FieldError {
   return {
     reason: 'FieldValueTypeInvalid',

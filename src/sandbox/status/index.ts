@@ -3,6 +3,7 @@ export {
   type FieldError,
   forbiddenField,
   invalidField,
+  invalidStruct,
   requiredField,
   tooLong,
   tooMany,

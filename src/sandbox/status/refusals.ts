@@ -74,7 +74,7 @@ export function invalid(kind: KindName, name: string, errors: readonly FieldErro
     details: {
       ...(name === '' ? {} : { name }),
       ...(kind.group === '' ? {} : { group: kind.group }),
-      kind: kind.kind,
+      ...(kind.kind === '' ? {} : { kind: kind.kind }),
       causes,
     },
   });

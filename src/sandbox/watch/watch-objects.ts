@@ -163,7 +163,6 @@ class WatchSession {
       apiVersion: kind.apiVersion,
       metadata: {
         resourceVersion: String(Math.max(this.#seenVersion, this.#watch.store.version)),
-        creationTimestamp: null,
         ...(annotations === undefined ? {} : { annotations }),
       },
     };

@@ -147,7 +147,7 @@ export const creates: readonly ContractCase[] = [
       post(
         things,
         { apiVersion: '$(group)/v1', kind: 'Plain', metadata: { name: 'x' } },
-        { status: 400 },
+        { status: 422 },
       ),
       post(
         things,

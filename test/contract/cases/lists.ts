@@ -81,7 +81,7 @@ export const lists: readonly ContractCase[] = [
         differs: { message: 'tokens are opaque' },
       }),
       get(`${configMaps}?limit=x`, { status: 400 }),
-      get(`${configMaps}?resourceVersion=x`, { status: 400, differs: { '': 'open' } }),
+      get(`${configMaps}?resourceVersion=x`, { status: 500 }),
     ],
   },
   {
@@ -174,7 +174,7 @@ export const lists: readonly ContractCase[] = [
       }),
       get(`${configMaps}?fieldSelector=data.n%3D1`, {
         status: 400,
-        message: /field label not supported/,
+        message: /is not a known field selector/,
       }),
       get(`${configMaps}?fieldSelector=nonsense`, { status: 400 }),
       get(`${things}?fieldSelector=spec.size%3D1`, { status: 400 }),

@@ -214,7 +214,10 @@ export const validations: readonly ContractCase[] = [
       post(
         secrets,
         {
-          ...secret({ type: 'kubernetes.io/tls', data: { 'tls.crt': '', 'tls.key': '' } }),
+          ...secret({
+            type: 'kubernetes.io/dockerconfigjson',
+            data: { '.dockerconfigjson': 'e30=' },
+          }),
           metadata: { name: 'y' },
         },
         { status: 201 },
