@@ -11,7 +11,7 @@ export interface ContractCase {
   readonly steps: readonly ContractStep[];
 }
 
-export type ContractStep = RequestStep | WatchStep;
+export type ContractStep = RequestStep | WatchStep | UntilStep;
 
 export interface RequestStep {
   readonly method: string;
@@ -45,4 +45,10 @@ export interface WatchStep {
   readonly expect: readonly Json[];
   /** @default 200 */
   readonly status?: number;
+}
+
+/** Asks until the answer is as expected: controllers of a real server take their time. */
+export interface UntilStep {
+  readonly until: string;
+  readonly expect: Expectation;
 }

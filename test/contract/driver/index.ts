@@ -1,3 +1,10 @@
 export { assertSameRuns } from './compare-runs.ts';
-export type { ContractCase, ContractStep, Expectation, RequestStep } from './contract-case.ts';
+export type {
+  ContractCase,
+  ContractStep,
+  Expectation,
+  RequestStep,
+  UntilStep,
+} from './contract-case.ts';
+export { createNamespace, installCrds } from './install.ts';
 export { runCase, type StepRecord } from './run-case.ts';

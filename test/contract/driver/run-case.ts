@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isJsonObject, type Json } from '../../../src/util/json.ts';
 import type { Backend } from '../../support/backends/index.ts';
-import type { ContractCase, ContractStep, RequestStep, WatchStep } from './contract-case.ts';
+import type {
+  ContractCase,
+  ContractStep,
+  RequestStep,
+  UntilStep,
+  WatchStep,
+} from './contract-case.ts';
 import { Normaliser } from './normaliser.ts';
+
+/** A real server's collector of garbage may need several rounds. */
+const untilLimitMs = 60_000;
 
 /** What a server answered to one step, without what no two servers have in common. */
 export interface StepRecord {
@@ -38,7 +48,9 @@ class RunningCase {
   }
 
   async step(step: ContractStep): Promise<void> {
-    await ('watch' in step ? this.#watch(step) : this.#request(step));
+    if ('watch' in step) await this.#watch(step);
+    else if ('until' in step) await this.#until(step);
+    else await this.#request(step);
   }
 
   async #request(step: RequestStep): Promise<void> {
@@ -73,6 +85,21 @@ class RunningCase {
     });
   }
 
+  /** Gives up with the last answer. */
+  async #until({ until: path, expect }: UntilStep): Promise<void> {
+    const deadlineMs = performance.now() + untilLimitMs;
+    for (;;) {
+      try {
+        await this.#request({ method: 'GET', path, expect });
+        return;
+      } catch (error) {
+        if (!(error instanceof assert.AssertionError) || performance.now() > deadlineMs)
+          throw error;
+      }
+      await delay(20);
+    }
+  }
+
   async #watch(step: WatchStep): Promise<void> {
     const path = this.#fill(step.watch);
     const watch = await this.#backend.watch(path, this.#headers(step));
@@ -93,7 +120,7 @@ class RunningCase {
     }
   }
 
-  #headers({ headers = {} }: ContractStep): Record<string, string> {
+  #headers({ headers = {} }: RequestStep | WatchStep): Record<string, string> {
     return {
       accept: 'application/json',
       'content-type': 'application/json',
