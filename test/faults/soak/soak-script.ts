@@ -176,7 +176,10 @@ async function changeSettings(script: SoakScript): Promise<void> {
   await applyStubbornly(script.place.client, settingsOf(script.place, settings));
 }
 
-/** Somebody else changes, frees or deletes a child. */
+/**
+ * Somebody else changes or deletes a child. Taking our label away is left to the matrix: a child that is not wanted any
+ * more before the label is back belongs to nobody, and stays until its owner goes.
+ */
 async function meddle(script: SoakScript): Promise<void> {
   const { random, place } = script;
   const key = random.pick([...wantedChildren(script.wishes)]);
@@ -186,17 +189,15 @@ async function meddle(script: SoakScript): Promise<void> {
     plural === 'configmaps'
       ? configMapPath(place, name)
       : `/apis/apps/v1/namespaces/${place.namespace}/deployments/${name}`;
-  const what = random.pick(['change', 'free', 'delete'] as const);
+  const what = random.pick(['change', 'delete'] as const);
   script.note(`  ${what} ${key}`);
   if (what === 'delete') script.take(key);
   await stubbornly(async () => {
     if (what === 'delete') return place.client.delete(path);
-    if (what === 'free') return place.client.patch(path, withoutOwnerLabel);
     return place.client.patch(path, plural === 'configmaps' ? otherData : otherReplicas);
   });
 }
 
-const withoutOwnerLabel = { metadata: { labels: { 'homeostat.dev/owner-uid': null } } };
 const otherData = { data: { greeting: null, part: null } };
 const otherReplicas = { spec: { replicas: 1 } };
 
