@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { before, describe, test } from 'node:test';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+import { startAdmissionWebhook } from '../support/admission-webhook.ts';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
+import { useHomeostat } from '../support/homeostat.ts';
+
+const shared = useControlPlane({ audit: true });
+const startHomeostat = useHomeostat(shared);
+
+const workloads = thingDefinition(
+  'workloads',
+  `  children:
+    - id: web
+      template:
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: { name: web }
+        spec:
+          replicas: 0
+          selector: { matchLabels: { app: "\${ spec.app }" } }
+          template:
+            metadata: { labels: { app: "\${ spec.app }" } }
+            spec: { containers: [{ name: main, image: busybox }] }
+    - id: task
+      template:
+        apiVersion: batch/v1
+        kind: Job
+        metadata: { name: task }
+        spec:
+          suspend: true
+          template:
+            spec: { restartPolicy: Never, containers: [{ name: main, image: "\${ spec.image }" }] }
+`,
+);
+
+const configs = thingDefinition(
+  'configs',
+  `  children:
+    - id: config
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: config }, data: { a: "\${ spec.a }" } }
+  controller: { retry: { permanent: 2s } }
+`,
+);
+
+const secrets = thingDefinition(
+  'secrets',
+  `  reads:
+    - { id: source, apiVersion: v1, kind: Secret, name: source }
+  children:
+    - id: copy
+      template: { apiVersion: v1, kind: Secret, metadata: { name: copy }, stringData: { "\${ $base64decode(reads.source.data.key) }": "\${ $base64decode(reads.source.data.value) }" } }
+`,
+);
+
+async function until(definition: string, namespace: string, reason: string): Promise<KubeObject> {
+  const found = await shared
+    .client()
+    .untilObject(
+      thingPath(definition, namespace),
+      (object) =>
+        conditionOf(object)?.reason === reason &&
+        conditionOf(object)?.observedGeneration === object?.metadata.generation,
+    );
+  assert.ok(found);
+  return found;
+}
+
+describe('integration/refusals', { skip: shared.skip }, () => {
+  before(async () => {
+    await startHomeostat({
+      'workloads.yaml': workloads,
+      'configs.yaml': configs,
+      'secrets.yaml': secrets,
+    });
+  });
+
+  test('a field that cannot be changed is told, with its child and what to do, and heals when the change is taken back', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const spec = { app: 'one', image: 'busybox:1' };
+    await client.apply(thing('workloads', namespace, spec));
+    await client.untilObject(
+      `/apis/batch/v1/namespaces/${namespace}/jobs/task`,
+      (object) => object !== undefined,
+    );
+    await client.patch(thingPath('workloads', namespace), {
+      spec: { app: 'two', image: 'busybox:2' },
+    });
+    const refused = await until('workloads', namespace, 'ApplyFailed');
+    const message = conditionOf(refused)?.message ?? '';
+    assert.match(message, /web "web": spec\.selector cannot be changed in an object that exists/);
+    assert.match(message, /task "task": spec\.template(?:\.spec)? cannot be changed/);
+    assert.match(message, /take the change back, or delete the object/);
+    assert.equal(conditionOf(refused, 'Stalled')?.status, 'True');
+    await shared.audit.quiet(1_000);
+    const mark = shared.audit.mark();
+    await shared.audit.quiet(3_000);
+    assert.equal(shared.audit.count({ since: mark }).total, 0);
+    // Deleting the Job is enough: it is made as wanted.
+    await client.patch(thingPath('workloads', namespace), { spec: { app: 'one' } });
+    await client.delete(`/apis/batch/v1/namespaces/${namespace}/jobs/task`);
+    await client.untilObject(
+      thingPath('workloads', namespace),
+      (object) =>
+        conditionOf(object)?.observedGeneration === 3 &&
+        conditionOf(object)?.reason !== 'ApplyFailed',
+    );
+  });
+
+  test('a policy that refuses is quoted, and what it refuses is tried again when the intent changes', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const registration = 'admissionregistration.k8s.io/v1';
+    await client.apply({
+      apiVersion: registration,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name: namespace },
+      spec: {
+        matchConstraints: {
+          resourceRules: [
+            { apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] },
+          ],
+        },
+        validations: [{ expression: "object.?data.?a.orValue('') != 'bad'", message: 'a is bad' }],
+      },
+    });
+    await client.apply({
+      apiVersion: registration,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name: namespace },
+      spec: {
+        policyName: namespace,
+        validationActions: ['Deny'],
+        matchResources: {
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+        },
+      },
+    });
+    await untilInForce(namespace);
+    await client.apply(thing('configs', namespace, { a: 'bad' }));
+    const refused = await until('configs', namespace, 'ApplyFailed');
+    assert.match(
+      conditionOf(refused)?.message ?? '',
+      /config "config": .*denied request: a is bad/,
+    );
+    await client.patch(thingPath('configs', namespace), { spec: { a: 'good' } });
+    await until('configs', namespace, 'AllReady');
+  });
+
+  test('a webhook that refuses is quoted in stable words; the status is written once, and heals by retry.permanent', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    let isOpen = false;
+    const webhook = await startAdmissionWebhook({
+      client,
+      namespace,
+      type: 'Validating',
+      resource: 'configmaps',
+      judge: () =>
+        isOpen
+          ? { kind: 'allow' }
+          : {
+              kind: 'deny',
+              message: `no more, request ${randomUUID()} at ${new Date().toISOString()}`,
+              status: 404,
+            },
+    });
+    const mark = shared.audit.mark();
+    await client.apply(thing('configs', namespace, { a: 'x' }));
+    const refused = await until('configs', namespace, 'ApplyFailed');
+    assert.match(
+      conditionOf(refused)?.message ?? '',
+      /denied the request: no more, request … at …/,
+    );
+    // Two more tries of `retry.permanent`.
+    while (webhook.calls < 3) await shared.audit.quiet(100);
+    const own = shared.audit
+      .entries({ since: mark })
+      .filter((each) => each.namespace === namespace);
+    assert.equal(own.filter(({ resource }) => resource === 'things/status').length, 1);
+    isOpen = true;
+    await until('configs', namespace, 'AllReady');
+    await webhook.stop();
+  });
+
+  test('where a Secret is used, neither a value nor a key of it is told, whatever the server quotes', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const metadata = { name: 'source', namespace };
+    const webhook = await startAdmissionWebhook({
+      client,
+      namespace,
+      type: 'Validating',
+      resource: 'secrets',
+      judge: ({ data, metadata: { name } }) => {
+        const [entry] = Object.entries((data ?? {}) as Record<string, string>);
+        const quoted = Buffer.from(entry?.[1] ?? '', 'base64').toString();
+        return name === 'copy'
+          ? { kind: 'deny', message: `${entry?.[0]} is ${quoted}` }
+          : { kind: 'allow' };
+      },
+    });
+    await client.apply({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata,
+      stringData: { key: 'the-key', value: 'hunter2' },
+    });
+    await client.apply(thing('secrets', namespace, {}));
+    const refused = await until('secrets', namespace, 'ApplyFailed');
+    assert.doesNotMatch(JSON.stringify(refused), /hunter2|the-key/);
+    // And a key that is no key of a Secret: the server names the field.
+    await webhook.stop();
+    await client.apply({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata,
+      stringData: { key: 'not a key!', value: 'hunter2' },
+    });
+    const again = await client.untilObject(thingPath('secrets', namespace), (object) =>
+      /copy "copy": Invalid: data/.test(conditionOf(object)?.message ?? ''),
+    );
+    assert.doesNotMatch(JSON.stringify(again), /hunter2|not a key/);
+    const events = await client.list(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`);
+    assert.doesNotMatch(JSON.stringify(events), /hunter2|the-key|not a key/);
+  });
+
+  test('a quota that is used up is told, and the child is made when it is raised', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const quota = `/api/v1/namespaces/${namespace}/resourcequotas/small`;
+    const limited = async (hard: string) => {
+      const limits = { 'count/configmaps': hard };
+      await client.apply({
+        apiVersion: 'v1',
+        kind: 'ResourceQuota',
+        metadata: { name: 'small', namespace },
+        spec: { hard: limits },
+      });
+      // No controller counts here.
+      await client.patch(`${quota}/status`, {
+        status: { hard: limits, used: { 'count/configmaps': '1' } },
+      });
+    };
+    await limited('1');
+    await untilRefused(namespace);
+    await client.apply(thing('configs', namespace, { a: 'x' }));
+    const refused = await until('configs', namespace, 'ApplyFailed');
+    assert.match(
+      conditionOf(refused)?.message ?? '',
+      /exceeded quota: small, requested: count\/configmaps=1, limited: count\/configmaps=1/,
+    );
+    assert.equal(conditionOf(refused, 'Reconciling')?.status, 'True');
+    await limited('10');
+    await until('configs', namespace, 'AllReady');
+  });
+});
+
+/** Policies and quotas are in force a little after they were written. */
+async function untilInForce(namespace: string): Promise<void> {
+  const metadata = { name: 'tried-out' };
+  const path = `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`;
+  const body = { metadata, data: { a: 'bad' } };
+  for (;;) {
+    const { status } = await shared.client().request({ method: 'POST', path, body });
+    if (status >= 400) return;
+  }
+}
+
+async function untilRefused(namespace: string): Promise<void> {
+  await untilInForce(namespace);
+}
