@@ -171,6 +171,21 @@ describe('sandbox', () => {
     await watch.close();
   });
 
+  test('rules that nobody evaluates are warned of', () => {
+    const schema = { type: 'object', 'x-kubernetes-validations': [{ rule: 'true' }] };
+    const [version] = widgetCrd.spec.versions;
+    const versions = [{ ...version, schema: { openAPIV3Schema: schema } }];
+    const crd = { ...widgetCrd, spec: { ...widgetCrd.spec, versions } };
+    const { status, headers } = createTestSandbox().handle({
+      method: 'POST',
+      path: crds,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(crd),
+    });
+    assert.equal(status, 201);
+    assert.match(headers.warning ?? '', /does not evaluate x-kubernetes-validations/);
+  });
+
   test('what is not modelled says so', () => {
     const sandbox = createTestSandbox();
     assert.equal(call(sandbox, 'GET', '/apis/apps/v1/statefulsets').status, 404);

@@ -35,6 +35,12 @@ export const crdRules: BuiltinRules = {
     if (finalizers.includes(cleanupFinalizer)) return object;
     return withMetadata(object, 'finalizers', [...finalizers, cleanupFinalizer]);
   },
+  warnings: (crd) =>
+    JSON.stringify(crd.spec ?? {}).includes('"x-kubernetes-validations":')
+      ? [
+          'The sandbox does not evaluate x-kubernetes-validations: objects that break them are accepted',
+        ]
+      : [],
   validate: validateCrd,
   validateUpdate: validateCrdUpdate,
 };

@@ -41,6 +41,7 @@ export interface BuiltinRules {
   readonly prepareUpdate?: (object: JsonObject, before: JsonObject) => JsonObject;
   /** The object as its deletion begins. */
   readonly prepareDelete?: (object: JsonObject) => JsonObject;
+  readonly warnings?: (object: JsonObject) => readonly string[];
   /** How long a deleted object is left to its node. @default 0 */
   readonly gracePeriodSeconds?: (object: JsonObject) => number;
   readonly validate?: (object: JsonObject) => readonly FieldError[];
@@ -122,6 +123,7 @@ export function builtinKind({
       const prepared = rules.prepareUpdate?.(kept, before) ?? kept;
       return hasGeneration ? withGeneration(prepared, before, ['metadata', 'status']) : prepared;
     },
+    warnings: (object) => rules.warnings?.(object) ?? [],
     prepareDelete: (object) => rules.prepareDelete?.(object) ?? object,
     gracePeriodSeconds: (object) => rules.gracePeriodSeconds?.(object) ?? 0,
     validateCreate(object) {

@@ -8,7 +8,12 @@ import {
   pathSetOf,
 } from '../apply/index.ts';
 import { fieldOf, objectField, withField } from '../json-fields.ts';
-import { dnsSubdomain, validateMetadata, validateMetadataUpdate } from '../metadata/index.ts';
+import {
+  dnsSubdomain,
+  finalizerWarnings,
+  validateMetadata,
+  validateMetadataUpdate,
+} from '../metadata/index.ts';
 import {
   dropNulls,
   fillDefaults,
@@ -120,6 +125,10 @@ export function customKind(options: CustomKindOptions): ServedKind {
         ? withField(object, 'status', fieldOf(before, 'status') ?? undefined)
         : object;
       return withGeneration(kept, before, ['metadata']);
+    },
+    warnings(object, before) {
+      const metadata = objectField(object, 'metadata') ?? {};
+      return finalizerWarnings(metadata, before && objectField(before, 'metadata'));
     },
     prepareDelete: (object) => object,
     gracePeriodSeconds: () => 0,

@@ -67,6 +67,8 @@ export interface ServedKind {
   prepareCreate(object: JsonObject): JsonObject;
   /** What a write through an endpoint may not change is taken from before; counts generations. */
   prepareUpdate(object: JsonObject, before: JsonObject, subresource: Subresource): JsonObject;
+  /** What the server says of an object that it takes, but not gladly; of an update only what is new. */
+  warnings(object: JsonObject, before: JsonObject | undefined): readonly string[];
   /** The object as its deletion begins. */
   prepareDelete(object: JsonObject): JsonObject;
   /** How long a deleted object is left to its node; 0 = it is gone at once, unless finalizers hold it. */

@@ -1,5 +1,4 @@
 import { objectField, stringField } from '../json-fields.ts';
-import { finalizerWarnings } from '../metadata/index.ts';
 import type { WriteOptions } from '../request/index.ts';
 import { plainFailure } from '../status/index.ts';
 import { insertObject, withBirthFields, withoutServerFields } from './insert-object.ts';
@@ -28,6 +27,6 @@ export function createObject(
   if ((stringField(metadata, 'resourceVersion') ?? '') !== '')
     throw plainFailure('resourceVersion should not be set on objects to be created');
   const object = insertObject(context, target, born, { dryRun });
-  const warnings = kind.isCustom ? finalizerWarnings(metadata, undefined) : [];
+  const warnings = kind.warnings(object, undefined);
   return { code: 201, body: object, warnings: [...body.warnings, ...warnings] };
 }

@@ -126,7 +126,8 @@ function applyObject(context: RestContext, target: Target, request: WriteRequest
     assertNoUid(target, next);
     const born = withMetadata(withBirthFields(context, next), 'resourceVersion', undefined);
     const object = insertObject(context, target, born, { dryRun });
-    return { code: 201, body: object, warnings };
+    const said = kind.warnings(object, undefined);
+    return { code: 201, body: object, warnings: [...warnings, ...said] };
   }
   const replaced = replaceObject(context, target, { stored, next, dryRun, guardsUid: false });
   return { code: 200, body: replaced.object, warnings: [...warnings, ...replaced.warnings] };

@@ -3,7 +3,6 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import { type ServedKind, withMetadata } from '../kinds/index.ts';
 import {
-  finalizerWarnings,
   pathSegment,
   textsOf,
   validateMetadata,
@@ -55,8 +54,7 @@ export function replaceObject(
   ];
   if (errors.length > 0)
     throw invalid({ ...kind.names, kind: saidKind(prepared, kind) }, stored.name, errors);
-  const metadata = objectField(prepared, 'metadata') ?? {};
-  const warnings = kind.isCustom ? finalizerWarnings(metadata, oldMetadata) : [];
+  const warnings = kind.warnings(prepared, before);
   const settled = withMetadata(withOldTimesIfSame(prepared, before), 'selfLink', undefined);
   const normal = kind.normalise(settled);
   // The server compares what it has merged, not what becomes of it in the store.
