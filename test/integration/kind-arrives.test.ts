@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import {
+  conditionOf,
+  customKind,
+  statusOf,
+  thing,
+  thingDefinition,
+  thingPath,
+} from '../support/definitions.ts';
+import { useHomeostat } from '../support/homeostat.ts';
+
+const shared = useControlPlane({ audit: true });
+const startHomeostat = useHomeostat(shared);
+
+const definition = thingDefinition(
+  'arrives',
+  `  children:
+    - id: plain
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: plain } }
+    - id: late
+      template:
+        apiVersion: late.example.org/v1
+        kind: Gadget
+        metadata: { name: gadget }
+        spec: { size: "\${ spec.size }" }
+`,
+);
+
+const crd = customKind({
+  group: 'late.example.org',
+  kind: 'Gadget',
+  properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } },
+});
+const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`;
+
+describe('integration/kind-arrives', { skip: shared.skip }, () => {
+  before(async () => {
+    await startHomeostat({ 'arrives.yaml': definition });
+  });
+
+  test('a kind that nobody serves is waited for; when somebody else installs it the child is made', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    await client.apply(thing('arrives', namespace, { size: 3 }));
+    const waiting = await client.untilObject(
+      thingPath('arrives', namespace),
+      (object) => conditionOf(object)?.reason === 'KindMissing',
+    );
+    assert.match(
+      conditionOf(waiting)?.message ?? '',
+      /late "gadget": The cluster does not serve kind "Gadget" of "late\.example\.org\/v1"/,
+    );
+    assert.equal(conditionOf(waiting, 'Reconciling')?.status, 'True');
+    assert.equal(statusOf(waiting).children?.find(({ id }) => id === 'late')?.state, 'Waiting');
+    assert.ok(await client.get(`/api/v1/namespaces/${namespace}/configmaps/plain`));
+    await client.installCrd(crd);
+    const gadget = await client.untilObject(
+      `/apis/late.example.org/v1/namespaces/${namespace}/gadgets/gadget`,
+      (object) => object !== undefined,
+    );
+    assert.deepEqual(gadget?.spec, { size: 3 });
+    await client.untilObject(
+      thingPath('arrives', namespace),
+      (object) => conditionOf(object)?.status === 'True',
+    );
+  });
+
+  test('a kind that goes is waited for again, and comes back', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    await client.apply(thing('arrives', namespace, { size: 3 }));
+    const path = `/apis/late.example.org/v1/namespaces/${namespace}/gadgets`;
+    await client.installCrd(crd);
+    await client.untilObject(`${path}/gadget`, (object) => object !== undefined);
+    await client.delete(crdPath);
+    await client.untilObject(
+      thingPath('arrives', namespace),
+      (object) => conditionOf(object)?.reason === 'KindMissing',
+    );
+    // What is applied to it while it is on its way out goes with it.
+    await client.untilGone(crdPath);
+    await client.installCrd(crd);
+    await client.untilObject(`${path}/gadget`, (object) => object !== undefined);
+    await client.untilObject(
+      thingPath('arrives', namespace),
+      (object) => conditionOf(object)?.status === 'True',
+    );
+    // The definition starts over once more, with the schema of the kind.
+    await shared.audit.quiet(8_000);
+    const mark = shared.audit.mark();
+    await shared.audit.quiet(5_000);
+    assert.equal(shared.audit.count({ since: mark }).total, 0);
+  });
+});
