@@ -20,8 +20,8 @@ const shared = useControlPlane({ audit: true, users });
 
 const resources = Array.from({ length: 60 }, (_, index) => `p${index}`);
 const rounds = 4;
-/** What three rounds with 300 objects each may leave. One object of ours is about two KiB. */
-const leftoverBytes = 2 * 2 ** 20;
+/** What two rounds with 300 objects each may leave: less than the objects of them, of which each takes two KiB or more. */
+const leftoverBytes = 1.5 * 2 ** 20;
 
 describe('faults/leftovers', { skip: shared.skip }, () => {
   let lane: Lane;
@@ -36,7 +36,7 @@ describe('faults/leftovers', { skip: shared.skip }, () => {
   test('the oracle of memory notices what is kept', async () => {
     const probe = await lane.probe();
     const before = await probe.heapBytes();
-    await probe.evaluate('globalThis.kept = Array.from({ length: 2 ** 21 }, (_, i) => ({ i }))');
+    await probe.evaluate('globalThis.kept = Array.from({ length: 2 ** 20 }, (_, i) => ({ i }))');
     const kept = await probe.heapBytes();
     assert.throws(() => assertHeap(before, kept), /Expected memory to be back/);
     await probe.evaluate('delete globalThis.kept');
@@ -52,8 +52,9 @@ describe('faults/leftovers', { skip: shared.skip }, () => {
       heaps.push(await (await lane.probe()).heapBytes());
     }
     context.diagnostic(`heap: ${heaps.map((bytes) => Math.round(bytes / 1024)).join(', ')} KiB`);
-    const [first = 0] = heaps;
-    assert.ok((heaps.at(-1) ?? 0) - first < leftoverBytes, `Heap after each round: ${heaps}`);
+    // After the first round, what runs rarely is still being compiled.
+    const [, second = 0] = heaps;
+    assert.ok((heaps.at(-1) ?? 0) - second < leftoverBytes, `Heap after each round: ${heaps}`);
   });
 
   async function comeAndGo(place: Place): Promise<void> {

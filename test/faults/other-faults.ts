@@ -34,7 +34,7 @@ export const otherFaults = {
   leftovers: {
     name: 'what goes leaves nothing behind',
     injected: '60 resources come and go four times while watches are cut and answers are lost',
-    oracle: 'the last three rounds leave less than two MiB on the heap',
+    oracle: 'the last two rounds leave less than their objects would take on the heap',
     runs: 'once',
   },
 } satisfies Readonly<Record<string, OtherFault>>;
