@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField, withField } from '../json-fields.ts';
-import { type BuiltinRules, resourceNames, withMetadata } from '../kinds/index.ts';
+import { type BuiltinRules, resourceNames } from '../kinds/index.ts';
 import { textsOf } from '../metadata/index.ts';
 import { validateCrd, validateCrdUpdate } from './validate-crd.ts';
 
@@ -29,12 +29,7 @@ export const crdRules: BuiltinRules = {
     return { ...object, status: { acceptedNames, storedVersions } };
   },
   prepareUpdate: withStoredVersions,
-  prepareDelete(object) {
-    const metadata = objectField(object, 'metadata') ?? {};
-    const finalizers = textsOf(metadata, 'finalizers');
-    if (finalizers.includes(cleanupFinalizer)) return object;
-    return withMetadata(object, 'finalizers', [...finalizers, cleanupFinalizer]);
-  },
+  prepareDelete: withPendingDeletion,
   warnings: (crd) =>
     JSON.stringify(crd.spec ?? {}).includes('"x-kubernetes-validations":')
       ? [
@@ -44,6 +39,35 @@ export const crdRules: BuiltinRules = {
   validate: validateCrd,
   validateUpdate: validateCrdUpdate,
 };
+
+/** A CRD is deleted in a way of its own: its generation stays, and a condition says what comes. */
+function withPendingDeletion(crd: JsonObject, before: JsonObject): JsonObject {
+  const metadata = objectField(crd, 'metadata') ?? {};
+  const finalizers = textsOf(metadata, 'finalizers');
+  const held = finalizers.includes(cleanupFinalizer)
+    ? finalizers
+    : [...finalizers, cleanupFinalizer];
+  const generation = objectField(before, 'metadata')?.generation;
+  const { deletionGracePeriodSeconds: _, ...kept } = metadata;
+  const status = objectField(crd, 'status') ?? {};
+  const conditions = listField(status, 'conditions');
+  const isTold = conditions.some(
+    (condition) => isJsonObject(condition) && condition.type === 'Terminating',
+  );
+  const terminating = {
+    lastTransitionTime: metadata.deletionTimestamp,
+    message:
+      'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+    reason: 'InstanceDeletionPending',
+    status: 'True',
+    type: 'Terminating',
+  };
+  return {
+    ...crd,
+    metadata: { ...kept, generation, finalizers: held },
+    status: { ...status, conditions: isTold ? conditions : [...conditions, terminating] },
+  };
+}
 
 /** The versions that a CRD lists. */
 export function versionsOf(crd: JsonObject): readonly JsonObject[] {

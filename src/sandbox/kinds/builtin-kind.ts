@@ -40,7 +40,7 @@ export interface BuiltinRules {
   readonly prepareCreate?: (object: JsonObject) => JsonObject;
   readonly prepareUpdate?: (object: JsonObject, before: JsonObject) => JsonObject;
   /** The object as its deletion begins. */
-  readonly prepareDelete?: (object: JsonObject) => JsonObject;
+  readonly prepareDelete?: (object: JsonObject, before: JsonObject) => JsonObject;
   readonly warnings?: (object: JsonObject) => readonly string[];
   /** How long a deleted object is left to its node. @default 0 */
   readonly gracePeriodSeconds?: (object: JsonObject) => number;
@@ -124,7 +124,7 @@ export function builtinKind({
       return hasGeneration ? withGeneration(prepared, before, ['metadata', 'status']) : prepared;
     },
     warnings: (object) => rules.warnings?.(object) ?? [],
-    prepareDelete: (object) => rules.prepareDelete?.(object) ?? object,
+    prepareDelete: (object, before) => rules.prepareDelete?.(object, before) ?? object,
     gracePeriodSeconds: (object) => rules.gracePeriodSeconds?.(object) ?? 0,
     validateCreate(object) {
       const metadata = objectField(object, 'metadata') ?? {};

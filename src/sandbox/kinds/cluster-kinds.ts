@@ -39,7 +39,8 @@ export const namespaceRules: BuiltinRules = {
 
 /** A namespace goes when its content is gone. */
 function withTerminatingPhase(object: JsonObject): JsonObject {
-  return { ...object, status: { ...objectField(object, 'status'), phase: 'Terminating' } };
+  const status = { ...objectField(object, 'status'), phase: 'Terminating' };
+  return withMetadata({ ...object, status }, 'deletionGracePeriodSeconds', undefined);
 }
 
 export const serviceAccountRules: BuiltinRules = {

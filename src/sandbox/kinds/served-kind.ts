@@ -70,7 +70,7 @@ export interface ServedKind {
   /** What the server says of an object that it takes, but not gladly; of an update only what is new. */
   warnings(object: JsonObject, before: JsonObject | undefined): readonly string[];
   /** The object as its deletion begins. */
-  prepareDelete(object: JsonObject): JsonObject;
+  prepareDelete(object: JsonObject, before: JsonObject): JsonObject;
   /** How long a deleted object is left to its node; 0 = it is gone at once, unless finalizers hold it. */
   gracePeriodSeconds(object: JsonObject): number;
   validateCreate(object: JsonObject): readonly FieldError[];

@@ -55,7 +55,7 @@ export function deleteStored(
   const finalizers = finalizersFor(textsOf(metadata, 'finalizers'), options.propagation);
   const usualGrace = kind.gracePeriodSeconds(before);
   const grace = usualGrace === 0 ? 0 : (options.gracePeriodSeconds ?? usualGrace);
-  const marked = kind.prepareDelete(withDeletion(context, before, { finalizers, grace }));
+  const marked = kind.prepareDelete(withDeletion(context, before, { finalizers, grace }), before);
   if (isFinished(marked)) {
     if (!options.dryRun) context.store.delete(kind.collection, stored);
     return undefined;

@@ -1,11 +1,5 @@
 import type { JsonObject } from '../../util/json.ts';
-import {
-  badRequest,
-  expired,
-  internalError,
-  notFound,
-  tooLargeResourceVersion,
-} from '../status/index.ts';
+import { badRequest, expired, notFound, tooLargeResourceVersion } from '../status/index.ts';
 import type { StoredObject } from '../store/index.ts';
 import { readToken, writeToken } from './continue-token.ts';
 import type { ListOptions } from './list-options.ts';
@@ -84,8 +78,9 @@ function pageStart(context: RestContext, options: ListOptions) {
 function parseVersion({ store }: RestContext, text: string): number {
   if (text === '') return 0;
   if (!/^\d+$/.test(text)) {
-    const problem = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
-    throw internalError(problem);
+    const quoted = JSON.stringify(text);
+    const problem = `Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`;
+    throw badRequest(`invalid resource version: resourceVersion: ${problem}`);
   }
   const version = Number(text);
   if (version > store.version) throw tooLargeResourceVersion(version, store.version);

@@ -109,7 +109,7 @@ export function methodNotSupported(resource: ResourceName, verb: string): Status
 
 export function notAcceptable(accepted: readonly string[]): StatusError {
   const message = `only the following media types are accepted: ${accepted.join(', ')}`;
-  return new StatusError({ code: 406, reason: 'NotAcceptable', message });
+  return new StatusError({ code: 406, reason: 'NotAcceptable', message, details: {} });
 }
 
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {

@@ -5,7 +5,7 @@ import type { ListOptions } from '../rest/index.ts';
 import { inVersion } from '../rest/index.ts';
 import {
   expired,
-  internalError,
+  plainFailure,
   type StatusError,
   tooLargeResourceVersion,
 } from '../status/index.ts';
@@ -46,8 +46,9 @@ export function watchObjects(watch: WatchOptions): AsyncIterable<string> {
 function startVersion(store: ObjectStore, options: ListOptions): number | undefined {
   const { resourceVersion, sendsInitialEvents } = options;
   if (resourceVersion !== '' && !/^\d+$/.test(resourceVersion)) {
-    const problem = `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`;
-    throw internalError(problem);
+    const quoted = JSON.stringify(resourceVersion);
+    const problem = `Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`;
+    throw plainFailure(`resourceVersion: ${problem}`);
   }
   const version = Number(resourceVersion);
   if (sendsInitialEvents === true) {

@@ -9,6 +9,7 @@ import { malformed } from './malformed.ts';
 import { updates } from './updates.ts';
 import { validations } from './validations.ts';
 import { watches } from './watches.ts';
+import { workloads } from './workloads.ts';
 
 /** All cases, by what they are about. */
 export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = {
@@ -19,6 +20,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   lists,
   watches,
   validations,
+  workloads,
   crds: crdCases,
   discoveries,
   malformed,

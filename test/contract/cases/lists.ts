@@ -81,7 +81,7 @@ export const lists: readonly ContractCase[] = [
         differs: { message: 'tokens are opaque' },
       }),
       get(`${configMaps}?limit=x`, { status: 400 }),
-      get(`${configMaps}?resourceVersion=x`, { status: 500 }),
+      get(`${configMaps}?resourceVersion=x`, { status: 400 }),
     ],
   },
   {

@@ -19,7 +19,9 @@ export class Normaliser {
     if (isJsonObject(value)) {
       const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
       return withoutOrder(
-        Object.fromEntries(entries.map(([name, field = null]) => [name, this.#value(name, field)])),
+        Object.fromEntries(
+          entries.map(([name, field = null]) => [this.#text(name), this.#value(name, field)]),
+        ),
       );
     }
     if (typeof value !== 'string') return value;

@@ -1,0 +1,224 @@
+import type { Json, JsonObject } from '../../../src/util/json.ts';
+import type { ContractCase } from '../driver/index.ts';
+import { apply, get, jsonPatch, merge, post } from './requests.ts';
+
+const deployments = '/apis/apps/v1/namespaces/$(ns)/deployments';
+const replicaSets = '/apis/apps/v1/namespaces/$(ns)/replicasets';
+const jobs = '/apis/batch/v1/namespaces/$(ns)/jobs';
+const pods = '/api/v1/namespaces/$(ns)/pods';
+
+const labels = { app: 'web' };
+
+function template(spec: JsonObject = {}): JsonObject {
+  return { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'web:1' }], ...spec } };
+}
+
+function workload(kind: string, spec: JsonObject): JsonObject {
+  return {
+    apiVersion: 'apps/v1',
+    kind,
+    metadata: { name: 'x' },
+    spec: { selector: { matchLabels: labels }, template: template(), ...spec },
+  };
+}
+
+const job = (spec: JsonObject): JsonObject => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name: 'x' },
+  spec: {
+    template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'a' }] } },
+    ...spec,
+  },
+});
+
+const pod = (spec: JsonObject): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'x' },
+  spec: { containers: [{ name: 'c', image: 'web' }], ...spec },
+});
+
+function refused(name: string, path: string, body: Json): ContractCase {
+  return { name: `${name} is refused`, steps: [post(path, body, { status: 422 })] };
+}
+
+const rich = {
+  serviceAccountName: 'robot',
+  volumes: [
+    { name: 'a', configMap: { name: 'a' } },
+    { name: 'b', secret: { secretName: 'b' } },
+    { name: 'c', emptyDir: {} },
+    { name: 'd', hostPath: { path: '/tmp' } },
+  ],
+  containers: [
+    {
+      name: 'c',
+      image: 'registry:5000/web',
+      stdin: false,
+      ports: [{ containerPort: 80 }, { containerPort: 53, protocol: 'UDP', name: 'dns' }],
+      env: [
+        { name: 'A', value: '' },
+        { name: 'B', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      ],
+      resources: { requests: { cpu: '1000m', memory: '1024Mi' }, limits: { memory: '1.5Gi' } },
+      livenessProbe: { httpGet: { port: 80 } },
+      readinessProbe: { tcpSocket: { port: 'dns' }, periodSeconds: 3 },
+      volumeMounts: [{ name: 'a', mountPath: '/a' }],
+    },
+  ],
+};
+
+/** Built-in workloads, as they are stored: no controllers run. */
+export const workloads: readonly ContractCase[] = [
+  {
+    name: 'a Deployment gets its defaults, which belong to its creator',
+    steps: [
+      post(deployments, workload('Deployment', {}), {
+        status: 201,
+        body: { spec: { replicas: 1 } },
+      }),
+    ],
+  },
+  {
+    name: 'an applied Deployment gets its defaults, which belong to nobody',
+    steps: [
+      apply({
+        to: `${deployments}/x`,
+        by: 'a',
+        body: workload('Deployment', { replicas: 2 }),
+        expect: { status: 201 },
+      }),
+      apply({
+        to: `${deployments}/x`,
+        by: 'a',
+        body: workload('Deployment', {}),
+        expect: { status: 200, body: { spec: { replicas: 1 } } },
+      }),
+      merge(`${deployments}/x`, { spec: { paused: false, minReadySeconds: 0 } }, { status: 200 }),
+    ],
+  },
+  {
+    name: 'a rich template is completed',
+    steps: [
+      post(
+        deployments,
+        workload('Deployment', { template: template(rich), strategy: { type: 'Recreate' } }),
+        { status: 201 },
+      ),
+      apply({
+        to: `${deployments}/y`,
+        by: 'a',
+        body: { ...workload('Deployment', { template: template(rich) }), metadata: { name: 'y' } },
+        expect: { status: 201 },
+      }),
+    ],
+  },
+  {
+    name: 'a ReplicaSet and a Job get their defaults',
+    steps: [
+      post(replicaSets, workload('ReplicaSet', {}), { status: 201 }),
+      post(jobs, job({}), { status: 201 }),
+      post(jobs, { ...job({ completions: 3 }), metadata: { name: 'y' } }, { status: 201 }),
+    ],
+  },
+  {
+    name: 'generation counts the spec of a Deployment, not its status',
+    steps: [
+      post(deployments, workload('Deployment', {}), {
+        status: 201,
+        body: { metadata: { generation: 1 } },
+      }),
+      merge(
+        `${deployments}/x`,
+        { spec: { replicas: 3 } },
+        { status: 200, body: { metadata: { generation: 2 } } },
+      ),
+      merge(
+        `${deployments}/x`,
+        { metadata: { labels: { a: 'b' } } },
+        { status: 200, body: { metadata: { generation: 2 } } },
+      ),
+      merge(
+        `${deployments}/x/status`,
+        { status: { replicas: 3 }, spec: { replicas: 9 } },
+        { status: 200, body: { metadata: { generation: 2 }, spec: { replicas: 3 } } },
+      ),
+    ],
+  },
+  {
+    name: 'a Deployment is scaled',
+    steps: [
+      post(deployments, workload('Deployment', { replicas: 2 }), { status: 201 }),
+      get(`${deployments}/x/scale`, { status: 200, body: { spec: { replicas: 2 } } }),
+      merge(
+        `${deployments}/x/scale`,
+        { spec: { replicas: 4 } },
+        { status: 200, body: { spec: { replicas: 4 } } },
+      ),
+      get(`${deployments}/x`, { status: 200, body: { spec: { replicas: 4 } } }),
+      merge(`${deployments}/x/scale`, { spec: { replicas: -1 } }, { status: 422 }),
+    ],
+  },
+  {
+    name: 'a Pod gets its defaults',
+    steps: [
+      post(pods, pod({}), { status: 201 }),
+      post(pods, { ...pod(rich), metadata: { name: 'y' } }, { status: 201 }),
+      jsonPatch(
+        `${pods}/x`,
+        [{ op: 'replace', path: '/spec/containers/0/image', value: 'web:2' }],
+        {
+          status: 200,
+        },
+      ),
+    ],
+  },
+  refused(
+    'a Deployment without a selector',
+    deployments,
+    workload('Deployment', { selector: null }),
+  ),
+  refused(
+    'a Deployment that selects nothing of its own',
+    deployments,
+    workload('Deployment', { selector: { matchLabels: { app: 'other' } } }),
+  ),
+  refused(
+    'a Deployment without containers',
+    deployments,
+    workload('Deployment', { template: { metadata: { labels } } }),
+  ),
+  refused(
+    'a container without an image',
+    deployments,
+    workload('Deployment', { template: template({ containers: [{ name: 'c' }] }) }),
+  ),
+  refused(
+    'a Deployment whose pods are not restarted',
+    deployments,
+    workload('Deployment', { template: template({ restartPolicy: 'Never' }) }),
+  ),
+  refused(
+    'a Job whose pods are restarted',
+    jobs,
+    job({ template: { spec: { containers: [{ name: 'c', image: 'a' }] } } }),
+  ),
+  refused('a Pod without containers', pods, pod({ containers: [] })),
+  {
+    name: 'the selector of a Deployment stays',
+    steps: [
+      post(deployments, workload('Deployment', {}), { status: 201 }),
+      merge(
+        `${deployments}/x`,
+        {
+          spec: {
+            selector: { matchLabels: { app: 'other' } },
+            template: { metadata: { labels: { app: 'other' } } },
+          },
+        },
+        { status: 422 },
+      ),
+    ],
+  },
+];
