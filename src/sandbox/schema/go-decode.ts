@@ -2,6 +2,7 @@ import { HomeostatError } from '../../util/homeostat-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
 import { type GoField, type GoScalar, type GoStruct, type GoType, goTypeName } from './go-type.ts';
+import { canonicalQuantity } from './quantity-text.ts';
 
 /** A body that the server cannot read into the type of its kind, in the server's words. */
 export class DecodeError extends HomeostatError<'undecodable'> {
@@ -123,8 +124,7 @@ function decodeScalar(type: GoScalar, value: Json, at: Place): Json {
       if (typeof value === 'string' || typeof value === 'number') return value;
       throw mismatch(type, value, at);
     case 'quantity':
-      if (typeof value === 'string' || typeof value === 'number') return String(value);
-      throw mismatch(type, value, at);
+      return decodeQuantity(type, value, at);
     case 'time':
     case 'micro-time':
       return decodeTime(type, value, at);
@@ -133,6 +133,15 @@ function decodeScalar(type: GoScalar, value: Json, at: Place): Json {
     case 'plain':
       return decodePlain(type, value, at);
   }
+}
+
+function decodeQuantity(type: GoScalar, value: Json, at: Place): Json {
+  if (typeof value !== 'string' && typeof value !== 'number') throw mismatch(type, value, at);
+  const text = canonicalQuantity(value);
+  if (text !== undefined) return text;
+  throw new DecodeError(
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+  );
 }
 
 function decodePlain(type: GoScalar, value: Json, at: Place): Json {
