@@ -25,7 +25,7 @@ const { status } = spawnSync(
     '--test-reporter=spec',
     // Several times the patience of one wait: a test fails by what it waited for, and says so.
     '--test-timeout=600000',
-    ...(suite !== 'unit' ? ['--test-concurrency=1'] : []),
+    ...(suite === 'unit' ? [] : [`--test-concurrency=${suite === 'faults' ? 2 : 1}`]),
     ...files,
   ],
   { stdio: 'inherit' },
