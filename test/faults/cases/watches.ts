@@ -142,6 +142,8 @@ function versionIn(path: string): string {
   return new URL(path, 'https://server').searchParams.get('resourceVersion') ?? '';
 }
 
+/** Lists, without those of one object by which an informer learns whether the server has gone back. */
 function listsOf(entries: readonly AuditEntry[]): readonly string[] {
-  return entries.filter(({ verb }) => verb === 'list').map(({ uri }) => uri);
+  const uris = entries.filter(({ verb }) => verb === 'list').map(({ uri }) => uri);
+  return uris.filter((uri) => !/[?&]limit=1(?:&|$)/.test(uri));
 }
