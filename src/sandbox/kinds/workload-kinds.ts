@@ -9,6 +9,7 @@ import {
   unsupportedValue,
 } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
+import { admitPod, withRequests } from './pod-admission.ts';
 import { withDefaults, withPodSpecDefaults, withTemplateDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
 
@@ -41,8 +42,10 @@ export const podRules: BuiltinRules = {
     'status.podIP',
   ],
   fillDefaults: (pod) =>
-    withSpec(pod, (spec) => withDefaults(withPodSpecDefaults(spec), { enableServiceLinks: true })),
-  prepareCreate: (pod) => ({ ...pod, status: { phase: 'Pending', qosClass: 'BestEffort' } }),
+    withSpec(pod, (spec) =>
+      withDefaults(withRequests(withPodSpecDefaults(spec)), { enableServiceLinks: true }),
+    ),
+  prepareCreate: admitPod,
   validate: (pod) => podSpecErrors(objectField(pod, 'spec') ?? {}, 'spec'),
   validateUpdate: podUpdateErrors,
   gracePeriodSeconds(pod) {
@@ -106,7 +109,7 @@ export const jobRules: BuiltinRules = {
   hasStatus: true,
   hasGeneration: true,
   selectableFields: ['status.successful'],
-  fillDefaults: (job) => withSpec(job, withJobDefaults),
+  fillDefaults: (job) => withTemplateLabels(withSpec(job, withJobDefaults)),
   prepareCreate: withJobSelector,
   validate(job) {
     const spec = objectField(job, 'spec') ?? {};
@@ -150,6 +153,15 @@ function withJobDefaults(spec: JsonObject): JsonObject {
   );
 }
 
+/** A Job without labels has those of its pods. */
+function withTemplateLabels(job: JsonObject): JsonObject {
+  const metadata = objectField(job, 'metadata') ?? {};
+  const template = objectField(objectField(job, 'spec') ?? {}, 'template') ?? {};
+  const labels = objectField(objectField(template, 'metadata') ?? {}, 'labels');
+  if (labels === undefined || metadata.labels !== undefined) return job;
+  return { ...job, metadata: { ...metadata, labels } };
+}
+
 /** A Job selects its pods by its own uid, unless its author does it. */
 function withJobSelector(job: JsonObject): JsonObject {
   const spec = objectField(job, 'spec') ?? {};
@@ -182,17 +194,20 @@ function workloadErrors(
 
 function selectorErrors(spec: JsonObject, template: JsonObject): readonly FieldError[] {
   const selector = objectField(spec, 'selector');
-  if (selector === undefined) return [requiredField('spec.selector')];
+  const labels = objectField(objectField(template, 'metadata') ?? {}, 'labels') ?? {};
+  const mismatch = invalidField(
+    'spec.template.metadata.labels',
+    labels,
+    '`selector` does not match template `labels`',
+  );
+  if (selector === undefined) return [requiredField('spec.selector'), mismatch];
   const matchLabels = objectField(selector, 'matchLabels') ?? {};
   if (Object.keys(selector).length === 0) {
     const detail = 'empty selector is invalid for deployment';
     return [invalidField('spec.selector', selector, detail)];
   }
-  const labels = objectField(objectField(template, 'metadata') ?? {}, 'labels') ?? {};
   const isMet = Object.entries(matchLabels).every(([name, value]) => labels[name] === value);
-  if (isMet) return [];
-  const detail = '`selector` does not match template `labels`';
-  return [invalidField('spec.template.metadata.labels', labels, detail)];
+  return isMet ? [] : [mismatch];
 }
 
 function templateErrors(
@@ -204,6 +219,9 @@ function templateErrors(
   const errors = podSpecErrors(spec, 'spec.template.spec');
   if (restartPolicies.includes(policy)) return errors;
   const field = 'spec.template.spec.restartPolicy';
+  // What was not said was filled in.
+  if (policy === 'Always')
+    return [...errors, requiredField(field, 'valid values: "OnFailure", "Never"')];
   return [...errors, unsupportedValue(field, policy, restartPolicies)];
 }
 

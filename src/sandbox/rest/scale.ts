@@ -1,6 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { fieldOf, objectField, stringField, withField } from '../json-fields.ts';
-import { applyPatchType, jsonPatchType, type ScalePaths, withMetadata } from '../kinds/index.ts';
+import {
+  applyPatchType,
+  jsonPatchType,
+  type ScalePaths,
+  type ServedKind,
+  withMetadata,
+} from '../kinds/index.ts';
 import {
   badRequest,
   invalid,
@@ -21,8 +27,8 @@ import { inVersion } from './versions.ts';
 
 /** GET of `/scale`. */
 export function getScale(context: RestContext, target: Target): RestAnswer {
-  const { stored, paths } = findScaled(context, target);
-  return { code: 200, body: scaleOf(inVersion(target.kind, stored), paths), warnings: [] };
+  const { stored } = findScaled(context, target);
+  return { code: 200, body: scaleOf(target.kind, inVersion(target.kind, stored)), warnings: [] };
 }
 
 /** PUT of `/scale`: the replicas of the object, and nothing else of it. */
@@ -45,8 +51,8 @@ export function patchScale(
   const type = mediaType(contentType);
   if (!target.kind.patchTypes.includes(type)) throw unsupportedMediaType(target.kind.patchTypes);
   if (type === applyPatchType) throw notModelled('applies to the scale subresource');
-  const { stored, paths } = findScaled(context, target);
-  const scale = scaleOf(inVersion(target.kind, stored), paths);
+  const { stored } = findScaled(context, target);
+  const scale = scaleOf(target.kind, inVersion(target.kind, stored));
   const patch = parseJson(text);
   const patched =
     type === jsonPatchType
@@ -80,7 +86,7 @@ function writeScale(
   const versioned = withMetadata(scaled, 'resourceVersion', version ?? String(stored.version));
   const next = kind.fieldManager('scale').update({ live, next: versioned, manager });
   const { object } = replaceObject(context, target, { stored, next, dryRun, guardsUid: false });
-  return { code: 200, body: scaleOf(object, paths), warnings: [] };
+  return { code: 200, body: scaleOf(kind, object), warnings: [] };
 }
 
 function findScaled(
@@ -93,7 +99,9 @@ function findScaled(
   return { stored, paths };
 }
 
-function scaleOf(object: JsonObject, paths: ScalePaths): JsonObject {
+function scaleOf(kind: ServedKind, object: JsonObject): JsonObject {
+  const { scale: paths, isCustom } = kind;
+  if (paths === undefined) return {};
   const metadata = objectField(object, 'metadata') ?? {};
   const head = Object.fromEntries(
     ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp']
@@ -101,7 +109,9 @@ function scaleOf(object: JsonObject, paths: ScalePaths): JsonObject {
       .map((name) => [name, metadata[name]]),
   );
   const specReplicas = atPath(object, paths.specReplicas);
-  const selector = paths.labelSelector && atPath(object, paths.labelSelector);
+  const selector = isCustom
+    ? paths.labelSelector && atPath(object, paths.labelSelector)
+    : selectorText(objectField(objectField(object, 'spec') ?? {}, 'selector'));
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
@@ -112,6 +122,16 @@ function scaleOf(object: JsonObject, paths: ScalePaths): JsonObject {
       ...(typeof selector === 'string' ? { selector } : {}),
     },
   };
+}
+
+/** The selector of a built-in kind as a query writes it. */
+function selectorText(selector: JsonObject | undefined): string | undefined {
+  const labels = Object.entries(objectField(selector ?? {}, 'matchLabels') ?? {});
+  if (labels.length === 0) return undefined;
+  return labels
+    .map(([name, value]) => `${name}=${value}`)
+    .sort()
+    .join(',');
 }
 
 function atPath(object: JsonObject, path: readonly string[]): Json | undefined {
