@@ -369,6 +369,11 @@ describe('kube/cache informer', () => {
     const informer = informers.acquire({ ...configMaps, fieldSelector: 'metadata.name=a' });
     const right = { verb: 'list', group: '', resource: 'configmaps' };
     const denied = new KubeError('forbidden', 'no', { status: 403, right });
+    // A server that has just started may not know its roles yet.
+    for (const delayMs of [800, 1_600]) {
+      (await api.nextRequest()).fail(denied);
+      await clock.advance(delayMs);
+    }
     (await api.nextRequest()).fail(denied);
     await settle();
     assert.equal(informer.state.kind, 'failing');

@@ -37,6 +37,9 @@ type StepEnd =
 /** So many failed resumptions in a row, though the server answers, and the list is taken anew: it may know why. */
 const resumptionsBeforeList = 5;
 
+/** So often in a row a list or watch is tried soon again though a right is missing. */
+const quickTriesWhenDenied = 2;
+
 /** However long a server asks us to stay away: being deaf for a day would be worse. */
 const longestAskedDelayMs = 300_000;
 
@@ -250,7 +253,9 @@ export class Reflector {
     const { unreachableMaxDelayMs } = this.#context.settings;
     const delayMs = Math.min(this.#delay.next(), isUnreachable ? unreachableMaxDelayMs : Infinity);
     const askedMs = Math.min((error?.retryAfterSeconds ?? 0) * 1_000, longestAskedDelayMs);
-    const deniedMs = error?.right === undefined ? 0 : this.#context.settings.deniedRetryMs;
+    // A server that has just started may not know its roles yet.
+    const isDenied = error?.right !== undefined && this.#delay.failures > quickTriesWhenDenied;
+    const deniedMs = isDenied ? this.#context.settings.deniedRetryMs : 0;
     const afterMs = Math.max(delayMs, askedMs, deniedMs);
     if (error !== undefined) this.#noteFailure(error);
     // The first of a row is worth a look, the others are flow.
