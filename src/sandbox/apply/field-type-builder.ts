@@ -18,6 +18,7 @@ export interface MergeSchema {
   readonly default?: unknown;
   readonly properties?: Readonly<Record<string, MergeSchema>>;
   readonly additionalProperties?: MergeSchema | boolean;
+  readonly required?: readonly string[];
   readonly items?: MergeSchema;
   readonly 'x-kubernetes-list-type'?: string;
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];

@@ -9,7 +9,9 @@ const ref = (name: string) => ({ allOf: [{ $ref: `#/components/schemas/${name}` 
 const components = {
   Root: {
     type: 'object',
+    required: ['needed'],
     properties: {
+      needed: { type: 'array', items: text },
       name: text,
       keepsZero: { type: 'integer', format: 'int32' },
       dropsZero: { type: 'integer', format: 'int32' },
@@ -30,7 +32,7 @@ const components = {
   Any: { type: 'object' },
 };
 const type = new GoTypeBuilder(components, { Root: ['dropsZero', 'name'] }).component('Root');
-const always = { required: '', protocol: 'TCP', child: {} };
+const always = { needed: null, required: '', protocol: 'TCP', child: {} };
 
 describe('sandbox/schema/go-decode', () => {
   for (const [sentence, object, written] of [

@@ -87,7 +87,7 @@ function decodeStruct(type: GoStruct, value: JsonObject, at: Place): JsonObject 
     else if (field.byDefault !== undefined) {
       const byDefault = decode(field.type, field.byDefault, placeOf(type, name, at));
       setField(struct, name, byDefault ?? field.byDefault);
-    }
+    } else if (field.writesNull) setField(struct, name, null);
   }
   return struct;
 }

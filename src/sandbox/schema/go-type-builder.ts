@@ -37,13 +37,17 @@ export class GoTypeBuilder {
     this.#types.set(name, type);
     const dropped = new Set(this.#droppedZeros[name]);
     for (const [field, fieldSchema] of Object.entries(schema.properties))
-      fields.set(field, this.#field(fieldSchema, dropped.has(field)));
+      fields.set(field, {
+        ...this.#field(fieldSchema),
+        dropsZero: dropped.has(field),
+        // Go marks as optional what it leaves out.
+        writesNull: schema.required?.includes(field) === true && isCollection(fieldSchema),
+      });
     return type;
   }
 
-  #field(schema: MergeSchema, dropsZero: boolean): GoField {
-    const byDefault = schema.default as Json | undefined;
-    return { type: this.#typeOf(schema), dropsZero, byDefault };
+  #field(schema: MergeSchema): Pick<GoField, 'type' | 'byDefault'> {
+    return { type: this.#typeOf(schema), byDefault: schema.default as Json | undefined };
   }
 
   #typeOf(schema: MergeSchema): GoType {
@@ -68,6 +72,10 @@ export class GoTypeBuilder {
         return { kind: 'any' };
     }
   }
+}
+
+function isCollection({ type, properties }: MergeSchema): boolean {
+  return type === 'array' || (type === 'object' && properties === undefined);
 }
 
 function scalar(go: GoScalar['go'], format: GoScalar['format']): GoScalar {

@@ -37,6 +37,8 @@ export interface GoField {
   readonly dropsZero: boolean;
   /** Written when nothing was said, or a zero where zeros are dropped. */
   readonly byDefault: Json | undefined;
+  /** A list or map that is written as null when it is empty. */
+  readonly writesNull: boolean;
 }
 
 /** How Go names the type in messages. */
