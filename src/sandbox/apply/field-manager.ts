@@ -178,7 +178,9 @@ export class FieldManager {
       const before = owners.get(id);
       owners.delete(self);
       const set = before === undefined ? own.set : union(own.set, before.set);
-      owners.set(id, { ...own, set, time: this.#now() });
+      // Of who scales the server remembers no time.
+      const time = this.#subresource === 'scale' ? undefined : this.#now();
+      owners.set(id, { ...own, set, time });
     }
     return mergeOldUpdaters(owners);
   }

@@ -148,6 +148,7 @@ function withJobDefaults(spec: JsonObject): JsonObject {
       backoffLimit: 6,
       completionMode: 'NonIndexed',
       suspend: false,
+      manualSelector: false,
       podReplacementPolicy: 'TerminatingOrFailed',
     },
   );

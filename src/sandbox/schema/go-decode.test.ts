@@ -37,6 +37,7 @@ const always = { needed: null, required: '', protocol: 'TCP', child: {} };
 describe('sandbox/schema/go-decode', () => {
   for (const [sentence, object, written] of [
     ['fields that are always written are there', {}, {}],
+    ['a list that is needed is there', { needed: ['a'] }, { needed: ['a'] }],
     [
       'zeros are dropped where Go drops them',
       { keepsZero: 0, dropsZero: 0, name: '' },
