@@ -156,6 +156,8 @@ async function fightForField(run: CaseRun): Promise<void> {
   const { act, client, namespace } = run;
   const rival = rivalOf(namespace);
   await act();
+  // Who comes first owns the object; a fight is about one that is ours.
+  await client.untilObject(configMapPath(run, 'a'), (object) => greetingOf(object) !== undefined);
   for (;;) {
     await client.apply(rival, { fieldManager: 'rival' });
     // Each time it is put back, until that is told; who gives in then sees it put back once more.
