@@ -26,7 +26,7 @@ export const otherFaults = {
   etcdRestored: {
     name: 'etcd is restored from before the last 50 writes',
     injected:
-      'after the creations etcd’s data is copied; after the edits, and at least 50 writes, all servers are started on the copy',
+      'after the creations etcd’s data is copied; after the edits, and at least a hundred writes, all servers are started on the copy',
     oracle:
       'the world is that after the creations, with the same UIDs, then after new edits that after the edits; the process is the same',
     runs: 'once',

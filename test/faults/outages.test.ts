@@ -39,6 +39,36 @@ describe('faults/outages', { skip: shared.skip }, () => {
   });
   after(() => lane?.stop());
 
+  // First, while few resources write: what is written since a restore hides it (docs/reliability.md, known limits).
+  test(otherFaults.etcdRestored.name, async () => {
+    const place = lane.place(await shared.namespace());
+    await createAll(place);
+    const options = { ...worldOptions(place), limitMs };
+    const first = await untilEqual(options, expected[0] ?? {});
+    const since = shared.audit.mark();
+    const snapshot = await shared.plane.snapshotEtcd();
+    await editAll(place);
+    await untilEqual(options, expected[1] ?? {});
+    await untilWritten(place, { since, count: 100 });
+    await untilQuiet(shared.audit, lane);
+    await shared.plane.restoreEtcd(snapshot);
+    // What the users want is as old as the rest; nothing that was made for the newer wants may come back.
+    const restored = await untilEqual(options, expected[0] ?? {});
+    assert.deepEqual(replacedBetween(first, restored), []);
+    await untilQuiet(shared.audit, lane);
+    await untilEqual(options, expected[0] ?? {});
+    await editAll(place);
+    const edited = await untilEqual(options, expected[1] ?? {});
+    const replaced = replacedBetween(restored, edited);
+    assert.deepEqual(
+      replaced.filter((key) => !replacedByEdits.has(key)),
+      [],
+    );
+    await untilQuiet(shared.audit, lane);
+    await assertAtRest(lane);
+    assert.equal(lane.homeostat.pid, pid, 'the process lives');
+  });
+
   test(otherFaults.apiServerKilled.name, async () => {
     const place = lane.place(await shared.namespace());
     const since = shared.audit.mark();
@@ -55,35 +85,6 @@ describe('faults/outages', { skip: shared.skip }, () => {
     const last = await untilWorld(options, isDone, () => assert.fail('Not at rest'));
     assert.deepEqual(replacedBetween(first, last), []);
     assert.deepEqual(deletionsOf(shared.audit, lane, { since, ...place }), []);
-    await assertAtRest(lane);
-    assert.equal(lane.homeostat.pid, pid, 'the process lives');
-  });
-
-  test(otherFaults.etcdRestored.name, async () => {
-    const place = lane.place(await shared.namespace());
-    await createAll(place);
-    const options = { ...worldOptions(place), limitMs };
-    const first = await untilEqual(options, expected[0] ?? {});
-    const since = shared.audit.mark();
-    const snapshot = await shared.plane.snapshotEtcd();
-    await editAll(place);
-    await untilEqual(options, expected[1] ?? {});
-    await untilWritten(place, { since, count: 50 });
-    await untilQuiet(shared.audit, lane);
-    await shared.plane.restoreEtcd(snapshot);
-    // What the users want is as old as the rest; nothing that was made for the newer wants may come back.
-    const restored = await untilEqual(options, expected[0] ?? {});
-    assert.deepEqual(replacedBetween(first, restored), []);
-    await untilQuiet(shared.audit, lane);
-    await untilEqual(options, expected[0] ?? {});
-    await editAll(place);
-    const edited = await untilEqual(options, expected[1] ?? {});
-    const replaced = replacedBetween(restored, edited);
-    assert.deepEqual(
-      replaced.filter((key) => !replacedByEdits.has(key)),
-      [],
-    );
-    await untilQuiet(shared.audit, lane);
     await assertAtRest(lane);
     assert.equal(lane.homeostat.pid, pid, 'the process lives');
   });
