@@ -1,58 +1,64 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type RestartableProcess, restartWithHeapSettings } from './heap-settings.ts';
+import { applyHeapSettings, type RestartableProcess } from './heap-settings.ts';
 
-/** The program, arguments and environment that a process restarts with; undefined when it goes on. */
-function restartOf(given: Partial<RestartableProcess> = {}) {
+/** What a process restarts with, and the flags that it sets for itself. */
+function settingsOf(given: Partial<RestartableProcess> = {}) {
+  const flags: string[] = [];
   let restart: readonly unknown[] | undefined;
-  restartWithHeapSettings({
+  const setFlagsFromString = (flag: string) => void flags.push(flag);
+  applyHeapSettings({
     argv: ['/bin/node', '/app/homeostat.mjs', 'run', '--http', 'off'],
     env: { HOME: '/home' },
     execArgv: [],
-    execPath: '/bin/node',
+    execPath: process.execPath,
     platform: 'linux',
     execve: (...call): never => {
       restart = call;
       return undefined as never;
     },
+    getBuiltinModule: ((name: string) =>
+      name === 'node:v8'
+        ? { setFlagsFromString }
+        : process.getBuiltinModule(name)) as typeof process.getBuiltinModule,
     ...given,
   });
-  return restart;
+  return { restart, flags };
 }
 
 describe('cli/heap-settings', () => {
-  test('the process begins again with the same arguments, its own flags and environment, and settings for a small heap', () => {
-    const restart = restartOf({ execArgv: ['--cpu-prof'] });
+  test('the process begins again with the same arguments, its own flags and environment, and a small young generation', () => {
+    const { restart } = settingsOf({ execArgv: ['--cpu-prof'] });
     assert.deepEqual(restart, [
-      '/bin/node',
+      process.execPath,
       [
-        ...['/bin/node', '--cpu-prof', '--max-semi-space-size=4', '--heap-growing-percent=40'],
+        ...[process.execPath, '--cpu-prof', '--max-semi-space-size=4'],
         ...['/app/homeostat.mjs', 'run', '--http', 'off'],
       ],
       { HOME: '/home', MALLOC_ARENA_MAX: '1' },
     ]);
   });
 
-  test('once: what it was given is what it has', () => {
-    assert.equal(restartOf({ execArgv: ['--max-semi-space-size=4'] }), undefined);
+  test('once: what it was given is what it has, and the rest is set in the process', () => {
+    const { restart, flags } = settingsOf({ execArgv: ['--max-semi-space-size=4'] });
+    assert.equal(restart, undefined);
+    assert.deepEqual(flags, ['--heap-growing-percent=40']);
   });
 
   test('what the user has set stays', () => {
-    assert.equal(restartOf({ env: { NODE_OPTIONS: '--max_semi_space_size=32' } }), undefined);
-    const [, flags] = restartOf({ execArgv: ['--heap-growing-percent=90'] }) ?? [];
-    assert.deepEqual((flags as readonly string[]).slice(1, 3), [
-      '--heap-growing-percent=90',
-      '--max-semi-space-size=4',
-    ]);
-    const [, , env] = restartOf({ env: { MALLOC_ARENA_MAX: '8' } }) ?? [];
-    assert.deepEqual(env, { MALLOC_ARENA_MAX: '8' });
+    const env = { NODE_OPTIONS: '--max_semi_space_size=32' };
+    assert.equal(settingsOf({ env }).restart, undefined);
+    assert.deepEqual(settingsOf({ execArgv: ['--heap-growing-percent=90'] }).flags, []);
+    const [, , sent] = settingsOf({ env: { MALLOC_ARENA_MAX: '8' } }).restart ?? [];
+    assert.deepEqual(sent, { MALLOC_ARENA_MAX: '8' });
   });
 
   test('it goes on as it is where it cannot restart, or may not', () => {
-    assert.equal(restartOf({ platform: 'win32' }), undefined);
+    assert.equal(settingsOf({ platform: 'win32' }).restart, undefined);
+    assert.equal(settingsOf({ execPath: '/nowhere/node' }).restart, undefined);
     const execve = (): never => {
       throw new Error('Access to this API has been restricted');
     };
-    assert.doesNotThrow(() => restartOf({ execve }));
+    assert.doesNotThrow(() => settingsOf({ execve }));
   });
 });

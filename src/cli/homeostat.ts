@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { restartWithHeapSettings } from './heap-settings.ts';
+import { applyHeapSettings } from './heap-settings.ts';
 
 /**
  * The first file of the process: what must happen before anything else is loaded. It imports nothing of a package or of Node, so
@@ -12,7 +12,7 @@ async function start(): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  if (process.argv[2] === 'run') restartWithHeapSettings(process);
+  if (process.argv[2] === 'run') applyHeapSettings(process);
   const { main } = await import('./main.ts');
   await main();
 }

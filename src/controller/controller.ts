@@ -89,13 +89,16 @@ export class Controller {
     let cancelGrace = () => {};
     const stop = () => {
       this.#queue.shutDown();
+      // No worker takes up what has given way: it goes on by itself.
+      for (const pass of this.#passes.values()) pass.resume();
       cancelGrace = clock.after(graceMs, () => passes.abort(signal.reason));
     };
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
     const workers = Array.from({ length: this.#concurrency }, () => this.#work(passes.signal));
     await Promise.all(workers);
-    await this.#endParked();
+    await Promise.all([...this.#passes.values()].map((pass) => pass.ended));
+    this.#passes.clear();
     signal.removeEventListener('abort', stop);
     cancelGrace();
   }
@@ -128,14 +131,6 @@ export class Controller {
     });
     this.#passes.set(key, pass);
     return pass;
-  }
-
-  /** No worker takes up the passes that had given way when the queue was shut down. */
-  async #endParked(): Promise<void> {
-    const passes = [...this.#passes.values()];
-    for (const pass of passes) pass.resume();
-    await Promise.all(passes.map((pass) => pass.ended));
-    this.#passes.clear();
   }
 
   async #reconcileOnce(key: string, turn: Turn): Promise<void> {

@@ -124,6 +124,8 @@ export class WorkQueue {
   retryNow(): void {
     for (const key of [...this.#waiting.keys()])
       if (this.#failures.delete(key)) this.add(key, 'low');
+    // What is being worked on may still fail of what is over: it then waits as after a first failure, not as long as it had come to.
+    for (const key of this.#processing.keys()) this.#failures.delete(key);
     this.#budget.reset();
   }
 

@@ -109,6 +109,8 @@ export function asCreateError(error: unknown): unknown {
 /** Does a server refuse the version by which an apply may only create? */
 export function isAboutVersion({ code, causes, message }: KubeError): boolean {
   if (code !== 'rejected' && code !== 'server-error') return false;
+  // A field of the object's own may be called so, too.
+  if (typedPatchText(message) !== undefined) return false;
   return (
     causes.some(({ field }) => field === 'metadata.resourceVersion') || isVersionRefusal(message)
   );

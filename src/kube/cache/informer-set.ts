@@ -87,6 +87,7 @@ class UseCountedInformers implements InformerSet {
           this.retryNow();
           for (const listener of [...this.#reachableListeners]) listener();
         },
+        left: (who) => this.#cutOff.delete(who),
       },
     };
   }

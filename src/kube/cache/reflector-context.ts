@@ -11,8 +11,10 @@ import type { KindArrivals } from './kind-arrivals.ts';
 /** Who cannot reach the server at the moment. */
 export interface Reachability {
   lost(who: object): void;
-  /** It answers `who` again (or `who` has ended): whoever else waits for it need not wait longer. */
+  /** It answers `who` again: whoever else waits for it need not wait longer. */
   found(who: object): void;
+  /** `who` has ended, which says nothing of the server. */
+  left(who: object): void;
 }
 
 /** What all informers of a cluster share. */

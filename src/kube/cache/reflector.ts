@@ -91,7 +91,7 @@ export class Reflector {
       await this.#goOn(end, signal);
     }
     this.#stopWaitingForKind();
-    this.#context.reachability.found(this);
+    this.#context.reachability.left(this);
   }
 
   /** Tries again at once, where it waits after a failure. */

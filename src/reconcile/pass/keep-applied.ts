@@ -7,6 +7,7 @@ import { concede, conceding } from './concessions.ts';
 import { hinderedElement, liveOf } from './element-result.ts';
 import { contested } from './fights.ts';
 import type { ElementResult, Pass } from './pass.ts';
+import { knownRefusal } from './refusals.ts';
 import { failedElement, isStale, sendIntent } from './send-intent.ts';
 
 /**
@@ -44,6 +45,8 @@ async function repair(
   if (compareIntent(pass, { plan, intent, live }).kind === 'same') return undefined;
   const applied = { plan, element: { item: undefined, index: 0 }, intent, held: [] };
   const { wanted } = conceding(pass, applied, live);
+  const refused = knownRefusal(pass, wanted, live);
+  if (refused !== undefined) return hinderedElement(wanted, refused, live);
   const fight = await contested(pass, wanted, live);
   if (fight !== undefined) return hinderedElement(wanted, fight, live);
   try {
