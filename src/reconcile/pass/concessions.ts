@@ -70,8 +70,10 @@ export function concede(
     return false;
   }
   const known = pass.state.concessions.get(intent.identity)?.fields ?? [];
-  const takesBack = error.causes.some(({ field }) => bookkeeping.test(field ?? ''));
-  const fields = error.causes.flatMap((cause) => concededField(cause, intent, live));
+  const others = error.causes.filter(({ field }) => !bookkeeping.test(field ?? ''));
+  const fields = others.flatMap((cause) => concededField(cause, intent, live));
+  // Force takes everything that is sent: not while a field of the conflict is not known, and so not left out.
+  const takesBack = others.length < error.causes.length && fields.length === others.length;
   if (fields.length === 0 && !takesBack) return false;
   const atMs = pass.context.clock.monotonicMs();
   pass.state.concessions.set(intent.identity, { fields: [...known, ...fields], atMs, takesBack });
@@ -87,7 +89,7 @@ function concededField(
   intent: Intent,
   live: StoredObject,
 ): readonly ConcededField[] {
-  if (field === undefined || bookkeeping.test(field)) return [];
+  if (field === undefined) return [];
   const steps = stepsOf(field, intent.manifest);
   if (steps === undefined || steps.length === 0) return [];
   return [

@@ -53,9 +53,10 @@ async function repair(
     return await sendIntent(pass, wanted, live);
   } catch (error) {
     if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
-    if (concede(pass, applied, { error, live })) return undefined;
-    if (!isStale(error)) return failedElement(pass, wanted, error, live);
-    // It was replaced or is gone by now. The answer said so to this very pass, so that no event wakes the resource.
+    const isLeft = concede(pass, applied, { error, live });
+    if (!isLeft && !isStale(error)) return failedElement(pass, wanted, error, live);
+    // The rest of it is put back next; or it was replaced or is gone by now. The answer said so to this very pass, so that no event
+    // wakes the resource.
     pass.context.follow(pass.key);
     return undefined;
   }
