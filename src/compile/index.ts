@@ -16,6 +16,8 @@ export {
   type AnyType,
   anyType,
   type BranchType,
+  type BuiltinDocuments,
+  builtinDocuments,
   bundledSchemas,
   createSchemaCompiler,
   customResourceSchema,

@@ -19,4 +19,4 @@ export {
 } from './parse-definitions.ts';
 export { definitionSchema } from './schema/definition-schema.ts';
 export type { LocatedDefinition, Position, SourceMap } from './source-map.ts';
-export { parseYaml, printYaml, YamlError } from './yaml/yaml-text.ts';
+export { parseYaml, parseYamlDocuments, printYaml, YamlError } from './yaml/yaml-text.ts';

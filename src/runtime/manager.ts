@@ -1,5 +1,10 @@
 import type { LocatedDefinition } from '../definition/index.ts';
-import { type Logger, type MetricRegistry, metricCatalogue } from '../telemetry/roles.ts';
+import {
+  type Gauge,
+  type Logger,
+  type MetricRegistry,
+  metricCatalogue,
+} from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Random } from '../util/random.ts';
 import { DefinitionRunner } from './definition-runner.ts';
@@ -21,41 +26,104 @@ export interface ManagerOptions {
 export interface Manager {
   /** Resolves when the signal has aborted and every pass has ended; nothing is written after that. */
   run(signal: AbortSignal): Promise<void>;
+  /**
+   * Runs these definitions from now on: those that are new or changed start, each after its predecessor has ended; those that are
+   * not among them stop, and leave what they have made. Resolves when all of that has begun. One call at a time, while it runs.
+   */
+  replace(definitions: readonly LocatedDefinition[]): Promise<void>;
   view(): RuntimeView;
   /** Brings gauges up to date, for a scrape. */
   observe(): void;
 }
 
 /** Makes a manager; nothing happens before {@link Manager.run}. */
-export function createManager({ definitions, metrics, ...shared }: ManagerOptions): Manager {
-  const runners = definitions.map(
-    (located) => new DefinitionRunner({ located, metrics, ...shared }),
-  );
-  const states = metrics.gauge(metricCatalogue.definitions);
-  let isStopping = false;
+export function createManager(options: ManagerOptions): Manager {
+  return new RunnerSet(options);
+}
 
-  function view(): RuntimeView {
-    const { unreachableForMs } = shared.cluster;
-    return { unreachableForMs, isStopping, definitions: runners.map((runner) => runner.view) };
+/** A definition that runs, and how to end it alone. */
+interface Entry {
+  readonly revision: string;
+  readonly runner: DefinitionRunner;
+  readonly stopper: AbortController;
+  /** Undefined = not started. */
+  ended: Promise<void> | undefined;
+}
+
+class RunnerSet implements Manager {
+  readonly #options: ManagerOptions;
+  readonly #states: Gauge;
+  readonly #entries = new Map<string, Entry>();
+  /** What has run and is to be waited for. */
+  readonly #ending = new Set<Promise<void>>();
+  #signal: AbortSignal | undefined;
+  #isStopping = false;
+
+  constructor(options: ManagerOptions) {
+    this.#options = options;
+    this.#states = options.metrics.gauge(metricCatalogue.definitions);
+    for (const located of options.definitions) this.#add(located);
   }
 
-  return {
-    view,
-    async run(signal) {
-      const stop = () => {
-        isStopping = true;
-      };
-      if (signal.aborted) stop();
-      signal.addEventListener('abort', stop, { once: true });
-      await Promise.all(runners.map((runner) => runner.run(signal)));
-      signal.removeEventListener('abort', stop);
-    },
-    observe() {
-      for (const runner of runners) runner.observe();
-      const views = runners.map((runner) => runner.view);
-      for (const kind of metricCatalogue.definitions.values.state) {
-        states.set(views.filter(({ state }) => state.kind === kind).length, [kind]);
-      }
-    },
-  };
+  view(): RuntimeView {
+    const { unreachableForMs } = this.#options.cluster;
+    const definitions = this.#runners().map((runner) => runner.view);
+    return { unreachableForMs, isStopping: this.#isStopping, definitions };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal;
+    for (const entry of this.#entries.values()) this.#start(entry);
+    if (!signal.aborted)
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    this.#isStopping = true;
+    // Nothing is added any more: `replace` looks at the signal.
+    await Promise.all(this.#ending);
+  }
+
+  async replace(definitions: readonly LocatedDefinition[]): Promise<void> {
+    const wanted = new Map(definitions.map(({ definition }) => [definition.name, definition]));
+    const leaving = [...this.#entries].filter(
+      ([name, { revision }]) => wanted.get(name)?.revision !== revision,
+    );
+    for (const [, { stopper }] of leaving) stopper.abort(new Error('Definition was replaced'));
+    // One after the other: two runners of one definition would write the same objects.
+    await Promise.all(leaving.map(([, { ended }]) => ended));
+    for (const [name] of leaving) this.#entries.delete(name);
+    for (const located of definitions) {
+      if (this.#entries.has(located.definition.name)) continue;
+      const entry = this.#add(located);
+      if (this.#signal !== undefined) this.#start(entry);
+    }
+  }
+
+  observe(): void {
+    for (const runner of this.#runners()) runner.observe();
+    const views = this.#runners().map((runner) => runner.view);
+    for (const kind of metricCatalogue.definitions.values.state) {
+      this.#states.set(views.filter(({ state }) => state.kind === kind).length, [kind]);
+    }
+  }
+
+  #runners(): readonly DefinitionRunner[] {
+    return [...this.#entries.values()].map(({ runner }) => runner);
+  }
+
+  #add(located: LocatedDefinition): Entry {
+    const { definitions: _, ...shared } = this.#options;
+    const runner = new DefinitionRunner({ located, ...shared });
+    const { name, revision } = located.definition;
+    const entry = { revision, runner, stopper: new AbortController(), ended: undefined };
+    this.#entries.set(name, entry);
+    return entry;
+  }
+
+  #start(entry: Entry): void {
+    const signal = this.#signal;
+    if (signal === undefined || signal.aborted) return;
+    const ended = entry.runner.run(AbortSignal.any([signal, entry.stopper.signal]));
+    entry.ended = ended;
+    this.#ending.add(ended);
+    void ended.finally(() => this.#ending.delete(ended));
+  }
 }

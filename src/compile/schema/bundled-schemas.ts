@@ -1,6 +1,7 @@
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import type { KindSchema, SchemaSource } from '../schema-source.ts';
 import bundled from './builtin-schemas.generated.json' with { type: 'json' };
+import { builtinTables } from './builtin-tables.ts';
 
 /** The schemas of all kinds that a bare API server serves. */
 export interface SchemaBundle {
@@ -23,5 +24,27 @@ export function bundledSchemas(bundle: SchemaBundle = bundled): SchemaSource {
       return kind && { root: kind.root, components: bundle.components };
     },
     isNamespaced: (gvk) => kinds.get(gvkKey(gvk))?.namespaced,
+  };
+}
+
+/** The documents of the built-in kinds as they are, for whoever plays a server. */
+export interface BuiltinDocuments {
+  /** Of the server that documented them: `v1.36.3`. */
+  readonly kubernetesVersion: string;
+  /** OpenAPI v3 components by name. */
+  readonly components: KindSchema['components'];
+  /** Names of the components of kinds: `v1/ConfigMap` -> `io.k8s.api.core.v1.ConfigMap`. */
+  readonly roots: Readonly<Record<string, string>>;
+  /** Optional fields that are no pointers in Go, by component: their zero value is not written. */
+  readonly droppedZeros: Readonly<Record<string, readonly string[]>>;
+}
+
+export function builtinDocuments(): BuiltinDocuments {
+  const roots = Object.entries(bundled.kinds).map(([kind, { root }]) => [kind, root]);
+  return {
+    kubernetesVersion: bundled.provenance.server,
+    components: bundled.components,
+    roots: Object.fromEntries(roots),
+    droppedZeros: builtinTables.zeroDropped,
   };
 }

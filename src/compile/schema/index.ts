@@ -1,5 +1,10 @@
 export { type BuiltinTables, builtinTables } from './builtin-tables.ts';
-export { bundledSchemas, type SchemaBundle } from './bundled-schemas.ts';
+export {
+  type BuiltinDocuments,
+  builtinDocuments,
+  bundledSchemas,
+  type SchemaBundle,
+} from './bundled-schemas.ts';
 export { customResourceSchema, schemaOfCustomResource } from './custom-resource-schema.ts';
 export { anyType, createSchemaCompiler, type SchemaCompiler } from './schema-compiler.ts';
 export type {

@@ -11,19 +11,26 @@ export class YamlError extends HomeostatError<'yaml-syntax'> {}
  * @throws YamlError for syntax errors, several documents, and values that JSON has no word for.
  */
 export function parseYaml(text: string): Json {
-  const { documents, syntaxErrors } = readDocuments(text, '');
-  const [error] = syntaxErrors;
-  if (error !== undefined) {
-    const { line, column, message } = error;
-    throw new YamlError(
-      'yaml-syntax',
-      `Cannot read YAML at line ${line}, column ${column}: ${message}`,
-    );
-  }
+  const documents = parseYamlDocuments(text);
   if (documents.length > 1) {
     throw new YamlError('yaml-syntax', `Expected one YAML document, found "${documents.length}"`);
   }
-  return documents[0]?.value ?? null;
+  return documents[0] ?? null;
+}
+
+/**
+ * Reads all documents of a text, without empty ones.
+ * @throws YamlError for syntax errors and values that JSON has no word for.
+ */
+export function parseYamlDocuments(text: string): readonly Json[] {
+  const { documents, syntaxErrors } = readDocuments(text, '');
+  const [error] = syntaxErrors;
+  if (error === undefined) return documents.map(({ value }) => value);
+  const { line, column, message } = error;
+  throw new YamlError(
+    'yaml-syntax',
+    `Cannot read YAML at line ${line}, column ${column}: ${message}`,
+  );
 }
 
 /**

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { thingDefinition } from '../../test/support/definitions.ts';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
+import { FakeCluster } from '../../test/support/fakes/fake-cluster.ts';
+import { freshMetrics } from '../../test/support/silent-telemetry.ts';
+import { createDefinitionParser, type LocatedDefinition } from '../definition/index.ts';
+import { KubeError } from '../kube/roles.ts';
+import { createLogger } from '../telemetry/index.ts';
+import { createSystemRandom } from '../util/random.ts';
+import { createManager } from './manager.ts';
+import type { RuntimeCluster } from './runtime-cluster.ts';
+
+/** A cluster in which nothing may be done: definitions are there, and fail. */
+class ForbiddenCluster extends FakeCluster implements RuntimeCluster {
+  readonly unreachableForMs = 0;
+
+  fetchKindSchema(): Promise<never> {
+    return Promise.reject(new KubeError('forbidden', 'no', { status: 403 }));
+  }
+
+  onReachable(): () => void {
+    return () => {};
+  }
+
+  kindChanged(): void {}
+}
+
+function located(name: string, body = '  children: []\n'): LocatedDefinition {
+  const text = thingDefinition(name, body, { group: `${name}.example.com` });
+  const [definition] = createDefinitionParser().parse(text, `${name}.yaml`).definitions;
+  assert.ok(definition, text);
+  return definition;
+}
+
+const changed = '  children: []\n  status: { size: "${ 1 }" }\n';
+
+async function start(definitions: readonly LocatedDefinition[]) {
+  const metrics = freshMetrics();
+  const manager = createManager({
+    definitions,
+    cluster: new ForbiddenCluster([]),
+    clock: new FakeClock(),
+    random: createSystemRandom(),
+    logger: createLogger({ level: 'error', destination: { write: () => {} } }),
+    metrics,
+  });
+  const stopper = new AbortController();
+  const ended = manager.run(stopper.signal);
+  await settle();
+  const revisions = () =>
+    Object.fromEntries(manager.view().definitions.map(({ name, revision }) => [name, revision]));
+  return { manager, metrics, revisions, ended, stop: () => stopper.abort() };
+}
+
+describe('runtime/manager', () => {
+  test('definitions can be replaced while it runs: new ones start, changed ones start over, others stop', async () => {
+    const [a, b, c] = [located('aaa'), located('bbb'), located('ccc')];
+    const { manager, metrics, revisions, ended, stop } = await start([a, b]);
+    const edited = located('bbb', changed);
+    assert.notEqual(edited.definition.revision, b.definition.revision);
+    await manager.replace([edited, c]);
+    await settle();
+    assert.deepEqual(revisions(), {
+      bbb: edited.definition.revision,
+      ccc: c.definition.revision,
+    });
+    manager.observe();
+    const text = await metrics.expose();
+    assert.doesNotMatch(text, /definition="aaa"/);
+    assert.match(text, /^homeostat_definition_state\{definition="bbb",state="failing"\} 1$/m);
+    assert.match(text, /^homeostat_definitions\{state="failing"\} 2$/m);
+    stop();
+    await ended;
+    assert.doesNotMatch(await metrics.expose(), /definition="(?:bbb|ccc)"/);
+  });
+
+  test('a definition that stays as it is goes on undisturbed', async () => {
+    const { manager, ended, stop } = await start([located('aaa')]);
+    const before = manager.view().definitions[0];
+    await manager.replace([located('aaa'), located('bbb')]);
+    assert.deepEqual(manager.view().definitions[0], before);
+    stop();
+    await ended;
+  });
+
+  test('nothing starts after the end', async () => {
+    const { manager, metrics, ended, stop } = await start([]);
+    stop();
+    await ended;
+    assert.equal(manager.view().isStopping, true);
+    await manager.replace([located('aaa')]);
+    await settle();
+    assert.doesNotMatch(await metrics.expose(), /definition="aaa",state="failing"\} 1/);
+  });
+});
