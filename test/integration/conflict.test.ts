@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
-import { conditionOf, customKind, shippedText, statusOf } from '../support/definitions.ts';
+import {
+  conditionOf,
+  customKind,
+  shippedText,
+  statusOf,
+  thing,
+  thingDefinition,
+  thingPath,
+} from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
 import { untilStatus } from '../support/scrape.ts';
 
@@ -135,5 +143,36 @@ describe('integration/conflict', { skip: shared.skip }, () => {
       before?.metadata.resourceVersion,
     );
     await untilStatus(homeostat, '/readyz', 200);
+  });
+
+  test('with crdPolicy.adopt a custom resource definition that is there is taken over, and what it stores is worked on', async () => {
+    const client = shared.client();
+    const namespace = await shared.namespace();
+    const crd = customKind({
+      group: 'adopted.example.com',
+      kind: 'Thing',
+      properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } },
+    });
+    await client.installCrd(crd);
+    await client.apply(thing('adopted', namespace, { size: 1 }));
+    const body = `  crdPolicy: { adopt: true }
+  children:
+    - id: box
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ metadata.name }" }
+        data: { size: "\${ spec.size }" }
+`;
+    await startHomeostat({ 'adopted.yaml': thingDefinition('adopted', body) });
+    await client.untilObject(
+      thingPath('adopted', namespace),
+      (object) => conditionOf(object)?.status === 'True',
+    );
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`;
+    const labels = (await client.get(path))?.metadata.labels;
+    assert.equal(labels?.['homeostat.dev/definition'], 'adopted');
+    const child = await client.get(`/api/v1/namespaces/${namespace}/configmaps/one`);
+    assert.deepEqual(child?.data, { size: '1' });
   });
 });

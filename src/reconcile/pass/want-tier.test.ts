@@ -102,6 +102,35 @@ describe('reconcile/pass tiers', () => {
     assert.deepEqual(world.status('a').childCounts, { total: 2, ready: 0, failed: 1 });
   });
 
+  test('what reads a list of children waits until all elements that are wanted exist', async () => {
+    let isPoor = true;
+    const world = await worldOf({
+      children: [
+        configMap('each', {
+          forEach: () => ['a', 'b'],
+          template: (_view, { item }) => {
+            if (item === 'b' && isPoor) throw new Failing('no b yet');
+            return { metadata: { name: `each-${item}` } };
+          },
+        }),
+        configMap('sum', {
+          tier: 1,
+          template: (view) => ({
+            metadata: { name: 'sum' },
+            data: { of: String(view.children('each').length) },
+          }),
+        }),
+      ],
+    });
+    const resource = world.podSet('a');
+    await world.settle();
+    assert.equal(world.get('v1', 'ConfigMap', 'sum'), undefined);
+    isPoor = false;
+    world.edit(resource, { spec: { size: 2 } });
+    await world.settle();
+    assert.deepEqual(world.get('v1', 'ConfigMap', 'sum')?.data, { of: '2' });
+  });
+
   test('a child that is not wanted is a missing value, not waited for', async () => {
     const world = await worldOf({
       children: [

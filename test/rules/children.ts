@@ -1,0 +1,134 @@
+import type { RuleSection } from './rule.ts';
+
+const prune = 'src/reconcile/pass/prune.test.ts';
+const tier = 'src/reconcile/pass/want-tier.test.ts';
+const hold = 'src/reconcile/pass/hold.test.ts';
+const phase = 'src/compile/phase/phase.test.ts';
+const forEach = 'src/compile/phase/for-each.test.ts';
+const apply = 'src/reconcile/pass/apply-element.test.ts';
+const podset = 'test/integration/podset.test.ts';
+
+export const children: RuleSection = {
+  heading: '4. `children`',
+  rules: [
+    {
+      rule: 'A child is made, owned, put back when edited and made again when deleted',
+      shownBy: [
+        `${podset} › a PodSet becomes a Deployment that it owns, and an edit follows`,
+        `${podset} › a Deployment that is edited or scaled by hand is put back`,
+        `${podset} › a Deployment that is deleted by hand comes back`,
+      ],
+    },
+    {
+      rule: '`generateName` and labels or annotations under `homeostat.dev/` are refused',
+      shownBy: ['test/fixtures/invalid/invalid-value.yaml'],
+    },
+    {
+      rule: '`metadata.namespace` defaults to that of the resource; another one needs `crossNamespace`',
+      shownBy: [],
+    },
+    {
+      rule: '`when: false` removes the child; reading `children` in it is warned about',
+      shownBy: [
+        `${prune} › what is not wanted any more goes`,
+        'test/fixtures/invalid-compile/warnings.yaml',
+      ],
+    },
+    {
+      rule: '`forEach` makes one child per element; two of one name fail',
+      shownBy: [
+        'test/integration/chain.test.ts › forEach over three makes three, and back to one removes two',
+        `${tier} › two elements of one name fail, and no other child does`,
+      ],
+    },
+    { rule: '`ordered`: the next element is made when the one before it is ready', shownBy: [] },
+    { rule: '`ordered`: removal goes one at a time from the last, on deletion too', shownBy: [] },
+    {
+      rule: '`after` says what must be ready first; what expressions read must exist',
+      shownBy: [
+        `${hold} › a child is made when what it comes after is ready, and the wait is told`,
+        'test/integration/chain.test.ts › a chain of three children is made in one pass, without a timer',
+      ],
+    },
+    {
+      rule: '`ready` decides over `$child`',
+      shownBy: [`${phase} › \`ready\` sees $child and $item; without a result it is false`],
+    },
+    {
+      rule: '`updateStrategy: Apply` applies in place',
+      shownBy: [
+        `${apply} › a value that somebody changed is put back by one apply that names it`,
+        `${apply} › a field that leaves the intent is removed`,
+      ],
+    },
+    {
+      rule: '`Recreate` replaces for a new intent, applies drift back, ignores a foreign field',
+      shownBy: [],
+    },
+    { rule: '`Recreate` replaces an immutable drift at most once in ten minutes', shownBy: [] },
+    { rule: '`OnDelete` makes what is missing, and leaves alone', shownBy: [] },
+    {
+      rule: '`rollingUpdate`: `maxUnavailable`, and it stops at an element that does not become ready',
+      shownBy: [],
+    },
+    { rule: '`rollingUpdate`: `partition` and `order`', shownBy: [] },
+    {
+      rule: '`conflicts: Force` takes fields back, `Report` leaves them and says so',
+      shownBy: [
+        'test/integration/fights.test.ts › with conflicts: Report a field that another manager takes is left to it, and is ours again when it gives it up',
+        `${podset} › a Deployment that is edited or scaled by hand is put back`,
+      ],
+    },
+    {
+      rule: '`adopt: Never` touches nothing of others, and goes on when it is gone',
+      shownBy: [
+        'test/integration/conflict.test.ts › a Deployment of the same name that is not ours is left alone, and when it goes the PodSet goes on',
+      ],
+    },
+    {
+      rule: '`adopt: IfUnowned` takes over what no other controller owns, and orphans it unless `Delete` is written',
+      shownBy: [],
+    },
+    {
+      rule: '`deletionPolicy: Orphan` keeps the object when the child is dropped or the resource goes',
+      shownBy: [],
+    },
+    { rule: '`deleteWhen` keeps a child that is to go, and says so', shownBy: [] },
+    {
+      rule: '`after` and waiting hold creation and change of intent; drift is repaired meanwhile',
+      shownBy: [
+        `${hold} › a change of intent is held, and let go when that is ready`,
+        `${hold} › drift of what was applied is repaired meanwhile`,
+        `${hold} › nothing is deleted because it is held`,
+      ],
+    },
+    {
+      rule: 'Only what carries our labels and our controller reference, or our apply entry, is ours',
+      shownBy: [
+        'src/reconcile/pass/ownership.test.ts',
+        'test/integration/conflict.test.ts › an object that a stranger labelled like ours is neither changed nor deleted',
+      ],
+    },
+    {
+      rule: 'Pruning is by child: what waits or fails keeps what it has',
+      shownBy: [
+        `${prune} › deletes nothing`,
+        `${prune} › a child that fails keeps no other child from losing its own`,
+      ],
+    },
+    { rule: 'A missing path never deletes anything', shownBy: [] },
+    {
+      rule: 'Children dropped from the definition go when the whole pass succeeded',
+      shownBy: [`${prune} › a child that was dropped from the definition`],
+    },
+    {
+      rule: 'Limits: elements, children, size of a child and of a text',
+      shownBy: [
+        `${tier} › are refused`,
+        `${forEach} › more than 1,000 elements are refused`,
+        `${phase} › a child of more than 1 MiB and a text of more than 256 KiB are refused`,
+      ],
+    },
+    { rule: 'Readiness follows the kind', shownBy: ['src/util/readiness/readiness-of.test.ts'] },
+  ],
+};

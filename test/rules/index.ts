@@ -1,0 +1,23 @@
+import { children } from './children.ts';
+import { document, kind } from './kind.ts';
+import { language, missingValues, types, vars } from './language.ts';
+import { again, controller, deletion, reporting, sources } from './passes.ts';
+import type { RuleSection } from './rule.ts';
+
+export type { Rule, RuleSection } from './rule.ts';
+
+/** The rules of `docs/definition.md`, section by section, each with the tests that show it. */
+export const ruleSections: readonly RuleSection[] = [
+  document,
+  kind,
+  language,
+  missingValues,
+  types,
+  vars,
+  children,
+  reporting,
+  again,
+  deletion,
+  controller,
+  sources,
+];

@@ -1,0 +1,148 @@
+import type { RuleSection } from './rule.ts';
+
+const parse = 'src/definition/parse-definitions.test.ts';
+const complete = 'src/definition/crd/complete-crd.test.ts';
+const crd = 'test/integration/crd.test.ts';
+const crdLife = 'test/integration/crd-life.test.ts';
+
+export const document: RuleSection = {
+  heading: 'The document',
+  rules: [
+    {
+      rule: 'A definition has `apiVersion`, `kind`, `metadata.name` and `spec`; anything else in the file is refused',
+      shownBy: [
+        'test/fixtures/invalid/not-a-definition.yaml',
+        'test/fixtures/invalid/missing-field.yaml',
+      ],
+    },
+    {
+      rule: 'YAML and JSON are read alike',
+      shownBy: [
+        'test/fixtures/invalid/one-line.json',
+        'src/definition/yaml/yaml-text.test.ts › JSON is YAML, and an empty text is null',
+      ],
+    },
+    {
+      rule: 'The name is a DNS label of at most 63 characters',
+      shownBy: ['test/fixtures/invalid/invalid-name.yaml'],
+    },
+    {
+      rule: 'Ids match `^[a-z][A-Za-z0-9]{0,39}$`',
+      shownBy: ['test/fixtures/invalid/invalid-name.yaml'],
+    },
+    { rule: 'Ids are unique', shownBy: ['test/fixtures/invalid/duplicate-id.yaml'] },
+    {
+      rule: 'Unknown fields are refused anywhere',
+      shownBy: ['test/fixtures/invalid/unknown-field.yaml'],
+    },
+    {
+      rule: 'A *(later)* part is refused with its position: `clusters`, `reads[].history` with `keep` and `onChange`',
+      shownBy: [
+        'test/fixtures/invalid/not-supported-yet.yaml',
+        'src/definition/rules/later-fields.test.ts › is a field of the format, and what works is its default',
+      ],
+    },
+    {
+      rule: 'The revision is the first ten hex digits of a hash of the `spec` with defaults',
+      shownBy: [
+        `${parse} › is ten hex digits`,
+        `${parse} › is the same whatever`,
+        `${parse} › is another for another value`,
+      ],
+    },
+    {
+      rule: 'A file may hold several documents, each accepted or refused by itself',
+      shownBy: [`${parse} › each document is accepted or refused by itself`],
+    },
+    {
+      rule: 'Half a file is never taken for another definition',
+      shownBy: [`${parse} › half a file is never accepted as another definition than the whole`],
+    },
+  ],
+};
+
+export const kind: RuleSection = {
+  heading: '1. The kind',
+  rules: [
+    { rule: 'Exactly one of `crd` and `for`', shownBy: ['test/fixtures/invalid/crd-and-for.yaml'] },
+    {
+      rule: '`crd` is a CustomResourceDefinitionSpec: an existing one can be pasted',
+      shownBy: ['test/fixtures/valid/pasted-crd.yaml', `${crd} › the server takes the CRDs of`],
+    },
+    {
+      rule: '`crd.metadata` gives labels and annotations; a protected group needs its approval',
+      shownBy: [
+        `${complete} › labels and annotations go to the metadata`,
+        'test/fixtures/invalid/crd-versions.yaml',
+      ],
+    },
+    {
+      rule: 'Names, flags and the status subresource that are left out are filled in',
+      shownBy: [
+        `${complete} › the names, flags and the status subresource that were left out are filled in`,
+      ],
+    },
+    {
+      rule: 'Standard status fields are added; another `status.children` is refused with a hint',
+      shownBy: [
+        `${complete} › a schema without a status gets the standard fields`,
+        'test/fixtures/invalid/crd-pasted.yaml',
+      ],
+    },
+    {
+      rule: '`Ready`, `Reason` and `Age` are appended to the printer columns',
+      shownBy: [`${complete} › columns [`],
+    },
+    {
+      rule: 'Structural rules are checked before anything is sent, as the server checks them',
+      shownBy: [
+        'test/fixtures/invalid/crd-schema.yaml',
+        'test/fixtures/invalid/crd-nested.yaml',
+        `${crd} › we and the server agree about`,
+      ],
+    },
+    {
+      rule: 'The CRD is installed by server-side apply, and comes back when somebody deletes it',
+      shownBy: [
+        `${crdLife} › a CRD that is deleted under the process is installed again, and its resources work`,
+      ],
+    },
+    {
+      rule: 'A CRD that is not labelled as ours is not touched',
+      shownBy: [
+        'test/integration/conflict.test.ts › a custom resource definition that is not ours is not touched',
+        `${crdLife} › a CRD that somebody takes over is left to them`,
+      ],
+    },
+    {
+      rule: '`crdPolicy.adopt` takes over a CRD that is there',
+      shownBy: [
+        'test/integration/conflict.test.ts › with crdPolicy.adopt a custom resource definition that is there is taken over, and what it stores is worked on',
+      ],
+    },
+    {
+      rule: '`crdPolicy.deletion: Delete`, and a CRD change that breaks stored objects unless `allowBreakingChanges`',
+      shownBy: [],
+      isLater: true,
+    },
+    {
+      rule: 'With several versions expressions are checked against the storage version, and the resource is read in it',
+      shownBy: [],
+    },
+    {
+      rule: '`for` attaches to a kind that is there, with `selector` and `annotationSelector`',
+      shownBy: [],
+    },
+    { rule: 'Several definitions may share a kind by `for`', shownBy: [] },
+    {
+      rule: 'On a kind of `for` no status is written unless mapped, and only one definition may map it',
+      shownBy: [],
+    },
+    { rule: 'An object that stops matching loses its children', shownBy: [] },
+    {
+      rule: 'A definition that is edited so that objects stop matching leaves their children in place',
+      shownBy: [],
+    },
+    { rule: 'A kind of `for` that is not there is waited for', shownBy: [] },
+  ],
+};

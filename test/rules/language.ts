@@ -1,0 +1,272 @@
+import type { RuleSection } from './rule.ts';
+
+const leaf = 'src/compile/language/leaf-parser.test.ts';
+const phase = 'src/compile/phase/phase.test.ts';
+const waiting = 'src/compile/phase/phase-waiting.test.ts';
+const forEach = 'src/compile/phase/for-each.test.ts';
+const compile = 'src/compile/compile.test.ts';
+const functions = 'src/compile/language/functions.test.ts';
+const handlebars = 'src/compile/language/template/template.test.ts';
+const missing = 'test/integration/missing.test.ts';
+const badSyntax = 'test/fixtures/invalid-compile/expression-syntax.yaml';
+const badNames = 'test/fixtures/invalid-compile/unknown-name.yaml';
+
+export const language: RuleSection = {
+  heading: '2. Expressions',
+  rules: [
+    {
+      rule: '`${ }` as the whole string gives the value itself',
+      shownBy: [
+        `${phase} › elements are spread into lists, and lists without a match are empty`,
+        `${leaf} › reads \${JSON.stringify`,
+      ],
+    },
+    {
+      rule: 'Text with parts is text; every part must be a string, number or boolean',
+      shownBy: [
+        `${leaf} › reads text with parts in order, with escapes resolved`,
+        'src/compile/language/quirks.test.ts › names its missing part',
+      ],
+    },
+    {
+      rule: '`${? }` without a result leaves the field out',
+      shownBy: [`${phase} › an optional expression leaves its field out`],
+    },
+    {
+      rule: '`${... }` puts each element into the list',
+      shownBy: [`${phase} › elements are spread into lists, and lists without a match are empty`],
+    },
+    {
+      rule: '`{{ }}` is rendered by Handlebars, strict and without HTML escaping',
+      shownBy: [`${handlebars} › fails at run time for`, `${handlebars} › refuses`],
+    },
+    {
+      rule: '`$literal` is untouched',
+      shownBy: [`${phase} › what stands in $literal is untouched`],
+    },
+    {
+      rule: '`$${` and `\\{{` are literal marks',
+      shownBy: [`${leaf} › reads text with parts in order, with escapes resolved`],
+    },
+    {
+      rule: 'An expression ends at its balanced brace',
+      shownBy: ['src/compile/language/tokens.test.ts › finds the brace that closes'],
+    },
+    { rule: 'A string may not mix `${` and `{{`', shownBy: [`${leaf} › refuses`] },
+    {
+      rule: '`apiVersion`, `kind` and ids are literals',
+      shownBy: [
+        'test/fixtures/invalid/forbidden-expression.yaml',
+        'test/fixtures/invalid-compile/forbidden-expression.yaml',
+      ],
+    },
+    {
+      rule: 'What YAML itself forbids in plain strings is told with what to write',
+      shownBy: [
+        'test/fixtures/invalid/yaml-syntax.yaml',
+        'src/definition/yaml/read-documents.test.ts › what stands behind a broken expression is read, at its own place',
+      ],
+    },
+    {
+      rule: 'Names beside the resource win over its fields, and `$self` has these',
+      shownBy: [`${phase} › names beside the resource win over its fields, and $self has these`],
+    },
+    {
+      rule: '`observed.<id>` never waits, orders nothing and is no cycle; a list sorted by name for `forEach`',
+      shownBy: [],
+    },
+    { rule: 'A child may read its own `observed`: a password is not rotated', shownBy: [] },
+    {
+      rule: '`$item` and `$index` are there in `forEach`, `$child` in `ready`',
+      shownBy: [
+        `${phase} › \`ready\` sees $child and $item; without a result it is false`,
+        badNames,
+      ],
+    },
+    { rule: '`$previous` is there in `conditions`, `events` and `patches`', shownBy: [] },
+    {
+      rule: 'Every function does what its table says',
+      shownBy: [
+        `${functions} › \${source} gives`,
+        `${functions} › \${source} fails with`,
+        `${functions} › are documented and named once`,
+      ],
+    },
+    { rule: '`$now()` is fixed within a pass', shownBy: [] },
+    {
+      rule: '`$now()` and `$random*` in a template are refused but behind `observed` and in `OnDelete`',
+      shownBy: [
+        'src/compile/language/references.test.ts › tell what is evaluated only when something observed is missing',
+        'test/fixtures/invalid-compile/forbidden-expression.yaml',
+      ],
+    },
+    {
+      rule: 'Functions that can hang are bounded, `$eval` is not there; an evaluation has limits',
+      shownBy: [
+        'src/compile/language/guards.test.ts › ends with an error',
+        'src/compile/language/evaluation-budget.test.ts › the steps are bounded',
+        'src/compile/language/bounded-functions.test.ts › gives what the original gives',
+      ],
+    },
+    {
+      rule: 'Results are plain JSON copies',
+      shownBy: [
+        'src/compile/language/quirks.test.ts › results are plain objects and lists',
+        `${phase} › results share nothing with the resource and constants are shared between renders`,
+      ],
+    },
+  ],
+};
+
+export const missingValues: RuleSection = {
+  heading: '2. Waiting and missing',
+  rules: [
+    {
+      rule: 'What reads a child or a read waits while it does not exist, and what exists stays',
+      shownBy: [
+        `${waiting} › what reads a child waits while it does not exist, also through vars`,
+        `${missing} › a read that goes away leaves what was made from it, and heals by itself`,
+      ],
+    },
+    {
+      rule: '`children.x` of a `forEach` waits until all wanted elements exist',
+      shownBy: [
+        'src/reconcile/pass/want-tier.test.ts › what reads a list of children waits until all elements that are wanted exist',
+      ],
+    },
+    {
+      rule: 'A child that is not wanted is a missing value',
+      shownBy: [`${waiting} › a child that is not wanted is a missing value`],
+    },
+    {
+      rule: 'A read that is not known is never taken for absent or empty',
+      shownBy: [
+        'src/reconcile/pass/observe-reads.test.ts › a list that is not known is never taken for an empty one',
+        'test/integration/rights.test.ts › a read that is forbidden is not taken for absent, also when it is optional',
+      ],
+    },
+    {
+      rule: 'In Reporting nothing waits',
+      shownBy: [`${waiting} › in Reporting nothing waits: what does not exist is missing`],
+    },
+    {
+      rule: 'A missing whole value leaves the field out; a list field becomes empty',
+      shownBy: [`${phase} › elements are spread into lists, and lists without a match are empty`],
+    },
+    {
+      rule: 'Text with a missing part and `&` with a missing side are errors that name the part',
+      shownBy: ['src/compile/language/quirks.test.ts › names its missing part'],
+    },
+    { rule: '`conditions[].status` without a value is `Unknown`', shownBy: [] },
+    {
+      rule: '`when` without a value is an error',
+      shownBy: [
+        `${waiting} › \`when\` gives true or false; missing is an error, and so is another type`,
+      ],
+    },
+    {
+      rule: '`forEach` over a missing path or range end is an error; a filter that yields nothing is the empty list',
+      shownBy: [`${forEach} › that is missing is an error`, `${missing} › the children of "`],
+    },
+    {
+      rule: '`!=` against what may be missing is warned about, and zeros that the server leaves out',
+      shownBy: [
+        'src/compile/language/suspicions.test.ts › is suspicious',
+        'test/fixtures/invalid-compile/warnings.yaml',
+      ],
+    },
+  ],
+};
+
+export const types: RuleSection = {
+  heading: '2. Types and checks at load',
+  rules: [
+    {
+      rule: 'A result is fitted to its field at every depth, or is an error with path, expected and found',
+      shownBy: [
+        'src/compile/template/fit.test.ts › does not fit',
+        `${phase} › is an error of the child`,
+      ],
+    },
+    { rule: 'What is rendered for a kind is taken by the real server', shownBy: [] },
+    {
+      rule: 'Without a schema values land as they are',
+      shownBy: [
+        `${compile} › without schemas nothing of children is checked, and values land as they are`,
+      ],
+    },
+    {
+      rule: 'The syntax of every expression is checked',
+      shownBy: [badSyntax, 'test/fixtures/invalid-compile/template-syntax.yaml'],
+    },
+    { rule: 'Names that do not exist are told, with the nearest one', shownBy: [badNames] },
+    {
+      rule: 'Paths that the resource does not have are told',
+      shownBy: ['test/fixtures/invalid-compile/unknown-path.yaml'],
+    },
+    {
+      rule: 'Fields that the child does not have are told',
+      shownBy: ['test/fixtures/invalid-compile/unknown-child-field.yaml'],
+    },
+    {
+      rule: 'Cycles between children are told',
+      shownBy: ['test/fixtures/invalid-compile/cycle.yaml', 'test/fixtures/invalid/cycle.yaml'],
+    },
+    {
+      rule: 'A name with `-` that reads as a subtraction, and a predicate that sees the element, are told',
+      shownBy: ['test/fixtures/invalid-compile/suspicious-expression.yaml'],
+    },
+    {
+      rule: 'Words that YAML 1.1 reads otherwise are told',
+      shownBy: ['test/fixtures/invalid/ambiguous-yaml.yaml'],
+    },
+  ],
+};
+
+export const vars: RuleSection = {
+  heading: '3. `vars` and `reads`',
+  rules: [
+    {
+      rule: '`vars` are evaluated in dependency order, once per phase, by whoever needs them',
+      shownBy: [
+        `${waiting} › a var is evaluated once in a phase, by whoever comes first`,
+        `${waiting} › a failing var names itself`,
+      ],
+    },
+    {
+      rule: 'A change of a value that is read runs the resource again',
+      shownBy: [
+        'src/reconcile/pass/observe-reads.test.ts › a change of a read path runs the resource, another one does not',
+      ],
+    },
+    {
+      rule: 'By `name`: `optional` is a missing value, else what uses it waits',
+      shownBy: [
+        'src/reconcile/pass/observe-reads.test.ts › an optional one that is not there is a missing value',
+        'src/reconcile/pass/observe-reads.test.ts › what uses it waits while it is not there, and goes on when it comes',
+      ],
+    },
+    {
+      rule: 'By `selector`: each resource sees its own, sorted by name; an empty selector is an error',
+      shownBy: [
+        'src/reconcile/pass/observe-reads.test.ts › each resource sees its own, sorted by name',
+        'src/compile/analysis/selector.test.ts › is an error, never a wider selector',
+      ],
+    },
+    { rule: '`selector: all`', shownBy: [] },
+    {
+      rule: '`namespace`, `namespaces` and `namespaceSelector` read elsewhere, with `crossNamespace`',
+      shownBy: [],
+    },
+    {
+      rule: 'A computed namespace without globs in `crossNamespace` is an error at load',
+      shownBy: [],
+    },
+    { rule: 'The namespace of the runtime is never read or written', shownBy: [] },
+    { rule: 'A cluster-scoped resource names the namespace of what it reads', shownBy: [] },
+    {
+      rule: 'A computed name of a Secret that flows into what others can read is warned about',
+      shownBy: ['test/fixtures/invalid-compile/warnings.yaml'],
+    },
+  ],
+};
