@@ -3,6 +3,7 @@ import {
   type LocatedDefinition,
   parseYaml,
   printYaml,
+  type ServedKind,
 } from '../definition/index.ts';
 import { invariant } from '../util/invariant.ts';
 import { isJsonObject } from '../util/json.ts';
@@ -70,18 +71,26 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   const tiers = orderChildren(parts, diagnostics);
   const found = diagnostics.finish();
   if (found.some(({ severity }) => severity === 'error')) return { diagnostics: found };
-  const plans = createPlans({ parts, uses, source });
+  const plans = createPlans({ parts, uses, kind: definition.kind, source });
   const shared = createPlanParts({ definition, parts, uses, secrets: secretsOf(parts) });
   const plan: OperatorPlan = {
     name: definition.name,
     revision: definition.revision,
     definition,
+    scope: scopeOf(definition.kind, schemas),
     resourceType: types.resource,
     ...plans,
     tiers: Object.freeze(tiers.map((ids) => Object.freeze(ids.map((id) => planOf(plans, id))))),
     startPhase: (input) => startPhase(shared, input),
   };
   return { plan: Object.freeze(plan), diagnostics: found };
+}
+
+function scopeOf(kind: ServedKind, schemas: SchemaSource | undefined): OperatorPlan['scope'] {
+  if (kind.source === 'crd') return kind.scope;
+  const isNamespaced = schemas?.isNamespaced(kind.gvk);
+  if (isNamespaced === undefined) return undefined;
+  return isNamespaced ? 'Namespaced' : 'Cluster';
 }
 
 function createParser({ workedMs }: CompileOptions): LeafParser {

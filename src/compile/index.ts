@@ -6,6 +6,7 @@ export type {
   OperatorPlan,
   Phase,
   PhaseInput,
+  ReadPlace,
   ReadPlan,
   ReadRequest,
   Rendered,

@@ -2,7 +2,12 @@
  * What a definition compiles to, and how a pass renders with it. CONTRACT between compile, reconcile and runtime.
  * Immutable and shared: many passes render with one plan at once, each through a Phase of its own.
  */
-import type { OperatorDefinition } from '../definition/index.ts';
+import type {
+  CrossNamespace,
+  OnDeleteDefinition,
+  OperatorDefinition,
+  UpdateStrategy,
+} from '../definition/index.ts';
 import type { Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { LabelSelector } from '../util/label-selector.ts';
@@ -13,15 +18,28 @@ export interface OperatorPlan {
   readonly name: string;
   readonly revision: string;
   readonly definition: OperatorDefinition;
-  /** The custom resource's type, compiled from its CRD schema. */
+  /** Undefined: a kind of `for` that nobody could tell about. */
+  readonly scope: 'Namespaced' | 'Cluster' | undefined;
+  /** The resource's type, compiled from its CRD schema or, for a kind of `for`, from the server's. */
   readonly resourceType: SchemaType;
   readonly reads: readonly ReadPlan[];
   /** In definition order. */
   readonly children: readonly ChildPlan[];
   /** The children in the order of application: each tier depends on the tiers before it only (`children.x` references and `after`). */
   readonly tiers: readonly (readonly ChildPlan[])[];
+  /** Ids of the children that any expression sees under `observed`. */
+  readonly observed: readonly string[];
+  /** What is done in a resource that is being deleted, before it goes. @default undefined: the children are removed */
+  readonly onDelete?: OnDeletePlan;
+  /** Does a resource with such children need our finalizer (definition.md section 7)? */
+  readonly isFinalizing: boolean;
   /** Status fields that expressions outside `status` read (`status.phase`): a write of ours to one of them runs the resource again. */
   readonly statusPathsRead: readonly FieldPath[];
+  /**
+   * For a kind of `for`: status fields of the resource that any expression reads (`status.readyReplicas`), as others write them.
+   * Empty for a kind of our own.
+   */
+  readonly foreignPathsRead: readonly FieldPath[];
   /** Begins a phase of a pass. Cheap; not shared between passes. */
   startPhase(input: PhaseInput): Phase;
 }
@@ -43,6 +61,18 @@ export interface ReadPlan {
   readonly indexKey?: string;
   /** Paths of what is read that any expression uses; `[[]]` = all of it. */
   readonly pathsRead: readonly FieldPath[];
+  /** Where a request of this read may look: in the resource's own namespace, in others by name, in all or by a selector over namespaces. */
+  readonly reach: 'own' | 'named' | 'wide';
+  /** Is there a `namespaceSelector`, so that Namespaces are watched? */
+  readonly selectsNamespaces: boolean;
+}
+
+/** What is done in a resource that is being deleted. */
+export interface OnDeletePlan extends Omit<OnDeleteDefinition, 'children'> {
+  /** In definition order. */
+  readonly children: readonly ChildPlan[];
+  /** As {@link OperatorPlan.tiers}. */
+  readonly tiers: readonly (readonly ChildPlan[])[];
 }
 
 export interface ChildPlan {
@@ -58,14 +88,28 @@ export interface ChildPlan {
   readonly childrenRead: readonly string[];
   /** Reads that its `when`, `forEach` or template use. */
   readonly readsUsed: readonly string[];
+  /** Children that its `when`, `forEach` or template see under `observed`; itself may be among them. */
+  readonly childrenObserved: readonly string[];
+  /** With `forEach`: element n+1 is made only when n is ready. */
+  readonly ordered: boolean;
+  readonly updateStrategy: UpdateStrategy;
+  /** What becomes of an object of that name that we did not make. */
+  readonly adopt: 'Never' | 'IfUnowned';
   /** Fields that another manager took: taken back, or left to it and told. */
   readonly conflicts: 'Force' | 'Report';
+  readonly crossNamespace: CrossNamespace;
+  readonly deletionPolicy: 'Delete' | 'Orphan';
+  readonly hasDeleteWhen: boolean;
+  /** It carries only our labels, no owner reference: it is removed by us, in a resource with our finalizer. */
+  readonly isDetached: boolean;
   /** The kind's schema; undefined: the server documents none (custom resources compare as written). */
   readonly type: SchemaType | undefined;
   /** Paths of this child that expressions (and `ready`) use, anywhere in the definition, the status included. `[[]]` = all of it. */
   readonly pathsRead: readonly FieldPath[];
   /** Paths of this child that expressions outside `status` and `ready` (other children, vars used by them) use: a change by our own write matters to them. */
   readonly pathsReadByOthers: readonly FieldPath[];
+  /** Paths that expressions outside `status` see of it under `observed`: when our own writes change them, the resource runs again. */
+  readonly pathsObserved: readonly FieldPath[];
   /** 1-based line of the child in its file, for the decision record. */
   readonly line: number;
 }
@@ -86,6 +130,8 @@ export interface PhaseInput {
   /** What is known at the start; ids not named are waiting (reads before {@link Phase.setRead}, children before {@link Phase.setChild}). */
   readonly children?: ReadonlyMap<string, Seen>;
   readonly reads?: ReadonlyMap<string, Seen>;
+  /** By child: what there is of it now, those being deleted too. `waiting`: nobody knows (yet); ids not named are waiting. */
+  readonly observed?: ReadonlyMap<string, Seen>;
   /** `$now()`, fixed for the pass: ISO 8601 in UTC. */
   readonly now: string;
   /** `$randomString(n)`. */
@@ -122,8 +168,25 @@ export interface RenderFailure {
 
 /** A request for what a read wants. Labels are the resolved pairs. */
 export type ReadRequest =
-  | { readonly by: 'name'; readonly name: string }
-  | { readonly by: 'selector'; readonly selector: LabelSelector };
+  | {
+      readonly by: 'name';
+      readonly name: string;
+      /** Undefined: the resource's own. */
+      readonly namespace?: string;
+    }
+  | { readonly by: 'selector'; readonly selector: LabelSelector; readonly place: ReadPlace };
+
+/** Namespaces that a list is read from. `allowed`: globs that they must match, too (a namespace that does not is not read). */
+export type ReadPlace =
+  | { readonly kind: 'own' }
+  /** Sorted, without doubles; all of them allowed. */
+  | { readonly kind: 'named'; readonly namespaces: readonly string[] }
+  | { readonly kind: 'all'; readonly allowed?: readonly string[] }
+  | {
+      readonly kind: 'selected';
+      readonly selector: LabelSelector;
+      readonly allowed?: readonly string[];
+    };
 
 export interface Element {
   readonly item: unknown;
@@ -138,6 +201,8 @@ export interface Phase {
   /** Makes a child known (or changes what is known) after the tier it is in was applied. */
   setChild(id: string, seen: Seen): void;
   setRead(id: string, seen: Seen): void;
+  /** Makes known what there is of a child now. Vars that have seen something else are evaluated anew. */
+  setObserved(id: string, seen: Seen): void;
   /** What a read asks for: a name or a selector. */
   readRequest(id: string): Promise<Rendered<ReadRequest>>;
   /** The child's `when`; `value: true` when it has none. Missing is `failed`. */
@@ -153,6 +218,8 @@ export interface Phase {
   name(childId: string, element: Element): Promise<Rendered<string>>;
   /** The child's own `ready` over `$child`; only for children with one. Missing means false. */
   ready(childId: string, child: KubeObject, element: Element): Promise<Rendered<boolean>>;
+  /** The child's own `deleteWhen` over `$child`; only for children with one. Missing means false. */
+  mayGo(childId: string, child: KubeObject): Promise<Rendered<boolean>>;
   /** All mapped status fields: those with a result, and what failed. Missing fields are left out (lists become `[]`), see definition.md section 2. */
   status(): Promise<{
     readonly fields: Readonly<Record<string, unknown>>;

@@ -3,13 +3,21 @@ export { type Finding, locate, positionOf } from './finding.ts';
 export { type FormatOptions, formatDiagnostics } from './format-diagnostics.ts';
 export type {
   ChildDefinition,
+  ChildLife,
   ControllerOptions,
+  CrdKind,
   CrdPolicy,
+  CrossNamespace,
+  ForeignKind,
+  OnDeleteDefinition,
   OperatorDefinition,
   ReadDefinition,
+  ReadNamespaces,
+  RollingUpdate,
   SelectorTemplate,
   ServedKind,
   Template,
+  UpdateStrategy,
 } from './operator-definition.ts';
 export {
   arrangeDiagnostics,
@@ -17,6 +25,15 @@ export {
   type DefinitionParser,
   type ParsedDefinitions,
 } from './parse-definitions.ts';
+export type {
+  ConditionDefinition,
+  EventDefinition,
+  PatchDefinition,
+  PatchTarget,
+  ReportingDefinition,
+  ScheduleDefinition,
+  ServedNamespaces,
+} from './reporting-definition.ts';
 export { definitionSchema } from './schema/definition-schema.ts';
 export type { LocatedDefinition, Position, SourceMap } from './source-map.ts';
 export { parseYaml, parseYamlDocuments, printYaml, YamlError } from './yaml/yaml-text.ts';

@@ -5,6 +5,12 @@
 import type { Gvk } from '../util/gvk.ts';
 import type { JsonObject } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
+import type { LabelSelector } from '../util/label-selector.ts';
+import type {
+  ReportingDefinition,
+  ScheduleDefinition,
+  ServedNamespaces,
+} from './reporting-definition.ts';
 
 export interface OperatorDefinition {
   /** `metadata.name`: the definition's identity, a DNS label. */
@@ -15,16 +21,26 @@ export interface OperatorDefinition {
   readonly vars: Readonly<Record<string, Template>>;
   readonly reads: readonly ReadDefinition[];
   readonly children: readonly ChildDefinition[];
+  /** @default undefined: nothing besides removing the children */
+  readonly onDelete?: OnDeleteDefinition;
   /** Templates by status field; never one of the fields that are always written. */
   readonly status: Readonly<Record<string, Template>>;
+  /** @default undefined: nothing besides the status */
+  readonly reporting?: ReportingDefinition;
+  /** @default undefined: resources run when something changes */
+  readonly schedule?: ScheduleDefinition;
   readonly controller: ControllerOptions;
 }
 
 /** A YAML tree whose string leaves may hold expressions, as written. */
 export type Template = unknown;
 
-/** The kind that the operator serves: the storage version of its CRD. */
-export interface ServedKind {
+/** The kind that the operator serves. */
+export type ServedKind = CrdKind | ForeignKind;
+
+/** A kind that the definition brings with it: the storage version of its CRD. */
+export interface CrdKind {
+  readonly source: 'crd';
   readonly gvk: Gvk;
   readonly plural: string;
   readonly scope: 'Namespaced' | 'Cluster';
@@ -33,6 +49,18 @@ export interface ServedKind {
   /** `openAPIV3Schema` of the storage version, as installed. */
   readonly schema: JsonObject;
   readonly crdPolicy: CrdPolicy;
+}
+
+/** A kind that exists already (`for`): built in, or installed by somebody else. Nothing but what is mapped is written into its status. */
+export interface ForeignKind {
+  readonly source: 'for';
+  readonly gvk: Gvk;
+  /** Its scope and its schema are the server's to tell. */
+  readonly scope?: undefined;
+  /** Labels that its resources must have. @default undefined: whatever they have */
+  readonly selector?: LabelSelector;
+  /** The same for annotations. @default undefined */
+  readonly annotationSelector?: LabelSelector;
 }
 
 export interface CrdPolicy {
@@ -50,7 +78,24 @@ export interface ReadDefinition {
     | { readonly kind: 'selector'; readonly selector: SelectorTemplate | 'all' };
   /** Absent is a missing value instead of something to wait for. @default false */
   readonly optional: boolean;
+  /** Which namespaces are looked into. */
+  readonly from: ReadNamespaces;
+  /** @default false */
+  readonly crossNamespace: CrossNamespace;
 }
+
+/** Where a read looks. Cluster-scoped kinds have no namespace: it is always `own` then. */
+export type ReadNamespaces =
+  /** The resource's own. */
+  | { readonly kind: 'own' }
+  /** A template that gives a name. */
+  | { readonly kind: 'one'; readonly namespace: Template }
+  /** A template that gives a list of names, or `*` for all there are. */
+  | { readonly kind: 'list'; readonly namespaces: Template }
+  | { readonly kind: 'selector'; readonly selector: SelectorTemplate };
+
+/** May it leave the resource's namespace? `true`: where the definition says so in so many words; globs: also to computed ones that they match. */
+export type CrossNamespace = boolean | { readonly namespaces: readonly string[] };
 
 export interface SelectorTemplate {
   /** A map whose values (or the whole map) may be expressions. */
@@ -58,7 +103,34 @@ export interface SelectorTemplate {
   readonly matchExpressions?: Template;
 }
 
-export interface ChildDefinition {
+/** How the objects of a child come, change and are taken over. */
+export interface ChildLife {
+  readonly updateStrategy: UpdateStrategy;
+  /** What becomes of an object of that name that we did not make. @default 'Never' */
+  readonly adopt: 'Never' | 'IfUnowned';
+  /** The deletion policy of what was taken over. @default 'Orphan', unless `deletionPolicy: Delete` is written */
+  readonly adoptedPolicy: 'Delete' | 'Orphan';
+}
+
+/** How a change of the template reaches an object that exists. */
+export interface UpdateStrategy {
+  /** @default 'Apply' */
+  readonly type: 'Apply' | 'Recreate' | 'OnDelete';
+  /** For `forEach`. @default undefined: all at once */
+  readonly rollingUpdate?: RollingUpdate;
+}
+
+/** How many elements change at a time, and which. */
+export interface RollingUpdate {
+  /** A number, or a percentage of the elements: `25%`. @default 1 */
+  readonly maxUnavailable: number | string;
+  /** Elements below this index keep what they have. @default 0 */
+  readonly partition: number;
+  /** @default 'Ascending' */
+  readonly order: 'Ascending' | 'Descending';
+}
+
+export interface ChildDefinition extends ChildLife {
   readonly id: string;
   readonly gvk: Gvk;
   readonly template: Template;
@@ -71,9 +143,29 @@ export interface ChildDefinition {
   readonly ready?: Template;
   /** @default 'Force' */
   readonly conflicts: 'Force' | 'Report';
+  /** May it be outside of the resource's namespace? @default false */
+  readonly crossNamespace: CrossNamespace;
+  /** What becomes of the object when the child goes. @default 'Delete' */
+  readonly deletionPolicy: 'Delete' | 'Orphan';
+  /** Expression over `$child`: while false, a child that is to go stays. @default undefined: it goes at once */
+  readonly deleteWhen?: Template;
+}
+
+/** What happens when a resource is deleted. */
+export interface OnDeleteDefinition {
+  /** Made first; the deletion goes on when they are ready. */
+  readonly children: readonly ChildDefinition[];
+  /** Dependents first, each waited for, or all at once. @default 'Reverse' */
+  readonly order: 'Reverse' | 'Parallel';
+  /** From the deletion on. @default 600_000 */
+  readonly timeoutMs: number;
+  /** @default 'Wait' */
+  readonly onTimeout: 'Wait' | 'Continue';
 }
 
 export interface ControllerOptions {
+  /** @default undefined: all namespaces */
+  readonly namespaces?: ServedNamespaces;
   /** Resources worked on at once. @default 10 */
   readonly concurrency: number;
   /** @default 36_000_000 (10 h) */

@@ -2,14 +2,13 @@ import { parseDurationMs } from '../util/duration.ts';
 import { freezeDeep } from '../util/freeze-deep.ts';
 import { type Gvk, gvkOf } from '../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
-import { completeCrd, resolveCrd } from './crd/complete-crd.ts';
 import { standardStatusFields } from './crd/standard-status.ts';
-import type {
-  ChildDefinition,
-  ControllerOptions,
-  ReadDefinition,
-  ServedKind,
-} from './operator-definition.ts';
+import type { ChildDefinition, ControllerOptions, ReadDefinition } from './operator-definition.ts';
+import { resolveLife } from './resolve-life.ts';
+import { resolveCrossNamespace, resolveNamespaces } from './resolve-namespaces.ts';
+import { resolveOnDelete } from './resolve-on-delete.ts';
+import { resolveReporting, resolveSchedule, resolveServedNamespaces } from './resolve-reporting.ts';
+import { resolveServedKind } from './resolve-served-kind.ts';
 import { revisionOf } from './revision.ts';
 import type { LocatedDefinition } from './source-map.ts';
 import { fieldOf, mapAt, mapsAt, type Placed, valueAt } from './tree.ts';
@@ -22,25 +21,40 @@ export function resolveDefinition(
   document: Json,
 ): Pick<LocatedDefinition, 'definition' | 'pointers'> | undefined {
   const name = valueAt(document, '/metadata/name');
-  const crd = resolveCrd(mapAt(document, '/spec/crd'));
-  const crdPolicy = { adopt: valueAt(document, '/spec/crdPolicy/adopt') === true };
-  const kind = resolveKind(crd, crdPolicy);
-  if (typeof name !== 'string' || kind === undefined) return undefined;
+  const served = resolveServedKind(document);
+  if (typeof name !== 'string' || served === undefined) return undefined;
+  const { kind, written } = served;
   const reads = resolveAll(mapsAt(document, '/spec/reads'), resolveRead);
   const children = resolveAll(mapsAt(document, '/spec/children'), resolveChild);
+  const onDelete = resolveOnDelete(mapAt(document, '/spec/onDelete'), resolveChild);
   const parts = {
     vars: mapAt(document, '/spec/vars'),
     reads: reads.map(({ value }) => value),
     children: children.map(({ value }) => value),
+    ...(onDelete && { onDelete: onDelete.definition }),
     status: resolveStatus(mapAt(document, '/spec/status')),
+    ...optionalParts(mapAt(document, '/spec')),
     controller: resolveController(mapAt(document, '/spec/controller')),
   };
   // Of what the author wrote, not of what we add to it: an upgrade of Homeostat is no change of the definition.
-  const revision = revisionOf({ crd, crdPolicy, ...parts });
+  const revision = revisionOf({ ...written, ...parts });
   return freezeDeep({
     definition: { name, revision, kind, ...parts },
-    pointers: { reads: reads.map(({ path }) => path), children: children.map(({ path }) => path) },
+    pointers: {
+      reads: reads.map(({ path }) => path),
+      children: children.map(({ path }) => path),
+      onDelete: onDelete?.pointers ?? [],
+    },
   });
+}
+
+/** What most definitions do without. */
+function optionalParts(
+  spec: JsonObject,
+): Pick<LocatedDefinition['definition'], 'reporting' | 'schedule'> {
+  const reporting = resolveReporting(spec);
+  const schedule = resolveSchedule(spec);
+  return { ...(reporting && { reporting }), ...(schedule && { schedule }) };
 }
 
 function resolveAll<Value>(
@@ -53,28 +67,6 @@ function resolveAll<Value>(
   });
 }
 
-function resolveKind(
-  resolved: JsonObject,
-  crdPolicy: ServedKind['crdPolicy'],
-): ServedKind | undefined {
-  const crd = completeCrd(resolved);
-  const stored = mapsAt(crd, '/spec/versions').find(({ value }) => value.storage === true);
-  if (stored === undefined) return undefined;
-  const names = mapAt(resolved, '/names');
-  return {
-    gvk: {
-      group: String(resolved.group),
-      version: String(stored.value.name),
-      kind: String(names.kind),
-    },
-    plural: String(names.plural),
-    scope: resolved.scope === 'Cluster' ? 'Cluster' : 'Namespaced',
-    crd,
-    schema: mapAt(stored.value, '/schema/openAPIV3Schema'),
-    crdPolicy,
-  };
-}
-
 function resolveRead(read: JsonObject): ReadDefinition | undefined {
   const gvk = kindOf(read);
   if (gvk === undefined || typeof read.id !== 'string') return undefined;
@@ -85,6 +77,8 @@ function resolveRead(read: JsonObject): ReadDefinition | undefined {
       ? { kind: 'name', name: read.name }
       : { kind: 'selector', selector: resolveSelector(read.selector) },
     optional: read.optional === true,
+    from: resolveNamespaces(read),
+    crossNamespace: resolveCrossNamespace(read.crossNamespace),
   };
 }
 
@@ -98,7 +92,7 @@ function resolveChild(child: JsonObject): ChildDefinition | undefined {
   const template = mapAt(child, '/template');
   const gvk = kindOf(template);
   if (gvk === undefined || typeof child.id !== 'string') return undefined;
-  const optional = ['when', 'forEach', 'ready']
+  const optional = ['when', 'forEach', 'ready', 'deleteWhen']
     .filter((field) => Object.hasOwn(child, field))
     .map((field) => [field, child[field]] as const);
   const { after } = child;
@@ -109,6 +103,9 @@ function resolveChild(child: JsonObject): ChildDefinition | undefined {
     ...Object.fromEntries(optional),
     after: Array.isArray(after) ? after.map(String) : [],
     conflicts: child.conflicts === 'Report' ? 'Report' : 'Force',
+    crossNamespace: resolveCrossNamespace(child.crossNamespace),
+    deletionPolicy: child.deletionPolicy === 'Orphan' ? 'Orphan' : 'Delete',
+    ...resolveLife(child),
   };
 }
 
@@ -121,7 +118,9 @@ function resolveStatus(status: JsonObject): JsonObject {
 function resolveController(controller: JsonObject): ControllerOptions {
   const { concurrency } = controller;
   const retry = mapAt(controller, '/retry');
+  const namespaces = resolveServedNamespaces(controller);
   return {
+    ...(namespaces && { namespaces }),
     concurrency: typeof concurrency === 'number' ? concurrency : 10,
     resyncMs: durationMs(controller, 'resync') ?? 36_000_000,
     retry: {

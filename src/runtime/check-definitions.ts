@@ -7,6 +7,7 @@ import {
   type ParsedDefinitions,
 } from '../definition/index.ts';
 import type { DefinitionText } from './definition-source.ts';
+import { withoutClashes } from './without-clashes.ts';
 
 /** A definition that compiles, with the plan of the schemas it was checked against. */
 export interface CheckedDefinition {
@@ -60,51 +61,5 @@ function nothingIn(file: string): Diagnostic {
     line: 1,
     column: 1,
     path: '',
-  };
-}
-
-/** A name or a kind belongs to the definition that comes first; the others are refused. */
-function withoutClashes(definitions: readonly CheckedDefinition[]): {
-  readonly accepted: readonly CheckedDefinition[];
-  readonly clashes: readonly Diagnostic[];
-} {
-  const accepted: CheckedDefinition[] = [];
-  const clashes: Diagnostic[] = [];
-  for (const candidate of definitions) {
-    const { definition } = candidate.located;
-    const crd = definition.kind.crd.metadata.name;
-    const sameName = accepted.find(({ located }) => located.definition.name === definition.name);
-    const sameKind = accepted.find(
-      ({ located }) => located.definition.kind.crd.metadata.name === crd,
-    );
-    const [first, path, what] =
-      sameName === undefined
-        ? ([sameKind, '/spec/crd', `The kind "${crd}"`] as const)
-        : ([sameName, '/metadata/name', `The name "${definition.name}"`] as const);
-    if (first === undefined) accepted.push(candidate);
-    else clashes.push(clashOf({ candidate, first, path, what }));
-  }
-  return { accepted, clashes };
-}
-
-interface Clash {
-  readonly candidate: CheckedDefinition;
-  readonly first: CheckedDefinition;
-  readonly path: string;
-  readonly what: string;
-}
-
-function clashOf({ candidate, first, path, what }: Clash): Diagnostic {
-  const { source } = candidate.located;
-  const other = first.located;
-  const { line } = other.source.valueAt(path);
-  return {
-    severity: 'error',
-    code: 'duplicate-id',
-    message: `${what} is served by another definition already`,
-    hint: `The first one is at ${other.source.file}:${line}`,
-    file: source.file,
-    ...source.valueAt(path),
-    path,
   };
 }

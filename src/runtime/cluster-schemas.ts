@@ -4,7 +4,7 @@ import { type Gvk, gvkKey } from '../util/gvk.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 
 /**
- * Fetches the schemas of all kinds that a definition makes or reads, so that compile, which is pure, can look them up.
+ * Fetches the schemas of all kinds that a definition makes, reads or works on, so that compile, which is pure, can look them up.
  * A kind that the server does not know (yet) is simply not there.
  * @throws KubeError when the server cannot be asked.
  */
@@ -14,7 +14,8 @@ export async function fetchSchemas(
   signal: AbortSignal,
 ): Promise<SchemaSource> {
   const schemas = new Map<string, KindSchema>();
-  for (const { gvk } of [...definition.children, ...definition.reads]) {
+  const { kind, children, reads } = definition;
+  for (const { gvk } of [...(kind.source === 'for' ? [kind] : []), ...children, ...reads]) {
     const key = gvkKey(gvk);
     if (schemas.has(key)) continue;
     await cluster.lookUp(gvk, signal);

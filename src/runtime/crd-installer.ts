@@ -1,5 +1,5 @@
 import { createSchemaCompiler, type SchemaType } from '../compile/index.ts';
-import type { OperatorDefinition } from '../definition/index.ts';
+import type { CrdKind, OperatorDefinition } from '../definition/index.ts';
 import { type Informer, KubeError, type KubeErrorCode, type StoredObject } from '../kube/roles.ts';
 import {
   appliedHashOf,
@@ -18,8 +18,13 @@ import { type Gvk, gvkOf } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 
+/** A definition that brings its kind with it. */
+export interface CrdDefinition extends OperatorDefinition {
+  readonly kind: CrdKind;
+}
+
 export interface InstallOptions {
-  readonly definition: OperatorDefinition;
+  readonly definition: CrdDefinition;
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;
 }
@@ -28,6 +33,11 @@ export interface InstallOptions {
 export type InstallResult =
   | { readonly kind: 'served' }
   | { readonly kind: 'refused'; readonly message: string };
+
+/** Does the definition bring its kind with it, or work on one that is there (`for`)? */
+export function bringsCrd(definition: OperatorDefinition): definition is CrdDefinition {
+  return definition.kind.source === 'crd';
+}
 
 const crdGvk: Gvk = gvkOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
 /** The CRD is not what the look before the apply has shown. */
@@ -95,7 +105,7 @@ async function bringAbout(
 interface CrdApply {
   readonly intent: CrdIntent;
   readonly live: StoredObject | undefined;
-  readonly definition: OperatorDefinition;
+  readonly definition: CrdDefinition;
   readonly cluster: RuntimeCluster;
 }
 
@@ -119,7 +129,7 @@ interface CrdIntent {
 }
 
 /** The CRD with our labels, prepared to be compared and sent. */
-function intentFor(definition: OperatorDefinition, type: SchemaType | undefined): CrdIntent {
+function intentFor(definition: CrdDefinition, type: SchemaType | undefined): CrdIntent {
   const { crd } = definition.kind;
   const labels = {
     ...crd.metadata.labels,
@@ -135,7 +145,7 @@ function intentFor(definition: OperatorDefinition, type: SchemaType | undefined)
 function isAsWanted(
   { manifest, hash, type }: CrdIntent,
   live: StoredObject,
-  definition: OperatorDefinition,
+  definition: CrdDefinition,
 ): boolean {
   return (
     live.appliedBy.includes(fieldManagerOf(definition.name)) &&
@@ -148,7 +158,7 @@ function isGoing(live: KubeObject): boolean {
   return live.metadata.deletionTimestamp !== undefined;
 }
 
-function refusalOf(live: KubeObject, definition: OperatorDefinition): string | undefined {
+function refusalOf(live: KubeObject, definition: CrdDefinition): string | undefined {
   const owner = live.metadata.labels?.[definitionLabel];
   if (owner === definition.name) return undefined;
   const name = live.metadata.name;
@@ -249,6 +259,6 @@ function conditionOf(object: KubeObject, type: string): Condition | undefined {
   return status?.conditions?.find((condition) => condition.type === type);
 }
 
-function flowOf(definition: OperatorDefinition) {
+function flowOf(definition: CrdDefinition) {
   return { name: definition.name, priority: 'world' } as const;
 }

@@ -1,6 +1,11 @@
 import { compile, type OperatorPlan } from '../compile/index.ts';
 import { Controller } from '../controller/index.ts';
-import type { Diagnostic, LocatedDefinition } from '../definition/index.ts';
+import type {
+  Diagnostic,
+  ForeignKind,
+  LocatedDefinition,
+  OperatorDefinition,
+} from '../definition/index.ts';
 import { KubeError } from '../kube/roles.ts';
 import { createOperator, type Operator, rightText } from '../reconcile/index.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
@@ -11,9 +16,10 @@ import { apiVersionOf, type Gvk, gvkKey } from '../util/gvk.ts';
 import { HomeostatError } from '../util/homeostat-error.ts';
 import type { Random } from '../util/random.ts';
 import { fetchSchemas } from './cluster-schemas.ts';
-import { installCrd, whenCrdLost } from './crd-installer.ts';
+import { bringsCrd, installCrd, whenCrdLost } from './crd-installer.ts';
 import { DefinitionMetrics } from './definition-metrics.ts';
 import type { DefinitionState, DefinitionView } from './definition-view.ts';
+import { missingKindText, whenKindLost, whenServed } from './foreign-kind.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 import { workedMs } from './worked-ms.ts';
 
@@ -35,7 +41,7 @@ const schemaTries = 12;
 
 interface Prepared {
   readonly plan: OperatorPlan;
-  /** Kinds of children and reads that the server does not serve. */
+  /** Kinds of children and reads that the server does not serve, and the definition's own while nothing documents it. */
   readonly unknownKinds: readonly Gvk[];
 }
 
@@ -125,13 +131,27 @@ export class DefinitionRunner {
   async #prepare(signal: AbortSignal): Promise<Prepared | undefined> {
     const { located, cluster, clock } = this.#options;
     const { definition } = located;
+    const { kind } = definition;
+    if (kind.source === 'for') {
+      await whenServed(kind, { cluster, onMissing: () => this.#tellWaiting(kind) }, signal);
+    }
     const schemas = await fetchSchemas(definition, cluster, signal);
     const { plan, diagnostics } = compile(located, { schemas, workedMs });
     if (plan === undefined) return this.#refuse('The server has other schemas', diagnostics);
-    const installed = await installCrd({ definition, cluster, clock }, signal);
-    if (installed.kind === 'refused') return this.#refuse(installed.message, []);
+    if (bringsCrd(definition)) {
+      const installed = await installCrd({ definition, cluster, clock }, signal);
+      if (installed.kind === 'refused') return this.#refuse(installed.message, []);
+    }
     const kinds = [...definition.children, ...definition.reads].map(({ gvk }) => gvk);
-    return { plan, unknownKinds: kinds.filter((gvk) => cluster.resourceFor(gvk) === undefined) };
+    const unknownKinds = kinds.filter((gvk) => cluster.resourceFor(gvk) === undefined);
+    const isUndocumented = kind.source === 'for' && schemas.schemaFor(kind.gvk) === undefined;
+    return { plan, unknownKinds: isUndocumented ? [...unknownKinds, kind.gvk] : unknownKinds };
+  }
+
+  #tellWaiting(kind: ForeignKind): void {
+    const message = missingKindText(kind);
+    this.#state = { kind: 'waiting', message };
+    this.#logger.info({ reason: message }, 'Definition waits for its kind');
   }
 
   #refuse(message: string, diagnostics: readonly Diagnostic[]): undefined {
@@ -181,7 +201,7 @@ export class DefinitionRunner {
       await Promise.all([
         controller.run(ending.signal),
         this.#resync(plan, operator, controller, ending.signal),
-        this.#endWithCrd(ending),
+        this.#endWithKind(plan.definition, ending),
         this.#endWithNewKinds(unknownKinds, ending),
       ]);
     } finally {
@@ -194,13 +214,13 @@ export class DefinitionRunner {
     }
   }
 
-  /** Ends the work when the CRD goes or becomes somebody else's; the definition then starts over. */
-  async #endWithCrd(ending: AbortController): Promise<void> {
-    const { located, cluster, clock } = this.#options;
-    const { definition } = located;
-    const reason = await whenCrdLost({ definition, cluster, clock }, ending.signal).catch(
-      () => undefined,
-    );
+  /** Ends the work when its kind goes, or the CRD becomes somebody else's; the definition then starts over. */
+  async #endWithKind(definition: OperatorDefinition, ending: AbortController): Promise<void> {
+    const { cluster, clock } = this.#options;
+    const lost = bringsCrd(definition)
+      ? whenCrdLost({ definition, cluster, clock }, ending.signal)
+      : whenKindLost(definition.kind, cluster, ending.signal);
+    const reason = await lost.catch(() => undefined);
     if (reason === undefined || ending.signal.aborted) return;
     this.#state = { kind: 'failing', message: reason };
     this.#logger.warn({ reason }, 'Definition stopped, will start over');

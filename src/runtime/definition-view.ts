@@ -2,6 +2,8 @@
 export type DefinitionState =
   /** Its CRD and its plan are being made. */
   | { readonly kind: 'starting' }
+  /** The kind that it works on (`for`) is not served; it starts by itself when that comes (`KindAvailable=False`). */
+  | { readonly kind: 'waiting'; readonly message: string }
   /** Its informers list for the first time. */
   | { readonly kind: 'syncing' }
   | { readonly kind: 'running' }

@@ -229,7 +229,7 @@ export const metricCatalogue = {
     name: 'homeostat_definitions',
     help: 'Definitions by state',
     labels: ['state'],
-    values: { state: ['starting', 'syncing', 'running', 'refused', 'failing'] },
+    values: { state: ['starting', 'waiting', 'syncing', 'running', 'refused', 'failing'] },
   },
   definitionState: {
     type: 'gauge',

@@ -43,6 +43,7 @@ export function createRenderRequest(
         return {
           by: 'selector',
           selector: { matchLabels: pairs, matchExpressions: requirements },
+          place: { kind: 'own' },
         };
       }),
     );

@@ -1,5 +1,12 @@
 import type { OperatorPlan } from '../../compile/index.ts';
-import type { CacheEvent, Informer, StoredObject, Watcher } from '../../kube/roles.ts';
+import type { ServedKind } from '../../definition/index.ts';
+import type {
+  CacheEvent,
+  Informer,
+  InformerQuery,
+  StoredObject,
+  Watcher,
+} from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
@@ -25,9 +32,14 @@ export interface ResourceWatch {
   stop(): void;
 }
 
+/** Which objects are watched as resources of a kind. */
+export function resourceQueryOf(kind: ServedKind): InformerQuery {
+  return { gvk: kind.gvk };
+}
+
 /** Watches the resources and wakes them when somebody else changed what a pass reads or writes. */
 export function watchResources({ plan, watcher, waker }: ResourceWatchOptions): ResourceWatch {
-  const informer = watcher.acquire({ gvk: plan.definition.kind.gvk });
+  const informer = watcher.acquire(resourceQueryOf(plan.definition.kind));
   const byUid = informer.index('uid', ({ metadata }) => [metadata.uid ?? '']);
   const keys = new Set<string>();
   const statusKeys = statusKeysOf(plan);

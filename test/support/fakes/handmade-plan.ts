@@ -25,6 +25,9 @@ export interface View {
   children(id: string): readonly KubeObject[];
   read(id: string): KubeObject | undefined;
   list(id: string): readonly KubeObject[];
+  /** As they are now. */
+  observed(id: string): KubeObject | undefined;
+  allObserved(id: string): readonly KubeObject[];
 }
 
 export interface HandmadeChild {
@@ -37,6 +40,11 @@ export interface HandmadeChild {
   readonly readsUsed?: readonly string[];
   /** @default 'Force' */
   readonly conflicts?: 'Force' | 'Report';
+  /** Ids of children that it sees under `observed`. */
+  readonly observes?: readonly string[];
+  readonly ordered?: boolean;
+  readonly updateStrategy?: ChildPlan['updateStrategy'];
+  readonly adopt?: ChildPlan['adopt'];
   readonly when?: (view: View) => boolean;
   readonly forEach?: (view: View) => readonly unknown[];
   readonly ready?: (child: KubeObject) => boolean;
@@ -89,13 +97,16 @@ export function planOf(handmade: HandmadePlan): OperatorPlan {
     name: handmade.name ?? 'podset',
     revision: handmade.revision ?? 'r1',
     definition: definitionOf(handmade),
+    scope: 'Namespaced',
     resourceType: { kind: 'any', builtIn: false, keepsNull: false, atomic: false },
     reads: (handmade.reads ?? []).map(readPlanOf),
     children,
     tiers: Array.from({ length: last + 1 }, (_, tier) =>
       children.filter(({ id }) => tierOf(id) === tier),
     ),
+    observed: handmade.children?.flatMap(({ observes }) => observes ?? []) ?? [],
     statusPathsRead: handmade.statusPathsRead ?? [],
+    foreignPathsRead: [],
     startPhase: (input) => new HandmadePhase(handmade, input),
   };
 }
@@ -109,6 +120,7 @@ function definitionOf({
     name,
     revision,
     kind: {
+      source: 'crd',
       gvk: gvkOf('apps.example.com/v1', 'PodSet'),
       plural: 'podsets',
       scope: 'Namespaced',
@@ -139,10 +151,15 @@ function childPlanOf(child: HandmadeChild, index: number): ChildPlan {
     after: child.after ?? [],
     childrenRead: [],
     readsUsed: child.readsUsed ?? [],
+    childrenObserved: child.observes ?? [],
+    ordered: child.ordered ?? false,
+    updateStrategy: child.updateStrategy ?? { type: 'Apply' },
+    adopt: child.adopt ?? 'Never',
     conflicts: child.conflicts ?? 'Force',
     type: isKnown ? builtInType(child.apiVersion, child.kind) : undefined,
     pathsRead: child.pathsRead ?? [],
     pathsReadByOthers: [],
+    pathsObserved: [[]],
     line: index + 1,
   };
 }
@@ -156,6 +173,8 @@ function readPlanOf(read: HandmadeRead): ReadPlan {
     ...(read.indexKey !== undefined && { indexKey: read.indexKey }),
     ...(read.watchSelector !== undefined && { watchSelector: read.watchSelector }),
     pathsRead: read.pathsRead ?? [[]],
+    reach: 'own',
+    selectsNamespaces: false,
   };
 }
 
@@ -164,12 +183,14 @@ class HandmadePhase implements Phase {
   readonly #input: PhaseInput;
   readonly #children: Map<string, Seen>;
   readonly #reads: Map<string, Seen>;
+  readonly #observed: Map<string, Seen>;
 
   constructor(plan: HandmadePlan, input: PhaseInput) {
     this.#plan = plan;
     this.#input = input;
     this.#children = new Map(input.children);
     this.#reads = new Map(input.reads);
+    this.#observed = new Map(input.observed);
   }
 
   setChild(id: string, seen: Seen): void {
@@ -178,6 +199,10 @@ class HandmadePhase implements Phase {
 
   setRead(id: string, seen: Seen): void {
     this.#reads.set(id, seen);
+  }
+
+  setObserved(id: string, seen: Seen): void {
+    this.#observed.set(id, seen);
   }
 
   async readRequest(id: string): Promise<Rendered<ReadRequest>> {
@@ -191,7 +216,7 @@ class HandmadePhase implements Phase {
     const labels = render(() => read?.labels?.(this.#view()));
     if (labels.kind !== 'value') return labels;
     const selector: LabelSelector = { matchLabels: labels.value, matchExpressions: [] };
-    return { kind: 'value', value: { by: 'selector', selector } };
+    return { kind: 'value', value: { by: 'selector', selector, place: { kind: 'own' } } };
   }
 
   async wanted(id: string): Promise<Rendered<boolean>> {
@@ -240,12 +265,15 @@ class HandmadePhase implements Phase {
   #view(): View {
     const child = (id: string) => this.#seen(this.#children.get(id), `children.${id}`);
     const read = (id: string) => this.#seen(this.#reads.get(id), `reads.${id}`);
+    const observed = (id: string) => this.#seen(this.#observed.get(id), `observed.${id}`);
     return {
       resource: this.#input.resource as View['resource'],
       child: (id) => one(child(id)),
       children: (id) => many(child(id)),
       read: (id) => one(read(id)),
       list: (id) => many(read(id)),
+      observed: (id) => one(observed(id)),
+      allObserved: (id) => many(observed(id)),
     };
   }
 

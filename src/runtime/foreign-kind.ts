@@ -1,0 +1,72 @@
+import type { ForeignKind, ServedKind } from '../definition/index.ts';
+import type { Informer, InformerState } from '../kube/roles.ts';
+import { resourceQueryOf } from '../reconcile/index.ts';
+import { apiVersionOf } from '../util/gvk.ts';
+import type { RuntimeCluster } from './runtime-cluster.ts';
+
+/** Why a definition waits for its kind. */
+export function missingKindText({ gvk }: ServedKind): string {
+  return `The cluster does not serve kind "${gvk.kind}" of "${apiVersionOf(gvk)}"`;
+}
+
+/**
+ * Resolves when the server serves the kind of a definition that works on one that is there (`for`). Asks once; while the kind is
+ * missing, the informer that waits for it asks.
+ * @throws KubeError when the server cannot be asked.
+ */
+export async function whenServed(
+  kind: ForeignKind,
+  { cluster, onMissing }: { readonly cluster: RuntimeCluster; readonly onMissing: () => void },
+  signal: AbortSignal,
+): Promise<void> {
+  if ((await cluster.lookUp(kind.gvk, signal)) !== undefined) return;
+  onMissing();
+  const informer = cluster.acquire(resourceQueryOf(kind));
+  try {
+    // Served and forbidden is served: whoever works then says what is missing.
+    await stateOf(informer, signal, (state) => state.kind !== 'waiting' && !isMissing(state));
+  } finally {
+    informer.release();
+  }
+}
+
+/** Resolves, with the reason, when the server does not serve the kind any more; rejects when the signal aborts. */
+export async function whenKindLost(
+  kind: ServedKind,
+  cluster: RuntimeCluster,
+  signal: AbortSignal,
+): Promise<string> {
+  const informer = cluster.acquire(resourceQueryOf(kind));
+  try {
+    await stateOf(informer, signal, isMissing);
+    return missingKindText(kind);
+  } finally {
+    informer.release();
+  }
+}
+
+function isMissing(state: InformerState): boolean {
+  return state.kind === 'failing' && state.error.code === 'kind-missing';
+}
+
+function stateOf(
+  informer: Informer,
+  signal: AbortSignal,
+  isMet: (state: InformerState) => boolean,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void) => {
+      unsubscribe();
+      signal.removeEventListener('abort', onAbort);
+      act();
+    };
+    const onAbort = () => settle(() => reject(signal.reason));
+    const look = (state: InformerState) => {
+      if (isMet(state)) settle(resolve);
+    };
+    const unsubscribe = informer.onState(look);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    else look(informer.state);
+  });
+}

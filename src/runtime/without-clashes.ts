@@ -1,0 +1,79 @@
+import type { Diagnostic, OperatorDefinition } from '../definition/index.ts';
+import { gvkKey } from '../util/gvk.ts';
+import type { CheckedDefinition } from './check-definitions.ts';
+import { bringsCrd } from './crd-installer.ts';
+
+/** What two definitions cannot share, and where the one that comes too late says that it wants it. */
+interface Claim {
+  readonly what: string;
+  readonly path: string;
+  /** Equal for two definitions that claim the same. */
+  readonly key: string;
+}
+
+/**
+ * A name, a CRD and the status of a kind belong to one definition: to that which comes first, and a status to that which brings the
+ * CRD. The others are refused. Whatever else definitions of one kind (`for`) do, they do beside each other.
+ */
+export function withoutClashes(definitions: readonly CheckedDefinition[]): {
+  readonly accepted: readonly CheckedDefinition[];
+  readonly clashes: readonly Diagnostic[];
+} {
+  const holders = new Map<string, CheckedDefinition>();
+  const accepted = new Set<CheckedDefinition>();
+  const clashes: Diagnostic[] = [];
+  const isForeign = ({ located }: CheckedDefinition) => !bringsCrd(located.definition);
+  const inOrder = [
+    ...definitions.filter((each) => !isForeign(each)),
+    ...definitions.filter(isForeign),
+  ];
+  for (const candidate of inOrder) {
+    const claims = claimsOf(candidate.located.definition);
+    const lost = claims.find(({ key }) => holders.has(key));
+    const holder = lost && holders.get(lost.key);
+    if (lost !== undefined && holder !== undefined) {
+      clashes.push(clashOf(candidate, holder, lost));
+      continue;
+    }
+    accepted.add(candidate);
+    for (const { key } of claims) holders.set(key, candidate);
+  }
+  return { accepted: definitions.filter((each) => accepted.has(each)), clashes };
+}
+
+function claimsOf(definition: OperatorDefinition): readonly Claim[] {
+  const { name, kind, status } = definition;
+  const ofName: Claim = {
+    what: `The name "${name}"`,
+    path: '/metadata/name',
+    key: `name ${name}`,
+  };
+  const { group, kind: word } = kind.gvk;
+  const key = `status ${group}/${word}`;
+  if (bringsCrd(definition)) {
+    const crd = definition.kind.crd.metadata.name;
+    const ofCrd: Claim = { what: `The kind "${crd}"`, path: '/spec/crd', key: `crd ${crd}` };
+    return [ofName, ofCrd, { ...ofCrd, key }];
+  }
+  const mapsStatus = Object.keys(status).length > 0;
+  const what = `The status of kind "${gvkKey(kind.gvk)}"`;
+  return mapsStatus ? [ofName, { what, path: '/spec/status', key }] : [ofName];
+}
+
+function clashOf(
+  { located: { source } }: CheckedDefinition,
+  holder: CheckedDefinition,
+  { what, path }: Claim,
+): Diagnostic {
+  const other = holder.located.source;
+  const { line } = other.valueAt(path);
+  return {
+    severity: 'error',
+    code: 'duplicate-id',
+    message: `${what} is served by another definition already`,
+    hint: `The first one is at ${other.file}:${line}`,
+    file: source.file,
+    ...source.valueAt(path),
+    path,
+  };
+}
