@@ -4,6 +4,7 @@ import { notAcceptable } from '../status/index.ts';
 export type Shape =
   | { readonly kind: 'object' }
   | { readonly kind: 'metadata' }
+  | { readonly kind: 'table'; readonly version: 'v1' | 'v1beta1' }
   | { readonly kind: 'discovery'; readonly version: 'v2' | 'v2beta1' };
 
 interface Accepted {
@@ -34,6 +35,9 @@ function shapeOf(parameters: ReadonlyMap<string, string>, isDiscovery: boolean):
     case 'PartialObjectMetadata':
     case 'PartialObjectMetadataList':
       return version === 'v1' && !isDiscovery ? { kind: 'metadata' } : undefined;
+    case 'Table':
+      if (isDiscovery || (version !== 'v1' && version !== 'v1beta1')) return undefined;
+      return parameters.get('g') === 'meta.k8s.io' ? { kind: 'table', version } : undefined;
     case 'APIGroupDiscoveryList':
       if (!isDiscovery || (version !== 'v2' && version !== 'v2beta1')) return undefined;
       return { kind: 'discovery', version };

@@ -1,4 +1,5 @@
 import type { Clock } from '../../util/clock.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { Subresource } from '../kinds/index.ts';
 import { applyPatchType } from '../kinds/index.ts';
 import type { ApiAnswer, ApiRequest } from '../request/index.ts';
@@ -33,7 +34,7 @@ import { watchObjects } from '../watch/index.ts';
 import { jsonAnswer, jsonTextAnswer } from './answers.ts';
 import { negotiate, type Shape } from './negotiation.ts';
 import type { ResourceRoute } from './route.ts';
-import { listText, metadataOnly } from './shape-answer.ts';
+import { listText, showEvents, showObject, type View } from './shape-answer.ts';
 
 export interface ResourceRequest {
   readonly rest: RestContext;
@@ -157,27 +158,32 @@ function writeRequest(
   return { text: request.body, contentType, options };
 }
 
-function shown({ shape }: Call, { code, body, warnings }: RestAnswer): ApiAnswer {
-  const isStatus = (body as { readonly kind?: unknown }).kind === 'Status';
-  if (shape.kind !== 'metadata' || isStatus) return jsonAnswer(code, body, warnings);
-  return jsonAnswer(code, metadataOnly(body as never), warnings);
+function shown(call: Call, { code, body, warnings }: RestAnswer): ApiAnswer {
+  const show = isJsonObject(body) && body.kind !== 'Status' ? showObject(viewOf(call)) : undefined;
+  return jsonAnswer(code, show === undefined ? body : show(body as JsonObject), warnings);
 }
 
-function list({ rest, target, query, shape }: Call): ApiAnswer {
-  const { kind } = target;
-  const options = readListOptions({ kind, query, isWatch: false });
-  return jsonTextAnswer(200, listText(kind, listObjects(rest, target, options), shape));
+function viewOf({ target, shape, query, clock }: Call): View {
+  return { kind: target.kind, shape, query, nowMs: clock.nowMs() };
 }
 
-function watch({ rest, clock, target, query, shape }: Call): ApiAnswer {
+function list(call: Call): ApiAnswer {
+  const { rest, target, query } = call;
+  const options = readListOptions({ kind: target.kind, query, isWatch: false });
+  return jsonTextAnswer(200, listText(viewOf(call), listObjects(rest, target, options)));
+}
+
+function watch(call: Call): ApiAnswer {
+  const { rest, clock, target, query } = call;
   const { kind, namespace } = target;
   const options = readListOptions({ kind, query, isWatch: true });
-  const show = shape.kind === 'metadata' ? metadataOnly : undefined;
+  const show = showEvents(viewOf(call), () => clock.nowMs());
   const body = watchObjects({ store: rest.store, clock, kind, namespace, options, show });
   return { status: 200, headers: { 'content-type': 'application/json' }, body };
 }
 
-function deleteCollection({ rest, target, request, query, shape }: Call): ApiAnswer {
+function deleteCollection(call: Call): ApiAnswer {
+  const { rest, target, request, query } = call;
   const { kind } = target;
   const options = readListOptions({ kind, query, isWatch: false });
   const deletion = readDeleteOptions(request.body, query);
@@ -187,5 +193,5 @@ function deleteCollection({ rest, target, request, query, shape }: Call): ApiAns
     const one = { kind, namespace, name, subresource: '' as const };
     deleteStored(rest, one, { stored, options: deletion });
   }
-  return jsonTextAnswer(200, listText(kind, page, shape));
+  return jsonTextAnswer(200, listText(viewOf(call), page));
 }

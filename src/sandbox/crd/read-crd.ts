@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../util/json.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import type { CustomVersion, ScalePaths } from '../kinds/index.ts';
+import type { CustomColumn, CustomVersion, ScalePaths } from '../kinds/index.ts';
 import { textsOf } from '../metadata/index.ts';
 import type { StructuralSchema } from '../schema/index.ts';
 import { versionsOf } from './crd-rules.ts';
@@ -44,6 +44,19 @@ function readVersion(crd: JsonObject, version: JsonObject): CustomVersion {
     selectableFields: listField(version, 'selectableFields')
       .filter(isJsonObject)
       .map((field) => (stringField(field, 'jsonPath') ?? '').replace(/^\./, '')),
+    columns: listField(version, 'additionalPrinterColumns').filter(isJsonObject).map(readColumn),
+  };
+}
+
+function readColumn(column: JsonObject): CustomColumn {
+  const text = (name: string) => stringField(column, name) ?? '';
+  return {
+    name: text('name'),
+    type: text('type'),
+    format: text('format'),
+    description: text('description'),
+    priority: typeof column.priority === 'number' ? column.priority : 0,
+    jsonPath: text('jsonPath'),
   };
 }
 

@@ -91,6 +91,7 @@ export function builtinKind({
     metadataRules,
     openApi,
     selectableFields: rules.selectableFields ?? [],
+    columns: undefined,
     decode(object) {
       const decoded = goDecode(goType, object);
       return { object: fill(decoded.object), unknownFields: decoded.unknownFields };

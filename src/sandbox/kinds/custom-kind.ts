@@ -28,6 +28,7 @@ import { coerceEmbedded, decodeMetadata, validateEmbedded } from './embedded-res
 import { withGeneration, withMetadata } from './generation.ts';
 import {
   applyPatchType,
+  type CustomColumn,
   type Decoded,
   jsonPatchType,
   mergePatchType,
@@ -46,6 +47,7 @@ export interface CustomVersion {
   readonly hasStatus: boolean;
   readonly scale: ScalePaths | undefined;
   readonly selectableFields: readonly string[];
+  readonly columns: readonly CustomColumn[];
 }
 
 export interface CustomKindOptions {
@@ -62,7 +64,7 @@ export interface CustomKindOptions {
 /** What a CRD makes of one of its versions. */
 export function customKind(options: CustomKindOptions): ServedKind {
   const { version, storageVersion, components, objectMeta, now } = options;
-  const { names, schema, hasStatus, scale, selectableFields } = version;
+  const { names, schema, hasStatus, scale, selectableFields, columns } = version;
   const { group, kind, plural, namespaced } = names;
   const apiVersion = `${group}/${names.version}`;
   const metadataRules = { namespaced, nameRule: dnsSubdomain, strictFinalizers: false };
@@ -93,6 +95,7 @@ export function customKind(options: CustomKindOptions): ServedKind {
     createsOnUpdate: false,
     metadataRules,
     selectableFields,
+    columns,
     openApi: customOpenApi(version),
     decode,
     complete: (object) => fillDefaults(schema, object),

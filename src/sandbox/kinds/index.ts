@@ -11,6 +11,7 @@ export { KindRegistry } from './kind-registry.ts';
 export { resourceNames } from './resource-names.ts';
 export {
   applyPatchType,
+  type CustomColumn,
   jsonPatchType,
   mergePatchType,
   type ResourceNames,

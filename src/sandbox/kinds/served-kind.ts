@@ -32,6 +32,19 @@ export interface ScalePaths {
   readonly labelSelector: readonly string[] | undefined;
 }
 
+/** A column of tables that a CRD asks for. */
+export interface CustomColumn {
+  readonly name: string;
+  readonly type: string;
+  /** Empty = none. */
+  readonly format: string;
+  /** Empty = the path is told. */
+  readonly description: string;
+  readonly priority: number;
+  /** Where the value is: `.spec.replicas`. */
+  readonly jsonPath: string;
+}
+
 /**
  * One version of a kind that is served: what its requests may do and what becomes of its objects.
  * Built once, replaced as a whole when a CRD changes.
@@ -55,6 +68,8 @@ export interface ServedKind {
   readonly metadataRules: MetadataRules;
   /** The paths that field selectors may name beside `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: readonly string[];
+  /** What tables show of a custom kind; undefined = the kind is built in. */
+  readonly columns: readonly CustomColumn[] | undefined;
   /** The component that the OpenAPI document has for the kind. */
   readonly openApi: { readonly name: string; readonly schema: MergeSchema };
   fieldManager(subresource: Subresource): FieldManager;

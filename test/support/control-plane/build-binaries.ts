@@ -22,6 +22,12 @@ interface GoModule {
 const [major, minor] = kubernetesVersion.slice(1).split('.');
 const versionPackage = 'k8s.io/component-base/version';
 
+const kubernetesFlags = [
+  `-X ${versionPackage}.gitVersion=${kubernetesVersion}`,
+  `-X ${versionPackage}.gitMajor=${major}`,
+  `-X ${versionPackage}.gitMinor=${minor}`,
+];
+
 const goModules: readonly GoModule[] = [
   {
     folder: 'etcd',
@@ -34,11 +40,12 @@ const goModules: readonly GoModule[] = [
       'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
       'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
     },
-    linkerFlags: [
-      `-X ${versionPackage}.gitVersion=${kubernetesVersion}`,
-      `-X ${versionPackage}.gitMajor=${major}`,
-      `-X ${versionPackage}.gitMinor=${minor}`,
-    ],
+    linkerFlags: kubernetesFlags,
+  },
+  {
+    folder: 'kubectl',
+    packages: { kubectl: 'k8s.io/kubernetes/cmd/kubectl' },
+    linkerFlags: kubernetesFlags,
   },
 ];
 

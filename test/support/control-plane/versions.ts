@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The binaries of a control plane, by the names that envtest gives them too. */
-export type BinaryName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager';
+/** The binaries of a control plane and its client, by the names that envtest gives them too. */
+export type BinaryName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl';
 
 /** Release of etcd; the same as in `go-modules/etcd/go.mod`. */
 export const etcdVersion = 'v3.6.16';

@@ -1,0 +1,8 @@
+export { humanDuration } from './human-duration.ts';
+export {
+  type ColumnDefinition,
+  type IncludedObject,
+  type TableContent,
+  type TableOptions,
+  tableOf,
+} from './table-printer.ts';
