@@ -137,7 +137,16 @@ ${configMap('settings', 'a: "${ vars.address }", b: "${ children.web.spec.ports[
       after: [],
       childrenRead: ['settings'],
       readsUsed: ['pods'],
+      childrenObserved: [],
+      pathsObserved: [],
+      ordered: false,
+      updateStrategy: { type: 'Apply' },
+      adopt: 'Never',
       conflicts: 'Force',
+      crossNamespace: false,
+      deletionPolicy: 'Delete',
+      hasDeleteWhen: false,
+      isDetached: false,
       line: 31,
     });
     assert.deepEqual(child('settings')?.childrenRead, ['web']);

@@ -5,12 +5,13 @@ import {
   printYaml,
   type ServedKind,
 } from '../definition/index.ts';
-import { invariant } from '../util/invariant.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { readinessOf } from '../util/readiness/readiness-of.ts';
-import { createPlans, type Plans } from './analysis/child-plans.ts';
+import { createPlans } from './analysis/child-plans.ts';
+import { isFinalizing } from './analysis/detached.ts';
 import { orderChildren } from './analysis/order.ts';
+import { createReportingPlan } from './analysis/reporting-plan.ts';
 import { createUsesFinder } from './analysis/uses.ts';
 import { checkForEach } from './checks/check-for-each.ts';
 import { checkNames } from './checks/check-names.ts';
@@ -26,7 +27,7 @@ import { createDiagnostics } from './diagnostics.ts';
 import { createKindTypes } from './kind-types.ts';
 import { createLeafParser, type LeafParser } from './language/index.ts';
 import type { ChildPlan, OperatorPlan } from './operator-plan.ts';
-import { startPhase } from './phase/phase.ts';
+import { startPhase, startReport } from './phase/phase.ts';
 import { createPlanParts } from './phase/plan-parts.ts';
 import type { SchemaSource } from './schema-source.ts';
 
@@ -71,16 +72,31 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   const tiers = orderChildren(parts, diagnostics);
   const found = diagnostics.finish();
   if (found.some(({ severity }) => severity === 'error')) return { diagnostics: found };
-  const plans = createPlans({ parts, uses, kind: definition.kind, source });
+  const { onDeleteChildren, ...summary } = createPlans({ parts, uses, definition, source });
   const shared = createPlanParts({ definition, parts, uses, secrets: secretsOf(parts) });
+  const reporting = createReportingPlan({
+    parts,
+    uses,
+    source,
+    startPhase: (input) => startReport(shared, input),
+  });
   const plan: OperatorPlan = {
     name: definition.name,
     revision: definition.revision,
     definition,
     scope: scopeOf(definition.kind, schemas),
     resourceType: types.resource,
-    ...plans,
-    tiers: Object.freeze(tiers.map((ids) => Object.freeze(ids.map((id) => planOf(plans, id))))),
+    ...summary,
+    tiers: tiersOf(tiers, summary.children),
+    ...(definition.onDelete && {
+      onDelete: Object.freeze({
+        ...definition.onDelete,
+        children: onDeleteChildren,
+        tiers: tiersOf(tiers, onDeleteChildren),
+      }),
+    }),
+    isFinalizing: isFinalizing(definition),
+    ...(reporting && { reporting }),
     startPhase: (input) => startPhase(shared, input),
   };
   return { plan: Object.freeze(plan), diagnostics: found };
@@ -111,8 +127,13 @@ function secretsOf(parts: DefinitionParts): ReadonlySet<string> {
   return new Set(named.flatMap(([root, { id, gvk }]) => (isSecret(gvk) ? [`${root}.${id}`] : [])));
 }
 
-function planOf({ children }: Plans, id: string): ChildPlan {
-  const plan = children.find((child) => child.id === id);
-  invariant(plan !== undefined, `Child "${id}" has no plan`);
-  return plan;
+/** The children of one stage in the order of application. */
+function tiersOf(
+  tiers: readonly (readonly string[])[],
+  children: readonly ChildPlan[],
+): OperatorPlan['tiers'] {
+  const ofStage = tiers.map((ids) => children.filter(({ id }) => ids.includes(id)));
+  return Object.freeze(
+    ofStage.filter(({ length }) => length > 0).map((tier) => Object.freeze(tier)),
+  );
 }

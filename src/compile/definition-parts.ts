@@ -4,6 +4,7 @@ import { pointerTo } from '../util/json-pointer.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { KindTypes } from './kind-types.ts';
 import type { LeafParser } from './language/index.ts';
+import { compileReporting, type ReportingParts } from './reporting-parts.ts';
 import type { ScalarType, SchemaType } from './schema/schema-type.ts';
 import type { CompiledTemplate } from './template/template.ts';
 import { compileTemplate, type TemplateOptions } from './template/template-compiler.ts';
@@ -14,6 +15,7 @@ export interface DefinitionParts {
   readonly reads: readonly ReadParts[];
   readonly children: readonly ChildParts[];
   readonly status: ReadonlyMap<string, CompiledTemplate>;
+  readonly reporting?: ReportingParts;
 }
 
 export interface ReadParts {
@@ -27,12 +29,15 @@ export interface ReadParts {
 
 export interface ChildParts {
   readonly definition: ChildDefinition;
+  /** `onDelete`: made only in a resource that is being deleted. */
+  readonly stage: 'always' | 'onDelete';
   readonly pointer: string;
   readonly type: SchemaType | undefined;
   readonly template: CompiledTemplate;
   readonly when?: CompiledTemplate;
   readonly forEach?: CompiledTemplate;
   readonly ready?: CompiledTemplate;
+  readonly deleteWhen?: CompiledTemplate;
 }
 
 export interface PartsOptions {
@@ -41,6 +46,8 @@ export interface PartsOptions {
   readonly parser: LeafParser;
   readonly diagnostics: Diagnostics;
 }
+
+type OptionalField = 'when' | 'forEach' | 'ready' | 'deleteWhen';
 
 const booleanType: ScalarType = {
   kind: 'scalar',
@@ -105,8 +112,11 @@ export function compileParts({
     };
   }
 
-  function compileChild(child: ChildDefinition, index: number): ChildParts {
-    const pointer = pointers.children[index] ?? '';
+  function compileChild(
+    child: ChildDefinition,
+    pointer: string,
+    stage: ChildParts['stage'],
+  ): ChildParts {
     const type = types.typeOf(child.gvk);
     const template = compile({
       tree: child.template,
@@ -115,7 +125,7 @@ export function compileParts({
       type,
       quotes: !isSecret(child.gvk),
     });
-    const optional = (field: 'when' | 'forEach' | 'ready', fieldType: SchemaType | undefined) =>
+    const optional = (field: OptionalField, fieldType: SchemaType | undefined) =>
       child[field] === undefined
         ? undefined
         : compile({
@@ -127,19 +137,24 @@ export function compileParts({
     const when = optional('when', booleanType);
     const forEach = optional('forEach', undefined);
     const ready = optional('ready', booleanType);
+    const deleteWhen = optional('deleteWhen', booleanType);
     return {
       definition: child,
+      stage,
       pointer,
       type,
       template,
       ...(when && { when }),
       ...(forEach && { forEach }),
       ...(ready && { ready }),
+      ...(deleteWhen && { deleteWhen }),
     };
   }
 
+  const { reporting } = definition;
   const statusTypes = types.statusFields;
   return {
+    ...(reporting && { reporting: compileReporting(reporting, { types, compile }) }),
     vars: mapValues(definition.vars, (tree, name) =>
       compile({
         tree,
@@ -149,7 +164,14 @@ export function compileParts({
       }),
     ),
     reads: definition.reads.map(compileRead),
-    children: definition.children.map(compileChild),
+    children: [
+      ...definition.children.map((child, index) =>
+        compileChild(child, pointers.children[index] ?? '', 'always'),
+      ),
+      ...(definition.onDelete?.children ?? []).map((child, index) =>
+        compileChild(child, pointers.onDelete[index] ?? '', 'onDelete'),
+      ),
+    ],
     status: mapValues(definition.status, (tree, name) =>
       compile({
         tree,

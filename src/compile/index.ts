@@ -13,6 +13,15 @@ export type {
   RenderFailure,
   Seen,
 } from './operator-plan.ts';
+export type {
+  PatchPlan,
+  RenderedCondition,
+  RenderedEvent,
+  RenderedPatch,
+  ReportInput,
+  ReportingPlan,
+  ReportPhase,
+} from './reporting-plan.ts';
 export {
   type AnyType,
   anyType,

@@ -11,6 +11,7 @@ import type {
 import type { Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { LabelSelector } from '../util/label-selector.ts';
+import type { ReportingPlan } from './reporting-plan.ts';
 import type { SchemaType } from './schema/schema-type.ts';
 
 export interface OperatorPlan {
@@ -40,6 +41,8 @@ export interface OperatorPlan {
    * Empty for a kind of our own.
    */
   readonly foreignPathsRead: readonly FieldPath[];
+  /** What it reports besides the status, and patches. @default undefined: nothing */
+  readonly reporting?: ReportingPlan;
   /** Begins a phase of a pass. Cheap; not shared between passes. */
   startPhase(input: PhaseInput): Phase;
 }
@@ -132,6 +135,8 @@ export interface PhaseInput {
   readonly reads?: ReadonlyMap<string, Seen>;
   /** By child: what there is of it now, those being deleted too. `waiting`: nobody knows (yet); ids not named are waiting. */
   readonly observed?: ReadonlyMap<string, Seen>;
+  /** `$previous`. @default undefined: it is not there */
+  readonly previous?: KubeObject;
   /** `$now()`, fixed for the pass: ISO 8601 in UTC. */
   readonly now: string;
   /** `$randomString(n)`. */

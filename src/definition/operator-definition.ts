@@ -145,6 +145,8 @@ export interface ChildDefinition extends ChildLife {
   readonly conflicts: 'Force' | 'Report';
   /** May it be outside of the resource's namespace? @default false */
   readonly crossNamespace: CrossNamespace;
+  /** With `forEach`: one after the other, removed from the last. @default false */
+  readonly ordered: boolean;
   /** What becomes of the object when the child goes. @default 'Delete' */
   readonly deletionPolicy: 'Delete' | 'Orphan';
   /** Expression over `$child`: while false, a child that is to go stays. @default undefined: it goes at once */

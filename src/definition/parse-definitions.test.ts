@@ -49,6 +49,8 @@ describe('definition/parse-definitions', () => {
         gvk: { group: '', version: 'v1', kind: 'Pod' },
         by: { kind: 'selector', selector: 'all' },
         optional: false,
+        from: { kind: 'own' },
+        crossNamespace: false,
       },
     ]);
     assert.deepEqual(definition.children, [
@@ -58,6 +60,12 @@ describe('definition/parse-definitions', () => {
         template: { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'a' } },
         after: [],
         conflicts: 'Force',
+        crossNamespace: false,
+        ordered: false,
+        deletionPolicy: 'Delete',
+        adopt: 'Never',
+        adoptedPolicy: 'Orphan',
+        updateStrategy: { type: 'Apply' },
       },
     ]);
     assert.deepEqual([definition.vars, definition.status], [{}, {}]);
@@ -175,7 +183,11 @@ describe('definition/parse-definitions', () => {
       draft?.definition.children.map(({ id, after }) => [id, after]),
       [['good', []]],
     );
-    assert.deepEqual(draft?.pointers, { reads: [], children: ['/spec/children/2'] });
+    assert.deepEqual(draft?.pointers, {
+      reads: [],
+      children: ['/spec/children/2'],
+      onDelete: [],
+    });
   });
 
   test('an empty file has neither definitions nor mistakes', () => {

@@ -104,6 +104,7 @@ function resolveChild(child: JsonObject): ChildDefinition | undefined {
     after: Array.isArray(after) ? after.map(String) : [],
     conflicts: child.conflicts === 'Report' ? 'Report' : 'Force',
     crossNamespace: resolveCrossNamespace(child.crossNamespace),
+    ordered: child.ordered === true,
     deletionPolicy: child.deletionPolicy === 'Orphan' ? 'Orphan' : 'Delete',
     ...resolveLife(child),
   };

@@ -23,5 +23,10 @@ export interface LocatedDefinition {
   readonly definition: import('./operator-definition.ts').OperatorDefinition;
   readonly source: SourceMap;
   /** JSON pointers of the definition's reads and children, in its order: a draft may lack some that the document has. */
-  readonly pointers: { readonly reads: readonly string[]; readonly children: readonly string[] };
+  readonly pointers: {
+    readonly reads: readonly string[];
+    readonly children: readonly string[];
+    /** Of the children of `onDelete`. */
+    readonly onDelete: readonly string[];
+  };
 }

@@ -1,21 +1,26 @@
-import type { ReadDefinition, ServedKind, SourceMap } from '../../definition/index.ts';
+import type { OperatorDefinition, ReadDefinition, SourceMap } from '../../definition/index.ts';
 import type { ChildParts, DefinitionParts, ReadParts } from '../definition-parts.ts';
 import type { ChildPlan, FieldPath, ReadPlan } from '../operator-plan.ts';
+import { templatesOf } from '../reporting-parts.ts';
 import type { SlotReference } from '../template/template.ts';
+import { isDetached } from './detached.ts';
 import { pathsBelow, shortest, statusPaths } from './read-paths.ts';
+import { previousStatusPaths } from './reporting-plan.ts';
 import { shapeOfSelector, watchSelectorOf } from './selector-shape.ts';
 import type { UsesFinder } from './uses.ts';
 
 export interface PlansOptions {
   readonly parts: DefinitionParts;
   readonly uses: UsesFinder;
-  readonly kind: ServedKind;
+  readonly definition: OperatorDefinition;
   readonly source: SourceMap;
 }
 
 /** What the runtime needs to know of each child and read. */
 export interface Plans {
   readonly children: readonly ChildPlan[];
+  /** Those of `onDelete`. */
+  readonly onDeleteChildren: readonly ChildPlan[];
   readonly reads: readonly ReadPlan[];
   readonly observed: readonly string[];
   readonly statusPathsRead: readonly FieldPath[];
@@ -23,19 +28,21 @@ export interface Plans {
 }
 
 /** Sums up what expressions read, by child, by read and of the status. */
-export function createPlans({ parts, uses, kind, source }: PlansOptions): Plans {
+export function createPlans({ parts, uses, definition, source }: PlansOptions): Plans {
   const wanting = [
     ...parts.children.flatMap(({ when, forEach, template }) => [when, forEach, template]),
     ...parts.reads.flatMap((read) => [read.name, read.matchLabels, read.matchExpressions]),
   ];
-  const readyTemplates = parts.children.map(({ ready }) => ready);
+  const readyTemplates = parts.children.flatMap(({ ready, deleteWhen }) => [ready, deleteWhen]);
   const byOthers = uses.of(...wanting).references;
   const outsideStatus = uses.of(...wanting, ...readyTemplates).references;
-  const anywhere = uses.of(...wanting, ...readyTemplates, ...parts.status.values()).references;
+  const reporting = [...parts.status.values(), ...templatesOf(parts.reporting)];
+  const anywhere = uses.of(...wanting, ...readyTemplates, ...reporting).references;
 
   function childPlan(child: ChildParts): ChildPlan {
-    const { definition, pointer, type, when, forEach, template, ready } = child;
-    const { id, gvk, after, conflicts, ordered, updateStrategy, adopt } = definition;
+    const { pointer, type, when, forEach, template, ready, deleteWhen } = child;
+    const { id, gvk, after, conflicts, ordered, updateStrategy, adopt } = child.definition;
+    const { crossNamespace, deletionPolicy } = child.definition;
     const used = uses.of(when, forEach, template);
     return {
       id,
@@ -51,11 +58,15 @@ export function createPlans({ parts, uses, kind, source }: PlansOptions): Plans 
       updateStrategy,
       adopt,
       conflicts,
+      crossNamespace,
+      deletionPolicy,
+      hasDeleteWhen: deleteWhen !== undefined,
+      isDetached: isDetached(child.definition, definition),
       type,
       pathsRead: shortest([
         ...pathsBelow(anywhere, 'children', id),
         ...pathsBelow(anywhere, 'observed', id),
-        ...ownPaths(uses.of(ready).references),
+        ...ownPaths(uses.of(ready, deleteWhen).references),
       ]),
       pathsReadByOthers: pathsBelow(byOthers, 'children', id),
       pathsObserved: pathsBelow(outsideStatus, 'observed', id),
@@ -83,12 +94,17 @@ export function createPlans({ parts, uses, kind, source }: PlansOptions): Plans 
     };
   }
 
+  const childPlans = (stage: ChildParts['stage']) => {
+    const children = parts.children.filter((child) => child.stage === stage);
+    return Object.freeze(children.map((child) => Object.freeze(childPlan(child))));
+  };
   return Object.freeze({
-    children: Object.freeze(parts.children.map((child) => Object.freeze(childPlan(child)))),
+    children: childPlans('always'),
+    onDeleteChildren: childPlans('onDelete'),
     reads: Object.freeze(parts.reads.map((read) => Object.freeze(readPlan(read)))),
-    observed: uses.of(...wanting, ...readyTemplates, ...parts.status.values()).observed,
-    statusPathsRead: statusPaths(outsideStatus),
-    foreignPathsRead: kind.source === 'for' ? statusPaths(anywhere) : [],
+    observed: uses.of(...wanting, ...readyTemplates, ...reporting).observed,
+    statusPathsRead: shortest([...statusPaths(outsideStatus), ...previousStatusPaths(parts, uses)]),
+    foreignPathsRead: definition.kind.source === 'for' ? statusPaths(anywhere) : [],
   });
 }
 
@@ -99,7 +115,7 @@ function reachOf({ from }: ReadDefinition): Pick<ReadPlan, 'reach' | 'selectsNam
   return { reach: isWide ? 'wide' : 'named', selectsNamespaces };
 }
 
-/** What `ready` reads of its own `$child`. */
+/** What `ready` and `deleteWhen` read of their own `$child`. */
 function ownPaths(references: readonly SlotReference[]): readonly FieldPath[] {
   return references.flatMap(({ reference }) =>
     reference.root === 'child' ? [reference.path] : [],

@@ -4,7 +4,7 @@ import type { SlotReference } from '../template/template.ts';
 /** Paths below `root.id` among references: `children.db.status.ready` -> `['status', 'ready']`. Everything: `[[]]`. */
 export function pathsBelow(
   references: readonly SlotReference[],
-  root: 'children' | 'reads',
+  root: 'children' | 'observed' | 'reads',
   id: string,
 ): readonly FieldPath[] {
   return shortest(

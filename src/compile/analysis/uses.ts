@@ -5,6 +5,8 @@ import { type CompiledTemplate, referencesOf, type SlotReference } from '../temp
 export interface Uses {
   readonly children: readonly string[];
   readonly reads: readonly string[];
+  /** Children that it sees under `observed`. */
+  readonly observed: readonly string[];
   /** In the order of evaluation. */
   readonly vars: readonly string[];
   /** Its own and those of its vars. */
@@ -35,6 +37,7 @@ export function createUsesFinder(parts: DefinitionParts): UsesFinder {
     of(...templates) {
       const children = new Set<string>();
       const reads = new Set<string>();
+      const observed = new Set<string>();
       const vars = new Set<string>();
       const entered = new Set<string>();
       const references: SlotReference[] = [];
@@ -45,6 +48,7 @@ export function createUsesFinder(parts: DefinitionParts): UsesFinder {
           const { root, path } = each.reference;
           if (root === 'children') for (const id of named(path, childIds)) children.add(id);
           if (root === 'reads') for (const id of named(path, readIds)) reads.add(id);
+          if (root === 'observed') for (const id of named(path, childIds)) observed.add(id);
           if (root === 'vars') for (const name of named(path, varNames)) visitVar(name);
         }
       }
@@ -60,7 +64,13 @@ export function createUsesFinder(parts: DefinitionParts): UsesFinder {
       }
 
       for (const template of templates) if (template !== undefined) visit(template);
-      return { children: [...children], reads: [...reads], vars: [...vars], references };
+      return {
+        children: [...children],
+        reads: [...reads],
+        observed: [...observed],
+        vars: [...vars],
+        references,
+      };
     },
   };
 }

@@ -6,20 +6,21 @@ import { positionInLeaf } from '../template/slot-position.ts';
 import { referencesOf, type SlotReference } from '../template/template.ts';
 import { type TemplateUse, templateUses } from './template-use.ts';
 
-type Named = 'children' | 'reads' | 'vars';
+type Named = 'children' | 'observed' | 'reads' | 'vars';
 type Problem = Omit<Finding, 'path' | 'at'> & { readonly offset: number };
 
 /** Reports names that do not exist, or not where they are used. */
 export function checkNames(parts: DefinitionParts, diagnostics: Diagnostics): void {
+  const ids = parts.children.map(({ definition }) => definition.id);
   const known: Readonly<Record<Named, readonly string[]>> = {
-    children: parts.children.map(({ definition }) => definition.id),
+    children: ids,
+    observed: ids,
     reads: parts.reads.map(({ definition }) => definition.id),
     vars: [...parts.vars.keys()],
   };
   for (const use of templateUses(parts)) {
-    const references = referencesOf(use.template);
-    for (const each of references) {
-      const problem = problemOf(each, { use, known, references });
+    for (const each of referencesOf(use.template)) {
+      const problem = problemOf(each, { use, known });
       if (problem === undefined) continue;
       const { offset, ...mistake } = problem;
       diagnostics.report({ ...mistake, ...positionInLeaf(each.slot, offset) });
@@ -30,13 +31,13 @@ export function checkNames(parts: DefinitionParts, diagnostics: Diagnostics): vo
 interface Context {
   readonly use: TemplateUse;
   readonly known: Readonly<Record<Named, readonly string[]>>;
-  readonly references: readonly SlotReference[];
 }
 
 function problemOf(each: SlotReference, context: Context): Problem | undefined {
   const { reference } = each;
   switch (reference.root) {
     case 'children':
+    case 'observed':
     case 'reads':
     case 'vars':
       return unknownId(each, reference.root, context);
@@ -44,20 +45,21 @@ function problemOf(each: SlotReference, context: Context): Problem | undefined {
     case 'index':
       return missingForEach(each, context);
     case 'child':
-      return context.use.role === 'ready' ? undefined : misplacedChild(each);
+      return seesOwnChild(context.use) ? undefined : misplacedChild(each);
     case 'previous':
       return notYet(each, '$previous', 'It is there in "conditions", "events" and "patches"');
-    case 'observed':
-      // A part of "everything", which other references of the same place stand for.
-      if (isPartOfEverything(each, context)) return undefined;
-      return notYet(each, 'observed', undefined);
     default:
       return undefined;
   }
 }
 
+function seesOwnChild({ role }: TemplateUse): boolean {
+  return role === 'ready' || role === 'deleteWhen';
+}
+
 const singular: Readonly<Record<Named, string>> = {
   children: 'child',
+  observed: 'child',
   reads: 'read',
   vars: 'var',
 };
@@ -96,7 +98,7 @@ function missingForEach({ reference }: SlotReference, { use }: Context): Problem
 function misplacedChild({ reference }: SlotReference): Problem {
   return {
     code: 'unknown-name',
-    message: `"$child" is there only inside of "ready"`,
+    message: `"$child" is there only inside of "ready" and "deleteWhen"`,
     hint: 'Another child is "children.<id>"',
     offset: reference.offset,
   };
@@ -105,18 +107,4 @@ function misplacedChild({ reference }: SlotReference): Problem {
 function notYet({ reference }: SlotReference, name: string, hint: string | undefined): Problem {
   const message = `"${name}" is not supported yet`;
   return { code: 'not-supported-yet', message, hint, offset: reference.offset };
-}
-
-function isPartOfEverything({ slot, reference }: SlotReference, { references }: Context): boolean {
-  const { path, offset } = reference;
-  return (
-    path.length === 0 &&
-    references.some(
-      (other) =>
-        other.slot === slot &&
-        other.reference.root === 'resource' &&
-        other.reference.offset === offset &&
-        other.reference.path.length === 0,
-    )
-  );
 }

@@ -29,6 +29,7 @@ export function checkPaths({ parts, resource, diagnostics }: PathsOptions): void
       case 'resource':
         return walkType(reference, { type: resource, from: 0, more: besideResource });
       case 'children':
+      case 'observed':
         return walkType(reference, { type: children.get(id), from: 1 });
       case 'reads':
         return walkType(reference, { type: reads.get(id), from: 1 });
@@ -68,7 +69,7 @@ function isPastMix({ mixedFrom, stepOffsets }: Reference, { offset }: Problem): 
   return mixedFrom !== undefined && stepOffsets.indexOf(offset) >= mixedFrom;
 }
 
-const besideResource = ['children', 'reads', 'vars'];
+const besideResource = ['children', 'observed', 'reads', 'vars'];
 const definitionFields = ['name', 'revision'];
 
 interface Walk {

@@ -3,7 +3,15 @@ import type { CompiledTemplate } from '../template/template.ts';
 
 /** A template and what it is for: that decides which names its expressions see. */
 export interface TemplateUse {
-  readonly role: 'var' | 'read' | 'when' | 'forEach' | 'template' | 'ready' | 'status';
+  readonly role:
+    | 'var'
+    | 'read'
+    | 'when'
+    | 'forEach'
+    | 'template'
+    | 'ready'
+    | 'deleteWhen'
+    | 'status';
   readonly template: CompiledTemplate;
   /** The child that it belongs to. */
   readonly child?: ChildParts;
@@ -19,10 +27,12 @@ export function templateUses(parts: DefinitionParts): readonly TemplateUse[] {
       ),
     ),
     ...parts.children.flatMap((child) =>
-      (['when', 'forEach', 'template', 'ready'] as const).flatMap((role): TemplateUse[] => {
-        const template = child[role];
-        return template === undefined ? [] : [{ role, template, child }];
-      }),
+      (['when', 'forEach', 'template', 'ready', 'deleteWhen'] as const).flatMap(
+        (role): TemplateUse[] => {
+          const template = child[role];
+          return template === undefined ? [] : [{ role, template, child }];
+        },
+      ),
     ),
     ...[...parts.status.values()].map((template): TemplateUse => ({ role: 'status', template })),
   ];

@@ -34,7 +34,7 @@ function isDroppedZero(
 ): boolean {
   if (root === 'child') return endsInZero(child?.type, path);
   const [id, ...below] = path;
-  if (root === 'children') {
+  if (root === 'children' || root === 'observed') {
     const found = parts.children.find(({ definition }) => definition.id === id);
     return found?.forEach === undefined && endsInZero(found?.type, below);
   }

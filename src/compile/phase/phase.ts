@@ -11,6 +11,7 @@ import type {
   RenderFailure,
   Seen,
 } from '../operator-plan.ts';
+import type { ReportInput, ReportPhase } from '../reporting-plan.ts';
 import { missingValue } from '../template/missing-value.ts';
 import { render } from '../template/render.ts';
 import { RenderError } from '../template/render-error.ts';
@@ -18,6 +19,7 @@ import { then } from '../template/then.ts';
 import { checkManifest } from './manifest.ts';
 import { isObjectName } from './object-name.ts';
 import type { ChildUnit, PlanParts, Unit } from './plan-parts.ts';
+import { startReportPhase } from './report-phase.ts';
 
 type MaybePromise<T> = T | Promise<T>;
 
@@ -30,6 +32,13 @@ export function startPhase(parts: PlanParts, input: PhaseInput): Phase {
   return new PassPhase(parts, input);
 }
 
+/** Begins a look at the world after the applies; see {@link ReportPhase}. */
+export function startReport(parts: PlanParts, input: ReportInput): ReportPhase {
+  invariant(parts.report !== undefined, 'The plan reports nothing besides the status');
+  const phase = new PassPhase(parts, { phase: 'reporting', ...input });
+  return startReportPhase(parts.report, (unit) => phase.value(unit));
+}
+
 /** What is known in a phase, and what has been evaluated of it. */
 class PassPhase implements Phase {
   readonly #parts: PlanParts;
@@ -37,6 +46,7 @@ class PassPhase implements Phase {
   readonly #scope: Scope;
   readonly #children: Known;
   readonly #reads: Known;
+  readonly #observed: Known;
   readonly #varValues: Record<string, unknown> = {};
   readonly #vars = new Map<string, MaybePromise<Rendered<unknown>>>();
 
@@ -45,18 +55,21 @@ class PassPhase implements Phase {
     this.#isWaiting = input.phase === 'wanting';
     this.#children = createKnown('children', parts.children.keys(), input.children);
     this.#reads = createKnown('reads', parts.reads.keys(), input.reads);
-    const { resource, clusterName, now, randomText } = input;
+    this.#observed = createKnown('observed', parts.observed, input.observed);
+    const { resource, clusterName, now, randomText, previous } = input;
     const { name, revision } = parts.definition;
     this.#scope = {
       root: {
         ...resource,
         children: this.#children.values,
         reads: this.#reads.values,
+        observed: this.#observed.values,
         vars: this.#varValues,
       },
       self: resource,
       definition: { name, revision },
       cluster: clusterName,
+      ...(previous === undefined ? {} : { previous }),
       now,
       randomText,
     };
@@ -68,6 +81,13 @@ class PassPhase implements Phase {
 
   setRead(id: string, seen: Seen): void {
     setKnown(this.#reads, id, seen);
+  }
+
+  setObserved(id: string, seen: Seen): void {
+    setKnown(this.#observed, id, seen);
+    for (const name of this.#vars.keys()) {
+      if (partOf(this.#parts.vars, name).uses.observed.includes(id)) this.#vars.delete(name);
+    }
   }
 
   async readRequest(id: string): Promise<Rendered<ReadRequest>> {
@@ -117,6 +137,14 @@ class PassPhase implements Phase {
     return rendered as Rendered<boolean>;
   }
 
+  async mayGo(childId: string, child: KubeObject): Promise<Rendered<boolean>> {
+    const { deleteWhen } = this.#child(childId);
+    invariant(deleteWhen !== undefined, `Child "${childId}" has no "deleteWhen"`);
+    const rendered = await this.#render(deleteWhen, { ...this.#scope, child });
+    if (rendered.kind === 'missing') return { kind: 'value', value: false };
+    return rendered as Rendered<boolean>;
+  }
+
   async status(): ReturnType<Phase['status']> {
     const fields: Record<string, unknown> = {};
     const failures: RenderFailure[] = [];
@@ -126,6 +154,11 @@ class PassPhase implements Phase {
       else if (rendered.kind === 'failed') failures.push(rendered.failure);
     }
     return { fields, failures };
+  }
+
+  /** Evaluates what belongs to no child. */
+  async value(unit: Unit): Promise<Rendered<unknown>> {
+    return this.#render(unit, this.#scope);
   }
 
   #child(id: string): ChildUnit {
@@ -149,7 +182,7 @@ class PassPhase implements Phase {
     return then(this.#prepareVars(uses.vars), (failure) => failure ?? settle(evaluate));
   }
 
-  #waitsFor({ children, reads }: Uses): readonly string[] {
+  #waitsFor({ children, reads, observed }: Uses): readonly string[] {
     const on: string[] = [];
     for (const id of children) {
       const waiting = this.#children.waiting.get(id);
@@ -157,6 +190,10 @@ class PassPhase implements Phase {
     }
     for (const id of reads) {
       const waiting = this.#reads.waiting.get(id);
+      if (waiting !== undefined) on.push(waiting);
+    }
+    for (const id of observed) {
+      const waiting = this.#observed.waiting.get(id);
       if (waiting !== undefined) on.push(waiting);
     }
     return on;
@@ -198,7 +235,7 @@ class PassPhase implements Phase {
 
 /** Children or reads: what expressions see, and what is waited for. */
 interface Known {
-  readonly root: 'children' | 'reads';
+  readonly root: 'children' | 'observed' | 'reads';
   readonly values: Record<string, unknown>;
   readonly waiting: Map<string, string>;
 }

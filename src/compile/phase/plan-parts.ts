@@ -5,6 +5,7 @@ import type { CompiledTemplate } from '../template/template.ts';
 import { createForEach, type ForEach } from './for-each.ts';
 import { nameTemplate } from './name-template.ts';
 import { createRenderRequest, type RenderRequest } from './read-request.ts';
+import { createReportUnits, type ReportUnits } from './report-units.ts';
 
 /** Something that is evaluated as a whole: it waits, fails or has a result. */
 export interface Unit {
@@ -21,6 +22,9 @@ export interface PlanParts {
   readonly reads: ReadonlyMap<string, ReadUnit>;
   readonly children: ReadonlyMap<string, ChildUnit>;
   readonly status: ReadonlyMap<string, Unit>;
+  readonly report?: ReportUnits;
+  /** Ids of all children: what `observed` may speak of. */
+  readonly observed: readonly string[];
 }
 
 export interface ReadUnit {
@@ -35,6 +39,7 @@ export interface ChildUnit {
   readonly when?: Unit;
   readonly forEach?: { readonly uses: Uses; readonly list: ForEach };
   readonly ready?: Unit;
+  readonly deleteWhen?: Unit;
 }
 
 export interface PlanPartsOptions {
@@ -48,9 +53,9 @@ export interface PlanPartsOptions {
 /** Puts templates and what they use together. */
 export function createPlanParts({ definition, parts, uses, secrets }: PlanPartsOptions): PlanParts {
   function touchesSecret(...templates: readonly (CompiledTemplate | undefined)[]): boolean {
-    const { children, reads } = uses.of(...templates);
+    const { children, observed, reads } = uses.of(...templates);
     return (
-      children.some((id) => secrets.has(`children.${id}`)) ||
+      [...children, ...observed].some((id) => secrets.has(`children.${id}`)) ||
       reads.some((id) => secrets.has(`reads.${id}`))
     );
   }
@@ -65,6 +70,7 @@ export function createPlanParts({ definition, parts, uses, secrets }: PlanPartsO
     when,
     forEach,
     ready,
+    deleteWhen,
   }: ChildParts): ChildUnit {
     // `$item` may come from a Secret too.
     const isSecret = secrets.has(`children.${id}`) || touchesSecret(forEach);
@@ -77,6 +83,7 @@ export function createPlanParts({ definition, parts, uses, secrets }: PlanPartsO
         forEach: { uses: uses.of(forEach), list: createForEach(forEach, parts.vars) },
       }),
       ...(ready && { ready: unitOf(ready, isSecret) }),
+      ...(deleteWhen && { deleteWhen: unitOf(deleteWhen, isSecret) }),
     };
   }
 
@@ -99,5 +106,7 @@ export function createPlanParts({ definition, parts, uses, secrets }: PlanPartsO
     ),
     children: new Map(parts.children.map((child) => [child.definition.id, childUnit(child)])),
     status: units(parts.status),
+    ...(parts.reporting && { report: createReportUnits(parts.reporting, unitOf) }),
+    observed: parts.children.map((child) => child.definition.id),
   };
 }

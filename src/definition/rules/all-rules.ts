@@ -13,6 +13,7 @@ import { checkCrdStatusSchema } from './crd-status-schema.ts';
 import { checkCrdStructure } from './crd-structure.ts';
 import { checkCrdValidations } from './crd-validations.ts';
 import { checkCrdVersions } from './crd-versions.ts';
+import { checkForKind } from './for-kind.ts';
 import { checkIds } from './ids.ts';
 import { checkLaterFields } from './later-fields.ts';
 import { checkMetadataName } from './metadata-name.ts';
@@ -26,6 +27,7 @@ import { checkVarNames } from './var-names.ts';
 export const allRules: readonly Rule[] = [
   checkMetadataName,
   checkCrdOrFor,
+  checkForKind,
   checkCrdNames,
   checkCrdApproval,
   checkCrdVersions,

@@ -47,6 +47,7 @@ export class FakeCluster implements Cluster {
   readonly #watches = new Map<string, FakeWatch>();
   readonly #blocked = new Map<string, KubeError>();
   readonly #pending: ServerEvent[] = [];
+  readonly #outdatedListeners = new Set<() => void>();
   /** Asked before every request. */
   fault: Fault = () => undefined;
   /** Awaited before the server acts and again before its answer arrives. Undefined: both at once. */
@@ -79,6 +80,30 @@ export class FakeCluster implements Cluster {
     for (const watch of this.#watches.values()) {
       if (watch.query.gvk.kind === kind) watch.sync(this.server, undefined);
     }
+  }
+
+  /** The server was away: all that is watched has to be listed anew. What was on its way is lost. */
+  outage(): void {
+    this.#pending.length = 0;
+    for (const watch of this.#watches.values()) watch.isOutdated = true;
+    this.#tellOutdated();
+  }
+
+  /** One of the watches that an {@link outage} has cut lists anew. False: none has to. */
+  listAgain(): boolean {
+    const watch = [...this.#watches.values()].find(({ isOutdated }) => isOutdated);
+    watch?.listAgain(this.server);
+    if (watch !== undefined) this.#tellOutdated();
+    return watch !== undefined;
+  }
+
+  #tellOutdated(): void {
+    for (const listener of [...this.#outdatedListeners]) listener();
+  }
+
+  onOutdated(listener: () => void): () => void {
+    this.#outdatedListeners.add(listener);
+    return () => this.#outdatedListeners.delete(listener);
   }
 
   /** Delivers all watch events that are held. False: there were none. */

@@ -22,6 +22,8 @@ export class FakeWatch {
   readonly #listeners = new Set<(state: InformerState) => void>();
   #state: InformerState = { kind: 'waiting' };
   uses = 0;
+  /** Until {@link listAgain}, as after an outage. */
+  isOutdated = false;
 
   constructor(query: InformerQuery) {
     this.query = query;
@@ -53,11 +55,21 @@ export class FakeWatch {
       this.#enter({ kind: 'failing', error });
       return;
     }
+    this.#list(server);
+    this.#enter({ kind: 'synced' });
+  }
+
+  /** Lists anew. */
+  listAgain(server: FakeServer): void {
+    if (this.#state.kind === 'synced') this.#list(server);
+    this.isOutdated = false;
+  }
+
+  #list(server: FakeServer): void {
     const page = server.list(this.query.gvk).filter(({ object }) => this.selects(object));
     const listing = this.store.startList();
     listing.add(server.version, page);
     listing.finish();
-    this.#enter({ kind: 'synced' });
   }
 
   tell({ before, after, deleted }: ServerEvent): void {
@@ -96,6 +108,10 @@ export class FakeInformer implements Informer {
 
   get state(): InformerState {
     return this.#watch.state;
+  }
+
+  get isOutdated(): boolean {
+    return this.#watch.isOutdated && this.#watch.state.kind === 'synced';
   }
 
   get(namespace: string | undefined, name: string): StoredObject | undefined {

@@ -11,7 +11,7 @@ import type {
   RenderFailure,
   Seen,
 } from '../../../src/compile/index.ts';
-import type { OperatorDefinition } from '../../../src/definition/index.ts';
+import type { CrossNamespace, OperatorDefinition } from '../../../src/definition/index.ts';
 import { gvkOf } from '../../../src/util/gvk.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import type { LabelSelector } from '../../../src/util/label-selector.ts';
@@ -48,6 +48,11 @@ export interface HandmadeChild {
   readonly when?: (view: View) => boolean;
   readonly forEach?: (view: View) => readonly unknown[];
   readonly ready?: (child: KubeObject) => boolean;
+  readonly deleteWhen?: (child: KubeObject) => boolean;
+  /** @default false */
+  readonly crossNamespace?: CrossNamespace;
+  /** @default 'Delete' */
+  readonly deletionPolicy?: 'Delete' | 'Orphan';
   readonly pathsRead?: readonly FieldPath[];
   /** Its name, where that is known without the rest. @default undefined */
   readonly name?: string;
@@ -74,6 +79,19 @@ export interface HandmadePlan {
   readonly children?: readonly HandmadeChild[];
   readonly status?: Readonly<Record<string, (view: View) => unknown>>;
   readonly statusPathsRead?: readonly FieldPath[];
+  readonly onDelete?: HandmadeOnDelete;
+  /** @default 'Namespaced' */
+  readonly scope?: 'Namespaced' | 'Cluster';
+}
+
+export interface HandmadeOnDelete {
+  readonly children?: readonly HandmadeChild[];
+  /** @default 'Reverse' */
+  readonly order?: 'Reverse' | 'Parallel';
+  /** @default 600_000 */
+  readonly timeoutMs?: number;
+  /** @default 'Wait' */
+  readonly onTimeout?: 'Wait' | 'Continue';
 }
 
 /** Thrown by a hand-made expression that reads what is not there yet. */
@@ -90,20 +108,24 @@ export class Failing extends Error {}
 
 /** A plan whose expressions are functions: for what a pass does with a plan, whatever compiled it. */
 export function planOf(handmade: HandmadePlan): OperatorPlan {
-  const children = (handmade.children ?? []).map(childPlanOf);
+  const children = (handmade.children ?? []).map((child, index) =>
+    childPlanOf(child, index, handmade),
+  );
   const tierOf = (id: string) => handmade.children?.find((child) => child.id === id)?.tier ?? 0;
   const last = Math.max(0, ...children.map(({ id }) => tierOf(id)));
   return {
     name: handmade.name ?? 'podset',
     revision: handmade.revision ?? 'r1',
     definition: definitionOf(handmade),
-    scope: 'Namespaced',
+    scope: handmade.scope ?? 'Namespaced',
     resourceType: { kind: 'any', builtIn: false, keepsNull: false, atomic: false },
     reads: (handmade.reads ?? []).map(readPlanOf),
     children,
     tiers: Array.from({ length: last + 1 }, (_, tier) =>
       children.filter(({ id }) => tierOf(id) === tier),
     ),
+    ...onDeleteOf(handmade),
+    isFinalizing: handmade.onDelete !== undefined || children.some(({ isDetached }) => isDetached),
     observed: handmade.children?.flatMap(({ observes }) => observes ?? []) ?? [],
     statusPathsRead: handmade.statusPathsRead ?? [],
     foreignPathsRead: [],
@@ -111,10 +133,19 @@ export function planOf(handmade: HandmadePlan): OperatorPlan {
   };
 }
 
+function onDeleteOf(handmade: HandmadePlan): Pick<OperatorPlan, 'onDelete'> {
+  if (handmade.onDelete === undefined) return {};
+  const { children = [], order = 'Reverse', timeoutMs = 600_000 } = handmade.onDelete;
+  const plans = children.map((child, index) => childPlanOf(child, index, handmade));
+  const onTimeout = handmade.onDelete.onTimeout ?? 'Wait';
+  return { onDelete: { children: plans, tiers: [plans], order, timeoutMs, onTimeout } };
+}
+
 function definitionOf({
   name = 'podset',
   revision = 'r1',
   status = {},
+  scope = 'Namespaced',
 }: HandmadePlan): OperatorDefinition {
   return {
     name,
@@ -123,7 +154,7 @@ function definitionOf({
       source: 'crd',
       gvk: gvkOf('apps.example.com/v1', 'PodSet'),
       plural: 'podsets',
-      scope: 'Namespaced',
+      scope,
       crd: { apiVersion: 'v1', kind: 'x', metadata: { name: 'x' } },
       schema: {},
       crdPolicy: { adopt: false },
@@ -140,7 +171,7 @@ function definitionOf({
   };
 }
 
-function childPlanOf(child: HandmadeChild, index: number): ChildPlan {
+function childPlanOf(child: HandmadeChild, index: number, plan: HandmadePlan): ChildPlan {
   const isKnown = child.apiVersion === 'v1' || child.apiVersion === 'apps/v1';
   return {
     id: child.id,
@@ -156,12 +187,27 @@ function childPlanOf(child: HandmadeChild, index: number): ChildPlan {
     updateStrategy: child.updateStrategy ?? { type: 'Apply' },
     adopt: child.adopt ?? 'Never',
     conflicts: child.conflicts ?? 'Force',
+    crossNamespace: child.crossNamespace ?? false,
+    deletionPolicy: child.deletionPolicy ?? 'Delete',
+    hasDeleteWhen: child.deleteWhen !== undefined,
+    isDetached: isDetached(child, plan),
     type: isKnown ? builtInType(child.apiVersion, child.kind) : undefined,
     pathsRead: child.pathsRead ?? [],
     pathsReadByOthers: [],
     pathsObserved: [[]],
     line: index + 1,
   };
+}
+
+function isDetached(child: HandmadeChild, { onDelete, scope }: HandmadePlan): boolean {
+  const { crossNamespace = false, deletionPolicy, deleteWhen, ordered, forEach } = child;
+  return (
+    onDelete !== undefined ||
+    (crossNamespace !== false && scope !== 'Cluster') ||
+    deletionPolicy === 'Orphan' ||
+    deleteWhen !== undefined ||
+    (ordered === true && forEach !== undefined)
+  );
 }
 
 function readPlanOf(read: HandmadeRead): ReadPlan {
@@ -245,6 +291,10 @@ class HandmadePhase implements Phase {
     return render(() => this.#child(id).ready?.(child));
   }
 
+  async mayGo(id: string, child: KubeObject): Promise<Rendered<boolean>> {
+    return render(() => this.#child(id).deleteWhen?.(child));
+  }
+
   async status() {
     const fields: Record<string, unknown> = {};
     const failures: RenderFailure[] = [];
@@ -257,7 +307,9 @@ class HandmadePhase implements Phase {
   }
 
   #child(id: string): HandmadeChild {
-    const child = this.#plan.children?.find((each) => each.id === id);
+    const { children = [], onDelete } = this.#plan;
+    const all = [...children, ...(onDelete?.children ?? [])];
+    const child = all.find((each) => each.id === id);
     if (child === undefined) throw new Error(`No child "${id}"`);
     return child;
   }

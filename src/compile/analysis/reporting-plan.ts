@@ -1,0 +1,70 @@
+import type { SourceMap } from '../../definition/index.ts';
+import type { DefinitionParts } from '../definition-parts.ts';
+import type { FieldPath } from '../operator-plan.ts';
+import type { PatchParts } from '../reporting-parts.ts';
+import type { PatchPlan, ReportingPlan } from '../reporting-plan.ts';
+import type { SlotReference } from '../template/template.ts';
+import type { UsesFinder } from './uses.ts';
+
+export interface ReportingPlanOptions {
+  readonly parts: DefinitionParts;
+  readonly uses: UsesFinder;
+  readonly source: SourceMap;
+  readonly startPhase: ReportingPlan['startPhase'];
+}
+
+/** What a pass needs to know of the report; undefined: there is nothing but the status. */
+export function createReportingPlan({
+  parts,
+  uses,
+  source,
+  startPhase,
+}: ReportingPlanOptions): ReportingPlan | undefined {
+  if (parts.reporting === undefined) return undefined;
+  const { conditions, events, patches, requeueAfter } = parts.reporting;
+
+  function patchPlan({ definition, pointer, type, ...templates }: PatchParts): PatchPlan {
+    const { id, target, create, crossNamespace } = definition;
+    const { when, name, namespace, patch } = templates;
+    const used = uses.of(when, name, namespace, patch);
+    return {
+      id,
+      ...(target === undefined ? {} : { gvk: target.gvk }),
+      hasNamespace: target?.namespace !== undefined,
+      create,
+      crossNamespace,
+      type,
+      childrenRead: [...new Set([...used.children, ...used.observed])],
+      readsUsed: used.reads,
+      line: source.valueAt(pointer).line,
+    };
+  }
+
+  return Object.freeze({
+    conditionTypes: Object.freeze(conditions.map(({ definition }) => definition.type)),
+    hasEvents: events.length > 0,
+    hasRequeueAfter: requeueAfter !== undefined,
+    patches: Object.freeze(patches.map((each) => Object.freeze(patchPlan(each)))),
+    startPhase,
+  });
+}
+
+/**
+ * Status fields that conditions and patches compare with those of before: a write of ours to one of them changes what they say. The
+ * others of the report see the new status already, and an Event is told of a change, not of a state.
+ */
+export function previousStatusPaths({ reporting }: DefinitionParts, uses: UsesFinder) {
+  if (reporting === undefined) return [];
+  const { conditions, patches } = reporting;
+  const { references } = uses.of(
+    ...conditions.flatMap(({ status, reason, message }) => [status, reason, message]),
+    ...patches.flatMap(({ when, name, namespace, patch }) => [when, name, namespace, patch]),
+  );
+  return references.flatMap(statusPathOf);
+}
+
+function statusPathOf({ reference: { root, path } }: SlotReference): readonly FieldPath[] {
+  if (root !== 'previous') return [];
+  if (path.length === 0) return [['status']];
+  return path[0] === 'status' ? [path] : [];
+}

@@ -1,0 +1,103 @@
+import { parseDurationMs } from '../util/duration.ts';
+import { gvkOf } from '../util/gvk.ts';
+import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
+import type {
+  ConditionDefinition,
+  EventDefinition,
+  PatchDefinition,
+  PatchTarget,
+  ReportingDefinition,
+  ScheduleDefinition,
+  ServedNamespaces,
+} from './reporting-definition.ts';
+import { resolveCrossNamespace } from './resolve-namespaces.ts';
+import { itemsAt, mapAt } from './tree.ts';
+
+/** What a document reports besides `status`; undefined: nothing. Whatever is no map counts as an empty one: indexes stay. */
+export function resolveReporting(spec: JsonObject): ReportingDefinition | undefined {
+  const { requeueAfter } = spec;
+  const conditions = listOf(spec, 'conditions').map(resolveCondition);
+  const events = listOf(spec, 'events').map(resolveEvent);
+  const patches = listOf(spec, 'patches').map(resolvePatch);
+  const isEmpty = conditions.length + events.length + patches.length === 0;
+  if (isEmpty && requeueAfter === undefined) return undefined;
+  return {
+    conditions,
+    events,
+    patches,
+    ...(requeueAfter === undefined ? {} : { requeueAfter }),
+  };
+}
+
+/** When resources run by themselves; undefined: never. */
+export function resolveSchedule(spec: JsonObject): ScheduleDefinition | undefined {
+  const { every, cron, timeZone } = mapAt(spec, '/schedule');
+  const everyMs = typeof every === 'string' ? parseDurationMs(every) : undefined;
+  if (everyMs === undefined && typeof cron !== 'string') return undefined;
+  const zone = typeof timeZone === 'string' ? timeZone : 'UTC';
+  return {
+    ...(everyMs === undefined ? {} : { everyMs }),
+    ...(typeof cron === 'string' ? { cron: { expression: cron, timeZone: zone } } : {}),
+  };
+}
+
+/** The namespaces that are served; undefined: all. */
+export function resolveServedNamespaces(controller: JsonObject): ServedNamespaces | undefined {
+  const { include, exclude } = mapAt(controller, '/namespaces');
+  if (include === undefined && exclude === undefined) return undefined;
+  return {
+    ...(Array.isArray(include) ? { include: include.map(String) } : {}),
+    exclude: Array.isArray(exclude) ? exclude.map(String) : [],
+  };
+}
+
+function listOf(spec: JsonObject, field: string): readonly JsonObject[] {
+  return itemsAt(spec, `/${field}`).map(({ value }) => (isJsonObject(value) ? value : {}));
+}
+
+function resolveCondition({ type, status, reason, message }: JsonObject): ConditionDefinition {
+  return { type: textOf(type), status, ...optional({ reason, message }) };
+}
+
+function resolveEvent({ when, type, reason, message }: JsonObject): EventDefinition {
+  return {
+    when: when ?? true,
+    type: type === 'Warning' ? 'Warning' : 'Normal',
+    reason: reason ?? '',
+    ...optional({ message }),
+  };
+}
+
+function resolvePatch(written: JsonObject): PatchDefinition {
+  const target = resolveTarget(mapAt(written, '/target'));
+  return {
+    id: textOf(written.id),
+    ...optional({ when: written.when }),
+    ...(target === undefined ? {} : { target }),
+    patch: mapAt(written, '/patch'),
+    create: written.create === true,
+    crossNamespace: resolveCrossNamespace(written.crossNamespace),
+  };
+}
+
+function resolveTarget(target: JsonObject): PatchTarget | undefined {
+  if (Object.keys(target).length === 0) return undefined;
+  const { apiVersion, kind, name, namespace } = target;
+  return {
+    gvk: gvkOf(textOf(apiVersion), textOf(kind)),
+    name: name ?? '',
+    ...optional({ namespace }),
+  };
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function optional<Fields extends Readonly<Record<string, Json | undefined>>>(
+  fields: Fields,
+): { readonly [Field in keyof Fields]?: Json } {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as never;
+}
