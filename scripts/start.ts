@@ -1,4 +1,4 @@
-// `npm start`: the shipped operators and their samples on a control plane of their own, and what comes of it.
+// `npm run start:cluster`: the shipped operators and their samples on a control plane of their own, and what comes of it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';

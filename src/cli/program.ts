@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { logLevels } from '../telemetry/index.ts';
+import { addDevCommands } from './commands/index.ts';
 import type { Output } from './output.ts';
 import type { RunOptions } from './run.ts';
 import { version } from './version.ts';
@@ -53,5 +54,6 @@ export function createProgram({ output, signal, exit }: ProgramContext): Command
       const { validate } = await import('./validate.ts');
       exit(await validate(paths, output));
     });
+  addDevCommands(program, { output, signal, exit });
   return program;
 }

@@ -1,0 +1,153 @@
+import { readFile, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import {
+  createTextLogger,
+  DevSession,
+  kubeconfigText,
+  type SandboxWorld,
+  Screen,
+  startSandboxWorld,
+  type Terminal,
+  type ToldTree,
+  type TreeNode,
+  treeChanges,
+  treeLines,
+  writeFileAtomically,
+} from '../../dev/index.ts';
+import { createKubeCluster, loadKubeConfig } from '../../kube/index.ts';
+import { createMetricRegistry, type Logger, type LogLevel } from '../../telemetry/index.ts';
+import { createSystemClock } from '../../util/clock.ts';
+import { createSystemRandom } from '../../util/random.ts';
+import { exitCode } from '../exit-code.ts';
+import { loadClusterConfig } from '../kubeconfig-flags.ts';
+import { loadTexts } from '../load-texts.ts';
+import { version } from '../version.ts';
+
+export interface DevOptions {
+  /** A real cluster in place of the sandbox. */
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly writeKubeconfig: string;
+  readonly port: number;
+  /** Undefined = in a sandbox that is new. */
+  readonly samples?: boolean;
+  readonly logLevel: LogLevel;
+}
+
+/**
+ * `homeostat dev [DIR]`: runs the definitions of a folder in a sandbox (or a real cluster), applies its samples, shows what comes of it, and
+ * reloads what is saved, until the signal aborts.
+ * @returns the exit code
+ * @throws CliError when it cannot start.
+ */
+export async function dev(
+  folder: string,
+  options: DevOptions,
+  signal: AbortSignal,
+): Promise<number> {
+  const screen = new Screen(processTerminal());
+  const print = (text: string) => screen.print(text);
+  const logger = createTextLogger({ level: options.logLevel, print });
+  // Before anything starts: a folder that cannot be read is told at once.
+  await loadTexts([folder]);
+  const usesCluster = options.kubeconfig !== undefined || options.context !== undefined;
+  const world = usesCluster ? undefined : await startWorld(options, logger);
+  if (world !== undefined) print(welcome(world, options));
+  try {
+    await serve({ folder, options, world, screen, logger }, signal);
+  } finally {
+    await world?.stop();
+    if (world !== undefined) await removeKubeconfig(world, options);
+  }
+  return exitCode.ok;
+}
+
+async function startWorld(options: DevOptions, logger: Logger): Promise<SandboxWorld> {
+  const world = await startSandboxWorld({
+    clock: createSystemClock(),
+    random: createSystemRandom(),
+    port: options.port,
+    onFailure: (err) => logger.error({ err }, 'The sandbox failed'),
+  });
+  await writeFileAtomically(options.writeKubeconfig, kubeconfigText(world.url));
+  return world;
+}
+
+/** Whoever has started another one meanwhile keeps its file. */
+async function removeKubeconfig({ url }: SandboxWorld, { writeKubeconfig }: DevOptions) {
+  const text = await readFile(writeKubeconfig, 'utf8').catch(() => '');
+  if (text === kubeconfigText(url)) await rm(writeKubeconfig, { force: true });
+}
+
+function welcome({ url }: SandboxWorld, { writeKubeconfig }: DevOptions): string {
+  return [
+    `Homeostat ${version} with a Kubernetes API of its own: controllers are simulated, nothing runs in its Pods`,
+    '',
+    `  export KUBECONFIG=${resolve(writeKubeconfig)}`,
+    `  ${url}/apis`,
+    '',
+  ].join('\n');
+}
+
+interface Serving {
+  readonly folder: string;
+  readonly options: DevOptions;
+  readonly world: SandboxWorld | undefined;
+  readonly screen: Screen;
+  readonly logger: Logger;
+}
+
+async function serve({ folder, options, world, screen, logger }: Serving, signal: AbortSignal) {
+  const clock = createSystemClock();
+  const random = createSystemRandom();
+  const config =
+    world === undefined
+      ? await loadClusterConfig(options)
+      : await loadKubeConfig({ kubeconfig: options.writeKubeconfig });
+  const metrics = createMetricRegistry();
+  const cluster = createKubeCluster({ config, clock, random, logger, metrics });
+  const isFile = /\.(?:ya?ml|json)$/.test(folder);
+  const session = new DevSession({
+    cluster,
+    clock,
+    random,
+    logger,
+    load: () => loadTexts([folder]),
+    folder: isFile ? dirname(folder) : folder,
+    samplesFolder: join(isFile ? dirname(folder) : folder, 'samples'),
+    appliesSamples: options.samples ?? world !== undefined,
+    hasColor: process.stdout.isTTY === true && !process.env.NO_COLOR,
+    print: (text) => screen.print(text),
+    onTree: showTree(screen),
+  });
+  try {
+    await session.run(signal);
+  } finally {
+    await cluster.close();
+  }
+}
+
+/** The tree as it is, where it can be drawn again in place; what has changed in it, everywhere else. */
+function showTree(screen: Screen): (tree: readonly TreeNode[]) => void {
+  if (process.stdout.isTTY === true)
+    return (tree) => screen.show(tree.length === 0 ? [] : ['', ...treeLines(tree)]);
+  let told: ToldTree = new Map();
+  return (tree) => {
+    const changes = treeChanges(told, tree);
+    told = changes.told;
+    for (const line of changes.lines) screen.print(line);
+  };
+}
+
+function processTerminal(): Terminal {
+  const { stdout } = process;
+  return {
+    write: (text) => void stdout.write(text),
+    get columns() {
+      return stdout.columns ?? 80;
+    },
+    get rows() {
+      return stdout.rows ?? 24;
+    },
+  };
+}

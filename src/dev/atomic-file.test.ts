@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { writeFileAtomically } from './atomic-file.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'homeostat-'));
+
+describe('dev/atomic-file', () => {
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('makes the folders, and a file for its owner only', async () => {
+    const path = join(folder, 'a', 'b', 'file');
+    await writeFileAtomically(path, 'text');
+    assert.equal(readFileSync(path, 'utf8'), 'text');
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+  });
+
+  test('a write replaces the file as a whole and leaves nothing beside it', async () => {
+    const path = join(folder, 'file');
+    writeFileSync(path, 'something longer');
+    await writeFileAtomically(path, 'new');
+    assert.equal(readFileSync(path, 'utf8'), 'new');
+    assert.deepEqual(readdirSync(folder).sort(), ['a', 'file']);
+  });
+
+  test('a write that fails leaves nothing', async () => {
+    const path = join(folder, 'a');
+    await assert.rejects(writeFileAtomically(path, 'text'));
+    assert.deepEqual(readdirSync(folder).sort(), ['a', 'file']);
+  });
+});

@@ -1,0 +1,11 @@
+export { writeFileAtomically } from './atomic-file.ts';
+export { DevSession, type DevSessionOptions } from './dev-session.ts';
+export { kubeconfigText } from './kubeconfig-text.ts';
+export { readObjects } from './samples.ts';
+export { type SandboxWorld, type SandboxWorldOptions, startSandboxWorld } from './sandbox-world.ts';
+export { Screen, type Terminal } from './screen.ts';
+export { createTextLogger, type TextLoggerOptions } from './text-logger.ts';
+export { objectState } from './tree/object-state.ts';
+export { buildTree, type TreeNode } from './tree/object-tree.ts';
+export { type ToldTree, treeChanges } from './tree/tree-changes.ts';
+export { treeLines } from './tree/tree-lines.ts';

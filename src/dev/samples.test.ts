@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { loadSamples, readObjects } from './samples.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'homeostat-'));
+const yaml = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`;
+
+describe('dev/samples', () => {
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('reads files in order, several documents in each; a bad one is told and the others count', async () => {
+    writeFileSync(join(folder, 'b.yaml'), `${yaml('b1')}---\n${yaml('b2')}---\n`);
+    writeFileSync(join(folder, 'a.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List' }));
+    writeFileSync(join(folder, 'c.yml'), 'kind: [');
+    writeFileSync(join(folder, '.hidden.yaml'), yaml('hidden'));
+    writeFileSync(join(folder, 'notes.txt'), 'text');
+    const mistakes: string[] = [];
+    const samples = await loadSamples(folder, (message) => mistakes.push(message));
+    assert.deepEqual(
+      samples.map(({ name, objects }) => [name, objects.map(({ metadata }) => metadata.name)]),
+      [['b.yaml', ['b1', 'b2']]],
+    );
+    assert.equal(mistakes.length, 2);
+    assert.match(mistakes[0] ?? '', /a\.json: Expected objects with "apiVersion"/);
+    assert.match(mistakes[1] ?? '', /c\.yml: Cannot read YAML at line 1/);
+  });
+
+  test('there need not be a folder', async () => {
+    assert.deepEqual(await loadSamples(join(folder, 'missing'), assert.fail), []);
+  });
+
+  test('a List is its items', () => {
+    const item = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' } };
+    const list = { apiVersion: 'v1', kind: 'List', items: [item, item] };
+    assert.deepEqual(readObjects(JSON.stringify(list)), [item, item]);
+  });
+});

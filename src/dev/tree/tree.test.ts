@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { gvkKey, gvkOf } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { withDescendants } from './descendants.ts';
+import { objectState } from './object-state.ts';
+import { buildTree } from './object-tree.ts';
+import { treeChanges } from './tree-changes.ts';
+import { treeLines } from './tree-lines.ts';
+
+interface Extras {
+  readonly owner?: string;
+  readonly label?: string;
+  readonly namespace?: string;
+  readonly [field: string]: unknown;
+}
+
+/** An object whose uid is its kind and name. */
+function object(kind: string, name: string, extras: Extras = {}): KubeObject {
+  const { owner, label, namespace = 'ns', ...rest } = extras;
+  const ownerReferences =
+    owner === undefined
+      ? []
+      : [{ apiVersion: 'v1', kind: 'Any', name: 'any', uid: owner, controller: true }];
+  const labels = label === undefined ? {} : { 'homeostat.dev/owner-uid': label };
+  const metadata = { name, namespace, uid: `${kind} ${name}`, ownerReferences, labels };
+  return { apiVersion: 'v1', kind, metadata, ...rest };
+}
+
+const ready = (readyReplicas: number) => ({ spec: { replicas: 2 }, status: { readyReplicas } });
+const set = object('PodSet', 'web');
+const deployment = object('Deployment', 'web', { owner: 'PodSet web', ...ready(1) });
+const pods = ['b', 'a'].map((name) =>
+  object('Pod', name, { owner: 'Deployment web', status: { phase: 'Running' } }),
+);
+
+describe('dev/tree', () => {
+  test('shows each object below its controller, sorted, its state in a column', () => {
+    const stranger = object('Pod', 'c', { owner: 'somebody else' });
+    const config = object('ConfigMap', 'web', { label: 'PodSet web', namespace: 'other' });
+    const tree = buildTree([set], [set, ...pods, deployment, stranger, config]);
+    assert.deepEqual(treeLines(tree), [
+      'PodSet ns/web',
+      '├─ ConfigMap web',
+      '└─ Deployment web  1/2 ready',
+      '   ├─ Pod a        Running',
+      '   └─ Pod b        Running',
+    ]);
+  });
+
+  test('a root that belongs to another object is shown below it only', () => {
+    const inner = object('PodSet', 'inner', { owner: 'PodSet web' });
+    assert.deepEqual(treeLines(buildTree([inner, set], [inner, set])), [
+      'PodSet ns/web',
+      '└─ PodSet inner',
+    ]);
+  });
+
+  test('ends though objects belong to each other', () => {
+    const a = object('A', 'a', { owner: 'B b' });
+    const b = object('B', 'b', { owner: 'A a' });
+    const root = object('A', 'a');
+    assert.deepEqual(treeLines(buildTree([root], [a, b])), ['A ns/a', '└─ B b']);
+  });
+
+  test('tells what came, changed and went, and nothing twice', () => {
+    const first = treeChanges(new Map(), buildTree([set], [deployment]));
+    assert.deepEqual(first.lines, [
+      '+ PodSet ns/web',
+      '+ PodSet ns/web > Deployment web: 1/2 ready',
+    ]);
+    const better = { ...deployment, ...ready(2) };
+    const second = treeChanges(first.told, buildTree([set], [better]));
+    assert.deepEqual(second.lines, ['~ PodSet ns/web > Deployment web: 2/2 ready']);
+    const third = treeChanges(second.told, buildTree([set], []));
+    assert.deepEqual(third.lines, ['- PodSet ns/web > Deployment web']);
+    assert.deepEqual(treeChanges(third.told, buildTree([set], [])).lines, []);
+  });
+
+  test('follows what Kubernetes makes of the kinds of children, each kind once', () => {
+    const kinds = [gvkOf('apps/v1', 'Deployment'), gvkOf('batch/v1', 'Job'), gvkOf('v1', 'Secret')];
+    assert.deepEqual(withDescendants(kinds).map(gvkKey).sort(), [
+      'apps/v1/Deployment',
+      'apps/v1/ReplicaSet',
+      'batch/v1/Job',
+      'v1/Pod',
+      'v1/Secret',
+    ]);
+  });
+});
+
+const condition = (type: string, status: string, reason?: string) => ({
+  status: { conditions: [{ type, status, ...(reason === undefined ? {} : { reason }) }] },
+});
+
+describe('dev/tree/object-state', () => {
+  for (const [kind, fields, state] of [
+    ['ConfigMap', {}, ''],
+    ['Deployment', { spec: { replicas: 3 }, status: {} }, '0/3 ready'],
+    ['StatefulSet', { status: { readyReplicas: 1 } }, '1/1 ready'],
+    ['DaemonSet', { status: { numberReady: 1, desiredNumberScheduled: 2 } }, '1/2 ready'],
+    ['Pod', { status: { phase: 'Pending' } }, 'Pending'],
+    [
+      'Pod',
+      { status: { phase: 'Running', ...condition('Ready', 'False').status } },
+      'Running, not ready',
+    ],
+    ['Job', { status: { active: 1 } }, '1 active'],
+    ['Job', condition('Complete', 'True'), 'Complete'],
+    ['Job', condition('Failed', 'True'), 'Failed'],
+    ['PodSet', condition('Ready', 'True', 'AllReady'), 'Ready'],
+    ['PodSet', condition('Ready', 'False', 'Progressing'), 'not Ready: Progressing'],
+    ['Gateway', condition('Available', 'False'), 'not Available'],
+    ['Namespace', { status: { phase: 'Active' } }, 'Active'],
+    ['Odd', { status: 'text', spec: [] }, ''],
+  ] as const) {
+    test(`a ${kind} with ${JSON.stringify(fields)} is ${JSON.stringify(state)}`, () => {
+      assert.equal(objectState(object(kind, 'x', fields)), state);
+    });
+  }
+
+  test('what is being deleted says so before anything else', () => {
+    const going = object('Pod', 'x', { status: { phase: 'Running' } });
+    const metadata = { ...going.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
+    assert.equal(objectState({ ...going, metadata }), 'being deleted');
+  });
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+import { shippedText } from '../support/definitions.ts';
+import { DevProcess, type DevProcessOptions } from '../support/dev-process.ts';
+
+const running = new Set<DevProcess>();
+
+function start(options: DevProcessOptions): DevProcess {
+  const dev = new DevProcess(options);
+  running.add(dev);
+  return dev;
+}
+
+const podset = {
+  'podset.yaml': shippedText('podset.yaml'),
+  'samples/podset.yaml': shippedText('samples/podset.yaml'),
+};
+
+describe('integration/dev', () => {
+  after(() => Promise.all([...running].map((dev) => dev.stop())));
+
+  test('a sample becomes Pods and a status, a save of it is applied, and all ends cleanly', async () => {
+    const dev = start({ files: podset });
+    await dev.untilSaid(/Operator "podset" is running/);
+    await dev.untilSaid(/^Created PodSet "example"$/m);
+    await dev.untilSaid(/^\+ PodSet default\/example > Deployment example/m);
+    await dev.untilSaid(/^~ PodSet default\/example: Ready$/m);
+    await dev.untilSaid(/Deployment example: 3\/3 ready/);
+    const url = /^ {2}(http:\/\/127\.0\.0\.1:\d+\/\w{32})\/apis$/m.exec(dev.output)?.[1] ?? '';
+    const answer = await fetch(`${url}/api/v1/namespaces/default/pods`);
+    const { items } = (await answer.json()) as { items: { status: { phase: string } }[] };
+    assert.deepEqual(
+      items.map(({ status }) => status.phase),
+      ['Running', 'Running', 'Running'],
+    );
+    assert.ok(readFileSync(dev.kubeconfig, 'utf8').includes(url));
+    dev.save('samples/podset.yaml', shippedText('samples/podset.yaml').replace('3', '2'));
+    await dev.untilSaid(/Applied PodSet "example"/);
+    await dev.untilSaid(/Deployment example: 2\/2 ready/);
+    const { kubeconfig } = dev;
+    assert.equal(await dev.stop(), 0);
+    assert.equal(existsSync(kubeconfig), false);
+  });
+
+  test('a definition that is saved is reloaded, one with mistakes is not, and the old one goes on', async () => {
+    const dev = start({ files: podset });
+    const text = podset['podset.yaml'];
+    await dev.untilSaid(/Deployment example: 3\/3 ready/);
+    dev.save('podset.yaml', text.replace('spec.size', 'spec.size * 2'));
+    await dev.untilSaid(/Operator "podset" has changed: children\.deployment\.template\.spec/);
+    await dev.untilSaid(/Deployment example: 6\/6 ready/);
+    dev.save('podset.yaml', text.replace('spec.size', 'spec.sise'));
+    await dev.untilSaid(/Did you mean "size"/);
+    await dev.untilSaid(/Operator "podset" goes on as it was/);
+    dev.save('samples/podset.yaml', shippedText('samples/podset.yaml').replace('3', '1'));
+    await dev.untilSaid(/Deployment example: 2\/2 ready/);
+    dev.save('foobar.yaml', shippedText('foobar.yaml'));
+    await dev.untilSaid(/Operator "foobar" is new/);
+    await dev.untilSaid(/Operator "foobar" is running/);
+    dev.remove('foobar.yaml');
+    await dev.untilSaid(/Operator "foobar" is gone/);
+    assert.equal(await dev.stop(), 0);
+  });
+
+  test('a folder without definitions is refused', async () => {
+    const dev = start({ files: { 'notes.txt': '' } });
+    await dev.untilSaid(/There is no definition in "operators"/);
+    assert.equal(await dev.stop(), 2);
+  });
+});
