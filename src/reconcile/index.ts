@@ -16,5 +16,5 @@ export {
   statusManagerOf,
 } from './names.ts';
 export type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
-export { resourceQueryOf } from './wake/resource-watch.ts';
+export { type Membership, membershipOf } from './wake/membership.ts';
 export { settled } from './wake/settled.ts';

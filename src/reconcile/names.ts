@@ -11,6 +11,13 @@ export const childLabel = 'homeostat.dev/child';
 export const ownerUidLabel = 'homeostat.dev/owner-uid';
 /** The path hash of the intent that was applied last. */
 export const appliedAnnotation = 'homeostat.dev/applied';
+/** On the children of a definition with selectors (`for`): under which of them they were made. */
+export const selectedByAnnotation = 'homeostat.dev/selected-by';
+
+/** The finalizer of a definition, on resources whose children nobody else would remove. */
+export function finalizerOf(definition: string): string {
+  return `homeostat.dev/${definition}`;
+}
 
 /** The field manager of all applies of a definition to main resources. */
 export function fieldManagerOf(definition: string): string {

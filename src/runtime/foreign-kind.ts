@@ -1,6 +1,6 @@
 import type { ForeignKind, ServedKind } from '../definition/index.ts';
 import type { Informer, InformerState } from '../kube/roles.ts';
-import { resourceQueryOf } from '../reconcile/index.ts';
+import { membershipOf } from '../reconcile/index.ts';
 import { apiVersionOf } from '../util/gvk.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 
@@ -21,7 +21,7 @@ export async function whenServed(
 ): Promise<void> {
   if ((await cluster.lookUp(kind.gvk, signal)) !== undefined) return;
   onMissing();
-  const informer = cluster.acquire(resourceQueryOf(kind));
+  const informer = cluster.acquire(membershipOf(kind, { isFinalizing: false }).query);
   try {
     // Served and forbidden is served: whoever works then says what is missing.
     await stateOf(informer, signal, (state) => state.kind !== 'waiting' && !isMissing(state));
@@ -36,7 +36,7 @@ export async function whenKindLost(
   cluster: RuntimeCluster,
   signal: AbortSignal,
 ): Promise<string> {
-  const informer = cluster.acquire(resourceQueryOf(kind));
+  const informer = cluster.acquire(membershipOf(kind, { isFinalizing: false }).query);
   try {
     await stateOf(informer, signal, isMissing);
     return missingKindText(kind);

@@ -20,6 +20,26 @@ export function selects(selector: LabelSelector, labels: Labels = {}): boolean {
   );
 }
 
+/** A selector in the API's syntax: `a=b,c in (d,e),!f`. */
+export function selectorText({ matchLabels, matchExpressions }: LabelSelector): string {
+  const pairs = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
+  return [...pairs, ...matchExpressions.map(requirementText)].join(',');
+}
+
+/** A requirement in the API's syntax. */
+export function requirementText({ key, operator, values }: LabelRequirement): string {
+  switch (operator) {
+    case 'In':
+      return `${key} in (${values.join(',')})`;
+    case 'NotIn':
+      return `${key} notin (${values.join(',')})`;
+    case 'Exists':
+      return key;
+    case 'DoesNotExist':
+      return `!${key}`;
+  }
+}
+
 /** Do these labels meet every requirement? As on the server, `NotIn` holds for an absent label. */
 export function meetsAll(requirements: readonly LabelRequirement[], labels: Labels = {}): boolean {
   return requirements.every((requirement) => meets(requirement, labels));

@@ -1,4 +1,4 @@
-import type { LabelRequirement } from '../../util/label-selector.ts';
+import { type LabelRequirement, requirementText } from '../../util/label-selector.ts';
 import { isLabelKey, isLabelValue } from '../../util/label-syntax.ts';
 import type { DefinitionParts, ReadParts } from '../definition-parts.ts';
 import type { CompiledTemplate, TemplateNode } from '../template/template.ts';
@@ -31,19 +31,6 @@ export function watchSelectorOf({ labels, requirements }: SelectorShape): string
     ...requirements.map(requirementText),
   ];
   return parts.length === 0 ? undefined : parts.join(',');
-}
-
-function requirementText({ key, operator, values }: LabelRequirement): string {
-  switch (operator) {
-    case 'In':
-      return `${key} in (${values.join(',')})`;
-    case 'NotIn':
-      return `${key} notin (${values.join(',')})`;
-    case 'Exists':
-      return key;
-    case 'DoesNotExist':
-      return `!${key}`;
-  }
 }
 
 interface NodeOwner {

@@ -17,8 +17,12 @@ import { checkForKind } from './for-kind.ts';
 import { checkIds } from './ids.ts';
 import { checkLaterFields } from './later-fields.ts';
 import { checkMetadataName } from './metadata-name.ts';
+import { checkPatches } from './patches.ts';
 import { checkReads } from './reads.ts';
+import { checkReported } from './reported-conditions.ts';
 import type { Rule } from './rule.ts';
+import { checkSchedule } from './schedule.ts';
+import { checkServedNamespaces } from './served-namespaces.ts';
 import { checkStatusFields } from './status-fields.ts';
 import { checkTemplates } from './templates.ts';
 import { checkVarNames } from './var-names.ts';
@@ -46,6 +50,10 @@ export const allRules: readonly Rule[] = [
   checkConditions,
   checkReads,
   checkStatusFields,
+  checkReported,
+  checkPatches,
+  checkSchedule,
+  checkServedNamespaces,
   checkController,
   checkLaterFields,
 ];

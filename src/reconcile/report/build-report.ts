@@ -7,6 +7,7 @@ import { type ChildEntry, describeChildren } from './child-entries.ts';
 import { standardConditions } from './conditions.ts';
 import { lastMapped, type MappedStatus, mapStatus } from './map-status.ts';
 import { startReporting } from './start-reporting.ts';
+import { isForeign } from './status-fields.ts';
 import { readProblems, type SummaryReason, summarise } from './summary.ts';
 
 /** `status.children` names so many; `status.childCounts` counts all. */
@@ -47,14 +48,16 @@ function reportOf(pass: Pass, { entries, mapped }: Pick<Report, 'entries' | 'map
     mapped,
     problems: [...problems, ...entries.flatMap(({ problem }) => problem ?? [])],
     reason: summary.reason,
-    status: {
-      ...mapped.fields,
-      observedGeneration: resource.metadata.generation ?? 0,
-      definitionRevision: context.plan.revision,
-      conditions: standardConditions({ resource, summary, now: phaseInput.now }),
-      children: listChildren(listed),
-      childCounts: countChildren(listed),
-    },
+    status: isForeign(context.plan)
+      ? mapped.fields
+      : {
+          ...mapped.fields,
+          observedGeneration: resource.metadata.generation ?? 0,
+          definitionRevision: context.plan.revision,
+          conditions: standardConditions({ resource, summary, now: phaseInput.now }),
+          children: listChildren(listed),
+          childCounts: countChildren(listed),
+        },
   };
 }
 

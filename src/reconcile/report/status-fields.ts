@@ -1,7 +1,18 @@
 import type { OperatorPlan } from '../../compile/index.ts';
 
-/** Conditions that are ours; those of others in the same list are left alone. */
-export const ownConditionTypes: ReadonlySet<unknown> = new Set(['Ready', 'Reconciling', 'Stalled']);
+const standardConditionTypes: ReadonlySet<unknown> = new Set(['Ready', 'Reconciling', 'Stalled']);
+
+/** Conditions that are ours; those of others in the same list are left alone. On a kind of `for` none is written unless mapped. */
+export function conditionTypesOf(plan: OperatorPlan): ReadonlySet<unknown> {
+  return isForeign(plan) ? noTypes : standardConditionTypes;
+}
+
+const noTypes: ReadonlySet<unknown> = new Set();
+
+/** Is the kind somebody else's, so that nothing but what is mapped is written into its status? */
+export function isForeign({ definition }: OperatorPlan): boolean {
+  return definition.kind.source === 'for';
+}
 
 /** Status fields that every pass reports besides the conditions. */
 export const standardStatusKeys = [
@@ -13,5 +24,6 @@ export const standardStatusKeys = [
 
 /** All status fields that we write, except `conditions`, which are compared by type. */
 export function statusKeysOf(plan: OperatorPlan): readonly string[] {
-  return [...standardStatusKeys, ...Object.keys(plan.definition.status)];
+  const mapped = Object.keys(plan.definition.status);
+  return isForeign(plan) ? mapped : [...standardStatusKeys, ...mapped];
 }

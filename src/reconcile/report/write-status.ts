@@ -7,7 +7,7 @@ import { sha256Hex } from '../../util/sha256.ts';
 import { statusManagerOf } from '../names.ts';
 import type { Pass } from '../pass/pass.ts';
 import { conditionsOf } from './conditions.ts';
-import { ownConditionTypes, statusKeysOf } from './status-fields.ts';
+import { conditionTypesOf, statusKeysOf } from './status-fields.ts';
 
 type Status = Readonly<Record<string, unknown>>;
 
@@ -66,10 +66,11 @@ function isNews(pass: Pass, status: Status): boolean {
 /** The fields that we write and that a live status has otherwise: name, ours, theirs. */
 function differingFields({ context }: Pass, want: Status, live: KubeObject): readonly unknown[] {
   const have: Status = isJsonObject(live.status) ? live.status : {};
+  const types = conditionTypesOf(context.plan);
   const differing = statusKeysOf(context.plan)
     .filter((key) => !isSame(want[key], have[key]))
     .map((key): unknown => [key, want[key] ?? null, have[key] ?? null]);
-  const conditions = conditionsOf(live).filter(({ type }) => ownConditionTypes.has(type));
+  const conditions = conditionsOf(live).filter(({ type }) => types.has(type));
   if (!sameConditions(want.conditions, conditions)) {
     differing.push(['conditions', want.conditions ?? null, conditions]);
   }

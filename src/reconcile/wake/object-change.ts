@@ -42,7 +42,8 @@ export function metadataChanged(before: KubeObject, after: KubeObject): boolean 
   return meaningful.some((field) => !deepEqual(before.metadata[field], after.metadata[field]));
 }
 
-function contentChanged(before: KubeObject, after: KubeObject): boolean {
+/** Did anything but metadata and status change? */
+export function contentChanged(before: KubeObject, after: KubeObject): boolean {
   const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
   fields.delete('metadata');
   fields.delete('status');
