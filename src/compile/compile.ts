@@ -10,12 +10,14 @@ import type { KubeObject } from '../util/kube-object.ts';
 import { readinessOf } from '../util/readiness/readiness-of.ts';
 import { createPlans } from './analysis/child-plans.ts';
 import { isFinalizing } from './analysis/detached.ts';
+import { observersFirst } from './analysis/observers-first.ts';
 import { orderChildren } from './analysis/order.ts';
 import { createReportingPlan } from './analysis/reporting-plan.ts';
 import { createUsesFinder } from './analysis/uses.ts';
 import { checkForEach } from './checks/check-for-each.ts';
 import { checkNames } from './checks/check-names.ts';
 import { checkPaths } from './checks/check-paths.ts';
+import { checkReportSources } from './checks/check-report-sources.ts';
 import { checkScope } from './checks/check-scope.ts';
 import { checkSelectors } from './checks/check-selectors.ts';
 import { checkSources, warnAboutWhen } from './checks/check-sources.ts';
@@ -62,6 +64,7 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   checkNames(parts, diagnostics);
   checkPaths({ parts, resource: types.resource, diagnostics });
   checkSources({ parts, uses, diagnostics });
+  checkReportSources({ parts, uses, diagnostics });
   checkStatus(definition, types.statusFields, diagnostics);
   checkForEach({ parts, uses, diagnostics });
   checkSelectors(parts, diagnostics);
@@ -134,6 +137,6 @@ function tiersOf(
 ): OperatorPlan['tiers'] {
   const ofStage = tiers.map((ids) => children.filter(({ id }) => ids.includes(id)));
   return Object.freeze(
-    ofStage.filter(({ length }) => length > 0).map((tier) => Object.freeze(tier)),
+    observersFirst(ofStage.filter(({ length }) => length > 0)).map((tier) => Object.freeze(tier)),
   );
 }

@@ -4,6 +4,7 @@ import type { DefinitionParts } from '../definition-parts.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { positionInLeaf } from '../template/slot-position.ts';
 import { referencesOf, type SlotReference } from '../template/template.ts';
+import { isOfReport } from './report-uses.ts';
 import { type TemplateUse, templateUses } from './template-use.ts';
 
 type Named = 'children' | 'observed' | 'reads' | 'vars';
@@ -47,7 +48,7 @@ function problemOf(each: SlotReference, context: Context): Problem | undefined {
     case 'child':
       return seesOwnChild(context.use) ? undefined : misplacedChild(each);
     case 'previous':
-      return notYet(each, '$previous', 'It is there in "conditions", "events" and "patches"');
+      return seesPrevious(context.use) ? undefined : misplacedPrevious(each, context.use);
     default:
       return undefined;
   }
@@ -104,7 +105,16 @@ function misplacedChild({ reference }: SlotReference): Problem {
   };
 }
 
-function notYet({ reference }: SlotReference, name: string, hint: string | undefined): Problem {
-  const message = `"${name}" is not supported yet`;
-  return { code: 'not-supported-yet', message, hint, offset: reference.offset };
+function misplacedPrevious({ reference }: SlotReference, { role }: TemplateUse): Problem {
+  return {
+    code: 'unknown-name',
+    message: '"$previous" is there only inside of "conditions", "events" and "patches"',
+    hint:
+      role === 'var' ? 'A var is the same in every phase: write the expression there' : undefined,
+    offset: reference.offset,
+  };
+}
+
+function seesPrevious({ role }: TemplateUse): boolean {
+  return isOfReport(role) && role !== 'requeueAfter';
 }

@@ -28,6 +28,8 @@ export function checkPaths({ parts, resource, diagnostics }: PathsOptions): void
     switch (root) {
       case 'resource':
         return walkType(reference, { type: resource, from: 0, more: besideResource });
+      case 'previous':
+        return walkType(reference, { type: resource, from: 0 });
       case 'children':
       case 'observed':
         return walkType(reference, { type: children.get(id), from: 1 });
@@ -178,6 +180,11 @@ function problemAt(
 
 /** The path as written, up to a step. */
 function nameBefore({ root, path }: Reference, end: number): string {
-  const prefix = { resource: [], child: ['$child'], definition: ['$definition'] }[root as string];
+  const prefix = {
+    resource: [],
+    child: ['$child'],
+    previous: ['$previous'],
+    definition: ['$definition'],
+  }[root as string];
   return [...(prefix ?? [root]), ...path.slice(0, end)].join('.');
 }

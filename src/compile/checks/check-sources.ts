@@ -5,6 +5,7 @@ import type { Reference } from '../language/index.ts';
 import { nameTemplate } from '../phase/name-template.ts';
 import { positionInLeaf } from '../template/slot-position.ts';
 import type { CompiledTemplate } from '../template/template.ts';
+import { isOfReport } from './report-uses.ts';
 import { templateUses } from './template-use.ts';
 
 export interface SourcesOptions {
@@ -20,7 +21,7 @@ export interface SourcesOptions {
  */
 export function checkSources({ parts, uses, diagnostics }: SourcesOptions): void {
   for (const { role, template, child } of templateUses(parts)) {
-    if (role === 'status' || role === 'var') continue;
+    if (role === 'status' || role === 'var' || isOfReport(role)) continue;
     const inName = role === 'template' ? namingOf(template, uses) : noReferences;
     const isLeftAlone = child?.definition.updateStrategy.type === 'OnDelete';
     for (const each of uses.of(template).references) {

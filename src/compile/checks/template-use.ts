@@ -1,5 +1,6 @@
 import type { ChildParts, DefinitionParts } from '../definition-parts.ts';
 import type { CompiledTemplate } from '../template/template.ts';
+import { type ReportRole, reportUses } from './report-uses.ts';
 
 /** A template and what it is for: that decides which names its expressions see. */
 export interface TemplateUse {
@@ -11,7 +12,8 @@ export interface TemplateUse {
     | 'template'
     | 'ready'
     | 'deleteWhen'
-    | 'status';
+    | 'status'
+    | ReportRole;
   readonly template: CompiledTemplate;
   /** The child that it belongs to. */
   readonly child?: ChildParts;
@@ -35,5 +37,6 @@ export function templateUses(parts: DefinitionParts): readonly TemplateUse[] {
       ),
     ),
     ...[...parts.status.values()].map((template): TemplateUse => ({ role: 'status', template })),
+    ...reportUses(parts.reporting),
   ];
 }

@@ -2,6 +2,7 @@ import type { UsesFinder } from '../analysis/uses.ts';
 import { type DefinitionParts, isSecret, type ReadParts } from '../definition-parts.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { CompiledTemplate } from '../template/template.ts';
+import { reportUses } from './report-uses.ts';
 
 export interface SecretsOptions {
   readonly parts: DefinitionParts;
@@ -37,9 +38,23 @@ interface Target {
 function targetsOf(parts: DefinitionParts): readonly Target[] {
   return [
     ...[...parts.status].map(([name, template]) => ({ where: `"status.${name}"`, template })),
+    ...reportTargets(parts),
     ...parts.children.map(({ definition, template }) => ({
       where: `child "${definition.id}"`,
       template,
+    })),
+  ];
+}
+
+function reportTargets({ reporting }: DefinitionParts): readonly Target[] {
+  const patches = reporting?.patches ?? [];
+  return [
+    ...reportUses(reporting).flatMap(({ role, template }) =>
+      role === 'condition' || role === 'event' ? [{ where: `its ${role}s`, template }] : [],
+    ),
+    ...patches.map(({ definition, patch }) => ({
+      where: `patch "${definition.id}"`,
+      template: patch,
     })),
   ];
 }

@@ -3,8 +3,9 @@ import { pointerTo } from '../../util/json-pointer.ts';
 import { nearestName } from '../../util/nearest-name.ts';
 import { found } from '../describe-value.ts';
 import type { Finding } from '../finding.ts';
-import { fieldOf, mapAt, mapsAt } from '../tree.ts';
+import { fieldOf, mapsAt } from '../tree.ts';
 import { checkKindLiteral } from './kind-literal.ts';
+import { checkOwnNames } from './own-names.ts';
 import type { Rule } from './rule.ts';
 
 /** A child's template says what it is and how it is called, and leaves to us what is ours. */
@@ -31,17 +32,7 @@ function* checkTemplate(template: JsonObject, path: string): Iterable<Finding> {
 
 function* checkMetadata(metadata: JsonObject, path: string): Iterable<Finding> {
   yield* checkName(metadata, path);
-  for (const field of ['labels', 'annotations']) {
-    for (const key of Object.keys(mapAt(metadata, `/${field}`))) {
-      if (!/^(?:[a-z0-9.-]+\.)?homeostat\.dev\//.test(key)) continue;
-      yield {
-        code: 'invalid-value',
-        path: pointerTo(pointerTo(path, field), key),
-        at: 'key',
-        message: `Names under "homeostat.dev/" are written by Homeostat alone, found "${key}"`,
-      };
-    }
-  }
+  yield* checkOwnNames(metadata, path);
 }
 
 function* checkName(metadata: JsonObject, path: string): Iterable<Finding> {
