@@ -130,6 +130,28 @@ describe('controller/controller', () => {
     await ended;
   });
 
+  test('when the server answers again what met its silence runs at once, and what it refused does not', async () => {
+    const { controller, take, runs, clock, stop, ended } = setUp();
+    for (let failures = 0; failures < 8; failures++) {
+      controller.enqueue('silence');
+      (await take()).fail(new KubeError('unavailable', 'no answer', { status: 0 }));
+      controller.enqueue('refusal');
+      (await take()).fail(new KubeError('unavailable', 'overloaded', { status: 503 }));
+    }
+    await settle();
+    controller.retryNow();
+    const unanswered = await take();
+    assert.equal(unanswered.key, 'silence');
+    unanswered.finish();
+    assert.equal(runs.length, 0);
+    await clock.advance(640);
+    const refused = await take();
+    assert.equal(refused.key, 'refusal');
+    refused.finish();
+    stop();
+    await ended;
+  });
+
   test('a terminal error is counted and not retried', async () => {
     const { controller, clock, take, runs, metrics, stop, ended } = setUp();
     controller.enqueue('a');

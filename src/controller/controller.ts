@@ -65,7 +65,7 @@ export class Controller {
     this.#queue.add(key, priority);
   }
 
-  /** Runs at once what waits after a failure: the server answers again, say. */
+  /** Runs at once what waits because nobody answered ({@link HomeostatError.isSilence}): somebody does again. */
   retryNow(): void {
     this.#queue.retryNow();
   }
@@ -163,7 +163,8 @@ export class Controller {
         return;
       case 'retry': {
         const { firstMs, mostMs } = outcome;
-        this.#queue.addRateLimited(key, { baseDelayMs: firstMs, maxDelayMs: mostMs });
+        const delays = { baseDelayMs: firstMs, maxDelayMs: mostMs };
+        this.#queue.addRateLimited(key, { delays });
         return;
       }
       default:
@@ -186,7 +187,8 @@ export class Controller {
     // What the world did the pass has told, in words that hold nothing of a Secret. A bug is told once for a row of failures.
     const level = isBug && this.#queue.failuresOf(key) === 0 ? 'error' : 'debug';
     const fields = isBug ? failureFields(error) : { code: error.code };
-    const afterMs = this.#queue.addRateLimited(key);
+    const isSilence = !isBug && error.isSilence;
+    const afterMs = this.#queue.addRateLimited(key, { isSilence });
     logger[level]({ ...fields, key, afterMs }, 'Reconcile failed, will retry');
   }
 }

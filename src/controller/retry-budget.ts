@@ -70,14 +70,6 @@ export class RetryBudget {
     this.#releaseHeld();
   }
 
-  /** Gives all tokens back: what was is over. */
-  reset(): void {
-    this.#tokens = this.#options.burst;
-    this.#countedAtMs = this.#options.clock.monotonicMs();
-    this.#nextAtMs = this.#countedAtMs;
-    this.#releaseHeld();
-  }
-
   #mayRelease(): boolean {
     const { burst, atOnce = burst } = this.#options;
     if (this.#tokens < 1) return false;

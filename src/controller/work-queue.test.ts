@@ -84,15 +84,41 @@ describe('controller/work-queue', () => {
     assert.equal(queue.addRateLimited('a'), 5);
   });
 
-  test('what waits after a failure can be told to run now, what waits for its time cannot', async () => {
+  test('what waits because nobody answered can be told to run now, what failed otherwise or waits for its time cannot', async () => {
     const { queue, clock } = setUp();
-    for (let failures = 0; failures < 12; failures++) queue.addRateLimited('failed');
+    for (let failures = 0; failures < 12; failures++) {
+      queue.addRateLimited('unanswered', { isSilence: true });
+      queue.addRateLimited('refused');
+    }
     queue.addAfter('later', 10_000);
     queue.retryNow();
-    assert.deepEqual(await drain(queue), ['failed']);
-    assert.equal(queue.failuresOf('failed'), 0);
+    assert.deepEqual(await drain(queue), ['unanswered']);
+    assert.equal(queue.failuresOf('unanswered'), 0);
+    assert.equal(queue.failuresOf('refused'), 12);
+    queue.retryNow();
+    assert.equal(queue.length, 0);
     await clock.advance(10_000);
-    assert.deepEqual(await drain(queue), ['later']);
+    assert.deepEqual(await drain(queue), ['refused', 'later']);
+  });
+
+  test('how long nobody answered does not count for how long a refusal is waited out', () => {
+    const { queue } = setUp();
+    for (let failures = 0; failures < 12; failures++) {
+      queue.addRateLimited('a', { isSilence: true });
+    }
+    assert.equal(queue.addRateLimited('a'), 5);
+    assert.equal(queue.addRateLimited('a'), 10);
+  });
+
+  test('work that is under way when somebody answers again, and still meets silence, waits as after a first failure', async () => {
+    const { queue } = setUp();
+    for (let failures = 0; failures < 12; failures++) {
+      queue.addRateLimited('a', { isSilence: true });
+    }
+    queue.add('a');
+    assert.equal(await queue.next(), 'a');
+    queue.retryNow();
+    assert.equal(queue.addRateLimited('a', { isSilence: true }), 5);
   });
 
   test('live keys go before low ones, and every tenth pick is from below', async () => {
@@ -283,14 +309,28 @@ describe('controller/work-queue', () => {
       await clock.advance(5);
       const atOnce = await workAll(queue, () => {});
       queue.retryNow();
+      assert.equal(queue.length, 0);
+      await clock.advance(5_000);
       const later = await workAll(queue, () => {});
       assert.equal(new Set([...atOnce, ...later]).size, 150);
       assert.equal(clock.pending, 0);
     });
 
-    test('the end of an outage is the end of all waiting', async () => {
+    test('the end of an outage lets nobody through who was refused', async () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
+      await clock.advance(5);
+      await workAll(queue, () => {});
+      queue.addRateLimited('unanswered', { isSilence: true });
+      queue.retryNow();
+      assert.deepEqual(await workAll(queue, () => {}), ['unanswered']);
+      await clock.advance(1_000);
+      assert.equal((await workAll(queue, () => {})).length, 10);
+    });
+
+    test('the end of an outage is the end of all waiting for it', async () => {
+      const { queue, clock } = setUp({ retrySpacingMs: 0 });
+      for (const key of many) queue.addRateLimited(key, { isSilence: true });
       await clock.advance(5);
       await workAll(queue, () => {});
       queue.retryNow();

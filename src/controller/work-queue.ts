@@ -28,6 +28,14 @@ export interface WorkQueueOptions {
 /** The first failures of a key are of the kind that passes: a conflict, a moment without a server. */
 const freshFailures = 5;
 
+/** How a failure is waited out. */
+export interface RetryOptions {
+  /** Others than the queue's own. */
+  readonly delays?: BackoffOptions;
+  /** Nobody answered: it is over when somebody does, see {@link WorkQueue.retryNow}. @default false */
+  readonly isSilence?: boolean;
+}
+
 /** Work on a key that has begun. */
 interface Processing {
   readonly startedAtMs: number;
@@ -51,6 +59,8 @@ export class WorkQueue {
     { readonly readyAtMs: number; readonly cancel: () => void }
   >();
   readonly #failures = new Map<string, number>();
+  /** Keys whose last failure was that nobody answered. */
+  readonly #unanswered = new Set<string>();
   readonly #budget: RetryBudget;
   /** Keys that a token of the budget has made ready. */
   readonly #onBudget = new Set<string>();
@@ -110,8 +120,14 @@ export class WorkQueue {
     this.#retryAfter(key, delayMs, false);
   }
 
-  /** Counts a failure and makes the key ready after its growing delay, which is returned in ms. `delays`: others than the queue's own. */
-  addRateLimited(key: string, delays: BackoffOptions = this.#delays): number {
+  /** Counts a failure and makes the key ready after its growing delay, which is returned in ms. */
+  addRateLimited(
+    key: string,
+    { delays = this.#delays, isSilence = false }: RetryOptions = {},
+  ): number {
+    // For how long nobody answered says nothing about how long somebody will refuse.
+    if (this.#unanswered.delete(key) && !isSilence) this.#failures.delete(key);
+    if (isSilence) this.#unanswered.add(key);
     const failures = this.failuresOf(key);
     this.#failures.set(key, failures + 1);
     const delayMs = backoffMs(failures, delays);
@@ -120,18 +136,23 @@ export class WorkQueue {
     return delayMs;
   }
 
-  /** Makes every key that waits after a failure ready now, its failures forgotten: what made it fail is over. */
+  /**
+   * Somebody answers again: every key that waits because nobody did becomes ready, its failures forgotten. Other failures are not
+   * over by that, and the budget neither: their keys wait as they did.
+   */
   retryNow(): void {
-    for (const key of [...this.#waiting.keys()])
-      if (this.#failures.delete(key)) this.add(key, 'low');
-    // What is being worked on may still fail of what is over: it then waits as after a first failure, not as long as it had come to.
-    for (const key of this.#processing.keys()) this.#failures.delete(key);
-    this.#budget.reset();
+    for (const key of this.#unanswered) {
+      // Also of one that is being worked on: if nobody answers once more, it waits as after a first failure.
+      this.#failures.delete(key);
+      if (this.#waiting.has(key)) this.add(key, 'low');
+    }
+    this.#unanswered.clear();
   }
 
   /** Clears a key's failures. */
   forget(key: string): void {
     this.#failures.delete(key);
+    this.#unanswered.delete(key);
   }
 
   /** The running work on a key goes well: clears its failures and, if it was a retry, lets another one go. */

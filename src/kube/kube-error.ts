@@ -107,7 +107,7 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
   }
 
   /** There is no server, or it lets nobody in: the request itself is not to blame. */
-  get isSilence(): boolean {
+  override get isSilence(): boolean {
     // A 503 is an answer.
     return this.code === 'unauthorized' || (this.status === 0 && silences.has(this.code));
   }

@@ -6,6 +6,11 @@ export class HomeostatError<Code extends string = string> extends Error {
     this.name = new.target.name;
     this.code = code;
   }
+
+  /** Nobody answered: what was tried is not to blame, and it is over as soon as somebody answers again. */
+  get isSilence(): boolean {
+    return false;
+  }
 }
 
 /** A failure that no retry can mend; the controller counts and logs it and does not requeue. */

@@ -26,8 +26,10 @@ export function conclude(pass: Pass, report: Report, status: StatusOutcome): Out
   if (changed !== undefined && isUnstable(state)) restUnstable(pass);
   const problems = [...report.problems, ...statusProblems(pass, status)];
   context.rights.retain(pass.key, rightsMissed(problems));
-  const temporary = problems.find(({ error }) => error !== undefined)?.error;
-  if (temporary !== undefined) throw temporary;
+  const temporary = problems.flatMap(({ error }) => (error === undefined ? [] : [error]));
+  // Silence first: what met it goes on as soon as the server is back, whatever else went wrong.
+  const [toRetry] = [...temporary.filter(({ isSilence }) => isSilence), ...temporary];
+  if (toRetry !== undefined) throw toRetry;
   if (changed !== undefined && isUnstable(state)) {
     return { kind: 'requeue', afterMs: unstableDelayMs(state), reason: 'Unstable' };
   }
