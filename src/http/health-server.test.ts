@@ -15,6 +15,7 @@ function viewOf(...states: DefinitionState[]): RuntimeView {
       kind: 'Thing',
       state,
       instances: 0,
+      leftInPlace: 0,
       queued: 0,
       problems: [],
     })),

@@ -21,6 +21,8 @@ export interface OperatorContext {
   readonly rights: MissingRights;
   /** By key. */
   readonly states: Map<string, ResourceState>;
+  /** UIDs by key of objects that left the watch and are gone from the server too, while something of theirs is still there. */
+  readonly departed: Map<string, ReadonlySet<string>>;
   readonly server: ServerTraits;
   /** Runs a resource again because of what its own pass wrote. */
   readonly follow: (key: string) => void;

@@ -4,6 +4,7 @@ import type { OperatorContext, PassMetrics } from './context.ts';
 import { rightText } from './failure.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
 import { runPass } from './pass/run-pass.ts';
+import { countLeftInPlace, strayKeys } from './pass/strays.ts';
 import type { ResourceState } from './resource-state.ts';
 import { MissingRights } from './wake/missing-rights.ts';
 import type { Waker } from './wake/waker.ts';
@@ -39,6 +40,10 @@ class PlanOperator implements Operator {
     return { ...counts, unknown };
   }
 
+  get leftInPlace(): number {
+    return this.#context === undefined ? 0 : countLeftInPlace(this.#context);
+  }
+
   keys(): Iterable<string> {
     return this.#context?.watches.resources.keys ?? [];
   }
@@ -60,11 +65,13 @@ class PlanOperator implements Operator {
         onGranted: (key, shared) => this.#onGranted(waker, key, shared),
       }),
       states: this.#states,
+      departed: new Map(),
       server: { scopes: new Map() },
       follow: (key) => enqueue(key, 'normal'),
       onDecisions: onDecisions ?? (() => undefined),
     };
     await watches.settled(signal);
+    for (const key of strayKeys(this.#context)) enqueue(key, 'low');
   }
 
   reconcile(key: string, turn: Turn): Promise<Outcome> {

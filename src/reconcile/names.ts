@@ -14,7 +14,33 @@ export const appliedAnnotation = 'homeostat.dev/applied';
 /** On the children of a definition with selectors (`for`): under which of them they were made. */
 export const selectedByAnnotation = 'homeostat.dev/selected-by';
 
-/** The finalizer of a definition, on resources whose children nobody else would remove. */
+/** On a child, `Orphan`: it stays when it is dropped or its resource is deleted, and loses all that says it was ours. */
+export const deletionPolicyAnnotation = 'homeostat.dev/deletion-policy';
+/** On a child with `deleteWhen`: only its definition can say when it may go. */
+export const deleteWhenAnnotation = 'homeostat.dev/delete-when';
+/** On an element of an `ordered` child: its place, for when the definition does not tell any more. */
+export const indexAnnotation = 'homeostat.dev/index';
+/** On a resource, `true`: its deletion does without `onDelete`. */
+export const skipOnDeleteAnnotation = 'homeostat.dev/skip-on-delete';
+/** On a CustomResourceDefinition of ours: the kinds of children its definition has, or has had. */
+export const childKindsAnnotation = 'homeostat.dev/child-kinds';
+
+/** On a resource with our finalizer: the kinds to look in for what is to go with it. */
+export function inventoryAnnotationOf(definition: string): string {
+  return `inventory.homeostat.dev/${definition}`;
+}
+
+/** On a resource whose definition has `onDelete`: its deletion waits for the definition. */
+export function onDeleteAnnotationOf(definition: string): string {
+  return `on-delete.homeostat.dev/${definition}`;
+}
+
+/** The field manager of finalizer and inventory: a resource may be a child of its own definition. */
+export function finalizerManagerOf(definition: string): string {
+  return `homeostat/${definition}.finalizer`;
+}
+
+/** The finalizer of a definition's resources. */
 export function finalizerOf(definition: string): string {
   return `homeostat.dev/${definition}`;
 }

@@ -46,6 +46,8 @@ export interface Operator extends Reconciler {
   keys(): Iterable<string>;
   /** How many resources it knows. */
   readonly instances: number;
+  /** How many objects have children of this definition though they do not match its selectors (`for`), since it was edited so. */
+  readonly leftInPlace: number;
   /** How many of them are ready, are not, and have not run yet. */
   readiness(): Readiness;
 }

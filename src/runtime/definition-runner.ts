@@ -76,6 +76,7 @@ export class DefinitionRunner {
       kind: kind.gvk.kind,
       state: this.#state,
       instances: this.#operator?.instances ?? 0,
+      leftInPlace: this.#operator?.leftInPlace ?? 0,
       queued: this.#controller?.depth ?? 0,
       problems: problemsOf(this.#operator),
     };
@@ -250,7 +251,9 @@ export class DefinitionRunner {
 
   #tellRunning(operator: Operator): void {
     this.#state = { kind: 'running' };
-    const { instances } = operator;
+    const { instances, leftInPlace } = operator;
+    if (leftInPlace > 0)
+      this.#logger.warn({ leftInPlace }, 'Objects that match no more keep their children');
     const problems = problemsOf(operator);
     if (problems.length === 0) this.#logger.info({ instances }, 'Definition running');
     else this.#logger.warn({ instances, problems }, 'Definition running');

@@ -21,6 +21,8 @@ export interface DefinitionView {
   readonly state: DefinitionState;
   /** Resources of the kind that it knows. */
   readonly instances: number;
+  /** Objects that keep their children though the definition was edited so that they match no more. */
+  readonly leftInPlace: number;
   /** Resources that wait for a worker. */
   readonly queued: number;
   /** What it watches and cannot: `Secret: ...forbidden...`. */

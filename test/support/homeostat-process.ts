@@ -76,10 +76,12 @@ export class HomeostatProcess {
     return this.#entries;
   }
 
-  /** Resolves when all its definitions run or are refused. */
+  /** Resolves when all its definitions run, are refused or wait for their kind. */
   async whenReady(definitions = 1): Promise<void> {
     const isSaid = ({ msg }: LogEntry) =>
-      msg === 'Definition running' || msg === 'Definition refused';
+      msg === 'Definition running' ||
+      msg === 'Definition refused' ||
+      msg === 'Definition waits for its kind';
     await this.#until(
       () => this.#entries.filter(isSaid).length >= definitions,
       `${definitions} definitions running or refused`,

@@ -2,20 +2,24 @@ import type { ChildPlan } from '../../compile/index.ts';
 import type { ObjectRef } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject, OwnerReference } from '../../util/kube-object.ts';
-import { isNamespaced } from '../context.ts';
 import type { Problem } from '../failure.ts';
 import { pathHash } from '../intent/path-hash.ts';
 import { prepare } from '../intent/prepare.ts';
 import {
   childLabel,
   definitionLabel,
+  deleteWhenAnnotation,
+  deletionPolicyAnnotation,
+  indexAnnotation,
   managedByLabel,
   managedByValue,
   ownerUidLabel,
+  selectedByAnnotation,
 } from '../names.ts';
 import { identityOf } from '../wake/child-watch.ts';
 import { topicOfRef } from '../wake/named-objects.ts';
 import type { Pass } from './pass.ts';
+import { type Placement, placementOf } from './placement.ts';
 
 /** What an element is to be. */
 export interface Intent {
@@ -29,14 +33,21 @@ export interface Intent {
   readonly pathHash: string;
 }
 
+/** One element as its template gives it. */
+export interface Rendering {
+  readonly manifest: KubeObject;
+  /** Its place in the list. */
+  readonly index: number;
+}
+
 /** Makes a rendered manifest ours: namespace, labels, controller reference; prepared, so that it can be applied and compared. */
-export function buildIntent(pass: Pass, plan: ChildPlan, rendered: KubeObject): Intent | Problem {
-  const wrong = misplaced(pass, plan, rendered);
-  if (wrong !== undefined) return wrong;
-  const namespace = childNamespace(pass, plan);
-  const { name } = rendered.metadata;
+export function buildIntent(pass: Pass, plan: ChildPlan, wanted: Rendering): Intent | Problem {
+  const placement = placementOf(pass, plan, wanted.manifest);
+  if ('reason' in placement) return placement;
+  const { namespace } = placement;
+  const { name } = wanted.manifest.metadata;
   const hasStatus = pass.context.cluster.resourceFor(plan.gvk)?.hasStatus ?? true;
-  const manifest = prepare(withBookkeeping(pass, plan, rendered, namespace), plan.type, {
+  const manifest = prepare(withBookkeeping(pass, plan, { ...wanted, namespace }), plan.type, {
     hasStatus,
   });
   const ref = { gvk: plan.gvk, name, ...(namespace === undefined ? {} : { namespace }) };
@@ -49,40 +60,12 @@ export function buildIntent(pass: Pass, plan: ChildPlan, rendered: KubeObject): 
   };
 }
 
-/** The namespace that a child of this kind lives in; undefined for cluster-scoped kinds. */
-export function childNamespace(pass: Pass, plan: ChildPlan): string | undefined {
-  return livesInNamespace(pass, plan) ? pass.namespace : undefined;
-}
-
-/** A kind that nobody knows yet is taken for namespaced: its apply will tell. */
-function livesInNamespace({ context }: Pass, { gvk }: ChildPlan): boolean {
-  return isNamespaced(context, gvk) ?? true;
-}
-
-/** Why a child may not be where it would be: an owner reference is only understood in the owner's own scope. */
-function misplaced(pass: Pass, plan: ChildPlan, rendered: KubeObject): Problem | undefined {
-  const own = childNamespace(pass, plan);
-  const asked = rendered.metadata.namespace;
-  if (asked !== undefined && asked !== own) {
-    return invalid(`metadata.namespace: Expected the resource's own namespace, found "${asked}"`);
-  }
-  if (livesInNamespace(pass, plan) !== (pass.namespace !== undefined)) {
-    const scope = pass.namespace === undefined ? 'cluster-scoped' : 'namespaced';
-    return invalid(`kind: Expected a ${scope} kind, found "${rendered.kind}"`);
-  }
-  return undefined;
-}
-
-function invalid(message: string): Problem {
-  return { reason: 'RenderFailed', message, code: 'invalid-manifest', kind: 'permanent' };
-}
-
 function withBookkeeping(
   pass: Pass,
   plan: ChildPlan,
-  rendered: KubeObject,
-  namespace: string | undefined,
+  { manifest: rendered, index, namespace }: Rendering & Placement,
 ): KubeObject {
+  const annotations = bookkeptAnnotations(pass, plan, index);
   return {
     ...rendered,
     metadata: {
@@ -95,8 +78,27 @@ function withBookkeeping(
         [childLabel]: plan.id,
         [ownerUidLabel]: pass.uid,
       },
-      ownerReferences: [controllerReference(pass)],
+      ...(annotations && { annotations: { ...rendered.metadata.annotations, ...annotations } }),
+      ...(!plan.isDetached && { ownerReferences: [controllerReference(pass)] }),
     },
+  };
+}
+
+/** What a child must say for itself, for when its definition says something else, or nothing any more. */
+function bookkeptAnnotations(
+  { context }: Pass,
+  { deletionPolicy, hasDeleteWhen, ordered, isList }: ChildPlan,
+  index: number,
+): Readonly<Record<string, string>> | undefined {
+  const { digest } = context.watches.resources.membership;
+  const isPlain = deletionPolicy === 'Delete' && !hasDeleteWhen && !ordered;
+  if (isPlain && digest === undefined) return undefined;
+  return {
+    // A change of the definition's selectors is told from a change of the object by what its children say.
+    ...(digest !== undefined && { [selectedByAnnotation]: digest }),
+    ...(deletionPolicy === 'Orphan' && { [deletionPolicyAnnotation]: deletionPolicy }),
+    ...(hasDeleteWhen && { [deleteWhenAnnotation]: 'true' }),
+    ...(ordered && isList && { [indexAnnotation]: String(index) }),
   };
 }
 

@@ -65,7 +65,8 @@ function isSameKind(a: Gvk, b: Gvk): boolean {
   return a.group === b.group && a.kind === b.kind;
 }
 
-async function remove(pass: Pass, { object }: StoredObject): Promise<PrunedObject> {
+/** Deletes one object, by its UID. What the server refuses is the result, too. */
+export async function remove(pass: Pass, { object }: StoredObject): Promise<PrunedObject> {
   const { namespace, name, uid = '' } = object.metadata;
   const childId = object.metadata.labels?.[childLabel] ?? '';
   if (isTerminating(object)) return { childId, object, state: 'deleting' };

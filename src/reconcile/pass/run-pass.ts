@@ -9,19 +9,23 @@ import type { StatusOutcome } from '../report/write-status.ts';
 import { createResourceState, type ResourceState } from '../resource-state.ts';
 import { conclude } from './conclude.ts';
 import { beginFollowUps } from './follow-up.ts';
+import { observeChildren } from './observe-children.ts';
 import { observeReads } from './observe-reads.ts';
 import { isTerminating } from './ownership.ts';
 import { beginPass, loggerOf, type Pass } from './pass.ts';
 import { prune } from './prune.ts';
 import { forgetUnwanted } from './refusals.ts';
 import { remainingRestMs } from './restraint.ts';
+import { runStranger } from './run-stranger.ts';
 import { tellFailures } from './tell-failures.ts';
 import { wantTier } from './want-tier.ts';
 
 /** Runs one resource: makes the world as its definition says, and reports (engine.md section 5). */
 export async function runPass(context: OperatorContext, key: string, turn: Turn): Promise<Outcome> {
   const resource = observe(context, key)?.object;
-  if (resource === undefined) return forget(context, key);
+  if (resource === undefined) {
+    return (await runStranger(context, key, turn)) ?? forget(context, key);
+  }
   // Nothing is ever made in a resource that is going; owner references and the garbage collector do the rest.
   if (isTerminating(resource)) return { kind: 'done' };
   const state = stateOf(context, key, resource);
@@ -30,6 +34,7 @@ export async function runPass(context: OperatorContext, key: string, turn: Turn)
   beginFollowUps(state);
   const pass = beginPass({ context, key, resource, state, turn });
 
+  observeChildren(pass);
   for (const tier of context.plan.tiers) await wantTier(pass, tier);
   await observeReads(pass);
   await prune(pass);

@@ -25,6 +25,8 @@ export interface ChildWatch {
   readonly informer: Informer;
   /** All objects that are labelled with this owner's UID, of whatever definition. */
   labelledWith(ownerUid: string): readonly StoredObject[];
+  /** All objects of the definition whose controller is the object with this key, whatever its UID. */
+  controlledBy(ownerKey: string): readonly StoredObject[];
   stop(): void;
 }
 
@@ -43,6 +45,12 @@ export function watchChildren(options: ChildWatchOptions): ChildWatch {
   const { gvk, watcher, waker } = options;
   const informer = watcher.acquire({ gvk, labelSelector: ownerUidLabel });
   const byOwner = informer.index('owner-uid', ownerUidsOf);
+  // The informer may be shared with other definitions: the name says all that the function depends on.
+  const byController = () =>
+    informer.index(
+      `controller of ${options.plan.name} ${gvkKey(options.plan.definition.kind.gvk)}`,
+      (object) => [...controllersOf(object, options.plan)],
+    );
   const pathsOf = readPathsOf(options);
   const unsubscribe = informer.subscribe((event) => {
     if (!isChanged(event, pathsOf(event))) return;
@@ -52,6 +60,7 @@ export function watchChildren(options: ChildWatchOptions): ChildWatch {
   return {
     informer,
     labelledWith: (ownerUid) => byOwner.get(ownerUid),
+    controlledBy: (ownerKey) => byController().get(ownerKey),
     stop() {
       unsubscribe();
       unobserve();
@@ -100,13 +109,22 @@ function interestedIn(event: CacheEvent, options: ChildWatchOptions): ReadonlySe
 
 /** The resource that an object is labelled for, and the one named by its controller reference: the successor of a former owner. */
 function* ownersOf({ metadata }: KubeObject, options: ChildWatchOptions): Iterable<string> {
-  const { labels, ownerReferences, namespace } = metadata;
+  const { labels } = metadata;
   const labelled = options.resources.keyOfUid(labels?.[ownerUidLabel] ?? '');
   if (labelled !== undefined) yield labelled;
-  const { gvk, scope } = options.plan.definition.kind;
+  yield* controllersOf({ metadata }, options.plan);
+}
+
+/** The key of the resource that is named by the controller reference of a child of ours. */
+export function* controllersOf(
+  { metadata }: Pick<KubeObject, 'metadata'>,
+  plan: OperatorPlan,
+): Iterable<string> {
+  const { labels, ownerReferences, namespace } = metadata;
+  const { gvk } = plan.definition.kind;
   const owner = ownerReferences?.find((reference) => isControllerOf(reference, gvk));
-  if (owner === undefined || labels?.[definitionLabel] !== options.plan.name) return;
-  yield keyOf(scope === 'Namespaced' ? namespace : undefined, owner.name);
+  if (owner === undefined || labels?.[definitionLabel] !== plan.name) return;
+  yield keyOf(plan.scope === 'Cluster' ? undefined : namespace, owner.name);
 }
 
 function isControllerOf({ controller, apiVersion, kind }: OwnerReference, gvk: Gvk): boolean {

@@ -1,0 +1,126 @@
+import type { Outcome, Turn } from '../../controller/index.ts';
+import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { parseKey } from '../../util/object-key.ts';
+import type { OperatorContext } from '../context.ts';
+import { definitionLabel, ownerUidLabel, selectedByAnnotation } from '../names.ts';
+import { createResourceState } from '../resource-state.ts';
+import { allEnded } from './all-ended.ts';
+import { isOurs, isTerminating } from './ownership.ts';
+import { beginPass, loggerOf, type PrunedObject } from './pass.ts';
+import { remove } from './prune.ts';
+
+/**
+ * Runs a key that is no resource of the definition, or not any more. An object that stopped matching the selectors of `for` loses its
+ * children. One that no longer matches because the definition was edited keeps them: its children say under which selectors they
+ * were made. Of one that is gone the garbage collector takes care.
+ * @returns undefined when nothing is left to be done.
+ */
+export async function runStranger(
+  context: OperatorContext,
+  key: string,
+  turn: Turn,
+): Promise<Outcome | undefined> {
+  const made = madeUnderTheseSelectors(context, key);
+  if (made.length === 0) {
+    context.departed.delete(key);
+    return undefined;
+  }
+  const resource = await whoIs(context, key, made, turn.signal);
+  if (resource === undefined || isTerminating(resource)) return undefined;
+  // It matches again, or matched when it was asked for: its watch is about to say so.
+  if (context.watches.resources.membership.has(resource)) return undefined;
+  return removeAll(context, { key, resource, made, turn });
+}
+
+/** Children that were made for an object of this key while the selectors were what they are. */
+function madeUnderTheseSelectors(context: OperatorContext, key: string): readonly StoredObject[] {
+  const { watches } = context;
+  const { digest } = watches.resources.membership;
+  if (digest === undefined) return [];
+  const { namespace, name } = parseKey(key);
+  const uid = watches.resources.stranger(namespace, name)?.object.metadata.uid;
+  const found = [...watches.allChildren()].flatMap((watch) => [
+    ...watch.controlledBy(key),
+    ...(uid === undefined ? [] : watch.labelledWith(uid)),
+  ]);
+  return [...new Set(found)].filter(
+    ({ object: { metadata } }) =>
+      metadata.labels?.[definitionLabel] === context.plan.name &&
+      metadata.annotations?.[selectedByAnnotation] === digest,
+  );
+}
+
+/** The object of this key as it is now. A watch with a selector does not tell why an object left it: the server is asked, once. */
+async function whoIs(
+  context: OperatorContext,
+  key: string,
+  made: readonly StoredObject[],
+  signal: AbortSignal,
+): Promise<KubeObject | undefined> {
+  const { watches, cluster, plan, departed } = context;
+  const { namespace, name } = parseKey(key);
+  const known = watches.resources.stranger(namespace, name);
+  if (known !== undefined) return known.object;
+  const uids = made.map(({ object }) => object.metadata.labels?.[ownerUidLabel] ?? '');
+  const gone = departed.get(key);
+  if (gone !== undefined && uids.every((uid) => gone.has(uid))) return undefined;
+  const ref: ObjectRef = {
+    gvk: plan.definition.kind.gvk,
+    name,
+    ...(namespace === '' ? {} : { namespace }),
+  };
+  const flow = { name: plan.name, priority: 'world' } as const;
+  const found = await cluster.get(ref, { flow }, signal);
+  const uid = found?.object.metadata.uid;
+  context.departed.set(key, new Set(uids.filter((each) => each !== uid)));
+  return found?.object;
+}
+
+interface Removal {
+  readonly key: string;
+  readonly resource: KubeObject;
+  readonly made: readonly StoredObject[];
+  readonly turn: Turn;
+}
+
+async function removeAll(
+  context: OperatorContext,
+  { key, resource, made, turn }: Removal,
+): Promise<Outcome | undefined> {
+  const { uid = '' } = resource.metadata;
+  const known = context.states.get(key);
+  const state = known?.uid === uid ? known : createResourceState(uid);
+  context.states.set(key, state);
+  const pass = beginPass({ context, key, resource, state, turn });
+  const ours = made.filter((stored) =>
+    isOurs(stored, { definition: context.plan.name, ownerUid: uid }),
+  );
+  const removed = await allEnded(ours.map((stored) => remove(pass, stored)));
+  const count = removed.filter((each) => each.state !== 'failed').length;
+  if (pass.world.hasWritten)
+    loggerOf(pass).info({ pruned: count }, 'Resource stopped matching, its children go');
+  pass.interests.finish(context.plan.reads);
+  return outcomeOf(context, key, removed);
+}
+
+function outcomeOf(
+  { rights, plan }: OperatorContext,
+  key: string,
+  removed: readonly PrunedObject[],
+): Outcome | undefined {
+  const problems = removed.flatMap(({ problem }) => problem ?? []);
+  rights.retain(
+    key,
+    problems.flatMap(({ right }) => right ?? []),
+  );
+  const [first] = problems;
+  if (first === undefined) return undefined;
+  const temporary = problems.find(({ error }) => error !== undefined)?.error;
+  if (temporary !== undefined) throw temporary;
+  return {
+    kind: 'failed',
+    afterMs: plan.definition.controller.retry.permanentMs,
+    reason: first.reason,
+  };
+}
