@@ -1,6 +1,7 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { problemOfWaiting } from '../failure.ts';
 import { ownerUidLabel } from '../names.ts';
+import { mayAdopt } from './adopt.ts';
 import type { Intent } from './build-intent.ts';
 import { compareIntent, isAppliedLast, rememberIntent } from './compare-intent.ts';
 import { concede, conceding } from './concessions.ts';
@@ -13,6 +14,7 @@ import {
 import { contested, isFoughtFor, stillContested } from './fights.ts';
 import { conflictResult, leavingResult } from './in-the-way.ts';
 import { keepApplied } from './keep-applied.ts';
+import { isUnseen, observeAlso } from './observe-children.ts';
 import { isLabelledBy, isOurs, isTerminating } from './ownership.ts';
 import { type ElementResult, type Pass, worldWrite } from './pass.ts';
 import { knownRefusal } from './refusals.ts';
@@ -27,6 +29,11 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
   let current = wanted;
   let live = lookUp(pass, wanted.intent);
   for (let tries = 1; ; tries++) {
+    if (live !== undefined && isUnseen(pass, current.plan, live) && isMeant(pass, current, live)) {
+      const again = await renderAgain(pass, current, live);
+      if (again.kind === 'result') return again.result;
+      current = again.wanted;
+    }
     const left = conceding(pass, current, live);
     const settled = settle(pass, left.wanted, live);
     if (settled !== undefined) return keepApplied(pass, withProblem(settled, left.problem));
@@ -61,7 +68,7 @@ type Again =
 
 /** The cache was behind: the object is read, and the intent made anew with it in the world. */
 async function readAndRenderAgain(pass: Pass, wanted: WantedElement): Promise<Again> {
-  const { plan, element, intent } = wanted;
+  const { intent } = wanted;
   // Before the answer: what happens to the object while it is on its way must not be missed.
   pass.interests.wanted(intent.ref);
   let live: StoredObject | undefined;
@@ -71,8 +78,17 @@ async function readAndRenderAgain(pass: Pass, wanted: WantedElement): Promise<Ag
     if (!isOfRequest(error, pass)) throw error;
     return { kind: 'result', result: failedElement(pass, wanted, error) };
   }
-  // An intent that was made without the object is never applied to it.
-  const again = await resolveElement(pass, plan, element);
+  return renderAgain(pass, wanted, live);
+}
+
+/** An intent that was made without the object is never applied to it. */
+async function renderAgain(
+  pass: Pass,
+  wanted: WantedElement,
+  live: StoredObject | undefined,
+): Promise<Again> {
+  if (live !== undefined && isMeant(pass, wanted, live)) observeAlso(pass, wanted.plan, live);
+  const again = await resolveElement(pass, wanted.plan, wanted.element);
   return again.kind === 'blocked'
     ? { kind: 'result', result: hinderedElement(wanted, again.problem) }
     : { kind: 'wanted', wanted: { ...wanted, intent: again.intent }, live };
@@ -80,6 +96,12 @@ async function readAndRenderAgain(pass: Pass, wanted: WantedElement): Promise<Ag
 
 function isOfRequest(error: unknown, { signal }: Pass): error is KubeError {
   return error instanceof KubeError && !signal.aborted;
+}
+
+/** Is it the child, or going to be? What belongs to others no expression ever sees. */
+function isMeant(pass: Pass, { plan }: WantedElement, live: StoredObject): boolean {
+  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
+  return isOurs(live, owner) || mayAdopt(pass, plan, live);
 }
 
 /** The object as the cache knows it: among the children, or in our way. */
@@ -106,7 +128,9 @@ function settle(
   if (isTerminating(live.object) && (ours || isLabelledBy(live.object, definition))) {
     return leavingResult(pass, wanted, live);
   }
-  if (!ours) return conflictResult(pass, wanted, live);
+  if (!ours) {
+    return mayAdopt(pass, wanted.plan, live) ? undefined : conflictResult(pass, wanted, live);
+  }
   if (isSame(pass, wanted, live)) {
     pass.context.metrics.applies.increment([definition, 'skipped']);
     const unchanged = settledElement(wanted, { kind: 'unchanged' }, live);

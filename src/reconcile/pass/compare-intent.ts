@@ -6,6 +6,7 @@ import type { Difference } from '../intent/difference.ts';
 import { appliedHashOf } from '../intent/stamp.ts';
 import { fieldManagerOf } from '../names.ts';
 import type { Intent } from './build-intent.ts';
+import { observesItself } from './observe-children.ts';
 import type { Pass } from './pass.ts';
 
 export interface Compared {
@@ -48,6 +49,8 @@ export function rememberAnswer(pass: Pass, applied: Compared): void {
 
 /** Remembers what an object was made to be, where its next intent may be held back. */
 export function rememberIntent(pass: Pass, plan: ChildPlan, intent: Intent): void {
+  // Of a child that looks at itself an old intent is not what it is to be.
+  if (observesItself(plan)) return;
   const { after, childrenRead, readsUsed } = plan;
   const mayWait = after.length + childrenRead.length + readsUsed.length > 0;
   if (mayWait) pass.state.appliedIntents.set(intent.topic, intent);

@@ -4,6 +4,7 @@ import { backoffMs } from '../../util/backoff.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
 import type { ResourceState } from '../resource-state.ts';
 import { differingPath } from '../wake/field-values.ts';
+import { observedPathChanged } from './observe-children.ts';
 import { type ReadResult, readAgain } from './observe-reads.ts';
 import type { Pass } from './pass.ts';
 
@@ -45,7 +46,8 @@ export function changedSince(pass: Pass, status: StatusOutcome): ChangedPath | u
       return { path: ['reads', before.plan.id, ...path].join('.'), isOurs: false };
     }
   }
-  return undefined;
+  const observed = observedPathChanged(pass);
+  return observed && { path: observed.join('.'), isOurs: pass.world.hasWritten };
 }
 
 export interface ChangedPath {

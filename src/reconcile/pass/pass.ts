@@ -9,6 +9,7 @@ import type { Verdict } from '../decision.ts';
 import type { Problem } from '../failure.ts';
 import type { ResourceState } from '../resource-state.ts';
 import type { PassInterests } from '../wake/watches.ts';
+import type { ObservedChild } from './observe-children.ts';
 import type { ReadResult } from './observe-reads.ts';
 
 /** One pass over one resource: what it began with, and what it has found and done so far. */
@@ -34,6 +35,8 @@ export interface Pass {
   readonly wanting: Phase;
   /** By id. */
   readonly reads: Map<string, ReadResult>;
+  /** By id: what expressions see under `observed`. */
+  readonly observed: Map<string, ObservedChild>;
   /** By id, tier by tier. */
   readonly children: Map<string, ChildResult>;
   /** Wanted objects by identity, and the id of the child that wants them. */
@@ -127,6 +130,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginOptions)
     phaseInput,
     wanting: plan.startPhase({ phase: 'wanting', ...phaseInput }),
     reads: new Map(),
+    observed: new Map(),
     children: new Map(),
     claims: new Map(),
     pruned: [],

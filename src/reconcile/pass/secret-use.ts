@@ -8,7 +8,10 @@ export function usesSecret({ context }: Pass, child: ChildPlan): boolean {
   return (
     isSecret(child.gvk) ||
     reads.some(({ id, gvk }) => child.readsUsed.includes(id) && isSecret(gvk)) ||
-    children.some(({ id, gvk }) => child.childrenRead.includes(id) && isSecret(gvk))
+    children.some(
+      ({ id, gvk }) =>
+        [...child.childrenRead, ...child.childrenObserved].includes(id) && isSecret(gvk),
+    )
   );
 }
 

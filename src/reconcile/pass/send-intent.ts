@@ -10,6 +10,7 @@ import type { Intent } from './build-intent.ts';
 import { compareIntent, rememberAnswer } from './compare-intent.ts';
 import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
 import { noteRepair } from './fights.ts';
+import { observesItself } from './observe-children.ts';
 import { type ElementResult, type Pass, worldWrite } from './pass.ts';
 import { noteRefusal } from './refusals.ts';
 import { usesSecret } from './secret-use.ts';
@@ -38,7 +39,7 @@ export async function sendIntent(
   if (live === undefined) return createObject(pass, wanted);
   const comparison = compareIntent(pass, { plan, intent, live });
   const found = comparison.kind === 'different' ? comparison.found : [];
-  const body = bodyOf(intent, { uid: live.object.metadata.uid ?? '' });
+  const body = bodyOf(intent, guardOf(plan, live));
   const { force = plan.conflicts === 'Force' } = wanted;
   const { stored } = await apply(pass, body, { force });
   rememberAnswer(pass, { plan, intent, live: stored });
@@ -93,10 +94,18 @@ function apply(pass: Pass, body: KubeObject, { force }: { readonly force: boolea
   );
 }
 
-function bodyOf(
-  intent: Intent,
-  guard: { readonly uid?: string; readonly resourceVersion?: string },
-): KubeObject {
+/** The very object; and as it is, where the intent was made of what somebody else has there. */
+function guardOf(plan: ChildPlan, { object }: StoredObject): Guard {
+  const { uid = '', resourceVersion = '' } = object.metadata;
+  return observesItself(plan) ? { uid, resourceVersion } : { uid };
+}
+
+interface Guard {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+function bodyOf(intent: Intent, guard: Guard): KubeObject {
   const body = stamped(intent.manifest, intent.pathHash);
   return { ...body, metadata: { ...body.metadata, ...guard } };
 }

@@ -1,4 +1,5 @@
 import type { Phase, Seen } from '../../compile/index.ts';
+import { observedForReport } from '../pass/observe-children.ts';
 import { readAgain } from '../pass/observe-reads.ts';
 import type { Pass } from '../pass/pass.ts';
 import { seenWhileReporting } from '../pass/seen-child.ts';
@@ -31,6 +32,12 @@ export function startReporting(pass: Pass): ReportedWorld {
     if (state.kind === 'synced') continue;
     isKnown &&= state.kind === 'failing' && state.error.code === 'kind-missing';
   }
-  const phase = plan.startPhase({ phase: 'reporting', ...pass.phaseInput, children, reads });
+  const phase = plan.startPhase({
+    phase: 'reporting',
+    ...pass.phaseInput,
+    children,
+    reads,
+    observed: observedForReport(pass),
+  });
   return { phase, isKnown };
 }

@@ -244,6 +244,9 @@ function assertGuards(manifest: KubeObject, live: KubeObject): void {
   if (uid !== undefined && uid !== live.metadata.uid) {
     throw new KubeError('uid-mismatch', 'metadata.uid: field is immutable', { status: 422 });
   }
+  if (resourceVersion !== undefined && resourceVersion !== live.metadata.resourceVersion) {
+    throw new KubeError('conflict', 'The object has been modified', { status: 409 });
+  }
 }
 
 function withoutGuards({ metadata, ...rest }: KubeObject): KubeObject {

@@ -1,0 +1,132 @@
+import type { ChildPlan, Seen } from '../../compile/index.ts';
+import type { StoredObject } from '../../kube/roles.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { childLabel } from '../names.ts';
+import { differingPath } from '../wake/field-values.ts';
+import { isOurs, isTerminating } from './ownership.ts';
+import type { Pass } from './pass.ts';
+
+/** What a pass has seen of a child under `observed`. */
+export interface ObservedChild {
+  /** As the pass began. */
+  readonly first: readonly StoredObject[] | undefined;
+  /** As its expressions see it; undefined: nobody knows (yet). */
+  readonly objects: readonly StoredObject[] | undefined;
+}
+
+/** Looks at all that expressions see under `observed`, as the pass begins. */
+export function observeChildren(pass: Pass): void {
+  for (const id of pass.context.plan.observed) {
+    const objects = objectsNow(pass, planOf(pass, id));
+    pass.observed.set(id, { first: objects, objects });
+    pass.wanting.setObserved(id, seenOf(planOf(pass, id), objects));
+  }
+}
+
+/** What `observed` is for the report. */
+export function observedForReport(pass: Pass): ReadonlyMap<string, Seen> {
+  const seen = new Map<string, Seen>();
+  for (const id of pass.context.plan.observed) {
+    const plan = planOf(pass, id);
+    seen.set(id, seenOf(plan, objectsNow(pass, plan)));
+  }
+  return seen;
+}
+
+/** Does the child's own intent depend on what there is of it? Then what somebody else has there must not be overwritten unseen. */
+export function observesItself({ id, childrenObserved }: ChildPlan): boolean {
+  return childrenObserved.includes(id);
+}
+
+/** Was the intent of a child made without this object, though it looks at its own? */
+export function isUnseen(pass: Pass, plan: ChildPlan, { object }: StoredObject): boolean {
+  if (!observesItself(plan)) return false;
+  const { uid, resourceVersion } = object.metadata;
+  const seen = pass.observed.get(plan.id)?.objects ?? [];
+  return !seen.some(
+    ({ object: { metadata } }) =>
+      metadata.uid === uid && metadata.resourceVersion === resourceVersion,
+  );
+}
+
+/**
+ * An object of a child enters the world of the pass: read from the server, or found in the cache by its name. Labels may not lead to it.
+ */
+export function observeAlso(pass: Pass, plan: ChildPlan, found: StoredObject): void {
+  const known = pass.observed.get(plan.id);
+  if (known === undefined) return;
+  const { uid } = found.object.metadata;
+  const others = (known.objects ?? []).filter(({ object }) => object.metadata.uid !== uid);
+  const objects = [...others, found].sort(byName);
+  pass.observed.set(plan.id, { ...known, objects });
+  pass.wanting.setObserved(plan.id, seenOf(plan, objects));
+}
+
+/** The first path that expressions outside the status have seen another value at than there is now: the pass changed it, or somebody else. */
+export function observedPathChanged(pass: Pass): readonly string[] | undefined {
+  for (const [id, { first }] of pass.observed) {
+    const plan = planOf(pass, id);
+    if (plan.pathsObserved.length === 0) continue;
+    const path = changedPath(plan, first, objectsNow(pass, plan));
+    if (path !== undefined) return ['observed', id, ...path];
+  }
+  return undefined;
+}
+
+function changedPath(
+  plan: ChildPlan,
+  before: readonly StoredObject[] | undefined,
+  after: readonly StoredObject[] | undefined,
+): readonly string[] | undefined {
+  if (before?.length !== after?.length) return [];
+  for (const [index, { object }] of (before ?? []).entries()) {
+    const current = after?.[index]?.object;
+    if (current?.metadata.uid !== object.metadata.uid) return [];
+    const path = differingPath(object, current, plan.pathsObserved);
+    if (path !== undefined) return path;
+  }
+  return undefined;
+}
+
+/** All objects of a child, those being deleted too, by name; undefined: the informer cannot tell. */
+function objectsNow(pass: Pass, plan: ChildPlan): readonly StoredObject[] | undefined {
+  const { informer, labelledWith } = pass.context.watches.children(plan.gvk);
+  if (informer.state.kind !== 'synced') return undefined;
+  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
+  return labelledWith(pass.uid)
+    .filter((stored) => stored.object.metadata.labels?.[childLabel] === plan.id)
+    .filter((stored) => isOurs(stored, owner))
+    .sort(byName);
+}
+
+function seenOf(plan: ChildPlan, stored: readonly StoredObject[] | undefined): Seen {
+  if (stored === undefined) return { state: 'waiting', on: `the list of ${plan.gvk.kind} objects` };
+  const objects = stored.map(({ object }) => object);
+  if (plan.isList) return { state: 'present', value: objects };
+  const [newest] = [...objects].sort(byAge);
+  return newest === undefined ? { state: 'absent' } : { state: 'present', value: newest };
+}
+
+/** A child that has changed its name has two for a while: the one that stays, or the younger one, is meant. */
+function byAge(a: KubeObject, b: KubeObject): number {
+  const leaving = Number(isTerminating(a)) - Number(isTerminating(b));
+  if (leaving !== 0) return leaving;
+  return order(b.metadata.creationTimestamp ?? '', a.metadata.creationTimestamp ?? '');
+}
+
+function byName({ object: a }: StoredObject, { object: b }: StoredObject): number {
+  return (
+    order(a.metadata.namespace ?? '', b.metadata.namespace ?? '') ||
+    order(a.metadata.name, b.metadata.name)
+  );
+}
+
+function order(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function planOf({ context }: Pass, id: string): ChildPlan {
+  const plan = context.plan.children.find((child) => child.id === id);
+  if (plan === undefined) throw new Error(`The plan has no child "${id}"`);
+  return plan;
+}
