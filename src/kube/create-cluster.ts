@@ -176,6 +176,10 @@ class UndiciCluster implements KubeCluster {
     return this.#discovery.lookUp(gvk, signal);
   }
 
+  onOutdated(listener: () => void): () => void {
+    return this.#informers.onOutdated(listener);
+  }
+
   observe(): void {
     this.#informers.observe();
   }

@@ -207,6 +207,11 @@ export interface EventInput {
   readonly action: string;
   /** Cut to 1024 bytes. */
   readonly note: string;
+  /**
+   * True from an outage on in which the server was asked and did not answer, until it has been listed anew (or refuses that, which
+   * `state` then tells): what is held may be of a history that is no more, etcd having been restored from a backup.
+   */
+  readonly isOutdated: boolean;
   /** The definition on whose behalf it is told. */
   readonly definition: string;
 }
@@ -223,6 +228,8 @@ export interface Discovery {
   lookUp(gvk: Gvk, signal: AbortSignal): Promise<ResourceType | undefined>;
 }
 
+  /** Calls back, synchronously, when `isOutdated` of any informer has changed. Returns the unsubscribe function. */
+  onOutdated(listener: () => void): () => void;
 /** JSON schemas of one kind: the root's name and every component that it reaches, as in OpenAPI v3 `components.schemas`. */
 export interface KindSchema {
   readonly root: string;

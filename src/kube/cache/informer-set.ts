@@ -12,6 +12,7 @@ import { InformerUse } from './informer-use.ts';
 import { createIngest } from './ingest.ts';
 import { type ClosableKindArrivals, createKindArrivals } from './kind-arrivals.ts';
 import { type ResolvedQuery, resolveQuery } from './query.ts';
+import { createReachability } from './reachability.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { SharedInformer } from './shared-informer.ts';
 import type { WriteThrough, WriteTicket } from './write-through.ts';
@@ -36,8 +37,6 @@ export interface InformerSet extends Watcher, WriteThrough {
   acquire(query: InformerQuery): Informer;
   /** Calls back whenever a server that had not answered answers again. Returns the unsubscribe function. */
   onReachable(listener: () => void): () => void;
-  /** Does the server answer? False while any informer got no answer when it last asked. */
-  readonly isReachable: boolean;
   /** Discovery found something new: informers that wait after a failure try again at once. Of one kind, or of all. */
   retryNow(gvk?: Gvk): void;
   /** The CRD of the kind changed: its informers list anew, and the list replaces even what has its version. */
@@ -67,8 +66,7 @@ class UseCountedInformers implements InformerSet {
   readonly #running = new Set<Promise<void>>();
   readonly #arrivals: ClosableKindArrivals;
   readonly #reachableListeners = new Set<() => void>();
-  /** Informers that got no answer of any kind when they last asked. */
-  readonly #cutOff = new Set<object>();
+  readonly #outdatedListeners = new Set<() => void>();
   #isClosed = false;
 
   constructor({ settings, metrics, ...collaborators }: InformerSetOptions) {
@@ -80,14 +78,15 @@ class UseCountedInformers implements InformerSet {
       arrivals: this.#arrivals,
       metrics: createInformerMetrics(metrics),
       ingest: createIngest({ freeze: resolved.freeze }),
-      reachability: {
-        lost: (who) => this.#cutOff.add(who),
-        found: (who) => {
-          if (!this.#cutOff.delete(who)) return;
+      reachability: createReachability({
+        onLost: () => this.#noteOutage(),
+        onFound: () => {
           this.retryNow();
           for (const listener of [...this.#reachableListeners]) listener();
         },
-        left: (who) => this.#cutOff.delete(who),
+      }),
+      onOutdated: () => {
+        for (const listener of [...this.#outdatedListeners]) listener();
       },
     };
   }
@@ -116,8 +115,9 @@ class UseCountedInformers implements InformerSet {
     return () => this.#reachableListeners.delete(listener);
   }
 
-  get isReachable(): boolean {
-    return this.#cutOff.size === 0;
+  onOutdated(listener: () => void): () => void {
+    this.#outdatedListeners.add(listener);
+    return () => this.#outdatedListeners.delete(listener);
   }
 
   retryNow(gvk?: Gvk): void {
@@ -144,6 +144,10 @@ class UseCountedInformers implements InformerSet {
     this.#isClosed = true;
     for (const slot of [...this.#slots.values()]) this.#stop(slot);
     await Promise.all([...this.#running, this.#arrivals.close()]);
+  }
+
+  #noteOutage(): void {
+    for (const { shared } of this.#slots.values()) shared.noteOutage();
   }
 
   #start(resolved: ResolvedQuery): Slot {

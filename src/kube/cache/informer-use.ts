@@ -30,6 +30,10 @@ export class InformerUse implements Informer {
     return this.#shared.state;
   }
 
+  get isOutdated(): boolean {
+    return this.#shared.isOutdated;
+  }
+
   get(namespace: string | undefined, name: string): StoredObject | undefined {
     return this.#shared.store.get(namespace, name);
   }

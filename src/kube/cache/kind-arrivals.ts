@@ -91,7 +91,8 @@ class WatchedArrivals implements ClosableKindArrivals {
         if (signal.aborted) return;
         this.#options.logger.debug(failureFields(error), 'Kinds cannot be watched, will retry');
       }
-      await this.#options.clock.sleep(this.#delay.next(), signal).catch(() => {});
+      this.#delay.fail();
+      await this.#options.clock.sleep(this.#delay.delayMs(), signal).catch(() => {});
     }
   }
 

@@ -7,15 +7,7 @@ import type { InformerMetrics } from './informer-metrics.ts';
 import type { ResolvedInformerSettings } from './informer-settings.ts';
 import type { Ingest } from './ingest.ts';
 import type { KindArrivals } from './kind-arrivals.ts';
-
-/** Who cannot reach the server at the moment. */
-export interface Reachability {
-  lost(who: object): void;
-  /** It answers `who` again: whoever else waits for it need not wait longer. */
-  found(who: object): void;
-  /** `who` has ended, which says nothing of the server. */
-  left(who: object): void;
-}
+import type { Reachability } from './reachability.ts';
 
 /** What all informers of a cluster share. */
 export interface ReflectorContext {
@@ -30,4 +22,6 @@ export interface ReflectorContext {
   readonly settings: ResolvedInformerSettings;
   readonly ingest: Ingest;
   readonly reachability: Reachability;
+  /** An informer has become outdated, or is so no more. */
+  readonly onOutdated: () => void;
 }

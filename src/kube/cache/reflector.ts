@@ -4,12 +4,13 @@ import { gvkKey } from '../../util/gvk.ts';
 import { invariant } from '../../util/invariant.ts';
 import { KubeError } from '../kube-error.ts';
 import type { InformerQuery, InformerState, ResourceType } from '../roles.ts';
+import { Doubt } from './doubt.ts';
 import { listIntoStore } from './list-into-store.ts';
 import { presentVersion } from './list-pages.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { isAfter } from './resource-version.ts';
-import { RetryDelay } from './retry-delay.ts';
+import { type DelayBounds, RetryDelay } from './retry-delay.ts';
 import { watchIntoStore } from './watch-into-store.ts';
 
 export interface ReflectorOptions {
@@ -18,6 +19,8 @@ export interface ReflectorOptions {
   readonly store: ObjectStore;
   /** Told of every state that the world gives reason for, also when it is the present one. */
   readonly onState: (state: InformerState) => void;
+  /** Told when {@link Reflector.isOutdated} changes. */
+  readonly onOutdated: () => void;
 }
 
 /** Why a list or a watch was cut by ourselves. */
@@ -31,7 +34,8 @@ type StepEnd =
   /** The server ended the watch at once, without an event. */
   | { readonly kind: 'short' }
   | { readonly kind: 'cut'; readonly reason: CutReason }
-  | { readonly kind: 'failed'; readonly error: KubeError }
+  /** `isAttempt`: it was asked for; otherwise it had begun. */
+  | { readonly kind: 'failed'; readonly error: KubeError; readonly isAttempt: boolean }
   | { readonly kind: 'stopped' };
 
 /** So many failed resumptions in a row, though the server answers, and the list is taken anew: it may know why. */
@@ -39,6 +43,9 @@ const resumptionsBeforeList = 5;
 
 /** So often in a row a list or watch is tried soon again though a right is missing. */
 const quickTriesWhenDenied = 2;
+
+/** A watch that ends before so much of its time is over has not ended as agreed. */
+const agreedShare = 0.9;
 
 /** However long a server asks us to stay away: being deaf for a day would be worse. */
 const longestAskedDelayMs = 300_000;
@@ -57,9 +64,11 @@ export class Reflector {
   #next: 'list' | 'watch' = 'list';
   #type: ResourceType | undefined;
   #wasMissing = false;
-  #isCutOff = false;
-  /** The server was away since it told something, and nobody has asked it since what it knows. */
-  #mayHaveGoneBack = false;
+  /** Got no answer, or lost its connection, and had none since. */
+  #isSilent = false;
+  readonly #doubt: Doubt;
+  /** When the watch that is under way was answered. */
+  #openedMs: number | undefined;
   #cut: AbortController | undefined;
   #endPause: (() => void) | undefined;
   /** Ends the waiting for news of a kind that is missing. */
@@ -68,7 +77,7 @@ export class Reflector {
   #hasSeenUnknown = false;
   #lastActivityMs: number;
 
-  constructor({ context, query, store, onState }: ReflectorOptions) {
+  constructor({ context, query, store, onState, onOutdated }: ReflectorOptions) {
     const { gvk, ...selection } = query;
     this.#context = context;
     this.#query = query;
@@ -76,12 +85,23 @@ export class Reflector {
     this.#onState = onState;
     this.#log = context.logger.child({ kind: gvkKey(gvk), ...selection });
     this.#delay = new RetryDelay(context);
+    this.#doubt = new Doubt(onOutdated);
     this.#lastActivityMs = context.clock.monotonicMs();
   }
 
   /** When the last list, event or bookmark came; before the first, when the informer was made. Monotonic. */
   get lastActivityMs(): number {
     return this.#lastActivityMs;
+  }
+
+  /** The server was away and has not been listed since: what the store holds may be of a history that is no more. */
+  get isOutdated(): boolean {
+    return this.#doubt.isOutdated;
+  }
+
+  /** Another informer of the cluster has found that the server does not answer. */
+  noteOutage(): void {
+    this.#doubt.noteOutage({ isWatching: this.#openedMs !== undefined });
   }
 
   /** Ends when the signal aborts; never throws. */
@@ -116,24 +136,27 @@ export class Reflector {
       return cut.signal.aborted ? endOfCut(signal, cut) : end;
     } catch (error) {
       if (cut.signal.aborted) return endOfCut(signal, cut);
-      return { kind: 'failed', error: asKubeError(error) };
+      const isAttempt = this.#openedMs === undefined;
+      return { kind: 'failed', error: asKubeError(error), isAttempt };
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.#cut = undefined;
+      this.#openedMs = undefined;
     }
   }
 
   async #list(signal: AbortSignal): Promise<StepEnd> {
     const { api, ingest, settings } = this.#context;
+    const mark = this.#doubt.mark;
     const type = await this.#lookUpType(signal);
     const how = await listIntoStore(
       { api, type, ingest, query: this.#query, store: this.#store, pageSize: settings.pageSize },
       signal,
     );
     if (how === 'whole') this.#countRestart('page-expired');
-    this.#mayHaveGoneBack = false;
     this.#noteAnswer();
     this.#noteActivity();
+    this.#doubt.listed(mark);
     return { kind: 'listed' };
   }
 
@@ -147,11 +170,23 @@ export class Reflector {
     throw new KubeError('kind-missing', message, { status: 404 });
   }
 
+  /** Goes on from the last version, unless nobody can say what the server has made of it. */
   async #resume(cut: AbortController): Promise<StepEnd> {
-    if (!this.#mayHaveGoneBack) return this.#watch(cut);
+    switch (this.#doubt.level) {
+      case 'none':
+        return this.#watch(cut);
+      case 'outage':
+        this.#countRestart('outage');
+        return this.#list(cut.signal);
+      case 'cut':
+        return this.#resumeAfterCut(cut);
+    }
+  }
+
+  async #resumeAfterCut(cut: AbortController): Promise<StepEnd> {
     if (!(await this.#hasGoneBack(cut.signal))) {
-      this.#mayHaveGoneBack = false;
-      return this.#watch(cut);
+      this.#doubt.notGoneBack();
+      return this.#resume(cut);
     }
     this.#countRestart('restored');
     this.#log.warn({}, 'The server is older than what it has told, will list');
@@ -159,8 +194,8 @@ export class Reflector {
   }
 
   /**
-   * While we were cut off, etcd may have been restored from a backup. A watch from a version of the future is accepted, and
-   * silent until the server has come to that version.
+   * A connection that broke is opened again so soon that nobody has seen the server away; if etcd was restored from a backup all
+   * the same, a watch from a version of the future is accepted, and silent until the server has come to that version.
    */
   async #hasGoneBack(signal: AbortSignal): Promise<boolean> {
     const { progress } = this.#store;
@@ -174,36 +209,52 @@ export class Reflector {
     const { api, clock, ingest, settings } = this.#context;
     const fromVersion = this.#store.progress;
     invariant(fromVersion !== undefined && this.#type !== undefined, 'A watch follows a list');
-    let openedMs = 0;
-    const events = await watchIntoStore(
-      {
-        api,
-        clock,
-        ingest,
-        fromVersion,
-        type: this.#type,
-        query: this.#query,
-        store: this.#store,
-        timeoutSeconds: this.#watchTimeoutSeconds(),
-        idleTimeoutMs: settings.idleTimeoutMs,
-        onOpen: () => {
-          openedMs = clock.monotonicMs();
-          this.#noteAnswer();
-          // The kind may have been forbidden for a while; the store goes on from where it was.
-          this.#onState({ kind: 'synced' });
+    const timeoutSeconds = this.#watchTimeoutSeconds();
+    let isAsAgreed = false;
+    try {
+      const events = await watchIntoStore(
+        {
+          api,
+          clock,
+          ingest,
+          fromVersion,
+          timeoutSeconds,
+          type: this.#type,
+          query: this.#query,
+          store: this.#store,
+          idleTimeoutMs: settings.idleTimeoutMs,
+          onOpen: () => this.#noteOpen(),
+          onIdle: () => cut.abort('idle'),
+          onEvent: () => this.#noteEvent(),
+          onUnknown: (type) => this.#noteUnknown(type),
         },
-        onIdle: () => cut.abort('idle'),
-        onEvent: () => {
-          this.#noteActivity();
-          // A watch that delivers is a good one: when it is cut, the next try need not wait for earlier troubles.
-          this.#delay.reset();
-        },
-        onUnknown: (type) => this.#noteUnknown(type),
-      },
-      cut.signal,
-    );
-    const isShort = events === 0 && clock.monotonicMs() - openedMs < settings.shortWatchMs;
-    return { kind: isShort ? 'short' : 'ended' };
+        cut.signal,
+      );
+      const openForMs = clock.monotonicMs() - (this.#openedMs ?? 0);
+      isAsAgreed = openForMs >= timeoutSeconds * 1_000 * agreedShare;
+      return { kind: events === 0 && openForMs < settings.shortWatchMs ? 'short' : 'ended' };
+    } finally {
+      this.#noteEndOfWatch(isAsAgreed);
+    }
+  }
+
+  #noteOpen(): void {
+    this.#openedMs = this.#context.clock.monotonicMs();
+    this.#noteAnswer();
+    // The kind may have been forbidden for a while; the store goes on from where it was.
+    this.#onState({ kind: 'synced' });
+  }
+
+  #noteEvent(): void {
+    this.#noteActivity();
+    this.#doubt.noteEvent();
+    // A watch that delivers is a good one: when it is cut, the next try need not wait for earlier troubles.
+    this.#delay.reset();
+  }
+
+  #noteEndOfWatch(isAsAgreed: boolean): void {
+    if (this.#openedMs === undefined) return;
+    this.#doubt.noteEnd({ isAsAgreed, isLost: this.#context.reachability.isLost });
   }
 
   async #goOn(end: StepEnd, signal: AbortSignal): Promise<void> {
@@ -224,10 +275,13 @@ export class Reflector {
         return;
       case 'short':
         this.#countRestart('short-watch');
-        return this.#waitAfter(undefined, signal);
+        return this.#wait(undefined, signal);
       case 'failed':
         this.#countRestart(end.error.code);
-        return this.#waitAfter(end.error, signal);
+        if (end.error.status === 0) this.#noteSilence(end);
+        // A refusal is an answer too; how long the server was away says nothing about how long it will refuse.
+        else this.#noteAnswer();
+        return this.#wait(end.error, signal);
     }
   }
 
@@ -245,26 +299,28 @@ export class Reflector {
     this.#log[level]({ type }, 'Watch event of unknown type, skipped it');
   }
 
-  async #waitAfter(error: KubeError | undefined, signal: AbortSignal): Promise<void> {
-    const isUnreachable = error?.status === 0;
-    // A refusal is an answer too; how long the server was away says nothing about how long it will refuse.
-    if (isUnreachable) this.#noteNoAnswer();
-    else this.#noteAnswer();
-    const { unreachableMaxDelayMs } = this.#context.settings;
-    const delayMs = Math.min(this.#delay.next(), isUnreachable ? unreachableMaxDelayMs : Infinity);
-    const askedMs = Math.min((error?.retryAfterSeconds ?? 0) * 1_000, longestAskedDelayMs);
-    // A server that has just started may not know its roles yet.
-    const isDenied = error?.right !== undefined && this.#delay.failures > quickTriesWhenDenied;
-    const deniedMs = isDenied ? this.#context.settings.deniedRetryMs : 0;
-    const afterMs = Math.max(delayMs, askedMs, deniedMs);
+  /** Waits after a failure, or after a watch that ended at once. */
+  async #wait(error: KubeError | undefined, signal: AbortSignal): Promise<void> {
+    const failures = this.#delay.fail();
+    const afterMs = this.#delay.delayMs(this.#boundsAfter(error, failures));
     if (error !== undefined) this.#noteFailure(error);
-    // The first of a row is worth a look, the others are flow.
-    const level = this.#delay.failures === 1 ? 'warn' : 'debug';
     const reason = error === undefined ? {} : failureFields(error);
-    this.#log[level]({ ...reason, afterMs, next: this.#next }, 'List or watch failed, will retry');
+    const fields = { ...reason, afterMs: Math.round(afterMs), next: this.#next };
+    this.#log[levelOf(error, failures)](fields, 'List or watch failed, will retry');
     const unsubscribe = this.#whenGranted(error);
     await this.#pause(afterMs, signal);
     unsubscribe();
+  }
+
+  #boundsAfter(error: KubeError | undefined, failures: number): DelayBounds {
+    const { unreachableMaxDelayMs, deniedRetryMs } = this.#context.settings;
+    const askedMs = Math.min((error?.retryAfterSeconds ?? 0) * 1_000, longestAskedDelayMs);
+    // A server that has just started may not know its roles yet.
+    const isDenied = error?.right !== undefined && failures > quickTriesWhenDenied;
+    return {
+      atLeastMs: Math.max(askedMs, isDenied ? deniedRetryMs : 0),
+      atMostMs: error?.status === 0 ? unreachableMaxDelayMs : Infinity,
+    };
   }
 
   /** Has a right that is missing end the pause when it comes. */
@@ -292,7 +348,15 @@ export class Reflector {
   #noteFailure(error: KubeError): void {
     if (error.code === 'kind-missing') this.#waitForKind();
     if (this.#mustListAfter(error)) this.#next = 'list';
-    this.#onState({ kind: 'failing', error });
+    if (this.#isWorthTelling(error)) this.#onState({ kind: 'failing', error });
+  }
+
+  /** After an outage a server that has just started refuses for a while what it serves a moment later. */
+  #isWorthTelling(error: KubeError): boolean {
+    if (!this.isOutdated) return true;
+    const isLost = error.code === 'kind-missing' || error.code === 'forbidden';
+    const tries = isLost ? quickTriesWhenDenied + 1 : resumptionsBeforeList;
+    return error.status !== 0 && this.#delay.failures >= tries;
   }
 
   #mustListAfter(error: KubeError): boolean {
@@ -311,15 +375,16 @@ export class Reflector {
     }
   }
 
-  #noteNoAnswer(): void {
-    this.#isCutOff = true;
-    this.#mayHaveGoneBack = true;
+  #noteSilence({ error, isAttempt }: Extract<StepEnd, { kind: 'failed' }>): void {
+    this.#isSilent = true;
+    if (!isAttempt || !error.isSilence) return;
+    this.#doubt.raise('outage');
     this.#context.reachability.lost(this);
   }
 
   #noteAnswer(): void {
-    if (!this.#isCutOff) return;
-    this.#isCutOff = false;
+    if (!this.#isSilent) return;
+    this.#isSilent = false;
     this.#delay.reset();
     this.#log.info({}, 'The server answers again');
     this.#context.reachability.found(this);
@@ -357,6 +422,12 @@ export class Reflector {
 function endOfCut(signal: AbortSignal, cut: AbortController): StepEnd {
   if (signal.aborted) return { kind: 'stopped' };
   return { kind: 'cut', reason: cut.signal.reason === 'idle' ? 'idle' : 'schema-changed' };
+}
+
+/** The first of a row is worth a look, the others are flow. A server that has forgotten a version, by a restart say, is no trouble. */
+function levelOf(error: KubeError | undefined, failures: number): 'debug' | 'info' | 'warn' {
+  if (failures > 1) return 'debug';
+  return error?.code === 'gone' ? 'info' : 'warn';
 }
 
 function asKubeError(error: unknown): KubeError {

@@ -8,7 +8,12 @@ function delaysOf(fraction: number, count: number): readonly number[] {
   const random = { fraction: () => fraction, text: () => '' };
   const settings = resolveInformerSettings();
   const delay = new RetryDelay({ clock: new FakeClock(), random, settings });
-  return Array.from({ length: count }, () => delay.next());
+  return Array.from({ length: count }, () => next(delay));
+}
+
+function next(delay: RetryDelay): number {
+  delay.fail();
+  return delay.delayMs();
 }
 
 describe('kube/cache retry delay', () => {
@@ -24,11 +29,22 @@ describe('kube/cache retry delay', () => {
     const clock = new FakeClock();
     const random = { fraction: () => 0, text: () => '' };
     const delay = new RetryDelay({ clock, random, settings: resolveInformerSettings() });
-    assert.equal(delay.next(), 800);
+    assert.equal(next(delay), 800);
     await clock.advance(800 + 119_999);
-    assert.equal(delay.next(), 1_600);
+    assert.equal(next(delay), 1_600);
     await clock.advance(1_600 + 120_000);
-    assert.equal(delay.next(), 800);
+    assert.equal(next(delay), 800);
     assert.equal(delay.failures, 1);
+  });
+
+  test('a pause that was asked for is no quiet time', async () => {
+    const clock = new FakeClock();
+    const random = { fraction: () => 0, text: () => '' };
+    const delay = new RetryDelay({ clock, random, settings: resolveInformerSettings() });
+    assert.equal(delay.fail(), 1);
+    assert.equal(delay.delayMs({ atLeastMs: 600_000 }), 600_000);
+    await clock.advance(600_000);
+    assert.equal(delay.fail(), 2);
+    assert.equal(delay.delayMs({ atMostMs: 1_000 }), 1_000);
   });
 });

@@ -15,6 +15,7 @@ export class SharedInformer {
   readonly #stateListeners = new Set<(state: InformerState) => void>();
   #state: InformerState = { kind: 'waiting' };
   #wasSynced = false;
+  #isOutdated = false;
   #reportedSize = 0;
 
   constructor(resolved: ResolvedQuery, context: ReflectorContext) {
@@ -30,7 +31,8 @@ export class SharedInformer {
     this.store = new ObjectStore({ selects, onFault });
     this.store.subscribe(() => this.#reportSize(this.store.size));
     const onState = (state: InformerState) => this.#setState(state);
-    this.#reflector = new Reflector({ context, query, store: this.store, onState });
+    const onOutdated = () => this.#noteOutdated();
+    this.#reflector = new Reflector({ context, query, store: this.store, onState, onOutdated });
   }
 
   get state(): InformerState {
@@ -39,6 +41,11 @@ export class SharedInformer {
 
   get lastActivityMs(): number {
     return this.#reflector.lastActivityMs;
+  }
+
+  /** See {@link Informer.isOutdated}. */
+  get isOutdated(): boolean {
+    return this.#isOutdated;
   }
 
   /** Aborts when the informer is stopped. */
@@ -54,6 +61,11 @@ export class SharedInformer {
 
   stop(): void {
     this.#stop.abort();
+  }
+
+  /** Another informer has found that the server does not answer. */
+  noteOutage(): void {
+    this.#reflector.noteOutage();
   }
 
   retryNow(): void {
@@ -72,13 +84,24 @@ export class SharedInformer {
   #setState(state: InformerState): void {
     if (this.#stop.signal.aborted) return;
     if (state.kind === 'synced') this.#wasSynced = true;
-    // What was synced serves on through a broken connection, but not without the kind or the right to see it.
-    if (state.kind === 'failing' && this.#wasSynced && !isLost(state)) return;
+    // What was synced serves on through a broken connection, but not without the kind or the right to see it, nor when after an
+    // outage nobody may look.
+    const servesOn = this.#wasSynced && !this.#reflector.isOutdated;
+    if (state.kind === 'failing' && servesOn && !isLost(state)) return;
     const isNews = !isSameState(this.#state, state);
     this.#state = state;
+    this.#noteOutdated();
     // Every try of an informer that fails says so again: only a change is worth waking anybody for.
     if (!isNews) return;
     for (const listener of [...this.#stateListeners]) this.#tell(listener, state);
+  }
+
+  /** Outdated is what says of itself that it is in order. */
+  #noteOutdated(): void {
+    const isOutdated = this.#state.kind === 'synced' && this.#reflector.isOutdated;
+    if (isOutdated === this.#isOutdated) return;
+    this.#isOutdated = isOutdated;
+    this.#context.onOutdated();
   }
 
   #tell(listener: (state: InformerState) => void, state: InformerState): void {
