@@ -10,7 +10,6 @@ import { createResourceState, type ResourceState } from '../resource-state.ts';
 import { conclude } from './conclude.ts';
 import { beginFollowUps } from './follow-up.ts';
 import { observeChildren } from './observe-children.ts';
-import { observeChildren } from './observe-children.ts';
 import { observeReads } from './observe-reads.ts';
 import { isTerminating } from './ownership.ts';
 import { beginPass, loggerOf, type Pass } from './pass.ts';
@@ -35,7 +34,6 @@ export async function runPass(context: OperatorContext, key: string, turn: Turn)
   beginFollowUps(state);
   const pass = beginPass({ context, key, resource, state, turn });
 
-  observeChildren(pass);
   observeChildren(pass);
   for (const tier of context.plan.tiers) await wantTier(pass, tier);
   await observeReads(pass);
