@@ -72,6 +72,40 @@ describe('controller/controller', () => {
     await ended;
   });
 
+  test('held, it begins nothing and aborts what runs; released, all of it runs', async () => {
+    const { controller, runs, take, stop, ended } = setUp({ concurrency: 3 });
+    controller.enqueue('running');
+    const running = await take();
+    controller.enqueue('parked');
+    const parked = await take();
+    const way = parked.giveWay();
+    await settle();
+    controller.hold();
+    controller.enqueue('new');
+    await settle();
+    assert.ok(running.signal.aborted && parked.signal.aborted);
+    assert.equal(runs.length, 0);
+    controller.release();
+    await way;
+    const begun = [await take(), await take(), await take()];
+    assert.deepEqual(begun.map(({ key }) => key).sort(), ['new', 'parked', 'running']);
+    for (const run of begun) {
+      assert.equal(run.signal.aborted, false);
+      run.finish();
+    }
+    stop();
+    await ended;
+  });
+
+  test('stops at once while it is held', async () => {
+    const { controller, runs, stop, ended } = setUp();
+    controller.hold();
+    controller.enqueue('a');
+    stop();
+    await ended;
+    assert.deepEqual(runs, []);
+  });
+
   test('a pass that gives way is gone on with when no other key waits for its first turn', async () => {
     const { controller, runs, take, stop, ended } = setUp({ concurrency: 1 });
     for (const key of ['a', 'b']) controller.enqueue(key);

@@ -44,6 +44,8 @@ export class Controller {
   readonly #concurrency: number;
   /** Passes that have begun, by key; parked ones too. */
   readonly #passes = new Map<string, RunningPass>();
+  /** Ends the passes that run now. */
+  #turns = new AbortController();
 
   constructor(options: ControllerOptions) {
     const { name, clock, metrics, baseDelayMs, maxDelayMs, concurrency = 10 } = options;
@@ -70,6 +72,22 @@ export class Controller {
     this.#queue.retryNow();
   }
 
+  /**
+   * Hands out no keys until {@link release}, and aborts the passes that run: what they know may not be so any more. Their keys run
+   * again, and no key is lost.
+   */
+  hold(): void {
+    this.#queue.hold();
+    const turns = this.#turns;
+    this.#turns = new AbortController();
+    turns.abort(new Error('What the pass knows may not be so any more'));
+  }
+
+  /** Goes on after {@link hold}. */
+  release(): void {
+    this.#queue.release();
+  }
+
   /** Keys that are ready and with no worker. */
   get depth(): number {
     return this.#queue.length;
@@ -85,17 +103,16 @@ export class Controller {
    */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, graceMs = 20_000 } = this.#options;
-    const passes = new AbortController();
     let cancelGrace = () => {};
     const stop = () => {
       this.#queue.shutDown();
       // No worker takes up what has given way: it goes on by itself.
       for (const pass of this.#passes.values()) pass.resume();
-      cancelGrace = clock.after(graceMs, () => passes.abort(signal.reason));
+      cancelGrace = clock.after(graceMs, () => this.#turns.abort(signal.reason));
     };
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
-    const workers = Array.from({ length: this.#concurrency }, () => this.#work(passes.signal));
+    const workers = Array.from({ length: this.#concurrency }, () => this.#work());
     await Promise.all(workers);
     await Promise.all([...this.#passes.values()].map((pass) => pass.ended));
     this.#passes.clear();
@@ -103,29 +120,29 @@ export class Controller {
     cancelGrace();
   }
 
-  async #work(signal: AbortSignal): Promise<void> {
+  async #work(): Promise<void> {
     for (;;) {
       const key = await this.#queue.next();
       if (key === undefined) return;
       this.#metrics.activeWorkers(1);
-      await this.#workOn(key, signal);
+      await this.#workOn(key);
       this.#metrics.activeWorkers(-1);
     }
   }
 
   /** Begins a pass, or goes on with one that gave way. */
-  async #workOn(key: string, signal: AbortSignal): Promise<void> {
+  async #workOn(key: string): Promise<void> {
     const parked = this.#passes.get(key);
-    const pass = parked ?? this.#begin(key, signal);
+    const pass = parked ?? this.#begin(key);
     parked?.resume();
     if ((await pass.left()) === 'parked') return;
     this.#passes.delete(key);
     this.#queue.done(key);
   }
 
-  #begin(key: string, signal: AbortSignal): RunningPass {
+  #begin(key: string): RunningPass {
     const pass = new RunningPass({
-      signal,
+      signal: this.#turns.signal,
       run: (turn) => this.#reconcileOnce(key, turn),
       onPark: () => this.#queue.park(key),
     });
@@ -173,7 +190,11 @@ export class Controller {
   }
 
   #fail(key: string, error: unknown, signal: AbortSignal): void {
-    if (signal.aborted) return;
+    if (signal.aborted) {
+      // Held, not stopped.
+      if (signal !== this.#turns.signal) this.#queue.add(key);
+      return;
+    }
     const { logger } = this.#options;
     this.#metrics.reconciled('error');
     if (error instanceof TerminalError) {

@@ -67,6 +67,7 @@ export class WorkQueue {
   readonly #addedAtMs = new Map<string, number>();
   readonly #idleWorkers: ((key: string | undefined) => void)[] = [];
   #isShutDown = false;
+  #isHeld = false;
 
   constructor(options: WorkQueueOptions) {
     const { name, clock, metrics, baseDelayMs = 5, maxDelayMs = 1_000_000 } = options;
@@ -173,6 +174,16 @@ export class WorkQueue {
     });
   }
 
+  /** Hands out nothing until {@link release}; keys are added as ever. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    this.#handOut();
+  }
+
   /** Puts work that has begun back in line, behind what has not; {@link next} gives its key again. False: not any more. */
   park(key: string): boolean {
     if (this.#isShutDown) return false;
@@ -242,7 +253,7 @@ export class WorkQueue {
   }
 
   #handOut(): void {
-    while (this.#idleWorkers.length > 0) {
+    while (this.#idleWorkers.length > 0 && !this.#isHeld) {
       const key = this.#ready.take();
       if (key === undefined) return;
       if (!this.#processing.has(key)) this.#begin(key);
