@@ -20,6 +20,7 @@ const keptKeywords: ReadonlySet<string> = new Set([
   'x-kubernetes-list-type',
   'x-kubernetes-map-type',
   'x-kubernetes-patch-merge-key',
+  'x-kubernetes-patch-strategy',
   'x-kubernetes-preserve-unknown-fields',
 ]);
 

@@ -188,7 +188,7 @@ describe('sandbox', () => {
 
   test('what is not modelled says so', () => {
     const sandbox = createTestSandbox();
-    assert.equal(call(sandbox, 'GET', '/apis/apps/v1/statefulsets').status, 404);
+    assert.equal(call(sandbox, 'GET', '/apis/storage.k8s.io/v1/csinodes').status, 404);
     assert.equal(call(sandbox, 'PUT', '/api/v1/namespaces/default/finalize', {}).status, 501);
   });
 

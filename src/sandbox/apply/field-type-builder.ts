@@ -23,6 +23,8 @@ export interface MergeSchema {
   readonly 'x-kubernetes-list-type'?: string;
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
   readonly 'x-kubernetes-map-type'?: string;
+  readonly 'x-kubernetes-patch-merge-key'?: string;
+  readonly 'x-kubernetes-patch-strategy'?: string;
   readonly 'x-kubernetes-int-or-string'?: boolean;
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
 }

@@ -10,8 +10,10 @@ import {
 } from '../metadata/index.ts';
 import { type GoType, goDecode } from '../schema/index.ts';
 import type { FieldError } from '../status/index.ts';
+import type { PatchSchema } from '../strategic/index.ts';
 import { withGeneration, withMetadata } from './generation.ts';
 import {
+  type Admission,
   applyPatchType,
   jsonPatchType,
   mergePatchType,
@@ -19,6 +21,7 @@ import {
   type ScalePaths,
   type ServedKind,
   type Subresource,
+  strategicPatchType,
 } from './served-kind.ts';
 
 /** What is special about a built-in kind; nothing of it is in its OpenAPI document. */
@@ -37,7 +40,11 @@ export interface BuiltinRules {
   readonly writtenZeros?: (object: JsonObject) => JsonObject;
   /** Fills in what the server's code, not its schema, says. Runs on every body that is read. */
   readonly fillDefaults?: (object: JsonObject) => JsonObject;
-  readonly prepareCreate?: (object: JsonObject) => JsonObject;
+  /** A new object brings its status with it. @default false */
+  readonly keepsStatus?: boolean;
+  readonly prepareCreate?: (object: JsonObject, now: () => string) => JsonObject;
+  /** Completes a valid object from what else is stored. @throws StatusError 403 for what is not there */
+  readonly admit?: Admission;
   readonly prepareUpdate?: (object: JsonObject, before: JsonObject) => JsonObject;
   /** The object as its deletion begins. */
   readonly prepareDelete?: (object: JsonObject, before: JsonObject) => JsonObject;
@@ -52,6 +59,7 @@ export interface BuiltinKindOptions {
   readonly rules: BuiltinRules;
   readonly fieldType: FieldType;
   readonly goType: GoType;
+  readonly patchSchema: PatchSchema;
   readonly openApi: ServedKind['openApi'];
   readonly now: () => string;
 }
@@ -61,6 +69,7 @@ export function builtinKind({
   rules,
   fieldType,
   goType,
+  patchSchema,
   openApi,
   now,
 }: BuiltinKindOptions): ServedKind {
@@ -85,7 +94,8 @@ export function builtinKind({
     isCustom: false,
     hasStatus,
     scale: rules.scale,
-    patchTypes: [jsonPatchType, mergePatchType, applyPatchType],
+    patchTypes: [jsonPatchType, mergePatchType, strategicPatchType, applyPatchType],
+    patchSchema,
     allowsUnconditionalUpdate: rules.allowsUnconditionalUpdate ?? true,
     createsOnUpdate: rules.createsOnUpdate ?? false,
     metadataRules,
@@ -110,8 +120,9 @@ export function builtinKind({
       return made;
     },
     prepareCreate(object) {
-      const bare = hasStatus ? withField(object, 'status', undefined) : object;
-      const prepared = rules.prepareCreate?.(bare) ?? bare;
+      const bare =
+        hasStatus && rules.keepsStatus !== true ? withField(object, 'status', undefined) : object;
+      const prepared = rules.prepareCreate?.(bare, now) ?? bare;
       const whole = written(goDecode(goType, prepared).object);
       return hasGeneration ? withMetadata(whole, 'generation', 1) : whole;
     },
@@ -124,6 +135,7 @@ export function builtinKind({
       const prepared = rules.prepareUpdate?.(kept, before) ?? kept;
       return hasGeneration ? withGeneration(prepared, before, ['metadata', 'status']) : prepared;
     },
+    admit: (object, before, world) => rules.admit?.(object, before, world) ?? object,
     warnings: (object) => rules.warnings?.(object) ?? [],
     prepareDelete: (object, before) => rules.prepareDelete?.(object, before) ?? object,
     gracePeriodSeconds: (object) => rules.gracePeriodSeconds?.(object) ?? 0,

@@ -1,10 +1,36 @@
 import { FieldTypeBuilder, type MergeComponents } from '../apply/index.ts';
 import { type DroppedZeros, GoTypeBuilder } from '../schema/index.ts';
+import { patchSchemaOf } from '../strategic/index.ts';
 import { type BuiltinRules, builtinKind } from './builtin-kind.ts';
 import { eventRules, leaseRules, namespaceRules, serviceAccountRules } from './cluster-kinds.ts';
 import { configMapRules, secretRules } from './data-kinds.ts';
+import {
+  endpointSliceRules,
+  endpointsRules,
+  ingressClassRules,
+  ingressRules,
+  networkPolicyRules,
+} from './network-kinds.ts';
+import { podRules } from './pod-kind.ts';
+import {
+  controllerRevisionRules,
+  limitRangeRules,
+  nodeRules,
+  priorityClassRules,
+  quotaRules,
+} from './policy-kinds.ts';
+import {
+  clusterRoleBindingRules,
+  clusterRoleRules,
+  roleBindingRules,
+  roleRules,
+} from './rights-kinds.ts';
+import { autoscalerRules, disruptionBudgetRules } from './scaling-kinds.ts';
 import type { ServedKind } from './served-kind.ts';
-import { deploymentRules, jobRules, podRules, replicaSetRules } from './workload-kinds.ts';
+import { serviceRules } from './service-kind.ts';
+import { cronJobRules, daemonSetRules, statefulSetRules } from './stateful-kinds.ts';
+import { claimRules, storageClassRules, volumeRules } from './storage-kinds.ts';
+import { deploymentRules, jobRules, replicaSetRules } from './workload-kinds.ts';
 
 /** The documents of the built-in kinds, from a real server. */
 export interface BuiltinSchemas {
@@ -18,15 +44,38 @@ export interface BuiltinSchemas {
 /** What is modelled so far. */
 const simpleKinds: readonly BuiltinRules[] = [
   configMapRules,
-  secretRules,
-  namespaceRules,
-  serviceAccountRules,
+  endpointsRules,
   eventRules,
+  limitRangeRules,
+  namespaceRules,
+  nodeRules,
+  claimRules,
+  volumeRules,
   podRules,
+  quotaRules,
+  secretRules,
+  serviceAccountRules,
+  serviceRules,
+  controllerRevisionRules,
+  daemonSetRules,
   deploymentRules,
   replicaSetRules,
+  statefulSetRules,
+  autoscalerRules,
+  cronJobRules,
   jobRules,
+  ingressClassRules,
+  ingressRules,
+  networkPolicyRules,
+  disruptionBudgetRules,
+  clusterRoleBindingRules,
+  clusterRoleRules,
+  roleBindingRules,
+  roleRules,
+  storageClassRules,
+  priorityClassRules,
   leaseRules,
+  endpointSliceRules,
 ];
 
 export interface BuiltinKindsOptions {
@@ -53,6 +102,8 @@ export function builtinKinds({
       throw new Error(`Expected the schema of ${key} among the built-in ones`);
     const fieldType = fieldTypes.typeOf({ $ref: `#/components/schemas/${root}` });
     const openApi = { name: root, schema: components[root] ?? {} };
-    return builtinKind({ rules, fieldType, goType: goTypes.component(root), openApi, now });
+    const patchSchema = patchSchemaOf(components, { $ref: `#/components/schemas/${root}` });
+    const goType = goTypes.component(root);
+    return builtinKind({ rules, fieldType, goType, patchSchema, openApi, now });
   });
 }

@@ -91,6 +91,7 @@ export function customKind(options: CustomKindOptions): ServedKind {
     hasStatus,
     scale,
     patchTypes: [jsonPatchType, mergePatchType, applyPatchType],
+    patchSchema: undefined,
     allowsUnconditionalUpdate: false,
     createsOnUpdate: false,
     metadataRules,
@@ -133,6 +134,7 @@ export function customKind(options: CustomKindOptions): ServedKind {
       const metadata = objectField(object, 'metadata') ?? {};
       return finalizerWarnings(metadata, before && objectField(before, 'metadata'));
     },
+    admit: (object) => object,
     prepareDelete: (object) => object,
     gracePeriodSeconds: () => 0,
     validateCreate(object) {

@@ -10,10 +10,12 @@ export { withMetadata } from './generation.ts';
 export { KindRegistry } from './kind-registry.ts';
 export { resourceNames } from './resource-names.ts';
 export {
+  type Admission,
   applyPatchType,
   type CustomColumn,
   jsonPatchType,
   mergePatchType,
+  type ObjectWorld,
   type ResourceNames,
   type ScalePaths,
   type ServedKind,

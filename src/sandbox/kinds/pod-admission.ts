@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import { listField, objectField } from '../json-fields.ts';
-import { withDefaults } from './pod-defaults.ts';
+import { listField, objectField, stringField } from '../json-fields.ts';
+import { forbidden } from '../status/index.ts';
+import type { ObjectWorld } from './served-kind.ts';
 
 const evictions = ['not-ready', 'unreachable'].map((condition) => ({
   key: `node.kubernetes.io/${condition}`,
@@ -9,19 +10,45 @@ const evictions = ['not-ready', 'unreachable'].map((condition) => ({
   tolerationSeconds: 300,
 }));
 
-/** A pod that is created: what admission adds to it belongs to nobody. */
+/** A pod that is created. */
 export function admitPod(pod: JsonObject): JsonObject {
   const spec = objectField(pod, 'spec') ?? {};
-  const tolerations = [...listField(spec, 'tolerations'), ...evictions];
-  const admitted = withDefaults(
-    { ...spec, tolerations },
-    { priority: 0, preemptionPolicy: 'PreemptLowerPriority' },
+  return { ...pod, status: { phase: 'Pending', qosClass: qualityOf(spec) } };
+}
+
+/** Pods stay for a while on a node that is lost, unless they say otherwise. */
+export function withEvictions(pod: JsonObject): JsonObject {
+  const spec = objectField(pod, 'spec') ?? {};
+  const tolerations = listField(spec, 'tolerations').filter(isJsonObject);
+  const missing = evictions.filter(
+    ({ key }) =>
+      !tolerations.some(
+        (one) =>
+          (one.key === key || one.key === undefined) &&
+          (one.effect === 'NoExecute' || one.effect === undefined),
+      ),
   );
-  return {
-    ...pod,
-    spec: admitted,
-    status: { phase: 'Pending', qosClass: qualityOf(spec) },
-  };
+  if (missing.length === 0) return pod;
+  return { ...pod, spec: { ...spec, tolerations: [...tolerations, ...missing] } };
+}
+
+/** What a pod's class of priority means. @throws StatusError 403 for a class that is not there */
+export function withPriority(pod: JsonObject, world: ObjectWorld): JsonObject {
+  const spec = objectField(pod, 'spec') ?? {};
+  const name = stringField(spec, 'priorityClassName') ?? '';
+  const classes = world.list('scheduling.k8s.io/priorityclasses');
+  const metadataOf = (object: JsonObject) => objectField(object, 'metadata') ?? {};
+  const found = classes.find((one) =>
+    name === '' ? one.globalDefault === true : metadataOf(one).name === name,
+  );
+  if (name !== '' && found === undefined) {
+    const podName = stringField(metadataOf(pod), 'name') ?? '';
+    const because = `no PriorityClass with name ${name} was found`;
+    throw forbidden({ group: '', plural: 'pods' }, podName, because);
+  }
+  const { value = 0, preemptionPolicy = 'PreemptLowerPriority' } = found ?? {};
+  const named = found === undefined ? {} : { priorityClassName: metadataOf(found).name };
+  return { ...pod, spec: { ...spec, ...named, priority: value, preemptionPolicy } };
 }
 
 /** Limits are requests, too, where nothing else is said; of Pods, not of templates. */

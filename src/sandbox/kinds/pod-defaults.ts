@@ -51,10 +51,12 @@ function withContainerDefaults(container: JsonObject): JsonObject {
     return probe === undefined ? [] : [[name, withProbeDefaults(probe)] as const];
   });
   const env = listField(container, 'env');
+  const lifecycle = objectField(container, 'lifecycle');
   return withDefaults(
     {
       ...container,
       ...Object.fromEntries(probes),
+      ...(lifecycle === undefined ? {} : { lifecycle: withHooks(lifecycle) }),
       ...(env.length === 0 ? {} : { env: env.map(mapObject(withEnvDefaults)) }),
     },
     {
@@ -72,22 +74,42 @@ function hasMovingTag(image: string): boolean {
   return !image.includes('@') && (!name.includes(':') || name.endsWith(':latest'));
 }
 
+function withHooks(lifecycle: JsonObject): JsonObject {
+  const hooks = ['postStart', 'preStop'].flatMap((name) => {
+    const hook = objectField(lifecycle, name);
+    return hook === undefined ? [] : [[name, withRequestDefaults(hook)] as const];
+  });
+  return { ...lifecycle, ...Object.fromEntries(hooks) };
+}
+
+function withRequestDefaults(action: JsonObject): JsonObject {
+  const http = objectField(action, 'httpGet');
+  if (http === undefined) return action;
+  return { ...action, httpGet: withDefaults(http, { path: '/', scheme: 'HTTP' }) };
+}
+
 function withProbeDefaults(probe: JsonObject): JsonObject {
-  const http = objectField(probe, 'httpGet');
-  return withDefaults(
-    http === undefined
-      ? probe
-      : { ...probe, httpGet: withDefaults(http, { path: '/', scheme: 'HTTP' }) },
-    { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 },
-  );
+  return withDefaults(withRequestDefaults(probe), {
+    timeoutSeconds: 1,
+    periodSeconds: 10,
+    successThreshold: 1,
+    failureThreshold: 3,
+  });
 }
 
 function withEnvDefaults(variable: JsonObject): JsonObject {
   const source = objectField(variable, 'valueFrom');
-  const fieldRef = source && objectField(source, 'fieldRef');
-  if (fieldRef === undefined) return variable;
-  const completed = { ...source, fieldRef: withDefaults(fieldRef, { apiVersion: 'v1' }) };
-  return { ...variable, valueFrom: completed };
+  return source === undefined ? variable : { ...variable, valueFrom: withFieldDefaults(source) };
+}
+
+/** A value that is taken from the pod itself. */
+function withFieldDefaults(source: JsonObject): JsonObject {
+  const resource = objectField(source, 'resourceFieldRef');
+  if (resource !== undefined)
+    return { ...source, resourceFieldRef: withDefaults(resource, { divisor: '0' }) };
+  const field = objectField(source, 'fieldRef');
+  if (field === undefined) return source;
+  return { ...source, fieldRef: withDefaults(field, { apiVersion: 'v1' }) };
 }
 
 function volumesIn(spec: JsonObject): JsonObject {
@@ -96,12 +118,42 @@ function volumesIn(spec: JsonObject): JsonObject {
 }
 
 function withVolumeDefaults(volume: JsonObject): JsonObject {
+  const sources = Object.keys(volume).filter((name) => name !== 'name');
+  if (sources.length === 0) return { ...volume, emptyDir: {} };
+  const template = objectField(objectField(volume, 'ephemeral') ?? {}, 'volumeClaimTemplate');
+  if (template !== undefined) {
+    const spec = withDefaults(objectField(template, 'spec') ?? {}, { volumeMode: 'Filesystem' });
+    const volumeClaimTemplate = { ...template, spec };
+    return { ...volume, ephemeral: { ...objectField(volume, 'ephemeral'), volumeClaimTemplate } };
+  }
   for (const name of ['configMap', 'secret', 'projected', 'downwardAPI']) {
     const source = objectField(volume, name);
     if (source !== undefined)
-      return { ...volume, [name]: withDefaults(source, { defaultMode: 420 }) };
+      return { ...volume, [name]: withDefaults(withParts(source), { defaultMode: 420 }) };
   }
   const hostPath = objectField(volume, 'hostPath');
   if (hostPath === undefined) return volume;
   return { ...volume, hostPath: withDefaults(hostPath, { type: '' }) };
+}
+
+/** Of a volume that shows several things, each with its own defaults. */
+function withParts(source: JsonObject): JsonObject {
+  const { items, sources } = source;
+  const withFields = (list: Json | undefined) =>
+    isJsonList(list) ? list.map(mapObject(withFieldDefaults)) : list;
+  if (isJsonList(items)) return { ...source, items: withFields(items) };
+  if (!isJsonList(sources)) return source;
+  return { ...source, sources: sources.map(mapObject(withProjectionDefaults)) };
+}
+
+function withProjectionDefaults(projection: JsonObject): JsonObject {
+  const token = objectField(projection, 'serviceAccountToken');
+  const fields = objectField(projection, 'downwardAPI');
+  return {
+    ...projection,
+    ...(token === undefined
+      ? {}
+      : { serviceAccountToken: withDefaults(token, { expirationSeconds: 3600 }) }),
+    ...(fields === undefined ? {} : { downwardAPI: withParts(fields) }),
+  };
 }

@@ -7,6 +7,8 @@ export interface NamesOptions {
   readonly namespaced: boolean;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
+  /** @default the kind in lower case */
+  readonly singular?: string;
 }
 
 /** The names of a built-in resource; singular and list kind follow from the kind. */
@@ -19,7 +21,7 @@ export function resourceNames(options: NamesOptions): ResourceNames {
     kind,
     listKind: `${kind}List`,
     plural,
-    singular: kind.toLowerCase(),
+    singular: options.singular ?? kind.toLowerCase(),
     shortNames,
     categories,
     namespaced,

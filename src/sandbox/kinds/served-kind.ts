@@ -2,6 +2,7 @@ import type { JsonObject } from '../../util/json.ts';
 import type { FieldManager, MergeSchema } from '../apply/index.ts';
 import type { MetadataRules } from '../metadata/index.ts';
 import type { FieldError } from '../status/index.ts';
+import type { PatchSchema } from '../strategic/index.ts';
 
 /** The names of a resource, as discovery tells them. */
 export interface ResourceNames {
@@ -45,6 +46,19 @@ export interface CustomColumn {
   readonly jsonPath: string;
 }
 
+/** What is stored, as those see it who complete objects. */
+export interface ObjectWorld {
+  /** The objects of a collection: `/services`. */
+  list(collection: string): readonly JsonObject[];
+}
+
+/** Completes an object that is valid from what else is stored; before is undefined when it is new. */
+export type Admission = (
+  object: JsonObject,
+  before: JsonObject | undefined,
+  world: ObjectWorld,
+) => JsonObject;
+
 /**
  * One version of a kind that is served: what its requests may do and what becomes of its objects.
  * Built once, replaced as a whole when a CRD changes.
@@ -61,6 +75,8 @@ export interface ServedKind {
   readonly hasStatus: boolean;
   readonly scale: ScalePaths | undefined;
   readonly patchTypes: readonly string[];
+  /** How a strategic merge patch treats fields; undefined = the kind takes none. */
+  readonly patchSchema: PatchSchema | undefined;
   /** A PUT without a resourceVersion replaces whatever is there. */
   readonly allowsUnconditionalUpdate: boolean;
   /** A PUT to a name that is not there creates it. */
@@ -82,6 +98,8 @@ export interface ServedKind {
   prepareCreate(object: JsonObject): JsonObject;
   /** What a write through an endpoint may not change is taken from before; counts generations. */
   prepareUpdate(object: JsonObject, before: JsonObject, subresource: Subresource): JsonObject;
+  /** @throws StatusError 403 for what an object needs and is not there */
+  readonly admit: Admission;
   /** What the server says of an object that it takes, but not gladly; of an update only what is new. */
   warnings(object: JsonObject, before: JsonObject | undefined): readonly string[];
   /** The object as its deletion begins. */

@@ -1,60 +1,20 @@
-import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import {
-  type FieldError,
-  forbiddenField,
-  invalidField,
-  requiredField,
-  unsupportedValue,
-} from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
-import { admitPod, withRequests } from './pod-admission.ts';
-import { withDefaults, withPodSpecDefaults, withTemplateDefaults } from './pod-defaults.ts';
+import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
+import {
+  selectorIsImmutable,
+  templateErrors,
+  templateOf,
+  withSpec,
+  workloadErrors,
+} from './workload-rules.ts';
 
 const scale = {
   specReplicas: ['spec', 'replicas'],
   statusReplicas: ['status', 'replicas'],
   labelSelector: undefined,
-};
-
-/** What a node would be asked for before a pod is gone. */
-const podGraceSeconds = 30;
-
-export const podRules: BuiltinRules = {
-  names: resourceNames({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    plural: 'pods',
-    namespaced: true,
-    shortNames: ['po'],
-    categories: ['all'],
-  }),
-  hasStatus: true,
-  hasGeneration: true,
-  selectableFields: [
-    'spec.nodeName',
-    'spec.restartPolicy',
-    'spec.schedulerName',
-    'spec.serviceAccountName',
-    'status.phase',
-    'status.podIP',
-  ],
-  fillDefaults: (pod) =>
-    withSpec(pod, (spec) =>
-      withDefaults(withRequests(withPodSpecDefaults(spec)), { enableServiceLinks: true }),
-    ),
-  prepareCreate: admitPod,
-  validate: (pod) => podSpecErrors(objectField(pod, 'spec') ?? {}, 'spec'),
-  validateUpdate: podUpdateErrors,
-  gracePeriodSeconds(pod) {
-    const spec = objectField(pod, 'spec') ?? {};
-    // A pod that no node has taken is gone at once.
-    if (stringField(spec, 'nodeName') === undefined) return 0;
-    const grace = spec.terminationGracePeriodSeconds;
-    return typeof grace === 'number' ? grace : podGraceSeconds;
-  },
 };
 
 export const replicaSetRules: BuiltinRules = {
@@ -119,14 +79,6 @@ export const jobRules: BuiltinRules = {
   validateUpdate: selectorIsImmutable,
 };
 
-function withSpec(object: JsonObject, change: (spec: JsonObject) => JsonObject): JsonObject {
-  return { ...object, spec: change(objectField(object, 'spec') ?? {}) };
-}
-
-function templateOf(spec: JsonObject): JsonObject {
-  return { template: withTemplateDefaults(objectField(spec, 'template')) };
-}
-
 function strategyOf(spec: JsonObject): JsonObject {
   const strategy = withDefaults(objectField(spec, 'strategy') ?? {}, { type: 'RollingUpdate' });
   if (strategy.type !== 'RollingUpdate') return strategy;
@@ -135,23 +87,42 @@ function strategyOf(spec: JsonObject): JsonObject {
   return { ...strategy, rollingUpdate };
 }
 
-function withJobDefaults(spec: JsonObject): JsonObject {
+export function withJobDefaults(spec: JsonObject): JsonObject {
   const { completions, parallelism } = spec;
   const counts =
     completions === undefined && parallelism === undefined
       ? { completions: 1, parallelism: 1 }
       : { parallelism: 1 };
+  const policy = objectField(spec, 'podFailurePolicy');
   return withDefaults(
-    { ...spec, ...templateOf(spec) },
+    {
+      ...spec,
+      ...templateOf(spec),
+      ...(policy === undefined ? {} : { podFailurePolicy: withFailureRules(policy) }),
+    },
     {
       ...counts,
-      backoffLimit: 6,
+      backoffLimit: spec.backoffLimitPerIndex === undefined ? 6 : 2_147_483_647,
       completionMode: 'NonIndexed',
       suspend: false,
       manualSelector: false,
-      podReplacementPolicy: 'TerminatingOrFailed',
+      podReplacementPolicy: spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',
     },
   );
+}
+
+function withFailureRules(policy: JsonObject): JsonObject {
+  const rules = listField(policy, 'rules').map((rule) => {
+    const patterns = isJsonObject(rule) ? listField(rule, 'onPodConditions') : [];
+    if (!isJsonObject(rule) || patterns.length === 0) return rule;
+    const onPodConditions = patterns.map((pattern) =>
+      isJsonObject(pattern) && !stringField(pattern, 'status')
+        ? { ...pattern, status: 'True' }
+        : pattern,
+    );
+    return { ...rule, onPodConditions };
+  });
+  return { ...policy, rules };
 }
 
 /** A Job without labels has those of its pods. */
@@ -182,79 +153,4 @@ function withJobSelector(job: JsonObject): JsonObject {
   const selector = { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } };
   const labelled = { ...template, metadata: { ...templateMetadata, labels } };
   return { ...job, spec: { ...spec, selector, template: labelled } };
-}
-
-function workloadErrors(
-  object: JsonObject,
-  restartPolicies: readonly string[],
-): readonly FieldError[] {
-  const spec = objectField(object, 'spec') ?? {};
-  const template = objectField(spec, 'template') ?? {};
-  return [...selectorErrors(spec, template), ...templateErrors(template, restartPolicies)];
-}
-
-function selectorErrors(spec: JsonObject, template: JsonObject): readonly FieldError[] {
-  const selector = objectField(spec, 'selector');
-  const labels = objectField(objectField(template, 'metadata') ?? {}, 'labels') ?? {};
-  const mismatch = invalidField(
-    'spec.template.metadata.labels',
-    labels,
-    '`selector` does not match template `labels`',
-  );
-  if (selector === undefined) return [requiredField('spec.selector'), mismatch];
-  const matchLabels = objectField(selector, 'matchLabels') ?? {};
-  if (Object.keys(selector).length === 0) {
-    const detail = 'empty selector is invalid for deployment';
-    return [invalidField('spec.selector', selector, detail)];
-  }
-  const isMet = Object.entries(matchLabels).every(([name, value]) => labels[name] === value);
-  return isMet ? [] : [mismatch];
-}
-
-function templateErrors(
-  template: JsonObject,
-  restartPolicies: readonly string[],
-): readonly FieldError[] {
-  const spec = objectField(template, 'spec') ?? {};
-  const policy = stringField(spec, 'restartPolicy') ?? '';
-  const errors = podSpecErrors(spec, 'spec.template.spec');
-  if (restartPolicies.includes(policy)) return errors;
-  const field = 'spec.template.spec.restartPolicy';
-  // What was not said was filled in.
-  if (policy === 'Always')
-    return [...errors, requiredField(field, 'valid values: "OnFailure", "Never"')];
-  return [...errors, unsupportedValue(field, policy, restartPolicies)];
-}
-
-function podSpecErrors(spec: JsonObject, path: string): readonly FieldError[] {
-  const containers = listField(spec, 'containers').filter(isJsonObject);
-  if (containers.length === 0) return [requiredField(`${path}.containers`)];
-  return containers.flatMap((container, index) => {
-    const at = `${path}.containers[${index}]`;
-    const missing = ['name', 'image'].filter((name) => !stringField(container, name));
-    return missing.map((name) => requiredField(`${at}.${name}`));
-  });
-}
-
-function selectorIsImmutable(object: JsonObject, before: JsonObject): readonly FieldError[] {
-  const selector = objectField(objectField(object, 'spec') ?? {}, 'selector') ?? {};
-  const old = objectField(objectField(before, 'spec') ?? {}, 'selector') ?? {};
-  if (deepEqual(selector, old)) return [];
-  return [invalidField('spec.selector', selector, 'field is immutable')];
-}
-
-/** Of a pod that runs only its images may change (and few more fields, which are not modelled). */
-function podUpdateErrors(pod: JsonObject, before: JsonObject): readonly FieldError[] {
-  const shape = (object: JsonObject) => {
-    const spec = objectField(object, 'spec') ?? {};
-    const { nodeName: _, tolerations: __, activeDeadlineSeconds: ___, ...rest } = spec;
-    const containers = listField(spec, 'containers').map((container) =>
-      isJsonObject(container) ? { ...container, image: '' } : container,
-    );
-    return { ...rest, containers };
-  };
-  if (deepEqual(shape(pod), shape(before))) return [];
-  const detail =
-    'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
-  return [forbiddenField('spec', detail)];
 }

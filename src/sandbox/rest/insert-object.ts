@@ -3,7 +3,7 @@ import { objectField, stringField, withField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/index.ts';
 import { alreadyExists, forbidden, invalid, notFound, StatusError } from '../status/index.ts';
 import { storeKey } from '../store/index.ts';
-import type { RestContext, Target } from './rest-context.ts';
+import { type RestContext, type Target, worldOf } from './rest-context.ts';
 import { inStorageVersion, inVersion } from './versions.ts';
 
 /** What an object is born with: a name, a uid, a time. */
@@ -48,7 +48,7 @@ export function insertObject(
     const said = stringField(prepared, 'kind') ?? kind.names.kind;
     throw invalid({ group: kind.names.group, kind: said }, name, errors);
   }
-  const normal = kind.normalise(prepared);
+  const normal = kind.normalise(kind.admit(prepared, undefined, worldOf(context)));
   const key = storeKey(kind.names.namespaced ? target.namespace : '', name);
   if (store.get(kind.collection, key) !== undefined) throw alreadyExists(kind.names, name);
   if (options.dryRun) return withMetadata(normal, 'resourceVersion', undefined);

@@ -2,7 +2,13 @@ import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { ApplyError } from '../apply/index.ts';
 import { goKind } from '../go-value.ts';
 import { objectField, stringField } from '../json-fields.ts';
-import { applyPatchType, jsonPatchType, withMetadata } from '../kinds/index.ts';
+import {
+  applyPatchType,
+  jsonPatchType,
+  type ServedKind,
+  strategicPatchType,
+  withMetadata,
+} from '../kinds/index.ts';
 import type { FieldValidation } from '../request/index.ts';
 import { DecodeError } from '../schema/index.ts';
 import {
@@ -12,8 +18,10 @@ import {
   invalid,
   invalidField,
   notFound,
+  plainFailure,
   unsupportedMediaType,
 } from '../status/index.ts';
+import { StrategicError, strategicMerge } from '../strategic/index.ts';
 import type { WriteRequest } from './create-object.ts';
 import { findDuplicateFields } from './duplicate-fields.ts';
 import { insertObject, withBirthFields } from './insert-object.ts';
@@ -44,7 +52,7 @@ function patchStored(context: RestContext, target: Target, request: WriteRequest
   const stored = findStored(context, target);
   if (stored === undefined) throw notFound(kind.names, name);
   const live = inVersion(kind, stored);
-  const patched = patchedDocument(live, request);
+  const patched = patchedDocument(kind, live, request);
   const { object, warnings } = decodePatched(target, patched, request);
   const named = withRequestNamespace(target, object);
   assertTargetName(target, named);
@@ -54,13 +62,26 @@ function patchStored(context: RestContext, target: Target, request: WriteRequest
   return { code: 200, body: replaced.object, warnings: [...shown, ...replaced.warnings] };
 }
 
-function patchedDocument(live: JsonObject, request: WriteRequest): Json {
+function patchedDocument(kind: ServedKind, live: JsonObject, request: WriteRequest): Json {
   const patch = parsePatch(request.text);
-  if (mediaType(request.contentType) === jsonPatchType) return applyJsonPatch(live, patch);
-  if (isJsonObject(patch)) return applyMergePatch(live, patch);
-  throw badRequest(
-    `error decoding patch: json: cannot unmarshal ${Array.isArray(patch) ? 'array' : typeof patch} into Go value of type map[string]interface {}`,
-  );
+  const type = mediaType(request.contentType);
+  if (type === jsonPatchType) return applyJsonPatch(live, patch);
+  if (!isJsonObject(patch))
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${Array.isArray(patch) ? 'array' : typeof patch} into Go value of type map[string]interface {}`,
+    );
+  const { patchSchema } = kind;
+  if (type !== strategicPatchType || patchSchema === undefined) return applyMergePatch(live, patch);
+  return mergedOrRefused(() => strategicMerge(live, patch, patchSchema));
+}
+
+function mergedOrRefused(merge: () => JsonObject): JsonObject {
+  try {
+    return merge();
+  } catch (error) {
+    if (!(error instanceof StrategicError)) throw error;
+    throw error.isMalformed ? badRequest(error.message) : plainFailure(error.message);
+  }
 }
 
 function parsePatch(text: string): Json {

@@ -10,7 +10,7 @@ import {
 } from '../metadata/index.ts';
 import { conflict, invalid, invalidField, objectModified, plainFailure } from '../status/index.ts';
 import type { StoredObject } from '../store/index.ts';
-import type { RestContext, Target } from './rest-context.ts';
+import { type RestContext, type Target, worldOf } from './rest-context.ts';
 import { withOldTimesIfSame } from './same-but-times.ts';
 import { inStorageVersion, inVersion } from './versions.ts';
 
@@ -55,7 +55,8 @@ export function replaceObject(
   if (errors.length > 0)
     throw invalid({ ...kind.names, kind: saidKind(prepared, kind) }, stored.name, errors);
   const warnings = kind.warnings(prepared, before);
-  const settled = withMetadata(withOldTimesIfSame(prepared, before), 'selfLink', undefined);
+  const admitted = kind.admit(prepared, before, worldOf(context));
+  const settled = withMetadata(withOldTimesIfSame(admitted, before), 'selfLink', undefined);
   const normal = kind.normalise(settled);
   // The server compares what it has merged, not what becomes of it in the store.
   const isSame = deepEqual(kind.isCustom ? settled : normal, before);

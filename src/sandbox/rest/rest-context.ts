@@ -1,5 +1,5 @@
 import type { Json } from '../../util/json.ts';
-import type { KindRegistry, ServedKind, Subresource } from '../kinds/index.ts';
+import type { KindRegistry, ObjectWorld, ServedKind, Subresource } from '../kinds/index.ts';
 import type { ObjectStore } from '../store/index.ts';
 
 /** What requests work with. */
@@ -32,4 +32,9 @@ export interface RestAnswer {
   readonly code: number;
   readonly body: Json;
   readonly warnings: readonly string[];
+}
+
+/** What is stored, for those who complete objects. */
+export function worldOf({ store }: RestContext): ObjectWorld {
+  return { list: (collection) => store.list(collection).map(({ object }) => object) };
 }

@@ -102,7 +102,7 @@ function placeOf(type: GoStruct, name: string, at: Place): Place {
 }
 
 function isUnwritten(value: Json, { type, dropsZero }: GoField): boolean {
-  if (isJsonList(value)) return value.length === 0;
+  if (isJsonList(value)) return value.length === 0 && type.kind !== 'any';
   if (isJsonObject(value))
     return (type.kind === 'map' || dropsZero) && Object.keys(value).length === 0;
   return dropsZero && (value === '' || value === 0 || value === false);

@@ -6,6 +6,8 @@ import { deletes } from './deletes.ts';
 import { discoveries } from './discoveries.ts';
 import { lists } from './lists.ts';
 import { malformed } from './malformed.ts';
+import { strategics } from './strategics.ts';
+import { tables } from './tables.ts';
 import { updates } from './updates.ts';
 import { validations } from './validations.ts';
 import { watches } from './watches.ts';
@@ -21,6 +23,8 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   watches,
   validations,
   workloads,
+  strategics,
+  tables,
   crds: crdCases,
   discoveries,
   malformed,

@@ -1,6 +1,8 @@
 import { isJsonObject, type Json } from '../../../src/util/json.ts';
 
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+/** Of Services: servers give what is free. */
+const clusterAddress = /\b10\.(?:0|77|96)\.\d+\.\d+\b/g;
 /** `0s`, `5m10s`, `<invalid>` of a clock that is behind. */
 const age = /^(?:\d+[smhdy]){1,2}$|^<invalid>$/;
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
@@ -26,6 +28,7 @@ export class Normaliser {
         ),
       );
     }
+    if (key === 'nodePort' || key === 'healthCheckNodePort') return 'port';
     if (typeof value !== 'string') return value;
     if (key === 'resourceVersion') return value === '' ? '' : this.#name('version', value);
     if (key === 'continue') return value === '' ? '' : 'token';
@@ -46,6 +49,7 @@ export class Normaliser {
     return text
       .replaceAll(uid, (found) => this.#name('uid', found))
       .replaceAll(time, 'time')
+      .replaceAll(clusterAddress, (found) => this.#name('address', found))
       .replaceAll(/(resource version: )\d+ \(\d+\)/g, '$1N (M)')
       .replaceAll(/\b\d{1,19}\b/g, (found) => this.#names.get(`version ${found}`) ?? found);
   }

@@ -1,0 +1,154 @@
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { listField, objectField, stringField } from '../json-fields.ts';
+import { type FieldError, invalidField, requiredField, unsupportedValue } from '../status/index.ts';
+import type { BuiltinRules } from './builtin-kind.ts';
+import { withDefaults } from './pod-defaults.ts';
+import { resourceNames } from './resource-names.ts';
+
+export const ingressRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    plural: 'ingresses',
+    namespaced: true,
+    shortNames: ['ing'],
+  }),
+  hasStatus: true,
+  hasGeneration: true,
+  validate(ingress) {
+    const spec = objectField(ingress, 'spec') ?? {};
+    const rules = listField(spec, 'rules').filter(isJsonObject);
+    const hasNothing = rules.length === 0 && spec.defaultBackend === undefined;
+    const detail = 'either `defaultBackend` or `rules` must be specified';
+    return [
+      ...(hasNothing ? [invalidField('spec', [], detail)] : []),
+      ...rules.flatMap((rule, index) => ingressRuleErrors(rule, `spec.rules[${index}]`)),
+    ];
+  },
+};
+
+function ingressRuleErrors(rule: JsonObject, at: string): readonly FieldError[] {
+  const http = objectField(rule, 'http');
+  if (http === undefined) return [];
+  const paths = listField(http, 'paths').filter(isJsonObject);
+  if (paths.length === 0) return [requiredField(`${at}.http.paths`)];
+  return paths.flatMap((path, index) => pathErrors(path, `${at}.http.paths[${index}]`));
+}
+
+const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'];
+
+function pathErrors(path: JsonObject, at: string): readonly FieldError[] {
+  const type = stringField(path, 'pathType');
+  const text = stringField(path, 'path') ?? '';
+  if (type === undefined) return [requiredField(`${at}.pathType`, 'pathType must be specified')];
+  if (!pathTypes.includes(type)) return [unsupportedValue(`${at}.pathType`, type, pathTypes)];
+  if (type === 'ImplementationSpecific' || text.startsWith('/')) return [];
+  return [invalidField(`${at}.path`, text, 'must be an absolute path')];
+}
+
+export const ingressClassRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'IngressClass',
+    plural: 'ingressclasses',
+    namespaced: false,
+  }),
+  hasGeneration: true,
+  fillDefaults(ingressClass) {
+    const spec = objectField(ingressClass, 'spec');
+    const parameters = objectField(spec ?? {}, 'parameters');
+    if (spec === undefined || parameters === undefined) return ingressClass;
+    const filled = withDefaults(parameters, { scope: 'Cluster' });
+    return { ...ingressClass, spec: { ...spec, parameters: filled } };
+  },
+  validateUpdate(ingressClass, before) {
+    const [next, old] = [controllerOf(ingressClass), controllerOf(before)];
+    return next === old ? [] : [invalidField('spec.controller', next, 'field is immutable')];
+  },
+};
+
+function controllerOf(ingressClass: JsonObject): string {
+  return stringField(objectField(ingressClass, 'spec') ?? {}, 'controller') ?? '';
+}
+
+export const networkPolicyRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    plural: 'networkpolicies',
+    namespaced: true,
+    shortNames: ['netpol'],
+  }),
+  hasGeneration: true,
+  fillDefaults(policy) {
+    const spec = objectField(policy, 'spec') ?? {};
+    const egress = listField(spec, 'egress');
+    const types = listField(spec, 'policyTypes');
+    const policyTypes =
+      types.length > 0 ? types : ['Ingress', ...(egress.length > 0 ? ['Egress'] : [])];
+    const rules = (name: string) => {
+      const list = listField(spec, name);
+      return list.length === 0 ? {} : { [name]: list.map(withPolicyPorts) };
+    };
+    return { ...policy, spec: { ...spec, ...rules('ingress'), ...rules('egress'), policyTypes } };
+  },
+};
+
+function withPolicyPorts(rule: Json): Json {
+  if (!isJsonObject(rule)) return rule;
+  const ports = listField(rule, 'ports');
+  if (ports.length === 0) return rule;
+  return {
+    ...rule,
+    ports: ports.map((port) =>
+      isJsonObject(port) ? withDefaults(port, { protocol: 'TCP' }) : port,
+    ),
+  };
+}
+
+export const endpointsRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    plural: 'endpoints',
+    namespaced: true,
+    shortNames: ['ep'],
+  }),
+  warnings: () => ['v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'],
+  fillDefaults: (endpoints) => {
+    const subsets = listField(endpoints, 'subsets');
+    if (subsets.length === 0) return endpoints;
+    return { ...endpoints, subsets: subsets.map(withPolicyPorts) };
+  },
+};
+
+export const endpointSliceRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    plural: 'endpointslices',
+    namespaced: true,
+  }),
+  hasGeneration: true,
+  writtenZeros: (slice) => withDefaults(slice, { endpoints: null, ports: null }),
+  fillDefaults(slice) {
+    const ports = listField(slice, 'ports');
+    if (ports.length === 0) return slice;
+    return {
+      ...slice,
+      ports: ports.map((port) =>
+        isJsonObject(port) ? withDefaults(port, { name: '', protocol: 'TCP' }) : port,
+      ),
+    };
+  },
+  validate(slice) {
+    const type = stringField(slice, 'addressType');
+    const types = ['FQDN', 'IPv4', 'IPv6'];
+    if (!type) return [requiredField('addressType')];
+    return types.includes(type) ? [] : [unsupportedValue('addressType', type, types)];
+  },
+  validateUpdate(slice, before) {
+    const [next, old] = [slice.addressType, before.addressType];
+    return next === old ? [] : [invalidField('addressType', next, 'field is immutable')];
+  },
+};

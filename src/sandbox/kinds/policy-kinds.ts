@@ -1,0 +1,107 @@
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { listField, objectField, withField } from '../json-fields.ts';
+import { forbiddenField, invalidField } from '../status/index.ts';
+import type { BuiltinRules } from './builtin-kind.ts';
+import { withDefaults } from './pod-defaults.ts';
+import { resourceNames } from './resource-names.ts';
+
+export const quotaRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    plural: 'resourcequotas',
+    namespaced: true,
+    shortNames: ['quota'],
+  }),
+  hasStatus: true,
+};
+
+export const limitRangeRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'v1',
+    kind: 'LimitRange',
+    plural: 'limitranges',
+    namespaced: true,
+    shortNames: ['limits'],
+  }),
+  fillDefaults(range) {
+    const spec = objectField(range, 'spec') ?? {};
+    const limits = listField(spec, 'limits');
+    if (limits.length === 0) return range;
+    return { ...range, spec: { ...spec, limits: limits.map(withContainerLimits) } };
+  },
+};
+
+/** Of containers: the maximum is the limit, the limit the request, where nothing else is said. */
+function withContainerLimits(item: Json): Json {
+  if (!isJsonObject(item) || item.type !== 'Container') return item;
+  const part = (name: string) => objectField(item, name) ?? {};
+  const limits = withDefaults(part('default'), part('max'));
+  const requests = withDefaults(withDefaults(part('defaultRequest'), limits), part('min'));
+  const set = (object: JsonObject, name: string, value: JsonObject) =>
+    Object.keys(value).length === 0 ? object : withField(object, name, value);
+  return set(set(item, 'default', limits), 'defaultRequest', requests);
+}
+
+export const priorityClassRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    plural: 'priorityclasses',
+    namespaced: false,
+    shortNames: ['pc'],
+  }),
+  hasGeneration: true,
+  fillDefaults: (priority) => withDefaults(priority, { preemptionPolicy: 'PreemptLowerPriority' }),
+  validate(priority) {
+    const value = Number(priority.value ?? 0);
+    const name = String(objectField(priority, 'metadata')?.name ?? '');
+    const limit = 1_000_000_000;
+    if (value <= limit || name.startsWith('system-')) return [];
+    const detail = `maximum allowed value of a user defined priority is ${limit}`;
+    return [forbiddenField('value', detail)];
+  },
+  validateUpdate: (priority, before) => [
+    ...(priority.value === before.value
+      ? []
+      : [invalidField('value', priority.value, 'field is immutable')]),
+    ...(priority.preemptionPolicy === before.preemptionPolicy
+      ? []
+      : [invalidField('preemptionPolicy', priority.preemptionPolicy, 'field is immutable')]),
+  ],
+};
+
+export const nodeRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'v1',
+    kind: 'Node',
+    plural: 'nodes',
+    namespaced: false,
+    shortNames: ['no'],
+  }),
+  hasStatus: true,
+  keepsStatus: true,
+  fillDefaults(node) {
+    const spec = objectField(node, 'spec') ?? {};
+    if (typeof spec.podCIDR !== 'string' || spec.podCIDRs !== undefined) return node;
+    return { ...node, spec: { ...spec, podCIDRs: [spec.podCIDR] } };
+  },
+  prepareCreate: withNotReadyTaint,
+  selectableFields: ['spec.unschedulable'],
+};
+
+/** A node is closed until somebody finds that it is ready. */
+function withNotReadyTaint(node: JsonObject): JsonObject {
+  const spec = objectField(node, 'spec') ?? {};
+  const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
+  return { ...node, spec: { ...spec, taints: [...listField(spec, 'taints'), taint] } };
+}
+
+export const controllerRevisionRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    plural: 'controllerrevisions',
+    namespaced: true,
+  }),
+};

@@ -1,0 +1,119 @@
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { listField, objectField, stringField, withField } from '../json-fields.ts';
+import { invalid, invalidField } from '../status/index.ts';
+import type { ObjectWorld } from './served-kind.ts';
+
+/** Addresses of Services: `10.96.x.y`. The first one is the API server's own. */
+const network = '10.96';
+const firstNodePort = 30_000;
+const nodePorts = 2768;
+
+/** Gives a Service its address and the ports of nodes that it needs; those it has are kept. */
+export function withServiceAddresses(
+  service: JsonObject,
+  before: JsonObject | undefined,
+  world: ObjectWorld,
+): JsonObject {
+  const spec = objectField(service, 'spec') ?? {};
+  if (spec.type === 'ExternalName') return { ...service, spec: withoutAddresses(spec, before) };
+  const others = world
+    .list('/services')
+    .filter((other) => uidOf(other) !== uidOf(service))
+    .map((other) => objectField(other, 'spec') ?? {});
+  const families = withFamilies(withClusterIp(service, spec, others));
+  return { ...service, spec: withNodePorts(families, others) };
+}
+
+function uidOf(object: JsonObject): string {
+  return stringField(objectField(object, 'metadata') ?? {}, 'uid') ?? '';
+}
+
+/** A Service that becomes an alias gives its address back. */
+function withoutAddresses(spec: JsonObject, before: JsonObject | undefined): JsonObject {
+  const old = before && objectField(before, 'spec');
+  if (old === undefined || old.type === 'ExternalName' || spec.clusterIP !== old.clusterIP)
+    return spec;
+  return ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'].reduce<JsonObject>(
+    (kept, name) => withField(kept, name, undefined),
+    spec,
+  );
+}
+
+function withClusterIp(
+  service: JsonObject,
+  spec: JsonObject,
+  others: readonly JsonObject[],
+): JsonObject {
+  const used = new Set(others.flatMap((other) => listField(other, 'clusterIPs').map(String)));
+  const said = stringField(spec, 'clusterIP') || String(listField(spec, 'clusterIPs')[0] ?? '');
+  if (said === 'None') return { ...spec, clusterIP: 'None', clusterIPs: ['None'] };
+  if (said === '') {
+    const address = freeAddress(nameOf(service), used);
+    return { ...spec, clusterIP: address, clusterIPs: [address] };
+  }
+  if (used.has(said)) throw takenAddress(service, said);
+  return { ...spec, clusterIP: said, clusterIPs: [said] };
+}
+
+function takenAddress(service: JsonObject, address: string): Error {
+  const detail = `failed to allocate IP ${address}: provided IP is already allocated`;
+  const error = invalidField('spec.clusterIPs', [address], detail);
+  return invalid({ group: '', kind: 'Service' }, nameOf(service), [error]);
+}
+
+function nameOf(service: JsonObject): string {
+  return stringField(objectField(service, 'metadata') ?? {}, 'name') ?? '';
+}
+
+/** An address for a name: mostly the same, as long as nobody else has it. */
+function freeAddress(name: string, used: ReadonlySet<string>): string {
+  let hash = 0;
+  for (const character of name) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_000;
+  for (let step = 0; ; step++) {
+    const number = (hash + step) % 65_000;
+    const address = `${network}.${Math.floor(number / 254)}.${(number % 254) + 1}`;
+    if (address !== `${network}.0.1` && !used.has(address)) return address;
+  }
+}
+
+function withFamilies(spec: JsonObject): JsonObject {
+  if (spec.ipFamilyPolicy !== undefined && spec.ipFamilies !== undefined) return spec;
+  const isOpen = spec.clusterIP === 'None' && objectField(spec, 'selector') === undefined;
+  const { ipFamilies = isOpen ? ['IPv4', 'IPv6'] : ['IPv4'] } = spec;
+  const { ipFamilyPolicy = isOpen ? 'RequireDualStack' : 'SingleStack' } = spec;
+  return { ...spec, ipFamilies, ipFamilyPolicy };
+}
+
+function withNodePorts(spec: JsonObject, others: readonly JsonObject[]): JsonObject {
+  const isBalanced = spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === true;
+  const ports = listField(spec, 'ports').filter(isJsonObject);
+  if ((spec.type !== 'NodePort' && !isBalanced) || ports.length === 0) return spec;
+  const used = new Set([...others.flatMap(nodePortsOf), ...nodePortsOf(spec)]);
+  const numbered = ports.map((port) => {
+    if (typeof port.nodePort === 'number' && port.nodePort > 0) return port;
+    const nodePort = freePort(used);
+    used.add(nodePort);
+    return { ...port, nodePort };
+  });
+  const needsCheck = spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
+  const check =
+    needsCheck && spec.healthCheckNodePort === undefined
+      ? { healthCheckNodePort: freePort(used) }
+      : {};
+  return { ...spec, ports: numbered, ...check };
+}
+
+function nodePortsOf(spec: JsonObject): readonly number[] {
+  const listed = listField(spec, 'ports').flatMap((port) =>
+    isJsonObject(port) && typeof port.nodePort === 'number' ? [port.nodePort] : [],
+  );
+  return typeof spec.healthCheckNodePort === 'number'
+    ? [...listed, spec.healthCheckNodePort]
+    : listed;
+}
+
+function freePort(used: ReadonlySet<number>): number {
+  for (let port = firstNodePort; port < firstNodePort + nodePorts; port++)
+    if (!used.has(port)) return port;
+  return firstNodePort + nodePorts;
+}

@@ -1,0 +1,210 @@
+import { deepEqual } from '../../util/deep-equal.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { listField, objectField, stringField } from '../json-fields.ts';
+import {
+  type FieldError,
+  forbiddenField,
+  invalidField,
+  requiredField,
+  unsupportedValue,
+} from '../status/index.ts';
+import type { BuiltinRules } from './builtin-kind.ts';
+import { withMetadata } from './generation.ts';
+import { withDefaults } from './pod-defaults.ts';
+import { resourceNames } from './resource-names.ts';
+import {
+  selectorIsImmutable,
+  templateErrors,
+  templateOf,
+  withSpec,
+  workloadErrors,
+} from './workload-rules.ts';
+
+export const statefulSetRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    plural: 'statefulsets',
+    namespaced: true,
+    shortNames: ['sts'],
+    categories: ['all'],
+  }),
+  hasStatus: true,
+  hasGeneration: true,
+  scale: {
+    specReplicas: ['spec', 'replicas'],
+    statusReplicas: ['status', 'replicas'],
+    labelSelector: undefined,
+  },
+  fillDefaults: (set) => withSpec(set, withStatefulDefaults),
+  validate: (set) => workloadErrors(set, ['Always']),
+  validateUpdate: statefulUpdateErrors,
+};
+
+function withStatefulDefaults(spec: JsonObject): JsonObject {
+  const claims = listField(spec, 'volumeClaimTemplates');
+  return withDefaults(
+    {
+      ...spec,
+      ...templateOf(spec),
+      updateStrategy: statefulStrategy(objectField(spec, 'updateStrategy')),
+      persistentVolumeClaimRetentionPolicy: withDefaults(
+        objectField(spec, 'persistentVolumeClaimRetentionPolicy') ?? {},
+        { whenDeleted: 'Retain', whenScaled: 'Retain' },
+      ),
+      ...(claims.length === 0 ? {} : { volumeClaimTemplates: claims.map(withClaimDefaults) }),
+    },
+    { podManagementPolicy: 'OrderedReady', replicas: 1, revisionHistoryLimit: 10 },
+  );
+}
+
+function statefulStrategy(said: JsonObject | undefined): JsonObject {
+  const isUnsaid = !stringField(said ?? {}, 'type');
+  const strategy = withDefaults(said ?? {}, { type: 'RollingUpdate' });
+  const rolling = objectField(strategy, 'rollingUpdate') ?? (isUnsaid ? {} : undefined);
+  if (strategy.type !== 'RollingUpdate' || rolling === undefined) return strategy;
+  return { ...strategy, rollingUpdate: withDefaults(rolling, { partition: 0 }) };
+}
+
+function withClaimDefaults(claim: Json): Json {
+  if (!isJsonObject(claim)) return claim;
+  return {
+    ...claim,
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    spec: withDefaults(objectField(claim, 'spec') ?? {}, { volumeMode: 'Filesystem' }),
+    status: withDefaults(objectField(claim, 'status') ?? {}, { phase: 'Pending' }),
+  };
+}
+
+const changeable = [
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
+];
+
+function statefulUpdateErrors(set: JsonObject, before: JsonObject): readonly FieldError[] {
+  const fixed = (object: JsonObject) =>
+    Object.fromEntries(
+      Object.entries(objectField(object, 'spec') ?? {}).filter(
+        ([name]) => !changeable.includes(name),
+      ),
+    );
+  if (deepEqual(fixed(set), fixed(before))) return [];
+  const detail =
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+  return [forbiddenField('spec', detail)];
+}
+
+export const daemonSetRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    plural: 'daemonsets',
+    namespaced: true,
+    shortNames: ['ds'],
+    categories: ['all'],
+  }),
+  hasStatus: true,
+  hasGeneration: true,
+  prepareCreate: (set) => withTemplateGeneration(set, 1),
+  prepareUpdate(set, before) {
+    const [template, old] = [set, before].map(
+      (object) => objectField(objectField(object, 'spec') ?? {}, 'template') ?? {},
+    );
+    const generation = templateGeneration(before);
+    return withTemplateGeneration(set, deepEqual(template, old) ? generation : generation + 1);
+  },
+  fillDefaults: (set) =>
+    withSpec(withTemplateGeneration(set, templateGeneration(set)), (spec) => {
+      const strategy = withDefaults(objectField(spec, 'updateStrategy') ?? {}, {
+        type: 'RollingUpdate',
+      });
+      const rolling = objectField(strategy, 'rollingUpdate') ?? {};
+      const updateStrategy =
+        strategy.type === 'RollingUpdate'
+          ? {
+              ...strategy,
+              rollingUpdate: withDefaults(rolling, { maxUnavailable: 1, maxSurge: 0 }),
+            }
+          : strategy;
+      return withDefaults(
+        { ...spec, ...templateOf(spec), updateStrategy },
+        { revisionHistoryLimit: 10 },
+      );
+    }),
+  validate: (set) => workloadErrors(set, ['Always']),
+  validateUpdate: selectorIsImmutable,
+};
+
+const templateGenerationAnnotation = 'deprecated.daemonset.template.generation';
+
+function templateGeneration(set: JsonObject): number {
+  const metadata = objectField(set, 'metadata') ?? {};
+  return Number(objectField(metadata, 'annotations')?.[templateGenerationAnnotation] ?? 0);
+}
+
+function withTemplateGeneration(set: JsonObject, generation: number): JsonObject {
+  const annotations = objectField(objectField(set, 'metadata') ?? {}, 'annotations') ?? {};
+  const counted = { ...annotations, [templateGenerationAnnotation]: String(generation) };
+  return withMetadata(set, 'annotations', counted);
+}
+
+export const cronJobRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    plural: 'cronjobs',
+    namespaced: true,
+    shortNames: ['cj'],
+    categories: ['all'],
+  }),
+  hasStatus: true,
+  hasGeneration: true,
+  fillDefaults: (job) =>
+    withSpec(job, (spec) => {
+      const template = objectField(spec, 'jobTemplate') ?? {};
+      const jobTemplate = { ...template, spec: cronJobSpec(objectField(template, 'spec') ?? {}) };
+      return withDefaults(
+        { ...spec, jobTemplate },
+        {
+          concurrencyPolicy: 'Allow',
+          suspend: false,
+          successfulJobsHistoryLimit: 3,
+          failedJobsHistoryLimit: 1,
+        },
+      );
+    }),
+  validate(job) {
+    const spec = objectField(job, 'spec') ?? {};
+    const jobSpec = objectField(objectField(spec, 'jobTemplate') ?? {}, 'spec') ?? {};
+    const policies = ['Allow', 'Forbid', 'Replace'];
+    const policy = stringField(spec, 'concurrencyPolicy') ?? '';
+    return [
+      ...scheduleErrors(stringField(spec, 'schedule') ?? ''),
+      ...(policies.includes(policy)
+        ? []
+        : [unsupportedValue('spec.concurrencyPolicy', policy, policies)]),
+      ...templateErrors(objectField(jobSpec, 'template') ?? {}, ['OnFailure', 'Never']).map(
+        (error) => ({ ...error, field: error.field.replace(/^spec/, 'spec.jobTemplate.spec') }),
+      ),
+    ];
+  },
+};
+
+/** A Job that a CronJob makes is completed when it is made; its pods are completed now. */
+function cronJobSpec(spec: JsonObject): JsonObject {
+  return { ...spec, ...templateOf(spec) };
+}
+
+function scheduleErrors(schedule: string): readonly FieldError[] {
+  if (schedule === '') return [requiredField('spec.schedule')];
+  const fields = schedule.trim().split(/\s+/).length;
+  if (schedule.startsWith('@') || fields === 5) return [];
+  const detail = `expected exactly 5 fields, found ${fields}: [${schedule.trim().split(/\s+/).join(' ')}]`;
+  return [invalidField('spec.schedule', schedule, detail)];
+}

@@ -1,0 +1,120 @@
+import { deepEqual } from '../../util/deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { listField, objectField, stringField } from '../json-fields.ts';
+import { type FieldError, forbiddenField, requiredField } from '../status/index.ts';
+import type { BuiltinRules } from './builtin-kind.ts';
+import { withMetadata } from './generation.ts';
+import { withDefaults } from './pod-defaults.ts';
+import { resourceNames } from './resource-names.ts';
+
+export const claimRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    plural: 'persistentvolumeclaims',
+    namespaced: true,
+    shortNames: ['pvc'],
+  }),
+  hasStatus: true,
+  fillDefaults: (claim) => ({
+    ...claim,
+    spec: withDefaults(objectField(claim, 'spec') ?? {}, { volumeMode: 'Filesystem' }),
+    status: withDefaults(objectField(claim, 'status') ?? {}, { phase: 'Pending' }),
+  }),
+  prepareCreate: (claim) => ({
+    ...claim,
+    spec: withSource(objectField(claim, 'spec') ?? {}),
+    status: { phase: 'Pending' },
+  }),
+  admit: (claim, before) => (before === undefined ? protectedBy(claim, claimFinalizer) : claim),
+  validate(claim) {
+    const spec = objectField(claim, 'spec') ?? {};
+    const requests = objectField(objectField(spec, 'resources') ?? {}, 'requests') ?? {};
+    return [
+      ...(listField(spec, 'accessModes').length === 0
+        ? [requiredField('spec.accessModes', 'at least 1 access mode is required')]
+        : []),
+      ...(requests.storage === undefined ? [requiredField('spec.resources[storage]')] : []),
+    ];
+  },
+  validateUpdate: claimUpdateErrors,
+};
+
+/** What holds a claim while pods use it. */
+const claimFinalizer = 'kubernetes.io/pvc-protection';
+
+function protectedBy(object: JsonObject, finalizer: string): JsonObject {
+  const finalizers = listField(objectField(object, 'metadata') ?? {}, 'finalizers');
+  if (finalizers.includes(finalizer)) return object;
+  return withMetadata(object, 'finalizers', [...finalizers, finalizer]);
+}
+
+/** A source has two fields, of which the newer one follows the older. */
+function withSource(spec: JsonObject): JsonObject {
+  const { dataSource, dataSourceRef } = spec;
+  if (isJsonObject(dataSource) && dataSourceRef === undefined)
+    return { ...spec, dataSourceRef: dataSource };
+  return spec;
+}
+
+/** Of a claim only its size may change, and the volume it is bound to. */
+function claimUpdateErrors(claim: JsonObject, before: JsonObject): readonly FieldError[] {
+  const shape = (object: JsonObject) => {
+    const { resources: _, volumeName: __, ...rest } = objectField(object, 'spec') ?? {};
+    return rest;
+  };
+  if (deepEqual(shape(claim), shape(before))) return [];
+  const detail =
+    'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+  return [forbiddenField('spec', detail)];
+}
+
+export const volumeRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    plural: 'persistentvolumes',
+    namespaced: false,
+    shortNames: ['pv'],
+  }),
+  hasStatus: true,
+  fillDefaults: (volume) => ({
+    ...volume,
+    spec: withDefaults(objectField(volume, 'spec') ?? {}, {
+      persistentVolumeReclaimPolicy: 'Retain',
+      volumeMode: 'Filesystem',
+    }),
+    status: withDefaults(objectField(volume, 'status') ?? {}, { phase: 'Pending' }),
+  }),
+  prepareCreate: (volume, now) => ({
+    ...volume,
+    status: { phase: 'Pending', lastPhaseTransitionTime: now() },
+  }),
+  admit: (volume, before) =>
+    before === undefined ? protectedBy(volume, 'kubernetes.io/pv-protection') : volume,
+  validate(volume) {
+    const spec = objectField(volume, 'spec') ?? {};
+    return [
+      ...(listField(spec, 'accessModes').length === 0 ? [requiredField('spec.accessModes')] : []),
+      ...(objectField(spec, 'capacity') === undefined ? [requiredField('spec.capacity')] : []),
+    ];
+  },
+};
+
+export const storageClassRules: BuiltinRules = {
+  names: resourceNames({
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    plural: 'storageclasses',
+    namespaced: false,
+    shortNames: ['sc'],
+  }),
+  fillDefaults: (storageClass) =>
+    withDefaults(storageClass, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
+  validate: (storageClass) =>
+    stringField(storageClass, 'provisioner') ? [] : [requiredField('provisioner')],
+  validateUpdate: (storageClass, before) =>
+    ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode']
+      .filter((name) => !deepEqual(storageClass[name], before[name]))
+      .map((name) => forbiddenField(name, `updates to ${name} are forbidden.`)),
+};

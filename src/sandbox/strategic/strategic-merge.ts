@@ -1,0 +1,197 @@
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { goText } from '../go-value.ts';
+import { fieldOf, isJsonList, withField } from '../json-fields.ts';
+import { assertOrder, indexOfItem, inOrder, itemKey } from './item-order.ts';
+import type { PatchField, PatchSchema } from './patch-schema.ts';
+import { StrategicError } from './strategic-error.ts';
+
+const directive = '$patch';
+const retainKeys = '$retainKeys';
+const orderPrefix = '$setElementOrder/';
+const deletionPrefix = '$deleteFromPrimitiveList/';
+
+/** Merges a patch into an object, lists item by item where the kind says so. @throws StrategicError */
+export function strategicMerge(
+  original: JsonObject,
+  patch: JsonObject,
+  schema: PatchSchema,
+): JsonObject {
+  const said = fieldOf(patch, directive);
+  if (said !== undefined) return directed(said, patch);
+  const { rest, kept } = withRetainedKeys(original, patch);
+  const ordered = withOrderedLists(kept, rest, schema);
+  let merged = ordered.merged;
+  for (const [name, value = null] of Object.entries(ordered.rest)) {
+    if (name.startsWith(orderPrefix)) continue;
+    const isDeletion = name.startsWith(deletionPrefix);
+    const field = isDeletion ? name.slice(deletionPrefix.length) : name;
+    merged = withMergedField(merged, { field, value, isDeletion, schema });
+  }
+  return merged;
+}
+
+function directed(said: Json, patch: JsonObject): JsonObject {
+  if (said === 'replace') return withField(patch, directive, undefined);
+  if (said === 'delete') return {};
+  throw new StrategicError(`unknown patch type: ${goText(said)} in map: ${goText(patch)}`);
+}
+
+/** A patch may name the fields that stay; it may speak of no others. */
+function withRetainedKeys(original: JsonObject, patch: JsonObject) {
+  const keys = fieldOf(patch, retainKeys);
+  if (keys === undefined) return { rest: patch, kept: original };
+  const rest = withField(patch, retainKeys, undefined);
+  const isSpoken = ([name, value]: readonly [string, Json | undefined]) =>
+    value !== null && !name.startsWith(orderPrefix) && !name.startsWith(deletionPrefix);
+  const names = Object.entries(rest).filter(isSpoken);
+  if (!isJsonList(keys) || !names.every(([name]) => keys.includes(name)))
+    throw new StrategicError('invalid patch format of retainKeys', true);
+  const dropped = Object.keys(original).filter((name) => !keys.includes(name));
+  const kept = dropped.reduce((object, name) => withField(object, name, undefined), original);
+  return { rest, kept };
+}
+
+/** Lists whose order the patch tells are merged first. */
+function withOrderedLists(original: JsonObject, patch: JsonObject, schema: PatchSchema) {
+  let [merged, rest] = [original, patch];
+  for (const [name, order = null] of Object.entries(patch)) {
+    if (!name.startsWith(orderPrefix)) continue;
+    const field = name.slice(orderPrefix.length);
+    const list = orderedList({ original, patch, schema, field, order });
+    if (list !== undefined) merged = withField(merged, field, list);
+    rest = withField(rest, field, undefined);
+  }
+  return { merged, rest };
+}
+
+interface OrderedList {
+  readonly original: JsonObject;
+  readonly patch: JsonObject;
+  readonly schema: PatchSchema;
+  readonly field: string;
+  readonly order: Json;
+}
+
+function orderedList({ original, patch, schema, field, order }: OrderedList) {
+  const [before, change] = [fieldOf(original, field), fieldOf(patch, field)];
+  if (!isJsonList(order))
+    throw new StrategicError('invalid patch format of setElementOrder list', true);
+  if (before === undefined && change === undefined) return undefined;
+  const found = patchFieldOf(schema, field);
+  const [old, patched] = [listOrEmpty(before), listOrEmpty(change)];
+  assertOrder(patched, order, found.mergeKey);
+  const merged =
+    change === undefined
+      ? old
+      : before === undefined
+        ? patched.filter((item) => !hasDirective(item)).map(withoutDirectives)
+        : mergeList(old, { patch: patched, field: found, isDeletion: false });
+  return inOrder(merged, { mergeKey: found.mergeKey, patch: order, original: old });
+}
+
+function listOrEmpty(value: Json | undefined): readonly Json[] {
+  return isJsonList(value) ? value : [];
+}
+
+interface FieldPatch {
+  readonly field: string;
+  readonly value: Json;
+  readonly isDeletion: boolean;
+  readonly schema: PatchSchema;
+}
+
+function withMergedField(original: JsonObject, patch: FieldPatch): JsonObject {
+  const { field, value, isDeletion, schema } = patch;
+  if (value === null) return withField(original, field, undefined);
+  const before = fieldOf(original, field);
+  if (isJsonObject(before) && isJsonObject(value)) {
+    const found = patchFieldOf(schema, field);
+    const merged = found.isMerged ? strategicMerge(before, value, found.schema) : value;
+    return withField(original, field, merged);
+  }
+  if (isJsonList(before) && isJsonList(value)) {
+    const found = patchFieldOf(schema, field);
+    const merged = mergeField(before, { patch: value, field: found, isDeletion });
+    return withField(original, field, merged);
+  }
+  const isSameSort = typeof before === typeof value && before !== null;
+  if (before !== undefined && isSameSort && typeof before !== 'object')
+    return withField(original, field, value);
+  if (isDeletion) return original;
+  return withField(original, field, hasDirective(value) ? undefined : withoutDirectives(value));
+}
+
+function patchFieldOf(schema: PatchSchema, field: string): PatchField {
+  const found = schema.field(field);
+  if (found !== undefined) return found;
+  throw new StrategicError(
+    `unable to find api field in struct ${schema.name} for the json field ${JSON.stringify(field)}`,
+  );
+}
+
+interface ListPatch {
+  readonly patch: readonly Json[];
+  readonly field: PatchField;
+  readonly isDeletion: boolean;
+}
+
+function mergeField(original: readonly Json[], patch: ListPatch): readonly Json[] {
+  return patch.field.isMerged ? mergeList(original, patch) : patch.patch;
+}
+
+function mergeList(original: readonly Json[], { patch, field, isDeletion }: ListPatch) {
+  const { mergeKey, schema } = field;
+  if (original.length === 0 && patch.length === 0) return original;
+  if (!isJsonObject(original[0] ?? patch[0])) {
+    if (isDeletion) return original.filter((item) => !patch.includes(item));
+    const merged = [...new Set([...original, ...patch])];
+    return inOrder(merged, { mergeKey: '', patch, original });
+  }
+  if (mergeKey === '')
+    throw new StrategicError(`cannot merge lists without merge key for ${schema.name}`);
+  const special = withDirectedItems(original, patch, mergeKey);
+  const merged = [...special.original];
+  for (const item of special.patch) {
+    const at = indexOfItem(merged, item, mergeKey);
+    const before = merged[at];
+    if (isJsonObject(before) && isJsonObject(item))
+      merged[at] = strategicMerge(before, item, schema);
+    else merged.push(withoutDirectives(item));
+  }
+  return inOrder(merged, { mergeKey, patch: special.patch, original: special.original });
+}
+
+/** Items of a patch that delete an item, or say that the list is replaced. */
+function withDirectedItems(original: readonly Json[], patch: readonly Json[], mergeKey: string) {
+  let kept = original;
+  let isReplaced = false;
+  const plain: Json[] = [];
+  for (const item of patch) {
+    const said = isJsonObject(item) ? fieldOf(item, directive) : undefined;
+    if (said === undefined) plain.push(item);
+    else if (said === 'replace') isReplaced = true;
+    else if (said === 'delete') {
+      const key = itemKey(item, mergeKey);
+      kept = kept.filter((other) => itemKey(other, mergeKey) !== key);
+    } else if (said === 'merge')
+      throw new StrategicError('merging lists cannot yet be specified in the patch');
+    else throw new StrategicError(`unknown patch type: ${goText(said)} in map: ${goText(item)}`);
+  }
+  return isReplaced ? { original: plain, patch: [] } : { original: kept, patch: plain };
+}
+
+function hasDirective(value: Json): boolean {
+  return isJsonObject(value) && Object.hasOwn(value, directive);
+}
+
+/** What is taken as it is has no nulls and nothing to tell the merge. */
+function withoutDirectives(value: Json): Json {
+  if (isJsonList(value)) return value.filter((item) => !hasDirective(item)).map(withoutDirectives);
+  if (!isJsonObject(value)) return value;
+  let kept = value;
+  for (const [name, field = null] of Object.entries(value)) {
+    const isGone = field === null || hasDirective(field);
+    kept = withField(kept, name, isGone ? undefined : withoutDirectives(field));
+  }
+  return kept;
+}
