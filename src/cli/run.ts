@@ -1,8 +1,12 @@
 import { bundledSchemas } from '../compile/index.ts';
-import type { Diagnostic } from '../definition/index.ts';
 import { type HealthServer, startHealthServer } from '../http/index.ts';
 import { createKubeCluster, type KubeCluster } from '../kube/index.ts';
-import { type CheckedDefinition, checkDefinitions, createManager } from '../runtime/index.ts';
+import {
+  type CheckedDefinition,
+  checkDefinitions,
+  createManager,
+  type RefusedFile,
+} from '../runtime/index.ts';
 import {
   createLogger,
   createMetricRegistry,
@@ -42,19 +46,22 @@ export async function run(
   signal: AbortSignal,
 ): Promise<number> {
   const texts = await loadTexts(options.definitions);
-  const { accepted, diagnostics } = checkDefinitions(texts, bundledSchemas());
+  const { accepted, diagnostics, refused } = checkDefinitions(texts, {
+    schemas: bundledSchemas(),
+    sameCrd: 'cluster',
+  });
   printDiagnostics(diagnostics, texts, output);
   if (accepted.length === 0) {
     output.error('homeostat: There is no definition to run');
     return exitCode.diagnostics;
   }
   const logger = createLogger({ level: options.logLevel });
-  tellRefused(diagnostics, logger);
+  tellRefused(refused, logger);
   const metrics = createMetricRegistry({ processMetrics: true });
   metrics.gauge(metricCatalogue.buildInfo).set(1, [version]);
   const cluster = await connect(options, logger, metrics);
   try {
-    await serve({ options, accepted, cluster, logger, metrics }, signal);
+    await serve({ options, accepted, refused, cluster, logger, metrics }, signal);
   } finally {
     await cluster.close();
   }
@@ -63,13 +70,10 @@ export async function run(
 }
 
 /** What was printed for people is told in the log too: nobody sees the terminal of a Pod. */
-function tellRefused(diagnostics: readonly Diagnostic[], logger: Logger): void {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  for (const file of new Set(errors.map((error) => error.file))) {
-    const texts = errors
-      .filter((error) => error.file === file)
-      .map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`);
-    logger.info({ file, diagnostics: texts }, 'File with mistakes, its definitions are refused');
+function tellRefused(refused: readonly RefusedFile[], logger: Logger): void {
+  for (const { file, definitions, diagnostics } of refused) {
+    const about = { file, definitions, diagnostics };
+    logger.warn(about, 'File with mistakes, its definitions are refused');
   }
 }
 
@@ -87,30 +91,36 @@ async function connect(
 interface Serving {
   readonly options: RunOptions;
   readonly accepted: readonly CheckedDefinition[];
+  readonly refused: readonly RefusedFile[];
   readonly cluster: KubeCluster;
   readonly logger: Logger;
   readonly metrics: ReadableMetricRegistry;
 }
 
 async function serve(
-  { options, accepted, cluster, logger, metrics }: Serving,
+  { options, accepted, refused, cluster, logger, metrics }: Serving,
   signal: AbortSignal,
 ) {
   const definitions = accepted.map(({ located }) => located);
   const clock = createSystemClock();
   const random = createSystemRandom();
-  const manager = createManager({ definitions, cluster, clock, random, logger, metrics });
+  const manager = createManager({ definitions, refused, cluster, clock, random, logger, metrics });
   const observe = () => {
     manager.observe();
     cluster.observe();
   };
   const health = await startHealth(options.http, { metrics, view: manager.view, observe });
   try {
-    logger.info({ definitions: definitions.length, http: health?.url }, 'Starting');
+    const counts = { definitions: definitions.length, refused: definitionsIn(refused) };
+    logger.info({ ...counts, http: health?.url }, 'Starting');
     await manager.run(signal);
   } finally {
     await health?.close();
   }
+}
+
+function definitionsIn(refused: readonly RefusedFile[]): number {
+  return refused.reduce((sum, { definitions }) => sum + definitions, 0);
 }
 
 type HealthSources = Pick<Parameters<typeof startHealthServer>[0], 'metrics' | 'view' | 'observe'>;

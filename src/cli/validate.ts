@@ -11,7 +11,7 @@ import { printDiagnostics } from './print-diagnostics.ts';
  */
 export async function validate(paths: readonly string[], output: Output): Promise<number> {
   const texts = await loadTexts(paths);
-  const { accepted, diagnostics } = checkDefinitions(texts, bundledSchemas());
+  const { accepted, diagnostics } = checkDefinitions(texts, { schemas: bundledSchemas() });
   printDiagnostics(diagnostics, texts, output);
   for (const { located, plan } of accepted) {
     const { file } = located.source;

@@ -89,7 +89,7 @@ export class DevSession {
   async #loadAndCheck() {
     const { load, print, hasColor } = this.#options;
     const texts = await load();
-    const { accepted, diagnostics } = checkDefinitions(texts, bundledSchemas());
+    const { accepted, diagnostics } = checkDefinitions(texts, { schemas: bundledSchemas() });
     const sources = new Map(texts.map(({ file, text }) => [file, text]));
     if (diagnostics.length > 0)
       print(formatDiagnostics(diagnostics, sources, { color: hasColor }).trimEnd());

@@ -6,8 +6,10 @@ import { startHealthServer } from './health-server.ts';
 
 function viewOf(...states: DefinitionState[]): RuntimeView {
   return {
-    unreachableForMs: 0,
+    silence: undefined,
     isStopping: false,
+    refused: [],
+    warnings: [],
     definitions: states.map((state, index) => ({
       name: `d${index}`,
       revision: '0123456789',
@@ -21,6 +23,8 @@ function viewOf(...states: DefinitionState[]): RuntimeView {
     })),
   };
 }
+
+const starting = { kind: 'starting', message: 'Its CRD is being installed' } as const;
 
 async function withServer(view: RuntimeView, use: (url: string) => Promise<void>) {
   const metrics = createMetricRegistry();
@@ -41,26 +45,23 @@ async function withServer(view: RuntimeView, use: (url: string) => Promise<void>
 
 describe('http/health-server', () => {
   test('is healthy, and not ready while definitions start or list', async () => {
-    await withServer(
-      viewOf({ kind: 'running' }, { kind: 'starting' }, { kind: 'syncing' }),
-      async (url) => {
-        const health = await fetch(`${url}/healthz`);
-        assert.deepEqual([health.status, await health.text()], [200, 'ok\n']);
-        const response = await fetch(`${url}/readyz`);
-        assert.equal(response.status, 503);
-        const lines = [
-          '[+]api-server ok',
-          '[-]definitions failed: starting: d1',
-          '[-]informers failed: syncing: d2',
-          '[+]shutdown ok',
-          '  [+]d0 running',
-          '  [-]d1 starting',
-          '  [-]d2 syncing',
-          'readyz check failed',
-        ];
-        assert.equal(await response.text(), `${lines.join('\n')}\n`);
-      },
-    );
+    await withServer(viewOf({ kind: 'running' }, starting, { kind: 'syncing' }), async (url) => {
+      const health = await fetch(`${url}/healthz`);
+      assert.deepEqual([health.status, await health.text()], [200, 'ok\n']);
+      const response = await fetch(`${url}/readyz`);
+      assert.equal(response.status, 503);
+      const lines = [
+        '[+]api-server ok',
+        '[-]definitions failed: starting: d1 (Its CRD is being installed)',
+        '[-]informers failed: syncing: d2',
+        '[+]shutdown ok',
+        '  [+]d0 running',
+        '  [-]d1 starting: Its CRD is being installed',
+        '  [-]d2 syncing',
+        'readyz check failed',
+      ];
+      assert.equal(await response.text(), `${lines.join('\n')}\n`);
+    });
   });
 
   test('is ready when definitions are refused or fail, and says why they do', async () => {
@@ -75,17 +76,57 @@ describe('http/health-server', () => {
     });
   });
 
-  for (const [unreachableForMs, status] of [
-    [14_999, 200],
-    [15_000, 503],
+  test('what stands in the way of a definition is told line by line', async () => {
+    const running = viewOf({ kind: 'running' });
+    const [definition] = running.definitions;
+    assert.ok(definition);
+    const problems = ['children (v1/Secret): forbidden', 'reads.pods: no such kind'];
+    const refused = {
+      kind: 'refused',
+      message: 'other schemas',
+      diagnostics: ['a:1:1: x'],
+    } as const;
+    const view = {
+      ...running,
+      definitions: [{ ...definition, problems }, ...viewOf(refused).definitions],
+      refused: [{ file: 'bad.yaml', definitions: 1, diagnostics: ['bad.yaml:3:4: Unknown field'] }],
+      warnings: ['Events are not written: forbidden'],
+    };
+    await withServer(view, async (url) => {
+      const response = await fetch(`${url}/readyz?verbose`);
+      assert.equal(response.status, 200);
+      const lines = [
+        '  [!]d0 running:',
+        '       - children (v1/Secret): forbidden',
+        '       - reads.pods: no such kind',
+        '  [!]d0 refused:',
+        '       - other schemas',
+        '       - a:1:1: x',
+        '  [!]bad.yaml refused: bad.yaml:3:4: Unknown field',
+        '  [!]Events are not written: forbidden',
+        'readyz check passed',
+      ];
+      assert.ok((await response.text()).endsWith(`\n${lines.join('\n')}\n`));
+    });
+  });
+
+  for (const [kind, forMs, failure] of [
+    ['unanswered', 14_999, undefined],
+    ['unanswered', 15_000, 'no answer for 15 s'],
+    ['unauthorized', 14_999, undefined],
+    [
+      'unauthorized',
+      20_000,
+      'it has not accepted our credentials for 20 s; renew the token or certificate of the kubeconfig or service account',
+    ],
   ] as const) {
-    test(`an API server that is silent for ${unreachableForMs} ms makes it ${status}`, async () => {
-      const view = { ...viewOf({ kind: 'running' }), unreachableForMs };
+    test(`an API server that is ${kind} for ${forMs} ms makes it ${failure === undefined ? 'ready' : 'unready, and says why'}`, async () => {
+      const view = { ...viewOf({ kind: 'running' }), silence: { kind, forMs } };
       await withServer(view, async (url) => {
         const response = await fetch(`${url}/readyz/api-server`);
-        assert.equal(response.status, status);
-        if (status === 200) return;
-        assert.match(await response.text(), /^\[-\]api-server failed: no answer for 15 s$/m);
+        assert.equal(response.status, failure === undefined ? 200 : 503);
+        const [first] = (await response.text()).split('\n');
+        assert.equal(first, failure === undefined ? 'ok' : `[-]api-server failed: ${failure}`);
       });
     });
   }
@@ -98,7 +139,8 @@ describe('http/health-server', () => {
   });
 
   test('checks can be asked for one by one and left out', async () => {
-    const view = { ...viewOf({ kind: 'starting' }), unreachableForMs: 60_000 };
+    const silence = { kind: 'unanswered', forMs: 60_000 } as const;
+    const view = { ...viewOf(starting), silence };
     await withServer(view, async (url) => {
       const statusOf = async (path: string) => (await fetch(`${url}${path}`)).status;
       assert.equal(await statusOf('/readyz/informers'), 200);

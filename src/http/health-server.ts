@@ -4,7 +4,8 @@ import express, { type Express, type Request, type Response } from 'express';
 import type { RuntimeView } from '../runtime/index.ts';
 import type { ReadableMetricRegistry } from '../telemetry/index.ts';
 import { type CheckPage, type CheckQuery, checkPage } from './check-page.ts';
-import { type Check, definitionLine, readinessChecks } from './readiness.ts';
+import { type Check, readinessChecks } from './readiness.ts';
+import { viewLines } from './view-lines.ts';
 
 export interface HealthServerOptions {
   /** Address to listen on. */
@@ -51,7 +52,7 @@ function createApp({ metrics, view, observe }: HealthServerOptions): Express {
   });
   app.get('/readyz', (request, response) => {
     const now = view();
-    const details = now.definitions.map(definitionLine);
+    const details = viewLines(now);
     send(response, checkPage('readyz', readinessChecks(now), { ...queryOf(request), details }));
   });
   app.get('/readyz/:check', (request, response) => {

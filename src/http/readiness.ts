@@ -1,4 +1,4 @@
-import type { DefinitionView, RuntimeView } from '../runtime/index.ts';
+import type { RuntimeView } from '../runtime/index.ts';
 
 /** One question that readiness depends on. */
 export interface Check {
@@ -18,33 +18,31 @@ const patienceMs = 15_000;
 export function readinessChecks(view: RuntimeView): readonly Check[] {
   return [
     check('api-server', silenceOf(view)),
-    check('definitions', stillIn('starting', view)),
-    check('informers', stillIn('syncing', view)),
+    check('definitions', startingIn(view)),
+    check('informers', syncingIn(view)),
     check('shutdown', view.isStopping ? 'the process is stopping' : undefined),
   ];
-}
-
-/** A line for people: `[+]` runs, `[!]` has something in its way that is its own, `[-]` is not there yet. */
-export function definitionLine({ name, state, problems }: DefinitionView): string {
-  const why = 'message' in state ? [state.message] : problems;
-  return `${markOf(state.kind, why.length > 0)}${name} ${[state.kind, ...why].join(': ')}`;
 }
 
 function check(name: string, failure: string | undefined): Check {
   return failure === undefined ? { name } : { name, failure };
 }
 
-function silenceOf({ unreachableForMs }: RuntimeView): string | undefined {
-  if (unreachableForMs < patienceMs) return undefined;
-  return `no answer for ${Math.floor(unreachableForMs / 1_000)} s`;
+function silenceOf({ silence }: RuntimeView): string | undefined {
+  if (silence === undefined || silence.forMs < patienceMs) return undefined;
+  const seconds = Math.floor(silence.forMs / 1_000);
+  if (silence.kind === 'unanswered') return `no answer for ${seconds} s`;
+  return `it has not accepted our credentials for ${seconds} s; renew the token or certificate of the kubeconfig or service account`;
 }
 
-function stillIn(kind: 'starting' | 'syncing', { definitions }: RuntimeView): string | undefined {
-  const names = definitions.filter(({ state }) => state.kind === kind).map(({ name }) => name);
-  return names.length === 0 ? undefined : `${kind}: ${names.join(', ')}`;
+function startingIn({ definitions }: RuntimeView): string | undefined {
+  const found = definitions.flatMap(({ name, state }) =>
+    state.kind === 'starting' ? [`${name} (${state.message})`] : [],
+  );
+  return found.length === 0 ? undefined : `starting: ${found.join(', ')}`;
 }
 
-function markOf(kind: DefinitionView['state']['kind'], isHindered: boolean): string {
-  if (kind === 'starting' || kind === 'syncing') return '[-]';
-  return isHindered || kind !== 'running' ? '[!]' : '[+]';
+function syncingIn({ definitions }: RuntimeView): string | undefined {
+  const names = definitions.filter(({ state }) => state.kind === 'syncing').map(({ name }) => name);
+  return names.length === 0 ? undefined : `syncing: ${names.join(', ')}`;
 }

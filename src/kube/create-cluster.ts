@@ -31,6 +31,7 @@ import type {
   WriteOptions,
   Writer,
 } from './roles.ts';
+import type { ServerSilence } from './server-silence.ts';
 
 export interface KubeClusterOptions {
   readonly config: ClusterConfig;
@@ -58,10 +59,10 @@ export interface KubeCluster extends Cluster {
    * @throws KubeError
    */
   fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
-  /** Calls back whenever a server that had not answered answers again. Returns the unsubscribe function. */
+  /** Calls back whenever a server that had not answered, or not let us in, does again. Returns the unsubscribe function. */
   onReachable(listener: () => void): () => void;
-  /** How long the server has not answered, or not let us in, in ms; 0 while it does. */
-  readonly unreachableForMs: number;
+  /** Undefined while the server answers and lets us in. */
+  readonly silence: ServerSilence | undefined;
   /**
    * To be called when the CRD of a kind was installed or changed: discovery asks again, informers that wait for a kind try at
    * once, and those of this kind list anew (a watch opened earlier goes on delivering objects pruned by the old schema).
@@ -110,6 +111,8 @@ class UndiciCluster implements KubeCluster {
     this.#informers = createInformerSet({ api, discovery, rights, clock, random, logger, metrics });
     this.#writer = createWriter({ api, discovery, cache: this.#informers });
     const { instance = `homeostat-${hostname()}` } = options;
+    // Whoever asks only now and then need not wait for that.
+    api.onAdmitted(() => this.#informers.retryNow());
     this.#recorder = createEventRecorder({ api, clock, random, logger, metrics, instance });
     this.events = this.#recorder;
   }
@@ -185,11 +188,14 @@ class UndiciCluster implements KubeCluster {
   }
 
   onReachable(listener: () => void): () => void {
-    return this.#informers.onReachable(listener);
+    const ends = [this.#informers.onReachable(listener), this.#client.onAdmitted(listener)];
+    return () => {
+      for (const end of ends) end();
+    };
   }
 
-  get unreachableForMs(): number {
-    return this.#client.unreachableForMs;
+  get silence(): ServerSilence | undefined {
+    return this.#client.silence;
   }
 
   kindChanged(gvk: Gvk): void {

@@ -7,6 +7,7 @@ import type { KubeObject } from '../util/kube-object.ts';
 import type { AccessRight } from './kube-error.ts';
 
 export { type AccessRight, KubeError, type KubeErrorCode, type StatusCause } from './kube-error.ts';
+export type { ServerSilence } from './server-silence.ts';
 
 /** A served resource, from discovery. */
 export interface ResourceType {

@@ -7,7 +7,8 @@ import {
   type ParsedDefinitions,
 } from '../definition/index.ts';
 import type { DefinitionText } from './definition-source.ts';
-import { withoutClashes } from './without-clashes.ts';
+import { type RefusedFile, refusedFiles } from './refused-file.ts';
+import { type SameCrd, withoutClashes } from './without-clashes.ts';
 
 /** A definition that compiles, with the plan of the schemas it was checked against. */
 export interface CheckedDefinition {
@@ -19,14 +20,24 @@ export interface CheckResult {
   /** Each is accepted or refused by itself. */
   readonly accepted: readonly CheckedDefinition[];
   readonly diagnostics: readonly Diagnostic[];
+  /** Whatever is not accepted, by file. */
+  readonly refused: readonly RefusedFile[];
+}
+
+export interface CheckOptions {
+  /** Undefined: nothing is known of other kinds. */
+  readonly schemas: SchemaSource | undefined;
+  /** Of two definitions that bring the same CRD: see {@link withoutClashes}. @default 'first' */
+  readonly sameCrd?: SameCrd;
 }
 
 /** Parses and compiles all texts without touching a cluster, and collects every mistake. Pure. */
 export function checkDefinitions(
   texts: readonly DefinitionText[],
-  schemas: SchemaSource | undefined,
+  { schemas, sameCrd = 'first' }: CheckOptions,
 ): CheckResult {
   const diagnostics: Diagnostic[] = [];
+  const refused: string[] = [];
   const compiled: CheckedDefinition[] = [];
   const parser = createDefinitionParser();
   const options = schemas === undefined ? {} : { schemas };
@@ -35,15 +46,22 @@ export function checkDefinitions(
     diagnostics.push(...parsed.diagnostics);
     if (isEmpty(parsed)) diagnostics.push(nothingIn(file));
     // Refused already, and never run: only so that all mistakes are told at once.
-    for (const draft of parsed.drafts) diagnostics.push(...compile(draft, options).diagnostics);
+    for (const draft of parsed.drafts) {
+      diagnostics.push(...compile(draft, options).diagnostics);
+      refused.push(file);
+    }
     for (const located of parsed.definitions) {
       const result = compile(located, options);
       diagnostics.push(...result.diagnostics);
-      if (result.plan !== undefined) compiled.push({ located, plan: result.plan });
+      if (result.plan === undefined) refused.push(file);
+      else compiled.push({ located, plan: result.plan });
     }
   }
-  const { accepted, clashes } = withoutClashes(compiled);
-  return { accepted, diagnostics: arrangeDiagnostics([...diagnostics, ...clashes]) };
+  const { accepted, clashes } = withoutClashes(compiled, sameCrd);
+  const arranged = arrangeDiagnostics([...diagnostics, ...clashes]);
+  const lost = compiled.filter((each) => !accepted.includes(each));
+  refused.push(...lost.map(({ located }) => located.source.file));
+  return { accepted, diagnostics: arranged, refused: refusedFiles(arranged, refused) };
 }
 
 function isEmpty({ definitions, diagnostics }: ParsedDefinitions): boolean {

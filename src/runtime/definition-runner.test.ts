@@ -12,7 +12,7 @@ import type { RuntimeCluster } from './runtime-cluster.ts';
 
 /** A cluster that answers the first question of a definition with a failure. */
 class RefusingCluster extends FakeCluster implements RuntimeCluster {
-  readonly unreachableForMs = 0;
+  readonly silence = undefined;
   #error: Error;
 
   constructor(error: Error) {
@@ -57,13 +57,21 @@ describe('runtime/definition-runner', () => {
       new KubeError('unauthorized', 'who?', { status: 401 }),
       'starting',
     ],
-    ['a server in trouble', new KubeError('unavailable', 'later', { status: 503 }), 'starting'],
+    ['a server in trouble', new KubeError('unavailable', 'later', { status: 503 }), 'failing'],
+    [
+      'an overloaded server',
+      new KubeError('too-many-requests', 'later', { status: 429 }),
+      'failing',
+    ],
     ['a missing right', new KubeError('forbidden', 'no', { status: 403 }), 'failing'],
   ] as const) {
-    test(`with ${what} a definition is ${kind}`, async () => {
+    test(`with ${what} a definition is ${kind}, and says why`, async () => {
       const { runner, ended, stop } = run(error);
       await settle();
-      assert.equal(runner.view.state.kind, kind);
+      const { state } = runner.view;
+      assert.equal(state.kind, kind);
+      const why = kind === 'starting' && error.status === 401 ? /credentials/ : error.message;
+      assert.match('message' in state ? state.message : '', RegExp(why));
       stop();
       await ended;
     });

@@ -56,7 +56,10 @@ export class DefinitionRunner {
   readonly #options: DefinitionRunnerOptions;
   readonly #logger: Logger;
   readonly #metrics: DefinitionMetrics;
-  #state: DefinitionState = { kind: 'starting' };
+  #state: DefinitionState = { kind: 'starting', message: 'It has not been looked at yet' };
+  /** Since when it does not run as it should. Monotonic. */
+  #troubledSinceMs: number | undefined;
+  readonly #crdDecided = Promise.withResolvers<void>();
   #operator: Operator | undefined;
   #controller: Controller | undefined;
 
@@ -88,8 +91,17 @@ export class DefinitionRunner {
     this.#metrics.observe(this.view, this.#operator?.readiness());
   }
 
-  /** Runs until the signal aborts and all passes have ended. Never rejects. */
-  async run(signal: AbortSignal): Promise<void> {
+  /** Resolves when it is known for the first time whether the definition may have its CRD, or when it has ended. */
+  get crdDecided(): Promise<void> {
+    return this.#crdDecided.promise;
+  }
+
+  /**
+   * Runs until the signal aborts and all passes have ended. Never rejects. `rival`: a definition that brings the same CRD and comes
+   * first; where the CRD is nobody's yet, it is that one's.
+   */
+  async run(signal: AbortSignal, rival?: DefinitionRunner): Promise<void> {
+    await this.#giveWayTo(rival, signal);
     let failures = 0;
     while (!signal.aborted) {
       let error: unknown;
@@ -106,7 +118,17 @@ export class DefinitionRunner {
       }
       await this.#pause(backoffMs(failures++, retry), error, signal);
     }
+    this.#crdDecided.resolve();
     await this.#metrics.forget();
+  }
+
+  async #giveWayTo(rival: DefinitionRunner | undefined, signal: AbortSignal): Promise<void> {
+    if (rival === undefined) return;
+    const { name } = rival.#options.located.definition;
+    this.#tellStarting(`The definition "${name}" brings the same CustomResourceDefinition`);
+    const isOver = new AbortController();
+    void rival.crdDecided.then(() => isOver.abort());
+    await aborted(AbortSignal.any([signal, isOver.signal]));
   }
 
   /** Waits until it is time to try again, or a right that was missing is there. */
@@ -120,8 +142,11 @@ export class DefinitionRunner {
   }
 
   #fail(error: unknown, failures: number): void {
-    // Without a server that is well nothing can be said of the definition: it goes on starting.
-    if (!isServerTrouble(error)) this.#state = { kind: 'failing', message: messageOf(error) };
+    this.#noteTrouble();
+    // Without a server nothing can be said of the definition: it goes on starting. A refusal is an answer.
+    const isSilence = error instanceof KubeError && error.isSilence;
+    this.#state = { kind: isSilence ? 'starting' : 'failing', message: messageOf(error) };
+    if (!isSilence) this.#crdDecided.resolve();
     // The first of a row is worth a look, the others are flow: the state tells what it is. What nobody foresaw is a bug of ours.
     const firstLevel = error instanceof HomeostatError ? 'warn' : 'error';
     const level = failures === 0 ? firstLevel : 'debug';
@@ -136,11 +161,14 @@ export class DefinitionRunner {
     if (kind.source === 'for') {
       await whenServed(kind, { cluster, onMissing: () => this.#tellWaiting(kind) }, signal);
     }
+    this.#tellStarting('The schemas of the kinds that it uses are asked for');
     const schemas = await fetchSchemas(definition, cluster, signal);
     const { plan, diagnostics } = compile(located, { schemas, workedMs });
     if (plan === undefined) return this.#refuse('The server has other schemas', diagnostics);
     if (bringsCrd(definition)) {
+      this.#tellStarting('Its CustomResourceDefinition is being installed');
       const installed = await installCrd({ definition, cluster, clock }, signal);
+      this.#crdDecided.resolve();
       if (installed.kind === 'refused') return this.#refuse(installed.message, []);
     }
     const kinds = [...definition.children, ...definition.reads].map(({ gvk }) => gvk);
@@ -149,7 +177,17 @@ export class DefinitionRunner {
     return { plan, unknownKinds: isUndocumented ? [...unknownKinds, kind.gvk] : unknownKinds };
   }
 
+  /** What it is at; a state that tells of a trouble stays until the trouble is over. */
+  #tellStarting(message: string): void {
+    if (this.#state.kind === 'starting') this.#state = { kind: 'starting', message };
+  }
+
+  #noteTrouble(): void {
+    this.#troubledSinceMs ??= this.#options.clock.monotonicMs();
+  }
+
   #tellWaiting(kind: ForeignKind): void {
+    this.#noteTrouble();
     const message = missingKindText(kind);
     this.#state = { kind: 'waiting', message };
     this.#logger.info({ reason: message }, 'Definition waits for its kind');
@@ -157,6 +195,8 @@ export class DefinitionRunner {
 
   #refuse(message: string, diagnostics: readonly Diagnostic[]): undefined {
     const texts = diagnostics.map((d) => `${d.file}:${d.line}:${d.column}: ${d.message}`);
+    this.#noteTrouble();
+    this.#crdDecided.resolve();
     const isNews = this.#state.kind !== 'refused' || this.#state.message !== message;
     this.#state = { kind: 'refused', message, diagnostics: texts };
     const details = texts.length === 0 ? {} : { diagnostics: texts };
@@ -223,6 +263,7 @@ export class DefinitionRunner {
       : whenKindLost(definition.kind, cluster, ending.signal);
     const reason = await lost.catch(() => undefined);
     if (reason === undefined || ending.signal.aborted) return;
+    this.#noteTrouble();
     this.#state = { kind: 'failing', message: reason };
     this.#logger.warn({ reason }, 'Definition stopped, will start over');
     ending.abort(new Error(reason));
@@ -235,6 +276,7 @@ export class DefinitionRunner {
   async #endWithNewKinds(unknown: readonly Gvk[], ending: AbortController): Promise<void> {
     const { cluster, clock } = this.#options;
     const { signal } = ending;
+    const sinceMs = clock.monotonicMs();
     let tries = 0;
     while (unknown.length > 0 && tries < schemaTries && !signal.aborted) {
       await clock.sleep(newKindPollMs, signal).catch(() => {});
@@ -244,7 +286,9 @@ export class DefinitionRunner {
       tries++;
       const schema = await cluster.fetchKindSchema(served, signal).catch(() => undefined);
       if (schema === undefined || signal.aborted) continue;
-      this.#logger.info({ kind: gvkKey(served) }, 'Kind is served now, definition starts over');
+      const missingForMs = Math.round(clock.monotonicMs() - sinceMs);
+      const about = { kind: gvkKey(served), missingForMs };
+      this.#logger.info(about, 'Kind is served now, definition starts over');
       ending.abort(new Error('A kind is served now'));
     }
   }
@@ -255,8 +299,17 @@ export class DefinitionRunner {
     if (leftInPlace > 0)
       this.#logger.warn({ leftInPlace }, 'Objects that match no more keep their children');
     const problems = problemsOf(operator);
-    if (problems.length === 0) this.#logger.info({ instances }, 'Definition running');
-    else this.#logger.warn({ instances, problems }, 'Definition running');
+    const after = this.#endTrouble();
+    if (problems.length === 0) this.#logger.info({ instances, ...after }, 'Definition running');
+    else this.#logger.warn({ instances, ...after, problems }, 'Definition running');
+  }
+
+  /** How long it was in trouble, if it was. */
+  #endTrouble(): { readonly troubledForMs?: number } {
+    const sinceMs = this.#troubledSinceMs;
+    this.#troubledSinceMs = undefined;
+    if (sinceMs === undefined) return {};
+    return { troubledForMs: Math.round(this.#options.clock.monotonicMs() - sinceMs) };
   }
 
   /** Runs every resource once in a while, as a net under all that watches might miss. */
@@ -276,16 +329,20 @@ export class DefinitionRunner {
   }
 }
 
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 function problemsOf(operator: Operator | undefined): readonly string[] {
   return operator?.problems().map(({ what, message }) => `${what}: ${message}`) ?? [];
 }
 
-function isServerTrouble(error: unknown): boolean {
-  if (!(error instanceof KubeError)) return false;
-  return error.isSilence || error.status >= 500 || error.status === 429;
-}
-
 function messageOf(error: unknown): string {
   if (error instanceof KubeError && error.right !== undefined) return rightText(error.right);
+  if (error instanceof KubeError && error.code === 'unauthorized')
+    return 'The API server does not accept our credentials';
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,10 @@
+import type { ServerSilence } from '../kube/roles.ts';
+import type { RefusedFile } from './refused-file.ts';
+
 /** Where a definition stands, as data for health, logs and (later) its status. */
 export type DefinitionState =
-  /** Its CRD and its plan are being made. */
-  | { readonly kind: 'starting' }
+  /** Its CRD and its plan are being made; `message` says what it is at, or waits for. */
+  | { readonly kind: 'starting'; readonly message: string }
   /** The kind that it works on (`for`) is not served; it starts by itself when that comes (`KindAvailable=False`). */
   | { readonly kind: 'waiting'; readonly message: string }
   /** Its informers list for the first time. */
@@ -30,9 +33,13 @@ export interface DefinitionView {
 }
 
 export interface RuntimeView {
-  /** How long the API server has not answered, in ms; 0 while it does. */
-  readonly unreachableForMs: number;
+  /** Undefined while the API server answers and lets us in. */
+  readonly silence: ServerSilence | undefined;
   /** Has it been told to stop? */
   readonly isStopping: boolean;
   readonly definitions: readonly DefinitionView[];
+  /** Files with mistakes beside those definitions. */
+  readonly refused: readonly RefusedFile[];
+  /** What is not done though everything runs: Events that may not be written, say. */
+  readonly warnings: readonly string[];
 }

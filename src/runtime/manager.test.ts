@@ -9,11 +9,12 @@ import { KubeError } from '../kube/roles.ts';
 import { createLogger } from '../telemetry/index.ts';
 import { createSystemRandom } from '../util/random.ts';
 import { createManager } from './manager.ts';
+import type { RefusedFile } from './refused-file.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 
 /** A cluster in which nothing may be done: definitions are there, and fail. */
 class ForbiddenCluster extends FakeCluster implements RuntimeCluster {
-  readonly unreachableForMs = 0;
+  readonly silence = undefined;
 
   fetchKindSchema(): Promise<never> {
     return Promise.reject(new KubeError('forbidden', 'no', { status: 403 }));
@@ -35,10 +36,14 @@ function located(name: string, body = '  children: []\n'): LocatedDefinition {
 
 const changed = '  children: []\n  status: { size: "${ 1 }" }\n';
 
-async function start(definitions: readonly LocatedDefinition[]) {
+async function start(
+  definitions: readonly LocatedDefinition[],
+  refused: readonly RefusedFile[] = [],
+) {
   const metrics = freshMetrics();
   const manager = createManager({
     definitions,
+    refused,
     cluster: new ForbiddenCluster([]),
     clock: new FakeClock(),
     random: createSystemRandom(),
@@ -73,6 +78,18 @@ describe('runtime/manager', () => {
     stop();
     await ended;
     assert.doesNotMatch(await metrics.expose(), /definition="(?:bbb|ccc)"/);
+  });
+
+  test('definitions that were refused for their mistakes count beside those that run', async () => {
+    const refused = [{ file: 'bad.yaml', definitions: 2, diagnostics: ['bad.yaml:1:1: no'] }];
+    const { manager, metrics, ended, stop } = await start([located('aaa')], refused);
+    assert.deepEqual(manager.view().refused, refused);
+    manager.observe();
+    const text = await metrics.expose();
+    assert.match(text, /^homeostat_definitions\{state="refused"\} 2$/m);
+    assert.match(text, /^homeostat_definitions\{state="failing"\} 1$/m);
+    stop();
+    await ended;
   });
 
   test('a definition that stays as it is goes on undisturbed', async () => {

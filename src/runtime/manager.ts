@@ -7,12 +7,16 @@ import {
 } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Random } from '../util/random.ts';
+import { bringsCrd } from './crd-installer.ts';
 import { DefinitionRunner } from './definition-runner.ts';
 import type { RuntimeView } from './definition-view.ts';
+import type { RefusedFile } from './refused-file.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 
 export interface ManagerOptions {
   readonly definitions: readonly LocatedDefinition[];
+  /** Files with mistakes: only to be told of. @default none */
+  readonly refused?: readonly RefusedFile[];
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;
   readonly random: Random;
@@ -46,6 +50,8 @@ interface Entry {
   readonly revision: string;
   readonly runner: DefinitionRunner;
   readonly stopper: AbortController;
+  /** The name of the CRD that the definition brings. */
+  readonly crd: string | undefined;
   /** Undefined = not started. */
   ended: Promise<void> | undefined;
 }
@@ -66,9 +72,16 @@ class RunnerSet implements Manager {
   }
 
   view(): RuntimeView {
-    const { unreachableForMs } = this.#options.cluster;
+    const { silence } = this.#options.cluster;
     const definitions = this.#runners().map((runner) => runner.view);
-    return { unreachableForMs, isStopping: this.#isStopping, definitions };
+    const { refused = [] } = this.#options;
+    return {
+      silence,
+      isStopping: this.#isStopping,
+      definitions,
+      refused,
+      warnings: [],
+    };
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -99,9 +112,12 @@ class RunnerSet implements Manager {
 
   observe(): void {
     for (const runner of this.#runners()) runner.observe();
+    const { refused = [] } = this.#options;
+    const inFiles = refused.reduce((sum, { definitions }) => sum + definitions, 0);
     const views = this.#runners().map((runner) => runner.view);
     for (const kind of metricCatalogue.definitions.values.state) {
-      this.#states.set(views.filter(({ state }) => state.kind === kind).length, [kind]);
+      const count = views.filter(({ state }) => state.kind === kind).length;
+      this.#states.set(kind === 'refused' ? count + inFiles : count, [kind]);
     }
   }
 
@@ -110,18 +126,34 @@ class RunnerSet implements Manager {
   }
 
   #add(located: LocatedDefinition): Entry {
-    const { definitions: _, ...shared } = this.#options;
+    const { definitions: _, refused: __, ...shared } = this.#options;
     const runner = new DefinitionRunner({ located, ...shared });
-    const { name, revision } = located.definition;
-    const entry = { revision, runner, stopper: new AbortController(), ended: undefined };
+    const { definition } = located;
+    const { name, revision } = definition;
+    const entry = {
+      revision,
+      runner,
+      stopper: new AbortController(),
+      crd: bringsCrd(definition) ? definition.kind.crd.metadata.name : undefined,
+      ended: undefined,
+    };
     this.#entries.set(name, entry);
     return entry;
+  }
+
+  /** The definition that was started before and brings the same CRD. */
+  #rivalOf({ crd }: Entry): DefinitionRunner | undefined {
+    const started = [...this.#entries.values()].filter(({ ended }) => ended !== undefined);
+    return crd === undefined ? undefined : started.find((other) => other.crd === crd)?.runner;
   }
 
   #start(entry: Entry): void {
     const signal = this.#signal;
     if (signal === undefined || signal.aborted) return;
-    const ended = entry.runner.run(AbortSignal.any([signal, entry.stopper.signal]));
+    const ended = entry.runner.run(
+      AbortSignal.any([signal, entry.stopper.signal]),
+      this.#rivalOf(entry),
+    );
     entry.ended = ended;
     this.#ending.add(ended);
     void ended.finally(() => this.#ending.delete(ended));

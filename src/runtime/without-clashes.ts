@@ -9,13 +9,21 @@ interface Claim {
   readonly path: string;
   /** Equal for two definitions that claim the same. */
   readonly key: string;
+  /** A cluster can tell whose it is. */
+  readonly isCrd?: boolean;
 }
+
+/** Whose a CRD is that two definitions bring: the `first` one's, or whatever the `cluster` says (the label of the CRD that is there). */
+export type SameCrd = 'first' | 'cluster';
 
 /**
  * A name, a CRD and the status of a kind belong to one definition: to that which comes first, and a status to that which brings the
  * CRD. The others are refused. Whatever else definitions of one kind (`for`) do, they do beside each other.
  */
-export function withoutClashes(definitions: readonly CheckedDefinition[]): {
+export function withoutClashes(
+  definitions: readonly CheckedDefinition[],
+  sameCrd: SameCrd,
+): {
   readonly accepted: readonly CheckedDefinition[];
   readonly clashes: readonly Diagnostic[];
 } {
@@ -31,12 +39,13 @@ export function withoutClashes(definitions: readonly CheckedDefinition[]): {
     const claims = claimsOf(candidate.located.definition);
     const lost = claims.find(({ key }) => holders.has(key));
     const holder = lost && holders.get(lost.key);
+    const isOpen = sameCrd === 'cluster' && lost?.isCrd === true;
     if (lost !== undefined && holder !== undefined) {
-      clashes.push(clashOf(candidate, holder, lost));
-      continue;
+      clashes.push(isOpen ? openClash(candidate, holder, lost) : clashOf(candidate, holder, lost));
+      if (!isOpen) continue;
     }
     accepted.add(candidate);
-    for (const { key } of claims) holders.set(key, candidate);
+    for (const { key } of claims) if (!holders.has(key)) holders.set(key, candidate);
   }
   return { accepted: definitions.filter((each) => accepted.has(each)), clashes };
 }
@@ -52,7 +61,12 @@ function claimsOf(definition: OperatorDefinition): readonly Claim[] {
   const key = `status ${group}/${word}`;
   if (bringsCrd(definition)) {
     const crd = definition.kind.crd.metadata.name;
-    const ofCrd: Claim = { what: `The kind "${crd}"`, path: '/spec/crd', key: `crd ${crd}` };
+    const ofCrd: Claim = {
+      what: `The kind "${crd}"`,
+      path: '/spec/crd',
+      key: `crd ${crd}`,
+      isCrd: true,
+    };
     return [ofName, ofCrd, { ...ofCrd, key }];
   }
   const mapsStatus = Object.keys(status).length > 0;
@@ -75,5 +89,20 @@ function clashOf(
     file: source.file,
     ...source.valueAt(path),
     path,
+  };
+}
+
+/** Both are started; the one that the CRD is not labelled with is refused then. */
+function openClash(
+  candidate: CheckedDefinition,
+  holder: CheckedDefinition,
+  claim: Claim,
+): Diagnostic {
+  const { hint = '', ...clash } = clashOf(candidate, holder, claim);
+  return {
+    ...clash,
+    severity: 'warning',
+    message: `${claim.what} is served by another definition as well`,
+    hint: `The one that its CRD is labelled with keeps it. ${hint}`,
   };
 }

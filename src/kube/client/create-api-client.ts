@@ -3,6 +3,7 @@ import type { Clock } from '../../util/clock.ts';
 import type { ClusterConfig } from '../config/cluster-config.ts';
 import { abortedError, errorOfAnswer } from '../errors.ts';
 import { KubeError } from '../kube-error.ts';
+import type { ServerSilence } from '../server-silence.ts';
 import { type OpenedStream, openStream } from './answer-stream.ts';
 import type { ApiClient, ApiRequest, ApiResponse, ApiStream } from './api-client.ts';
 import { Connections, type Lane, type Link } from './connections.ts';
@@ -32,8 +33,10 @@ export interface ApiClientOptions {
 
 /** Transport to one API server. */
 export interface ClosableApiClient extends ApiClient {
-  /** How long the server has not answered, or not let us in, in ms; 0 while it does. */
-  readonly unreachableForMs: number;
+  /** Undefined while the server answers and lets us in. */
+  readonly silence: ServerSilence | undefined;
+  /** Calls back when the server lets us in again. Returns the unsubscribe function. */
+  onAdmitted(listener: () => void): () => void;
   /** Cuts everything in flight; later requests fail. */
   close(): Promise<void>;
 }
@@ -76,7 +79,7 @@ class PooledApiClient implements ClosableApiClient {
     this.#origin = origin;
     this.#prefix = pathname.replace(/\/+$/, '');
     this.#metrics = createRequestMetrics(options.metrics, host);
-    this.#contact = new ServerContact(clock, options.metrics);
+    this.#contact = new ServerContact({ clock, logger, metrics: options.metrics });
     this.#connections = new Connections({ config, clock, logger, connections });
     this.#queue = new FairQueue({
       slots: connections,
@@ -86,8 +89,12 @@ class PooledApiClient implements ClosableApiClient {
     });
   }
 
-  get unreachableForMs(): number {
-    return this.#contact.lostForMs;
+  get silence(): ServerSilence | undefined {
+    return this.#contact.silence;
+  }
+
+  onAdmitted(listener: () => void): () => void {
+    return this.#contact.onAdmitted(listener);
   }
 
   async request(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse> {
@@ -155,12 +162,13 @@ class PooledApiClient implements ClosableApiClient {
 
   /** A server that lets nobody in is as good as none. */
   #noteAnswer(status: number): void {
-    if (status === 401) this.#contact.missed();
+    if (status === 401) this.#contact.missed('unauthorized');
     else this.#contact.heard();
   }
 
   #noteFailure(error: unknown): void {
-    if (error instanceof KubeError && error.isSilence) this.#contact.missed();
+    if (!(error instanceof KubeError) || !error.isSilence) return;
+    this.#contact.missed(error.code === 'unauthorized' ? 'unauthorized' : 'unanswered');
   }
 
   async #exchange(

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { thingDefinition } from '../../test/support/definitions.ts';
+import { checkDefinitions } from './check-definitions.ts';
+
+const file = (name: string, text: string) => ({ file: `${name}.yaml`, text });
+const good = (name: string, group = `${name}.example.com`) => thingDefinition(name, '', { group });
+const check = (texts: Parameters<typeof checkDefinitions>[0], sameCrd?: 'first' | 'cluster') => {
+  const { accepted, diagnostics, refused } = checkDefinitions(texts, {
+    schemas: undefined,
+    ...(sameCrd === undefined ? {} : { sameCrd }),
+  });
+  return {
+    names: accepted.map(({ located }) => located.definition.name),
+    found: diagnostics.map(({ severity, message }) => `${severity}: ${message}`),
+    refused,
+  };
+};
+
+describe('runtime/check-definitions', () => {
+  test('what is refused is told by file, with the number of its definitions', () => {
+    const mixed = `${good('aaa')}---\n${good('bbb')}  controler: {}\n---\n${good('ccc')}  reeds: []\n`;
+    const { names, refused } = check([
+      file('good', good('good')),
+      file('mixed', mixed),
+      file('garbage', 'a: [\n'),
+    ]);
+    assert.deepEqual(names, ['good', 'aaa']);
+    assert.deepEqual(
+      refused.map(({ file, definitions }) => [file, definitions]),
+      [
+        ['garbage.yaml', 1],
+        ['mixed.yaml', 2],
+      ],
+    );
+    assert.equal(refused[1]?.diagnostics.length, 2);
+    assert.match(
+      refused[1]?.diagnostics[0] ?? '',
+      /^mixed\.yaml:\d+:3: Unknown field "controler"$/,
+    );
+  });
+
+  test('a file with warnings only is not refused', () => {
+    assert.deepEqual(check([file('empty', '# nothing\n')]).refused, []);
+  });
+
+  test('of two definitions that bring one CRD the first is accepted where no cluster can be asked', () => {
+    const texts = [
+      file('a', good('aaa', 'same.example.com')),
+      file('b', good('bbb', 'same.example.com')),
+    ];
+    const { names, found, refused } = check(texts);
+    assert.deepEqual(names, ['aaa']);
+    assert.deepEqual(found, [
+      'error: The kind "things.same.example.com" is served by another definition already',
+    ]);
+    assert.deepEqual(
+      refused.map((each) => each.file),
+      ['b.yaml'],
+    );
+  });
+
+  test('and both where a cluster says whose it is, but never two of one name', () => {
+    const texts = [
+      file('a', good('aaa', 'same.example.com')),
+      file('b', good('bbb', 'same.example.com')),
+      file('c', good('bbb', 'same.example.com')),
+    ];
+    const { names, found } = check(texts, 'cluster');
+    assert.deepEqual(names, ['aaa', 'bbb']);
+    assert.deepEqual(found, [
+      'warning: The kind "things.same.example.com" is served by another definition as well',
+      'error: The name "bbb" is served by another definition already',
+    ]);
+  });
+});
