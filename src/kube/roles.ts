@@ -180,6 +180,11 @@ export interface CacheIndex {
 export interface Informer {
   readonly query: InformerQuery;
   readonly state: InformerState;
+  /**
+   * True from an outage on in which the server was asked and did not answer, until it has been listed anew (or refuses that, which
+   * `state` then tells): what is held may be of a history that is no more, etcd having been restored from a backup.
+   */
+  readonly isOutdated: boolean;
   get(namespace: string | undefined, name: string): StoredObject | undefined;
   list(): Iterable<StoredObject>;
   /** The index of that name, made on first use. `valuesOf` must be pure, and the same for the same name. */
@@ -196,6 +201,8 @@ export interface Informer {
 /** Gives out shared informers. */
 export interface Watcher {
   acquire(query: InformerQuery): Informer;
+  /** Calls back when `isOutdated` may have changed of any informer, or of what is in use. Returns the unsubscribe function. */
+  onOutdated(listener: () => void): () => void;
 }
 
 /** An Event to be told on an object. Never awaited: Events have their own queue and budget. */
@@ -208,11 +215,6 @@ export interface EventInput {
   readonly action: string;
   /** Cut to 1024 bytes. */
   readonly note: string;
-  /**
-   * True from an outage on in which the server was asked and did not answer, until it has been listed anew (or refuses that, which
-   * `state` then tells): what is held may be of a history that is no more, etcd having been restored from a backup.
-   */
-  readonly isOutdated: boolean;
   /** The definition on whose behalf it is told. */
   readonly definition: string;
 }
@@ -229,8 +231,6 @@ export interface Discovery {
   lookUp(gvk: Gvk, signal: AbortSignal): Promise<ResourceType | undefined>;
 }
 
-  /** Calls back, synchronously, when `isOutdated` of any informer has changed. Returns the unsubscribe function. */
-  onOutdated(listener: () => void): () => void;
 /** JSON schemas of one kind: the root's name and every component that it reaches, as in OpenAPI v3 `components.schemas`. */
 export interface KindSchema {
   readonly root: string;

@@ -7,6 +7,7 @@ import { runPass } from './pass/run-pass.ts';
 import { countLeftInPlace, strayKeys } from './pass/strays.ts';
 import type { ResourceState } from './resource-state.ts';
 import { MissingRights } from './wake/missing-rights.ts';
+import { holdWhileOutdated } from './wake/outdated-gate.ts';
 import type { Waker } from './wake/waker.ts';
 import { Watches } from './wake/watches.ts';
 
@@ -22,6 +23,7 @@ class PlanOperator implements Operator {
   readonly #options: OperatorOptions;
   readonly #states = new Map<string, ResourceState>();
   #context: OperatorContext | undefined;
+  #endHolding: (() => void) | undefined;
 
   constructor(options: OperatorOptions) {
     this.#options = options;
@@ -70,6 +72,9 @@ class PlanOperator implements Operator {
       follow: (key) => enqueue(key, 'normal'),
       onDecisions: onDecisions ?? (() => undefined),
     };
+    const { hold } = this.#options;
+    const informers = () => watches.informers();
+    this.#endHolding = holdWhileOutdated({ watcher: cluster, informers, hold });
     await watches.settled(signal);
     for (const key of strayKeys(this.#context)) enqueue(key, 'low');
   }
@@ -80,6 +85,7 @@ class PlanOperator implements Operator {
   }
 
   stop(): void {
+    this.#endHolding?.();
     this.#context?.watches.stop();
     this.#context?.rights.stop();
     this.#context = undefined;

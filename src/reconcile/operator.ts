@@ -3,7 +3,7 @@
  */
 import type { OperatorPlan } from '../compile/index.ts';
 import type { Priority, Reconciler } from '../controller/index.ts';
-import type { Cluster, KubeErrorCode } from '../kube/roles.ts';
+import type { Cluster, Informer, KubeErrorCode } from '../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Random } from '../util/random.ts';
@@ -18,6 +18,11 @@ export interface OperatorOptions {
   readonly metrics: MetricRegistry;
   /** Puts a key into the definition's work queue. */
   readonly enqueue: (key: string, priority: Priority) => void;
+  /**
+   * Called with true when what is watched is outdated ({@link Informer.isOutdated}): no pass may begin then, and those that run are to be
+   * aborted; with false when all has been looked at again.
+   */
+  readonly hold: (isHeld: boolean) => void;
   /** Called with the record of every finished pass (logs, tests, the web page). */
   readonly onDecisions?: (key: string, record: DecisionRecord) => void;
 }

@@ -216,6 +216,7 @@ export class DefinitionRunner {
       logger: this.#options.logger,
       onDecisions: (_key, record) => this.#metrics.passed(record),
       enqueue: (key, priority) => controller.enqueue(key, priority),
+      hold: (isHeld) => (isHeld ? controller.hold() : controller.release()),
     });
     const controller = new Controller({
       name: plan.name,

@@ -85,9 +85,7 @@ class UseCountedInformers implements InformerSet {
           for (const listener of [...this.#reachableListeners]) listener();
         },
       }),
-      onOutdated: () => {
-        for (const listener of [...this.#outdatedListeners]) listener();
-      },
+      onOutdated: () => this.#tellOutdated(),
     };
   }
 
@@ -98,6 +96,8 @@ class UseCountedInformers implements InformerSet {
     slot.uses += 1;
     slot.cancelLinger?.();
     slot.cancelLinger = undefined;
+    // Whoever begins to use it has to learn that, but has it only when this returns.
+    if (slot.shared.isOutdated) queueMicrotask(() => this.#tellOutdated());
     return new InformerUse(slot.shared, () => this.#release(slot));
   }
 
@@ -146,6 +146,10 @@ class UseCountedInformers implements InformerSet {
     await Promise.all([...this.#running, this.#arrivals.close()]);
   }
 
+  #tellOutdated(): void {
+    for (const listener of [...this.#outdatedListeners]) listener();
+  }
+
   #noteOutage(): void {
     for (const { shared } of this.#slots.values()) shared.noteOutage();
   }
@@ -169,6 +173,7 @@ class UseCountedInformers implements InformerSet {
 
   #release(slot: Slot): void {
     slot.uses -= 1;
+    if (slot.shared.isOutdated) this.#tellOutdated();
     if (slot.uses > 0 || this.#isClosed) return;
     const { clock, settings } = this.#context;
     // Single objects come and go with the resources that read them.

@@ -31,7 +31,7 @@ export class InformerUse implements Informer {
   }
 
   get isOutdated(): boolean {
-    return this.#shared.isOutdated;
+    return this.#shared.isOutdated && !this.#released.signal.aborted;
   }
 
   get(namespace: string | undefined, name: string): StoredObject | undefined {

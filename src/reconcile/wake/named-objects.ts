@@ -91,6 +91,10 @@ export class NamedObjects {
     return [...this.#kinds.values()].flatMap((kind) => [...kind.problems()]);
   }
 
+  *informers(): Iterable<Informer> {
+    for (const kind of this.#kinds.values()) yield* kind.informers();
+  }
+
   stop(): void {
     for (const cancel of this.#lingering.values()) cancel();
     this.#lingering.clear();

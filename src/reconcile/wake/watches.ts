@@ -161,6 +161,12 @@ export class Watches {
     );
   }
 
+  /** All that is watched now. */
+  *informers(): Iterable<Informer> {
+    for (const [, informer] of this.#informers()) yield informer;
+    yield* this.#named.informers();
+  }
+
   stop(): void {
     this.#resources.stop();
     for (const watch of this.#children.values()) watch.stop();

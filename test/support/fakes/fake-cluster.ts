@@ -8,12 +8,12 @@ import type {
   FieldOwner,
   Informer,
   InformerQuery,
-  KubeError,
   ObjectRef,
   ResourceType,
   StoredObject,
   WriteOptions,
 } from '../../../src/kube/roles.ts';
+import { KubeError } from '../../../src/kube/roles.ts';
 import { type Gvk, gvkKey, gvkOf } from '../../../src/util/gvk.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { keyOf } from '../../../src/util/object-key.ts';
@@ -136,10 +136,14 @@ export class FakeCluster implements Cluster {
     });
   }
 
-  async get(ref: ObjectRef, { pass }: WriteOptions): Promise<StoredObject | undefined> {
+  async get(
+    ref: ObjectRef,
+    { pass }: WriteOptions,
+    signal?: AbortSignal,
+  ): Promise<StoredObject | undefined> {
     this.#begin({ verb: 'get', kind: ref.gvk.kind, name: ref.name });
     return this.#through(
-      ref,
+      { ...ref, signal },
       () => this.server.get(ref.gvk, ref.namespace, ref.name),
       (stored, answer) => {
         if (stored === undefined) answer.gone(undefined, pass);
@@ -153,13 +157,17 @@ export class FakeCluster implements Cluster {
     return this.server.fieldOwners(gvk, namespace, name);
   }
 
-  async apply(manifest: KubeObject, options: ApplyOptions): Promise<ApplyResult> {
+  async apply(
+    manifest: KubeObject,
+    options: ApplyOptions,
+    signal?: AbortSignal,
+  ): Promise<ApplyResult> {
     const status = options.subresource === 'status';
     const { kind, metadata } = manifest;
     this.#begin({ verb: status ? 'status' : 'apply', kind, name: metadata.name }, manifest);
     const { fieldManager: manager, force, pass } = options;
     return this.#through(
-      refOf(manifest),
+      { ...refOf(manifest), signal },
       () => this.server.apply({ manifest, manager, force, status }),
       ({ stored }, answer) => answer.store(stored, pass),
     );
@@ -168,11 +176,12 @@ export class FakeCluster implements Cluster {
   async delete(
     ref: ObjectRef,
     { uid, pass }: DeleteOptions,
+    signal?: AbortSignal,
   ): Promise<'deleted' | 'deleting' | 'gone'> {
     this.#begin({ verb: 'delete', kind: ref.gvk.kind, name: ref.name });
     const { namespace, name } = ref;
     return this.#through(
-      ref,
+      { ...ref, signal },
       () => this.server.delete(ref.gvk, { namespace, name, uid }) ?? 'gone',
       (result, answer) => {
         if (result === 'gone') answer.gone(uid, pass);
@@ -201,7 +210,7 @@ export class FakeCluster implements Cluster {
 
   /** Acts on the server, and enters the answer into the watches: other things may happen before, between and after. */
   async #through<Result>(
-    ref: ObjectRef,
+    { signal, ...ref }: Call,
     act: () => Result,
     enter: (result: Result, answer: Answer) => void,
   ): Promise<Result> {
@@ -227,14 +236,24 @@ export class FakeCluster implements Cluster {
     };
     try {
       await this.pace?.();
+      assertWanted(signal);
       const result = act();
       await this.pace?.();
+      assertWanted(signal);
       enter(result, answer);
       return result;
     } finally {
       for (const { watch, ticket } of tickets) watch.store.end(ticket);
     }
   }
+}
+
+interface Call extends ObjectRef {
+  readonly signal?: AbortSignal | undefined;
+}
+
+function assertWanted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new KubeError('aborted', 'The request was aborted', { status: 0 });
 }
 
 interface Answer {

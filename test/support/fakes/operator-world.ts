@@ -52,6 +52,10 @@ export class OperatorWorld {
   /** The last decision record of each key. */
   readonly decisions = new Map<string, DecisionRecord>();
   operator: Operator;
+  /** The operator wants no pass to run. */
+  isHeld = false;
+  /** Ends the passes that run now. */
+  #turns = new AbortController();
 
   constructor(plan: OperatorPlan) {
     this.operator = this.#create(plan);
@@ -76,7 +80,7 @@ export class OperatorWorld {
   async runOne(key: string): Promise<PassEnd> {
     this.queued.delete(key);
     const end = await this.operator
-      .reconcile(key, { signal: this.signal, giveWay: () => Promise.resolve() })
+      .reconcile(key, { signal: this.#turns.signal, giveWay: () => Promise.resolve() })
       .catch((error: unknown) => ({ kind: 'thrown', error }) as const);
     this.passes.push({ key, end });
     return end;
@@ -138,6 +142,15 @@ export class OperatorWorld {
     return `${condition?.status} ${condition?.reason}: ${condition?.message}`;
   }
 
+  /** As the controller does it. */
+  #hold(isHeld: boolean): void {
+    this.isHeld = isHeld;
+    if (!isHeld) return;
+    const turns = this.#turns;
+    this.#turns = new AbortController();
+    turns.abort(new Error('held'));
+  }
+
   #create(plan: OperatorPlan): Operator {
     return createOperator({
       plan,
@@ -150,6 +163,7 @@ export class OperatorWorld {
       }),
       metrics: this.metrics,
       enqueue: (key, priority) => void this.queued.set(key, priority),
+      hold: (isHeld) => this.#hold(isHeld),
       onDecisions: (key, record) => void this.decisions.set(key, record),
     });
   }

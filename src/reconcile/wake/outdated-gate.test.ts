@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { planOf } from '../../../test/support/fakes/handmade-plan.ts';
+import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+
+const plan = planOf({
+  reads: [{ id: 'secret', apiVersion: 'v1', kind: 'Secret', name: () => 'secret' }],
+  children: [
+    {
+      id: 'copy',
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      readsUsed: ['secret'],
+      template: ({ resource }) => ({ metadata: { name: `${resource.metadata.name}-copy` } }),
+    },
+  ],
+});
+
+describe('reconcile/wake outdated gate', () => {
+  test('holds the definition until the last of its watches has been listed again', async () => {
+    const world = new OperatorWorld(plan);
+    await world.start();
+    world.podSet('a');
+    await world.settle();
+    world.cluster.outage();
+    assert.equal(world.isHeld, true);
+    const held: boolean[] = [];
+    while (world.cluster.listAgain()) held.push(world.isHeld);
+    // The resources, the children, and the object that is read by name.
+    assert.deepEqual(held, [true, true, false]);
+  });
+
+  test('aborts a pass that is under way', async () => {
+    const world = new OperatorWorld(plan);
+    await world.start();
+    world.podSet('a');
+    world.cluster.deliver();
+    world.cluster.pace = async () => world.cluster.outage();
+    const end = await world.runOne('default/a');
+    assert.equal(end.kind, 'thrown');
+    assert.equal(world.isHeld, true);
+  });
+
+  test('is held from the start on where a watch that others use is outdated', async () => {
+    const world = new OperatorWorld(plan);
+    world.cluster.acquire({ gvk: plan.definition.kind.gvk });
+    await Promise.resolve();
+    world.cluster.outage();
+    await world.start();
+    assert.equal(world.isHeld, true);
+    while (world.cluster.listAgain());
+    assert.equal(world.isHeld, false);
+  });
+
+  test('tells nobody any more once the operator has stopped', async () => {
+    const world = new OperatorWorld(plan);
+    await world.start();
+    world.operator.stop();
+    world.cluster.outage();
+    assert.equal(world.isHeld, false);
+  });
+});
