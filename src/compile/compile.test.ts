@@ -142,6 +142,7 @@ ${configMap('settings', 'a: "${ vars.address }", b: "${ children.web.spec.ports[
       ordered: false,
       updateStrategy: { type: 'Apply' },
       adopt: 'Never',
+      adoptedPolicy: 'Orphan',
       conflicts: 'Force',
       crossNamespace: false,
       deletionPolicy: 'Delete',

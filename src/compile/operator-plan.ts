@@ -98,6 +98,8 @@ export interface ChildPlan {
   readonly updateStrategy: UpdateStrategy;
   /** What becomes of an object of that name that we did not make. */
   readonly adopt: 'Never' | 'IfUnowned';
+  /** What becomes of what was taken over, when nobody wants it any more. */
+  readonly adoptedPolicy: 'Delete' | 'Orphan';
   /** Fields that another manager took: taken back, or left to it and told. */
   readonly conflicts: 'Force' | 'Report';
   readonly crossNamespace: CrossNamespace;

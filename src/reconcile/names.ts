@@ -11,6 +11,8 @@ export const childLabel = 'homeostat.dev/child';
 export const ownerUidLabel = 'homeostat.dev/owner-uid';
 /** The path hash of the intent that was applied last. */
 export const appliedAnnotation = 'homeostat.dev/applied';
+/** On a child that is made anew or in turn: a hash of the intent that it was made of last, values included. Not on Secrets. */
+export const intentAnnotation = 'homeostat.dev/intent';
 /** On the children of a definition with selectors (`for`): under which of them they were made. */
 export const selectedByAnnotation = 'homeostat.dev/selected-by';
 

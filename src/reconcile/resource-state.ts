@@ -5,6 +5,7 @@ import type { Intent } from './pass/build-intent.ts';
 import type { Concession } from './pass/concessions.ts';
 import type { Fight } from './pass/fights.ts';
 import type { ReadResult } from './pass/observe-reads.ts';
+import type { Replacement } from './pass/replace-element.ts';
 import { createRestraint, type Restraint } from './pass/restraint.ts';
 
 /** What is remembered of one resource between its passes. In memory only: losing it costs requests, never correctness. */
@@ -25,6 +26,10 @@ export interface ResourceState {
   readonly fights: Map<string, Fight>;
   /** By identity of the object: what is left to other managers. */
   readonly concessions: Map<string, Concession>;
+  /** By identity of the object: when it was made anew because a field of it cannot be changed. */
+  readonly replacements: Map<string, Replacement>;
+  /** By identity of the object: what was deleted to be made anew, until it is. */
+  readonly replaced: Map<string, ReplacedObject>;
   /** By child key: the failure that was last told in an Event. Undefined before the first pass: then the status says what was told. */
   told: ReadonlyMap<string, string> | undefined;
   /** How the server's answer to our own status differed from it. */
@@ -35,6 +40,12 @@ export interface ResourceState {
   isReady: boolean | undefined;
   readonly followUps: FollowUps;
   readonly restraint: Restraint;
+}
+
+/** An object that was deleted to be made anew, as it was. */
+export interface ReplacedObject {
+  readonly childId: string;
+  readonly stored: StoredObject;
 }
 
 /** An intent that the server has refused, and the world as it was then. */
@@ -90,6 +101,8 @@ export function createResourceState(uid: string): ResourceState {
     deletionsRefused: new Map(),
     fights: new Map(),
     concessions: new Map(),
+    replacements: new Map(),
+    replaced: new Map(),
     told: undefined,
     statusMade: undefined,
     statusRefused: undefined,

@@ -42,7 +42,7 @@ export function createPlans({ parts, uses, definition, source }: PlansOptions): 
   function childPlan(child: ChildParts): ChildPlan {
     const { pointer, type, when, forEach, template, ready, deleteWhen } = child;
     const { id, gvk, after, conflicts, ordered, updateStrategy, adopt } = child.definition;
-    const { crossNamespace, deletionPolicy } = child.definition;
+    const { adoptedPolicy, crossNamespace, deletionPolicy } = child.definition;
     const used = uses.of(when, forEach, template);
     return {
       id,
@@ -57,6 +57,7 @@ export function createPlans({ parts, uses, definition, source }: PlansOptions): 
       ordered,
       updateStrategy,
       adopt,
+      adoptedPolicy,
       conflicts,
       crossNamespace,
       deletionPolicy,

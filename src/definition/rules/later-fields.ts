@@ -31,7 +31,6 @@ export const laterFields: readonly LaterField[] = [
     hint: 'Leave it out: a child lives in the namespace of its resource',
   },
   { path: '/spec/children/*/ordered', works: [false] },
-  { path: '/spec/children/*/updateStrategy/type', works: ['Apply'] },
   { path: '/spec/children/*/updateStrategy/rollingUpdate' },
   { path: '/spec/children/*/adopt', works: ['Never'] },
   { path: '/spec/children/*/deletionPolicy', works: ['Delete'] },

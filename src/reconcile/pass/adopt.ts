@@ -1,6 +1,14 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
-import { definitionLabel, managedByLabel, managedByValue, ownerUidLabel } from '../names.ts';
+import { pathHash } from '../intent/path-hash.ts';
+import {
+  definitionLabel,
+  deletionPolicyAnnotation,
+  managedByLabel,
+  managedByValue,
+  ownerUidLabel,
+} from '../names.ts';
+import type { WantedElement } from './element-result.ts';
 import { isTerminating } from './ownership.ts';
 import type { Pass } from './pass.ts';
 
@@ -22,4 +30,24 @@ function isLeftBehind(pass: Pass, labels: Readonly<Record<string, string>>): boo
     labels[definitionLabel] === plan.name &&
     (owner === pass.uid || watches.resources.keyOfUid(owner) === undefined)
   );
+}
+
+/**
+ * The intent for an object that was there before us: it says that it is to stay when we go, so that this is known without the definition
+ * too. What we have made ourselves goes as ever.
+ */
+export function asAdopted(
+  wanted: WantedElement,
+  live: StoredObject,
+  isOurs: boolean,
+): WantedElement {
+  const { plan, intent } = wanted;
+  if (plan.adopt !== 'IfUnowned' || plan.adoptedPolicy !== 'Orphan') return wanted;
+  const known = live.object.metadata.annotations?.[deletionPolicyAnnotation];
+  if (isOurs && known === undefined) return wanted;
+  const { metadata, ...rest } = intent.manifest;
+  if (metadata.annotations?.[deletionPolicyAnnotation] !== undefined) return wanted;
+  const annotations = { ...metadata.annotations, [deletionPolicyAnnotation]: 'Orphan' };
+  const manifest = { ...rest, metadata: { ...metadata, annotations } };
+  return { ...wanted, intent: { ...intent, manifest, pathHash: pathHash(manifest, plan.type) } };
 }

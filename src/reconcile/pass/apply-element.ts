@@ -1,7 +1,7 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { problemOfWaiting } from '../failure.ts';
 import { ownerUidLabel } from '../names.ts';
-import { mayAdopt } from './adopt.ts';
+import { asAdopted, mayAdopt } from './adopt.ts';
 import type { Intent } from './build-intent.ts';
 import { compareIntent, isAppliedLast, rememberIntent } from './compare-intent.ts';
 import { concede, conceding } from './concessions.ts';
@@ -12,12 +12,13 @@ import {
   withProblem,
 } from './element-result.ts';
 import { contested, isFoughtFor, stillContested } from './fights.ts';
-import { conflictResult, leavingResult } from './in-the-way.ts';
+import { conflictResult, leavingResult, watchOutsider } from './in-the-way.ts';
 import { keepApplied } from './keep-applied.ts';
 import { isUnseen, observeAlso } from './observe-children.ts';
 import { isLabelledBy, isOurs, isTerminating } from './ownership.ts';
 import { type ElementResult, type Pass, worldWrite } from './pass.ts';
 import { knownRefusal } from './refusals.ts';
+import { isOutdated, mayReplace, removeOutdated } from './replace-element.ts';
 import { resolveElement } from './resolve-child.ts';
 import { failedElement, isStale, sendIntent } from './send-intent.ts';
 
@@ -34,9 +35,16 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
       if (again.kind === 'result') return again.result;
       current = again.wanted;
     }
-    const left = conceding(pass, current, live);
+    const adopting = live === undefined ? current : asAdopted(current, live, isMine(pass, live));
+    const left = conceding(pass, adopting, live);
     const settled = settle(pass, left.wanted, live);
     if (settled !== undefined) return keepApplied(pass, withProblem(settled, left.problem));
+    if (live !== undefined && isMine(pass, live) && isOutdated(pass, left.wanted, live)) {
+      const removed = await removeOutdated(pass, left.wanted, live);
+      if (removed !== undefined) return removed;
+      live = undefined;
+      continue;
+    }
     const refused = knownRefusal(pass, left.wanted, live);
     if (refused !== undefined) return hinderedElement(left.wanted, refused, live);
     const fight =
@@ -47,7 +55,13 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
       return withProblem(withProblem(sent, stillContested(pass, left.wanted)), left.problem);
     } catch (error) {
       if (!isOfRequest(error, pass)) throw error;
-      if (tries < maxTries && concede(pass, current, { error, live })) continue;
+      if (tries < maxTries && concede(pass, adopting, { error, live })) continue;
+      if (live !== undefined && mayReplace(pass, left.wanted, { error, live })) {
+        const removed = await removeOutdated(pass, left.wanted, live);
+        if (removed !== undefined) return removed;
+        live = undefined;
+        continue;
+      }
       if (tries === maxTries || !isStale(error))
         return failedElement(pass, left.wanted, error, live);
     }
@@ -100,8 +114,11 @@ function isOfRequest(error: unknown, { signal }: Pass): error is KubeError {
 
 /** Is it the child, or going to be? What belongs to others no expression ever sees. */
 function isMeant(pass: Pass, { plan }: WantedElement, live: StoredObject): boolean {
-  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
-  return isOurs(live, owner) || mayAdopt(pass, plan, live);
+  return isMine(pass, live) || mayAdopt(pass, plan, live);
+}
+
+function isMine(pass: Pass, live: StoredObject): boolean {
+  return isOurs(live, { definition: pass.context.plan.name, ownerUid: pass.uid });
 }
 
 /** The object as the cache knows it: among the children, or in our way. */
@@ -124,19 +141,28 @@ function settle(
   const isHeld = wanted.held.length > 0;
   if (live === undefined) return isHeld ? heldResult(pass, wanted) : undefined;
   const definition = pass.context.plan.name;
-  const ours = isOurs(live, { definition, ownerUid: pass.uid });
+  const ours = isMine(pass, live);
   if (isTerminating(live.object) && (ours || isLabelledBy(live.object, definition))) {
     return leavingResult(pass, wanted, live);
   }
   if (!ours) {
     return mayAdopt(pass, wanted.plan, live) ? undefined : conflictResult(pass, wanted, live);
   }
+  if (wanted.plan.updateStrategy.type === 'OnDelete') return leftAlone(pass, wanted, live);
   if (isSame(pass, wanted, live)) {
     pass.context.metrics.applies.increment([definition, 'skipped']);
     const unchanged = settledElement(wanted, { kind: 'unchanged' }, live);
     return withProblem(unchanged, stillContested(pass, wanted));
   }
   return isHeld && !isAppliedLast(pass, wanted.intent) ? heldResult(pass, wanted, live) : undefined;
+}
+
+/** What is there is left to whoever deletes it (`updateStrategy: OnDelete`). */
+function leftAlone(pass: Pass, wanted: WantedElement, live: StoredObject): ElementResult {
+  pass.context.metrics.applies.increment([pass.context.plan.name, 'skipped']);
+  // Without our label no watch on children would tell that it goes.
+  watchOutsider(pass, wanted, live);
+  return settledElement(wanted, { kind: 'unchanged' }, live);
 }
 
 function isSame(pass: Pass, { plan, intent }: WantedElement, live: StoredObject): boolean {

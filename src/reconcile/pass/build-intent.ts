@@ -31,6 +31,8 @@ export interface Intent {
   /** Prepared, with our bookkeeping but for the annotation that holds {@link pathHash}; what is compared. */
   readonly manifest: KubeObject;
   readonly pathHash: string;
+  /** The manifest with what is left to others, where {@link manifest} is without it. */
+  readonly whole?: KubeObject;
 }
 
 /** One element as its template gives it. */

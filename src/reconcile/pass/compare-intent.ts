@@ -3,9 +3,11 @@ import type { StoredObject } from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { covers, differenceDigest, differences } from '../intent/covers.ts';
 import type { Difference } from '../intent/difference.ts';
+import { intentHashOf } from '../intent/intent-hash.ts';
 import { appliedHashOf } from '../intent/stamp.ts';
 import { fieldManagerOf } from '../names.ts';
 import type { Intent } from './build-intent.ts';
+import { keepsIntentHash } from './keeps-intent-hash.ts';
 import { observesItself } from './observe-children.ts';
 import type { Pass } from './pass.ts';
 
@@ -50,9 +52,11 @@ export function rememberAnswer(pass: Pass, applied: Compared): void {
 /** Remembers what an object was made to be, where its next intent may be held back. */
 export function rememberIntent(pass: Pass, plan: ChildPlan, intent: Intent): void {
   // Of a child that looks at itself an old intent is not what it is to be.
-  if (observesItself(plan)) return;
-  const { after, childrenRead, readsUsed } = plan;
-  const mayWait = after.length + childrenRead.length + readsUsed.length > 0;
+  if (observesItself(plan) || plan.updateStrategy.type === 'OnDelete') return;
+  const { after, childrenRead, readsUsed, updateStrategy } = plan;
+  const mayWait =
+    after.length + childrenRead.length + readsUsed.length > 0 ||
+    updateStrategy.rollingUpdate !== undefined;
   if (mayWait) pass.state.appliedIntents.set(intent.topic, intent);
 }
 
@@ -63,8 +67,9 @@ export function isAppliedLast({ state }: Pass, intent: Intent): boolean {
 }
 
 /** Did we apply exactly these fields last? */
-function isMarked({ context }: Pass, { intent, live }: Compared): boolean {
+function isMarked({ context }: Pass, { plan, intent, live }: Compared): boolean {
   return (
+    (!keepsIntentHash(plan) || intentHashOf(live.object) !== undefined) &&
     appliedHashOf(live.object) === intent.pathHash &&
     live.appliedBy.includes(fieldManagerOf(context.plan.name))
   );

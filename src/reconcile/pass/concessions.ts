@@ -120,7 +120,8 @@ function isStillTheirs(
 function withoutFields({ plan, intent }: WantedElement, fields: readonly ConcededField[]): Intent {
   let { manifest } = intent;
   for (const { steps } of fields) manifest = withoutField(manifest, steps);
-  return { ...intent, manifest, pathHash: pathHash(manifest, plan.type) };
+  const whole = intent.whole ?? intent.manifest;
+  return { ...intent, manifest, whole, pathHash: pathHash(manifest, plan.type) };
 }
 
 function problemOf(

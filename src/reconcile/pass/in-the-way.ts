@@ -45,6 +45,11 @@ export function conflictResult(
   return hinderedElement(wanted, problem);
 }
 
+/** The same for an object of ours that has lost the label by which it is watched. */
+export function watchOutsider(pass: Pass, wanted: WantedElement, live: StoredObject): void {
+  if (live.object.metadata.labels?.[ownerUidLabel] === undefined) watch(pass, wanted, live);
+}
+
 /** Has whatever happens to the object wake the resource. False: too many such objects are watched already. */
 function watch(pass: Pass, { intent }: WantedElement, { object }: StoredObject): boolean {
   pass.interests.wanted(intent.ref);

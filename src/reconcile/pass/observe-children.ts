@@ -93,10 +93,24 @@ function objectsNow(pass: Pass, plan: ChildPlan): readonly StoredObject[] | unde
   const { informer, labelledWith } = pass.context.watches.children(plan.gvk);
   if (informer.state.kind !== 'synced') return undefined;
   const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
-  return labelledWith(pass.uid)
+  const found = labelledWith(pass.uid)
     .filter((stored) => stored.object.metadata.labels?.[childLabel] === plan.id)
-    .filter((stored) => isOurs(stored, owner))
-    .sort(byName);
+    .filter((stored) => isOurs(stored, owner));
+  return [...found, ...replacedOf(pass, plan, found)].sort(byName);
+}
+
+/** What is gone only to be made anew. */
+function replacedOf(
+  { state }: Pass,
+  plan: ChildPlan,
+  found: readonly StoredObject[],
+): readonly StoredObject[] {
+  return [...state.replaced.values()]
+    .filter(({ childId }) => childId === plan.id)
+    .map(({ stored }) => stored)
+    .filter(
+      ({ object }) => !found.some((each) => each.object.metadata.uid === object.metadata.uid),
+    );
 }
 
 function seenOf(plan: ChildPlan, stored: readonly StoredObject[] | undefined): Seen {

@@ -85,7 +85,8 @@ export function forgetUnwanted({ state, claims, pruned }: Pass): void {
     const isToGo = pruned.some(({ object }) => object.metadata.uid === uid);
     if (!isToGo) state.deletionsRefused.delete(uid);
   }
-  for (const remembered of [state.refusals, state.fights, state.concessions]) {
+  const { refusals, fights, concessions, replacements, replaced } = state;
+  for (const remembered of [refusals, fights, concessions, replacements, replaced]) {
     for (const identity of remembered.keys()) {
       if (!claims.has(identity)) remembered.delete(identity);
     }

@@ -4,16 +4,19 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { beforeKey, problemOfRequest } from '../failure.ts';
 import type { Difference } from '../intent/difference.ts';
 import { fieldsOf } from '../intent/field-names.ts';
+import { noted } from '../intent/intent-hash.ts';
 import { stamped } from '../intent/stamp.ts';
 import { fieldManagerOf } from '../names.ts';
-import type { Intent } from './build-intent.ts';
 import { compareIntent, rememberAnswer } from './compare-intent.ts';
 import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
 import { noteRepair } from './fights.ts';
+import { keepsIntentHash } from './keeps-intent-hash.ts';
 import { observesItself } from './observe-children.ts';
+import { isOurs } from './ownership.ts';
 import { type ElementResult, type Pass, worldWrite } from './pass.ts';
 import { noteRefusal } from './refusals.ts';
 import { usesSecret } from './secret-use.ts';
+import { hashOfIntent } from './update-strategy.ts';
 
 /** Codes that mean: the object is not the one we thought of. Read it and go on. */
 const staleCodes: ReadonlySet<string> = new Set([
@@ -39,7 +42,7 @@ export async function sendIntent(
   if (live === undefined) return createObject(pass, wanted);
   const comparison = compareIntent(pass, { plan, intent, live });
   const found = comparison.kind === 'different' ? comparison.found : [];
-  const body = bodyOf(intent, guardOf(plan, live));
+  const body = bodyOf(pass, wanted, guardOf(pass, plan, live));
   const { force = plan.conflicts === 'Force' } = wanted;
   const { stored } = await apply(pass, body, { force });
   rememberAnswer(pass, { plan, intent, live: stored });
@@ -78,9 +81,10 @@ export function isStale(error: KubeError): boolean {
 async function createObject(pass: Pass, wanted: WantedElement): Promise<ElementResult> {
   const { plan, intent } = wanted;
   // A version that no object has: the server creates, or answers 409 (engine.md section 5, step 4).
-  const body = bodyOf(intent, { resourceVersion: '1' });
+  const body = bodyOf(pass, wanted, { resourceVersion: '1' });
   const { stored, created } = await apply(pass, body, { force: true });
   rememberAnswer(pass, { plan, intent, live: stored });
+  pass.state.replaced.delete(intent.identity);
   count(pass, created ? 'created' : 'changed');
   return settledElement(wanted, { kind: 'created' }, stored);
 }
@@ -94,10 +98,11 @@ function apply(pass: Pass, body: KubeObject, { force }: { readonly force: boolea
   );
 }
 
-/** The very object; and as it is, where the intent was made of what somebody else has there. */
-function guardOf(plan: ChildPlan, { object }: StoredObject): Guard {
-  const { uid = '', resourceVersion = '' } = object.metadata;
-  return observesItself(plan) ? { uid, resourceVersion } : { uid };
+/** The very object; and as it is, where the intent was made of what somebody else has there, or nobody may have taken it meanwhile. */
+function guardOf(pass: Pass, plan: ChildPlan, live: StoredObject): Guard {
+  const { uid = '', resourceVersion = '' } = live.object.metadata;
+  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
+  return observesItself(plan) || !isOurs(live, owner) ? { uid, resourceVersion } : { uid };
 }
 
 interface Guard {
@@ -105,8 +110,10 @@ interface Guard {
   readonly resourceVersion?: string;
 }
 
-function bodyOf(intent: Intent, guard: Guard): KubeObject {
-  const body = stamped(intent.manifest, intent.pathHash);
+function bodyOf(pass: Pass, { plan, intent }: WantedElement, guard: Guard): KubeObject {
+  const { pathHash, manifest } = intent;
+  const said = keepsIntentHash(plan) ? noted(manifest, hashOfIntent(pass, intent)) : manifest;
+  const body = stamped(said, pathHash);
   return { ...body, metadata: { ...body.metadata, ...guard } };
 }
 

@@ -186,6 +186,7 @@ function childPlanOf(child: HandmadeChild, index: number, plan: HandmadePlan): C
     ordered: child.ordered ?? false,
     updateStrategy: child.updateStrategy ?? { type: 'Apply' },
     adopt: child.adopt ?? 'Never',
+    adoptedPolicy: 'Orphan',
     conflicts: child.conflicts ?? 'Force',
     crossNamespace: child.crossNamespace ?? false,
     deletionPolicy: child.deletionPolicy ?? 'Delete',
