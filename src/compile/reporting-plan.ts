@@ -5,7 +5,7 @@
 import type { CrossNamespace } from '../definition/index.ts';
 import type { Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
-import type { PhaseInput, Rendered, RenderFailure } from './operator-plan.ts';
+import type { FieldPath, PhaseInput, Rendered, RenderFailure } from './operator-plan.ts';
 import type { SchemaType } from './schema/schema-type.ts';
 
 export interface ReportingPlan {
@@ -29,8 +29,11 @@ export interface PatchPlan {
   readonly crossNamespace: CrossNamespace;
   /** The target's schema; undefined: not known. */
   readonly type: SchemaType | undefined;
+  /** Paths of the fields that it sets, lists as a whole. */
+  readonly paths: readonly FieldPath[];
   /** Children that it reads. */
   readonly childrenRead: readonly string[];
+  readonly childrenObserved: readonly string[];
   /** Reads that it uses. */
   readonly readsUsed: readonly string[];
   /** 1-based line in its file. */

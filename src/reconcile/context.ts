@@ -7,6 +7,7 @@ import type { Random } from '../util/random.ts';
 import type { DecisionRecord } from './decision.ts';
 import type { ResourceState } from './resource-state.ts';
 import type { MissingRights } from './wake/missing-rights.ts';
+import type { Timetable } from './wake/timetable.ts';
 import type { Watches } from './wake/watches.ts';
 
 /** What all passes of one definition share. */
@@ -19,6 +20,7 @@ export interface OperatorContext {
   readonly metrics: PassMetrics;
   readonly watches: Watches;
   readonly rights: MissingRights;
+  readonly timetable: Timetable;
   /** By key. */
   readonly states: Map<string, ResourceState>;
   /** UIDs by key of objects that left the watch and are gone from the server too, while something of theirs is still there. */

@@ -8,6 +8,7 @@ import { countLeftInPlace, strayKeys } from './pass/strays.ts';
 import type { ResourceState } from './resource-state.ts';
 import { MissingRights } from './wake/missing-rights.ts';
 import { holdWhileOutdated } from './wake/outdated-gate.ts';
+import { Timetable } from './wake/timetable.ts';
 import type { Waker } from './wake/waker.ts';
 import { Watches } from './wake/watches.ts';
 
@@ -66,6 +67,13 @@ class PlanOperator implements Operator {
         cluster,
         onGranted: (key, shared) => this.#onGranted(waker, key, shared),
       }),
+      timetable: new Timetable({
+        schedule: plan.definition.schedule,
+        clock,
+        random,
+        keys: () => this.keys(),
+        wake: waker.wake,
+      }),
       states: this.#states,
       departed: new Map(),
       server: { scopes: new Map() },
@@ -76,6 +84,7 @@ class PlanOperator implements Operator {
     const informers = () => watches.informers();
     this.#endHolding = holdWhileOutdated({ watcher: cluster, informers, hold });
     await watches.settled(signal);
+    this.#context.timetable.start();
     for (const key of strayKeys(this.#context)) enqueue(key, 'low');
   }
 
@@ -88,6 +97,7 @@ class PlanOperator implements Operator {
     this.#endHolding?.();
     this.#context?.watches.stop();
     this.#context?.rights.stop();
+    this.#context?.timetable.stop();
     this.#context = undefined;
     this.#states.clear();
   }
@@ -120,7 +130,7 @@ class PlanOperator implements Operator {
     const { plan, enqueue } = this.#options;
     const wake: Waker['wake'] = (key, priority) => {
       const state = this.#states.get(key);
-      if (state !== undefined) state.followUps.wokenFromOutside = true;
+      if (state?.followUps.isPatchingItself === false) state.followUps.wokenFromOutside = true;
       enqueue(key, priority);
     };
     return {

@@ -52,6 +52,14 @@ export function fieldManagerOf(definition: string): string {
   return `homeostat/${definition}`;
 }
 
+/** On a resource, `"true"`: it is left as it is. */
+export const pausedAnnotation = 'homeostat.dev/paused';
+
+/** The field manager of one of its patches. */
+export function patchManagerOf(definition: string, patchId: string): string {
+  return `homeostat/${definition}/${patchId}`;
+}
+
 /** The field manager of a definition's status writes. */
 export function statusManagerOf(definition: string): string {
   return `homeostat/${definition}.status`;

@@ -87,6 +87,8 @@ export interface FollowUps {
   count: number;
   /** How many passes in a row called for another one, whatever path it was and whoever woke the resource meanwhile. */
   withoutRest: number;
+  /** Is a patch of the resource itself on its way? Its answer is no event from outside. */
+  isPatchingItself: boolean;
   /** Has an event from outside woken the resource since its last pass began? */
   wokenFromOutside: boolean;
 }
@@ -107,7 +109,13 @@ export function createResourceState(uid: string): ResourceState {
     statusMade: undefined,
     statusRefused: undefined,
     isReady: undefined,
-    followUps: { path: '', count: 0, withoutRest: 0, wokenFromOutside: false },
+    followUps: {
+      path: '',
+      count: 0,
+      withoutRest: 0,
+      wokenFromOutside: false,
+      isPatchingItself: false,
+    },
     restraint: createRestraint(),
   };
 }

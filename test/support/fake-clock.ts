@@ -8,6 +8,8 @@ interface Timer {
 /** Time that moves only when the test says so. */
 export class FakeClock implements Clock {
   #nowMs: number;
+  /** How far the clock on the wall is ahead. */
+  #wallMs = 0;
   readonly #timers = new Set<Timer>();
 
   constructor(startMs = Date.parse('2026-01-01T00:00:00Z')) {
@@ -20,7 +22,12 @@ export class FakeClock implements Clock {
   }
 
   nowMs(): number {
-    return this.#nowMs;
+    return this.#nowMs + this.#wallMs;
+  }
+
+  /** Somebody sets the clock on the wall; no timer hears of it. */
+  setWall(ms: number): void {
+    this.#wallMs = ms - this.#nowMs;
   }
 
   monotonicMs(): number {

@@ -1,9 +1,10 @@
 import type { SourceMap } from '../../definition/index.ts';
+import { isJsonObject } from '../../util/json.ts';
 import type { DefinitionParts } from '../definition-parts.ts';
 import type { FieldPath } from '../operator-plan.ts';
 import type { PatchParts } from '../reporting-parts.ts';
 import type { PatchPlan, ReportingPlan } from '../reporting-plan.ts';
-import type { SlotReference } from '../template/template.ts';
+import type { SlotReference, TemplateNode } from '../template/template.ts';
 import type { UsesFinder } from './uses.ts';
 
 export interface ReportingPlanOptions {
@@ -34,7 +35,9 @@ export function createReportingPlan({
       create,
       crossNamespace,
       type,
-      childrenRead: [...new Set([...used.children, ...used.observed])],
+      paths: Object.freeze(pathsSetBy(patch.root).map((path) => Object.freeze(path))),
+      childrenRead: used.children,
+      childrenObserved: used.observed,
       readsUsed: used.reads,
       line: source.valueAt(pointer).line,
     };
@@ -61,6 +64,26 @@ export function previousStatusPaths({ reporting }: DefinitionParts, uses: UsesFi
     ...patches.flatMap(({ when, name, namespace, patch }) => [when, name, namespace, patch]),
   );
   return references.flatMap(statusPathOf);
+}
+
+/** Down to scalars, lists and what is computed as a whole. */
+function pathsSetBy(node: TemplateNode): readonly FieldPath[] {
+  const fields = fieldsOf(node);
+  if (fields === undefined) return [[]];
+  return fields.flatMap(([name, field]) => pathsSetBy(field).map((path) => [name, ...path]));
+}
+
+/** Undefined: it is no map, or one with computed keys. */
+function fieldsOf(node: TemplateNode): readonly (readonly [string, TemplateNode])[] | undefined {
+  if (node.kind === 'constant' && isJsonObject(node.value)) {
+    const fields = Object.entries(node.value);
+    return fields.map(([name, value]) => [name, { kind: 'constant', value }]);
+  }
+  if (node.kind !== 'map') return undefined;
+  const named = node.entries.flatMap(({ key, node: field }) =>
+    typeof key === 'string' ? [[key, field] as const] : [],
+  );
+  return named.length === node.entries.length ? named : undefined;
 }
 
 function statusPathOf({ reference: { root, path } }: SlotReference): readonly FieldPath[] {

@@ -1,3 +1,4 @@
+import type { ChildPlan } from '../../compile/index.ts';
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
@@ -9,9 +10,8 @@ import { fieldName } from '../intent/field-names.ts';
 import { type FieldSteps, holdsField, valueAtSteps } from '../intent/field-steps.ts';
 import { appliedAnnotation, fieldManagerOf } from '../names.ts';
 import type { Intent } from './build-intent.ts';
-import type { WantedElement } from './element-result.ts';
 import { type Pass, worldWrite } from './pass.ts';
-import { usesSecret } from './secret-use.ts';
+import { type SecretUse, usesSecret } from './secret-use.ts';
 
 /** What has been put back again and again. */
 export interface Fight {
@@ -41,6 +41,14 @@ interface Truce {
   readonly untilMs: number;
 }
 
+/** What is put back: a child, or what a patch sets. */
+export interface Defended {
+  readonly intent: Intent;
+  readonly plan: SecretUse & Pick<ChildPlan, 'type'>;
+  /** Ours. @default that of the definition's children */
+  readonly manager?: string;
+}
+
 /** So often in a row a field is put back at once. */
 const repairsInARow = 5;
 /** Repairs that are further apart are not of a row. */
@@ -49,7 +57,7 @@ const shortestTruceMs = 10_000;
 const longestTruceMs = 300_000;
 
 /** Was it put back before? Only then {@link contested} has anything to say. */
-export function isFoughtFor({ state }: Pass, { intent }: WantedElement): boolean {
+export function isFoughtFor({ state }: Pass, { intent }: Defended): boolean {
   return state.fights.has(intent.identity);
 }
 
@@ -59,7 +67,7 @@ export function isFoughtFor({ state }: Pass, { intent }: WantedElement): boolean
  */
 export async function contested(
   pass: Pass,
-  wanted: WantedElement,
+  wanted: Defended,
   live: StoredObject,
 ): Promise<Problem | undefined> {
   const fight = pass.state.fights.get(wanted.intent.identity);
@@ -82,7 +90,7 @@ export async function contested(
 }
 
 /** What is told of an object that is as wanted at the moment: only when nobody took the field for a whole truce is the fight over. */
-export function stillContested(pass: Pass, { intent }: WantedElement): Problem | undefined {
+export function stillContested(pass: Pass, { intent }: Defended): Problem | undefined {
   const { fights } = pass.state;
   const fight = fights.get(intent.identity);
   if (fight?.truce === undefined) return undefined;
@@ -96,7 +104,7 @@ export function stillContested(pass: Pass, { intent }: WantedElement): Problem |
 }
 
 /** Notes that an object was put back to what is wanted. `found`: what somebody, or a new intent, had made different. */
-export function noteRepair(pass: Pass, wanted: WantedElement, found: readonly Difference[]): void {
+export function noteRepair(pass: Pass, wanted: Defended, found: readonly Difference[]): void {
   const repairedAtMs = pass.context.clock.monotonicMs();
   const fields = new Map(orMark(found).map((each) => [fieldName(each.path), takenField(each)]));
   const before = pass.state.fights.get(wanted.intent.identity);
@@ -113,7 +121,7 @@ export function noteRepair(pass: Pass, wanted: WantedElement, found: readonly Di
   }
 }
 
-function keep({ state }: Pass, { intent }: WantedElement, fight: Fight): void {
+function keep({ state }: Pass, { intent }: Defended, fight: Fight): void {
   state.fights.set(intent.identity, fight);
 }
 
@@ -129,7 +137,7 @@ interface Drift {
 
 async function beginTruce(
   pass: Pass,
-  wanted: WantedElement,
+  wanted: Defended,
   { fight, taken, nowMs }: Drift,
 ): Promise<Problem | undefined> {
   if (fight.repairs < repairsInARow || nowMs - fight.repairedAtMs > rowGapMs) return undefined;
@@ -143,7 +151,7 @@ async function beginTruce(
 /** What is different now, was put back before, and is to be what it was put back to. */
 function takenAgain(
   { fields }: Fight,
-  { intent, plan }: WantedElement,
+  { intent, plan }: Defended,
   live: StoredObject,
 ): readonly Difference[] {
   return orMark(differences(intent.manifest, live.object, plan.type)).filter(
@@ -169,10 +177,9 @@ function shortened(value: unknown): string {
 /** The managers that have the fields now, as far as the server says so. */
 async function takers(
   pass: Pass,
-  { intent }: WantedElement,
+  { intent, manager: ours = fieldManagerOf(pass.context.plan.name) }: Defended,
   taken: readonly Difference[],
 ): Promise<readonly string[]> {
-  const ours = fieldManagerOf(pass.context.plan.name);
   try {
     const owners = await pass.context.cluster.fieldOwners(
       intent.ref,
@@ -192,7 +199,7 @@ async function takers(
 
 function tell(
   pass: Pass,
-  { plan }: WantedElement,
+  { plan, manager: ours = fieldManagerOf(pass.context.plan.name) }: Defended,
   {
     taken,
     managers,
@@ -203,7 +210,6 @@ function tell(
     .map(({ path }) => fieldName(path))
     .map((name) => (isSecret ? beforeKey(name) : name));
   const fields = [...new Set(names)].sort().slice(0, toldAtMost).join(', ');
-  const ours = fieldManagerOf(pass.context.plan.name);
   const theirs = managers.length === 0 ? 'somebody else' : managers.map(quoted).join(', ');
   return `"${ours}" and ${theirs} write ${fields} in turn: it is put back ever more rarely`;
 }

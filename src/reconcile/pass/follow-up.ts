@@ -40,6 +40,8 @@ export function beginFollowUps({ followUps }: ResourceState): void {
 export function changedSince(pass: Pass, status: StatusOutcome): ChangedPath | undefined {
   const written = status.kind === 'written' ? statusPathChanged(pass, status.stored) : undefined;
   if (written !== undefined) return { path: written.join('.'), isOurs: true };
+  const { ownChange } = pass.world;
+  if (ownChange !== undefined) return { path: ownChange, isOurs: true };
   for (const before of pass.reads.values()) {
     const path = readChanged(before, readAgain(pass, before));
     if (path !== undefined) {

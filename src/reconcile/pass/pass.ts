@@ -43,7 +43,15 @@ export interface Pass {
   readonly claims: Map<string, string>;
   readonly pruned: PrunedObject[];
   /** What it did to the world. */
-  readonly world: { hasWritten: boolean };
+  readonly world: World;
+}
+
+/** What a pass did. */
+export interface World {
+  /** Did it change anything but the status? */
+  hasWritten: boolean;
+  /** The first field of the resource itself that it patched, for people. */
+  ownChange?: string;
 }
 
 /** What came of one child. */

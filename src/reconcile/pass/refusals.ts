@@ -18,7 +18,7 @@ const othersGapMs = 5_000;
  */
 export function knownRefusal(
   pass: Pass,
-  { intent }: WantedElement,
+  { intent }: Pick<WantedElement, 'intent'>,
   live: StoredObject | undefined,
 ): Problem | undefined {
   const refusal = pass.state.refusals.get(intent.identity);
@@ -49,7 +49,7 @@ function standing(
 /** Remembers a refusal that only another input or some time mends. */
 export function noteRefusal(
   pass: Pass,
-  { intent }: WantedElement,
+  { intent }: Pick<WantedElement, 'intent'>,
   { problem, live }: { readonly problem: Problem; readonly live: StoredObject | undefined },
 ): void {
   const lengthMs = refusedForMs(pass, problem);

@@ -4,6 +4,8 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { parseKey } from '../../util/object-key.ts';
 import type { OperatorContext } from '../context.ts';
 import { buildReport, type Report } from '../report/build-report.ts';
+import { finishReport } from '../report/finish-report.ts';
+import { tellEvents } from '../report/tell-events.ts';
 import { writeReport } from '../report/write-report.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
 import { createResourceState, type ResourceState } from '../resource-state.ts';
@@ -12,7 +14,8 @@ import { beginFollowUps } from './follow-up.ts';
 import { observeChildren } from './observe-children.ts';
 import { observeReads } from './observe-reads.ts';
 import { isTerminating } from './ownership.ts';
-import { beginPass, loggerOf, type Pass } from './pass.ts';
+import { type BeginOptions, beginPass, loggerOf, type Pass } from './pass.ts';
+import { isPaused, reportPaused } from './paused.ts';
 import { prune } from './prune.ts';
 import { forgetUnwanted } from './refusals.ts';
 import { remainingRestMs } from './restraint.ts';
@@ -26,24 +29,37 @@ export async function runPass(context: OperatorContext, key: string, turn: Turn)
   if (resource === undefined) {
     return (await runStranger(context, key, turn)) ?? forget(context, key);
   }
+  if (isPaused(resource)) return pause(context, { key, resource, turn });
   // Nothing is ever made in a resource that is going; owner references and the garbage collector do the rest.
   if (isTerminating(resource)) return { kind: 'done' };
   const state = stateOf(context, key, resource);
   const restMs = remainingRestMs(state, resource, context.clock);
   if (restMs > 0) return { kind: 'requeue', afterMs: restMs, reason: 'Unstable' };
   beginFollowUps(state);
+  context.timetable.began(key);
   const pass = beginPass({ context, key, resource, state, turn });
 
   observeChildren(pass);
   for (const tier of context.plan.tiers) await wantTier(pass, tier);
   await observeReads(pass);
   await prune(pass);
-  const { report, status } = await writeReport(pass, await buildReport(pass));
+  const told = await finishReport(pass, await buildReport(pass));
+  const { report, status } = await writeReport(pass, told);
+  tellEvents(pass, report, status);
 
   pass.interests.finish(context.plan.reads);
   forgetUnwanted(pass);
   record(pass, report, status);
+  context.timetable.runAgain(key, report.requeueAfterMs);
   return conclude(pass, report, status);
+}
+
+function pause(
+  context: OperatorContext,
+  { key, resource, turn }: Pick<BeginOptions, 'key' | 'resource' | 'turn'>,
+): Promise<Outcome> {
+  const state = stateOf(context, key, resource);
+  return reportPaused(beginPass({ context, key, resource, state, turn }));
 }
 
 function observe({ watches }: OperatorContext, key: string): StoredObject | undefined {
@@ -52,7 +68,8 @@ function observe({ watches }: OperatorContext, key: string): StoredObject | unde
 }
 
 /** All that is kept of a resource goes with it. */
-function forget({ states, watches, rights }: OperatorContext, key: string): Outcome {
+function forget({ states, watches, rights, timetable }: OperatorContext, key: string): Outcome {
+  timetable.forget(key);
   states.delete(key);
   rights.retain(key, []);
   watches.forget(key);
@@ -77,8 +94,10 @@ function record(pass: Pass, report: Report, status: StatusOutcome): void {
   const count = (kind: string) => decisions.filter(({ verdict }) => verdict.kind === kind).length;
   const wrote = { created: count('created'), applied: count('applied'), pruned: count('pruned') };
   if (status.kind === 'written' || Object.values(wrote).some((number) => number > 0)) {
-    // A resource that does not come to rest would fill the log; its condition and an Event have told of it.
-    const level = report.reason === 'Unstable' ? 'debug' : 'info';
+    // A resource that does not come to rest would fill the log; its condition and an Event have told of it. What only tells of itself
+    // is no news to the person on call.
+    const isWorld = Object.values(wrote).some((number) => number > 0) || pass.world.hasWritten;
+    const level = isWorld && report.reason !== 'Unstable' ? 'info' : 'debug';
     loggerOf(pass)[level]({ ...wrote, status: status.kind }, 'Reconciled');
   }
   context.onDecisions(key, {

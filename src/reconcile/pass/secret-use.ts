@@ -2,8 +2,11 @@ import type { ChildPlan } from '../../compile/index.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import type { Pass } from './pass.ts';
 
+/** What may bring a Secret's values into an object. */
+export type SecretUse = Pick<ChildPlan, 'gvk' | 'readsUsed' | 'childrenRead' | 'childrenObserved'>;
+
 /** May a message of the server about this child hold a Secret's value? Then it is cut to reason and fields. */
-export function usesSecret({ context }: Pass, child: ChildPlan): boolean {
+export function usesSecret({ context }: Pass, child: SecretUse): boolean {
   const { reads, children } = context.plan;
   return (
     isSecret(child.gvk) ||

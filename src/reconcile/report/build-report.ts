@@ -1,12 +1,14 @@
+import type { RenderedEvent } from '../../compile/index.ts';
 import type { Problem } from '../failure.ts';
 import { isUnstable } from '../pass/follow-up.ts';
 import type { Pass } from '../pass/pass.ts';
 import { isRestrained, restrainedText } from '../pass/restraint.ts';
 import type { ResourceState } from '../resource-state.ts';
+import { authorConditions } from './author-conditions.ts';
 import { type ChildEntry, describeChildren } from './child-entries.ts';
-import { standardConditions } from './conditions.ts';
+import { type Condition, standardConditions } from './conditions.ts';
 import { lastMapped, type MappedStatus, mapStatus } from './map-status.ts';
-import { startReporting } from './start-reporting.ts';
+import { type ReportedWorld, startReporting } from './start-reporting.ts';
 import { isForeign } from './status-fields.ts';
 import { readProblems, type SummaryReason, summarise } from './summary.ts';
 
@@ -17,6 +19,15 @@ const listedAtMost = 100;
 export interface Report {
   readonly entries: readonly ChildEntry[];
   readonly mapped: MappedStatus;
+  /** Conditions of the author's. */
+  readonly conditions: readonly Condition[];
+  /** What stands in the way of conditions, patches, Events and `requeueAfter`. */
+  readonly furtherProblems: readonly Problem[];
+  /** To be told when the status is written. */
+  readonly events: readonly RenderedEvent[];
+  /** @default undefined: no need to run again by itself */
+  readonly requeueAfterMs?: number;
+  readonly world: ReportedWorld;
   /** Everything that stands in the way, of children and of the rest. */
   readonly problems: readonly Problem[];
   /** Of the condition `Ready`. */
@@ -29,32 +40,49 @@ export async function buildReport(pass: Pass): Promise<Report> {
   const world = startReporting(pass);
   const entries = await describeChildren(pass, world.phase);
   const mapped = await mapStatus(pass, world);
-  return reportOf(pass, { entries, mapped });
+  const { conditions, problems } = await authorConditions(pass, world, mapped);
+  return reportOf(pass, {
+    entries,
+    mapped,
+    conditions,
+    furtherProblems: problems,
+    events: [],
+    world,
+  });
 }
 
 /** The report when the server does not take the author's fields: they keep their last values, and `Ready` says why. */
-export function withoutMapped(pass: Pass, { entries, mapped }: Report, why: Problem): Report {
-  const problems = [...mapped.problems, why];
-  return reportOf(pass, { entries, mapped: { fields: lastMapped(pass), problems } });
+export function withoutMapped(pass: Pass, report: Report, why: Problem): Report {
+  const problems = [...report.mapped.problems, why];
+  const mapped = { fields: lastMapped(pass), problems };
+  // They tell of a status that is not there.
+  return reportOf(pass, { ...report, mapped, events: [] });
 }
 
-function reportOf(pass: Pass, { entries, mapped }: Pick<Report, 'entries' | 'mapped'>): Report {
-  const problems = [...readProblems(pass), ...mapped.problems];
+/** What a report is made of. */
+export type ReportParts = Omit<Report, 'problems' | 'reason' | 'status'>;
+
+/** Puts a report together. */
+export function reportOf(pass: Pass, parts: ReportParts): Report {
+  const { entries, mapped, conditions, furtherProblems } = parts;
+  const problems = [...readProblems(pass), ...mapped.problems, ...furtherProblems];
   const summary = summarise(entries, problems, unrest(pass.state));
   const { resource, phaseInput, context } = pass;
   const listed = entries.filter(({ isListed }) => isListed);
   return {
-    entries,
-    mapped,
+    ...parts,
     problems: [...problems, ...entries.flatMap(({ problem }) => problem ?? [])],
     reason: summary.reason,
     status: isForeign(context.plan)
-      ? mapped.fields
+      ? { ...mapped.fields, ...(conditions.length === 0 ? {} : { conditions }) }
       : {
           ...mapped.fields,
           observedGeneration: resource.metadata.generation ?? 0,
           definitionRevision: context.plan.revision,
-          conditions: standardConditions({ resource, summary, now: phaseInput.now }),
+          conditions: [
+            ...standardConditions({ resource, summary, now: phaseInput.now }),
+            ...conditions,
+          ],
           children: listChildren(listed),
           childCounts: countChildren(listed),
         },

@@ -40,13 +40,19 @@ function condition(
   status: Condition['status'],
   { resource, summary, now }: ConditionsOptions,
 ): Condition {
-  const before = conditionsOf(resource).find((each) => each.type === type);
-  const since = before?.status === status ? before.lastTransitionTime : undefined;
+  const { reason, message } = summary;
+  return createCondition({ type, status, reason, message }, { resource, now });
+}
+
+/** A condition as it is said now; the time of its last transition changes with its status only. */
+export function createCondition(
+  said: Pick<Condition, 'type' | 'status' | 'reason' | 'message'>,
+  { resource, now }: Pick<ConditionsOptions, 'resource' | 'now'>,
+): Condition {
+  const before = conditionsOf(resource).find(({ type }) => type === said.type);
+  const since = before?.status === said.status ? before.lastTransitionTime : undefined;
   return {
-    type,
-    status,
-    reason: summary.reason,
-    message: summary.message,
+    ...said,
     observedGeneration: resource.metadata.generation ?? 0,
     // To the second, as the API's own times are.
     lastTransitionTime: typeof since === 'string' ? since : now.replace(/\.\d+Z$/, 'Z'),

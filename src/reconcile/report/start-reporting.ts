@@ -1,4 +1,4 @@
-import type { Phase, Seen } from '../../compile/index.ts';
+import type { Phase, PhaseInput, Seen } from '../../compile/index.ts';
 import { observedForReport } from '../pass/observe-children.ts';
 import { readAgain } from '../pass/observe-reads.ts';
 import type { Pass } from '../pass/pass.ts';
@@ -7,6 +7,8 @@ import { seenWhileReporting } from '../pass/seen-child.ts';
 /** The world after the applies, as the report is to see it. */
 export interface ReportedWorld {
   readonly phase: Phase;
+  /** What further phases begin with. */
+  readonly seen: Pick<PhaseInput, 'children' | 'reads' | 'observed'>;
   /**
    * False: an informer that the definition needs is not usable. What the status says of it then is not known,
    * and never taken for absent.
@@ -32,12 +34,7 @@ export function startReporting(pass: Pass): ReportedWorld {
     if (state.kind === 'synced') continue;
     isKnown &&= state.kind === 'failing' && state.error.code === 'kind-missing';
   }
-  const phase = plan.startPhase({
-    phase: 'reporting',
-    ...pass.phaseInput,
-    children,
-    reads,
-    observed: observedForReport(pass),
-  });
-  return { phase, isKnown };
+  const seen = { children, reads, observed: observedForReport(pass) };
+  const phase = plan.startPhase({ phase: 'reporting', ...pass.phaseInput, ...seen });
+  return { phase, seen, isKnown };
 }

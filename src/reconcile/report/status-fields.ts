@@ -4,10 +4,12 @@ const standardConditionTypes: ReadonlySet<unknown> = new Set(['Ready', 'Reconcil
 
 /** Conditions that are ours; those of others in the same list are left alone. On a kind of `for` none is written unless mapped. */
 export function conditionTypesOf(plan: OperatorPlan): ReadonlySet<unknown> {
-  return isForeign(plan) ? noTypes : standardConditionTypes;
+  const authored = plan.reporting?.conditionTypes ?? [];
+  if (isForeign(plan)) return new Set(authored);
+  return authored.length === 0
+    ? standardConditionTypes
+    : new Set([...standardConditionTypes, ...authored]);
 }
-
-const noTypes: ReadonlySet<unknown> = new Set();
 
 /** Is the kind somebody else's, so that nothing but what is mapped is written into its status? */
 export function isForeign({ definition }: OperatorPlan): boolean {

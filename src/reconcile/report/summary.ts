@@ -3,7 +3,13 @@ import type { Pass } from '../pass/pass.ts';
 import type { ChildEntry } from './child-entries.ts';
 
 /** Reasons of `Ready` (definition.md section 5). `ChildFailed`: a child of ours has failed by its own account. */
-export type SummaryReason = ProblemReason | 'ChildFailed' | 'Progressing' | 'Unstable' | 'AllReady';
+export type SummaryReason =
+  | ProblemReason
+  | 'ChildFailed'
+  | 'Progressing'
+  | 'Unstable'
+  | 'Paused'
+  | 'AllReady';
 
 /** What the pass comes to, in one reason and one message. */
 export interface Summary {

@@ -4,6 +4,7 @@ import { keyOf } from '../../util/object-key.ts';
 import { finalizerOf } from '../names.ts';
 import { type Membership, membershipOf } from './membership.ts';
 import { createResourceChange } from './resource-change.ts';
+import { servesNamespace } from './served-namespaces.ts';
 import { type Waker, wakeFor } from './waker.ts';
 
 export interface ResourceWatchOptions {
@@ -33,7 +34,9 @@ export function watchResources({ plan, watcher, waker }: ResourceWatchOptions): 
   const byUid = informer.index('uid', ({ metadata }) => [metadata.uid ?? '']);
   const keys = new Set<string>();
   const change = createResourceChange(plan);
+  const isServed = servesNamespace(plan.definition.controller.namespaces);
   const unsubscribe = informer.subscribe((event) => {
+    if (!isServed(event.namespace)) return;
     const key = keyOf(event.namespace, event.name);
     const wasThere = keys.has(key);
     if (isResource(event.current)) keys.add(key);
@@ -53,6 +56,7 @@ export function watchResources({ plan, watcher, waker }: ResourceWatchOptions): 
   }
 
   function find(namespace: string, name: string): StoredObject | undefined {
+    if (!isServed(namespace)) return undefined;
     return informer.get(namespace === '' ? undefined : namespace, name);
   }
 

@@ -1,0 +1,48 @@
+import type { Outcome } from '../../controller/index.ts';
+import { isJsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { pausedAnnotation } from '../names.ts';
+import { conditionsOf, standardConditions } from '../report/conditions.ts';
+import { conditionTypesOf, isForeign, statusKeysOf } from '../report/status-fields.ts';
+import { writeStatus } from '../report/write-status.ts';
+import { loggerOf, type Pass } from './pass.ts';
+
+const summary = {
+  reason: 'Paused',
+  message: `Paused by the annotation "${pausedAnnotation}": nothing is changed until it goes`,
+  isStalled: false,
+  isReconciling: false,
+} as const;
+
+/** Has somebody said that the resource is to be left as it is, also when it is being deleted? */
+export function isPaused({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[pausedAnnotation] === 'true';
+}
+
+/** Says so in the status, where we write one of our own; all else there stays as it was. The annotation's going wakes the resource. */
+export async function reportPaused(pass: Pass): Promise<Outcome> {
+  const { context, key, state } = pass;
+  context.timetable.forget(key);
+  state.isReady = false;
+  if (isForeign(context.plan)) return { kind: 'done' };
+  const status = await writeStatus(pass, pausedStatus(pass));
+  if (status.kind === 'failed') throw status.error;
+  if (status.kind === 'written') loggerOf(pass).info({}, 'Paused');
+  return { kind: 'done' };
+}
+
+function pausedStatus({ context, resource, phaseInput }: Pass): Readonly<Record<string, unknown>> {
+  const status = isJsonObject(resource.status) ? resource.status : {};
+  const ours = statusKeysOf(context.plan).filter((field) => status[field] !== undefined);
+  const standard = standardConditions({ resource, summary, now: phaseInput.now });
+  const types = conditionTypesOf(context.plan);
+  const others = conditionsOf(resource).filter(
+    ({ type }) => types.has(type) && !standardTypes.has(type),
+  );
+  return {
+    ...Object.fromEntries(ours.map((field) => [field, status[field]])),
+    conditions: [...standard, ...others],
+  };
+}
+
+const standardTypes: ReadonlySet<unknown> = new Set(['Ready', 'Reconciling', 'Stalled']);

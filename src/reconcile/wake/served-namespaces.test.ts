@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { servesNamespace } from './served-namespaces.ts';
+
+describe('reconcile/wake/served-namespaces', () => {
+  for (const [served, namespace, expected] of [
+    [undefined, 'any', true],
+    [{ exclude: [] }, 'any', true],
+    [{ include: ['team-*'], exclude: [] }, 'team-a', true],
+    [{ include: ['team-*'], exclude: [] }, 'default', false],
+    [{ include: [], exclude: [] }, 'default', false],
+    [{ exclude: ['kube-*'] }, 'kube-system', false],
+    [{ exclude: ['kube-*'] }, 'default', true],
+    [{ include: ['team-*'], exclude: ['team-x'] }, 'team-x', false],
+    [{ include: ['team-*'], exclude: [] }, '', true],
+  ] as const) {
+    test(`${JSON.stringify(served)} ${expected ? 'serves' : 'leaves'} "${namespace}"`, () => {
+      assert.equal(servesNamespace(served)(namespace), expected);
+    });
+  }
+});
