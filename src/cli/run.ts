@@ -109,7 +109,7 @@ async function serve(
     manager.observe();
     cluster.observe();
   };
-  const health = await startHealth(options.http, { metrics, view: manager.view, observe });
+  const health = await startHealth(options.http, { metrics, view: () => manager.view(), observe });
   try {
     const counts = { definitions: definitions.length, refused: definitionsIn(refused) };
     logger.info({ ...counts, http: health?.url }, 'Starting');
