@@ -86,7 +86,8 @@ export class NamedKind {
 
   *informers(): Iterable<Informer> {
     if (this.#wide !== undefined) yield this.#wide.informer;
-    for (const { single } of this.#entries.values()) if (single !== undefined) yield single.informer;
+    for (const { single } of this.#entries.values())
+      if (single !== undefined) yield single.informer;
   }
 
   stop(): void {

@@ -16,6 +16,21 @@ const plan = planOf({
   ],
 });
 
+/** A child for every item. */
+const parts = planOf({
+  children: [
+    {
+      id: 'parts',
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      forEach: ({ resource }) => resource.spec.items as string[],
+      template: ({ resource }, { item }) => ({
+        metadata: { name: `${resource.metadata.name}-${item}` },
+      }),
+    },
+  ],
+});
+
 describe('reconcile/wake outdated gate', () => {
   test('holds the definition until the last of its watches has been listed again', async () => {
     const world = new OperatorWorld(plan);
@@ -29,6 +44,32 @@ describe('reconcile/wake outdated gate', () => {
     // The resources, the children, and the object that is read by name.
     assert.deepEqual(held, [true, true, false]);
   });
+
+  for (const order of [
+    ['PodSet', 'ConfigMap'],
+    ['ConfigMap', 'PodSet'],
+  ]) {
+    test(`deletes nothing that a restored world wants, whatever is listed first: ${order}`, async () => {
+      const world = new OperatorWorld(parts);
+      await world.start();
+      const first = world.podSet('a', { items: ['x', 'y'] });
+      await world.settle();
+      const restore = world.cluster.server.backUp();
+      const before = world.get('v1', 'ConfigMap', 'a-x')?.metadata.uid;
+      world.edit(first, { spec: { items: ['y', 'z'] } });
+      await world.settle();
+      assert.deepEqual(world.names('v1', 'ConfigMap'), ['a-y', 'a-z']);
+      restore();
+      world.cluster.outage();
+      for (const kind of order) {
+        world.cluster.listAgain(kind);
+        if (!world.isHeld) await world.settle();
+      }
+      await world.settle();
+      assert.deepEqual(world.names('v1', 'ConfigMap'), ['a-x', 'a-y']);
+      assert.equal(world.get('v1', 'ConfigMap', 'a-x')?.metadata.uid, before);
+    });
+  }
 
   test('aborts a pass that is under way', async () => {
     const world = new OperatorWorld(plan);

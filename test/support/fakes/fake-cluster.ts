@@ -89,9 +89,10 @@ export class FakeCluster implements Cluster {
     this.#tellOutdated();
   }
 
-  /** One of the watches that an {@link outage} has cut lists anew. False: none has to. */
-  listAgain(): boolean {
-    const watch = [...this.#watches.values()].find(({ isOutdated }) => isOutdated);
+  /** One of the watches that an {@link outage} has cut lists anew, of this kind if there is one. False: none has to. */
+  listAgain(kind?: string): boolean {
+    const outdated = [...this.#watches.values()].filter(({ isOutdated }) => isOutdated);
+    const watch = outdated.find(({ query }) => query.gvk.kind === kind) ?? outdated[0];
     watch?.listAgain(this.server);
     if (watch !== undefined) this.#tellOutdated();
     return watch !== undefined;

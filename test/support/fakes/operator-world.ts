@@ -90,6 +90,7 @@ export class OperatorWorld {
   async restart(plan: OperatorPlan): Promise<void> {
     this.operator.stop();
     this.queued.clear();
+    this.isHeld = false;
     this.operator = this.#create(plan);
     await this.start();
   }

@@ -74,6 +74,8 @@ export class OperatorHistory {
   readonly #random: SeededRandom;
   readonly #world = new OperatorWorld(plan);
   readonly #running = new Map<string, Promise<unknown>>();
+  /** Brings back the server's last backup. */
+  #restore: () => void = () => undefined;
   /** Keys that are to run again after a while. */
   readonly #later = new Set<string>();
 
@@ -126,12 +128,17 @@ export class OperatorHistory {
       () => this.#secret(),
       () => this.#collectGarbage(),
       () => this.#restart(),
+      () => this.#backUp(),
+      () => this.#outage(),
+      () => this.#listAgain(),
+      () => this.#listAgain(),
     ]);
     await action?.();
   }
 
   /** Starts a pass of a queued key that is not in a worker. */
   #work(): void {
+    if (this.#world.isHeld) return;
     const ready = [...this.#world.queued.keys()].filter((key) => !this.#running.has(key));
     const key = this.#random.pick(ready);
     if (key === undefined) return;
@@ -151,6 +158,28 @@ export class OperatorHistory {
     if (this.#running.size > 0 || this.#random.chance(0.5)) return;
     this.log.push('restart');
     await this.#world.restart(plan);
+  }
+
+  #backUp(): void {
+    if (this.#random.chance(0.7)) return;
+    this.log.push('back up');
+    this.#restore = this.#world.cluster.server.backUp();
+  }
+
+  /** The server is away, and may come back as it was before. */
+  #outage(): void {
+    if (this.#random.chance(0.7)) return;
+    const isRestored = this.#random.chance(0.5);
+    this.log.push(isRestored ? 'outage, restored' : 'outage');
+    if (isRestored) this.#restore();
+    this.#world.cluster.outage();
+  }
+
+  #listAgain(): boolean {
+    const kind = this.#random.pick(['PodSet', 'ConfigMap', 'Secret']);
+    const isNews = this.#world.cluster.listAgain(kind);
+    if (isNews) this.log.push(`list ${kind}`);
+    return isNews;
   }
 
   #deliver(): void {
@@ -218,6 +247,7 @@ export class OperatorHistory {
     if (this.#secretText() === undefined) this.#put('Secret', 'secret', 'last');
     for (let rounds = 0; rounds < 200; rounds++) {
       await settle();
+      while (this.#listAgain());
       this.#collectGarbage();
       this.#deliver();
       this.#work();
