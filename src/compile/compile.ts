@@ -18,6 +18,7 @@ import { checkForEach } from './checks/check-for-each.ts';
 import { checkNames } from './checks/check-names.ts';
 import { checkPaths } from './checks/check-paths.ts';
 import { checkReportSources } from './checks/check-report-sources.ts';
+import { checkReadScope } from './checks/check-read-scope.ts';
 import { checkScope } from './checks/check-scope.ts';
 import { checkSelectors } from './checks/check-selectors.ts';
 import { checkSources, warnAboutWhen } from './checks/check-sources.ts';
@@ -69,6 +70,7 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   checkForEach({ parts, uses, diagnostics });
   checkSelectors(parts, diagnostics);
   checkScope(parts, schemas, diagnostics);
+  checkReadScope({ parts, scope: scopeOf(definition.kind, schemas), schemas, diagnostics });
   warnAboutWhen({ parts, uses, diagnostics });
   warnAboutZeros(parts, diagnostics);
   warnAboutSecrets({ parts, uses, kind: definition.kind.gvk.kind, diagnostics });

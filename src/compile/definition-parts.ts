@@ -1,4 +1,9 @@
-import type { ChildDefinition, LocatedDefinition, ReadDefinition } from '../definition/index.ts';
+import type {
+  ChildDefinition,
+  LocatedDefinition,
+  ReadDefinition,
+  SelectorTemplate,
+} from '../definition/index.ts';
 import { type Gvk, gvkKey } from '../util/gvk.ts';
 import { pointerTo } from '../util/json-pointer.ts';
 import type { Diagnostics } from './diagnostics.ts';
@@ -23,8 +28,31 @@ export interface ReadParts {
   readonly pointer: string;
   readonly type: SchemaType | undefined;
   readonly name?: CompiledTemplate;
+  /** `selector` of a list; left out for `all`. */
+  readonly selector?: SelectorParts;
+  readonly namespace?: CompiledTemplate;
+  /** A list of names; left out for `*`. */
+  readonly namespaces?: CompiledTemplate;
+  readonly namespaceSelector?: SelectorParts;
+}
+
+export interface SelectorParts {
   readonly matchLabels?: CompiledTemplate;
   readonly matchExpressions?: CompiledTemplate;
+}
+
+/** All templates that say what a read asks for. */
+export function templatesOfRead(read: ReadParts): readonly CompiledTemplate[] {
+  const { name, selector, namespace, namespaces, namespaceSelector } = read;
+  return [
+    name,
+    selector?.matchLabels,
+    selector?.matchExpressions,
+    namespace,
+    namespaces,
+    namespaceSelector?.matchLabels,
+    namespaceSelector?.matchExpressions,
+  ].filter((template) => template !== undefined);
 }
 
 export interface ChildParts {
@@ -80,32 +108,64 @@ export function compileParts({
 
   function compileRead(read: ReadDefinition, index: number): ReadParts {
     const pointer = pointers.reads[index] ?? '';
-    const base = { definition: read, pointer, type: types.typeOf(read.gvk) };
     const { by, id } = read;
-    const field = `reads.${id}`;
-    if (by.kind === 'name') {
-      const at = pointerTo(pointer, 'name');
-      const options = { tree: by.name, pointer: at, field: `${field}.name`, type: textType };
-      return { ...base, name: compile(options) };
-    }
-    if (by.selector === 'all') return base;
-    const { matchLabels, matchExpressions } = by.selector;
-    const selector = pointerTo(pointer, 'selector');
+    const field = (name: string) => ({
+      pointer: pointerTo(pointer, name),
+      field: `reads.${id}.${name}`,
+    });
+    const selector =
+      by.kind === 'selector' && by.selector !== 'all'
+        ? compileSelector(by.selector, field('selector'))
+        : undefined;
     return {
-      ...base,
+      definition: read,
+      pointer,
+      type: types.typeOf(read.gvk),
+      ...(by.kind === 'name' && {
+        name: compile({ tree: by.name, ...field('name'), type: textType }),
+      }),
+      ...(selector && { selector }),
+      ...compileNamespaces(read.from, field),
+    };
+  }
+
+  function compileNamespaces(
+    from: ReadDefinition['from'],
+    field: (name: string) => Pick<TemplateOptions, 'pointer' | 'field'>,
+  ): Pick<ReadParts, 'namespace' | 'namespaces' | 'namespaceSelector'> {
+    switch (from.kind) {
+      case 'own':
+        return {};
+      case 'one': {
+        const options = { tree: from.namespace, ...field('namespace'), type: textType };
+        return { namespace: compile(options) };
+      }
+      case 'list': {
+        if (from.namespaces === '*') return {};
+        const options = { tree: from.namespaces, ...field('namespaces'), type: undefined };
+        return { namespaces: compile(options) };
+      }
+      case 'selector':
+        return { namespaceSelector: compileSelector(from.selector, field('namespaceSelector')) };
+    }
+  }
+
+  function compileSelector(
+    { matchLabels, matchExpressions }: SelectorTemplate,
+    { pointer, field }: Pick<TemplateOptions, 'pointer' | 'field'>,
+  ): SelectorParts {
+    const part = (name: string) => ({
+      pointer: pointerTo(pointer, name),
+      field: `${field}.${name}`,
+    });
+    return {
       ...(matchLabels !== undefined && {
-        matchLabels: compile({
-          tree: matchLabels,
-          pointer: pointerTo(selector, 'matchLabels'),
-          field: `${field}.selector.matchLabels`,
-          type: textsType,
-        }),
+        matchLabels: compile({ tree: matchLabels, ...part('matchLabels'), type: textsType }),
       }),
       ...(matchExpressions !== undefined && {
         matchExpressions: compile({
           tree: matchExpressions,
-          pointer: pointerTo(selector, 'matchExpressions'),
-          field: `${field}.selector.matchExpressions`,
+          ...part('matchExpressions'),
           type: undefined,
         }),
       }),

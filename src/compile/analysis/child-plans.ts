@@ -1,5 +1,10 @@
 import type { OperatorDefinition, ReadDefinition, SourceMap } from '../../definition/index.ts';
-import type { ChildParts, DefinitionParts, ReadParts } from '../definition-parts.ts';
+import {
+  type ChildParts,
+  type DefinitionParts,
+  type ReadParts,
+  templatesOfRead,
+} from '../definition-parts.ts';
 import type { ChildPlan, FieldPath, ReadPlan } from '../operator-plan.ts';
 import { templatesOf } from '../reporting-parts.ts';
 import type { SlotReference } from '../template/template.ts';
@@ -31,7 +36,7 @@ export interface Plans {
 export function createPlans({ parts, uses, definition, source }: PlansOptions): Plans {
   const wanting = [
     ...parts.children.flatMap(({ when, forEach, template }) => [when, forEach, template]),
-    ...parts.reads.flatMap((read) => [read.name, read.matchLabels, read.matchExpressions]),
+    ...parts.reads.flatMap(templatesOfRead),
   ];
   const readyTemplates = parts.children.flatMap(({ ready, deleteWhen }) => [ready, deleteWhen]);
   const byOthers = uses.of(...wanting).references;
@@ -80,7 +85,7 @@ export function createPlans({ parts, uses, definition, source }: PlansOptions): 
     const pathsRead = pathsBelow(anywhere, 'reads', id);
     const where = reachOf(read.definition);
     if (by.kind === 'name') return { id, gvk, by: 'name', optional, pathsRead, ...where };
-    const shape = shapeOfSelector(read, parts.vars);
+    const shape = shapeOfSelector(read.selector ?? {}, parts.vars);
     const watchSelector = watchSelectorOf(shape);
     const indexKey = [...(shape.labels ?? [])].find(([, value]) => value === undefined)?.[0];
     return {

@@ -1,6 +1,6 @@
 import { type Finding, positionOf } from '../../definition/index.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
-import type { DefinitionParts } from '../definition-parts.ts';
+import { type DefinitionParts, templatesOfRead } from '../definition-parts.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { positionInLeaf } from '../template/slot-position.ts';
 import { type CompiledTemplate, referencesOf } from '../template/template.ts';
@@ -71,8 +71,8 @@ function buildGraph(parts: DefinitionParts): Graph {
     );
   const graph = new Map<string, readonly Edge[]>();
   for (const [name, template] of parts.vars) graph.set(`vars.${name}`, edgesOf(template));
-  for (const { definition, name, matchLabels, matchExpressions } of parts.reads) {
-    graph.set(`reads.${definition.id}`, edgesOf(name, matchLabels, matchExpressions));
+  for (const read of parts.reads) {
+    graph.set(`reads.${read.definition.id}`, edgesOf(...templatesOfRead(read)));
   }
   for (const { definition, pointer, template, when, forEach, ready } of parts.children) {
     const after = definition.after.flatMap((id, index): Edge[] => {

@@ -1,6 +1,6 @@
 import { type LabelRequirement, requirementText } from '../../util/label-selector.ts';
 import { isLabelKey, isLabelValue } from '../../util/label-syntax.ts';
-import type { DefinitionParts, ReadParts } from '../definition-parts.ts';
+import type { DefinitionParts, SelectorParts } from '../definition-parts.ts';
 import type { CompiledTemplate, TemplateNode } from '../template/template.ts';
 
 /** What is known of a selector before a pass. */
@@ -13,7 +13,7 @@ export interface SelectorShape {
 
 /** Looks through `${ vars.labels }` to the map that is written there. */
 export function shapeOfSelector(
-  { matchLabels, matchExpressions }: ReadParts,
+  { matchLabels, matchExpressions }: SelectorParts,
   vars: DefinitionParts['vars'],
 ): SelectorShape {
   return {

@@ -101,6 +101,7 @@ describe('compile/analysis/selector', () => {
         matchLabels: { app: 'web', instance: 'one', version: '2' },
         matchExpressions: [],
       },
+      place: { kind: 'own' },
     });
     const selector = '{ matchExpressions: [{ key: a, operator: In, values: ["${ spec.a }", w] }] }';
     assert.deepEqual(givenBy(await request(selector, { a: 'x' })), {
@@ -109,10 +110,12 @@ describe('compile/analysis/selector', () => {
         matchLabels: {},
         matchExpressions: [{ key: 'a', operator: 'In', values: ['x', 'w'] }],
       },
+      place: { kind: 'own' },
     });
     assert.deepEqual(givenBy(await request('all', {})), {
       by: 'selector',
       selector: { matchLabels: {}, matchExpressions: [] },
+      place: { kind: 'own' },
     });
   });
 

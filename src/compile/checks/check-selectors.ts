@@ -8,9 +8,13 @@ import type { CompiledTemplate, TemplateNode } from '../template/template.ts';
 /** Labels that no object can carry, and selectors that leave nothing to narrow a watch with. */
 export function checkSelectors(parts: DefinitionParts, diagnostics: Diagnostics): void {
   for (const read of parts.reads) {
-    if (read.matchLabels !== undefined) checkLabels(read.matchLabels, diagnostics);
-    if (read.matchLabels === undefined && read.matchExpressions === undefined) continue;
-    if (watchSelectorOf(shapeOfSelector(read, parts.vars)) === undefined) warn(read, diagnostics);
+    const { selector, namespaceSelector } = read;
+    for (const labels of [selector?.matchLabels, namespaceSelector?.matchLabels]) {
+      if (labels !== undefined) checkLabels(labels, diagnostics);
+    }
+    if (selector === undefined) continue;
+    const narrowed = watchSelectorOf(shapeOfSelector(selector, parts.vars));
+    if (narrowed === undefined) warn(read, diagnostics);
   }
 }
 

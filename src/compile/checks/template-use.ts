@@ -1,4 +1,4 @@
-import type { ChildParts, DefinitionParts } from '../definition-parts.ts';
+import { type ChildParts, type DefinitionParts, templatesOfRead } from '../definition-parts.ts';
 import type { CompiledTemplate } from '../template/template.ts';
 import { type ReportRole, reportUses } from './report-uses.ts';
 
@@ -23,11 +23,9 @@ export interface TemplateUse {
 export function templateUses(parts: DefinitionParts): readonly TemplateUse[] {
   return [
     ...[...parts.vars.values()].map((template): TemplateUse => ({ role: 'var', template })),
-    ...parts.reads.flatMap(({ name, matchLabels, matchExpressions }) =>
-      [name, matchLabels, matchExpressions].flatMap((template): TemplateUse[] =>
-        template === undefined ? [] : [{ role: 'read', template }],
-      ),
-    ),
+    ...parts.reads
+      .flatMap(templatesOfRead)
+      .map((template): TemplateUse => ({ role: 'read', template })),
     ...parts.children.flatMap((child) =>
       (['when', 'forEach', 'template', 'ready', 'deleteWhen'] as const).flatMap(
         (role): TemplateUse[] => {

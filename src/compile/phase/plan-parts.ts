@@ -1,5 +1,5 @@
 import type { Uses, UsesFinder } from '../analysis/uses.ts';
-import type { ChildParts, DefinitionParts } from '../definition-parts.ts';
+import { type ChildParts, type DefinitionParts, templatesOfRead } from '../definition-parts.ts';
 import type { OperatorPlan } from '../operator-plan.ts';
 import type { CompiledTemplate } from '../template/template.ts';
 import { createForEach, type ForEach } from './for-each.ts';
@@ -96,10 +96,10 @@ export function createPlanParts({ definition, parts, uses, secrets }: PlanPartsO
       parts.reads.map((read) => [
         read.definition.id,
         {
-          uses: uses.of(read.name, read.matchLabels, read.matchExpressions),
+          uses: uses.of(...templatesOfRead(read)),
           request: createRenderRequest(read, {
             vars: parts.vars,
-            quotes: !touchesSecret(read.name, read.matchLabels, read.matchExpressions),
+            quotes: !touchesSecret(...templatesOfRead(read)),
           }),
         },
       ]),

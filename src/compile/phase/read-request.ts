@@ -1,16 +1,15 @@
-import type { LabelRequirement } from '../../util/label-selector.ts';
-import { isLabelKey, isLabelValue } from '../../util/label-syntax.ts';
-import { readRequirements, shapeOfSelector } from '../analysis/selector-shape.ts';
 import type { DefinitionParts, ReadParts } from '../definition-parts.ts';
 import type { Scope } from '../language/index.ts';
 import type { ReadRequest } from '../operator-plan.ts';
-import type { SlotOptions } from '../template/evaluate-slots.ts';
 import { describeFound } from '../template/found-value.ts';
 import { render } from '../template/render.ts';
 import { RenderError } from '../template/render-error.ts';
 import type { CompiledTemplate } from '../template/template.ts';
 import { then } from '../template/then.ts';
 import { isObjectName } from './object-name.ts';
+import { createRenderPlace } from './read-place.ts';
+import { createRenderNamespace } from './render-namespace.ts';
+import { createRenderSelector } from './render-selector.ts';
 
 /** Renders what one read asks for; undefined when there is no name. */
 export type RenderRequest = (scope: Scope) => MaybeRequest | Promise<MaybeRequest>;
@@ -23,93 +22,35 @@ export interface RenderRequestOptions {
 }
 
 /** What is missing or wrong in a selector would select more than is meant, so it is an error (RenderError, also as a rejection). */
-export function createRenderRequest(
-  read: ReadParts,
-  { vars, quotes }: RenderRequestOptions,
-): RenderRequest {
-  const { name, matchLabels, matchExpressions } = read;
-  if (name !== undefined) return (scope) => renderName(name, { scope, quotes });
-  const { labels } = shapeOfSelector(read, vars);
-  const keys = [...(labels?.keys() ?? [])];
-  const place = (matchLabels ?? matchExpressions)?.place;
-  return (scope) => {
-    const options = { scope, quotes, isStrict: true };
-    return then(renderLabels(matchLabels, keys, options), (pairs) =>
-      then(renderRequirements(matchExpressions, options), (requirements) => {
-        if (place !== undefined && Object.keys(pairs).length + requirements.length === 0) {
-          const message = 'Expected a selector that selects something, found an empty one';
-          throw new RenderError('missing-value', message, place);
-        }
-        return {
-          by: 'selector',
-          selector: { matchLabels: pairs, matchExpressions: requirements },
-          place: { kind: 'own' },
-        };
-      }),
+export function createRenderRequest(read: ReadParts, options: RenderRequestOptions): RenderRequest {
+  if (read.name !== undefined) return createByName(read, read.name, options);
+  const selector = createRenderSelector(read.selector, options);
+  const place = createRenderPlace(read, options);
+  return (scope) =>
+    then(selector(scope), (rendered) =>
+      then(place(scope), (where) => ({ by: 'selector', selector: rendered, place: where })),
     );
-  };
 }
 
-function renderName(
+function createByName(
+  read: ReadParts,
   name: CompiledTemplate,
-  options: SlotOptions,
-): MaybeRequest | Promise<MaybeRequest> {
-  return then(render(name, options), (value) => {
-    if (value === undefined) return undefined;
-    if (typeof value === 'string' && isObjectName(value)) return { by: 'name', name: value };
-    throw unexpected('the name of an object', value, { template: name, options });
-  });
-}
-
-type Labels = Readonly<Record<string, string>>;
-
-function renderLabels(
-  template: CompiledTemplate | undefined,
-  keys: readonly string[],
-  options: SlotOptions,
-): Labels | Promise<Labels> {
-  if (template === undefined) return {};
-  return then(render(template, options), (value) => {
-    const labels = (value ?? {}) as Readonly<Record<string, unknown>>;
-    // A var leaves out what is missing in it.
-    const missing = keys.find((key) => !Object.hasOwn(labels, key));
-    if (missing !== undefined) {
-      const message = `Missing value of the label "${missing}"`;
-      throw new RenderError('missing-value', message, template.place);
-    }
-    for (const [key, label] of Object.entries(labels)) {
-      if (!isLabelKey(key)) throw unexpected('the key of a label', key, { template, options });
-      if (typeof label === 'string' && isLabelValue(label)) continue;
-      throw unexpected(`the value of the label "${key}"`, label, { template, options });
-    }
-    return labels as Labels;
-  });
-}
-
-function renderRequirements(
-  template: CompiledTemplate | undefined,
-  options: SlotOptions,
-): readonly LabelRequirement[] | Promise<readonly LabelRequirement[]> {
-  if (template === undefined) return [];
-  return then(render(template, options), (value) => {
-    const requirements = readRequirements(value);
-    if (requirements !== undefined) return requirements;
-    const expected = 'requirements with key, operator and values';
-    throw unexpected(expected, value, { template, options });
-  });
-}
-
-interface Context {
-  readonly template: CompiledTemplate;
-  readonly options: SlotOptions;
-}
-
-function unexpected(expected: string, value: unknown, { template, options }: Context): RenderError {
-  const { place } = template;
-  const found = describeFound(value, options.quotes);
-  return new RenderError(
-    'wrong-type',
-    `Expected ${expected} at ${place.field}, found ${found}`,
-    place,
-  );
+  { quotes }: RenderRequestOptions,
+): RenderRequest {
+  const { namespace: template } = read;
+  const { crossNamespace } = read.definition;
+  const namespace = template && createRenderNamespace(template, { crossNamespace, quotes });
+  return (scope) =>
+    then(render(name, { scope, quotes }), (value) => {
+      if (value === undefined) return undefined;
+      if (typeof value !== 'string' || !isObjectName(value)) {
+        const found = describeFound(value, quotes);
+        const message = `Expected the name of an object at ${name.place.field}, found ${found}`;
+        throw new RenderError('wrong-type', message, name.place);
+      }
+      if (namespace === undefined) return { by: 'name', name: value };
+      return then(namespace(scope), (where) =>
+        where === undefined ? undefined : { by: 'name', name: value, namespace: where },
+      );
+    });
 }

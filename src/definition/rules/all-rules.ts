@@ -18,6 +18,7 @@ import { checkIds } from './ids.ts';
 import { checkLaterFields } from './later-fields.ts';
 import { checkMetadataName } from './metadata-name.ts';
 import { checkPatches } from './patches.ts';
+import { checkReadNamespaces } from './read-namespaces.ts';
 import { checkReads } from './reads.ts';
 import { checkReported } from './reported-conditions.ts';
 import type { Rule } from './rule.ts';
@@ -49,6 +50,7 @@ export const allRules: readonly Rule[] = [
   checkTemplates,
   checkConditions,
   checkReads,
+  checkReadNamespaces,
   checkStatusFields,
   checkReported,
   checkPatches,

@@ -2,6 +2,7 @@ import type { ReadPlan, ReadRequest, Rendered, Seen } from '../../compile/index.
 import type { InformerState, ObjectRef, StoredObject } from '../../kube/roles.ts';
 import { isNamespaced } from '../context.ts';
 import { type Problem, problemOfRender, problemOfRequest } from '../failure.ts';
+import { type ScopeResult, scopeOf, whyNotFrom } from './list-scope.ts';
 import type { Pass } from './pass.ts';
 
 /** What a pass knows of one read. */
@@ -44,6 +45,9 @@ export function readAgain(pass: Pass, before: ReadResult): ReadResult {
   return before.request === undefined ? before : look(pass, before.plan, before.request);
 }
 
+type NameRequest = Extract<ReadRequest, { by: 'name' }>;
+type ListRequest = Extract<ReadRequest, { by: 'selector' }>;
+
 interface OpenRead {
   readonly plan: ReadPlan;
   readonly request: Rendered<ReadRequest>;
@@ -56,7 +60,7 @@ function isSettled(result: ReadResult | undefined): boolean {
 async function prepareWatches(pass: Pass, reads: readonly OpenRead[]): Promise<void> {
   const refs = reads.flatMap(({ plan, request }) =>
     request.kind === 'value' && request.value.by === 'name'
-      ? [refOf(pass, plan, request.value.name)]
+      ? (refOf(pass, plan, request.value) ?? [])
       : [],
   );
   await pass.context.watches.prepareNamed(refs, pass.signal);
@@ -88,12 +92,12 @@ function look(pass: Pass, plan: ReadPlan, request: ReadRequest): ReadResult {
     : lookBySelector(pass, plan, request);
 }
 
-function lookByName(
-  pass: Pass,
-  plan: ReadPlan,
-  request: Extract<ReadRequest, { by: 'name' }>,
-): ReadResult {
-  const { state, stored } = pass.interests.named(refOf(pass, plan, request.name), plan.pathsRead);
+function lookByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResult {
+  const ref = refOf(pass, plan, request);
+  if (ref === undefined) {
+    return refused(plan, request, whyNotFrom(pass, request.namespace ?? pass.namespace) ?? '');
+  }
+  const { state, stored } = pass.interests.named(ref, plan.pathsRead);
   if (state.kind !== 'synced') return unknown(plan, request, state);
   // Where to look is not known: never "does not exist".
   if (isNamespaced(pass.context, plan.gvk) === undefined)
@@ -107,15 +111,15 @@ function lookByName(
   return { ...base, objects: [], seen: plan.optional ? { state: 'absent' } : absent };
 }
 
-function lookBySelector(
-  pass: Pass,
-  plan: ReadPlan,
-  request: Extract<ReadRequest, { by: 'selector' }>,
-): ReadResult {
+function lookBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadResult {
   const { state } = pass.context.watches.list(plan.id);
-  const namespace = namespaceOf(pass, plan) ?? '';
+  const found =
+    isNamespaced(pass.context, plan.gvk) === false ? wholeCluster : scopeOf(pass, request.place);
+  if (found.kind === 'refused') return refused(plan, request, found.message);
+  if (found.kind === 'unknown') return unknown(plan, request, found.state);
+  const { selector } = request;
   const objects = pass.interests
-    .selected(plan, { namespace, selector: request.selector })
+    .selected(plan, { scope: found.scope, selector })
     .filter((stored) => pass.context.watches.confirmed(stored) !== undefined);
   if (state.kind !== 'synced') return unknown(plan, request, state);
   // Where to look is not known: never "nothing there".
@@ -124,6 +128,27 @@ function lookBySelector(
   const value = objects.map(({ object }) => object);
   const seen: Seen = { state: 'present', value };
   return { plan, request, objects, isKnown: true, isOpen: false, seen };
+}
+
+const wholeCluster: ScopeResult = { kind: 'scope', scope: { kind: 'named', namespaces: [''] } };
+
+/** It is looked for nowhere, and never taken for absent. */
+function refused(plan: ReadPlan, request: ReadRequest, message: string): ReadResult {
+  const problem: Problem = {
+    reason: 'RenderFailed',
+    message: `reads.${plan.id}: ${message}`,
+    code: 'invalid-manifest',
+    kind: 'permanent',
+  };
+  return {
+    plan,
+    request,
+    objects: [],
+    isKnown: true,
+    isOpen: false,
+    seen: waitingFor(plan, message),
+    problem,
+  };
 }
 
 function unknown(plan: ReadPlan, request: ReadRequest, state: InformerState): ReadResult {
@@ -147,12 +172,15 @@ function waitingFor(plan: ReadPlan, why?: string): Seen {
   };
 }
 
-function refOf(pass: Pass, plan: ReadPlan, name: string): ObjectRef {
-  const namespace = namespaceOf(pass, plan);
-  return { gvk: plan.gvk, name, ...(namespace === undefined ? {} : { namespace }) };
-}
-
-/** The resource's own, unless the kind has none. */
-function namespaceOf({ context, namespace }: Pass, { gvk }: ReadPlan): string | undefined {
-  return isNamespaced(context, gvk) === false ? undefined : namespace;
+/** Undefined: it is in a namespace that is not read from. */
+function refOf(
+  pass: Pass,
+  plan: ReadPlan,
+  { name, namespace }: NameRequest,
+): ObjectRef | undefined {
+  const { gvk } = plan;
+  if (isNamespaced(pass.context, gvk) === false) return { gvk, name };
+  const where = namespace ?? pass.namespace;
+  if (whyNotFrom(pass, where) !== undefined) return undefined;
+  return { gvk, name, ...(where === undefined ? {} : { namespace: where }) };
 }

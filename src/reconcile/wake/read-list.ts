@@ -23,21 +23,37 @@ export interface ReadListOptions {
   readonly waker: Waker;
 }
 
+/** Where a list is looked for. */
+export type ListScope =
+  /** In these namespaces; the empty one is that of cluster-scoped kinds. */
+  | { readonly kind: 'named'; readonly namespaces: readonly string[] }
+  /** In all for which this holds. */
+  | { readonly kind: 'wide'; readonly has: (namespace: string) => boolean };
+
 /** What one resource asks for. */
 export interface ListRequest {
   readonly key: string;
-  /** Empty for cluster-scoped kinds. */
-  readonly namespace: string;
+  readonly scope: ListScope;
   readonly selector: LabelSelector;
 }
+
+/** What a resource asked for at one topic. */
+interface Interest {
+  readonly selector: LabelSelector;
+  readonly has: (namespace: string) => boolean;
+}
+
+/** Stands for all namespaces in the index of a read that looks into more than it can name. */
+const everywhere = '*';
 
 /** One read by selector of a definition: a watch for all resources, served to each from an index. */
 export class ReadList {
   readonly informer: Informer;
   readonly #plan: ReadPlan;
   readonly #waker: Waker;
+  readonly #topicsOf: (object: KubeObject) => readonly string[];
   readonly #index: CacheIndex;
-  readonly #interests = new InterestTable<LabelSelector>();
+  readonly #interests = new InterestTable<Interest>();
   readonly #stop: readonly (() => void)[];
 
   constructor({ plan, watcher, waker }: ReadListOptions) {
@@ -48,10 +64,11 @@ export class ReadList {
       gvk,
       ...(watchSelector === undefined ? {} : { labelSelector: watchSelector }),
     });
+    const isWide = plan.reach === 'wide';
     // The informer may be shared with other definitions: the name says all that the function depends on.
-    this.#index = this.informer.index(`namespace and label ${indexKey ?? ''}`, (object) =>
-      topicsOf(object, indexKey),
-    );
+    const name = `namespace and label ${indexKey ?? ''}${isWide ? ', and all' : ''}`;
+    this.#topicsOf = (object) => topicsOf(object, indexKey, isWide);
+    this.#index = this.informer.index(name, this.#topicsOf);
     this.#stop = [
       this.informer.subscribe((event) => this.#onEvent(event)),
       this.informer.onState(() => waker.wakeAll()),
@@ -62,15 +79,19 @@ export class ReadList {
     return this.informer.state;
   }
 
-  /** Registers the interest and reads, in one synchronous step. Sorted by name. */
-  read(request: ListRequest): readonly StoredObject[] {
-    const topic = this.#topicFor(request);
-    this.#interests.set(topic, request.key, request.selector);
-    this.#interests.retain(request.key, new Set([topic]));
-    return this.#index
-      .get(topic)
-      .filter(({ object }) => selects(request.selector, object.metadata.labels))
-      .sort((a, b) => (a.object.metadata.name < b.object.metadata.name ? -1 : 1));
+  /** Registers the interest and reads, in one synchronous step. Sorted by namespace and name. */
+  read({ key, scope, selector }: ListRequest): readonly StoredObject[] {
+    const has = scope.kind === 'wide' ? scope.has : () => true;
+    const topics = this.#topicsFor(scope, selector);
+    for (const topic of topics) this.#interests.set(topic, key, { selector, has });
+    this.#interests.retain(key, new Set(topics));
+    return topics
+      .flatMap((topic) => this.#index.get(topic))
+      .filter(
+        ({ object: { metadata } }) =>
+          selects(selector, metadata.labels) && has(metadata.namespace ?? ''),
+      )
+      .sort(byNamespaceAndName);
   }
 
   forget(key: string): void {
@@ -82,10 +103,11 @@ export class ReadList {
     this.informer.release();
   }
 
-  #topicFor({ namespace, selector }: ListRequest): string {
+  #topicsFor(scope: ListScope, selector: LabelSelector): readonly string[] {
     const { indexKey } = this.#plan;
     const value = indexKey === undefined ? undefined : selector.matchLabels[indexKey];
-    return topicFor(namespace, value);
+    const namespaces = scope.kind === 'wide' ? [everywhere] : scope.namespaces;
+    return namespaces.map((namespace) => topicFor(namespace, value));
   }
 
   #onEvent(event: CacheEvent): void {
@@ -102,12 +124,13 @@ export class ReadList {
   #selectedBy({ old, current }: CacheEvent, changed: boolean): ReadonlyMap<string, boolean> {
     const keys = new Map<string, boolean>();
     const topics = [old, current].flatMap((stored) =>
-      stored === undefined ? [] : topicsOf(stored.object, this.#plan.indexKey),
+      stored === undefined ? [] : this.#topicsOf(stored.object),
     );
     for (const topic of new Set(topics)) {
       const interested = this.#interests.of(topic);
       if (interested === undefined) continue;
-      for (const [key, selector] of interested) {
+      for (const [key, { selector, has }] of interested) {
+        if (!has((current ?? old)?.object.metadata.namespace ?? '')) continue;
         const before = old !== undefined && selects(selector, old.object.metadata.labels);
         const after = current !== undefined && selects(selector, current.object.metadata.labels);
         if (before !== after || (before && changed)) keys.set(key, interested.size > sharedByMany);
@@ -121,8 +144,22 @@ function topicFor(namespace: string, value: string | undefined): string {
   return value === undefined ? namespace : `${namespace}|${value}`;
 }
 
-function topicsOf(object: KubeObject, indexKey: string | undefined): readonly string[] {
+function topicsOf(
+  object: KubeObject,
+  indexKey: string | undefined,
+  isWide: boolean,
+): readonly string[] {
   const { namespace = '', labels } = object.metadata;
   const value = indexKey === undefined ? undefined : labels?.[indexKey];
-  return value === undefined ? [namespace] : [namespace, topicFor(namespace, value)];
+  const namespaces = isWide ? [namespace, everywhere] : [namespace];
+  return value === undefined
+    ? namespaces
+    : namespaces.flatMap((each) => [each, topicFor(each, value)]);
+}
+
+function byNamespaceAndName(a: StoredObject, b: StoredObject): number {
+  const [{ metadata: one }, { metadata: other }] = [a.object, b.object];
+  if (one.namespace !== other.namespace)
+    return (one.namespace ?? '') < (other.namespace ?? '') ? -1 : 1;
+  return one.name < other.name ? -1 : 1;
 }

@@ -8,7 +8,8 @@ import { ownerUidLabel } from '../names.ts';
 import { type ChildWatch, topicOf, watchChildren } from './child-watch.ts';
 import { InterestTable } from './interest-table.ts';
 import { type NamedObject, NamedObjects, topicOfRef } from './named-objects.ts';
-import { ReadList } from './read-list.ts';
+import { NamespaceWatch, type SelectedNamespaces } from './namespace-watch.ts';
+import { type ListRequest, ReadList } from './read-list.ts';
 import { type ResourceWatch, watchResources } from './resource-watch.ts';
 import { settled, settledSoon } from './settled.ts';
 import type { Waker } from './waker.ts';
@@ -29,6 +30,10 @@ export interface WatchesOptions {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly waker: Waker;
+  /** Kinds of which there may be children that no child of the plan asks for. */
+  readonly formerKinds: readonly Gvk[];
+  /** A child of this resource has left its watch, and nobody has seen it being deleted. */
+  readonly onLost: (key: string, stored: StoredObject) => void;
 }
 
 /** All that one definition watches, and who of its resources is interested in what. */
@@ -38,31 +43,43 @@ export class Watches {
   readonly #children = new Map<string, ChildWatch>();
   readonly #lists = new Map<string, ReadList>();
   readonly #named: NamedObjects;
+  readonly #namespaces: NamespaceWatch | undefined;
   readonly #wanted = new InterestTable<true>();
   readonly #conflicts = new InterestTable<true>();
 
   /** Acquires and subscribes. Keys may be woken from here on. */
   constructor(options: WatchesOptions) {
     this.#options = options;
-    const { plan, cluster: watcher, clock, waker } = options;
+    const { plan, cluster: watcher, clock, waker, formerKinds } = options;
     this.#resources = watchResources({ plan, watcher, waker });
     this.#named = new NamedObjects({ watcher, clock, waker });
+    const selectsNamespaces = plan.reads.some((read) => read.selectsNamespaces);
+    this.#namespaces = selectsNamespaces ? new NamespaceWatch({ watcher, waker }) : undefined;
     for (const read of plan.reads) {
       if (read.by !== 'selector') continue;
       this.#lists.set(read.id, new ReadList({ plan: read, watcher, waker }));
     }
-    for (const { gvk } of plan.children) {
-      if (this.#children.has(gvkKey(gvk))) continue;
-      const watch = watchChildren({
-        plan,
-        gvk,
-        watcher,
-        waker,
-        resources: this.#resources,
-        interests: this.#wanted,
-      });
-      this.#children.set(gvkKey(gvk), watch);
-    }
+    const children = [...plan.children, ...(plan.onDelete?.children ?? [])];
+    for (const gvk of [...children.map((child) => child.gvk), ...formerKinds])
+      this.alsoChildren(gvk);
+  }
+
+  /** The watch on the children of a kind; begun if nobody has asked for it so far. */
+  alsoChildren(gvk: Gvk): ChildWatch {
+    const known = this.#children.get(gvkKey(gvk));
+    if (known !== undefined) return known;
+    const { plan, cluster: watcher, waker } = this.#options;
+    const watch = watchChildren({
+      plan,
+      gvk,
+      watcher,
+      waker,
+      resources: this.#resources,
+      interests: this.#wanted,
+      onLost: this.#options.onLost,
+    });
+    this.#children.set(gvkKey(gvk), watch);
+    return watch;
   }
 
   get resources(): ResourceWatch {
@@ -78,6 +95,18 @@ export class Watches {
     const watch = this.#children.get(gvkKey(gvk));
     invariant(watch !== undefined, `No watch on children of kind "${gvk.kind}"`);
     return watch;
+  }
+
+  /** The kinds whose children are watched. */
+  *childKinds(): Iterable<Gvk> {
+    for (const { informer } of this.#children.values()) yield informer.query.gvk;
+  }
+
+  /** Begins to watch the children of a kind, and gives the watch a short while for its first look. */
+  async whenLookedAt(gvk: Gvk, signal: AbortSignal): Promise<void> {
+    const { informer } = this.alsoChildren(gvk);
+    const { clock } = this.#options;
+    await settledSoon([informer], { clock, timeoutMs: firstLookMs, signal });
   }
 
   allChildren(): Iterable<ChildWatch> {
@@ -100,6 +129,12 @@ export class Watches {
     const list = this.#lists.get(readId);
     invariant(list !== undefined, `No watch for read "${readId}"`);
     return list;
+  }
+
+  /** @internal for {@link PassInterests} */
+  namespaces(): NamespaceWatch {
+    invariant(this.#namespaces !== undefined, 'No read of the plan selects namespaces');
+    return this.#namespaces;
   }
 
   /** An object outside the children's watches, as far as a watch by name knows it already. */
@@ -146,6 +181,7 @@ export class Watches {
     this.#wanted.retain(key, used);
     this.#conflicts.retain(key, used);
     this.#named.retain(key, used);
+    this.#namespaces?.retain(key, used);
   }
 
   /** Forgets all that a resource was interested in. */
@@ -171,6 +207,7 @@ export class Watches {
     this.#resources.stop();
     for (const watch of this.#children.values()) watch.stop();
     for (const list of this.#lists.values()) list.stop();
+    this.#namespaces?.stop();
     this.#named.stop();
   }
 
@@ -178,6 +215,7 @@ export class Watches {
     yield [`resources (${this.#options.plan.definition.kind.gvk.kind})`, this.#resources.informer];
     for (const [kind, { informer }] of this.#children) yield [`children (${kind})`, informer];
     for (const [id, { informer }] of this.#lists) yield [`reads.${id}`, informer];
+    if (this.#namespaces !== undefined) yield ['namespaces', this.#namespaces.informer];
   }
 }
 
@@ -200,12 +238,16 @@ export class PassInterests {
   }
 
   /** The objects that a selector of the resource selects. */
-  selected(
-    read: ReadPlan,
-    request: { readonly namespace: string; readonly selector: LabelSelector },
-  ): readonly StoredObject[] {
+  selected(read: ReadPlan, request: Omit<ListRequest, 'key'>): readonly StoredObject[] {
     this.#listed.add(read.id);
     return this.#watches.list(read.id).read({ key: this.#key, ...request });
+  }
+
+  /** The namespaces that a selector selects. */
+  namespaces(selector: LabelSelector): SelectedNamespaces {
+    const watch = this.#watches.namespaces();
+    this.#used.add(watch.topicOf(selector));
+    return watch.select(this.#key, selector);
   }
 
   /** A child that is not the resource's own yet: whatever happens to it wakes the resource. */
