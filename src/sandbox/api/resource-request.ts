@@ -18,6 +18,7 @@ import {
   type RestContext,
   readDeleteOptions,
   readListOptions,
+  reviewObject,
   type Target,
   updateObject,
   updateScale,
@@ -96,6 +97,7 @@ function unknownMethod({ target, request }: Call): Error {
 
 function callCollection(call: Call): ApiAnswer {
   const { request, target } = call;
+  if (target.kind.review !== undefined) return callReview(call);
   switch (request.method) {
     case 'GET':
     case 'HEAD':
@@ -111,8 +113,17 @@ function callCollection(call: Call): ApiAnswer {
   }
 }
 
+/** What is asked, not stored. */
+function callReview(call: Call): ApiAnswer {
+  const { request, rest, target } = call;
+  const isPlaced = (target.namespace !== '') === target.kind.names.namespaced;
+  if (request.method !== 'POST' || !isPlaced) throw unknownMethod(call);
+  return shown(call, reviewObject(rest, target, writeRequest(call, 'CreateOptions')));
+}
+
 function callObject(call: Call): ApiAnswer {
   const { request, rest, target, query } = call;
+  if (target.kind.review !== undefined) throw unknownPath();
   if (target.subresource === 'scale') return callScale(call);
   switch (request.method) {
     case 'GET':
@@ -178,7 +189,9 @@ function watch(call: Call): ApiAnswer {
   const { kind, namespace } = target;
   const options = readListOptions({ kind, query, isWatch: true });
   const show = showEvents(viewOf(call), () => clock.nowMs());
-  const body = watchObjects({ store: rest.store, clock, kind, namespace, options, show });
+  const showBookmark = call.shape.kind === 'table' ? show : undefined;
+  const { store } = rest;
+  const body = watchObjects({ store, clock, kind, namespace, options, show, showBookmark });
   return { status: 200, headers: { 'content-type': 'application/json' }, body };
 }
 

@@ -57,7 +57,9 @@ function versionOf(object: JsonObject): JsonObject {
 function tableOptions({ kind, query, nowMs }: View, version: 'v1' | 'v1beta1'): TableOptions {
   const include = query.get('includeObject') || 'Metadata';
   if (!isIncluded(include))
-    throw badRequest(`unrecognized includeObject value: ${JSON.stringify(include)}`);
+    throw badRequest(
+      `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`,
+    );
   return { kind, version, include, nowMs };
 }
 

@@ -15,6 +15,7 @@ import { withGeneration, withMetadata } from './generation.ts';
 import {
   type Admission,
   applyPatchType,
+  type Conversion,
   jsonPatchType,
   mergePatchType,
   type ResourceNames,
@@ -24,9 +25,18 @@ import {
   strategicPatchType,
 } from './served-kind.ts';
 
+/** The form that objects of a kind have in the store. */
+export interface StoredForm extends Conversion {
+  readonly collection: string;
+  readonly apiVersion: string;
+}
+
 /** What is special about a built-in kind; nothing of it is in its OpenAPI document. */
 export interface BuiltinRules {
   readonly names: ResourceNames;
+  /** Objects are those of another kind. */
+  readonly storedAs?: StoredForm;
+  readonly review?: (object: JsonObject) => JsonObject;
   readonly hasStatus?: boolean;
   readonly hasGeneration?: boolean;
   readonly scale?: ScalePaths;
@@ -89,8 +99,10 @@ export function builtinKind({
   return {
     names,
     apiVersion,
-    collection: `${group}/${plural}`,
-    storageApiVersion: apiVersion,
+    collection: rules.storedAs?.collection ?? `${group}/${plural}`,
+    storageApiVersion: rules.storedAs?.apiVersion ?? apiVersion,
+    conversion: rules.storedAs,
+    review: rules.review,
     isCustom: false,
     hasStatus,
     scale: rules.scale,

@@ -2,8 +2,9 @@ import { FieldTypeBuilder, type MergeComponents } from '../apply/index.ts';
 import { type DroppedZeros, GoTypeBuilder } from '../schema/index.ts';
 import { patchSchemaOf } from '../strategic/index.ts';
 import { type BuiltinRules, builtinKind } from './builtin-kind.ts';
-import { eventRules, leaseRules, namespaceRules, serviceAccountRules } from './cluster-kinds.ts';
+import { leaseRules, namespaceRules, serviceAccountRules } from './cluster-kinds.ts';
 import { configMapRules, secretRules } from './data-kinds.ts';
+import { eventRules, newEventRules } from './event-kinds.ts';
 import {
   endpointSliceRules,
   endpointsRules,
@@ -19,6 +20,7 @@ import {
   priorityClassRules,
   quotaRules,
 } from './policy-kinds.ts';
+import { reviewKinds } from './review-kinds.ts';
 import {
   clusterRoleBindingRules,
   clusterRoleRules,
@@ -61,6 +63,8 @@ const simpleKinds: readonly BuiltinRules[] = [
   deploymentRules,
   replicaSetRules,
   statefulSetRules,
+  newEventRules,
+  ...reviewKinds,
   autoscalerRules,
   cronJobRules,
   jobRules,

@@ -87,6 +87,8 @@ export function customKind(options: CustomKindOptions): ServedKind {
     apiVersion,
     collection: `${group}/${plural}`,
     storageApiVersion: `${group}/${storageVersion}`,
+    conversion: undefined,
+    review: undefined,
     isCustom: true,
     hasStatus,
     scale,

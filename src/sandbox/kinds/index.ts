@@ -12,6 +12,7 @@ export { resourceNames } from './resource-names.ts';
 export {
   type Admission,
   applyPatchType,
+  type Conversion,
   type CustomColumn,
   jsonPatchType,
   mergePatchType,

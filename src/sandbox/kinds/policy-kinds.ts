@@ -93,6 +93,11 @@ export const nodeRules: BuiltinRules = {
 /** A node is closed until somebody finds that it is ready. */
 function withNotReadyTaint(node: JsonObject): JsonObject {
   const spec = objectField(node, 'spec') ?? {};
+  const conditions = listField(objectField(node, 'status') ?? {}, 'conditions').filter(
+    isJsonObject,
+  );
+  // Nobody here would take the taint away from a node that comes with its status.
+  if (conditions.some(({ type, status }) => type === 'Ready' && status === 'True')) return node;
   const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
   return { ...node, spec: { ...spec, taints: [...listField(spec, 'taints'), taint] } };
 }

@@ -46,6 +46,12 @@ export interface CustomColumn {
   readonly jsonPath: string;
 }
 
+/** Between a version of a kind and the one that its objects are stored in. */
+export interface Conversion {
+  fromStored(object: JsonObject): JsonObject;
+  toStored(object: JsonObject): JsonObject;
+}
+
 /** What is stored, as those see it who complete objects. */
 export interface ObjectWorld {
   /** The objects of a collection: `/services`. */
@@ -71,6 +77,10 @@ export interface ServedKind {
   readonly collection: string;
   /** Objects are stored in this version. */
   readonly storageApiVersion: string;
+  /** Undefined = versions differ by name only. */
+  readonly conversion: Conversion | undefined;
+  /** Answers a question that is asked by creating an object; undefined = objects are stored. */
+  readonly review: ((object: JsonObject) => JsonObject) | undefined;
   readonly isCustom: boolean;
   readonly hasStatus: boolean;
   readonly scale: ScalePaths | undefined;

@@ -7,6 +7,7 @@ export { mediaType } from './read-body.ts';
 export { getObject, type ListPage, listObjects } from './read-objects.ts';
 export { replaceObject } from './replace-object.ts';
 export type { RestAnswer, RestContext, Target } from './rest-context.ts';
+export { reviewObject } from './review-object.ts';
 export { getScale, patchScale, updateScale } from './scale.ts';
 export { updateObject } from './update-object.ts';
 export { inVersion } from './versions.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { ApplyError } from '../apply/index.ts';
-import { goKind } from '../go-value.ts';
+import { goKind, goText } from '../go-value.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import {
   applyPatchType,
@@ -66,12 +66,14 @@ function patchedDocument(kind: ServedKind, live: JsonObject, request: WriteReque
   const patch = parsePatch(request.text);
   const type = mediaType(request.contentType);
   if (type === jsonPatchType) return applyJsonPatch(live, patch);
-  if (!isJsonObject(patch))
-    throw badRequest(
-      `error decoding patch: json: cannot unmarshal ${Array.isArray(patch) ? 'array' : typeof patch} into Go value of type map[string]interface {}`,
-    );
+  const isStrategic = type === strategicPatchType;
+  if (!isJsonObject(patch)) {
+    const found = Array.isArray(patch) ? 'array' : typeof patch;
+    const problem = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`;
+    throw badRequest(isStrategic ? problem : `error decoding patch: ${problem}`);
+  }
   const { patchSchema } = kind;
-  if (type !== strategicPatchType || patchSchema === undefined) return applyMergePatch(live, patch);
+  if (!isStrategic || patchSchema === undefined) return applyMergePatch(live, patch);
   return mergedOrRefused(() => strategicMerge(live, patch, patchSchema));
 }
 
@@ -96,8 +98,11 @@ function parsePatch(text: string): Json {
 function decodePatched(target: Target, patched: Json, request: WriteRequest) {
   const { kind } = target;
   const { fieldValidation } = request.options;
+  // Of a strategic patch the server shows what was sent, of others what came out.
+  const isStrategic = mediaType(request.contentType) === strategicPatchType;
+  const shown = isStrategic ? goText(parsePatch(request.text)) : JSON.stringify(patched);
   const refuse = (detail: string) =>
-    invalid({ group: '', kind: '' }, '', [invalidField('patch', JSON.stringify(patched), detail)]);
+    invalid({ group: '', kind: '' }, '', [invalidField('patch', shown, detail)]);
   if (!isJsonObject(patched)) throw refuse('json: cannot unmarshal into an object');
   assertPatchedKind(target, patched);
   try {

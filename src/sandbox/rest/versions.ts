@@ -1,19 +1,20 @@
 import type { JsonObject } from '../../util/json.ts';
 import { withField } from '../json-fields.ts';
 import type { ServedKind } from '../kinds/index.ts';
-import type { StoredObject } from '../store/index.ts';
 
-/** A stored object in the version of a request. Versions convert by name only. */
-export function inVersion(kind: ServedKind, stored: StoredObject): JsonObject {
-  const { object } = stored;
-  return object.apiVersion === kind.apiVersion
-    ? object
-    : withField(object, 'apiVersion', kind.apiVersion);
+/** A stored object in the version of a request. */
+export function inVersion(
+  kind: ServedKind,
+  { object }: { readonly object: JsonObject },
+): JsonObject {
+  if (object.apiVersion === kind.apiVersion) return object;
+  const converted = kind.conversion?.fromStored(object) ?? object;
+  return withField(converted, 'apiVersion', kind.apiVersion);
 }
 
 /** An object in the version that it is stored in. */
 export function inStorageVersion(kind: ServedKind, object: JsonObject): JsonObject {
-  return kind.apiVersion === kind.storageApiVersion
-    ? object
-    : withField(object, 'apiVersion', kind.storageApiVersion);
+  if (kind.apiVersion === kind.storageApiVersion) return object;
+  const converted = kind.conversion?.toStored(object) ?? object;
+  return withField(converted, 'apiVersion', kind.storageApiVersion);
 }

@@ -40,8 +40,10 @@ export class GoTypeBuilder {
       fields.set(field, {
         ...this.#field(fieldSchema),
         dropsZero: dropped.has(field),
-        // Go marks as optional what it leaves out.
-        writesNull: schema.required?.includes(field) === true && isCollection(fieldSchema),
+        // Go marks as optional what it leaves out, but for times.
+        writesNull:
+          (schema.required?.includes(field) === true && isCollection(fieldSchema)) ||
+          (writtenTimes.has(field) && isTime(fieldSchema)),
       });
     return type;
   }
@@ -72,6 +74,27 @@ export class GoTypeBuilder {
         return { kind: 'any' };
     }
   }
+}
+
+/** Times that are no pointers: they are written as null when nobody has set them. */
+const writtenTimes: ReadonlySet<string> = new Set([
+  'deprecatedFirstTimestamp',
+  'deprecatedLastTimestamp',
+  'eventTime',
+  'evictionTime',
+  'finishedAt',
+  'firstTimestamp',
+  'lastHeartbeatTime',
+  'lastObservedTime',
+  'lastProbeTime',
+  'lastTimestamp',
+  'lastTransitionTime',
+  'lastUpdateTime',
+  'startedAt',
+]);
+
+function isTime({ $ref, allOf }: MergeSchema): boolean {
+  return ($ref ?? allOf?.[0]?.$ref ?? '').endsWith('Time');
 }
 
 function isCollection({ type, properties }: MergeSchema): boolean {

@@ -161,6 +161,23 @@ export function eventRow(event: JsonObject, nowMs: number): PrintedRow {
   };
 }
 
+/** An Event in its new form. */
+export function newEventRow(event: JsonObject, nowMs: number): PrintedRow {
+  const { regarding, note, deprecatedSource, deprecatedFirstTimestamp } = event;
+  const { deprecatedLastTimestamp, deprecatedCount, reportingController } = event;
+  const core = {
+    ...event,
+    involvedObject: regarding,
+    message: note,
+    source: deprecatedSource,
+    firstTimestamp: deprecatedFirstTimestamp,
+    lastTimestamp: deprecatedLastTimestamp,
+    count: deprecatedCount,
+    reportingComponent: reportingController,
+  };
+  return eventRow(core, nowMs);
+}
+
 export function autoscalerRow(autoscaler: JsonObject, nowMs: number): PrintedRow {
   const [spec, status] = [part(autoscaler, 'spec'), part(autoscaler, 'status')];
   const target = part(spec, 'scaleTargetRef');

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../util/canonical-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import type { CustomColumn } from '../kinds/index.ts';
 import builtin from './builtin-columns.generated.json' with { type: 'json' };
@@ -74,6 +75,6 @@ function dateText(value: string, nowMs: number): string {
 }
 
 function textOf(value: Json): string {
-  if (value === null) return '';
-  return isJsonObject(value) || Array.isArray(value) ? JSON.stringify(value) : String(value);
+  if (value === null) return '<no value>';
+  return isJsonObject(value) || Array.isArray(value) ? canonicalJson(value) : String(value);
 }

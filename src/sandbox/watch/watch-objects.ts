@@ -21,6 +21,8 @@ export interface WatchOptions {
   readonly options: ListOptions;
   /** How an object is shown; undefined = as it is. */
   readonly show: ((object: JsonObject) => JsonObject) | undefined;
+  /** How bookmarks are shown; undefined = as they are. */
+  readonly showBookmark?: ((object: JsonObject) => JsonObject) | undefined;
 }
 
 /** Between bookmarks that tell nothing but how far the watch is. */
@@ -153,13 +155,13 @@ class WatchSession {
     const { kind, show } = this.#watch;
     if (show === undefined && 'json' in stored && stored.object.apiVersion === kind.apiVersion)
       return stored.json();
-    const object: JsonObject = { ...stored.object, apiVersion: kind.apiVersion };
+    const object = inVersion(kind, stored);
     return JSON.stringify(show === undefined ? object : show(object));
   }
 
   #bookmark(annotations: JsonObject | undefined): void {
-    const { kind } = this.#watch;
-    const object = {
+    const { kind, showBookmark } = this.#watch;
+    const bookmark = {
       kind: kind.names.kind,
       apiVersion: kind.apiVersion,
       metadata: {
@@ -167,6 +169,7 @@ class WatchSession {
         ...(annotations === undefined ? {} : { annotations }),
       },
     };
+    const object = showBookmark?.(bookmark) ?? bookmark;
     this.#write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
   }
 

@@ -1,0 +1,46 @@
+import type { JsonObject } from '../../util/json.ts';
+import { objectField } from '../json-fields.ts';
+import type { BuiltinRules } from './builtin-kind.ts';
+import { resourceNames } from './resource-names.ts';
+
+const authorization = 'authorization.k8s.io/v1';
+
+function reviewRules(
+  names: { readonly apiVersion: string; readonly kind: string; readonly namespaced?: boolean },
+  status: JsonObject,
+): BuiltinRules {
+  const { apiVersion, kind, namespaced = false } = names;
+  const plural = `${kind.toLowerCase()}s`;
+  return {
+    names: resourceNames({ apiVersion, kind, plural, namespaced }),
+    review: (object) => ({ ...object, spec: objectField(object, 'spec') ?? {}, status }),
+  };
+}
+
+const allowed = { allowed: true, reason: 'The sandbox does not enforce RBAC' };
+const everything = {
+  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+  incomplete: false,
+};
+const everybody = {
+  userInfo: { username: 'sandbox', groups: ['system:masters', 'system:authenticated'] },
+};
+
+/** Who may do what: everybody may do everything. */
+export const reviewKinds: readonly BuiltinRules[] = [
+  reviewRules({ apiVersion: authorization, kind: 'SelfSubjectAccessReview' }, allowed),
+  reviewRules({ apiVersion: authorization, kind: 'SubjectAccessReview' }, allowed),
+  reviewRules(
+    { apiVersion: authorization, kind: 'LocalSubjectAccessReview', namespaced: true },
+    allowed,
+  ),
+  reviewRules({ apiVersion: authorization, kind: 'SelfSubjectRulesReview' }, everything),
+  {
+    ...reviewRules(
+      { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
+      everybody,
+    ),
+    review: (object) => ({ ...object, status: everybody }),
+  },
+];
