@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
@@ -10,7 +9,8 @@ import { basename, dirname, join } from 'node:path';
 export async function writeFileAtomically(path: string, text: string): Promise<void> {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true });
-  const draft = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  // Always the same name: what somebody left who was killed is overwritten.
+  const draft = join(folder, `.${basename(path)}.tmp`);
   try {
     await writeThrough(draft, text);
     await rename(draft, path);
@@ -23,7 +23,7 @@ export async function writeFileAtomically(path: string, text: string): Promise<v
 
 /** The text must be on the disk before the name points to it. */
 async function writeThrough(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
+  const file = await open(path, 'w', 0o600);
   try {
     await file.writeFile(text);
     await file.sync();

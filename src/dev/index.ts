@@ -2,7 +2,12 @@ export { writeFileAtomically } from './atomic-file.ts';
 export { DevSession, type DevSessionOptions } from './dev-session.ts';
 export { kubeconfigText } from './kubeconfig-text.ts';
 export { readObjects } from './samples.ts';
-export { type SandboxWorld, type SandboxWorldOptions, startSandboxWorld } from './sandbox-world.ts';
+export {
+  type SandboxWorld,
+  type SandboxWorldOptions,
+  startSandboxWorld,
+  WorldFileError,
+} from './sandbox-world.ts';
 export { Screen, type Terminal } from './screen.ts';
 export { createTextLogger, type TextLoggerOptions } from './text-logger.ts';
 export { objectState } from './tree/object-state.ts';

@@ -1,16 +1,21 @@
+import { readFile } from 'node:fs/promises';
 import { builtinDocuments } from '../compile/index.ts';
 import { parseYaml } from '../definition/index.ts';
 import { createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { startSandboxServer } from '../sandbox/node/index.ts';
 import type { Clock } from '../util/clock.ts';
+import { HomeostatError } from '../util/homeostat-error.ts';
 import type { Random } from '../util/random.ts';
+import { WorldKeeper } from './world-keeper.ts';
 
 export interface SandboxWorldOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** @default 0: any free port */
   readonly port?: number;
-  /** Told of failures that are our own bugs. */
+  /** Where the world is kept; a file that is there already is gone on with. @default undefined: nowhere */
+  readonly persistPath?: string;
+  /** Told of failures that are our own bugs, and of worlds that cannot be saved. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -19,31 +24,66 @@ export interface SandboxWorld {
   readonly sandbox: Sandbox;
   /** Where its API is; holds the secret that lets clients in. */
   readonly url: string;
+  /** Does it go on with a world of earlier? */
+  readonly isRestored: boolean;
   /** Ends its connections and what it does by itself. */
   stop(): Promise<void>;
 }
 
-/** Starts a sandbox with the built-in kinds, behind a path that nobody can guess. */
+/** A file that holds no world. It is left as it is. */
+export class WorldFileError extends HomeostatError<'world-file'> {}
+
+/**
+ * Starts a sandbox with the built-in kinds, behind a path that nobody can guess.
+ * @throws WorldFileError
+ */
 export async function startSandboxWorld(options: SandboxWorldOptions): Promise<SandboxWorld> {
-  const { clock, random, port = 0, onFailure } = options;
+  const { clock, random, port = 0, persistPath: path, onFailure } = options;
   const basePath = `/${random.text(32, 'abcdefghijklmnopqrstuvwxyz0123456789')}`;
-  const { kubernetesVersion, ...schemas } = builtinDocuments();
-  const sandbox = createSandbox({
-    clock,
-    random,
-    schemas,
-    kubernetesVersion,
-    parseYaml,
-    basePath,
-    onFailure,
-  });
+  const world = path === undefined ? undefined : await readIfThere(path);
+  const sandbox = createWorld({ ...options, basePath }, world);
   const server = await startSandboxServer({ sandbox, basePath, port });
+  const keeper =
+    path === undefined ? undefined : new WorldKeeper({ sandbox, path, clock, onFailure });
   return {
     sandbox,
     url: server.url,
+    isRestored: world !== undefined,
     async stop() {
       await server.stop();
       sandbox.stop();
+      await keeper?.stop();
     },
   };
+}
+
+function createWorld(
+  {
+    basePath,
+    clock,
+    random,
+    onFailure,
+    persistPath,
+  }: SandboxWorldOptions & { readonly basePath: string },
+  world: string | undefined,
+): Sandbox {
+  const { kubernetesVersion, ...schemas } = builtinDocuments();
+  const shared = { clock, random, schemas, kubernetesVersion, parseYaml, basePath, onFailure };
+  try {
+    return createSandbox({ ...shared, ...(world === undefined ? {} : { world }) });
+  } catch (error) {
+    if (world === undefined || !(error instanceof Error)) throw error;
+    const message = `Cannot go on with the world in "${persistPath}": ${error.message}`;
+    throw new WorldFileError('world-file', message, { cause: error });
+  }
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    const message = `Cannot read the world in "${path}": ${error instanceof Error ? error.message : error}`;
+    throw new WorldFileError('world-file', message, { cause: error });
+  }
 }

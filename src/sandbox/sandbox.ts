@@ -2,6 +2,7 @@ import type { Clock } from '../util/clock.ts';
 import type { Json } from '../util/json.ts';
 import type { Random } from '../util/random.ts';
 import { handleRequest } from './api/index.ts';
+import { bootstrap } from './bootstrap.ts';
 import {
   ControllerWorld,
   GarbageCollector,
@@ -17,9 +18,9 @@ import {
   objectMetaComponent,
 } from './kinds/index.ts';
 import type { ApiAnswer, ApiRequest } from './request/index.ts';
-import { createObject, type RestContext, type Target } from './rest/index.ts';
+import type { RestContext } from './rest/index.ts';
 import { GoTypeBuilder } from './schema/index.ts';
-import { ObjectStore } from './store/index.ts';
+import { ObjectStore, readWorld } from './store/index.ts';
 
 export interface SandboxOptions {
   readonly clock: Clock;
@@ -36,6 +37,8 @@ export interface SandboxOptions {
   readonly controllers?: boolean;
   /** Events kept for watches. @default 10_000 */
   readonly historyLength?: number;
+  /** A world to go on with: the text that {@link Sandbox.worldText} gave. @default a new one */
+  readonly world?: string;
   /** Told of failures that are our own bugs; the client gets a 500. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -46,13 +49,18 @@ export interface Sandbox {
   handle(request: ApiRequest): ApiAnswer;
   /** Resolves when the simulated controllers have nothing to do right now. */
   settle(): Promise<void>;
+  /** All that is there, as text to go on with another time. */
+  worldText(): string;
+  /** Calls the listener after every change; returns the unsubscribe function. */
+  onChange(listener: () => void): () => void;
   /** Ends what the sandbox does by itself. Watches end with their readers. */
   stop(): void;
 }
 
-const systemNamespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
-
-/** Creates a sandbox with the namespaces that every cluster has, and nothing else. */
+/**
+ * Creates a sandbox with the namespaces that every cluster has, and nothing else; or with a world of earlier.
+ * @throws Error when `world` is none.
+ */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const {
     clock,
@@ -72,13 +80,15 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     stops.push(new NamespaceController(world).start(), new GarbageCollector(world).start());
     stops.push(workloads.start());
   }
-  for (const name of systemNamespaces) createNamespace(rest, name);
+  bootstrap(rest, { version: kubernetesVersion, hasNode: controllers });
   const openApi = new OpenApiDocuments(components);
   const version = versionDocument(kubernetesVersion);
   const context = { rest, clock, openApi, version, basePath, onFailure };
   return {
     handle: (request) => handleRequest(context, request),
     settle: () => workloads.untilIdle(),
+    worldText: () => rest.store.worldText(),
+    onChange: (listener) => rest.store.subscribe(() => listener()),
     stop() {
       for (const stop of stops.splice(0)) stop();
     },
@@ -86,13 +96,17 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 }
 
 function createRestContext(options: SandboxOptions): RestContext {
-  const { clock, random, schemas, parseYaml, historyLength } = options;
+  const { clock, random, schemas, parseYaml, historyLength, world } = options;
   const later = (seconds: number) => timeText(clock.nowMs() + seconds * 1000);
   const now = () => later(0);
-  const history = historyLength === undefined ? {} : { historyLength };
-  return {
+  const storeOptions = {
     // Versions of an earlier run must be too old, not from the future.
-    store: new ObjectStore({ startVersion: clock.nowMs(), ...history }),
+    startVersion: clock.nowMs(),
+    ...(historyLength === undefined ? {} : { historyLength }),
+    ...(world === undefined ? {} : { world: readWorld(world) }),
+  };
+  return {
+    store: new ObjectStore(storeOptions),
     kinds: new KindRegistry(builtinKinds({ schemas, now, more: [crdRules] })),
     now,
     later,
@@ -118,18 +132,6 @@ function newUid(random: Random): string {
     `${variant}${hex.slice(15, 18)}`,
     hex.slice(18, 30),
   ].join('-');
-}
-
-function createNamespace(rest: RestContext, name: string): void {
-  const kind = rest.kinds.find('', 'v1', 'namespaces');
-  if (kind === undefined) throw new Error('Expected namespaces among the built-in kinds');
-  const target: Target = { kind, namespace: '', name: '', subresource: '' };
-  const manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-  createObject(rest, target, {
-    text: JSON.stringify(manifest),
-    contentType: 'application/json',
-    options: { manager: 'kube-apiserver', dryRun: false, fieldValidation: 'Warn', force: false },
-  });
 }
 
 function versionDocument(gitVersion: string) {

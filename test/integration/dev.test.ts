@@ -66,6 +66,6 @@ describe('integration/dev', () => {
   test('a folder without definitions is refused', async () => {
     const dev = start({ files: { 'notes.txt': '' } });
     await dev.untilSaid(/There is no definition in "operators"/);
-    assert.equal(await dev.stop(), 2);
+    assert.equal(await dev.ended(), 2);
   });
 });

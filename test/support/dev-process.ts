@@ -90,6 +90,11 @@ export class DevProcess {
     });
   }
 
+  /** Resolves with the exit code when it ends by itself. */
+  async ended(): Promise<number | null> {
+    return (await this.#process.ended).code;
+  }
+
   /** Asks it to stop, or kills it; resolves with the exit code. */
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<number | null> {
     const { code } = await this.#process.stop(signal === 'SIGKILL' ? 0 : patienceMs);

@@ -12,13 +12,14 @@ import {
   type TreeNode,
   treeChanges,
   treeLines,
+  WorldFileError,
   writeFileAtomically,
 } from '../../dev/index.ts';
 import { createKubeCluster, loadKubeConfig } from '../../kube/index.ts';
 import { createMetricRegistry, type Logger, type LogLevel } from '../../telemetry/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import { createSystemRandom } from '../../util/random.ts';
-import { exitCode } from '../exit-code.ts';
+import { CliError, exitCode } from '../exit-code.ts';
 import { loadClusterConfig } from '../kubeconfig-flags.ts';
 import { loadTexts } from '../load-texts.ts';
 import { version } from '../version.ts';
@@ -28,6 +29,7 @@ export interface DevOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly writeKubeconfig: string;
+  readonly persist?: string;
   readonly port: number;
   /** Undefined = in a sandbox that is new. */
   readonly samples?: boolean;
@@ -63,14 +65,30 @@ export async function dev(
 }
 
 async function startWorld(options: DevOptions, logger: Logger): Promise<SandboxWorld> {
+  const { persist, port } = options;
   const world = await startSandboxWorld({
     clock: createSystemClock(),
     random: createSystemRandom(),
-    port: options.port,
+    port,
+    ...(persist === undefined ? {} : { persistPath: persist }),
     onFailure: (err) => logger.error({ err }, 'The sandbox failed'),
-  });
+  }).catch(explainStart);
   await writeFileAtomically(options.writeKubeconfig, kubeconfigText(world.url));
   return world;
+}
+
+function explainStart(error: unknown): never {
+  if (error instanceof WorldFileError)
+    throw new CliError(error.message, {
+      hint: 'Name another file with --persist, or remove this one to begin with an empty world',
+      cause: error,
+    });
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+    throw new CliError('Cannot listen: the port is in use', {
+      hint: 'Choose another with --port, or leave it out for any free one',
+      cause: error,
+    });
+  throw error;
 }
 
 /** Whoever has started another one meanwhile keeps its file. */
@@ -115,7 +133,7 @@ async function serve({ folder, options, world, screen, logger }: Serving, signal
     load: () => loadTexts([folder]),
     folder: isFile ? dirname(folder) : folder,
     samplesFolder: join(isFile ? dirname(folder) : folder, 'samples'),
-    appliesSamples: options.samples ?? world !== undefined,
+    appliesSamples: options.samples ?? world?.isRestored === false,
     hasColor: process.stdout.isTTY === true && !process.env.NO_COLOR,
     print: (text) => screen.print(text),
     onTree: showTree(screen),

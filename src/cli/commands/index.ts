@@ -17,6 +17,7 @@ export function addDevCommands(program: Command, context: ProgramContext): void 
       'where to write the kubeconfig of the API',
       '.homeostat/kubeconfig',
     )
+    .option('--persist <file>', 'keep the world in this file (default: it ends with the command)')
     .option('--port <number>', 'port of the API (default: any free one)', parsePort, 0)
     .option('--samples', 'apply the samples (default: in a world that is new)')
     .option('--no-samples', 'do not apply the samples')

@@ -39,8 +39,16 @@ export class ControllerWorld {
     return this.#context.now();
   }
 
+  /** Tells what is there, then every change; returns a function that ends it. */
   follow(listener: (event: StoreEvent) => void): () => void {
-    return this.#context.store.subscribe(listener);
+    const unsubscribe = this.#context.store.subscribe(listener);
+    for (const event of this.present()) listener(event);
+    return unsubscribe;
+  }
+
+  /** Everything that is there, each as if it had just been written. */
+  present(): readonly StoreEvent[] {
+    return this.#context.store.present();
   }
 
   find({ collection, key }: ObjectPlace): StoredObject | undefined {

@@ -24,6 +24,8 @@ export class GarbageCollector {
 
   /** Begins to follow the store; returns a function that ends it. */
   start(): () => void {
+    // An owner that goes must find all that belongs to it.
+    for (const event of this.#world.present()) this.#index.update(event);
     return this.#world.follow((event) => this.#onEvent(event));
   }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../util/json.ts';
-import { StoredObject } from './stored-object.ts';
+import { StoredObject, versionOf } from './stored-object.ts';
+import { type WorldSnapshot, writeWorld } from './world-text.ts';
 
 /** One change of the world. */
 export interface StoreEvent {
@@ -20,6 +21,8 @@ export interface ObjectStoreOptions {
   readonly startVersion: number;
   /** Events kept for watches and old lists. @default 10_000 */
   readonly historyLength?: number;
+  /** What is there from the start. Its past is forgotten. @default nothing */
+  readonly world?: WorldSnapshot;
 }
 
 /** Objects by collection, with one counter of versions for all and a bounded history of changes. */
@@ -34,10 +37,14 @@ export class ObjectStore {
   /** Changes up to here are forgotten. */
   #forgottenVersion: number;
 
-  constructor({ startVersion, historyLength = 10_000 }: ObjectStoreOptions) {
-    this.#version = startVersion;
-    this.#forgottenVersion = startVersion;
+  constructor({ startVersion, historyLength = 10_000, world }: ObjectStoreOptions) {
+    this.#version = Math.max(startVersion, world?.version ?? 0);
+    this.#forgottenVersion = this.#version;
     this.#historyLength = historyLength;
+    for (const [name, objects] of world?.collections ?? []) {
+      const collection = this.#collection(name);
+      for (const object of objects) collection.set(new StoredObject(object, versionOf(object)));
+    }
   }
 
   /** The version of the last change. */
@@ -105,6 +112,24 @@ export class ObjectStore {
   subscribe(listener: StoreListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Everything that is there, each as if it had just been written. */
+  present(): readonly StoreEvent[] {
+    return [...this.#collections].flatMap(([collection, { objects }]) =>
+      Array.from(objects.values(), (stored) => {
+        const { version } = stored;
+        return { version, collection, before: undefined, after: stored, last: stored };
+      }),
+    );
+  }
+
+  /** Everything that is there as text, for {@link readWorld}. */
+  worldText(): string {
+    const all = [...this.#collections].map(
+      ([name, { objects }]) => [name, objects.values()] as const,
+    );
+    return writeWorld(this.#version, all);
   }
 
   #collection(name: string): Collection {

@@ -35,3 +35,8 @@ export class StoredObject {
 export function storeKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
+
+/** The version that an object carries. */
+export function versionOf(object: JsonObject): number {
+  return Number(objectField(object, 'metadata')?.resourceVersion);
+}

@@ -12,6 +12,8 @@ export interface SandboxBackendOptions {
   readonly random?: Random;
   /** @default true */
   readonly controllers?: boolean;
+  /** @default a new one */
+  readonly world?: string;
 }
 
 /** A sandbox for tests; its own failures fail the test that sees them. */
@@ -20,8 +22,10 @@ export function createTestSandbox(options: SandboxBackendOptions = {}): Sandbox 
     clock = createSystemClock(),
     random = createSystemRandom(),
     controllers = true,
+    world,
   } = options;
   return createSandbox({
+    ...(world === undefined ? {} : { world }),
     clock,
     random,
     controllers,

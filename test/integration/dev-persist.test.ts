@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { shippedText } from '../support/definitions.ts';
+import { DevProcess } from '../support/dev-process.ts';
+import { patienceMs } from '../support/patience.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'homeostat-world-'));
+const world = join(folder, 'world.json');
+const draft = join(folder, '.world.json.tmp');
+const running = new Set<DevProcess>();
+
+function start(): DevProcess {
+  const files = {
+    'podset.yaml': shippedText('podset.yaml'),
+    'samples/podset.yaml': shippedText('samples/podset.yaml'),
+  };
+  const dev = new DevProcess({ folder, files, args: ['--persist', 'world.json'] });
+  running.add(dev);
+  return dev;
+}
+
+async function apiOf(dev: DevProcess): Promise<string> {
+  const [, url = ''] = await dev.untilSaid(/(http:\/\/127\.0\.0\.1:\d+\/\w+)\/apis/);
+  return url;
+}
+
+interface Item {
+  readonly metadata: { readonly name: string; readonly uid: string };
+}
+
+async function list(url: string, path: string): Promise<readonly Item[]> {
+  const answer = await fetch(`${url}${path}`);
+  return ((await answer.json()) as { items: readonly Item[] }).items;
+}
+
+const pods = '/api/v1/namespaces/default/pods';
+const configMaps = '/api/v1/namespaces/default/configmaps';
+
+/** Writes objects until the server is gone. */
+async function writeUntilGone(url: string): Promise<void> {
+  for (let index = 0; ; index++) {
+    const metadata = { generateName: 'c-' };
+    const body = JSON.stringify({ metadata, data: { text: `${index} `.repeat(2_000) } });
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(url + configMaps, { method: 'POST', body, headers }).catch(() => {});
+    if (answer === undefined) return;
+    assert.equal(answer.status, 201);
+  }
+}
+
+/** Resolves in the middle of a save, after so many that were finished. */
+async function untilSaving(finished: number): Promise<void> {
+  for (let save = 0; save < finished; save++) {
+    await untilDraft(true);
+    await untilDraft(false);
+  }
+  await untilDraft(true);
+}
+
+async function untilDraft(isThere: boolean): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  while (existsSync(draft) !== isThere) {
+    assert.ok(performance.now() < deadline, 'The world was not saved');
+    await setImmediate();
+  }
+}
+
+describe('integration/dev-persist', () => {
+  after(async () => {
+    await Promise.all([...running].map((dev) => dev.stop('SIGKILL')));
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('the world of one run is that of the next, and samples are not applied again', async () => {
+    const first = start();
+    await first.untilSaid(/PodSet default\/example: Ready/);
+    const before = await list(await apiOf(first), pods);
+    assert.equal(before.length, 3);
+    assert.equal(await first.stop(), 0);
+    const second = start();
+    await second.untilSaid(/^\+ PodSet default\/example: Ready$/m);
+    assert.deepEqual(
+      (await list(await apiOf(second), pods)).map(({ metadata }) => metadata.uid),
+      before.map(({ metadata }) => metadata.uid),
+    );
+    assert.doesNotMatch(second.output, /Created|Applied/);
+    assert.equal(await second.stop(), 0);
+  });
+
+  test('killed while it saves, the file is a whole world', async () => {
+    for (let round = 0; round < 5; round++) {
+      rmSync(draft, { force: true });
+      const dev = start();
+      const url = await apiOf(dev);
+      const writing = writeUntilGone(url);
+      await Promise.race([
+        untilSaving(round),
+        writing.then(() => assert.fail('It ended by itself')),
+      ]);
+      await dev.stop('SIGKILL');
+      await writing;
+      const { format } = JSON.parse(readFileSync(world, 'utf8')) as { format: string };
+      assert.equal(format, 'homeostat-world/1');
+    }
+    const last = start();
+    await last.untilSaid(/^\+ PodSet default\/example/m);
+    assert.ok((await list(await apiOf(last), configMaps)).length > 0);
+    assert.equal(await last.stop(), 0);
+  });
+
+  test('a file that is no world is refused and left alone', async () => {
+    writeFileSync(world, '{"half": ');
+    const dev = start();
+    await dev.untilSaid(/Cannot go on with the world in "world\.json"/);
+    assert.equal(await dev.ended(), 2);
+    assert.equal(readFileSync(world, 'utf8'), '{"half": ');
+  });
+});
