@@ -20,6 +20,7 @@ import type {
   Cluster,
   DeleteOptions,
   EventRecorder,
+  EventsRefused,
   FieldOwner,
   Informer,
   InformerQuery,
@@ -63,6 +64,8 @@ export interface KubeCluster extends Cluster {
   onReachable(listener: () => void): () => void;
   /** Undefined while the server answers and lets us in. */
   readonly silence: ServerSilence | undefined;
+  /** Undefined while Events are taken, or nobody has tried to write any. */
+  readonly eventsRefused: EventsRefused | undefined;
   /**
    * To be called when the CRD of a kind was installed or changed: discovery asks again, informers that wait for a kind try at
    * once, and those of this kind list anew (a watch opened earlier goes on delivering objects pruned by the old schema).
@@ -196,6 +199,10 @@ class UndiciCluster implements KubeCluster {
 
   get silence(): ServerSilence | undefined {
     return this.#client.silence;
+  }
+
+  get eventsRefused(): EventsRefused | undefined {
+    return this.#recorder.refused;
   }
 
   kindChanged(gvk: Gvk): void {

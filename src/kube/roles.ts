@@ -223,6 +223,14 @@ export interface EventRecorder {
   record(event: EventInput): void;
 }
 
+/** Where Events may not be written, as far as somebody has tried. */
+export interface EventsRefused {
+  /** How many namespaces it is about, at most 100. */
+  readonly namespaces: number;
+  /** What is missing in one of them, where the server says so. */
+  readonly right?: AccessRight;
+}
+
 /** What discovery knows. */
 export interface Discovery {
   /** From the cache of discovery documents; undefined when the kind is not known (yet). Synchronous. */

@@ -4,7 +4,7 @@ import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { FakeCluster } from '../../test/support/fakes/fake-cluster.ts';
 import { freshMetrics } from '../../test/support/silent-telemetry.ts';
 import { locateThing } from '../../test/support/thing-plan.ts';
-import { KubeError } from '../kube/roles.ts';
+import { type EventsRefused, KubeError } from '../kube/roles.ts';
 import { createLogger } from '../telemetry/index.ts';
 import { createSystemRandom } from '../util/random.ts';
 import { DefinitionRunner } from './definition-runner.ts';
@@ -13,6 +13,7 @@ import type { RuntimeCluster } from './runtime-cluster.ts';
 /** A cluster that answers the first question of a definition with a failure. */
 class RefusingCluster extends FakeCluster implements RuntimeCluster {
   readonly silence = undefined;
+  readonly eventsRefused: EventsRefused | undefined;
   #error: Error;
 
   constructor(error: Error) {

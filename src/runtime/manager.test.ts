@@ -5,7 +5,7 @@ import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { FakeCluster } from '../../test/support/fakes/fake-cluster.ts';
 import { freshMetrics } from '../../test/support/silent-telemetry.ts';
 import { createDefinitionParser, type LocatedDefinition } from '../definition/index.ts';
-import { KubeError } from '../kube/roles.ts';
+import { type EventsRefused, KubeError } from '../kube/roles.ts';
 import { createLogger } from '../telemetry/index.ts';
 import { createSystemRandom } from '../util/random.ts';
 import { createManager } from './manager.ts';
@@ -15,6 +15,7 @@ import type { RuntimeCluster } from './runtime-cluster.ts';
 /** A cluster in which nothing may be done: definitions are there, and fail. */
 class ForbiddenCluster extends FakeCluster implements RuntimeCluster {
   readonly silence = undefined;
+  eventsRefused: EventsRefused | undefined;
 
   fetchKindSchema(): Promise<never> {
     return Promise.reject(new KubeError('forbidden', 'no', { status: 403 }));
@@ -41,10 +42,11 @@ async function start(
   refused: readonly RefusedFile[] = [],
 ) {
   const metrics = freshMetrics();
+  const cluster = new ForbiddenCluster([]);
   const manager = createManager({
     definitions,
     refused,
-    cluster: new ForbiddenCluster([]),
+    cluster,
     clock: new FakeClock(),
     random: createSystemRandom(),
     logger: createLogger({ level: 'error', destination: { write: () => {} } }),
@@ -55,7 +57,7 @@ async function start(
   await settle();
   const revisions = () =>
     Object.fromEntries(manager.view().definitions.map(({ name, revision }) => [name, revision]));
-  return { manager, metrics, revisions, ended, stop: () => stopper.abort() };
+  return { manager, cluster, metrics, revisions, ended, stop: () => stopper.abort() };
 }
 
 describe('runtime/manager', () => {
@@ -88,6 +90,18 @@ describe('runtime/manager', () => {
     const text = await metrics.expose();
     assert.match(text, /^homeostat_definitions\{state="refused"\} 2$/m);
     assert.match(text, /^homeostat_definitions\{state="failing"\} 1$/m);
+    stop();
+    await ended;
+  });
+
+  test('Events that may not be written are a warning with the rule to add', async () => {
+    const { manager, cluster, ended, stop } = await start([]);
+    assert.deepEqual(manager.view().warnings, []);
+    const right = { verb: 'create', group: 'events.k8s.io', resource: 'events', namespace: 'a' };
+    cluster.eventsRefused = { namespaces: 3, right };
+    assert.deepEqual(manager.view().warnings, [
+      'Events are not written: The runtime may not create events.events.k8s.io in namespace "a"; a role needs the rule { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] } (and so in 2 other namespaces)',
+    ]);
     stop();
     await ended;
   });

@@ -1,4 +1,5 @@
 import type { LocatedDefinition } from '../definition/index.ts';
+import { rightText } from '../reconcile/index.ts';
 import {
   type Gauge,
   type Logger,
@@ -80,7 +81,7 @@ class RunnerSet implements Manager {
       isStopping: this.#isStopping,
       definitions,
       refused,
-      warnings: [],
+      warnings: warningsOf(this.#options.cluster),
     };
   }
 
@@ -158,4 +159,12 @@ class RunnerSet implements Manager {
     this.#ending.add(ended);
     void ended.finally(() => this.#ending.delete(ended));
   }
+}
+
+function warningsOf({ eventsRefused }: RuntimeCluster): readonly string[] {
+  if (eventsRefused === undefined) return [];
+  const { right, namespaces } = eventsRefused;
+  const why = right === undefined ? 'The runtime may not create them' : rightText(right);
+  const elsewhere = namespaces > 1 ? ` (and so in ${namespaces - 1} other namespaces)` : '';
+  return [`Events are not written: ${why}${elsewhere}`];
 }

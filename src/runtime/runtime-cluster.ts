@@ -1,4 +1,4 @@
-import type { Cluster, KindSchema, ServerSilence } from '../kube/roles.ts';
+import type { Cluster, EventsRefused, KindSchema, ServerSilence } from '../kube/roles.ts';
 import type { Gvk } from '../util/gvk.ts';
 
 /** What the runtime needs of a cluster besides what a pass needs. */
@@ -9,6 +9,8 @@ export interface RuntimeCluster extends Cluster {
   onReachable(listener: () => void): () => void;
   /** Undefined while the server answers and lets us in. */
   readonly silence: ServerSilence | undefined;
+  /** Undefined while Events are taken, or nobody has tried to write any. */
+  readonly eventsRefused: EventsRefused | undefined;
   /** The CRD of a kind was installed or changed. */
   kindChanged(gvk: Gvk): void;
 }

@@ -68,6 +68,23 @@ describe('kube/access rights-watch', () => {
     assert.deepEqual(called, ['patch', 'a', 'b', 'c']);
   });
 
+  test('rights that are given together are found together, however rarely each was asked for by then', async () => {
+    const { api, clock, rights, granted } = setUp();
+    const called: string[] = [];
+    for (const verb of ['create', 'patch', 'delete'])
+      rights.onGranted({ ...right, verb }, () => called.push(verb));
+    await clock.advance(200_000);
+    rights.onGranted({ ...right, verb: 'list' }, () => called.push('list'));
+    for (const verb of ['create', 'patch', 'list']) granted.add(verb);
+    const before = api.requests.length;
+    await clock.advance(5_000);
+    assert.deepEqual(called, ['list', 'create', 'patch']);
+    // One each: the one that is still missing is not asked for again and again.
+    assert.equal(api.requests.length - before, 4);
+    rights.close();
+    assert.equal(clock.pending, 0);
+  });
+
   test('asks nothing while nobody waits', async () => {
     const { api, clock, rights } = setUp();
     const end = rights.onGranted(right, () => assert.fail());

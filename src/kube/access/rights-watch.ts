@@ -25,6 +25,8 @@ const delays = { baseDelayMs: 5_000, maxDelayMs: 60_000 };
  */
 const rememberMs = 300_000;
 const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+/** A right that was asked for just now is not asked for again because another one came. */
+const freshMs = 5_000;
 /** The server does not let us ask, or has no such review. */
 const cannotAsk: ReadonlySet<KubeErrorCode> = new Set([
   'forbidden',
@@ -39,8 +41,12 @@ interface Question {
   readonly listeners: Set<() => void>;
   /** Reviews so far. */
   reviews: number;
+  /** Since when somebody waits for it. Monotonic. */
+  sinceMs: number;
   /** When somebody last waited for it. Monotonic. */
   lastWantedMs: number;
+  /** When it was last asked for. Monotonic. */
+  lastReviewMs: number;
   /** Of the timer until the next review. */
   cancel: (() => void) | undefined;
   isReviewed: boolean;
@@ -65,7 +71,10 @@ class ReviewedRights implements ClosableRightsWatch {
     // Wrapped: who waits twice is called twice.
     const call = () => listener();
     question.listeners.add(call);
-    if (question.listeners.size === 1) this.#ask(question);
+    if (question.listeners.size === 1) {
+      question.sinceMs = this.#options.clock.monotonicMs();
+      this.#schedule(question);
+    }
     return () => {
       if (!question.listeners.delete(call) || question.listeners.size > 0) return;
       question.lastWantedMs = this.#options.clock.monotonicMs();
@@ -90,7 +99,9 @@ class ReviewedRights implements ClosableRightsWatch {
       right,
       listeners: new Set<() => void>(),
       reviews: 0,
+      sinceMs: lastWantedMs,
       lastWantedMs,
+      lastReviewMs: Number.NEGATIVE_INFINITY,
       cancel: undefined,
       isReviewed: false,
     };
@@ -108,7 +119,7 @@ class ReviewedRights implements ClosableRightsWatch {
   }
 
   /** Asks after a while. */
-  #ask(question: Question): void {
+  #schedule(question: Question): void {
     if (this.#stop.signal.aborted || question.isReviewed) return;
     const delayMs = backoffMs(question.reviews, delays);
     question.reviews += 1;
@@ -118,18 +129,37 @@ class ReviewedRights implements ClosableRightsWatch {
   async #review(question: Question): Promise<void> {
     question.cancel = undefined;
     question.isReviewed = true;
-    const isThere = await this.#isGranted(question.right);
+    question.lastReviewMs = this.#options.clock.monotonicMs();
+    const answer = await this.#ask(question.right);
     question.isReviewed = false;
     if (this.#stop.signal.aborted || question.listeners.size === 0) return;
-    if (!isThere) return this.#ask(question);
+    if (answer === 'no') return this.#schedule(question);
+    this.#granted(question);
+    // Roles have just been changed: rarely for one right alone.
+    if (answer === 'yes') this.#reviewOthers();
+  }
+
+  #granted(question: Question): void {
     const listeners = [...question.listeners];
     question.listeners.clear();
-    question.lastWantedMs = this.#options.clock.monotonicMs();
-    this.#options.logger.info({ ...question.right }, 'Right may be there, trying again');
+    const nowMs = this.#options.clock.monotonicMs();
+    question.lastWantedMs = nowMs;
+    const missingForMs = Math.round(nowMs - question.sinceMs);
+    const about = { ...question.right, missingForMs };
+    this.#options.logger.info(about, 'Right may be there, trying again');
     for (const listener of listeners) this.#tell(listener);
   }
 
-  async #isGranted(right: AccessRight): Promise<boolean> {
+  #reviewOthers(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const question of [...this.#questions.values()]) {
+      if (question.cancel === undefined || nowMs - question.lastReviewMs < freshMs) continue;
+      question.cancel();
+      void this.#review(question);
+    }
+  }
+
+  async #ask(right: AccessRight): Promise<'yes' | 'no' | 'unknown'> {
     const { api, logger } = this.#options;
     try {
       const { body } = await api.request(
@@ -141,10 +171,10 @@ class ReviewedRights implements ClosableRightsWatch {
         },
         this.#stop.signal,
       );
-      return isAllowed(body);
+      return isAllowed(body) ? 'yes' : 'no';
     } catch (error) {
       logger.debug({ ...failureFields(error), ...right }, 'Right could not be asked for');
-      return error instanceof KubeError && cannotAsk.has(error.code);
+      return error instanceof KubeError && cannotAsk.has(error.code) ? 'unknown' : 'no';
     }
   }
 

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { type ApiScript, RecordedApi } from '../../../test/support/recorded-api.ts';
 import { freshMetrics, silentLogger } from '../../../test/support/silent-telemetry.ts';
+import { createLogger, type Logger } from '../../telemetry/index.ts';
 import { KubeError, type KubeErrorCode } from '../kube-error.ts';
 import type { EventInput } from '../roles.ts';
 import { createEventRecorder } from './event-recorder.ts';
@@ -39,7 +40,7 @@ function on(name: string): EventInput {
   return event({ regarding: { apiVersion: 'v1', kind: 'Pod', metadata } });
 }
 
-function setUp(script: ApiScript = well) {
+function setUp(script: ApiScript = well, logger: Logger = silentLogger()) {
   const api = new RecordedApi(script);
   const clock = new FakeClock();
   const metrics = freshMetrics();
@@ -49,7 +50,7 @@ function setUp(script: ApiScript = well) {
     clock,
     metrics,
     random: { fraction: () => 0, text: () => `${count++}` },
-    logger: silentLogger(),
+    logger,
     instance: 'homeostat-host',
   });
   /** `create`, or the count that was written, of each request. */
@@ -218,6 +219,29 @@ describe('kube/event-recorder', () => {
       await recorder.close();
     });
   }
+
+  test('a right that is missing is told once, is known while it is missing, and told when it is there', async () => {
+    const log: string[] = [];
+    const destination = { write: (line: string) => log.push(JSON.parse(line).msg) };
+    const right = { verb: 'create', group: 'events.k8s.io', resource: 'events', namespace: 'ns' };
+    const { recorder, api } = setUp(
+      () => {
+        throw new KubeError('forbidden', 'no', { status: 403, right });
+      },
+      createLogger({ level: 'info', destination }),
+    );
+    assert.equal(recorder.refused, undefined);
+    for (const name of ['a', 'b', 'c']) recorder.record(on(name));
+    await settle();
+    assert.deepEqual(recorder.refused, { namespaces: 1, right });
+    assert.deepEqual(log, ['Events may not be written, going on without']);
+    api.answerBy(well);
+    recorder.record(on('d'));
+    await settle();
+    assert.equal(recorder.refused, undefined);
+    assert.deepEqual(log.slice(1), ['Events are written again']);
+    await recorder.close();
+  });
 
   test('closing writes what is queued and the counts that are not known yet', async () => {
     const { recorder, told } = setUp();

@@ -9,9 +9,10 @@ import { failureFields } from '../../util/failure-fields.ts';
 import type { Random } from '../../util/random.ts';
 import type { ApiClient, ApiRequest } from '../client/api-client.ts';
 import { KubeError, type KubeErrorCode } from '../kube-error.ts';
-import type { EventInput, EventRecorder } from '../roles.ts';
+import type { EventInput, EventRecorder, EventsRefused } from '../roles.ts';
 import { BurstLimit } from './burst-limit.ts';
 import { createEventBody, eventKey, microTime } from './event-body.ts';
+import { EventRefusals } from './event-refusals.ts';
 import { RecentMap } from './recent-map.ts';
 
 export interface EventRecorderOptions {
@@ -25,6 +26,8 @@ export interface EventRecorderOptions {
 }
 
 export interface ClosableEventRecorder extends EventRecorder {
+  /** Undefined while Events are taken, or nobody has tried. */
+  readonly refused: EventsRefused | undefined;
   /** Takes nothing more, sends what is queued for at most two seconds, ends. */
   close(): Promise<void>;
 }
@@ -90,6 +93,7 @@ class QueuedEventRecorder implements ClosableEventRecorder {
   readonly #stop = new AbortController();
   readonly #dropped: Counter;
   readonly #sending = new Set<Promise<void>>();
+  readonly #refusals: EventRefusals;
   #activeSenders = 0;
   #cancelSweep: (() => void) | undefined;
   #isClosed = false;
@@ -97,6 +101,11 @@ class QueuedEventRecorder implements ClosableEventRecorder {
   constructor(options: EventRecorderOptions) {
     this.#options = options;
     this.#dropped = options.metrics.counter(metricCatalogue.eventsDropped);
+    this.#refusals = new EventRefusals(options.clock, options.logger);
+  }
+
+  get refused(): EventsRefused | undefined {
+    return this.#refusals.current;
   }
 
   record(event: EventInput): void {
@@ -234,16 +243,18 @@ class QueuedEventRecorder implements ClosableEventRecorder {
     }
   }
 
-  async #try({ request }: Delivery): Promise<'sent' | 'refused' | 'failed'> {
+  async #try({ request, series: { namespace } }: Delivery): Promise<'sent' | 'refused' | 'failed'> {
     const { api, logger } = this.#options;
     try {
       await api.request(request, this.#stop.signal);
+      this.#refusals.taken(namespace);
       return 'sent';
     } catch (error) {
       logger.debug(failureFields(error), 'Event was not taken');
       if (!(error instanceof KubeError)) return 'refused';
       // The answer to an earlier try was lost.
       if (error.code === 'already-exists') return 'sent';
+      if (error.code === 'forbidden') this.#refusals.refused(namespace, error.right);
       return passing.has(error.code) ? 'failed' : 'refused';
     }
   }
