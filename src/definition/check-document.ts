@@ -1,5 +1,5 @@
 import { didYouMean } from '../util/did-you-mean.ts';
-import { isJsonObject, type Json } from '../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
 import { found } from './describe-value.ts';
 import type { Finding } from './finding.ts';
 import { allRules } from './rules/all-rules.ts';
@@ -14,7 +14,7 @@ export function checkDocument(document: Json, checkSchema: SchemaCheck): readonl
     const message = `Expected a map, found ${found(document)}`;
     return [{ code: 'wrong-type', path: '', message }];
   }
-  const stranger = findStranger(document);
+  const stranger = checkStranger(document);
   if (stranger !== undefined) return [stranger];
 
   const isPasted = isWholeCrd(valueAt(document, '/spec/crd'));
@@ -26,17 +26,24 @@ export function checkDocument(document: Json, checkSchema: SchemaCheck): readonl
   return firstOfEachPath(relevant);
 }
 
-/** A document of another kind altogether; a mistyped kind is left to the schema. */
-function findStranger(document: Json): Finding | undefined {
+/** A document of another kind altogether, or of none; a mistyped kind is left to the schema. */
+export function checkStranger(document: Json): Finding | undefined {
+  if (!isJsonObject(document)) return undefined;
+  const hint = `Only documents with "apiVersion: ${definitionApiVersion}" and "kind: ${definitionKind}" belong here`;
   const kind = fieldOf(document, 'kind');
+  if (isNoObject(document)) {
+    const message = `Expected a definition, found a document without "apiVersion" and "kind"`;
+    return { code: 'missing-field', path: '', message, hint };
+  }
   if (typeof kind !== 'string' || didYouMean(kind, [definitionKind]) !== undefined)
     return undefined;
-  return {
-    code: 'invalid-value',
-    path: '/kind',
-    message: `Expected "${definitionKind}", found ${found(kind)}`,
-    hint: `Only documents with "apiVersion: ${definitionApiVersion}" and "kind: ${definitionKind}" belong here`,
-  };
+  const message = `Expected "${definitionKind}", found ${found(kind)}`;
+  return { code: 'invalid-value', path: '/kind', message, hint };
+}
+
+/** A file of something else than Kubernetes: values of a chart, a compose file. */
+function isNoObject(document: JsonObject): boolean {
+  return !['apiVersion', 'kind', 'spec'].some((field) => Object.hasOwn(document, field));
 }
 
 function firstOfEachPath(findings: readonly Finding[]): readonly Finding[] {

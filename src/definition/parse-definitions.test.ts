@@ -196,6 +196,47 @@ describe('definition/parse-definitions', () => {
     }
   });
 
+  describe('what is no definition is told in one sentence', () => {
+    const deployment = dedent`
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: { name: web, namespace: shop }
+      spec: { replicas: 012, paused: no }
+    `;
+    const belongs =
+      'Only documents with "apiVersion: homeostat.dev/v1alpha1" and "kind: OperatorDefinition" belong here';
+    for (const [what, text, message, hint] of [
+      ['a manifest', deployment, 'Expected "OperatorDefinition", found "Deployment"', belongs],
+      [
+        'a file of manifests',
+        `${deployment}---\n${deployment}---\n${deployment}`,
+        'Expected "OperatorDefinition", found "Deployment"',
+        `${belongs}; 2 more documents do not`,
+      ],
+      [
+        'a file of another tool',
+        'services: { web: { image: a } }\nvolumes: {}\n',
+        'Expected a definition, found a document without "apiVersion" and "kind"',
+        belongs,
+      ],
+    ] as const) {
+      test(what, () => {
+        const { definitions, drafts, diagnostics } = parse(text);
+        assert.deepEqual([definitions, drafts], [[], []]);
+        assert.deepEqual(
+          diagnostics.map((found) => [found.message, found.hint]),
+          [[message, hint]],
+        );
+      });
+    }
+
+    test('and definitions beside it are accepted', () => {
+      const { definitions, diagnostics } = parse(`${deployment}---\n${head('thing')}`);
+      assert.equal(definitions.length, 1);
+      assert.equal(diagnostics.length, 1);
+    });
+  });
+
   test('half a file is never accepted as another definition than the whole', () => {
     const whole = `${head('thing')}  children:\n    - id: file\n      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } }\n`;
     for (let length = 0; length < whole.length; length++) {

@@ -1,4 +1,4 @@
-import { checkDocument } from './check-document.ts';
+import { checkDocument, checkStranger } from './check-document.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { type Finding, locate } from './finding.ts';
 import { resolveDefinition } from './resolve-definition.ts';
@@ -56,7 +56,7 @@ function parseFile(
     drafts: results.filter((result) => !isAccepted(result)).flatMap(locatedOf),
     diagnostics: arrangeDiagnostics([
       ...syntaxErrors,
-      ...results.flatMap(({ diagnostics }) => diagnostics),
+      ...tellStrangersOnce(results).flatMap(({ diagnostics }) => diagnostics),
       ...doubles.values(),
     ]),
   };
@@ -104,10 +104,26 @@ interface CheckedDocument {
   readonly diagnostics: readonly Diagnostic[];
   /** Undefined for what is no definition at all. */
   readonly located?: LocatedDefinition;
+  /** Something else than a definition: of such one diagnostic is enough. */
+  readonly isStranger?: boolean;
+}
+
+/** A file of manifests is one mistake, not one for each of them. */
+function tellStrangersOnce(results: readonly CheckedDocument[]): readonly CheckedDocument[] {
+  const [first, ...others] = results.filter(({ isStranger }) => isStranger);
+  if (first === undefined || others.length === 0) return results;
+  const more = others.length === 1 ? '1 more document does' : `${others.length} more documents do`;
+  const told = first.diagnostics.map((diagnostic) => ({
+    ...diagnostic,
+    hint: `${diagnostic.hint}; ${more} not`,
+  }));
+  return [{ diagnostics: told }, ...results.filter(({ isStranger }) => isStranger !== true)];
 }
 
 function checkOne(document: YamlDocument, checkSchema: SchemaCheck): CheckedDocument {
   const { value, source, garbledFrom } = document;
+  const stranger = garbledFrom === undefined ? checkStranger(value) : undefined;
+  if (stranger !== undefined) return { diagnostics: [locate(stranger, source)], isStranger: true };
   const findings = checkDocument(value, checkSchema).filter(
     (finding) => !followsFromSyntax(finding, document),
   );
