@@ -6,18 +6,21 @@ import { createInterface } from 'node:readline';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../src/util/kube-object.ts';
 import {
+  allBinaries,
   type ControlPlane,
   InstantKubelet,
   type PlaneClient,
+  searchBinaries,
   startControlPlane,
 } from '../test/support/control-plane/index.ts';
 
 const operators = readdirSync('operators').filter((name) => name.endsWith('.yaml'));
 
 async function main(): Promise<void> {
-  console.log(
-    'Starting etcd, kube-apiserver and kube-controller-manager (built once, about five minutes) ...',
-  );
+  const { missing } = searchBinaries(allBinaries);
+  if (missing.length > 0)
+    console.log(`Building ${missing.join(', ')}: once, about five minutes ...`);
+  console.log('Starting etcd, kube-apiserver and kube-controller-manager ...');
   const plane = await startControlPlane();
   const stopper = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopper.abort());
@@ -31,6 +34,7 @@ async function main(): Promise<void> {
     await completeJobs(client, kubelet);
     await showPodSet(client);
     if (process.stdout.isTTY) await untilStopped(plane, stopper.signal);
+    else console.log('\nThere is no terminal to wait for a Ctrl-C: everything is stopped again.');
   } finally {
     await kubelet.stop();
     homeostat.kill('SIGTERM');
