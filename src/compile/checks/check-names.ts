@@ -4,7 +4,7 @@ import type { DefinitionParts } from '../definition-parts.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { positionInLeaf } from '../template/slot-position.ts';
 import { referencesOf, type SlotReference } from '../template/template.ts';
-import { isOfReport } from './report-uses.ts';
+import { seesPrevious } from './report-uses.ts';
 import { type TemplateUse, templateUses } from './template-use.ts';
 
 type Named = 'children' | 'observed' | 'reads' | 'vars';
@@ -48,7 +48,7 @@ function problemOf(each: SlotReference, context: Context): Problem | undefined {
     case 'child':
       return seesOwnChild(context.use) ? undefined : misplacedChild(each);
     case 'previous':
-      return seesPrevious(context.use) ? undefined : misplacedPrevious(each, context.use);
+      return seesPrevious(context.use.role) ? undefined : misplacedPrevious(each, context.use);
     default:
       return undefined;
   }
@@ -113,8 +113,4 @@ function misplacedPrevious({ reference }: SlotReference, { role }: TemplateUse):
       role === 'var' ? 'A var is the same in every phase: write the expression there' : undefined,
     offset: reference.offset,
   };
-}
-
-function seesPrevious({ role }: TemplateUse): boolean {
-  return isOfReport(role) && role !== 'requeueAfter';
 }

@@ -7,6 +7,7 @@ import type { SchemaType } from '../schema/schema-type.ts';
 import { nameOf } from '../template/fit.ts';
 import { positionInLeaf } from '../template/slot-position.ts';
 import { referencesOf, type TemplateNode } from '../template/template.ts';
+import { seesPrevious } from './report-uses.ts';
 import { type TemplateUse, templateUses } from './template-use.ts';
 
 export interface PathsOptions {
@@ -29,7 +30,9 @@ export function checkPaths({ parts, resource, diagnostics }: PathsOptions): void
       case 'resource':
         return walkType(reference, { type: resource, from: 0, more: besideResource });
       case 'previous':
-        return walkType(reference, { type: resource, from: 0 });
+        return seesPrevious(use.role)
+          ? walkType(reference, { type: resource, from: 0 })
+          : undefined;
       case 'children':
       case 'observed':
         return walkType(reference, { type: children.get(id), from: 1 });

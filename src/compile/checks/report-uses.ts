@@ -22,6 +22,11 @@ export function isOfReport(role: string): role is ReportRole {
   return reportRoles.has(role);
 }
 
+/** Does it see `$previous`? */
+export function seesPrevious(role: string): boolean {
+  return isOfReport(role) && role !== 'requeueAfter';
+}
+
 /** All templates of a report. */
 export function reportUses(parts: ReportingParts | undefined): readonly ReportUse[] {
   if (parts === undefined) return [];

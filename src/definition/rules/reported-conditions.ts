@@ -18,8 +18,9 @@ const eventReasonPattern = /^[A-Za-z][A-Za-z0-9]{0,127}$/;
 export const checkReported: Rule = function* (document) {
   const seen = new Set<string>();
   for (const { value, path } of mapsAt(document, '/spec/conditions')) {
-    const { type, reason } = value;
+    const { type, status, reason } = value;
     if (typeof type === 'string') yield* checkType(type, pointerTo(path, 'type'), seen);
+    yield* checkStatus(status, pointerTo(path, 'status'));
     yield* checkReason(reason, pointerTo(path, 'reason'), reasonPattern);
   }
   for (const { value, path } of mapsAt(document, '/spec/events')) {
@@ -38,6 +39,14 @@ function* checkType(type: string, path: string, seen: Set<string>): Iterable<Fin
     yield { code: 'duplicate-id', path, message: `Condition "${type}" is there twice` };
   }
   seen.add(type);
+}
+
+function* checkStatus(status: unknown, path: string): Iterable<Finding> {
+  if (typeof status !== 'string' || holdsExpression(status)) return;
+  if (['True', 'False', 'Unknown'].includes(status)) return;
+  const message = `Expected true, false, "Unknown" or an expression, found ${found(status)}`;
+  const hint = `Write "\${ ${status.trim()} }"`;
+  yield { code: 'invalid-value', path, message, hint };
 }
 
 function* checkReason(reason: unknown, path: string, pattern: RegExp): Iterable<Finding> {

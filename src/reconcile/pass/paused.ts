@@ -34,7 +34,13 @@ export async function reportPaused(pass: Pass): Promise<Outcome> {
 function pausedStatus({ context, resource, phaseInput }: Pass): Readonly<Record<string, unknown>> {
   const status = isJsonObject(resource.status) ? resource.status : {};
   const ours = statusKeysOf(context.plan).filter((field) => status[field] !== undefined);
-  const standard = standardConditions({ resource, summary, now: phaseInput.now });
+  const standard = standardConditions({ resource, summary, now: phaseInput.now }).map(
+    (condition) => ({
+      ...condition,
+      // What is edited meanwhile is not looked at.
+      observedGeneration: pausedGeneration(resource) ?? condition.observedGeneration,
+    }),
+  );
   const types = conditionTypesOf(context.plan);
   const others = conditionsOf(resource).filter(
     ({ type }) => types.has(type) && !standardTypes.has(type),
@@ -46,3 +52,12 @@ function pausedStatus({ context, resource, phaseInput }: Pass): Readonly<Record<
 }
 
 const standardTypes: ReadonlySet<unknown> = new Set(['Ready', 'Reconciling', 'Stalled']);
+
+/** The generation at which it was found paused; undefined: it has not been so far. */
+function pausedGeneration(resource: KubeObject): number | undefined {
+  const ready = conditionsOf(resource).find(({ type }) => type === 'Ready');
+  const { reason, observedGeneration } = ready ?? {};
+  return reason === 'Paused' && typeof observedGeneration === 'number'
+    ? observedGeneration
+    : undefined;
+}
