@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
-import type { Gvk } from '../util/gvk.ts';
+import type { GroupKind, Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { Random } from '../util/random.ts';
 import { type ClosableRightsWatch, createRightsWatch } from './access/rights-watch.ts';
@@ -19,6 +19,7 @@ import type {
   ApplyResult,
   Cluster,
   DeleteOptions,
+  EditOptions,
   EventRecorder,
   EventsRefused,
   FieldOwner,
@@ -158,6 +159,14 @@ class UndiciCluster implements KubeCluster {
     return result;
   }
 
+  editMetadata(
+    ref: ObjectRef,
+    options: EditOptions,
+    signal: AbortSignal,
+  ): Promise<StoredObject | undefined> {
+    return this.#writer.editMetadata(ref, options, signal);
+  }
+
   delete(
     ref: ObjectRef,
     options: DeleteOptions,
@@ -168,6 +177,10 @@ class UndiciCluster implements KubeCluster {
 
   acquire(query: InformerQuery): Informer {
     return this.#informers.acquire(query);
+  }
+
+  onOutdated(listener: () => void): () => void {
+    return this.#informers.onOutdated(listener);
   }
 
   onGranted(right: AccessRight, listener: () => void): () => void {
@@ -182,8 +195,8 @@ class UndiciCluster implements KubeCluster {
     return this.#discovery.lookUp(gvk, signal);
   }
 
-  onOutdated(listener: () => void): () => void {
-    return this.#informers.onOutdated(listener);
+  findKind(kind: GroupKind, signal: AbortSignal): Promise<ResourceType | undefined> {
+    return this.#discovery.findKind(kind, signal);
   }
 
   observe(): void {

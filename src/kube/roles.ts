@@ -2,8 +2,8 @@
  * What the rooms above need of a cluster: object types, roles and error classes, nothing of Node.
  * CONTRACT between kube, reconcile, runtime and sandbox.
  */
-import type { Gvk } from '../util/gvk.ts';
-import type { KubeObject } from '../util/kube-object.ts';
+import type { GroupKind, Gvk } from '../util/gvk.ts';
+import type { KubeObject, ObjectMeta } from '../util/kube-object.ts';
 import type { AccessRight } from './kube-error.ts';
 
 export { type AccessRight, KubeError, type KubeErrorCode, type StatusCause } from './kube-error.ts';
@@ -83,6 +83,23 @@ export interface DeleteOptions extends WriteOptions {
   readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
 }
 
+/** Metadata as a server sends it. `managedFields` is there only where the object was just read from it. */
+export interface EditableMetadata extends ObjectMeta {
+  readonly managedFields?: unknown;
+}
+
+/** A JSON merge patch of `metadata`: null removes a field, a list replaces a list. */
+export type MetadataPatch = Readonly<Record<string, unknown>>;
+
+export interface EditOptions extends WriteOptions {
+  /** Only this very object. */
+  readonly uid: string;
+  /** The object as the caller knows it: not read again unless it has changed since. @default undefined: it is read first */
+  readonly from?: KubeObject;
+  /** What is to be changed; undefined: nothing. Pure; called again when others changed the object meanwhile. */
+  readonly change: (metadata: EditableMetadata) => MetadataPatch | undefined;
+}
+
 /** Live reads. Everything else is read from informers. */
 export interface Reader {
   /**
@@ -124,6 +141,16 @@ export interface Writer {
    * @throws KubeError
    */
   apply(manifest: KubeObject, options: ApplyOptions, signal: AbortSignal): Promise<ApplyResult>;
+  /**
+   * Changes metadata that no apply can take away: a finalizer that others own too, the entry of a field manager. Undefined: there
+   * was nothing to change, or this object is gone.
+   * @throws KubeError
+   */
+  editMetadata(
+    ref: ObjectRef,
+    options: EditOptions,
+    signal: AbortSignal,
+  ): Promise<StoredObject | undefined>;
   /** DELETE with a UID precondition. `gone` when it was not there any more, `deleting` when finalizers hold it, `deleted` else. */
   delete(
     ref: ObjectRef,
@@ -239,6 +266,12 @@ export interface Discovery {
   lookUp(gvk: Gvk, signal: AbortSignal): Promise<ResourceType | undefined>;
 }
 
+/** Finds kinds of which nobody has noted the version. */
+export interface KindFinder {
+  /** The kind in the version that the server prefers. Undefined: it serves none of that name. @throws KubeError */
+  findKind(kind: GroupKind, signal: AbortSignal): Promise<ResourceType | undefined>;
+}
+
 /** JSON schemas of one kind: the root's name and every component that it reaches, as in OpenAPI v3 `components.schemas`. */
 export interface KindSchema {
   readonly root: string;
@@ -257,7 +290,7 @@ export interface RightsWatch {
 }
 
 /** A cluster is a value, not a global: all that a pass may do to the world. */
-export interface Cluster extends Reader, Writer, Watcher, Discovery, RightsWatch {
+export interface Cluster extends Reader, Writer, Watcher, Discovery, KindFinder, RightsWatch {
   /** Its name, `$cluster` in expressions. */
   readonly name: string;
   readonly events: EventRecorder;

@@ -26,6 +26,10 @@ export interface OperatorContext {
   /** UIDs by key of objects that left the watch and are gone from the server too, while something of theirs is still there. */
   readonly departed: Map<string, ReadonlySet<string>>;
   readonly server: ServerTraits;
+  /** Where the runtime itself lives: nothing is ever made there for resources of elsewhere. */
+  readonly runtimeNamespace: string | undefined;
+  /** The definition is broken or gone: nothing is made or changed, only what is being deleted is brought to its end. */
+  readonly isFinishing: boolean;
   /** Runs a resource again because of what its own pass wrote. */
   readonly follow: (key: string) => void;
   readonly onDecisions: (key: string, record: DecisionRecord) => void;

@@ -2,9 +2,11 @@ import type { Outcome, Turn } from '../controller/index.ts';
 import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/roles.ts';
 import type { OperatorContext, PassMetrics } from './context.ts';
 import { rightText } from './failure.ts';
+import { type FinishedDefinition, removalPlan } from './finalize/removal-plan.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
 import { runPass } from './pass/run-pass.ts';
 import { countLeftInPlace, strayKeys } from './pass/strays.ts';
+import { noteLoss } from './removal/strays.ts';
 import type { ResourceState } from './resource-state.ts';
 import { MissingRights } from './wake/missing-rights.ts';
 import { holdWhileOutdated } from './wake/outdated-gate.ts';
@@ -17,17 +19,30 @@ import { Watches } from './wake/watches.ts';
  * One per plan: a changed definition gets a new one.
  */
 export function createOperator(options: OperatorOptions): Operator {
-  return new PlanOperator(options);
+  return new PlanOperator(options, { isFinishing: false });
+}
+
+export type FinisherOptions = Omit<OperatorOptions, 'plan'> & FinishedDefinition;
+
+/**
+ * Makes the reconciler of a definition that is broken or gone: it makes and changes nothing, and brings what is being deleted to its
+ * end, from labels and inventory alone (definition.md section 7). What only the definition can say is waited for, until the resource
+ * says `homeostat.dev/skip-on-delete: "true"`. Never beside a running operator of the same definition.
+ */
+export function createFinisher({ name, kind, ...options }: FinisherOptions): Operator {
+  return new PlanOperator({ ...options, plan: removalPlan({ name, kind }) }, { isFinishing: true });
 }
 
 class PlanOperator implements Operator {
   readonly #options: OperatorOptions;
+  readonly #isFinishing: boolean;
   readonly #states = new Map<string, ResourceState>();
   #context: OperatorContext | undefined;
   #endHolding: (() => void) | undefined;
 
-  constructor(options: OperatorOptions) {
+  constructor(options: OperatorOptions, { isFinishing }: { readonly isFinishing: boolean }) {
     this.#options = options;
+    this.#isFinishing = isFinishing;
   }
 
   get instances(): number {
@@ -54,7 +69,15 @@ class PlanOperator implements Operator {
   async start(signal: AbortSignal): Promise<void> {
     const { plan, cluster, clock, random, logger, metrics, enqueue, onDecisions } = this.#options;
     const waker = this.#createWaker();
-    const watches = new Watches({ plan, cluster, clock, waker });
+    const { runtimeNamespace, formerKinds = [] } = this.#options;
+    const watches = new Watches({
+      plan,
+      cluster,
+      clock,
+      waker,
+      formerKinds,
+      onLost: (key, stored) => noteLoss(this.#states.get(key), stored),
+    });
     this.#context = {
       plan,
       cluster,
@@ -77,6 +100,8 @@ class PlanOperator implements Operator {
       states: this.#states,
       departed: new Map(),
       server: { scopes: new Map() },
+      runtimeNamespace,
+      isFinishing: this.#isFinishing,
       follow: (key) => enqueue(key, 'normal'),
       onDecisions: onDecisions ?? (() => undefined),
     };

@@ -27,6 +27,10 @@ export type Verdict =
   /** Not wanted, and not there. */
   | { readonly kind: 'unwanted' }
   | { readonly kind: 'pruned' }
+  /** It is not wanted and stays, no longer ours. */
+  | { readonly kind: 'released' }
+  /** It is to go, and stays for now. */
+  | { readonly kind: 'held' }
   /** `code` of the KubeError or RenderFailure. */
   | { readonly kind: 'failed'; readonly code: string; readonly permanent: boolean };
 

@@ -12,6 +12,7 @@ export type ProblemReason =
   | 'ApplyFailed'
   | 'Contested'
   | 'Terminating'
+  | 'DefinitionBroken'
   | 'KindMissing'
   | 'Waiting';
 

@@ -1,4 +1,4 @@
-export { createOperator } from './create-operator.ts';
+export { createFinisher, createOperator, type FinisherOptions } from './create-operator.ts';
 export type { ChildDecision, DecisionRecord, Verdict } from './decision.ts';
 export { rightText } from './failure.ts';
 export { covers } from './intent/covers.ts';

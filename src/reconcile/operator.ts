@@ -6,6 +6,7 @@ import type { Priority, Reconciler } from '../controller/index.ts';
 import type { Cluster, Informer, KubeErrorCode } from '../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
+import type { Gvk } from '../util/gvk.ts';
 import type { Random } from '../util/random.ts';
 import type { DecisionRecord } from './decision.ts';
 
@@ -16,6 +17,10 @@ export interface OperatorOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  /** Where the runtime itself lives. @default undefined: outside of the cluster */
+  readonly runtimeNamespace?: string;
+  /** Kinds that the definition has had children of: what is left of them goes. @default none */
+  readonly formerKinds?: readonly Gvk[];
   /** Puts a key into the definition's work queue. */
   readonly enqueue: (key: string, priority: Priority) => void;
   /**

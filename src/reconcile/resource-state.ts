@@ -1,4 +1,4 @@
-import type { StoredObject } from '../kube/roles.ts';
+import type { ObjectRef, StoredObject } from '../kube/roles.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { Problem } from './failure.ts';
 import type { Intent } from './pass/build-intent.ts';
@@ -30,12 +30,16 @@ export interface ResourceState {
   readonly replacements: Map<string, Replacement>;
   /** By identity of the object: what was deleted to be made anew, until it is. */
   readonly replaced: Map<string, ReplacedObject>;
+  /** By identity: objects that no watch tells of though they may be the resource's own. */
+  readonly strays: Map<string, Stray>;
   /** By child key: the failure that was last told in an Event. Undefined before the first pass: then the status says what was told. */
   told: ReadonlyMap<string, string> | undefined;
   /** How the server's answer to our own status differed from it. */
   statusMade: string | undefined;
   /** Set while the server does not take the author's status fields. */
   statusRefused: StatusRefusal | undefined;
+  /** Its deletion leaves what it owns where it is (`--cascade=orphan`). */
+  isOrphaning: boolean;
   /** What the last pass has said of `Ready`; undefined before the first. */
   isReady: boolean | undefined;
   readonly followUps: FollowUps;
@@ -60,6 +64,15 @@ export interface Refusal {
   readonly atMs: number;
   /** Until then it is not asked for again. Monotonic. */
   readonly untilMs: number;
+}
+
+/** An object whose creation was not answered, or that lost the label by which it is watched. */
+export interface Stray {
+  readonly ref: ObjectRef;
+  /** Of the child that has made it. */
+  readonly childId: string;
+  /** Known to be ours by it. Undefined: nobody knows whether it is there. */
+  readonly uid?: string;
 }
 
 /** A deletion that is not asked for again for a while. */
@@ -103,11 +116,13 @@ export function createResourceState(uid: string): ResourceState {
     deletionsRefused: new Map(),
     fights: new Map(),
     concessions: new Map(),
+    strays: new Map(),
     replacements: new Map(),
     replaced: new Map(),
     told: undefined,
     statusMade: undefined,
     statusRefused: undefined,
+    isOrphaning: false,
     isReady: undefined,
     followUps: {
       path: '',

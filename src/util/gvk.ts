@@ -5,6 +5,9 @@ export interface Gvk {
   readonly kind: string;
 }
 
+/** A kind in whatever version. */
+export type GroupKind = Pick<Gvk, 'group' | 'kind'>;
+
 /** Splits `apps/v1` or `v1` and joins it with a kind. Does not validate. */
 export function gvkOf(apiVersion: string, kind: string): Gvk {
   const slash = apiVersion.indexOf('/');

@@ -47,6 +47,15 @@ function readAggregatedTypes(group: string, document: JsonObject): readonly Reso
   });
 }
 
+/** Reads the versions of an `APIGroup`, the preferred one first. */
+export function readGroupVersions(document: unknown): readonly string[] {
+  if (!isJsonObject(document)) return [];
+  const { preferredVersion } = document;
+  const preferred = isJsonObject(preferredVersion) ? textOf(preferredVersion.version) : '';
+  const versions = objectsOf(document.versions).map(({ version }) => textOf(version));
+  return [...new Set([preferred, ...versions])].filter((version) => version !== '');
+}
+
 /** Reads the `APIResourceList` of one group version. */
 export function readResourceList(
   { group, version }: Pick<Gvk, 'group' | 'version'>,

@@ -222,4 +222,42 @@ describe('kube/discovery', () => {
     assert.equal((await patient)?.plural, 'deployments');
     assert.equal(api.requests.length, 2);
   });
+
+  test('a kind is found without its version, at no cost when it is known', async () => {
+    const api = new RecordedApi(script(() => false));
+    const discovery = createDiscovery({ api, clock: new FakeClock() });
+    const found = await discovery.findKind({ group: 'apps', kind: 'Deployment' }, never);
+    assert.deepEqual(found?.gvk, deployment);
+    const asked = api.requests.length;
+    await discovery.findKind({ group: '', kind: 'ConfigMap' }, never);
+    assert.equal(api.requests.length, asked);
+  });
+
+  test('a kind of a group that the documents leave out is asked for in its versions', async () => {
+    const api = new RecordedApi(({ path }) => {
+      if (path === '/apis/x.example') {
+        const versions = [{ version: 'v1beta1' }, { version: 'v1' }];
+        return ok({ kind: 'APIGroup', versions, preferredVersion: { version: 'v1' } });
+      }
+      if (path === '/apis/x.example/v1') return ok(fooList);
+      return ok({ kind: 'APIVersions' });
+    });
+    const discovery = createDiscovery({ api, clock: new FakeClock() });
+    const found = await discovery.findKind({ group: 'x.example', kind: 'Foo' }, never);
+    assert.deepEqual(found?.gvk, foo);
+  });
+
+  test('only a group that the server denies has no such kind', async () => {
+    const api = new RecordedApi(({ path }) => {
+      if (path !== '/apis/x.example') return ok({ kind: 'APIVersions' });
+      throw new KubeError(answer, 'x', { status: answer === 'kind-missing' ? 404 : 503 });
+    });
+    const discovery = createDiscovery({ api, clock: new FakeClock() });
+    let answer: 'kind-missing' | 'unavailable' = 'kind-missing';
+    assert.equal(await discovery.findKind({ group: 'x.example', kind: 'Foo' }, never), undefined);
+    answer = 'unavailable';
+    await assert.rejects(discovery.findKind({ group: 'x.example', kind: 'Foo' }, never), {
+      code: 'unavailable',
+    });
+  });
 });

@@ -1,13 +1,14 @@
 import type { Clock } from '../../util/clock.ts';
-import { apiVersionOf, type Gvk } from '../../util/gvk.ts';
+import { apiVersionOf, type GroupKind, type Gvk } from '../../util/gvk.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { KubeError } from '../kube-error.ts';
-import type { Discovery, ResourceType } from '../roles.ts';
+import type { Discovery, KindFinder, ResourceType } from '../roles.ts';
 import { SharedCalls } from '../shared-calls.ts';
 import {
   aggregatedAccept,
   type GroupVersionTypes,
   readAggregated,
+  readGroupVersions,
   readResourceList,
 } from './discovery-documents.ts';
 import { groupVersionPath } from './paths.ts';
@@ -18,7 +19,7 @@ export interface DiscoveryOptions {
 }
 
 /** Discovery with a cache that can be told to look again. */
-export interface CachedDiscovery extends Discovery {
+export interface CachedDiscovery extends Discovery, KindFinder {
   /** Reads the documents of all groups. @throws KubeError */
   prime(signal: AbortSignal): Promise<void>;
   /** Each kind is asked for again at its next `lookUp`; `resourceFor` goes on with what is known until then. */
@@ -67,6 +68,46 @@ class DocumentDiscovery implements CachedDiscovery {
     if (type !== undefined && known?.isStale === false) return type;
     await this.#asking.run(apiVersionOf(gvk), (shared) => this.#ask(gvk, shared), signal);
     return this.resourceFor(gvk);
+  }
+
+  async findKind(
+    { group, kind }: GroupKind,
+    signal: AbortSignal,
+  ): Promise<ResourceType | undefined> {
+    const known = this.#servedAs({ group, kind });
+    if (known !== undefined) return known;
+    // Whether it has come since is asked of the whole list: nobody knows its version.
+    await this.prime(signal);
+    const found = this.#servedAs({ group, kind });
+    if (found !== undefined) return found;
+    // Left out are groups whose server is down, and all where the server has no aggregated discovery: never taken for gone.
+    for (const version of await this.#versionsOf(group, signal)) {
+      const type = await this.lookUp({ group, version, kind }, signal);
+      if (type !== undefined) return type;
+    }
+    return undefined;
+  }
+
+  /** The versions of a group, the preferred one first; none when there is no such group. */
+  async #versionsOf(group: string, signal: AbortSignal): Promise<readonly string[]> {
+    if (group === '') return ['v1'];
+    const path = `/apis/${encodeURIComponent(group)}`;
+    try {
+      const { body } = await this.#api.request({ method: 'GET', path, flow }, signal);
+      return readGroupVersions(body);
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.status !== 404) throw error;
+      return [];
+    }
+  }
+
+  /** The documents name the preferred version of a group first. */
+  #servedAs({ group, kind }: GroupKind): ResourceType | undefined {
+    for (const { kinds, isStale } of this.#known.values()) {
+      const type = kinds.get(kind);
+      if (!isStale && type?.gvk.group === group) return type;
+    }
+    return undefined;
   }
 
   prime(signal: AbortSignal): Promise<void> {

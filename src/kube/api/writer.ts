@@ -9,7 +9,9 @@ import type {
   ApplyOptions,
   ApplyResult,
   DeleteOptions,
+  EditOptions,
   FieldOwner,
+  MetadataPatch,
   ObjectRef,
   Reader,
   ResourceType,
@@ -18,6 +20,7 @@ import type {
   Writer,
 } from '../roles.ts';
 import type { CachedDiscovery } from './discovery.ts';
+import { editMetadata } from './edit-metadata.ts';
 import { readFieldOwners } from './field-owners.ts';
 import { pathOf } from './paths.ts';
 
@@ -132,6 +135,31 @@ class WriteThroughWriter implements Reader, Writer {
         throw createsOnly(manifest) ? asCreateError(error) : error;
       }
     });
+  }
+
+  async editMetadata(
+    ref: ObjectRef,
+    options: EditOptions,
+    signal: AbortSignal,
+  ): Promise<StoredObject | undefined> {
+    const path = pathOf(await this.#typeOf(ref, signal), ref);
+    const { flow, pass, uid } = options;
+    const read = async () => (await this.#read(ref, options, signal))?.object;
+    const patch = (metadata: MetadataPatch) =>
+      this.#withTicket(ref, async (ticket) => {
+        const contentType = 'application/merge-patch+json';
+        const request = { method: 'PATCH', path, contentType, body: { metadata }, flow } as const;
+        try {
+          const { body } = await this.#api.request(request, signal);
+          return ticket.store(objectOf(body), pass);
+        } catch (error) {
+          if (isKubeError(error, 'not-found') || isKubeError(error, 'uid-mismatch')) {
+            ticket.gone(uid, pass);
+          }
+          throw error;
+        }
+      });
+    return editMetadata({ read, patch }, options);
   }
 
   async delete(

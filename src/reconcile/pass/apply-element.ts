@@ -1,6 +1,7 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { problemOfWaiting } from '../failure.ts';
 import { ownerUidLabel } from '../names.ts';
+import { isLostOne } from '../removal/strays.ts';
 import { asAdopted, mayAdopt } from './adopt.ts';
 import type { Intent } from './build-intent.ts';
 import { compareIntent, isAppliedLast, rememberIntent } from './compare-intent.ts';
@@ -118,7 +119,8 @@ function isMeant(pass: Pass, { plan }: WantedElement, live: StoredObject): boole
 }
 
 function isMine(pass: Pass, live: StoredObject): boolean {
-  return isOurs(live, { definition: pass.context.plan.name, ownerUid: pass.uid });
+  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
+  return isOurs(live, owner) || isLostOne(pass, live);
 }
 
 /** The object as the cache knows it: among the children, or in our way. */

@@ -24,12 +24,7 @@ export function conclude(pass: Pass, report: Report, status: StatusOutcome): Out
   const isHeld = isUnstable(state) || writes === 'restrained';
   if (isOver || (changed !== undefined && !isHeld)) context.follow(pass.key);
   if (changed !== undefined && isUnstable(state)) restUnstable(pass);
-  const problems = [...report.problems, ...statusProblems(pass, status)];
-  context.rights.retain(pass.key, rightsMissed(problems));
-  const temporary = problems.flatMap(({ error }) => (error === undefined ? [] : [error]));
-  // Silence first: what met it goes on as soon as the server is back, whatever else went wrong.
-  const [toRetry] = [...temporary.filter(({ isSilence }) => isSilence), ...temporary];
-  if (toRetry !== undefined) throw toRetry;
+  const outcome = concludeProblems(pass, report.problems, status);
   if (changed !== undefined && isUnstable(state)) {
     return { kind: 'requeue', afterMs: unstableDelayMs(state), reason: 'Unstable' };
   }
@@ -37,6 +32,22 @@ export function conclude(pass: Pass, report: Report, status: StatusOutcome): Out
     const afterMs = remainingRestMs(state, pass.resource, context.clock);
     return { kind: 'requeue', afterMs, reason: 'Unstable' };
   }
+  return outcome;
+}
+
+/** What the queue is told of what stands in the way. @throws KubeError what is tried again with growing delays. */
+export function concludeProblems(
+  pass: Pass,
+  found: readonly Problem[],
+  status: StatusOutcome,
+): Outcome {
+  const { context, key } = pass;
+  const problems = [...found, ...statusProblems(pass, status)];
+  context.rights.retain(key, rightsMissed(problems));
+  const temporary = problems.flatMap(({ error }) => (error === undefined ? [] : [error]));
+  // Silence first: what met it goes on as soon as the server is back, whatever else went wrong.
+  const [toRetry] = [...temporary.filter(({ isSilence }) => isSilence), ...temporary];
+  if (toRetry !== undefined) throw toRetry;
   return outcomeOf(problems, context.plan.definition.controller.retry);
 }
 

@@ -24,7 +24,7 @@ export function settledElement(
   verdict: Verdict,
   live: StoredObject,
 ): ElementResult {
-  return { plan, element, name: intent.ref.name, verdict, live };
+  return { plan, element, ...placeOf(intent), verdict, live };
 }
 
 /** An element with something in its way. `live`: what exists of it all the same. */
@@ -33,8 +33,12 @@ export function hinderedElement(
   problem: Problem,
   live?: StoredObject,
 ): ElementResult {
-  const result = { plan, element, name: intent.ref.name, verdict: verdictOf(problem), problem };
+  const result = { plan, element, ...placeOf(intent), verdict: verdictOf(problem), problem };
   return live === undefined ? result : { ...result, live };
+}
+
+function placeOf({ ref: { name, namespace } }: Intent): Pick<ElementResult, 'name' | 'namespace'> {
+  return { name, ...(namespace === undefined ? {} : { namespace }) };
 }
 
 /** What was done stays done; but something is not as wanted all the same. */

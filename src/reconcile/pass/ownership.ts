@@ -37,6 +37,11 @@ export function isOurs({ object, appliedBy }: StoredObject, owner: Ownership): b
   return isApplied && (isLabelled || isControlled);
 }
 
+/** Is this the object's controller by its owner reference? */
+export function isControlledBy(object: KubeObject, uid: string): boolean {
+  return controllerOf(object)?.uid === uid;
+}
+
 /** Who owns an object, for people. */
 export function ownerText(object: KubeObject): string {
   const controller = controllerOf(object);

@@ -42,8 +42,19 @@ export interface Pass {
   /** Wanted objects by identity, and the id of the child that wants them. */
   readonly claims: Map<string, string>;
   readonly pruned: PrunedObject[];
+  readonly finalizing: Finalizing;
   /** What it did to the world. */
   readonly world: World;
+}
+
+/** What a pass has written into the metadata of the resource. */
+export interface Finalizing {
+  /** Finalizer and inventory, once their write has begun: what stands in its way. */
+  written?: Promise<Problem | undefined>;
+  /** What went wrong with it though no child waits for it. */
+  problem?: Problem;
+  /** The resource as the last such write has left it. */
+  resource?: KubeObject;
 }
 
 /** What a pass did. */
@@ -68,6 +79,8 @@ export interface ElementResult {
   readonly element: Element | undefined;
   /** Empty when it could not be rendered. */
   readonly name: string;
+  /** Left out: that of the resource, or none where the kind has none. */
+  readonly namespace?: string;
   readonly verdict: Verdict;
   /** What stands in the way; undefined when it is as wanted. */
   readonly problem?: Problem;
@@ -79,8 +92,13 @@ export interface ElementResult {
 export interface PrunedObject {
   readonly childId: string;
   readonly object: KubeObject;
-  /** `gone` at once, or `deleting` until its finalizers are done. */
-  readonly state: 'gone' | 'deleting' | 'failed';
+  /**
+   * `gone` at once, or `deleting` until its finalizers are done; `released`: it stays and is not ours any more; `held`: it stays for
+   * now.
+   */
+  readonly state: 'gone' | 'deleting' | 'released' | 'held' | 'failed';
+  /** Why it goes, and what it waits for, for people. */
+  readonly message?: string;
   readonly problem?: Problem;
 }
 
@@ -142,6 +160,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginOptions)
     children: new Map(),
     claims: new Map(),
     pruned: [],
+    finalizing: {},
     world: { hasWritten: false },
   };
 }

@@ -1,18 +1,14 @@
-import { KubeError, type StoredObject } from '../../kube/roles.ts';
-import { type Gvk, gvkOf } from '../../util/gvk.ts';
-import { problemOfRequest } from '../failure.ts';
-import { childLabel } from '../names.ts';
-import { identityOf, topicOf } from '../wake/child-watch.ts';
-import { allEnded } from './all-ended.ts';
-import { isOurs, isTerminating } from './ownership.ts';
-import {
-  type ChildResult,
-  type ElementResult,
-  type Pass,
-  type PrunedObject,
-  worldWrite,
-} from './pass.ts';
-import { knownDeletionRefusal, noteDeletionRefusal } from './refusals.ts';
+import type { StoredObject } from '../../kube/roles.ts';
+import type { Gvk } from '../../util/gvk.ts';
+import { hasFinalizer } from '../finalize/inventory.ts';
+import { childLabel, fieldManagerOf } from '../names.ts';
+import { refOfStored } from '../removal/ref-of-stored.ts';
+import { removeObjects } from '../removal/remove-objects.ts';
+import { findStrays } from '../removal/strays.ts';
+import type { Stray } from '../resource-state.ts';
+import { identityOf } from '../wake/child-watch.ts';
+import { isOurs } from './ownership.ts';
+import type { ChildResult, ElementResult, Pass } from './pass.ts';
 
 /**
  * Deletes what is ours and not wanted, child by child (definition.md section 4): a child that waits or fails keeps what it has,
@@ -28,9 +24,11 @@ export async function prune(pass: Pass): Promise<void> {
       if (isToGo(pass, stored, isWholeSuccess)) leaving.set(stored.object.metadata.uid, stored);
     }
   }
-  pass.pruned.push(
-    ...(await allEnded([...leaving.values()].map((stored) => remove(pass, stored)))),
-  );
+  for (const stray of await findStrays(pass, (each) => isUnwanted(pass, each, isWholeSuccess))) {
+    leaving.set(stray.object.metadata.uid, stray);
+  }
+  if (leaving.size === 0) return;
+  pass.pruned.push(...(await removeObjects(pass, [...leaving.values()], { why: 'Not wanted' })));
 }
 
 function isWhole({ children, context, reads }: Pass): boolean {
@@ -46,53 +44,40 @@ function isSettled(result: ChildResult | undefined): boolean {
 }
 
 function isToGo(pass: Pass, stored: StoredObject, isWholeSuccess: boolean): boolean {
-  const { context, uid, claims, children } = pass;
-  if (!isOurs(stored, { definition: context.plan.name, ownerUid: uid })) return false;
-  const { object } = stored;
-  const { namespace, name, labels } = object.metadata;
-  // Nothing of ours is anywhere else: what is there and looks like ours is a copy.
-  if (namespace !== undefined && namespace !== pass.namespace) return false;
-  const gvk = gvkOf(object.apiVersion, object.kind);
+  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
+  if (!isOurs(stored, owner) || !isWhereOursMayBe(pass, stored)) return false;
+  const ref = refOfStored(stored.object);
+  const childId = stored.object.metadata.labels?.[childLabel] ?? '';
+  return isUnwanted(pass, { ref, childId }, isWholeSuccess);
+}
+
+/** Is it known that no child of the definition wants this object of ours? */
+function isUnwanted(
+  { claims, children }: Pass,
+  { ref: { gvk, namespace, name }, childId }: Pick<Stray, 'ref' | 'childId'>,
+  isWholeSuccess: boolean,
+): boolean {
   if (claims.has(identityOf(gvk, namespace, name))) return false;
-  const result = children.get(labels?.[childLabel] ?? '');
+  const result = children.get(childId);
   // A child that changed its kind has dropped the objects of the old one.
   const isDropped = result === undefined || !isSameKind(result.plan.gvk, gvk);
   return isDropped ? isWholeSuccess : isSettled(result);
 }
 
+/**
+ * May an object in that place be ours? What looks like ours elsewhere is a copy, unless we have applied it ourselves, in a resource
+ * that waits for us.
+ */
+export function isWhereOursMayBe(
+  { context: { plan }, namespace: own, resource }: Pass,
+  { object: { metadata }, appliedBy }: StoredObject,
+): boolean {
+  if (own === undefined || metadata.namespace === own) return true;
+  const waitsForUs = plan.isFinalizing || hasFinalizer(resource, plan.name);
+  return waitsForUs && appliedBy.includes(fieldManagerOf(plan.name));
+}
+
 /** The same in whatever version. */
 function isSameKind(a: Gvk, b: Gvk): boolean {
   return a.group === b.group && a.kind === b.kind;
-}
-
-/** Deletes one object, by its UID. What the server refuses is the result, too. */
-export async function remove(pass: Pass, { object }: StoredObject): Promise<PrunedObject> {
-  const { namespace, name, uid = '' } = object.metadata;
-  const childId = object.metadata.labels?.[childLabel] ?? '';
-  if (isTerminating(object)) return { childId, object, state: 'deleting' };
-  const refused = knownDeletionRefusal(pass, uid);
-  if (refused !== undefined) return { childId, object, state: 'failed', problem: refused };
-  const ref = {
-    gvk: gvkOf(object.apiVersion, object.kind),
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-  };
-  try {
-    const answer = await pass.context.cluster.delete(
-      ref,
-      { ...worldWrite(pass), uid },
-      pass.signal,
-    );
-    pass.world.hasWritten = true;
-    pass.state.serverMade.delete(topicOf(ref.gvk, namespace, name));
-    pass.state.appliedIntents.delete(topicOf(ref.gvk, namespace, name));
-    return { childId, object, state: answer === 'deleting' ? 'deleting' : 'gone' };
-  } catch (error) {
-    if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
-    // Another object has its name by now: what was to go is gone.
-    if (error.code === 'uid-mismatch') return { childId, object, state: 'gone' };
-    const problem = problemOfRequest(error, { secret: object.kind === 'Secret' });
-    noteDeletionRefusal(pass, uid, problem);
-    return { childId, object, state: 'failed', problem };
-  }
 }

@@ -1,6 +1,7 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { intentHashOf } from '../intent/intent-hash.ts';
-import type { WantedElement } from './element-result.ts';
+import { type Leave, mayGo } from '../removal/guard.ts';
+import { hinderedElement, type WantedElement } from './element-result.ts';
 import { leavingResult } from './in-the-way.ts';
 import { type ElementResult, type Pass, worldWrite } from './pass.ts';
 import { failedElement } from './send-intent.ts';
@@ -45,6 +46,26 @@ function isYoung({ context }: Pass, { object }: StoredObject, hash: string): boo
   return intentHashOf(object) === hash && context.clock.nowMs() - madeMs < onceInMs;
 }
 
+/** Its child says when it may go (`deleteWhen`), and does not say so now. */
+function stayingResult(
+  wanted: WantedElement,
+  live: StoredObject,
+  leave: Exclude<Leave, { kind: 'granted' }>,
+): ElementResult {
+  if (leave.kind === 'failed') return hinderedElement(wanted, leave.problem, live);
+  const { kind, metadata } = live.object;
+  const on = `the leave to replace ${kind} "${metadata.name}"`;
+  const message = `Its replacement waits: it ${leave.message}`;
+  const problem = {
+    reason: 'Waiting',
+    message,
+    code: 'waiting',
+    kind: 'waiting',
+    on: [on],
+  } as const;
+  return hinderedElement(wanted, problem, live);
+}
+
 /** Deletes the object that is to be made anew. Undefined: it is gone. */
 export async function removeOutdated(
   pass: Pass,
@@ -53,6 +74,8 @@ export async function removeOutdated(
 ): Promise<ElementResult | undefined> {
   const { intent, plan } = wanted;
   const { uid = '' } = live.object.metadata;
+  const leave = await mayGo(pass, live);
+  if (leave.kind !== 'granted') return stayingResult(wanted, live, leave);
   try {
     const answer = await pass.context.cluster.delete(
       intent.ref,

@@ -45,7 +45,10 @@ export async function resolveElement(
   if (manifest.kind !== 'value') {
     return { kind: 'blocked', element, problem: whyNot(manifest, 'template') };
   }
-  const intent = buildIntent(pass, plan, manifest.value);
+  const intent = buildIntent(pass, plan, {
+    manifest: manifest.value,
+    index: element.index,
+  });
   return 'reason' in intent
     ? { kind: 'blocked', element, problem: intent }
     : { kind: 'rendered', element, intent };

@@ -1,14 +1,15 @@
 import type { Outcome, Turn } from '../../controller/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
 import { parseKey } from '../../util/object-key.ts';
 import type { OperatorContext } from '../context.ts';
+import { endResource, finalizeStranger } from '../finalize/end-resource.ts';
+import { ensureOnDelete } from '../finalize/ensure-finalizer.ts';
+import { letGoUnneeded } from '../finalize/let-go-unneeded.ts';
 import { buildReport, type Report } from '../report/build-report.ts';
 import { finishReport } from '../report/finish-report.ts';
 import { tellEvents } from '../report/tell-events.ts';
 import { writeReport } from '../report/write-report.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
-import { createResourceState, type ResourceState } from '../resource-state.ts';
 import { conclude } from './conclude.ts';
 import { beginFollowUps } from './follow-up.ts';
 import { observeChildren } from './observe-children.ts';
@@ -20,6 +21,7 @@ import { prune } from './prune.ts';
 import { forgetUnwanted } from './refusals.ts';
 import { remainingRestMs } from './restraint.ts';
 import { runStranger } from './run-stranger.ts';
+import { stateOf } from './state-of.ts';
 import { tellFailures } from './tell-failures.ts';
 import { wantTier } from './want-tier.ts';
 
@@ -27,11 +29,14 @@ import { wantTier } from './want-tier.ts';
 export async function runPass(context: OperatorContext, key: string, turn: Turn): Promise<Outcome> {
   const resource = observe(context, key)?.object;
   if (resource === undefined) {
-    return (await runStranger(context, key, turn)) ?? forget(context, key);
+    const ended =
+      (await finalizeStranger(context, key, turn)) ?? (await runStranger(context, key, turn));
+    return ended ?? forget(context, key);
   }
   if (isPaused(resource)) return pause(context, { key, resource, turn });
-  // Nothing is ever made in a resource that is going; owner references and the garbage collector do the rest.
-  if (isTerminating(resource)) return { kind: 'done' };
+  // Nothing that its children are made of is ever made in a resource that is going.
+  if (isTerminating(resource)) return endResource(context, { key, resource, turn });
+  if (context.isFinishing) return { kind: 'done' };
   const state = stateOf(context, key, resource);
   const restMs = remainingRestMs(state, resource, context.clock);
   if (restMs > 0) return { kind: 'requeue', afterMs: restMs, reason: 'Unstable' };
@@ -39,10 +44,12 @@ export async function runPass(context: OperatorContext, key: string, turn: Turn)
   context.timetable.began(key);
   const pass = beginPass({ context, key, resource, state, turn });
 
+  await ensureOnDelete(pass);
   observeChildren(pass);
   for (const tier of context.plan.tiers) await wantTier(pass, tier);
   await observeReads(pass);
   await prune(pass);
+  await letGoUnneeded(pass);
   const told = await finishReport(pass, await buildReport(pass));
   const { report, status } = await writeReport(pass, told);
   tellEvents(pass, report, status);
@@ -74,14 +81,6 @@ function forget({ states, watches, rights, timetable }: OperatorContext, key: st
   rights.retain(key, []);
   watches.forget(key);
   return { kind: 'done' };
-}
-
-function stateOf({ states }: OperatorContext, key: string, resource: KubeObject): ResourceState {
-  const { uid = '' } = resource.metadata;
-  const known = states.get(key);
-  const state = known?.uid === uid ? known : createResourceState(uid);
-  states.set(key, state);
-  return state;
 }
 
 /** Tells of the pass: Events and log lines for what has changed, the decision record for everybody else. */

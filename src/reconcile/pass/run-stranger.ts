@@ -4,11 +4,10 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { parseKey } from '../../util/object-key.ts';
 import type { OperatorContext } from '../context.ts';
 import { definitionLabel, ownerUidLabel, selectedByAnnotation } from '../names.ts';
+import { removeObjects } from '../removal/remove-objects.ts';
 import { createResourceState } from '../resource-state.ts';
-import { allEnded } from './all-ended.ts';
 import { isOurs, isTerminating } from './ownership.ts';
 import { beginPass, loggerOf, type PrunedObject } from './pass.ts';
-import { remove } from './prune.ts';
 
 /**
  * Runs a key that is no resource of the definition, or not any more. An object that stopped matching the selectors of `for` loses its
@@ -96,7 +95,8 @@ async function removeAll(
   const ours = made.filter((stored) =>
     isOurs(stored, { definition: context.plan.name, ownerUid: uid }),
   );
-  const removed = await allEnded(ours.map((stored) => remove(pass, stored)));
+  const why = 'The resource does not match the selectors any more';
+  const removed = await removeObjects(pass, ours, { why });
   const count = removed.filter((each) => each.state !== 'failed').length;
   if (pass.world.hasWritten)
     loggerOf(pass).info({ pruned: count }, 'Resource stopped matching, its children go');

@@ -7,6 +7,7 @@ import { fieldsOf } from '../intent/field-names.ts';
 import { noted } from '../intent/intent-hash.ts';
 import { stamped } from '../intent/stamp.ts';
 import { fieldManagerOf } from '../names.ts';
+import { creating } from '../removal/strays.ts';
 import { compareIntent, rememberAnswer } from './compare-intent.ts';
 import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
 import { noteRepair } from './fights.ts';
@@ -45,6 +46,7 @@ export async function sendIntent(
   const body = bodyOf(pass, wanted, guardOf(pass, plan, live));
   const { force = plan.conflicts === 'Force' } = wanted;
   const { stored } = await apply(pass, body, { force });
+  pass.state.strays.delete(intent.identity);
   rememberAnswer(pass, { plan, intent, live: stored });
   const isNoop = live.object.metadata.resourceVersion === stored.object.metadata.resourceVersion;
   count(pass, isNoop ? 'noop' : 'changed');
@@ -82,7 +84,8 @@ async function createObject(pass: Pass, wanted: WantedElement): Promise<ElementR
   const { plan, intent } = wanted;
   // A version that no object has: the server creates, or answers 409 (engine.md section 5, step 4).
   const body = bodyOf(pass, wanted, { resourceVersion: '1' });
-  const { stored, created } = await apply(pass, body, { force: true });
+  const send = () => apply(pass, body, { force: true });
+  const { stored, created } = plan.isDetached ? await creating(pass, wanted, send) : await send();
   rememberAnswer(pass, { plan, intent, live: stored });
   pass.state.replaced.delete(intent.identity);
   count(pass, created ? 'created' : 'changed');

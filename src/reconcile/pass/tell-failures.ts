@@ -9,7 +9,7 @@ import { statusUsesSecret } from './secret-use.ts';
 /** Tells each failure once: an Event on the resource and a line in the log, when it begins or changes. */
 export function tellFailures(
   pass: Pass,
-  { entries, problems }: Report,
+  { entries, problems }: Pick<Report, 'entries' | 'problems'>,
   status: StatusOutcome,
 ): void {
   const now = new Map<string, string>();

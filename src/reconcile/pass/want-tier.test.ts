@@ -250,7 +250,7 @@ describe('reconcile/pass tiers', () => {
     await world.settle();
     assert.equal(
       world.ready('a'),
-      'False RenderFailed: zone: kind: Expected a namespaced kind, found "Namespace"',
+      'False RenderFailed: zone: kind: "Namespace" is cluster-scoped, which needs "crossNamespace"',
     );
     assert.deepEqual(world.cluster.takeWrites(), ['status PodSet/a']);
   });
@@ -266,7 +266,10 @@ describe('reconcile/pass tiers', () => {
     world.podSet('a');
     await world.settle();
     assert.deepEqual(world.names('v1', 'ConfigMap'), []);
-    assert.match(world.ready('a'), /RenderFailed: far: metadata.namespace: .*found "kube-system"/);
+    assert.match(
+      world.ready('a'),
+      /RenderFailed: far: metadata.namespace: "kube-system" is not that of the resource, which needs/,
+    );
   });
 });
 

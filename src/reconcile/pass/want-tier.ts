@@ -1,4 +1,5 @@
 import type { ChildPlan } from '../../compile/index.ts';
+import { ensureFinalizer } from '../finalize/ensure-finalizer.ts';
 import { allEnded } from './all-ended.ts';
 import { applyChild } from './apply-child.ts';
 import { observeReads } from './observe-reads.ts';
@@ -10,7 +11,7 @@ import { seenWhileWanting } from './seen-child.ts';
 export async function wantTier(pass: Pass, tier: readonly ChildPlan[]): Promise<void> {
   await observeReads(pass);
   const resolved = await Promise.all(tier.map((plan) => resolveChild(pass, plan)));
-  const claimed = claimNames(pass, resolved);
+  const claimed = await ensureFinalizer(pass, claimNames(pass, resolved));
   const results = await allEnded(claimed.map((child) => applyChild(pass, child)));
   for (const result of results) {
     pass.children.set(result.plan.id, result);

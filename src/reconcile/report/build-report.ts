@@ -65,7 +65,13 @@ export type ReportParts = Omit<Report, 'problems' | 'reason' | 'status'>;
 /** Puts a report together. */
 export function reportOf(pass: Pass, parts: ReportParts): Report {
   const { entries, mapped, conditions, furtherProblems } = parts;
-  const problems = [...readProblems(pass), ...mapped.problems, ...furtherProblems];
+  const { problem: unfinalized } = pass.finalizing;
+  const problems = [
+    ...readProblems(pass),
+    ...(unfinalized === undefined ? [] : [unfinalized]),
+    ...mapped.problems,
+    ...furtherProblems,
+  ];
   const summary = summarise(entries, problems, unrest(pass.state));
   const { resource, phaseInput, context } = pass;
   const listed = entries.filter(({ isListed }) => isListed);
@@ -97,7 +103,8 @@ function unrest(state: ResourceState): string | undefined {
   return isRestrained(state) ? restrainedText : undefined;
 }
 
-function listChildren(entries: readonly ChildEntry[]): readonly unknown[] {
+/** `status.children`. */
+export function listChildren(entries: readonly ChildEntry[]): readonly unknown[] {
   const isReady = ({ decision }: ChildEntry) => decision.state === 'Ready';
   const unreadyFirst = [...entries.filter((entry) => !isReady(entry)), ...entries.filter(isReady)];
   return unreadyFirst.slice(0, listedAtMost).map(({ decision }) => {
@@ -106,7 +113,8 @@ function listChildren(entries: readonly ChildEntry[]): readonly unknown[] {
   });
 }
 
-function countChildren(entries: readonly ChildEntry[]) {
+/** `status.childCounts`. */
+export function countChildren(entries: readonly ChildEntry[]) {
   const wanted = entries.filter(({ decision }) => decision.state !== 'Deleting');
   const inState = (state: string) =>
     wanted.filter(({ decision }) => decision.state === state).length;

@@ -2,9 +2,9 @@ import type { ChildPlan, Phase } from '../../compile/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { ChildDecision, Verdict } from '../decision.ts';
 import type { Problem, ProblemReason } from '../failure.ts';
-import { childNamespace } from '../pass/build-intent.ts';
 import { verdictOf } from '../pass/element-result.ts';
 import type { ChildResult, ElementResult, Pass, PrunedObject } from '../pass/pass.ts';
+import { ownNamespace } from '../pass/placement.ts';
 import { readinessOfElement } from './readiness.ts';
 
 /** What the report says of one object. */
@@ -28,6 +28,16 @@ export async function describeChildren(pass: Pass, phase: Phase): Promise<readon
   return entries;
 }
 
+/** What `onDelete` has made. */
+export async function describeOnDelete(pass: Pass): Promise<readonly ChildEntry[]> {
+  const entries: ChildEntry[] = [];
+  for (const { id } of pass.context.plan.onDelete?.children ?? []) {
+    const result = pass.children.get(id);
+    if (result !== undefined) entries.push(...(await describeChild(pass, pass.wanting, result)));
+  }
+  return entries;
+}
+
 async function describeChild(
   pass: Pass,
   phase: Phase,
@@ -44,7 +54,8 @@ async function describeElement(
 ): Promise<ChildEntry> {
   const { plan, name, verdict, problem } = element;
   const { state, message } = await readinessOfElement(phase, element);
-  const decision = { ...identity(pass, plan), name, verdict, state, message };
+  const identity = identityOf(pass, plan, element);
+  const decision = { ...identity, name, verdict, state, message };
   if (problem !== undefined) return { decision, isListed: true, problem, reason: problem.reason };
   if (state === 'Ready') return { decision, isListed: true };
   const reason = state === 'Failed' ? 'ChildFailed' : 'Progressing';
@@ -54,7 +65,7 @@ async function describeElement(
 function unwanted(pass: Pass, plan: ChildPlan): ChildEntry {
   const verdict: Verdict = { kind: 'unwanted' };
   const decision = {
-    ...identity(pass, plan),
+    ...identityOf(pass, plan),
     name: '',
     verdict,
     state: 'Ready',
@@ -63,7 +74,11 @@ function unwanted(pass: Pass, plan: ChildPlan): ChildEntry {
   return { decision, isListed: false };
 }
 
-function describePruned(pass: Pass, { childId, object, state, problem }: PrunedObject): ChildEntry {
+/** What is on its way out. */
+export function describePruned(
+  pass: Pass,
+  { childId, object, state, problem, message = '' }: PrunedObject,
+): ChildEntry {
   const plan = pass.context.plan.children.find(({ id }) => id === childId);
   const decision = {
     childId,
@@ -87,19 +102,23 @@ function describePruned(pass: Pass, { childId, object, state, problem }: PrunedO
     };
   }
   const leaving = {
-    verdict: { kind: 'pruned' },
+    verdict: { kind: state === 'held' || state === 'released' ? state : 'pruned' },
     state: 'Deleting',
-    message: 'Not wanted',
+    message,
   } as const;
-  return { decision: { ...decision, ...leaving }, isListed: state === 'deleting' };
+  return {
+    decision: { ...decision, ...leaving },
+    isListed: state === 'deleting' || state === 'held',
+  };
 }
 
-function identity(pass: Pass, plan: ChildPlan) {
+function identityOf(pass: Pass, plan: ChildPlan, element?: ElementResult) {
+  const { namespace } = element?.live?.object.metadata ?? element ?? {};
   return {
     childId: plan.id,
     apiVersion: apiVersionOf(plan.gvk),
     kind: plan.gvk.kind,
-    namespace: childNamespace(pass, plan) ?? '',
+    namespace: namespace ?? ownNamespace(pass, plan) ?? '',
     line: plan.line,
   };
 }

@@ -30,6 +30,7 @@ const order: readonly SummaryReason[] = [
   'ApplyFailed',
   'Contested',
   'ChildFailed',
+  'DefinitionBroken',
   'Terminating',
   'KindMissing',
   'Waiting',

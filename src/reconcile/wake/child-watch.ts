@@ -18,6 +18,8 @@ export interface ChildWatchOptions {
   readonly resources: Pick<ResourceWatch, 'keyOfUid'>;
   /** Who wants an object that is not theirs (yet): by {@link topicOf}. */
   readonly interests: InterestTable<true>;
+  /** A child of this resource has left the watch, and nobody has seen it being deleted: maybe it only lost its label. */
+  readonly onLost: (key: string, stored: StoredObject) => void;
 }
 
 /** The shared watch on the children of one kind. */
@@ -53,6 +55,7 @@ export function watchChildren(options: ChildWatchOptions): ChildWatch {
     );
   const pathsOf = readPathsOf(options);
   const unsubscribe = informer.subscribe((event) => {
+    tellLoss(event, options);
     if (!isChanged(event, pathsOf(event))) return;
     for (const key of interestedIn(event, options)) wakeFor(waker, key, { event });
   });
@@ -69,6 +72,14 @@ export function watchChildren(options: ChildWatchOptions): ChildWatch {
   };
 }
 
+function tellLoss({ old, current, pass }: CacheEvent, options: ChildWatchOptions): void {
+  if (old === undefined || current !== undefined || pass !== undefined) return;
+  const { labels, deletionTimestamp } = old.object.metadata;
+  if (deletionTimestamp !== undefined || labels?.[definitionLabel] !== options.plan.name) return;
+  const key = options.resources.keyOfUid(labels[ownerUidLabel] ?? '');
+  if (key !== undefined) options.onLost(key, old);
+}
+
 function ownerUidsOf(object: KubeObject): readonly string[] {
   const uid = object.metadata.labels?.[ownerUidLabel];
   return uid === undefined ? [] : [uid];
@@ -79,12 +90,13 @@ function readPathsOf({
   plan,
   gvk,
 }: ChildWatchOptions): (event: CacheEvent) => readonly FieldPath[] {
-  const children = plan.children.filter((child) => gvkKey(child.gvk) === gvkKey(gvk));
+  const all = [...plan.children, ...(plan.onDelete?.children ?? [])];
+  const children = all.filter((child) => gvkKey(child.gvk) === gvkKey(gvk));
   const byId = new Map(children.map((child) => [child.id, pathsReadOf(child)]));
-  const all = [...byId.values()].flat();
+  const anyOf = [...byId.values()].flat();
   return ({ old, current }) => {
     const id = (current ?? old)?.object.metadata.labels?.[childLabel] ?? '';
-    return byId.get(id) ?? all;
+    return byId.get(id) ?? anyOf;
   };
 }
 

@@ -1,20 +1,23 @@
+import { editMetadata } from '../../../src/kube/api/edit-metadata.ts';
 import type {
   AccessRight,
   ApplyOptions,
   ApplyResult,
   Cluster,
   DeleteOptions,
+  EditOptions,
   EventInput,
   FieldOwner,
   Informer,
   InformerQuery,
+  MetadataPatch,
   ObjectRef,
   ResourceType,
   StoredObject,
   WriteOptions,
 } from '../../../src/kube/roles.ts';
 import { KubeError } from '../../../src/kube/roles.ts';
-import { type Gvk, gvkKey, gvkOf } from '../../../src/util/gvk.ts';
+import { type GroupKind, type Gvk, gvkKey, gvkOf } from '../../../src/util/gvk.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { keyOf } from '../../../src/util/object-key.ts';
 import { FakeInformer, FakeWatch } from './fake-informer.ts';
@@ -23,7 +26,7 @@ import { ScriptedRights } from './scripted-rights.ts';
 
 /** A request as the audit log of a server would show it. */
 export interface FakeRequest {
-  readonly verb: 'get' | 'apply' | 'status' | 'delete';
+  readonly verb: 'get' | 'apply' | 'status' | 'edit' | 'delete';
   readonly kind: string;
   readonly name: string;
 }
@@ -174,6 +177,23 @@ export class FakeCluster implements Cluster {
     );
   }
 
+  async editMetadata(ref: ObjectRef, options: EditOptions): Promise<StoredObject | undefined> {
+    const { gvk, namespace, name } = ref;
+    const read = async () => {
+      this.#begin({ verb: 'get', kind: gvk.kind, name });
+      return this.server.getWithManagers(gvk, namespace, name);
+    };
+    const patch = async (metadata: MetadataPatch) => {
+      this.#begin({ verb: 'edit', kind: gvk.kind, name });
+      return this.#through(
+        ref,
+        () => this.server.editMetadata(gvk, { namespace, name, metadata }),
+        (stored, answer) => answer.store(stored, options.pass),
+      );
+    };
+    return editMetadata({ read, patch }, options);
+  }
+
   async delete(
     ref: ObjectRef,
     { uid, pass }: DeleteOptions,
@@ -201,6 +221,10 @@ export class FakeCluster implements Cluster {
 
   async lookUp(gvk: Gvk): Promise<ResourceType | undefined> {
     return this.server.typeOf(gvk);
+  }
+
+  async findKind(kind: GroupKind): Promise<ResourceType | undefined> {
+    return this.server.typeOfKind(kind);
   }
 
   #begin(request: FakeRequest, manifest?: KubeObject): void {

@@ -5,7 +5,7 @@ import {
   type StoredObject,
 } from '../../../src/kube/roles.ts';
 import { deepEqual } from '../../../src/util/deep-equal.ts';
-import { type Gvk, gvkKey, gvkOf } from '../../../src/util/gvk.ts';
+import { type GroupKind, type Gvk, gvkKey, gvkOf } from '../../../src/util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../../src/util/json.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { keyOf } from '../../../src/util/object-key.ts';
@@ -127,6 +127,58 @@ export class FakeServer {
       : withStatusOf(merged, before.object);
     const owners = changedLeaves(before, next, scope);
     return { stored: this.#write(slot, before, { object: next, intents, owners }), created: false };
+  }
+
+  typeOfKind({ group, kind }: GroupKind): ResourceType | undefined {
+    return [...this.#types.values()].find(({ gvk }) => gvk.group === group && gvk.kind === kind);
+  }
+
+  /** As a GET shows it: with the entries of those who applied it. */
+  getWithManagers(gvk: Gvk, namespace: string | undefined, name: string): KubeObject | undefined {
+    const entry = this.#entries.get(slotOf(gvk, namespace, name));
+    if (entry === undefined) return undefined;
+    const managedFields = [...entry.intents.keys()].map((key) => {
+      const [manager, subresource] = key.split('#');
+      return { manager, operation: 'Apply', ...(subresource && { subresource }) };
+    });
+    const metadata = { ...entry.object.metadata, managedFields };
+    return { ...entry.object, metadata };
+  }
+
+  /** A merge patch of the metadata; a list of managers without one of them takes its entry. */
+  editMetadata(
+    gvk: Gvk,
+    {
+      namespace,
+      name,
+      metadata,
+    }: { namespace: string | undefined; name: string; metadata: Fields },
+  ): StoredObject {
+    const slot = slotOf(gvk, namespace, name);
+    const before = this.#entries.get(slot);
+    if (before === undefined) throw new KubeError('not-found', 'Not found', { status: 404 });
+    const { uid, resourceVersion, managedFields, ...changes } = metadata;
+    if (uid !== undefined && uid !== before.object.metadata.uid) {
+      throw new KubeError('uid-mismatch', 'Precondition failed: uid', { status: 409 });
+    }
+    if (
+      resourceVersion !== undefined &&
+      resourceVersion !== before.object.metadata.resourceVersion
+    ) {
+      throw new KubeError('conflict', 'The object has been modified', { status: 409 });
+    }
+    const object = {
+      ...before.object,
+      metadata: mergePatched(before.object.metadata as unknown as Fields, changes),
+    } as unknown as KubeObject;
+    const kept = Array.isArray(managedFields)
+      ? managedFields.map(({ manager, subresource }) =>
+          subresource === undefined ? manager : `${manager}#${subresource}`,
+        )
+      : undefined;
+    const intents = new Map([...before.intents].filter(([key]) => kept?.includes(key) ?? true));
+    const owners = changedLeaves(before, object, 'editor');
+    return this.#write(slot, before, { object, intents, owners });
   }
 
   /** A POST or PUT by somebody else: the whole object, keeping what the server keeps. */
@@ -339,6 +391,17 @@ function mergeList(
 ): readonly unknown[] {
   const others = live.filter((item) => !intent.some((each) => each[id] === item[id]));
   return [...intent, ...others];
+}
+
+function mergePatched(live: Fields, patch: Fields): Fields {
+  const merged: Record<string, unknown> = { ...live };
+  for (const [key, value] of Object.entries(patch)) {
+    const have = live[key];
+    if (value === null) delete merged[key];
+    else if (isJsonObject(value)) merged[key] = mergePatched(isJsonObject(have) ? have : {}, value);
+    else merged[key] = value;
+  }
+  return merged;
 }
 
 function slotOf(gvk: Gvk, namespace: string | undefined, name: string): string {

@@ -1,0 +1,80 @@
+import { isJsonObject } from '../../util/json.ts';
+import type { Problem } from '../failure.ts';
+import type { Pass } from '../pass/pass.ts';
+import { countChildren, listChildren } from '../report/build-report.ts';
+import type { ChildEntry } from '../report/child-entries.ts';
+import { conditionsOf, standardConditions } from '../report/conditions.ts';
+import { conditionTypesOf, isForeign } from '../report/status-fields.ts';
+import { type Summary, summarise } from '../report/summary.ts';
+import { type StatusOutcome, writeStatus } from '../report/write-status.ts';
+
+/** So many objects are named in the message; `status.children` has the rest. */
+const namedAtMost = 5;
+
+/** What a deletion has come to. */
+export interface DeletionReport {
+  readonly entries: readonly ChildEntry[];
+  /** What stands in the way besides. */
+  readonly problems: readonly Problem[];
+  readonly isOverdue: boolean;
+}
+
+/**
+ * Says what the deletion of a resource waits for. What the author has mapped stays as it was: nobody knows what its expressions would
+ * make of a world that is being taken down, and a definition that is broken cannot say.
+ */
+export async function reportDeletion(pass: Pass, report: DeletionReport): Promise<StatusOutcome> {
+  const { resource, context, phaseInput } = pass;
+  if (isForeign(context.plan)) return { kind: 'unchanged' };
+  const summary = summaryOf(report);
+  const status = isJsonObject(resource.status) ? resource.status : {};
+  const standard = conditionTypesOf(context.plan);
+  const others = conditionsOf(resource).filter(({ type }) => !standard.has(type));
+  const listed = report.entries.filter(({ isListed }) => isListed);
+  return writeStatus(pass, {
+    ...status,
+    observedGeneration: resource.metadata.generation ?? 0,
+    conditions: [...standardConditions({ resource, summary, now: phaseInput.now }), ...others],
+    children: listChildren(listed),
+    childCounts: countChildren(listed),
+  });
+}
+
+/** Did the report of an earlier pass say that the time of `onDelete` is over? */
+export function wasOverdue({ resource }: Pass): boolean {
+  return conditionsOf(resource).some(
+    ({ type, reason }) => type === 'Stalled' && reason === 'Terminating',
+  );
+}
+
+function summaryOf({ entries, problems, isOverdue }: DeletionReport): Summary {
+  const blocked = summarise(
+    entries.filter(({ problem }) => problem !== undefined),
+    problems,
+    undefined,
+  );
+  const isBlocked = blocked.reason !== 'AllReady' && blocked.reason !== 'Waiting';
+  if (isBlocked) return blocked;
+  const message = messageOf(entries, problems);
+  return { reason: 'Terminating', message, isStalled: isOverdue, isReconciling: !isOverdue };
+}
+
+/** What is waited for, by name. */
+export function messageOf(entries: readonly ChildEntry[], problems: readonly Problem[]): string {
+  const named = entries
+    .filter(({ isListed, decision }) => isListed && decision.state !== 'Ready')
+    .filter(
+      ({ decision }) =>
+        decision.verdict.kind !== 'held' || !decision.message.includes('; waits until'),
+    )
+    .map(({ decision: { childId, kind, name, state, message } }) =>
+      state === 'Deleting'
+        ? `${kind} "${name}" of "${childId}" to go`
+        : `${kind} "${name}" of "${childId}" to be ready${message === '' ? '' : ` (${message})`}`,
+    );
+  const all = [...problems.map(({ message }) => message), ...named];
+  const rest = all.length - namedAtMost;
+  const told = all.slice(0, namedAtMost).join(', ');
+  if (told === '') return 'The deletion is being finished';
+  return `The deletion waits for ${told}${rest > 0 ? `, and ${rest} more` : ''}`;
+}

@@ -1,0 +1,107 @@
+import type { Outcome, Turn } from '../../controller/index.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { OperatorContext } from '../context.ts';
+import type { Problem } from '../failure.ts';
+import { concludeProblems } from '../pass/conclude.ts';
+import { beginPass, loggerOf, type Pass } from '../pass/pass.ts';
+import { stateOf } from '../pass/state-of.ts';
+import { tellFailures } from '../pass/tell-failures.ts';
+import { isDone } from '../removal/remove-objects.ts';
+import { type ChildEntry, describeOnDelete, describePruned } from '../report/child-entries.ts';
+import type { StatusOutcome } from '../report/write-status.ts';
+import { messageOf, reportDeletion, wasOverdue } from './deletion-report.ts';
+import { type DeletionTerms, termsOf } from './deletion-terms.ts';
+import { type Preparation, prepareDeletion } from './prepare-deletion.ts';
+import { removeInOrder } from './remove-in-order.ts';
+import { takeOffFinalizer } from './take-off-finalizer.ts';
+import { type Left, whatIsLeft } from './what-is-left.ts';
+
+export interface FinalizeOptions {
+  readonly key: string;
+  /** Being deleted, with our finalizer. */
+  readonly resource: KubeObject;
+  readonly turn: Turn;
+}
+
+/**
+ * Brings the deletion of a resource to its end (definition.md section 7): makes `onDelete.children`, removes the children in order, and
+ * takes our finalizer off when nothing is left. Needs no valid plan: what belongs to the resource is told by labels and inventory.
+ */
+export async function finalize(
+  context: OperatorContext,
+  { key, resource, turn }: FinalizeOptions,
+): Promise<Outcome> {
+  const state = stateOf(context, key, resource);
+  const pass = beginPass({ context, key, resource, state, turn });
+  const terms = termsOf(pass);
+
+  const left = await whatIsLeft(pass);
+  const preparation = await prepareDeletion(pass, terms);
+  if (preparation.isDone) pass.pruned.push(...(await removeInOrder(pass, left.objects, terms)));
+  const problems = [...left.problems, ...preparation.problems];
+  const isOver = preparation.isDone && problems.length === 0 && pass.pruned.every(isDone);
+  const refused = isOver || terms.givesUp ? await takeOffFinalizer(pass) : undefined;
+
+  pass.interests.finish(context.plan.reads);
+  if ((isOver || terms.givesUp) && refused === undefined) return finished(pass);
+  return stillWaiting(pass, { terms, preparation, left, problems: refused ? [refused] : problems });
+}
+
+function finished(pass: Pass): Outcome {
+  const { context, key, pruned } = pass;
+  context.rights.retain(key, []);
+  const count = (state: string) => pruned.filter((each) => each.state === state).length;
+  loggerOf(pass).info({ pruned: count('gone'), released: count('released') }, 'Deletion finished');
+  return { kind: 'done' };
+}
+
+interface Waiting {
+  readonly terms: DeletionTerms;
+  readonly preparation: Preparation;
+  readonly left: Left;
+  readonly problems: readonly Problem[];
+}
+
+async function stillWaiting(pass: Pass, waiting: Waiting): Promise<Outcome> {
+  const { terms, problems } = waiting;
+  const entries = await entriesOf(pass, waiting);
+  const report = { entries, problems, isOverdue: terms.isOverdue };
+  if (terms.isOverdue && !wasOverdue(pass)) tellOverdue(pass, messageOf(entries, problems));
+  const status = await reportDeletion(pass, report);
+  const all = [...problems, ...entries.flatMap(({ problem }) => problem ?? [])];
+  tellFailures(pass, { entries, problems: all }, status);
+  record(pass, entries, { all, status });
+  const outcome = concludeProblems(pass, all, status);
+  if (outcome.kind !== 'done' || terms.remainingMs === undefined) return outcome;
+  return { kind: 'requeue', afterMs: terms.remainingMs, reason: 'Terminating' };
+}
+
+async function entriesOf(pass: Pass, { preparation }: Waiting): Promise<readonly ChildEntry[]> {
+  if (!preparation.isDone) return describeOnDelete(pass);
+  return pass.pruned.map((pruned) => describePruned(pass, pruned));
+}
+
+function tellOverdue({ context, resource }: Pass, note: string): void {
+  context.cluster.events.record({
+    regarding: resource,
+    type: 'Warning',
+    reason: 'DeletionTimedOut',
+    action: 'Delete',
+    note,
+    definition: context.plan.name,
+  });
+}
+
+function record(
+  pass: Pass,
+  entries: readonly ChildEntry[],
+  { all, status }: { readonly all: readonly Problem[]; readonly status: StatusOutcome },
+): void {
+  pass.state.isReady = false;
+  pass.context.onDecisions(pass.key, {
+    children: entries.map(({ decision }) => decision),
+    status: status.kind,
+    isReady: false,
+    problemCodes: all.map(({ code }) => code),
+  });
+}

@@ -1,0 +1,63 @@
+import type { OperatorPlan, Phase } from '../../compile/index.ts';
+import type { ServedKind } from '../../definition/index.ts';
+
+/** A definition of which no plan can be made: what is known of it all the same. */
+export interface FinishedDefinition {
+  /** Its name. */
+  readonly name: string;
+  /** The kind that it serves or has served; nothing of it is installed. */
+  readonly kind: ServedKind;
+}
+
+/**
+ * The plan of a definition that is broken or gone: it wants nothing, so that all it ever does is to bring deletions to their end, from
+ * labels and inventory alone.
+ */
+export function removalPlan({ name, kind }: FinishedDefinition): OperatorPlan {
+  return Object.freeze({
+    name,
+    revision: '',
+    definition: {
+      name,
+      revision: '',
+      kind,
+      vars: {},
+      reads: [],
+      children: [],
+      status: {},
+      controller: {
+        concurrency: 10,
+        resyncMs: 36_000_000,
+        retry: { initialMs: 5, maxMs: 1_000_000, permanentMs: 600_000 },
+      },
+    },
+    scope: kind.scope,
+    resourceType: { kind: 'any', builtIn: false, keepsNull: false, atomic: false },
+    reads: [],
+    observed: [],
+    children: [],
+    tiers: [],
+    isFinalizing: true,
+    statusPathsRead: [],
+    foreignPathsRead: [],
+    startPhase: () => emptyPhase,
+  } satisfies OperatorPlan);
+}
+
+function nothingToRender(): never {
+  throw new Error('A definition that is broken renders nothing');
+}
+
+const emptyPhase: Phase = {
+  setChild: nothingToRender,
+  setRead: nothingToRender,
+  setObserved: nothingToRender,
+  readRequest: nothingToRender,
+  wanted: nothingToRender,
+  elements: nothingToRender,
+  manifest: nothingToRender,
+  name: nothingToRender,
+  ready: nothingToRender,
+  mayGo: nothingToRender,
+  status: nothingToRender,
+};

@@ -1,0 +1,44 @@
+import { KubeError } from '../../kube/roles.ts';
+import { type Problem, problemOfRequest } from '../failure.ts';
+import { finalizerOf, inventoryAnnotationOf, onDeleteAnnotationOf } from '../names.ts';
+import { type Pass, worldWrite } from '../pass/pass.ts';
+import { refOfStored } from '../removal/ref-of-stored.ts';
+
+/**
+ * Lets the resource go: takes off our finalizer, and what we have noted beside it, whoever owns them by now (a restore from a backup
+ * makes them somebody else's).
+ * @returns what stands in the way.
+ */
+export async function takeOffFinalizer(pass: Pass): Promise<Problem | undefined> {
+  const { context, resource, finalizing, uid, signal } = pass;
+  const { cluster, plan } = context;
+  const finalizer = finalizerOf(plan.name);
+  const notes = [inventoryAnnotationOf(plan.name), onDeleteAnnotationOf(plan.name)];
+  try {
+    await cluster.editMetadata(
+      refOfStored(resource),
+      {
+        ...worldWrite(pass),
+        uid,
+        from: finalizing.resource ?? resource,
+        change: ({ finalizers = [], annotations = {} }) => {
+          if (!finalizers.includes(finalizer)) return undefined;
+          const ours = notes.filter((note) => annotations[note] !== undefined);
+          return {
+            finalizers: finalizers.filter((each) => each !== finalizer),
+            ...(ours.length > 0 && {
+              annotations: Object.fromEntries(ours.map((note) => [note, null])),
+            }),
+          };
+        },
+      },
+      signal,
+    );
+    pass.world.hasWritten = true;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof KubeError) || signal.aborted) throw error;
+    const problem = problemOfRequest(error, { secret: false });
+    return { ...problem, message: `finalizer: ${problem.message}` };
+  }
+}

@@ -1,0 +1,71 @@
+import type { StoredObject } from '../../kube/roles.ts';
+import { KubeError } from '../../kube/roles.ts';
+import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
+import { isOurs } from '../pass/ownership.ts';
+import type { Pass } from '../pass/pass.ts';
+import { isWhereOursMayBe } from '../pass/prune.ts';
+import { findStrays } from '../removal/strays.ts';
+import type { ChildWatch } from '../wake/child-watch.ts';
+import { inventoryOf, kindText } from './inventory.ts';
+
+/** What there is of a resource's children, as far as it can be told. */
+export interface Left {
+  readonly objects: readonly StoredObject[];
+  /** Why more may be left than is known: the resource must not go then. */
+  readonly problems: readonly Problem[];
+}
+
+/** Looks for all that belongs to the resource: in the kinds of the definition, in those of the inventory, and for what was just made. */
+export async function whatIsLeft(pass: Pass): Promise<Left> {
+  const problems: Problem[] = [...(await watchInventory(pass))];
+  // By UID: an informer of another version may hold the same object.
+  const objects = new Map<string | undefined, StoredObject>();
+  for (const watch of pass.context.watches.allChildren()) {
+    const problem = whyUnknown(watch);
+    if (problem !== undefined) problems.push(problem);
+    for (const stored of watch.labelledWith(pass.uid)) {
+      if (isOfResource(pass, stored)) objects.set(stored.object.metadata.uid, stored);
+    }
+  }
+  for (const stored of await findStrays(pass, () => true))
+    objects.set(stored.object.metadata.uid, stored);
+  return { objects: [...objects.values()], problems };
+}
+
+/** Is an object a child of this very resource? A stranger's that is labelled like one is not. */
+export function isOfResource(pass: Pass, stored: StoredObject): boolean {
+  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
+  return isOurs(stored, owner) && isWhereOursMayBe(pass, stored);
+}
+
+/** Begins to watch the kinds that only the inventory knows of. What it names and nobody serves is not there. */
+async function watchInventory(pass: Pass): Promise<readonly Problem[]> {
+  const { cluster, watches, plan } = pass.context;
+  const known = new Set([...watches.childKinds()].map(kindText));
+  const missing = inventoryOf(pass.resource, plan.name).filter(
+    (kind) => !known.has(kindText(kind)),
+  );
+  const problems: Problem[] = [];
+  for (const kind of missing) {
+    try {
+      const type = await cluster.findKind(kind, pass.signal);
+      if (type !== undefined) await watches.whenLookedAt(type.gvk, pass.signal);
+    } catch (error) {
+      if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
+      problems.push(problemOfRequest(error, { secret: false }));
+    }
+  }
+  return problems;
+}
+
+/** An informer that has not synced is never taken for an empty one; a kind that is not served has no objects. */
+function whyUnknown({ informer: { state, query } }: ChildWatch): Problem | undefined {
+  if (state.kind === 'synced') return undefined;
+  if (state.kind === 'waiting') return problemOfWaiting([`the list of ${query.gvk.kind} objects`]);
+  if (state.error.code === 'kind-missing') return undefined;
+  const { reason, message, code } = problemOfRequest(state.error, {
+    secret: false,
+    gvk: query.gvk,
+  });
+  return { reason, message, code, kind: 'waiting' };
+}

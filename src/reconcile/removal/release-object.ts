@@ -1,0 +1,78 @@
+import type { EditableMetadata, MetadataPatch, StoredObject } from '../../kube/roles.ts';
+import { KubeError } from '../../kube/roles.ts';
+import { isJsonObject } from '../../util/json.ts';
+import { problemOfRequest } from '../failure.ts';
+import { childLabel, fieldManagerOf, managedByLabel, managedByValue } from '../names.ts';
+import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
+import { identityOf } from '../wake/child-watch.ts';
+import { refOfStored } from './ref-of-stored.ts';
+
+const ourPrefix = 'homeostat.dev/';
+
+/**
+ * Takes off an object all that says it is ours (labels, annotations, owner reference, the apply entry of our field manager), so that
+ * nobody collects it and no later resource takes it for its own. Its values stay.
+ */
+export async function releaseObject(pass: Pass, stored: StoredObject): Promise<PrunedObject> {
+  const { context, uid: ownerUid, signal } = pass;
+  const { object } = stored;
+  const childId = object.metadata.labels?.[childLabel] ?? '';
+  const ref = refOfStored(object);
+  const manager = fieldManagerOf(context.plan.name);
+  try {
+    await context.cluster.editMetadata(
+      ref,
+      {
+        ...worldWrite(pass),
+        uid: object.metadata.uid ?? '',
+        change: (metadata) => withoutUs(metadata, { manager, ownerUid }),
+      },
+      signal,
+    );
+    pass.world.hasWritten = true;
+    pass.state.strays.delete(identityOf(ref.gvk, ref.namespace, ref.name));
+    return { childId, object, state: 'released' };
+  } catch (error) {
+    if (!(error instanceof KubeError) || signal.aborted) throw error;
+    const problem = problemOfRequest(error, { secret: object.kind === 'Secret' });
+    return { childId, object, state: 'failed', problem };
+  }
+}
+
+interface Us {
+  readonly manager: string;
+  readonly ownerUid: string;
+}
+
+/** @internal for its test */
+export function withoutUs(metadata: EditableMetadata, { manager, ownerUid }: Us): MetadataPatch {
+  const { labels = {}, annotations = {}, ownerReferences, managedFields } = metadata;
+  const ourLabels = Object.keys(labels).filter(
+    (key) => isOurKey(key) || (key === managedByLabel && labels[key] === managedByValue),
+  );
+  const ourAnnotations = Object.keys(annotations).filter(isOurKey);
+  return {
+    labels: nulls(ourLabels),
+    annotations: nulls(ourAnnotations),
+    ...(ownerReferences && {
+      ownerReferences: ownerReferences.filter(({ uid }) => uid !== ownerUid),
+    }),
+    ...(Array.isArray(managedFields) && { managedFields: withoutManager(managedFields, manager) }),
+  };
+}
+
+function isOurKey(key: string): boolean {
+  return key.startsWith(ourPrefix);
+}
+
+function nulls(keys: readonly string[]): Readonly<Record<string, null>> {
+  return Object.fromEntries(keys.map((key) => [key, null]));
+}
+
+function withoutManager(entries: readonly unknown[], manager: string): readonly unknown[] {
+  const others = entries.filter(
+    (entry) => !isJsonObject(entry) || entry.manager !== manager || entry.operation !== 'Apply',
+  );
+  // A server takes an empty list for one that was forgotten, and an empty entry for "nobody has anything".
+  return others.length === 0 ? [{}] : others;
+}

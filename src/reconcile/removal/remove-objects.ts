@@ -1,0 +1,133 @@
+import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import { problemOfRequest } from '../failure.ts';
+import { childLabel } from '../names.ts';
+import { allEnded } from '../pass/all-ended.ts';
+import { isTerminating } from '../pass/ownership.ts';
+import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
+import { knownDeletionRefusal, noteDeletionRefusal } from '../pass/refusals.ts';
+import { identityOf } from '../wake/child-watch.ts';
+import { topicOfRef } from '../wake/named-objects.ts';
+import { mayGo } from './guard.ts';
+import { type Chain, chainsOf, isOrdered, isOrphaned } from './leaving.ts';
+import { refOfStored } from './ref-of-stored.ts';
+import { releaseObject } from './release-object.ts';
+
+export interface RemovalOptions {
+  /** Why they go, for people: `Not wanted`. */
+  readonly why: string;
+  /** Is an object gone only when all that it has made is gone too? @default false */
+  readonly isThorough?: boolean;
+  /** What `deleteWhen` holds: is it waited for, or left behind? @default 'wait' */
+  readonly held?: 'wait' | 'release';
+  /** Does everything stay, no longer ours? @default false */
+  readonly isOrphaning?: boolean;
+}
+
+/**
+ * Removes objects of ours, as their definition says: orphans are released, what is guarded stays, elements of ordered children go one
+ * by one from the last. Everything else goes at once. What does not go now goes in a later pass: it is woken by what it waits for.
+ */
+export async function removeObjects(
+  pass: Pass,
+  leaving: readonly StoredObject[],
+  options: RemovalOptions,
+): Promise<readonly PrunedObject[]> {
+  const chains = chainsOf(pass, leaving);
+  const removed = await allEnded(chains.map((chain) => removeChain(pass, chain, options)));
+  return removed.flat();
+}
+
+/** Is nothing left of it that is ours? */
+export function isDone({ state }: PrunedObject): boolean {
+  return state === 'gone' || state === 'released';
+}
+
+async function removeChain(
+  pass: Pass,
+  chain: Chain,
+  options: RemovalOptions,
+): Promise<readonly PrunedObject[]> {
+  const removed: PrunedObject[] = [];
+  let before: StoredObject | undefined;
+  for (const stored of chain) {
+    if (before !== undefined) {
+      removed.push(waiting(stored, before, options));
+      continue;
+    }
+    const one = await removeOne(pass, stored, options);
+    removed.push(one);
+    if (!isDone(one)) before = stored;
+  }
+  return removed;
+}
+
+/** Held back until others are gone. */
+export function waiting(
+  { object }: StoredObject,
+  { object: before }: StoredObject,
+  { why }: RemovalOptions,
+): PrunedObject {
+  const message = `${why}; waits until ${before.kind} "${before.metadata.name}" is gone`;
+  return { childId: object.metadata.labels?.[childLabel] ?? '', object, state: 'held', message };
+}
+
+async function removeOne(
+  pass: Pass,
+  stored: StoredObject,
+  { why, isThorough = false, held = 'wait', isOrphaning = false }: RemovalOptions,
+): Promise<PrunedObject> {
+  const { object } = stored;
+  const childId = childIdOf(stored);
+  if (isTerminating(object)) return { childId, object, state: 'deleting', message: why };
+  if (isOrphaning || isOrphaned(pass, object)) return releaseObject(pass, stored);
+  const leave = await mayGo(pass, stored);
+  if (leave.kind !== 'granted' && held === 'release') return releaseObject(pass, stored);
+  switch (leave.kind) {
+    case 'granted':
+      return deleteObject(pass, stored, {
+        why,
+        isThorough: isThorough || isOrdered(pass, object),
+      });
+    case 'held':
+      return { childId, object, state: 'held', message: `${why}; ${leave.message}` };
+    case 'failed':
+      return { childId, object, state: 'failed', problem: leave.problem };
+  }
+}
+
+/** Deletes one object, by its UID. What the server refuses is the result, too. */
+export async function deleteObject(
+  pass: Pass,
+  stored: StoredObject,
+  { why, isThorough = false }: Pick<RemovalOptions, 'why' | 'isThorough'>,
+): Promise<PrunedObject> {
+  const { object } = stored;
+  const { uid = '' } = object.metadata;
+  const childId = childIdOf(stored);
+  if (isTerminating(object)) return { childId, object, state: 'deleting', message: why };
+  const refused = knownDeletionRefusal(pass, uid);
+  if (refused !== undefined) return { childId, object, state: 'failed', problem: refused };
+  const ref = refOfStored(object);
+  const propagation = isThorough ? 'Foreground' : 'Background';
+  try {
+    const options = { ...worldWrite(pass), uid, propagation } as const;
+    const answer = await pass.context.cluster.delete(ref, options, pass.signal);
+    pass.world.hasWritten = true;
+    pass.state.serverMade.delete(topicOfRef(ref));
+    pass.state.appliedIntents.delete(topicOfRef(ref));
+    const state = answer === 'deleting' ? 'deleting' : 'gone';
+    if (state === 'gone') pass.state.strays.delete(identityOf(ref.gvk, ref.namespace, ref.name));
+    return { childId, object, state, message: why };
+  } catch (error) {
+    if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
+    // Another object has its name by now: what was to go is gone.
+    if (error.code === 'uid-mismatch') return { childId, object, state: 'gone', message: why };
+    const problem = problemOfRequest(error, { secret: object.kind === 'Secret' });
+    noteDeletionRefusal(pass, uid, problem);
+    return { childId, object, state: 'failed', problem };
+  }
+}
+
+function childIdOf({ object }: StoredObject): string {
+  return object.metadata.labels?.[childLabel] ?? '';
+}
