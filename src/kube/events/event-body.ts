@@ -29,11 +29,14 @@ export function eventNamespace({ metadata: { namespace } }: KubeObject): string 
   return namespace ?? 'default';
 }
 
-/** What makes two Events the same one, seen again: everything but the note. */
-export function eventKey({ regarding, type, reason, action, definition }: EventInput): string {
+/** What makes two Events the same one, seen again: everything but the time. */
+export function eventKey(event: EventInput): string {
+  const { regarding, type, reason, action, definition, note } = event;
   const { apiVersion, kind, metadata } = regarding;
   const { namespace = '', name, uid = '' } = metadata;
-  return JSON.stringify([type, action, reason, definition, apiVersion, kind, namespace, name, uid]);
+  const about = [type, action, reason, definition, apiVersion, kind, namespace, name, uid];
+  // With the note: a series has that of its first occurrence, so that another child would go untold.
+  return JSON.stringify([...about, note]);
 }
 
 export function createEventBody(

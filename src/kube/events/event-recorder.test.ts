@@ -94,10 +94,19 @@ describe('kube/event-recorder', () => {
     const { recorder, told, api } = setUp();
     recorder.record(event());
     await settle();
-    for (let index = 0; index < 5; index++) recorder.record(event({ note: `again ${index}` }));
+    for (let index = 0; index < 5; index++) recorder.record(event());
     await settle();
     assert.deepEqual(told(), ['create', 2]);
     assert.equal(api.lines[1], `PATCH ${collection}/web.0`);
+    await recorder.close();
+  });
+
+  test('another note is another Event, as far as the burst of its object goes', async () => {
+    const { recorder, told, dropped } = setUp();
+    for (let index = 0; index < 30; index++) recorder.record(event({ note: `number ${index}` }));
+    await settle();
+    assert.deepEqual(told(), Array(25).fill('create'));
+    assert.equal(await dropped('burst'), 5);
     await recorder.close();
   });
 

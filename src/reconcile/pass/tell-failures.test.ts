@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { planOf } from '../../../test/support/fakes/handmade-plan.ts';
+import { type HandmadeChild, planOf } from '../../../test/support/fakes/handmade-plan.ts';
 import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
 import { podSetPlan } from '../../../test/support/fakes/podset-plan.ts';
 import { KubeError } from '../../kube/roles.ts';
@@ -30,6 +30,33 @@ describe('reconcile/tell-failures', () => {
     const world = await failing(new KubeError('server-error', 'broken', { status: 500 }));
     assert.equal(toldIn(world).filter((line) => line === 'warn Reconcile is blocked').length, 1);
     assert.equal(world.cluster.told.length, 1);
+  });
+
+  test('one Event names all children that fail for the same reason, ten of them by name', async () => {
+    const ids = Array.from({ length: 12 }, (_, index) => `c${index}`);
+    const children = ids.map((id): HandmadeChild => {
+      const metadata = { name: id };
+      return { id, apiVersion: 'v1', kind: 'ConfigMap', template: () => ({ metadata }) };
+    });
+    const world = new OperatorWorld(podSetPlan({ children }));
+    await world.start();
+    const message = 'exceeded quota: small';
+    world.cluster.fault = ({ verb, name }) => {
+      if (verb !== 'apply') return undefined;
+      const other = new KubeError('rejected', 'too long', { status: 422 });
+      return name === 'c3' ? other : new KubeError('quota-exceeded', message, { status: 403 });
+    };
+    world.podSet('a', { size: 1 });
+    world.cluster.deliver();
+    await world.runOne(key);
+    const quoted = ids.filter((id) => id !== 'c3').map((id) => `${id} "${id}"`);
+    assert.deepEqual(
+      world.cluster.told.map(({ reason, note }) => [reason, note]),
+      [
+        ['ApplyFailed', `${quoted.slice(0, 10).join(', ')} and 1 more: ${message}`],
+        ['ApplyFailed', 'c3 "c3": too long'],
+      ],
+    );
   });
 
   test('an outage is not told resource by resource', async () => {

@@ -12,41 +12,65 @@ export function tellFailures(
   { entries, problems }: Pick<Report, 'entries' | 'problems'>,
   status: StatusOutcome,
 ): void {
+  const failures = [
+    ...entries.flatMap(failureOfEntry),
+    ...failuresBesides(entries, problems),
+    ...failureOfStatus(pass, status),
+  ];
   const now = new Map<string, string>();
-  for (const entry of entries) tellEntry(pass, entry, now);
-  const ofChildren = new Set(entries.map(({ problem }) => problem));
-  for (const problem of problems) {
-    if (ofChildren.has(problem) || isUntold(problem)) continue;
-    tell(pass, now, failureOf('', problem));
-  }
-  if (status.kind === 'failed') {
-    const problem = problemOfRequest(status.error, { secret: statusUsesSecret(pass) });
-    tell(pass, now, failureOf('status', problem, 'status: '));
-  }
+  const news = failures.filter((failure) => {
+    const key = failure.subject === '' ? failure.message : failure.subject;
+    now.set(key, textOf(failure));
+    return !isTold(pass, key, failure);
+  });
+  for (const failure of news) log(pass, failure);
+  recordEvents(pass, news);
   pass.state.told = now;
 }
 
-function tellEntry(pass: Pass, { decision, problem }: ChildEntry, now: Map<string, string>): void {
-  if (problem === undefined || isUntold(problem)) return;
+function failureOfEntry({ decision, problem }: ChildEntry): readonly Failure[] {
+  if (problem === undefined || isUntold(problem)) return [];
   const { childId, name } = decision;
-  const subject = `${childId}/${name}`;
-  const prefix = `${name === '' ? childId : `${childId} "${name}"`}: `;
-  tell(pass, now, failureOf(subject, problem, prefix));
+  const who = name === '' ? childId : `${childId} "${name}"`;
+  return [failureOf(problem, { subject: `${childId}/${name}`, who })];
 }
 
-function failureOf(subject: string, { reason, message, error }: Problem, prefix = ''): Failure {
-  return { subject, reason, note: prefix + message, isOutage: error?.isSilence === true };
+function failuresBesides(
+  entries: readonly ChildEntry[],
+  problems: readonly Problem[],
+): readonly Failure[] {
+  const ofChildren = new Set(entries.map(({ problem }) => problem));
+  return problems
+    .filter((problem) => !ofChildren.has(problem) && !isUntold(problem))
+    .map((problem) => failureOf(problem, { subject: '', who: '' }));
+}
+
+function failureOfStatus(pass: Pass, status: StatusOutcome): readonly Failure[] {
+  if (status.kind !== 'failed') return [];
+  const problem = problemOfRequest(status.error, { secret: statusUsesSecret(pass) });
+  return [failureOf(problem, { subject: 'status', who: 'status' })];
+}
+
+function failureOf(
+  { reason, message, error }: Problem,
+  about: Pick<Failure, 'subject' | 'who'>,
+): Failure {
+  return { ...about, reason, message, isOutage: error?.isSilence === true };
+}
+
+function noteOf({ who, message }: Failure): string {
+  return who === '' ? message : `${who}: ${message}`;
+}
+
+function textOf(failure: Failure): string {
+  return `${failure.reason} ${noteOf(failure)}`;
 }
 
 /** After a restart what the status says has been told: failures that last would be told anew with every start. */
-function isTold(
-  { state, resource }: Pass,
-  key: string,
-  { reason, note, text }: Pick<Failure, 'reason' | 'note'> & { readonly text: string },
-): boolean {
-  if (state.told !== undefined) return state.told.get(key) === text;
+function isTold({ state, resource }: Pass, key: string, failure: Failure): boolean {
+  if (state.told !== undefined) return state.told.get(key) === textOf(failure);
   const ready = conditionsOf(resource).find(({ type }) => type === 'Ready');
-  return ready?.reason === reason && String(ready.message).includes(note);
+  return ready?.reason === failure.reason && String(ready.message).includes(noteOf(failure));
 }
 
 /** Nothing went wrong; and where a namespace goes, nothing can be made, Events neither. */
@@ -55,28 +79,46 @@ function isUntold({ reason }: Problem): boolean {
 }
 
 interface Failure {
+  /** Empty: not one of a child. */
   readonly subject: string;
+  /** The same for people. */
+  readonly who: string;
   readonly reason: string;
-  readonly note: string;
+  readonly message: string;
   /** There is no server: nothing that only this resource would have to tell. */
   readonly isOutage: boolean;
 }
 
-function tell(pass: Pass, now: Map<string, string>, failure: Failure): void {
-  const { subject, reason, note, isOutage } = failure;
-  const key = subject === '' ? note : subject;
-  const text = `${reason} ${note}`;
-  now.set(key, text);
-  if (isTold(pass, key, { reason, note, text })) return;
-  loggerOf(pass)[isOutage ? 'debug' : 'warn']({ reason, detail: note }, 'Reconcile is blocked');
-  if (isOutage) return;
+/** An Event names so many children. */
+const namedInEvent = 10;
+
+function log(pass: Pass, failure: Failure): void {
+  const { reason, isOutage } = failure;
+  const detail = noteOf(failure);
+  loggerOf(pass)[isOutage ? 'debug' : 'warn']({ reason, detail }, 'Reconcile is blocked');
+}
+
+/** One Event for all that fails for the same reason: a quota that is used up stops many children at once. */
+function recordEvents(pass: Pass, failures: readonly Failure[]): void {
   const { cluster, plan } = pass.context;
-  cluster.events.record({
-    regarding: pass.resource,
-    type: 'Warning',
-    reason,
-    action: 'Reconcile',
-    note,
-    definition: plan.name,
-  });
+  const told = failures.filter(({ isOutage }) => !isOutage);
+  const groups = Map.groupBy(told, ({ reason, message }) => `${reason} ${message}`);
+  for (const [first, ...others] of groups.values()) {
+    if (first === undefined) continue;
+    cluster.events.record({
+      regarding: pass.resource,
+      type: 'Warning',
+      reason: first.reason,
+      action: 'Reconcile',
+      note: noteOf({ ...first, who: namesOf([first, ...others]) }),
+      definition: plan.name,
+    });
+  }
+}
+
+function namesOf(failures: readonly Failure[]): string {
+  const names = failures.map(({ who }) => who).filter((who) => who !== '');
+  const left = names.length - namedInEvent;
+  const named = names.slice(0, namedInEvent).join(', ');
+  return left > 0 ? `${named} and ${left} more` : named;
 }
