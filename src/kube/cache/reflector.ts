@@ -386,7 +386,7 @@ export class Reflector {
     if (!this.#isSilent) return;
     this.#isSilent = false;
     this.#delay.reset();
-    this.#log.info({}, 'The server answers again');
+    this.#log.debug({}, 'The server answers again');
     this.#context.reachability.found(this);
   }
 
