@@ -1,18 +1,32 @@
 // Runs before the npm scripts, under whatever Node the user has: installs the packages of the lock
-// file (Node 24 is one of them) when they are missing or older than the lock file.
+// file (Node 24 is one of them) when they are missing or not those of the lock file. What is compared is what the
+// files say, not their times: a checkout gives every file a new one.
 import { spawnSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const installed = `${root}node_modules/.package-lock.json`;
-const fresh =
-  existsSync(installed) &&
-  existsSync(`${root}node_modules/.bin/node`) &&
-  statSync(installed).mtimeMs >= statSync(`${root}package-lock.json`).mtimeMs;
 
-if (!fresh) {
+if (!isInstalled()) {
   process.stderr.write('Installing the packages of package-lock.json ...\n');
   const { status } = spawnSync('npm', ['ci', '--loglevel=error'], { cwd: root, stdio: 'inherit' });
   process.exitCode = status ?? 1;
+}
+
+function isInstalled() {
+  const installed = packagesOf('node_modules/.package-lock.json');
+  if (installed === undefined || !existsSync(`${root}node_modules/.bin/node`)) return false;
+  // Optional packages are those of other platforms.
+  return Object.entries(packagesOf('package-lock.json') ?? {}).every(
+    ([path, { version, optional = false }]) => {
+      if (path === '') return true;
+      return path in installed ? installed[path].version === version : optional;
+    },
+  );
+}
+
+/** What a lock file names, by path; undefined when it is not there. */
+function packagesOf(file) {
+  if (!existsSync(root + file)) return undefined;
+  return JSON.parse(readFileSync(root + file, 'utf8')).packages;
 }
