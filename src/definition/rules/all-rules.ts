@@ -16,6 +16,7 @@ import { checkCrdVersions } from './crd-versions.ts';
 import { checkForKind } from './for-kind.ts';
 import { checkIds } from './ids.ts';
 import { checkLaterFields } from './later-fields.ts';
+import { checkLife } from './life.ts';
 import { checkMetadataName } from './metadata-name.ts';
 import { checkPatches } from './patches.ts';
 import { checkReadNamespaces } from './read-namespaces.ts';
@@ -57,5 +58,6 @@ export const allRules: readonly Rule[] = [
   checkSchedule,
   checkServedNamespaces,
   checkController,
+  checkLife,
   checkLaterFields,
 ];

@@ -26,8 +26,6 @@ export const laterFields: readonly LaterField[] = [
     path: '/spec/children/*/template/metadata/namespace',
     hint: 'Leave it out: a child lives in the namespace of its resource',
   },
-  { path: '/spec/children/*/ordered', works: [false] },
-  { path: '/spec/children/*/updateStrategy/rollingUpdate' },
   { path: '/spec/children/*/adopt', works: ['Never'] },
   { path: '/spec/children/*/deletionPolicy', works: ['Delete'] },
   { path: '/spec/children/*/deleteWhen', works: [true] },

@@ -118,13 +118,14 @@ function isMeant(pass: Pass, { plan }: WantedElement, live: StoredObject): boole
   return isMine(pass, live) || mayAdopt(pass, plan, live);
 }
 
-function isMine(pass: Pass, live: StoredObject): boolean {
+/** Is it ours, for this very resource? */
+export function isMine(pass: Pass, live: StoredObject): boolean {
   const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
   return isOurs(live, owner) || isLostOne(pass, live);
 }
 
 /** The object as the cache knows it: among the children, or in our way. */
-function lookUp({ context }: Pass, { ref }: Intent): StoredObject | undefined {
+export function lookUp({ context }: Pass, { ref }: Intent): StoredObject | undefined {
   const { informer } = context.watches.children(ref.gvk);
   return informer.get(ref.namespace, ref.name) ?? inOurWay(context.watches.peekNamed(ref));
 }
@@ -176,6 +177,7 @@ function isSame(pass: Pass, { plan, intent }: WantedElement, live: StoredObject)
 function heldResult(pass: Pass, wanted: WantedElement, live?: StoredObject): ElementResult {
   // Nobody else's object may be waited behind unseen.
   if (live === undefined) pass.interests.wanted(wanted.intent.ref);
-  const problem = problemOfWaiting(wanted.held.map((id) => `children.${id} to be ready`));
+  const waiting = problemOfWaiting(wanted.held);
+  const problem = wanted.isInTurn === true ? { ...waiting, isPartial: true } : waiting;
   return hinderedElement(wanted, problem, live);
 }

@@ -12,8 +12,10 @@ export interface WantedElement {
   readonly plan: ChildPlan;
   readonly element: Element;
   readonly intent: Intent;
-  /** Ids of `after` that are not ready: they hold its creation and every change of its intent. */
+  /** What has to be ready first, for people: it holds its creation and every change of its intent. */
   readonly held: readonly string[];
+  /** Is that only other elements of its own child, so that what else there is to do is known? @default false */
+  readonly isInTurn?: boolean;
   /** Are fields taken from other managers? @default true, unless the child says `conflicts: Report` */
   readonly force?: boolean;
 }

@@ -2,11 +2,11 @@ import type { ChildPlan } from '../../compile/index.ts';
 import { readinessOfElement } from '../report/readiness.ts';
 import type { Pass } from './pass.ts';
 
-/** The ids of `after` that are not ready yet: they hold the creation and every change of intent of a child. */
+/** What of `after` is not ready yet, for people: it holds the creation and every change of intent of a child. */
 export async function heldBy(pass: Pass, plan: ChildPlan): Promise<readonly string[]> {
   const held: string[] = [];
   for (const id of plan.after) {
-    if (!(await isReady(pass, id))) held.push(id);
+    if (!(await isReady(pass, id))) held.push(`children.${id} to be ready`);
   }
   return held;
 }

@@ -17,7 +17,7 @@ import { failedElement, isStale, sendIntent } from './send-intent.ts';
 export async function keepApplied(pass: Pass, result: ElementResult): Promise<ElementResult> {
   const { live, plan, problem } = result;
   if (live === undefined || problem?.reason !== 'Waiting') return result;
-  const repaired = await repair(pass, plan, live);
+  const repaired = await repairApplied(pass, plan, live);
   if (repaired === undefined) return result;
   // It still waits; only if the repair failed is that the more urgent thing to tell.
   return { ...result, ...repaired, element: result.element, problem: repaired.problem ?? problem };
@@ -28,14 +28,14 @@ export async function keepElements(pass: Pass, plan: ChildPlan): Promise<readonl
   const failed: ElementResult[] = [];
   for (const live of liveOf(pass, plan)) {
     if (isClaimed(pass, live)) continue;
-    const repaired = await repair(pass, plan, live);
+    const repaired = await repairApplied(pass, plan, live);
     if (repaired?.problem !== undefined) failed.push(repaired);
   }
   return failed;
 }
 
-/** Undefined: it is as it was applied, or not known. */
-async function repair(
+/** Puts back what somebody changed of the intent that was applied last. Undefined: it is as it was applied, or not known. */
+export async function repairApplied(
   pass: Pass,
   plan: ChildPlan,
   live: StoredObject,

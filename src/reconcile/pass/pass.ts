@@ -84,6 +84,8 @@ export interface ElementResult {
   readonly verdict: Verdict;
   /** What stands in the way; undefined when it is as wanted. */
   readonly problem?: Problem;
+  /** Something to tell of it though nothing is in its way. */
+  readonly note?: string;
   /** The object, when it exists, is ours and is not being deleted. */
   readonly live?: StoredObject;
 }

@@ -20,7 +20,8 @@ export async function readinessOfElement(phase: Phase, result: ElementResult): P
     return { state: stateOf(problem), message: problem.message };
   }
   const standing = await standingOf(phase, result);
-  return problem === undefined ? standing : { ...standing, message: problem.message };
+  const message = problem?.message ?? (standing.message === '' ? result.note : undefined);
+  return message === undefined ? standing : { ...standing, message };
 }
 
 /** The object is all that it is meant to be, fields aside that the author leaves to others. */
