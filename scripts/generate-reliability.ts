@@ -43,8 +43,9 @@ Not here: definitions that are reloaded, a lease that is lost, and two replicas.
 
 - A child whose label \`homeostat.dev/owner-uid\` somebody takes away, and which is dropped from the resource before a pass has put the label back, is
   not pruned: it stays until its owner is deleted. Children are found by that label.
-- An etcd that was restored and has had more writes since than the backup lacked, before the process reached it again, cannot be told from one that was
-  never restored. Its own writes count: a thousand resources that report the outage before the informers have asked are enough. Restore with \`etcdutl snapshot restore --bump-revision --mark-compacted\`, or restart the process.
+- After an outage that the process has seen (it asked and got no answer) everything is listed anew, and no definition works before all it watches was. An
+  etcd that is restored so fast that only connections broke is noticed by its lower version; if it has had more writes since than the backup lacked by
+  then, it cannot be told from one that was never restored. Restore with \`etcdutl snapshot restore --bump-revision --mark-compacted\`, or restart the process.
 - A server that has just started may refuse what it allows a second later, as it does not know its roles yet. The process then asks whether the right
   has come, first after five seconds.
 

@@ -208,8 +208,8 @@ export interface Informer {
   readonly query: InformerQuery;
   readonly state: InformerState;
   /**
-   * True from an outage on in which the server was asked and did not answer, until it has been listed anew (or refuses that, which
-   * `state` then tells): what is held may be of a history that is no more, etcd having been restored from a backup.
+   * True from an outage on in which the server was asked and did not answer, until it has been listed anew: what is held may be of a
+   * history that is no more, etcd having been restored from a backup. A server that refuses to be listed is told by `state`, after a while.
    */
   readonly isOutdated: boolean;
   get(namespace: string | undefined, name: string): StoredObject | undefined;
@@ -228,7 +228,7 @@ export interface Informer {
 /** Gives out shared informers. */
 export interface Watcher {
   acquire(query: InformerQuery): Informer;
-  /** Calls back when `isOutdated` may have changed of any informer, or of what is in use. Returns the unsubscribe function. */
+  /** Calls back when `isOutdated` may have changed, or the state of what is so, of any informer. Returns the unsubscribe function. */
   onOutdated(listener: () => void): () => void;
 }
 

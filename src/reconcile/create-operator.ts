@@ -107,7 +107,8 @@ class PlanOperator implements Operator {
     };
     const { hold } = this.#options;
     const informers = () => watches.informers();
-    this.#endHolding = holdWhileOutdated({ watcher: cluster, informers, hold });
+    const resources = watches.resources.informer;
+    this.#endHolding = holdWhileOutdated({ watcher: cluster, resources, informers, hold });
     await watches.settled(signal);
     this.#context.timetable.start();
     for (const key of strayKeys(this.#context)) enqueue(key, 'low');

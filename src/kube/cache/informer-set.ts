@@ -79,7 +79,12 @@ class UseCountedInformers implements InformerSet {
       metrics: createInformerMetrics(metrics),
       ingest: createIngest({ freeze: resolved.freeze }),
       reachability: createReachability({
-        onLost: () => this.#noteOutage(),
+        onLost: () => {
+          for (const { shared } of this.#slots.values()) shared.noteOutage();
+        },
+        onWentBack: () => {
+          for (const { shared } of this.#slots.values()) shared.relist('restored');
+        },
         onFound: () => {
           this.retryNow();
           for (const listener of [...this.#reachableListeners]) listener();
@@ -148,10 +153,6 @@ class UseCountedInformers implements InformerSet {
 
   #tellOutdated(): void {
     for (const listener of [...this.#outdatedListeners]) listener();
-  }
-
-  #noteOutage(): void {
-    for (const { shared } of this.#slots.values()) shared.noteOutage();
   }
 
   #start(resolved: ResolvedQuery): Slot {

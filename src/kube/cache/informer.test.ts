@@ -24,6 +24,12 @@ async function tellVersion(api: ScriptedApi, version: number): Promise<void> {
   asked.answer(listOf(version, []));
 }
 
+/** Another informer, whose watch stays open: not all connections break at once. */
+async function startWitness({ api, informers }: ReturnType<typeof informerBench>): Promise<void> {
+  informers.acquire({ ...configMaps, labelSelector: 'witness' });
+  await start(api, 7);
+}
+
 const never = new AbortController().signal;
 const bookmark = (version: number) => ({ metadata: { resourceVersion: String(version) } });
 
@@ -267,6 +273,22 @@ describe('kube/cache informer', () => {
     await informers.close();
   });
 
+  test('who begins or ends to use what is outdated is told', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    (await api.nextRequest()).answer(listOf(7, []));
+    (await api.nextStream()).fail(kubeError('unavailable', 0));
+    await settle();
+    const told: boolean[] = [];
+    informers.onOutdated(() => told.push(late.isOutdated));
+    const late = informers.acquire(configMaps);
+    await settle();
+    late.release();
+    assert.deepEqual(told, [true, false]);
+    await clock.advance(800);
+    await informers.close();
+  });
+
   test('a watch that goes on delivering through an outage of others is believed', async () => {
     const { api, clock, informers } = informerBench();
     informers.acquire(configMaps);
@@ -310,11 +332,11 @@ describe('kube/cache informer', () => {
     for (let failures = 1; failures <= 5; failures += 1) {
       await clock.advance(30_000);
       assert.equal(informer.isOutdated, true);
+      assert.equal(informer.state.kind, 'synced');
       (await api.nextRequest()).fail(kubeError('unavailable', 503));
       await settle();
     }
     assert.equal(informer.state.kind, 'failing');
-    assert.equal(informer.isOutdated, false);
     await clock.advance(30_000);
     await start(api, 9);
     assert.equal(informer.state.kind, 'synced');
@@ -322,7 +344,9 @@ describe('kube/cache informer', () => {
   });
 
   test('lists anew when the server has gone back while the connection was broken: etcd was restored', async () => {
-    const { api, clock, informers } = informerBench();
+    const bench = informerBench();
+    const { api, clock, informers } = bench;
+    await startWitness(bench);
     const informer = informers.acquire(configMaps);
     const { stream } = await start(api, 7, [configMap('a', 3), configMap('b', 7)]);
     stream.break(kubeError('unavailable', 0));
@@ -331,16 +355,47 @@ describe('kube/cache informer', () => {
     (await api.nextRequest()).fail(kubeError('forbidden', 403));
     await clock.advance(1_600);
     await tellVersion(api, 5);
-    const list = await api.nextRequest();
-    assert.equal(list.request.query?.limit, '500');
-    list.answer(listOf(5, [configMap('a', 2)]));
+    // Nobody's watch is worth anything: each was opened in the time that is no more.
+    const lists = [await api.nextRequest(), await api.nextRequest()];
+    assert.equal(api.openStreams.size, 0);
+    assert.equal(informer.isOutdated, true);
+    for (const { request, answer } of lists) {
+      assert.equal(request.query?.limit, '500');
+      answer(listOf(5, [configMap('a', 2)]));
+    }
     assert.equal((await api.nextStream()).request.query?.resourceVersion, '5');
+    assert.equal((await api.nextStream()).request.query?.resourceVersion, '5');
+    assert.equal(informer.isOutdated, false);
     assert.deepEqual(namesIn(informer), ['a']);
     await informers.close();
   });
 
-  test('resumes from the last event when the connection breaks', async () => {
+  test('lists anew when the connections of all watches broke: that was the server', async () => {
     const { api, clock, informers } = informerBench();
+    const one = informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    const other = informers.acquire({ ...configMaps, labelSelector: 'a' });
+    const { stream: otherStream } = await start(api, 7);
+    stream.break(kubeError('unavailable', 0));
+    await settle();
+    assert.deepEqual([one.isOutdated, other.isOutdated], [false, false]);
+    otherStream.break(kubeError('unavailable', 0));
+    await settle();
+    assert.deepEqual([one.isOutdated, other.isOutdated], [true, true]);
+    await clock.advance(800);
+    for (const list of [await api.nextRequest(), await api.nextRequest()]) {
+      assert.equal(list.request.query?.limit, '500');
+      list.answer(listOf(7, []));
+    }
+    await settle();
+    assert.deepEqual([one.isOutdated, other.isOutdated], [false, false]);
+    await informers.close();
+  });
+
+  test('resumes from the last event when the connection breaks', async () => {
+    const bench = informerBench();
+    const { api, clock, informers } = bench;
+    await startWitness(bench);
     informers.acquire(configMaps);
     const { stream } = await start(api, 7);
     stream.event('ADDED', configMap('a', 8));
@@ -365,7 +420,9 @@ describe('kube/cache informer', () => {
   });
 
   test('waits twice as long after every failure, and from the start after two quiet minutes', async () => {
-    const { api, clock, informers } = informerBench();
+    const bench = informerBench({ idleTimeoutMs: 1_000_000 });
+    const { api, clock, informers } = bench;
+    await startWitness(bench);
     informers.acquire(configMaps);
     for (const delayMs of [800, 1_600, 3_200]) {
       (await api.nextRequest()).fail(kubeError('unavailable', 0));
@@ -469,7 +526,9 @@ describe('kube/cache informer', () => {
   }
 
   test('is lost when the right or the kind goes, and synced again when it is back', async () => {
-    const { api, clock, informers } = informerBench();
+    const bench = informerBench();
+    const { api, clock, informers } = bench;
+    await startWitness(bench);
     const informer = informers.acquire(configMaps);
     const { stream } = await start(api, 7, [configMap('a', 3)]);
     stream.break(kubeError('unavailable', 0));

@@ -24,7 +24,7 @@ export interface ReflectorOptions {
 }
 
 /** Why a list or a watch was cut by ourselves. */
-type CutReason = 'idle' | 'schema-changed';
+type CutReason = 'idle' | 'schema-changed' | 'restored';
 
 /** How a list or a watch came to its end. */
 type StepEnd =
@@ -37,6 +37,9 @@ type StepEnd =
   /** `isAttempt`: it was asked for; otherwise it had begun. */
   | { readonly kind: 'failed'; readonly error: KubeError; readonly isAttempt: boolean }
   | { readonly kind: 'stopped' };
+
+/** How a watch ended that was open: when it was to (or we ended it), before its time, or with its connection. */
+type WatchEnd = 'agreed' | 'early' | 'broken';
 
 /** So many failed resumptions in a row, though the server answers, and the list is taken anew: it may know why. */
 const resumptionsBeforeList = 5;
@@ -67,8 +70,10 @@ export class Reflector {
   /** Got no answer, or lost its connection, and had none since. */
   #isSilent = false;
   readonly #doubt: Doubt;
-  /** When the watch that is under way was answered. */
-  #openedMs: number | undefined;
+  /** The watch is open. */
+  #isWatching = false;
+  /** What is under way was answered. */
+  #wasOpened = false;
   #cut: AbortController | undefined;
   #endPause: (() => void) | undefined;
   /** Ends the waiting for news of a kind that is missing. */
@@ -101,7 +106,7 @@ export class Reflector {
 
   /** Another informer of the cluster has found that the server does not answer. */
   noteOutage(): void {
-    this.#doubt.noteOutage({ isWatching: this.#openedMs !== undefined });
+    this.#doubt.noteOutage({ isWatching: this.#isWatching });
   }
 
   /** Ends when the signal aborts; never throws. */
@@ -119,15 +124,17 @@ export class Reflector {
     this.#endPause?.();
   }
 
-  /** Cuts whatever is under way and lists anew: objects of the same version may read differently now. */
-  relist(reason: 'schema-changed'): void {
+  /** Cuts whatever is under way and lists anew: objects of the same version may read differently now, or were never there. */
+  relist(reason: 'schema-changed' | 'restored'): void {
     this.#next = 'list';
+    if (reason === 'restored') this.#doubt.raise('outage');
     this.#cut?.abort(reason);
     this.#endPause?.();
   }
 
   async #step(signal: AbortSignal): Promise<StepEnd> {
     const cut = new AbortController();
+    this.#wasOpened = false;
     const onAbort = () => cut.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     this.#cut = cut;
@@ -136,12 +143,10 @@ export class Reflector {
       return cut.signal.aborted ? endOfCut(signal, cut) : end;
     } catch (error) {
       if (cut.signal.aborted) return endOfCut(signal, cut);
-      const isAttempt = this.#openedMs === undefined;
-      return { kind: 'failed', error: asKubeError(error), isAttempt };
+      return { kind: 'failed', error: asKubeError(error), isAttempt: !this.#wasOpened };
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.#cut = undefined;
-      this.#openedMs = undefined;
     }
   }
 
@@ -188,9 +193,9 @@ export class Reflector {
       this.#doubt.notGoneBack();
       return this.#resume(cut);
     }
-    this.#countRestart('restored');
     this.#log.warn({}, 'The server is older than what it has told, will list');
-    return this.#list(cut.signal);
+    this.#context.reachability.wentBack();
+    return { kind: 'cut', reason: 'restored' };
   }
 
   /**
@@ -210,7 +215,8 @@ export class Reflector {
     const fromVersion = this.#store.progress;
     invariant(fromVersion !== undefined && this.#type !== undefined, 'A watch follows a list');
     const timeoutSeconds = this.#watchTimeoutSeconds();
-    let isAsAgreed = false;
+    let openedMs = 0;
+    let how: WatchEnd = 'early';
     try {
       const events = await watchIntoStore(
         {
@@ -223,23 +229,32 @@ export class Reflector {
           query: this.#query,
           store: this.#store,
           idleTimeoutMs: settings.idleTimeoutMs,
-          onOpen: () => this.#noteOpen(),
+          onOpen: () => {
+            openedMs = clock.monotonicMs();
+            this.#noteOpen();
+          },
           onIdle: () => cut.abort('idle'),
           onEvent: () => this.#noteEvent(),
           onUnknown: (type) => this.#noteUnknown(type),
         },
         cut.signal,
       );
-      const openForMs = clock.monotonicMs() - (this.#openedMs ?? 0);
-      isAsAgreed = openForMs >= timeoutSeconds * 1_000 * agreedShare;
+      const openForMs = clock.monotonicMs() - openedMs;
+      if (openForMs >= timeoutSeconds * 1_000 * agreedShare) how = 'agreed';
       return { kind: events === 0 && openForMs < settings.shortWatchMs ? 'short' : 'ended' };
+    } catch (error) {
+      if (error instanceof KubeError && error.isSilence) how = 'broken';
+      throw error;
     } finally {
-      this.#noteEndOfWatch(isAsAgreed);
+      if (cut.signal.aborted) how = cut.signal.reason === 'idle' ? 'early' : 'agreed';
+      if (this.#isWatching) this.#noteEndOfWatch(how);
     }
   }
 
   #noteOpen(): void {
-    this.#openedMs = this.#context.clock.monotonicMs();
+    this.#isWatching = true;
+    this.#wasOpened = true;
+    this.#context.reachability.opened(this);
     this.#noteAnswer();
     // The kind may have been forbidden for a while; the store goes on from where it was.
     this.#onState({ kind: 'synced' });
@@ -252,9 +267,13 @@ export class Reflector {
     this.#delay.reset();
   }
 
-  #noteEndOfWatch(isAsAgreed: boolean): void {
-    if (this.#openedMs === undefined) return;
-    this.#doubt.noteEnd({ isAsAgreed, isLost: this.#context.reachability.isLost });
+  #noteEndOfWatch(how: WatchEnd): void {
+    const { reachability } = this.#context;
+    this.#isWatching = false;
+    const isLast = reachability.closed(this);
+    // All connections broke: that is the server, not a connection.
+    if (isLast && how === 'broken') this.#noteLost();
+    this.#doubt.noteEnd({ isAsAgreed: how === 'agreed', isLost: reachability.isLost });
   }
 
   async #goOn(end: StepEnd, signal: AbortSignal): Promise<void> {
@@ -379,6 +398,11 @@ export class Reflector {
     this.#isSilent = true;
     if (!isAttempt || !error.isSilence) return;
     this.#doubt.raise('outage');
+    this.#noteLost();
+  }
+
+  #noteLost(): void {
+    this.#isSilent = true;
     this.#context.reachability.lost(this);
   }
 
@@ -421,7 +445,7 @@ export class Reflector {
 
 function endOfCut(signal: AbortSignal, cut: AbortController): StepEnd {
   if (signal.aborted) return { kind: 'stopped' };
-  return { kind: 'cut', reason: cut.signal.reason === 'idle' ? 'idle' : 'schema-changed' };
+  return { kind: 'cut', reason: cut.signal.reason };
 }
 
 /** The first of a row is worth a look, the others are flow. A server that has forgotten a version, by a restart say, is no trouble. */

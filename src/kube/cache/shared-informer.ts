@@ -15,7 +15,6 @@ export class SharedInformer {
   readonly #stateListeners = new Set<(state: InformerState) => void>();
   #state: InformerState = { kind: 'waiting' };
   #wasSynced = false;
-  #isOutdated = false;
   #reportedSize = 0;
 
   constructor(resolved: ResolvedQuery, context: ReflectorContext) {
@@ -31,7 +30,7 @@ export class SharedInformer {
     this.store = new ObjectStore({ selects, onFault });
     this.store.subscribe(() => this.#reportSize(this.store.size));
     const onState = (state: InformerState) => this.#setState(state);
-    const onOutdated = () => this.#noteOutdated();
+    const { onOutdated } = context;
     this.#reflector = new Reflector({ context, query, store: this.store, onState, onOutdated });
   }
 
@@ -45,7 +44,7 @@ export class SharedInformer {
 
   /** See {@link Informer.isOutdated}. */
   get isOutdated(): boolean {
-    return this.#isOutdated;
+    return this.#wasSynced && this.#reflector.isOutdated;
   }
 
   /** Aborts when the informer is stopped. */
@@ -72,7 +71,7 @@ export class SharedInformer {
     this.#reflector.retryNow();
   }
 
-  relist(reason: 'schema-changed'): void {
+  relist(reason: 'schema-changed' | 'restored'): void {
     this.#reflector.relist(reason);
   }
 
@@ -90,18 +89,10 @@ export class SharedInformer {
     if (state.kind === 'failing' && servesOn && !isLost(state)) return;
     const isNews = !isSameState(this.#state, state);
     this.#state = state;
-    this.#noteOutdated();
     // Every try of an informer that fails says so again: only a change is worth waking anybody for.
     if (!isNews) return;
+    if (this.isOutdated) this.#context.onOutdated();
     for (const listener of [...this.#stateListeners]) this.#tell(listener, state);
-  }
-
-  /** Outdated is what says of itself that it is in order. */
-  #noteOutdated(): void {
-    const isOutdated = this.#state.kind === 'synced' && this.#reflector.isOutdated;
-    if (isOutdated === this.#isOutdated) return;
-    this.#isOutdated = isOutdated;
-    this.#context.onOutdated();
   }
 
   #tell(listener: (state: InformerState) => void, state: InformerState): void {

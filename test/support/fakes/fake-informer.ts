@@ -111,7 +111,7 @@ export class FakeInformer implements Informer {
   }
 
   get isOutdated(): boolean {
-    return this.#watch.isOutdated && this.#watch.state.kind === 'synced';
+    return this.#watch.isOutdated;
   }
 
   get(namespace: string | undefined, name: string): StoredObject | undefined {

@@ -75,6 +75,8 @@ export class CacheModel {
   #reflector: Reflector = { kind: 'stopped' };
   /** History was rewritten and the store has not listed since: order means nothing for now. */
   #rewritten = false;
+  /** The reflector saw the server away: it lists anew, whatever versions say. */
+  #mustList = false;
   /** Versions may come twice. */
   #wasRestored = false;
   #schemaChanged = false;
@@ -209,6 +211,7 @@ export class CacheModel {
     }
     this.#stop();
     this.#rewritten = true;
+    this.#mustList = this.#random.chance(0.7);
     this.#gone.clear();
     this.#deletedByWatch.clear();
     this.#dying.clear();
@@ -241,13 +244,18 @@ export class CacheModel {
 
   #startList(): string {
     const { progress } = this.#store;
-    const mayResume = !this.#schemaChanged && !(this.#rewritten && this.#isEnding);
-    if (progress !== undefined && mayResume && this.#random.chance(0.4)) {
+    if (progress !== undefined && this.#mayResume(progress) && this.#random.chance(0.4)) {
       this.#watchFrom(Number(progress), this.#server.schema);
       return `watch: resumed from ${progress}`;
     }
     this.#reflector = { kind: 'list-sent', listing: this.#store.startList() };
     return 'list: sent';
+  }
+
+  /** A connection that broke and was opened again at once shows a restored server only while that is behind. */
+  #mayResume(progress: string): boolean {
+    if (this.#schemaChanged || this.#mustList) return false;
+    return !this.#rewritten || (!this.#isEnding && this.#server.version >= Number(progress));
   }
 
   #answerList(listing: Listing): string {
@@ -280,7 +288,10 @@ export class CacheModel {
   }
 
   #listFinished(list: Extract<Reflector, { kind: 'listing' }>): void {
-    if (this.#rewrittenBeforeList) this.#rewritten = false;
+    if (this.#rewrittenBeforeList) {
+      this.#rewritten = false;
+      this.#mustList = false;
+    }
     if (this.#schemaBeforeList === this.#server.schema) this.#schemaChanged = false;
     for (const change of list.history) this.#noteDeletion(change);
     this.#watchFrom(list.version, this.#schemaBeforeList);
