@@ -16,9 +16,10 @@ import { createReportingPlan } from './analysis/reporting-plan.ts';
 import { createUsesFinder } from './analysis/uses.ts';
 import { checkForEach } from './checks/check-for-each.ts';
 import { checkNames } from './checks/check-names.ts';
+import { checkOnDelete } from './checks/check-on-delete.ts';
 import { checkPaths } from './checks/check-paths.ts';
-import { checkReportSources } from './checks/check-report-sources.ts';
 import { checkReadScope } from './checks/check-read-scope.ts';
+import { checkReportSources } from './checks/check-report-sources.ts';
 import { checkScope } from './checks/check-scope.ts';
 import { checkSelectors } from './checks/check-selectors.ts';
 import { checkSources, warnAboutWhen } from './checks/check-sources.ts';
@@ -69,8 +70,10 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   checkStatus(definition, types.statusFields, diagnostics);
   checkForEach({ parts, uses, diagnostics });
   checkSelectors(parts, diagnostics);
-  checkScope(parts, schemas, diagnostics);
-  checkReadScope({ parts, scope: scopeOf(definition.kind, schemas), schemas, diagnostics });
+  const scope = scopeOf(definition.kind, schemas);
+  checkScope({ parts, scope, schemas, diagnostics });
+  checkReadScope({ parts, scope, schemas, diagnostics });
+  checkOnDelete({ parts, uses, diagnostics });
   warnAboutWhen({ parts, uses, diagnostics });
   warnAboutZeros(parts, diagnostics);
   warnAboutSecrets({ parts, uses, kind: definition.kind.gvk.kind, diagnostics });
@@ -89,7 +92,7 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
     name: definition.name,
     revision: definition.revision,
     definition,
-    scope: scopeOf(definition.kind, schemas),
+    scope,
     resourceType: types.resource,
     ...summary,
     tiers: tiersOf(tiers, summary.children),

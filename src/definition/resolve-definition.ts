@@ -93,7 +93,10 @@ function resolveChild(child: JsonObject): ChildDefinition | undefined {
   const gvk = kindOf(template);
   if (gvk === undefined || typeof child.id !== 'string') return undefined;
   const optional = ['when', 'forEach', 'ready', 'deleteWhen']
-    .filter((field) => Object.hasOwn(child, field))
+    // What is the default asks for nothing.
+    .filter(
+      (field) => Object.hasOwn(child, field) && !(field === 'deleteWhen' && child[field] === true),
+    )
     .map((field) => [field, child[field]] as const);
   const { after } = child;
   return {

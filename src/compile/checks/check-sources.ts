@@ -56,7 +56,9 @@ function namingOf(template: CompiledTemplate, uses: UsesFinder): ReadonlySet<Ref
 
 /** A restart of one child would delete the other. Also through vars. */
 export function warnAboutWhen({ parts, uses, diagnostics }: SourcesOptions): void {
-  for (const { definition, when } of parts.children) {
+  for (const { definition, when, stage } of parts.children) {
+    // What is made when the resource goes is deleted by nobody before.
+    if (stage === 'onDelete') continue;
     for (const { slot, reference } of uses.of(when).references) {
       if (reference.root !== 'children') continue;
       const id = reference.path[0] ?? 'id';

@@ -1,11 +1,18 @@
 import { didYouMean } from '../../util/did-you-mean.ts';
+import type { Json } from '../../util/json.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
+import type { Finding } from '../finding.ts';
 import { fieldOf, itemsAt, mapsAt } from '../tree.ts';
+import { childLists } from './child-lists.ts';
 import type { Rule } from './rule.ts';
 
 /** `after` names other children of the list. */
 export const checkAfter: Rule = function* (document) {
-  const children = mapsAt(document, '/spec/children');
+  for (const list of childLists) yield* checkList(document, list);
+};
+
+function* checkList(document: Json, list: string): Iterable<Finding> {
+  const children = mapsAt(document, list);
   const ids = children.map(({ value }) => String(fieldOf(value, 'id')));
   for (const { value, path } of children) {
     const own = fieldOf(value, 'id');
@@ -22,4 +29,4 @@ export const checkAfter: Rule = function* (document) {
       }
     }
   }
-};
+}

@@ -1,4 +1,5 @@
 import { checkAfter } from './after.ts';
+import { checkChildNamespaces } from './child-namespaces.ts';
 import { checkConditions } from './conditions.ts';
 import { checkController } from './controller.ts';
 import { checkCrdApproval } from './crd-approval.ts';
@@ -49,6 +50,7 @@ export const allRules: readonly Rule[] = [
   checkVarNames,
   checkAfter,
   checkTemplates,
+  checkChildNamespaces,
   checkConditions,
   checkReads,
   checkReadNamespaces,

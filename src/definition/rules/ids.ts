@@ -2,16 +2,17 @@ import { pointerTo } from '../../util/json-pointer.ts';
 import { found } from '../describe-value.ts';
 import type { Finding } from '../finding.ts';
 import { fieldOf, mapsAt } from '../tree.ts';
+import { childLists } from './child-lists.ts';
 import { camelCase, idPattern } from './identifier.ts';
 import type { Rule } from './rule.ts';
 
-const lists = ['/spec/reads', '/spec/children', '/spec/patches', '/spec/onDelete/children'];
+const lists = [['/spec/reads'], childLists, ['/spec/patches']];
 
-/** Ids are identifiers and unique in their list. */
+/** Ids are identifiers and unique among what has the same name in expressions. */
 export const checkIds: Rule = function* (document) {
   for (const list of lists) {
     const seen = new Set<string>();
-    for (const { value, path } of mapsAt(document, list)) {
+    for (const { value, path } of list.flatMap((each) => mapsAt(document, each))) {
       const id = fieldOf(value, 'id');
       if (typeof id !== 'string') continue;
       const at = pointerTo(path, 'id');

@@ -16,20 +16,11 @@ export interface LaterField {
 
 /** The whole list. What is built is deleted here. */
 export const laterFields: readonly LaterField[] = [
-  { path: '/spec/crd/scope', works: ['Namespaced'] },
   { path: '/spec/crd/conversion/strategy', works: ['None'] },
   { path: '/spec/crdPolicy/deletion', works: ['Retain'] },
   { path: '/spec/crdPolicy/allowBreakingChanges', works: [false] },
   { path: '/spec/reads/*/history' },
-  { path: '/spec/children/*/crossNamespace', works: [false] },
-  {
-    path: '/spec/children/*/template/metadata/namespace',
-    hint: 'Leave it out: a child lives in the namespace of its resource',
-  },
   { path: '/spec/children/*/adopt', works: ['Never'] },
-  { path: '/spec/children/*/deletionPolicy', works: ['Delete'] },
-  { path: '/spec/children/*/deleteWhen', works: [true] },
-  { path: '/spec/onDelete', works: [{}] },
   { path: '/spec/removalPolicy', works: ['Retain'] },
   { path: '/spec/controller/rollout/perSecond', works: [50] },
   { path: '/spec/controller/rollout/stopAfterFailures', works: [10] },
