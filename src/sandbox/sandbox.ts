@@ -17,6 +17,7 @@ import {
   KindRegistry,
   objectMetaComponent,
 } from './kinds/index.ts';
+import { ProtobufReader } from './protobuf/index.ts';
 import type { ApiAnswer, ApiRequest } from './request/index.ts';
 import type { RestContext } from './rest/index.ts';
 import { GoTypeBuilder } from './schema/index.ts';
@@ -83,7 +84,8 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   bootstrap(rest, { version: kubernetesVersion, hasNode: controllers });
   const openApi = new OpenApiDocuments(components);
   const version = versionDocument(kubernetesVersion);
-  const context = { rest, clock, openApi, version, basePath, onFailure };
+  const protobuf = new ProtobufReader();
+  const context = { rest, clock, protobuf, openApi, version, basePath, onFailure };
   return {
     handle: (request) => handleRequest(context, request),
     settle: () => workloads.untilIdle(),

@@ -8,6 +8,7 @@ import {
   type OpenApiDocuments,
   resourceList,
 } from '../discovery/index.ts';
+import type { ProtobufReader } from '../protobuf/index.ts';
 import type { ApiAnswer, ApiRequest } from '../request/index.ts';
 import type { RestContext } from '../rest/index.ts';
 import {
@@ -25,6 +26,7 @@ import { parseRoute } from './route.ts';
 export interface HandlerContext {
   readonly rest: RestContext;
   readonly clock: Clock;
+  readonly protobuf: ProtobufReader;
   readonly openApi: OpenApiDocuments;
   /** What `/version` answers. */
   readonly version: JsonObject;
@@ -40,7 +42,7 @@ export const maxBodyLength = 3 * 1024 * 1024;
 /** Answers a request. Never throws: a refusal is an answer with a Status. */
 export function handleRequest(context: HandlerContext, request: ApiRequest): ApiAnswer {
   try {
-    if (request.body.length > maxBodyLength)
+    if (Math.max(request.body.length, request.bytes?.length ?? 0) > maxBodyLength)
       throw entityTooLarge(`Request entity is too large: limit is ${maxBodyLength}`);
     return answerRequest(context, request);
   } catch (error) {
@@ -61,8 +63,8 @@ function answerRequest(context: HandlerContext, request: ApiRequest): ApiAnswer 
   const kinds = context.rest.kinds.all();
   switch (route.kind) {
     case 'resource': {
-      const { rest, clock } = context;
-      return handleResource({ rest, clock, request, query, route: route.resource });
+      const { rest, clock, protobuf } = context;
+      return handleResource({ rest, clock, protobuf, request, query, route: route.resource });
     }
     case 'group-versions':
       return answerGroupVersions(context, request, route.root);

@@ -2,6 +2,7 @@ import type { Clock } from '../../util/clock.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { Subresource } from '../kinds/index.ts';
 import { applyPatchType } from '../kinds/index.ts';
+import type { ProtobufReader } from '../protobuf/index.ts';
 import type { ApiAnswer, ApiRequest } from '../request/index.ts';
 import { readFlag, readWriteOptions } from '../request/index.ts';
 import {
@@ -30,9 +31,10 @@ import {
   notModelled,
   PageNotFound,
   unknownPath,
+  unsupportedMediaType,
 } from '../status/index.ts';
 import { watchObjects } from '../watch/index.ts';
-import { jsonAnswer, jsonTextAnswer } from './answers.ts';
+import { jsonAnswer, jsonTextAnswer, withWarning } from './answers.ts';
 import { negotiate, type Shape } from './negotiation.ts';
 import type { ResourceRoute } from './route.ts';
 import { listText, showEvents, showObject, type View } from './shape-answer.ts';
@@ -40,6 +42,7 @@ import { listText, showEvents, showObject, type View } from './shape-answer.ts';
 export interface ResourceRequest {
   readonly rest: RestContext;
   readonly clock: Clock;
+  readonly protobuf: ProtobufReader;
   readonly request: ApiRequest;
   readonly query: URLSearchParams;
   readonly route: ResourceRoute;
@@ -54,8 +57,21 @@ interface Call extends ResourceRequest {
 export function handleResource(resource: ResourceRequest): ApiAnswer {
   const target = findTarget(resource);
   const shape = negotiate(resource.request.headers.accept, false);
-  const call = { ...resource, target, shape };
-  return target.name === '' ? callCollection(call) : callObject(call);
+  const request = withTextBody(resource, target);
+  const call = { ...resource, request, target, shape };
+  const answer = target.name === '' ? callCollection(call) : callObject(call);
+  return withWarning(answer, target.kind.deprecation);
+}
+
+/** A protobuf body as JSON. Custom kinds have none: nobody has told their fields' numbers. */
+function withTextBody({ request, protobuf }: ResourceRequest, { kind }: Target): ApiRequest {
+  const { headers, bytes } = request;
+  if (bytes === undefined) return request;
+  if (kind.isCustom) throw unsupportedMediaType(['application/json', 'application/yaml']);
+  const isPatch = request.method === 'PATCH';
+  if (isPatch) throw unsupportedMediaType(kind.patchTypes);
+  const body = JSON.stringify(protobuf.read(bytes));
+  return { ...request, body, headers: { ...headers, 'content-type': 'application/json' } };
 }
 
 function findTarget({ rest, route }: ResourceRequest): Target {

@@ -44,8 +44,20 @@ function readVersion(crd: JsonObject, version: JsonObject): CustomVersion {
     selectableFields: listField(version, 'selectableFields')
       .filter(isJsonObject)
       .map((field) => (stringField(field, 'jsonPath') ?? '').replace(/^\./, '')),
+    deprecation: readDeprecation(crd, version),
     columns: listField(version, 'additionalPrinterColumns').filter(isJsonObject).map(readColumn),
   };
+}
+
+/** What a version that is to go says; the author's words, or the server's. */
+function readDeprecation(crd: JsonObject, version: JsonObject): string | undefined {
+  if (version.deprecated !== true) return undefined;
+  const spec = objectField(crd, 'spec') ?? {};
+  const kind = stringField(objectField(spec, 'names') ?? {}, 'kind') ?? '';
+  const said = stringField(version, 'deprecationWarning');
+  return (
+    said ?? `${stringField(spec, 'group')}/${stringField(version, 'name')} ${kind} is deprecated`
+  );
 }
 
 function readColumn(column: JsonObject): CustomColumn {

@@ -58,6 +58,7 @@ export interface BuiltinRules {
   readonly prepareUpdate?: (object: JsonObject, before: JsonObject) => JsonObject;
   /** The object as its deletion begins. */
   readonly prepareDelete?: (object: JsonObject, before: JsonObject) => JsonObject;
+  readonly deprecation?: string;
   readonly warnings?: (object: JsonObject) => readonly string[];
   /** How long a deleted object is left to its node. @default 0 */
   readonly gracePeriodSeconds?: (object: JsonObject) => number;
@@ -114,6 +115,7 @@ export function builtinKind({
     openApi,
     selectableFields: rules.selectableFields ?? [],
     columns: undefined,
+    deprecation: rules.deprecation,
     decode(object) {
       const decoded = goDecode(goType, object);
       return { object: fill(decoded.object), unknownFields: decoded.unknownFields };

@@ -48,6 +48,7 @@ export interface CustomVersion {
   readonly scale: ScalePaths | undefined;
   readonly selectableFields: readonly string[];
   readonly columns: readonly CustomColumn[];
+  readonly deprecation: string | undefined;
 }
 
 export interface CustomKindOptions {
@@ -99,6 +100,7 @@ export function customKind(options: CustomKindOptions): ServedKind {
     metadataRules,
     selectableFields,
     columns,
+    deprecation: version.deprecation,
     openApi: customOpenApi(version),
     decode,
     complete: (object) => fillDefaults(schema, object),

@@ -114,7 +114,7 @@ export const endpointsRules: BuiltinRules = {
     namespaced: true,
     shortNames: ['ep'],
   }),
-  warnings: () => ['v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'],
+  deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   fillDefaults: (endpoints) => {
     const subsets = listField(endpoints, 'subsets');
     if (subsets.length === 0) return endpoints;

@@ -94,6 +94,8 @@ export interface ServedKind {
   readonly metadataRules: MetadataRules;
   /** The paths that field selectors may name beside `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: readonly string[];
+  /** What the server says to everybody who asks for the kind; undefined = nothing. */
+  readonly deprecation: string | undefined;
   /** What tables show of a custom kind; undefined = the kind is built in. */
   readonly columns: readonly CustomColumn[] | undefined;
   /** The component that the OpenAPI document has for the kind. */

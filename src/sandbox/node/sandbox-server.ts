@@ -72,9 +72,13 @@ async function answer({ sandbox, basePath, maxBodyBytes, incoming, outgoing }: E
     method,
     path: url.slice(basePath.length),
     headers: plainHeaders(incoming),
-    body,
+    ...(isText(headers) ? { body: body.toString('utf8') } : { body: '', bytes: body }),
   };
   await send(outgoing, sandbox.handle(request));
+}
+
+function isText({ 'content-type': type = '' }: IncomingMessage['headers']): boolean {
+  return !type.startsWith('application/vnd.kubernetes.protobuf');
 }
 
 function refuse(outgoing: ServerResponse, status: number): void {
@@ -82,7 +86,7 @@ function refuse(outgoing: ServerResponse, status: number): void {
 }
 
 /** Undefined = too large. */
-async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<string | undefined> {
+async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
@@ -90,7 +94,7 @@ async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<st
     if (size > maxBytes) return undefined;
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 function plainHeaders({ headers }: IncomingMessage): ApiRequest['headers'] {

@@ -7,6 +7,8 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Empty = none. */
   readonly body: string;
+  /** The body as it came, where it is no text: `application/vnd.kubernetes.protobuf`. */
+  readonly bytes?: Uint8Array;
 }
 
 /** An answer: a text, or a stream of lines that ends when its reader returns it. */

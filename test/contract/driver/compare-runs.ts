@@ -22,7 +22,12 @@ function without(record: StepRecord, differs: Readonly<Record<string, string>>):
   return { status, body, ...(warning === undefined ? {} : { warning }) };
 }
 
+/** `*` = every item of a list. */
 function withoutPath(value: Json, [name = '', ...rest]: readonly string[]): Json {
+  if (Array.isArray(value))
+    return value.map((item, index) =>
+      name === '*' || name === String(index) ? withoutPath(item, rest) : item,
+    );
   if (!isJsonObject(value) || !Object.hasOwn(value, name)) return value;
   const { [name]: field = null, ...others } = value;
   return rest.length === 0 ? others : { ...others, [name]: withoutPath(field, rest) };

@@ -49,7 +49,8 @@ export class Normaliser {
     return text
       .replaceAll(uid, (found) => this.#name('uid', found))
       .replaceAll(time, 'time')
-      .replaceAll(clusterAddress, (found) => this.#name('address', found))
+      .replaceAll(clusterAddress, 'address')
+      .replaceAll(/(\d:)3\d{4}\//g, '$1port/')
       .replaceAll(/(resource version: )\d+ \(\d+\)/g, '$1N (M)')
       .replaceAll(/\b\d{1,19}\b/g, (found) => this.#names.get(`version ${found}`) ?? found);
   }

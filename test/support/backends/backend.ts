@@ -5,6 +5,8 @@ export interface BackendRequest {
   readonly path: string;
   /** Sent as it is. */
   readonly body?: string;
+  /** A body that is no text. */
+  readonly bytes?: Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

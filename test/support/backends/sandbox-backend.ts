@@ -42,8 +42,9 @@ export function createTestSandbox(options: SandboxBackendOptions = {}): Sandbox 
 export function sandboxBackend(sandbox: Sandbox = createTestSandbox()): Backend {
   return {
     name: 'sandbox',
-    async request({ method, path, body = '', headers = {} }) {
-      const answer = sandbox.handle({ method, path, headers, body });
+    async request({ method, path, body = '', bytes, headers = {} }) {
+      const binary = bytes === undefined ? {} : { bytes };
+      const answer = sandbox.handle({ method, path, headers, body, ...binary });
       if (typeof answer.body !== 'string') throw new Error(`Expected no stream at ${path}`);
       return { status: answer.status, headers: answer.headers, text: answer.body };
     },

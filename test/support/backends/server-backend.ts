@@ -13,7 +13,8 @@ export function serverBackend(plane: ControlPlane): Backend & { close(): void } 
   const watchAgent = new Agent({ keepAlive: false, ca });
 
   async function open(request: BackendRequest, by: Agent): Promise<IncomingMessage> {
-    const { method, path, body, headers = {} } = request;
+    const { method, path, body: text, bytes, headers = {} } = request;
+    const body = bytes ?? text;
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
     const outgoing = httpsRequest({
       host: base.hostname,

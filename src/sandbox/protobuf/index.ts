@@ -1,0 +1,1 @@
+export { ProtobufReader, protobufType } from './read-protobuf.ts';

@@ -1,0 +1,92 @@
+/** What the sandbox makes otherwise of manifests than a real server does, and why. */
+export interface ManifestDifference {
+  /** Matches the manifest's name: `v1 Pod corpus/web`. */
+  readonly manifest: RegExp;
+  /** Dotted paths of the answer; `*` is every item of a list. */
+  readonly paths: readonly string[];
+  readonly because: string;
+}
+
+const emptyLists = 'an empty list is the same as none to the sandbox: nobody owns it';
+
+export const manifestDifferences: readonly ManifestDifference[] = [
+  {
+    manifest: / EndpointSlice corpus\/eps-empty$/,
+    paths: ['metadata.managedFields'],
+    because: emptyLists,
+  },
+  {
+    manifest: / (Role corpus\/role-empty|ClusterRole \/corpus-aggregate)$/,
+    paths: ['metadata.managedFields'],
+    because: emptyLists,
+  },
+  {
+    manifest: / NetworkPolicy corpus\/np-(allow-all|rules)$/,
+    paths: ['metadata.generation'],
+    because: 'an empty list is the same as none to the sandbox: it is no new generation',
+  },
+  {
+    manifest: / ServiceAccount corpus\/sa-lists$/,
+    paths: ['imagePullSecrets', 'metadata.managedFields'],
+    because: 'references without a name are stored with an empty one',
+  },
+  {
+    manifest: / ResourceQuota corpus-limits\/rq-plain$/,
+    paths: ['spec.hard.services', 'metadata.managedFields'],
+    because: 'a quantity with a leading zero is stored in its canonical spelling at once',
+  },
+  {
+    manifest: / Pod corpus-limits\/limited$/,
+    paths: ['metadata.annotations', 'spec.containers.0.resources'],
+    because: 'LimitRanges are stored, not enforced',
+  },
+  {
+    manifest: / CustomResourceDefinition /,
+    paths: ['status', 'metadata.managedFields'],
+    because: 'the sandbox serves a new kind at once, a real server some time later',
+  },
+  {
+    manifest: / CustomResourceDefinition \/plains\./,
+    paths: ['warning'],
+    because: 'some rules in CEL are not evaluated, of which the sandbox warns',
+  },
+  {
+    manifest: / Loose \/loose-null$/,
+    paths: ['spec.any'],
+    because: 'an applied null of a field of any type stays null',
+  },
+  {
+    manifest: / Secret corpus\/sec-tls$/,
+    paths: ['warning'],
+    because: 'the sandbox does not read certificates',
+  },
+];
+
+/** Kinds of the corpus that the sandbox does not serve. */
+export const unservedKinds: readonly string[] = [
+  'admissionregistration.k8s.io/v1 MutatingAdmissionPolicy',
+  'admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding',
+  'admissionregistration.k8s.io/v1 MutatingWebhookConfiguration',
+  'admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy',
+  'admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding',
+  'admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration',
+  'apiregistration.k8s.io/v1 APIService',
+  'autoscaling/v1 HorizontalPodAutoscaler',
+  'certificates.k8s.io/v1 CertificateSigningRequest',
+  'flowcontrol.apiserver.k8s.io/v1 FlowSchema',
+  'flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration',
+  'networking.k8s.io/v1 IPAddress',
+  'networking.k8s.io/v1 ServiceCIDR',
+  'node.k8s.io/v1 RuntimeClass',
+  'resource.k8s.io/v1 DeviceClass',
+  'resource.k8s.io/v1 ResourceClaim',
+  'resource.k8s.io/v1 ResourceClaimTemplate',
+  'resource.k8s.io/v1 ResourceSlice',
+  'storage.k8s.io/v1 CSIDriver',
+  'storage.k8s.io/v1 CSINode',
+  'storage.k8s.io/v1 CSIStorageCapacity',
+  'storage.k8s.io/v1 VolumeAttachment',
+  'storage.k8s.io/v1 VolumeAttributesClass',
+  'v1 PodTemplate',
+  'v1 ReplicationController',
+];
