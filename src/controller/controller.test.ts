@@ -6,12 +6,12 @@ import { KubeError } from '../kube/roles.ts';
 import { createLogger, type Logger } from '../telemetry/index.ts';
 import { TerminalError } from '../util/homeostat-error.ts';
 import { Controller } from './controller.ts';
-import type { Outcome } from './reconciler.ts';
+import type { Outcome, Turn } from './reconciler.ts';
 
 interface Run {
   readonly key: string;
   readonly signal: AbortSignal;
-  readonly giveWay: () => Promise<void>;
+  readonly giveWay: Turn['giveWay'];
   finish(outcome?: Outcome): void;
   fail(error: Error): void;
 }
@@ -104,6 +104,32 @@ describe('controller/controller', () => {
     stop();
     await ended;
     assert.deepEqual(runs, []);
+  });
+
+  test('a pass that gives way learns whether another one of its key follows at once', async () => {
+    const { controller, take, stop, ended } = setUp();
+    const answerAfter = async (act: () => void) => {
+      controller.enqueue('a');
+      const pass = await take();
+      act();
+      const answer = await pass.giveWay();
+      pass.finish();
+      return answer;
+    };
+    assert.equal(await answerAfter(() => {}), 'free');
+    // What may take long to come is no reason to leave anything to it.
+    assert.equal(await answerAfter(() => controller.enqueue('a', 'low')), 'free');
+    (await take()).finish();
+    assert.equal(await answerAfter(() => controller.enqueue('a')), 'overtaken');
+    (await take()).finish();
+    assert.equal(
+      await answerAfter(() => {
+        controller.enqueue('a');
+        stop();
+      }),
+      'free',
+    );
+    await ended;
   });
 
   test('a pass that gives way is gone on with when no other key waits for its first turn', async () => {

@@ -145,6 +145,7 @@ export class Controller {
       signal: this.#turns.signal,
       run: (turn) => this.#reconcileOnce(key, turn),
       onPark: () => this.#queue.park(key),
+      isOvertaken: () => this.#queue.isWanted(key),
     });
     this.#passes.set(key, pass);
     return pass;

@@ -35,8 +35,10 @@ export interface Turn {
   /**
    * Gives the worker to keys that have not had it yet, and resolves when this pass may go on. For what people wait for least:
    * the world comes before the report on it (engine.md section 2). The pass stays the only one of its key.
+   * @returns `overtaken`: the key has been added since the pass began, so another pass follows as soon as this one has ended, and
+   * what only tells of the state of things may be left to that.
    */
-  giveWay(): Promise<void>;
+  giveWay(): Promise<'free' | 'overtaken'>;
 }
 
 /** How urgent a key is. `low`: initial list, resync, reload, and wakes from something that many resources share. */

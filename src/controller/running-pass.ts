@@ -6,6 +6,8 @@ export interface RunningPassOptions {
   readonly run: (turn: Turn) => Promise<void>;
   /** Puts the pass in line for a worker again. False: there will be none any more, so it goes on at once. */
   readonly onPark: () => boolean;
+  /** Will there be another pass at once when this one has ended? */
+  readonly isOvertaken: () => boolean;
 }
 
 /** A pass that a worker may leave in the middle and another one takes up again. */
@@ -14,14 +16,14 @@ export class RunningPass {
   #left = Promise.withResolvers<void>();
   #resume: () => void = () => undefined;
 
-  constructor({ signal, run, onPark }: RunningPassOptions) {
+  constructor({ signal, run, onPark, isOvertaken }: RunningPassOptions) {
     this.#ended = run({
       signal,
       giveWay: () =>
         new Promise((resolve) => {
-          this.#resume = resolve;
+          this.#resume = () => resolve(isOvertaken() ? 'overtaken' : 'free');
           if (onPark()) this.#left.resolve();
-          else resolve();
+          else this.#resume();
         }),
     });
   }

@@ -192,6 +192,11 @@ export class WorkQueue {
     return true;
   }
 
+  /** Has a key that is worked on been added meanwhile, so that it is ready as soon as it is {@link done}? Low priority does not count: it may take long. */
+  isWanted(key: string): boolean {
+    return !this.#isShutDown && this.#dirty.get(key) === 'normal';
+  }
+
   /** Ends the work on a key. If it was added meanwhile it becomes ready once. */
   done(key: string): void {
     const work = this.#processing.get(key);

@@ -36,8 +36,8 @@ export type Verdict =
 
 export interface DecisionRecord {
   readonly children: readonly ChildDecision[];
-  /** Was the status written, and why not else. `gone`: there is nothing to report on any more. */
-  readonly status: 'written' | 'unchanged' | 'failed' | 'gone';
+  /** Was the status written, and why not else. `overtaken`: there is news, so the next pass tells; `gone`: nothing to report on. */
+  readonly status: 'written' | 'unchanged' | 'overtaken' | 'failed' | 'gone';
   /** The condition `Ready`. */
   readonly isReady: boolean;
   /** Code of the KubeError or RenderFailure of everything that stands in the way, of children and of the rest; else its reason. */

@@ -34,6 +34,8 @@ export interface ResourceState {
   readonly strays: Map<string, Stray>;
   /** By child key: the failure that was last told in an Event. Undefined before the first pass: then the status says what was told. */
   told: ReadonlyMap<string, string> | undefined;
+  /** So many reports in a row were left to the pass that follows. */
+  overtakenReports: number;
   /** How the server's answer to our own status differed from it. */
   statusMade: string | undefined;
   /** Set while the server does not take the author's status fields. */
@@ -120,6 +122,7 @@ export function createResourceState(uid: string): ResourceState {
     replacements: new Map(),
     replaced: new Map(),
     told: undefined,
+    overtakenReports: 0,
     statusMade: undefined,
     statusRefused: undefined,
     isOrphaning: false,

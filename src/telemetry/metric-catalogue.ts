@@ -192,9 +192,9 @@ export const metricCatalogue = {
   statusWrites: {
     type: 'counter',
     name: 'homeostat_status_writes_total',
-    help: 'What became of the status in all passes; `unchanged`: nothing was sent',
+    help: 'What became of the status in all passes; `unchanged`, `overtaken` (left to the next pass): nothing was sent',
     labels: ['definition', 'result'],
-    values: { result: ['written', 'unchanged', 'failed', 'gone'] },
+    values: { result: ['written', 'unchanged', 'overtaken', 'failed', 'gone'] },
   },
   expressionErrors: {
     type: 'counter',

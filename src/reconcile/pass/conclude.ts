@@ -15,6 +15,11 @@ import { statusUsesSecret } from './secret-use.ts';
  */
 export function conclude(pass: Pass, report: Report, status: StatusOutcome): Outcome {
   const { state, context } = pass;
+  // It has not come to rest yet, and another pass follows: nothing can be said of follow-ups.
+  if (status.kind === 'overtaken') {
+    if (pass.world.hasWritten) noteWrites(pass, status);
+    return concludeProblems(pass, report.problems, status);
+  }
   const changed = changedSince(pass, status);
   const wasUnstable = isUnstable(state);
   noteFollowUp(state, changed);

@@ -8,7 +8,7 @@ import { statusUsesSecret } from '../pass/secret-use.ts';
 import type { StatusRefusal } from '../resource-state.ts';
 import { type Report, withoutMapped } from './build-report.ts';
 import { lastMapped } from './map-status.ts';
-import { type StatusOutcome, writeStatus } from './write-status.ts';
+import { type StatusOutcome, writeLastStatus, writeStatus } from './write-status.ts';
 
 /** What was reported in the end, and what came of it. */
 export interface Reported {
@@ -24,7 +24,7 @@ export async function writeReport(pass: Pass, report: Report): Promise<Reported>
   const known = knownRefusal(pass, report);
   if (known !== undefined) return tellRefusal(pass, report, known);
   pass.state.statusRefused = undefined;
-  const status = await writeStatus(pass, report.status);
+  const status = await writeLastStatus(pass, report.status);
   if (!isRefused(status) || !hasNews(pass, report)) return { report, status };
   const refusal = refusalOf(pass, report, status.error);
   const told = await tellRefusal(pass, report, refusal);

@@ -15,6 +15,8 @@ type Status = Readonly<Record<string, unknown>>;
 export type StatusOutcome =
   | { readonly kind: 'written'; readonly stored: StoredObject }
   | { readonly kind: 'unchanged' }
+  /** Another pass follows at once: it tells what has come of both. */
+  | { readonly kind: 'overtaken' }
   | { readonly kind: 'failed'; readonly error: KubeError }
   /** The resource is gone or was replaced: there is nothing to report on. */
   | { readonly kind: 'gone' };
@@ -24,6 +26,31 @@ export async function writeStatus(pass: Pass, status: Status): Promise<StatusOut
   if (!isNews(pass, status)) return { kind: 'unchanged' };
   // People wait for the world, not for the report: children of other resources come first.
   await pass.giveWay();
+  return send(pass, status);
+}
+
+/** A resource that is woken again and again is reported on all the same. */
+const overtakenAtMost = 3;
+
+/** Like {@link writeStatus}, but leaves the status to the next pass where that follows at once: it would be written twice. */
+export async function writeLastStatus(pass: Pass, status: Status): Promise<StatusOutcome> {
+  const { state, context } = pass;
+  if (!isNews(pass, status)) {
+    state.overtakenReports = 0;
+    return { kind: 'unchanged' };
+  }
+  const isOvertaken = (await pass.giveWay()) === 'overtaken';
+  // An author who tells of changes (`$previous`, Events) is to see each of them.
+  const mayWait = context.plan.reporting === undefined && state.overtakenReports < overtakenAtMost;
+  if (isOvertaken && mayWait) {
+    state.overtakenReports += 1;
+    return { kind: 'overtaken' };
+  }
+  state.overtakenReports = 0;
+  return send(pass, status);
+}
+
+async function send(pass: Pass, status: Status): Promise<StatusOutcome> {
   const { context, resource, uid, token, signal } = pass;
   const { apiVersion, kind, metadata } = resource;
   const { name, namespace } = metadata;

@@ -79,8 +79,10 @@ export class OperatorWorld {
   /** Runs one pass, without telling the cache of anything before or after. */
   async runOne(key: string): Promise<PassEnd> {
     this.queued.delete(key);
+    // As the controller does it.
+    const giveWay = async () => (this.queued.get(key) === 'normal' ? 'overtaken' : 'free');
     const end = await this.operator
-      .reconcile(key, { signal: this.#turns.signal, giveWay: () => Promise.resolve() })
+      .reconcile(key, { signal: this.#turns.signal, giveWay })
       .catch((error: unknown) => ({ kind: 'thrown', error }) as const);
     this.passes.push({ key, end });
     return end;
