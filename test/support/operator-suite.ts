@@ -18,6 +18,8 @@ export interface OperatorCase {
   readonly resource: KubeObject;
   /** @default false */
   readonly isClusterScoped?: boolean;
+  /** What else its spec has, where that depends on the test. @default nothing */
+  readonly complete?: (place: Place) => object;
   /** Makes what the resource needs besides itself. @default nothing */
   readonly prepare?: (client: PlaneClient, namespace: string) => Promise<void>;
   /** What it must have made: paths, of {@link Place}s. */
@@ -71,7 +73,8 @@ export interface Stage extends Place {
 export interface OperatorSuite {
   /** Applies the resource in a namespace of its own, merged with `change`, and waits until it is ready. */
   stage(change?: { readonly spec?: object }): Promise<Stage>;
-  readonly homeostat: HomeostatProcess;
+  /** Runs `during` while no runtime runs; it was killed, and is started again. */
+  whileDown(during: () => Promise<void>): Promise<void>;
 }
 
 /**
@@ -110,7 +113,7 @@ export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase
     return client.apply({
       ...operator.resource,
       metadata,
-      spec: { ...(spec as object), ...change.spec },
+      spec: { ...(spec as object), ...operator.complete?.(where), ...change.spec },
     });
   };
 
@@ -128,6 +131,13 @@ export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase
     const where = await place();
     await apply(where, change);
     return whenReady(where);
+  };
+
+  const whileDown = async (during: () => Promise<void>): Promise<void> => {
+    assert.ok(homeostat, 'It runs');
+    await homeostat.stop('SIGKILL');
+    await during();
+    homeostat = await startHomeostat(definitions);
   };
 
   describe('what every operator must do', () => {
@@ -190,14 +200,11 @@ export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase
 
     test('killed in the middle of a creation, it goes on after a restart', async () => {
       const where = await place();
-      const running = homeostat;
-      assert.ok(running);
       const applied = await apply(where);
       const [first] = operator.children;
       if (first !== undefined)
         await shared.client().untilObject(first(where), (object) => object !== undefined);
-      await running.stop('SIGKILL');
-      homeostat = await startHomeostat(definitions);
+      await whileDown(async () => {});
       const { client } = await whenReady(where);
       for (const path of operator.children) {
         const child = await client.get(path(where));
@@ -207,13 +214,7 @@ export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase
     });
   });
 
-  return {
-    stage,
-    get homeostat() {
-      assert.ok(homeostat, 'It has not started');
-      return homeostat;
-    },
-  };
+  return { stage, whileDown };
 }
 
 /** Ready, for the newest generation. */
