@@ -1,3 +1,4 @@
+export { type PathTarget, pathOf } from './api/paths.ts';
 export type { ApiClient, ApiRequest, ApiResponse, ApiStream } from './client/api-client.ts';
 export type { ClusterConfig, Credentials, CredentialsSource } from './config/cluster-config.ts';
 export { KubeConfigError } from './config/kube-config-error.ts';

@@ -58,6 +58,11 @@ export class DevProcess {
     return join(this.folder, '.homeostat', 'kubeconfig');
   }
 
+  /** Runs another command of the CLI in its folder, to its end. */
+  run(...args: readonly string[]) {
+    return runIn(this.folder, args);
+  }
+
   /** Saves a file below its folder of definitions. */
   save(name: string, text: string): void {
     const path = join(this.folder, 'operators', name);
@@ -105,4 +110,28 @@ export class DevProcess {
   #tell(): void {
     for (const listener of [...this.#listeners]) listener();
   }
+}
+
+/** Runs a command of the CLI in a folder, to its end. */
+export async function runIn(
+  cwd: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+) {
+  const texts = { stdout: '', stderr: '' };
+  const { ended } = launchNow({
+    command: executable,
+    args: [...args],
+    cwd,
+    env,
+    keepsUsAlive: true,
+    onOutput: (text) => {
+      texts.stdout += text;
+    },
+    onErrors: (text) => {
+      texts.stderr += text;
+    },
+  });
+  const { code } = await ended;
+  return { code, ...texts };
 }

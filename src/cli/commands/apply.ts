@@ -1,0 +1,61 @@
+import { gvkOf } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { CliError, exitCode } from '../exit-code.ts';
+import {
+  type ClusterSession,
+  cliFlow,
+  type SessionContext,
+  withCluster,
+} from './cluster-session.ts';
+import type { KindInfo } from './kinds.ts';
+import { readFiles } from './read-files.ts';
+import { titleOf } from './requests.ts';
+
+export interface ApplyOptions {
+  readonly filename: readonly string[];
+  /** Take fields from other managers. */
+  readonly forceConflicts?: boolean;
+}
+
+const fieldManager = 'homeostat-cli';
+
+/** `homeostat apply -f FILE...`: server-side apply of all objects, in their order. @throws CliError at the first that is refused. */
+export async function apply(context: SessionContext, options: ApplyOptions): Promise<number> {
+  const objects = await readFiles(options.filename);
+  return withCluster(context, async (session) => {
+    for (const object of objects) {
+      const kind = kindOf(session, object);
+      const placed = withNamespace(session, kind, object);
+      const { created } = await session.cluster.apply(
+        placed,
+        { fieldManager, force: options.forceConflicts === true, flow: cliFlow },
+        session.signal,
+      );
+      const title = titleOf(kind, object.metadata.name);
+      session.output.print(`${title} ${created ? 'created' : 'applied'}`);
+    }
+    return exitCode.ok;
+  });
+}
+
+/** The kind of a manifest. @throws CliError */
+export function kindOf({ kinds }: ClusterSession, { apiVersion, kind }: KubeObject): KindInfo {
+  const info = kinds.of(apiVersion, kind);
+  if (info !== undefined) return info;
+  // Not preferred, but perhaps served all the same; a CRD that was applied just now is not known yet either.
+  const { group } = gvkOf(apiVersion, kind);
+  throw new CliError(`The server does not serve "${kind}" of "${apiVersion}"`, {
+    hint:
+      group === '' ? 'Is it spelled as in the documentation?' : 'Is its definition or CRD there?',
+  });
+}
+
+/** A namespaced object is in its own namespace, or in the command's. @throws CliError when both are said and differ. */
+function withNamespace(
+  { namespace }: ClusterSession,
+  kind: KindInfo,
+  object: KubeObject,
+): KubeObject {
+  if (!kind.namespaced || object.metadata.namespace !== undefined) return object;
+  return { ...object, metadata: { ...object.metadata, namespace } };
+}

@@ -1,0 +1,95 @@
+import { access } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { createTextLogger } from '../../dev/index.ts';
+import { createKubeCluster, type KubeCluster, KubeError } from '../../kube/index.ts';
+import { createMetricRegistry } from '../../telemetry/index.ts';
+import { createSystemClock } from '../../util/clock.ts';
+import { createSystemRandom } from '../../util/random.ts';
+import { CliError } from '../exit-code.ts';
+import { loadClusterConfig } from '../kubeconfig-flags.ts';
+import type { Output } from '../output.ts';
+import { type Kinds, loadKinds } from './kinds.ts';
+
+export interface ClusterFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace?: string;
+}
+
+/** A cluster that a command asks, once. */
+export interface ClusterSession {
+  readonly cluster: KubeCluster;
+  readonly kinds: Kinds;
+  /** Where namespaced objects are, unless they say otherwise. */
+  readonly namespace: string;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+}
+
+export interface SessionContext {
+  readonly flags: ClusterFlags;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+}
+
+/** As whom requests are made, for fairness and metrics. */
+export const cliFlow = { name: 'cli', priority: 'world' } as const;
+
+/**
+ * Does something with a cluster, and lets go of it.
+ * @throws CliError for everything that the server refuses.
+ */
+export async function withCluster<T>(
+  { flags, output, signal }: SessionContext,
+  work: (session: ClusterSession) => Promise<T>,
+): Promise<T> {
+  const config = await loadClusterConfig(await chooseKubeconfig(flags));
+  const logger = createTextLogger({ level: 'error', print: (line) => output.error(line) });
+  const cluster = createKubeCluster({
+    config,
+    logger,
+    clock: createSystemClock(),
+    random: createSystemRandom(),
+    metrics: createMetricRegistry(),
+  });
+  try {
+    const kinds = await loadKinds(cluster.api, signal);
+    const { namespace = config.namespace } = flags;
+    return await work({ cluster, kinds, namespace, output, signal });
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    throw new CliError(error.message, { ...hintFor(error), cause: error });
+  } finally {
+    await cluster.close();
+  }
+}
+
+function hintFor(error: KubeError): { readonly hint?: string } {
+  if (error.status !== 0) return {};
+  return { hint: 'Is "homeostat dev" still running? Another cluster is named with --kubeconfig' };
+}
+
+/**
+ * The flag, else that of a running `homeostat dev` here or in a folder above, else `KUBECONFIG`. Never the one in the home: these
+ * commands are for trying things out, and must not reach for a cluster that nobody has named.
+ */
+async function chooseKubeconfig(flags: ClusterFlags): Promise<ClusterFlags> {
+  if (flags.kubeconfig !== undefined) return flags;
+  const ofDev = await findUpwards(join('.homeostat', 'kubeconfig'), resolve('.'));
+  if (ofDev !== undefined) return { ...flags, kubeconfig: ofDev };
+  if ((process.env.KUBECONFIG ?? '') !== '') return flags;
+  throw new CliError('There is no cluster to ask: no "homeostat dev" runs here', {
+    hint: 'Start one with "homeostat dev", or name a kubeconfig with --kubeconfig',
+  });
+}
+
+async function findUpwards(name: string, folder: string): Promise<string | undefined> {
+  const path = join(folder, name);
+  const isThere = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return path;
+  const above = dirname(folder);
+  return above === folder ? undefined : findUpwards(name, above);
+}

@@ -1,0 +1,121 @@
+import { printYaml } from '../../definition/index.ts';
+import { buildTree, objectState, treeLines } from '../../dev/index.ts';
+import { isJsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { exitCode } from '../exit-code.ts';
+import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
+import { eventLines } from './events.ts';
+import type { KindInfo } from './kinds.ts';
+import { ageText, tableLines } from './print-table.ts';
+import { listAll, listObjects, readObject } from './requests.ts';
+
+export interface DescribeRequest {
+  readonly types: string;
+  /** None = all. */
+  readonly names: readonly string[];
+}
+
+/** `homeostat describe TYPE [NAME...]`: an object, its conditions, what belongs to it, and its Events. @throws CliError */
+export function describe(
+  context: SessionContext,
+  { types, names }: DescribeRequest,
+): Promise<number> {
+  return withCluster(context, async (session) => {
+    let isFirst = true;
+    for (const kind of session.kinds.named(types)) {
+      const objects =
+        names.length === 0
+          ? await listObjects(session, kind, {})
+          : await Promise.all(names.map((name) => readObject(session, kind, name)));
+      for (const object of objects) {
+        if (!isFirst) session.output.print('');
+        isFirst = false;
+        for (const line of await description(session, kind, object)) session.output.print(line);
+      }
+    }
+    if (isFirst) session.output.error('No resources found');
+    return exitCode.ok;
+  });
+}
+
+async function description(
+  session: ClusterSession,
+  kind: KindInfo,
+  object: KubeObject,
+): Promise<readonly string[]> {
+  const { name } = object.metadata;
+  const about = `${kind.plural}.${kind.gvk.group}`.replace(/\.$/, '');
+  return [
+    ...headLines(object),
+    ...section('Conditions', conditionLines(object)),
+    ...section('Data', bodyLines(object)),
+    ...section('Tree', await treeOf(session, object)),
+    ...section('Events', await eventLines(session, { for: `${about}/${name}` })),
+  ];
+}
+
+function headLines(object: KubeObject): readonly string[] {
+  const { apiVersion, kind, metadata } = object;
+  const { namespace, labels, annotations, ownerReferences = [], finalizers = [] } = metadata;
+  const age = ageText(metadata.creationTimestamp, Date.now());
+  const rows: readonly (readonly [string, string])[] = [
+    ['Name', metadata.name],
+    ['Namespace', namespace ?? ''],
+    ['Kind', `${kind} (${apiVersion})`],
+    ['State', objectState(object)],
+    ['Labels', pairs(labels)],
+    ['Annotations', pairs(annotations)],
+    ['Owner', ownerReferences.map((owner) => `${owner.kind}/${owner.name}`).join(', ')],
+    ['Finalizers', finalizers.join(', ')],
+    ['Created', `${metadata.creationTimestamp ?? ''} (${age} ago)`],
+    ['Deleted', metadata.deletionTimestamp ?? ''],
+  ];
+  return rows
+    .filter(([, value]) => value !== '')
+    .map(([title, value]) => `${`${title}:`.padEnd(13)} ${value}`);
+}
+
+function pairs(map: Readonly<Record<string, string>> = {}): string {
+  return Object.entries(map)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(`\n${' '.repeat(14)}`);
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+function conditionLines({ status }: KubeObject): readonly string[] {
+  const conditions = isJsonObject(status) ? status.conditions : undefined;
+  if (!Array.isArray(conditions) || conditions.length === 0) return [];
+  const rows = conditions
+    .filter(isJsonObject)
+    .map((condition) =>
+      ['type', 'status', 'reason', 'message'].map((field) => text(condition[field])),
+    );
+  return tableLines(['TYPE', 'STATUS', 'REASON', 'MESSAGE'], rows);
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** All but what has been said already. */
+function bodyLines(object: KubeObject): readonly string[] {
+  const { apiVersion: _, kind: __, metadata: ___, status, ...rest } = object;
+  const { conditions: ____, ...ownStatus } = isJsonObject(status) ? status : {};
+  const body = Object.keys(ownStatus).length === 0 ? rest : { ...rest, status: ownStatus };
+  return Object.keys(body).length === 0 ? [] : printYaml(body).trimEnd().split('\n');
+}
+
+async function treeOf(session: ClusterSession, object: KubeObject): Promise<readonly string[]> {
+  const kinds = session.kinds.all.filter(({ gvk }) => gvk.kind !== 'Event');
+  const objects = await listAll(session, kinds, { allNamespaces: true });
+  const lines = treeLines(
+    buildTree(
+      [object],
+      objects.filter(({ metadata }) => metadata.uid !== object.metadata.uid),
+    ),
+  );
+  return lines.length > 1 ? lines : [];
+}

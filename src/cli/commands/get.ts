@@ -1,0 +1,157 @@
+import { printYaml } from '../../definition/index.ts';
+import { isJsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { exitCode } from '../exit-code.ts';
+import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
+import type { KindInfo } from './kinds.ts';
+import { tableLines } from './print-table.ts';
+import { listObjects, read, readObject, type Selection, titleOf } from './requests.ts';
+
+export type OutputFormat = 'wide' | 'yaml' | 'json' | 'name';
+
+export interface GetOptions {
+  readonly allNamespaces?: boolean;
+  readonly selector?: string;
+  readonly output?: OutputFormat;
+}
+
+export interface GetRequest {
+  /** `pods`, `po,svc`, `all`. */
+  readonly types: string;
+  /** None = all. */
+  readonly names: readonly string[];
+  readonly options: GetOptions;
+}
+
+const tableAccept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
+
+/** `homeostat get TYPE [NAME...]`: a table as the server prints it, or the objects. @throws CliError */
+export function get(context: SessionContext, request: GetRequest): Promise<number> {
+  return withCluster(context, async (session) => {
+    const kinds = session.kinds.named(request.types);
+    const { output } = request.options;
+    if (output === undefined || output === 'wide') await printTables(session, kinds, request);
+    else printObjects(session, await readAll(session, kinds, request), output);
+    return exitCode.ok;
+  });
+}
+
+async function printTables(
+  session: ClusterSession,
+  kinds: readonly KindInfo[],
+  { names, options }: GetRequest,
+): Promise<void> {
+  const { output } = session;
+  const { allNamespaces = false } = options;
+  let isFirst = true;
+  for (const kind of kinds) {
+    const tables = await Promise.all(
+      selectionsOf(names, options).map((one) => read(session, kind, one, tableAccept)),
+    );
+    const [header = [], ...rows] = rowsOf(tables, {
+      isWide: options.output === 'wide',
+      withNamespace: allNamespaces && kind.namespaced,
+      titleOf: kinds.length > 1 ? (name) => titleOf(kind, name) : (name) => name,
+    });
+    if (rows.length === 0) continue;
+    if (!isFirst) output.print('');
+    isFirst = false;
+    for (const line of tableLines(header, rows)) output.print(line);
+  }
+  if (isFirst)
+    output.error(
+      `No resources found${allNamespaces ? '' : ` in namespace "${session.namespace}"`}`,
+    );
+}
+
+function selectionsOf(names: readonly string[], options: GetOptions): readonly Selection[] {
+  const { allNamespaces = false, selector } = options;
+  if (names.length > 0) return names.map((name) => ({ name }));
+  return [{ allNamespaces, ...(selector === undefined ? {} : { selector }) }];
+}
+
+interface Column {
+  readonly name?: unknown;
+  readonly priority?: unknown;
+}
+
+interface Row {
+  readonly cells?: readonly unknown[];
+  readonly object?: { readonly metadata?: { readonly namespace?: string } };
+}
+
+interface TableView {
+  readonly isWide: boolean;
+  readonly withNamespace: boolean;
+  readonly titleOf: (name: string) => string;
+}
+
+/** The header and the rows of tables of one kind. */
+function rowsOf(tables: readonly unknown[], view: TableView): readonly (readonly string[])[] {
+  const [columns = []] = tables.map((table) => fieldList<Column>(table, 'columnDefinitions'));
+  const shown = [...columns.keys()].filter(
+    (at) => view.isWide || Number(columns[at]?.priority ?? 0) === 0,
+  );
+  const lead = (text: string) => (view.withNamespace ? [text] : []);
+  const header = [...lead('NAMESPACE'), ...shown.map((at) => String(columns[at]?.name))];
+  const rows = tables.flatMap((table) => fieldList<Row>(table, 'rows'));
+  return [
+    header.map((name) => name.toUpperCase()),
+    ...rows.map(({ cells = [], object }) => [
+      ...lead(object?.metadata?.namespace ?? ''),
+      ...shown.map((at) => (at === 0 ? view.titleOf(cellText(cells[at])) : cellText(cells[at]))),
+    ]),
+  ];
+}
+
+function cellText(cell: unknown): string {
+  if (cell === undefined || cell === null) return '';
+  return typeof cell === 'object' ? JSON.stringify(cell) : String(cell);
+}
+
+function fieldList<T>(value: unknown, field: string): readonly T[] {
+  const list = isJsonObject(value) ? value[field] : undefined;
+  return Array.isArray(list) ? (list as readonly T[]) : [];
+}
+
+async function readAll(
+  session: ClusterSession,
+  kinds: readonly KindInfo[],
+  { names, options }: GetRequest,
+): Promise<readonly KubeObject[]> {
+  const found: KubeObject[] = [];
+  for (const kind of kinds) {
+    if (names.length === 0)
+      for (const selection of selectionsOf(names, options))
+        found.push(...(await listObjects(session, kind, selection)));
+    for (const name of names) found.push(await readObject(session, kind, name));
+  }
+  return found;
+}
+
+function printObjects(
+  { output, kinds }: ClusterSession,
+  objects: readonly KubeObject[],
+  format: 'yaml' | 'json' | 'name',
+): void {
+  if (format === 'name') {
+    for (const { apiVersion, kind, metadata } of objects) {
+      const info = kinds.of(apiVersion, kind);
+      output.print(info === undefined ? metadata.name : titleOf(info, metadata.name));
+    }
+    return;
+  }
+  const bare = objects.map(withoutManagedFields);
+  const document = bare.length === 1 ? bare[0] : { apiVersion: 'v1', kind: 'List', items: bare };
+  output.print(
+    format === 'json' ? JSON.stringify(document, undefined, 2) : printYaml(document).trimEnd(),
+  );
+}
+
+/** Nobody who looks at an object means them. */
+export function withoutManagedFields(object: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata as KubeObject['metadata'] & {
+    readonly managedFields?: unknown;
+  };
+  return { ...object, metadata };
+}

@@ -1,0 +1,25 @@
+/** Columns of text, three blanks between them, as kubectl prints them. */
+export function tableLines(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly string[] {
+  const all = [header, ...rows];
+  const widths = header.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));
+  return all.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('   ')
+      .trimEnd(),
+  );
+}
+
+/** How long ago, roughly: `5s`, `3m`, `2h`, `4d`. */
+export function ageText(timestamp: unknown, nowMs: number): string {
+  const then = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
+  if (Number.isNaN(then)) return '<unknown>';
+  const seconds = Math.max(0, Math.round((nowMs - then) / 1000));
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)}h`;
+  return `${Math.floor(seconds / 86_400)}d`;
+}

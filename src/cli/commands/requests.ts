@@ -1,0 +1,94 @@
+import { KubeError, pathOf } from '../../kube/index.ts';
+import { apiVersionOf } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { type ClusterSession, cliFlow } from './cluster-session.ts';
+import type { KindInfo } from './kinds.ts';
+
+/** Which objects of a kind. */
+export interface Selection {
+  readonly name?: string;
+  readonly allNamespaces?: boolean;
+  readonly selector?: string;
+  readonly fieldSelector?: string;
+}
+
+/** The path of a collection, or of an object of it. */
+export function pathFor(
+  { namespace }: ClusterSession,
+  kind: KindInfo,
+  { name, allNamespaces = false }: Selection,
+): string {
+  return pathOf(kind, {
+    ...(allNamespaces ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+  });
+}
+
+/** GETs an object or a list, in whatever shape is asked for. @throws KubeError */
+export async function read(
+  session: ClusterSession,
+  kind: KindInfo,
+  selection: Selection,
+  accept?: string,
+): Promise<unknown> {
+  const { selector, fieldSelector } = selection;
+  const query = {
+    ...(selector === undefined ? {} : { labelSelector: selector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  };
+  const { body } = await session.cluster.api.request(
+    {
+      method: 'GET',
+      path: pathFor(session, kind, selection),
+      query,
+      flow: cliFlow,
+      ...(accept === undefined ? {} : { accept }),
+    },
+    session.signal,
+  );
+  return body;
+}
+
+/** One object. @throws KubeError `not-found` */
+export async function readObject(
+  session: ClusterSession,
+  kind: KindInfo,
+  name: string,
+): Promise<KubeObject> {
+  return (await read(session, kind, { name })) as KubeObject;
+}
+
+/** All objects of a kind; each says what it is, unlike in the server's list. @throws KubeError */
+export async function listObjects(
+  session: ClusterSession,
+  kind: KindInfo,
+  selection: Selection,
+): Promise<readonly KubeObject[]> {
+  const list = (await read(session, kind, selection)) as { readonly items?: readonly KubeObject[] };
+  const head = { apiVersion: apiVersionOf(kind.gvk), kind: kind.gvk.kind };
+  return (list.items ?? []).map((item) => ({ ...item, ...head }));
+}
+
+/** Those of these kinds that may be listed; a kind that nobody may see is left out. */
+export async function listAll(
+  session: ClusterSession,
+  kinds: readonly KindInfo[],
+  selection: Selection,
+): Promise<readonly KubeObject[]> {
+  const lists = await Promise.all(
+    kinds
+      .filter(({ verbs }) => verbs.includes('list'))
+      .map((kind) => listObjects(session, kind, selection).catch(nothingIfRefused)),
+  );
+  return lists.flat();
+}
+
+function nothingIfRefused(error: unknown): readonly KubeObject[] {
+  if (error instanceof KubeError && error.status >= 400 && error.status < 500) return [];
+  throw error;
+}
+
+/** `podset.apps.example.com/web`, `pod/web`. */
+export function titleOf({ gvk }: KindInfo, name: string): string {
+  return `${gvk.kind.toLowerCase()}${gvk.group === '' ? '' : `.${gvk.group}`}/${name}`;
+}

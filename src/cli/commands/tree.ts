@@ -1,0 +1,43 @@
+import { buildTree, treeLines } from '../../dev/index.ts';
+import { exitCode } from '../exit-code.ts';
+import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
+import type { KindInfo } from './kinds.ts';
+import { listAll, listObjects, readObject } from './requests.ts';
+
+export interface TreeRequest {
+  /** `podsets`; undefined = all kinds that CRDs define. */
+  readonly types: string | undefined;
+  /** None = all. */
+  readonly names: readonly string[];
+  readonly options: { readonly allNamespaces?: boolean };
+}
+
+/** `homeostat tree [TYPE [NAME...]]`: resources, and below each what belongs to it. @throws CliError */
+export function tree(
+  context: SessionContext,
+  { types, names, options }: TreeRequest,
+): Promise<number> {
+  return withCluster(context, async (session) => {
+    const kinds = types === undefined ? customKinds(session) : session.kinds.named(types);
+    const { allNamespaces = false } = options;
+    const roots = await Promise.all(
+      kinds.map((kind) =>
+        names.length === 0
+          ? listObjects(session, kind, { allNamespaces })
+          : Promise.all(names.map((name) => readObject(session, kind, name))),
+      ),
+    );
+    // Children may be in other namespaces, and of any kind; Events are many and belong to nobody.
+    const others = session.kinds.all.filter(({ gvk }) => gvk.kind !== 'Event');
+    const objects = await listAll(session, others, { allNamespaces: true });
+    for (const line of treeLines(buildTree(roots.flat(), objects))) session.output.print(line);
+    if (roots.flat().length === 0) session.output.error('No resources found');
+    return exitCode.ok;
+  });
+}
+
+/** Groups of Kubernetes itself have no dot, or are below k8s.io. */
+function customKinds({ kinds }: ClusterSession): readonly KindInfo[] {
+  const { all } = kinds;
+  return all.filter(({ gvk }) => gvk.group.includes('.') && !gvk.group.endsWith('.k8s.io'));
+}

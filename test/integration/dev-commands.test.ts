@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { shippedText } from '../support/definitions.ts';
+import { DevProcess, runIn } from '../support/dev-process.ts';
+
+let dev: DevProcess;
+
+/** Runs a command that must succeed; gives its lines. */
+async function lines(...args: readonly string[]): Promise<readonly string[]> {
+  const { code, stdout, stderr } = await dev.run(...args);
+  assert.equal(code, 0, stderr);
+  return stdout.trimEnd().split('\n');
+}
+
+describe('integration/dev-commands', () => {
+  before(async () => {
+    dev = new DevProcess({
+      files: {
+        'podset.yaml': shippedText('podset.yaml'),
+        'samples/podset.yaml': shippedText('samples/podset.yaml'),
+      },
+    });
+    await dev.untilSaid(/PodSet default\/example: Ready/);
+  });
+  after(() => dev?.stop());
+
+  test('get prints tables of the running dev, by any name of a kind', async () => {
+    for (const name of ['podsets', 'ps', 'PodSet', 'podset.apps.example.com']) {
+      const [header, row] = await lines('get', name);
+      assert.match(header ?? '', /^NAME {6}READY {3}REASON {5}AGE$/);
+      assert.match(row ?? '', /^example {3}True {4}AllReady {3}\d+s$/);
+    }
+    const both = await lines('get', 'ps,deploy', '-A');
+    assert.match(
+      both.join('\n'),
+      /^NAMESPACE +NAME +READY.*\n^default +podset\.apps.*\n\nNAMESPACE/m,
+    );
+  });
+
+  test('get shows objects as YAML, JSON and names, without managedFields', async () => {
+    const [object] = JSON.parse(
+      `[${(await lines('get', 'podset', 'example', '-o', 'json')).join('')}]`,
+    );
+    assert.deepEqual([object.spec, object.metadata.managedFields], [{ size: 3 }, undefined]);
+    assert.ok((await lines('get', 'podset', 'example', '-o', 'yaml')).includes('  size: 3'));
+    assert.deepEqual(await lines('get', 'deploy', '-o', 'name'), ['deployment.apps/example']);
+    const none = await dev.run('get', 'pods', '-l', 'app=none');
+    assert.deepEqual([none.code, none.stdout], [0, '']);
+    assert.match(none.stderr, /No resources found/);
+  });
+
+  test('tree shows what belongs to what', async () => {
+    const tree = await lines('tree', 'podset', 'example');
+    assert.match(tree[0] ?? '', /^PodSet default\/example {2,}Ready$/);
+    assert.match(tree[1] ?? '', /^└─ Deployment example {2,}3\/3 ready$/);
+    assert.equal(tree.filter((line) => line.includes('Pod example-')).length, 3);
+    assert.deepEqual(await lines('tree'), tree);
+  });
+
+  test('describe tells conditions, data, and what belongs to it', async () => {
+    const text = (await lines('describe', 'podset', 'example')).join('\n');
+    assert.match(text, /^Name: +example$/m);
+    assert.match(text, /^Conditions:\n {2}TYPE +STATUS +REASON/m);
+    assert.match(text, /^ {4}size: 3$/m);
+    assert.match(text, /^Tree:\n {2}PodSet/m);
+  });
+
+  test('apply creates and changes, delete deletes, and events are told', async () => {
+    const manifest = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: one }\ndata: { a: b }\n---
+apiVersion: v1\nkind: Event\nmetadata: { name: told }\nreason: Tried\nmessage: a try\ntype: Normal
+involvedObject: { kind: ConfigMap, name: one, namespace: default, apiVersion: v1 }\n`;
+    dev.save('more/one.yaml', manifest);
+    const file = 'operators/more/one.yaml';
+    assert.deepEqual(await lines('apply', '-f', file), [
+      'configmap/one created',
+      'event/told created',
+    ]);
+    assert.deepEqual(await lines('apply', '-f', 'operators/more'), [
+      'configmap/one applied',
+      'event/told applied',
+    ]);
+    const [header, event] = await lines('events', '--for', 'cm/one');
+    assert.match(header ?? '', /^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE$/);
+    assert.match(event ?? '', /Normal +Tried +ConfigMap\/one +a try$/);
+    assert.deepEqual(await lines('delete', 'cm', 'one'), ['configmap/one deleted']);
+    const again = await dev.run('delete', 'cm', 'one');
+    assert.equal(again.code, 2);
+    assert.match(again.stderr, /configmaps "one" not found/);
+    assert.deepEqual(await lines('delete', '-f', file, '--ignore-not-found'), [
+      'event/told deleted',
+    ]);
+  });
+
+  for (const [args, problem] of [
+    [['get', 'podsetz'], /does not serve "podsetz"\n {2}hint: Did you mean "podsets"\?/],
+    [['delete'], /Expected "TYPE NAME\.\.\." or "-f FILE"/],
+    [['delete', 'pods'], /Expected the names/],
+    [['apply', '-f', 'missing.yaml'], /Cannot read "missing\.yaml"/],
+    [['events', '--for', 'one'], /does not serve "one"/],
+    [['get', 'pods', '-o', 'table'], /Allowed choices are wide, yaml, json, name/],
+  ] as const) {
+    test(`"${args.join(' ')}" is explained`, async () => {
+      const { code, stderr } = await dev.run(...args);
+      assert.equal(code, 2);
+      assert.match(stderr, problem);
+      assert.doesNotMatch(stderr, / at .*\.ts/);
+    });
+  }
+
+  test('without a running dev nobody is asked, whatever kubeconfig there is in the home', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'homeostat-none-'));
+    mkdirSync(join(folder, '.kube'));
+    writeFileSync(join(folder, '.kube', 'config'), '');
+    try {
+      const env = { HOME: folder, KUBECONFIG: '' };
+      const { code, stderr } = await runIn(folder, ['get', 'pods'], env);
+      assert.equal(code, 2);
+      assert.match(stderr, /no "homeostat dev" runs here/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
