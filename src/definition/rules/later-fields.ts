@@ -20,7 +20,6 @@ export const laterFields: readonly LaterField[] = [
   { path: '/spec/crdPolicy/deletion', works: ['Retain'] },
   { path: '/spec/crdPolicy/allowBreakingChanges', works: [false] },
   { path: '/spec/reads/*/history' },
-  { path: '/spec/children/*/adopt', works: ['Never'] },
   { path: '/spec/removalPolicy', works: ['Retain'] },
   { path: '/spec/controller/rollout/perSecond', works: [50] },
   { path: '/spec/controller/rollout/stopAfterFailures', works: [10] },

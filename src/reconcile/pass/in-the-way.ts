@@ -2,7 +2,7 @@ import type { StoredObject } from '../../kube/roles.ts';
 import type { Problem } from '../failure.ts';
 import { ownerUidLabel } from '../names.ts';
 import { hinderedElement, type WantedElement } from './element-result.ts';
-import { ownerText } from './ownership.ts';
+import { isLabelledBy, ownerText } from './ownership.ts';
 import type { ElementResult, Pass } from './pass.ts';
 
 /** The object is being deleted: it is never applied, but made anew when it is gone. */
@@ -32,14 +32,16 @@ export function conflictResult(
   const { context } = pass;
   context.metrics.applies.increment([context.plan.name, 'conflict']);
   const isWatched = watch(pass, wanted, live);
+  const maybeLater =
+    wanted.plan.adopt === 'IfUnowned' && isLabelledBy(live.object, context.plan.name);
   const owner = ownerText(live.object);
   const { kind, metadata } = live.object;
   const problem: Problem = {
     reason: 'Conflict',
     message: `${kind} "${metadata.name}" exists and is not ours: it belongs to ${owner}`,
     code: 'conflict',
-    // What is not watched is looked at again after `retry.permanent`.
-    kind: isWatched ? 'waiting' : 'permanent',
+    // What is not watched is looked at again after `retry.permanent`; so is what may be taken over once its own resource is gone.
+    kind: isWatched && !maybeLater ? 'waiting' : 'permanent',
     owner,
   };
   return hinderedElement(wanted, problem);

@@ -174,6 +174,27 @@ describe('reconcile/pass Recreate', () => {
     assert.deepEqual(secret()?.data, { text: 'dGhyZWU=' });
   });
 
+  test('an object that may not go is kept, and made anew when it may', async () => {
+    const body = mapWith('Recreate').replace(
+      'updateStrategy',
+      "deleteWhen: ${ $not($child.data.busy = 'yes') }\n      updateStrategy",
+    );
+    const { world, resource } = await worldOf(body);
+    const before = mapOf(world);
+    world.edit(before, { data: { text: 'one', busy: 'yes' } });
+    world.edit(resource, { spec: { text: 'two' } });
+    await world.settle();
+    assert.equal(mapOf(world).metadata.uid, before.metadata.uid);
+    assert.equal(
+      world.ready('a'),
+      'False Waiting: map "map": Its replacement waits: it stays while "deleteWhen" is not true',
+    );
+    world.edit(mapOf(world), { data: { text: 'one', busy: 'no' } });
+    await world.settle();
+    assert.notEqual(mapOf(world).metadata.uid, before.metadata.uid);
+    assert.deepEqual(mapOf(world).data, { text: 'two' });
+  });
+
   test('a password goes over to the object that takes the place of the old one', async () => {
     const body = mapWith(
       'Recreate',
