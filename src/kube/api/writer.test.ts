@@ -233,55 +233,61 @@ describe('kube/writer', () => {
       ['server-error', { status: 500 }, 'cannot handle resourceVersion'],
     ] as const;
     for (const [code, options, message] of refusals) {
-      test(`${options.status}: it is looked for first, from then on`, async () => {
+      test(`${options.status}: it is created by a POST, then applied, from then on`, async () => {
+        const post = { manager: 'homeostat/podset', operation: 'Update' };
+        const apply = { manager: 'homeostat/podset', operation: 'Apply' };
+        const others = { manager: 'kubectl', operation: 'Update' };
+        const status = { ...post, subresource: 'status' };
+        const managedFields = [post, apply, others, status];
+        const made = { status: 201, body: object({ uid: 'u' }) };
+        const seen = {
+          status: 200,
+          body: object({ uid: 'u', resourceVersion: '7', managedFields }),
+        };
         let answers = [
           () => {
             throw new KubeError(code, message, options);
           },
-          () => failing('not-found'),
-          () => ({ status: 201, body: object({ uid: 'u' }) }),
+          () => made,
+          () => seen,
+          () => seen,
+          () => seen,
         ];
         const { writer, api } = setUp(() => answers.shift()?.() ?? failing('unexpected'));
-        const result = await writer.apply(onlyNew(), { ...applied, force: true }, never);
+        const result = await writer.apply(onlyNew(), applied, never);
         assert.equal(result.created, true);
         assert.deepEqual(
           api.requests.map(({ method }) => method),
-          ['PATCH', 'GET', 'PATCH'],
+          ['PATCH', 'POST', 'PATCH', 'GET', 'PATCH'],
         );
-        const last = api.requests.at(-1);
-        assert.deepEqual([last?.body, last?.query?.force], [object(), 'false']);
-        answers = [() => failing('not-found'), () => ({ status: 201, body: object({ uid: 'v' }) })];
+        const [, created, again, , edit] = api.requests;
+        assert.deepEqual(created?.body, object());
+        assert.deepEqual(again?.body, object({ uid: 'u' }));
+        assert.deepEqual(edit?.body, {
+          metadata: { uid: 'u', resourceVersion: '7', managedFields: [apply, others, status] },
+        });
+        answers = [() => made, () => made, () => made];
         await writer.apply(onlyNew(), applied, never);
-        assert.equal(api.requests.length, 5);
+        assert.deepEqual(
+          api.requests.slice(5).map(({ method }) => method),
+          ['POST', 'PATCH', 'GET'],
+        );
       });
-    }
-
-    /** A server that refuses the guard first, and then answers so. */
-    function refusingWriter(...answers: readonly (() => { status: number; body?: unknown })[]) {
-      const left = [
-        () => {
-          throw new KubeError('rejected', 'resourceVersion', { status: 400 });
-        },
-        ...answers,
-      ];
-      return setUp(() => left.shift()?.() ?? failing('unexpected'));
     }
 
     test('what exists is left alone', async () => {
-      const { writer, api } = refusingWriter(() => ({ status: 200, body: object({ uid: 'u' }) }));
+      const answers = [
+        () => {
+          throw new KubeError('rejected', 'resourceVersion', { status: 400 });
+        },
+        () => failing('conflict'),
+      ];
+      const { writer, api } = setUp(() => answers.shift()?.() ?? failing('unexpected'));
       await assert.rejects(writer.apply(onlyNew(), applied, never), { code: 'already-exists' });
-      assert.equal(api.requests.length, 2);
-    });
-
-    test('what somebody creates between the look and the apply gets our fields taken out again', async () => {
-      const theirs = () => ({ status: 200, body: object({ uid: 'u' }) });
-      const { writer, api } = refusingWriter(() => failing('not-found'), theirs, theirs);
-      await assert.rejects(writer.apply(onlyNew(), applied, never), { code: 'already-exists' });
-      assert.deepEqual(api.requests.at(-1)?.body, {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { name: 'a', namespace: 'ns', uid: 'u' },
-      });
+      assert.deepEqual(
+        api.requests.map(({ method }) => method),
+        ['PATCH', 'POST'],
+      );
     });
 
     test('a refusal for another reason is handed on', async () => {

@@ -9,6 +9,7 @@ import type {
   ApplyOptions,
   ApplyResult,
   DeleteOptions,
+  EditableMetadata,
   EditOptions,
   FieldOwner,
   MetadataPatch,
@@ -80,28 +81,58 @@ class WriteThroughWriter implements Reader, Writer {
         this.#understandsCreateOnly = false;
       }
     }
-    return this.#createUnguarded(manifest, options, signal);
+    return this.#createThenApply(manifest, options, signal);
   }
 
-  /** For servers that know no apply that only creates: a look, then an apply that takes nothing from anybody. */
-  async #createUnguarded(
+  /**
+   * For servers that know no apply that only creates: a POST does. It makes its manager one that updates, out of whose hands no apply
+   * takes a field; so the same intent is applied at once, and that entry removed.
+   */
+  async #createThenApply(
     manifest: KubeObject,
     options: ApplyOptions,
     signal: AbortSignal,
   ): Promise<ApplyResult> {
-    const found = await this.get(refOf(manifest), options, signal);
-    if (found !== undefined) throw existsError();
+    const { fieldManager, flow, pass } = options;
     const { resourceVersion: _, ...metadata } = manifest.metadata;
-    const unforced = { ...options, force: false };
-    const result = await this.#apply({ ...manifest, metadata }, unforced, signal);
-    if (result.created) return result;
-    // Somebody was faster, and our fields are in a stranger's object now: an empty intent takes them out again.
-    const { apiVersion, kind } = manifest;
-    const { uid = '' } = result.stored.object.metadata;
-    const { name, namespace } = metadata;
-    const nothing = { name, ...(namespace === undefined ? {} : { namespace }), uid };
-    await this.#apply({ apiVersion, kind, metadata: nothing }, options, signal);
-    throw existsError();
+    const made = await this.#post({ ...manifest, metadata }, options, signal);
+    const { uid = '' } = made.object.metadata;
+    const intent = { ...manifest, metadata: { ...metadata, uid } };
+    const { stored } = await this.#apply(intent, { ...options, force: true }, signal);
+    const edit = {
+      uid,
+      flow,
+      change: (now: EditableMetadata) => withoutUpdatesOf(fieldManager, now),
+      ...(pass === undefined ? {} : { pass }),
+    };
+    const edited = await this.editMetadata(refOf(manifest), edit, signal);
+    return { stored: edited ?? stored, created: true };
+  }
+
+  async #post(
+    manifest: KubeObject,
+    { fieldManager, flow, pass, maxBytes }: ApplyOptions,
+    signal: AbortSignal,
+  ): Promise<StoredObject> {
+    const ref = refOf(manifest);
+    const { name: _, ...collection } = ref;
+    const path = pathOf(await this.#typeOf(ref, signal), collection);
+    const request = {
+      method: 'POST',
+      path,
+      query: { fieldManager, fieldValidation: 'Ignore' },
+      body: manifest,
+      flow,
+      ...(maxBytes === undefined ? {} : { maxBodyLength: maxBytes }),
+    } as const;
+    return this.#withTicket(ref, async (ticket) => {
+      try {
+        const { body } = await this.#api.request(request, signal);
+        return ticket.store(objectOf(body), pass);
+      } catch (error) {
+        throw asCreateError(error);
+      }
+    });
   }
 
   async #apply(
@@ -244,8 +275,17 @@ function applyQuery({ fieldManager, force }: ApplyOptions): Record<string, strin
   return { fieldManager, force: String(force), fieldValidation: 'Ignore' };
 }
 
-function existsError(): KubeError {
-  return new KubeError('already-exists', 'The object exists', { status: 409 });
+/** What takes the entry of a manager that updated the main resource out of the managed fields. */
+function withoutUpdatesOf(
+  manager: string,
+  { managedFields }: EditableMetadata,
+): MetadataPatch | undefined {
+  if (!Array.isArray(managedFields)) return undefined;
+  const kept = managedFields.filter(
+    (entry) =>
+      entry.manager !== manager || entry.operation !== 'Update' || entry.subresource !== undefined,
+  );
+  return kept.length < managedFields.length ? { managedFields: kept } : undefined;
 }
 
 function createsOnly({ metadata }: KubeObject): boolean {
