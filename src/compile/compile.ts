@@ -17,6 +17,7 @@ import { createUsesFinder } from './analysis/uses.ts';
 import { checkForEach } from './checks/check-for-each.ts';
 import { checkNames } from './checks/check-names.ts';
 import { checkOnDelete } from './checks/check-on-delete.ts';
+import { checkPatchScope } from './checks/check-patch-scope.ts';
 import { checkPaths } from './checks/check-paths.ts';
 import { checkReadScope } from './checks/check-read-scope.ts';
 import { checkReportSources } from './checks/check-report-sources.ts';
@@ -72,6 +73,7 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   checkSelectors(parts, diagnostics);
   const scope = scopeOf(definition.kind, schemas);
   checkScope({ parts, scope, schemas, diagnostics });
+  checkPatchScope({ parts, scope, schemas, diagnostics });
   checkReadScope({ parts, scope, schemas, diagnostics });
   checkOnDelete({ parts, uses, diagnostics });
   warnAboutWhen({ parts, uses, diagnostics });

@@ -2,18 +2,30 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
 import { found } from '../describe-value.ts';
 import type { Finding } from '../finding.ts';
-import { fieldOf, mapAt, mapsAt } from '../tree.ts';
+import { fieldOf, mapAt, mapsAt, valueAt } from '../tree.ts';
+import { checkCrossNamespace, checkNamespaceUse } from './cross-namespace.ts';
 import { checkKindLiteral } from './kind-literal.ts';
 import { checkOwnNames } from './own-names.ts';
 import type { Rule } from './rule.ts';
 
 /** A patch names its target apart, and sets fields that are not ours or the server's to write. */
 export const checkPatches: Rule = function* (document) {
+  const isCluster = valueAt(document, '/spec/crd/scope') === 'Cluster';
   for (const { value, path } of mapsAt(document, '/spec/patches')) {
+    const { crossNamespace } = value;
     const target = mapAt(value, '/target');
     const hasTarget = Object.keys(target).length > 0;
-    if (hasTarget) yield* checkTarget(target, pointerTo(path, 'target'));
-    else yield* checkOwn(value, path);
+    if (hasTarget) {
+      const at = pointerTo(path, 'target');
+      yield* checkTarget(target, at);
+      yield* checkCrossNamespace(crossNamespace, pointerTo(path, 'crossNamespace'));
+      yield* checkNamespaceUse({
+        value: target.namespace,
+        path: pointerTo(at, 'namespace'),
+        crossNamespace,
+        isCluster,
+      });
+    } else yield* checkOwn(value, path);
     const patch = fieldOf(value, 'patch');
     if (isJsonObject(patch)) yield* checkPatch(patch, pointerTo(path, 'patch'), hasTarget);
   }
