@@ -1,11 +1,6 @@
 import { compile, type OperatorPlan } from '../compile/index.ts';
 import { Controller } from '../controller/index.ts';
-import type {
-  Diagnostic,
-  ForeignKind,
-  LocatedDefinition,
-  OperatorDefinition,
-} from '../definition/index.ts';
+import type { Diagnostic, LocatedDefinition, ServedKind } from '../definition/index.ts';
 import { KubeError } from '../kube/roles.ts';
 import { createOperator, type Operator, rightText } from '../reconcile/index.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
@@ -16,7 +11,8 @@ import { apiVersionOf, type Gvk, gvkKey } from '../util/gvk.ts';
 import { HomeostatError } from '../util/homeostat-error.ts';
 import type { Random } from '../util/random.ts';
 import { fetchSchemas } from './cluster-schemas.ts';
-import { bringsCrd, installCrd, whenCrdLost } from './crd-installer.ts';
+import { bringsCrd, forgetFormerKinds, installCrd, whenCrdLost } from './crd-installer.ts';
+import { type Finisher, startFinisher } from './definition-finisher.ts';
 import { DefinitionMetrics } from './definition-metrics.ts';
 import type { DefinitionState, DefinitionView } from './definition-view.ts';
 import { missingKindText, whenKindLost, whenServed } from './foreign-kind.ts';
@@ -30,6 +26,8 @@ export interface DefinitionRunnerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  /** Where the runtime itself lives. @default undefined: outside of the cluster */
+  readonly runtimeNamespace?: string;
   /** How long running passes may go on after the signal, in ms. @default 20_000 */
   readonly graceMs?: number;
 }
@@ -43,6 +41,14 @@ interface Prepared {
   readonly plan: OperatorPlan;
   /** Kinds of children and reads that the server does not serve, and the definition's own while nothing documents it. */
   readonly unknownKinds: readonly Gvk[];
+  /** Kinds that it has had children of: what is left of them goes. */
+  readonly formerKinds: readonly Gvk[];
+}
+
+interface Work {
+  readonly signal: AbortSignal;
+  /** All that it watches is being watched. */
+  readonly onStarted: () => void;
 }
 
 /** Between tries of a definition that cannot start: a CRD of somebody else, no rights, no server. */
@@ -60,6 +66,8 @@ export class DefinitionRunner {
   /** Since when it does not run as it should. Monotonic. */
   #troubledSinceMs: number | undefined;
   readonly #crdDecided = Promise.withResolvers<void>();
+  /** Runs while there is no plan, so that what is being deleted does not wait for one. */
+  #finisher: Finisher | undefined;
   #operator: Operator | undefined;
   #controller: Controller | undefined;
 
@@ -106,11 +114,7 @@ export class DefinitionRunner {
     while (!signal.aborted) {
       let error: unknown;
       try {
-        const prepared = await this.#prepare(signal);
-        if (prepared !== undefined) {
-          await this.#work(prepared, signal);
-          failures = 0;
-        }
+        if (await this.#round(signal)) failures = 0;
       } catch (caught) {
         if (signal.aborted) break;
         error = caught;
@@ -119,6 +123,7 @@ export class DefinitionRunner {
       await this.#pause(backoffMs(failures++, retry), error, signal);
     }
     this.#crdDecided.resolve();
+    await this.#finisher?.stop();
     await this.#metrics.forget();
   }
 
@@ -129,6 +134,34 @@ export class DefinitionRunner {
     const isOver = new AbortController();
     void rival.crdDecided.then(() => isOver.abort());
     await aborted(AbortSignal.any([signal, isOver.signal]));
+  }
+
+  /** One life: from the kind to the end of the last pass. False: it was refused. */
+  async #round(signal: AbortSignal): Promise<boolean> {
+    const { located, cluster } = this.#options;
+    const { kind } = located.definition;
+    const onMissing = () => this.#tellWaiting(kind);
+    const held =
+      kind.source === 'for' ? await whenServed(kind, { cluster, onMissing }, signal) : undefined;
+    try {
+      const prepared = await this.#prepare(signal);
+      if (prepared === undefined) {
+        this.#finisher ??= this.#startFinisher(signal);
+        return false;
+      }
+      await this.#finisher?.stop();
+      this.#finisher = undefined;
+      await this.#work(prepared, { signal, onStarted: () => held?.release() });
+      return true;
+    } finally {
+      held?.release();
+    }
+  }
+
+  #startFinisher(signal: AbortSignal): Finisher {
+    const { located, ...shared } = this.#options;
+    const { name, kind } = located.definition;
+    return startFinisher({ ...shared, name, kind }, signal);
   }
 
   /** Waits until it is time to try again, or a right that was missing is there. */
@@ -158,23 +191,26 @@ export class DefinitionRunner {
     const { located, cluster, clock } = this.#options;
     const { definition } = located;
     const { kind } = definition;
-    if (kind.source === 'for') {
-      await whenServed(kind, { cluster, onMissing: () => this.#tellWaiting(kind) }, signal);
-    }
     this.#tellStarting('The schemas of the kinds that it uses are asked for');
     const schemas = await fetchSchemas(definition, cluster, signal);
     const { plan, diagnostics } = compile(located, { schemas, workedMs });
     if (plan === undefined) return this.#refuse('The server has other schemas', diagnostics);
+    const formerKinds: Gvk[] = [];
     if (bringsCrd(definition)) {
       this.#tellStarting('Its CustomResourceDefinition is being installed');
       const installed = await installCrd({ definition, cluster, clock }, signal);
       this.#crdDecided.resolve();
       if (installed.kind === 'refused') return this.#refuse(installed.message, []);
+      for (const kind of installed.formerKinds) {
+        const type = await cluster.findKind(kind, signal);
+        if (type !== undefined) formerKinds.push(type.gvk);
+      }
     }
     const kinds = [...definition.children, ...definition.reads].map(({ gvk }) => gvk);
     const unknownKinds = kinds.filter((gvk) => cluster.resourceFor(gvk) === undefined);
     const isUndocumented = kind.source === 'for' && schemas.schemaFor(kind.gvk) === undefined;
-    return { plan, unknownKinds: isUndocumented ? [...unknownKinds, kind.gvk] : unknownKinds };
+    if (isUndocumented) unknownKinds.push(kind.gvk);
+    return { plan, unknownKinds, formerKinds };
   }
 
   /** What it is at; a state that tells of a trouble stays until the trouble is over. */
@@ -186,7 +222,7 @@ export class DefinitionRunner {
     this.#troubledSinceMs ??= this.#options.clock.monotonicMs();
   }
 
-  #tellWaiting(kind: ForeignKind): void {
+  #tellWaiting(kind: ServedKind): void {
     this.#noteTrouble();
     const message = missingKindText(kind);
     this.#state = { kind: 'waiting', message };
@@ -203,8 +239,9 @@ export class DefinitionRunner {
     if (isNews) this.#logger.info({ reason: message, ...details }, 'Definition refused');
   }
 
-  async #work({ plan, unknownKinds }: Prepared, signal: AbortSignal): Promise<void> {
-    const { cluster, clock, random, metrics, graceMs } = this.#options;
+  async #work(prepared: Prepared, { signal, onStarted }: Work): Promise<void> {
+    const { plan, unknownKinds, formerKinds } = prepared;
+    const { cluster, clock, random, metrics, graceMs, runtimeNamespace } = this.#options;
     const { controller: settings } = plan.definition;
     const operator = createOperator({
       plan,
@@ -214,6 +251,8 @@ export class DefinitionRunner {
       metrics,
       // A pass adds the definition's name itself.
       logger: this.#options.logger,
+      formerKinds,
+      ...(runtimeNamespace === undefined ? {} : { runtimeNamespace }),
       onDecisions: (_key, record) => this.#metrics.passed(record),
       enqueue: (key, priority) => controller.enqueue(key, priority),
       hold: (isHeld) => (isHeld ? controller.hold() : controller.release()),
@@ -239,12 +278,14 @@ export class DefinitionRunner {
     this.#state = { kind: 'syncing' };
     try {
       await operator.start(signal);
+      onStarted();
       this.#tellRunning(operator);
       await Promise.all([
         controller.run(ending.signal),
         this.#resync(plan, operator, controller, ending.signal),
-        this.#endWithKind(plan.definition, ending),
+        this.#endWithKind(plan, ending),
         this.#endWithNewKinds(unknownKinds, ending),
+        this.#forgetFormerKinds(prepared, operator, ending.signal),
       ]);
     } finally {
       unsubscribe();
@@ -257,11 +298,12 @@ export class DefinitionRunner {
   }
 
   /** Ends the work when its kind goes, or the CRD becomes somebody else's; the definition then starts over. */
-  async #endWithKind(definition: OperatorDefinition, ending: AbortController): Promise<void> {
+  async #endWithKind(plan: OperatorPlan, ending: AbortController): Promise<void> {
     const { cluster, clock } = this.#options;
+    const { definition } = plan;
     const lost = bringsCrd(definition)
       ? whenCrdLost({ definition, cluster, clock }, ending.signal)
-      : whenKindLost(definition.kind, cluster, ending.signal);
+      : whenKindLost(plan, cluster, ending.signal);
     const reason = await lost.catch(() => undefined);
     if (reason === undefined || ending.signal.aborted) return;
     this.#noteTrouble();
@@ -291,6 +333,23 @@ export class DefinitionRunner {
       const about = { kind: gvkKey(served), missingForMs };
       this.#logger.info(about, 'Kind is served now, definition starts over');
       ending.abort(new Error('A kind is served now'));
+    }
+  }
+
+  /** A kind of which nothing is left is not watched any more from the next start on. */
+  async #forgetFormerKinds(
+    { plan: { definition }, formerKinds }: Prepared,
+    operator: Operator,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const left = formerKinds.filter((gvk) => operator.hasChildren(gvk));
+    if (left.length === formerKinds.length || !bringsCrd(definition)) return;
+    const { cluster, clock } = this.#options;
+    try {
+      await forgetFormerKinds({ definition, cluster, clock }, left, signal);
+    } catch (error) {
+      // It costs a watch, and is tried again at the next start.
+      this.#logger.debug(failureFields(error), 'Former kinds stay on record');
     }
   }
 

@@ -1,3 +1,4 @@
+import type { OperatorPlan } from '../compile/index.ts';
 import type { ForeignKind, ServedKind } from '../definition/index.ts';
 import type { Informer, InformerState } from '../kube/roles.ts';
 import { membershipOf } from '../reconcile/index.ts';
@@ -10,33 +11,38 @@ export function missingKindText({ gvk }: ServedKind): string {
 }
 
 /**
- * Resolves when the server serves the kind of a definition that works on one that is there (`for`). Asks once; while the kind is
- * missing, the informer that waits for it asks.
- * @throws KubeError when the server cannot be asked.
+ * Resolves when the server serves the kind of a definition that works on one that is there (`for`): with a use of its informer, so that
+ * who works on it next need not list it again. Only a list tells: discovery remembers kinds that have gone.
  */
 export async function whenServed(
   kind: ForeignKind,
   { cluster, onMissing }: { readonly cluster: RuntimeCluster; readonly onMissing: () => void },
   signal: AbortSignal,
-): Promise<void> {
-  if ((await cluster.lookUp(kind.gvk, signal)) !== undefined) return;
-  onMissing();
+): Promise<Informer> {
   const informer = cluster.acquire(membershipOf(kind, { isFinalizing: false }).query);
   try {
-    // Served and forbidden is served: whoever works then says what is missing.
-    await stateOf(informer, signal, (state) => state.kind !== 'waiting' && !isMissing(state));
-  } finally {
+    let isTold = false;
+    await stateOf(informer, signal, (state) => {
+      if (isMissing(state) && !isTold) onMissing();
+      isTold ||= isMissing(state);
+      // Served and forbidden is served: whoever works then says what is missing.
+      return state.kind !== 'waiting' && !isMissing(state);
+    });
+    return informer;
+  } catch (error) {
     informer.release();
+    throw error;
   }
 }
 
 /** Resolves, with the reason, when the server does not serve the kind any more; rejects when the signal aborts. */
 export async function whenKindLost(
-  kind: ServedKind,
+  plan: OperatorPlan,
   cluster: RuntimeCluster,
   signal: AbortSignal,
 ): Promise<string> {
-  const informer = cluster.acquire(membershipOf(kind, { isFinalizing: false }).query);
+  const { kind } = plan.definition;
+  const informer = cluster.acquire(membershipOf(kind, plan).query);
   try {
     await stateOf(informer, signal, isMissing);
     return missingKindText(kind);
