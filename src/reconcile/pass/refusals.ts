@@ -5,6 +5,7 @@ import type { Refusal } from '../resource-state.ts';
 import { isChanged, isReplaced, metadataChanged } from '../wake/object-change.ts';
 import type { WantedElement } from './element-result.ts';
 import { readChanged } from './follow-up.ts';
+import { forgetAnswers } from './forget-answers.ts';
 import type { Pass } from './pass.ts';
 
 /** A timer may fire that much too early; the pass that it starts must not be one in vain. */
@@ -80,7 +81,9 @@ export function noteDeletionRefusal(pass: Pass, uid: string, problem: Problem): 
 }
 
 /** What is not wanted any more is neither refused nor fought for any more. */
-export function forgetUnwanted({ state, claims, pruned }: Pass): void {
+export function forgetUnwanted(pass: Pass): void {
+  const { state, claims, pruned } = pass;
+  forgetAnswers(pass);
   for (const uid of state.deletionsRefused.keys()) {
     const isToGo = pruned.some(({ object }) => object.metadata.uid === uid);
     if (!isToGo) state.deletionsRefused.delete(uid);
