@@ -98,6 +98,10 @@ describe('integration/observability', { skip: shared.skip }, () => {
     assert.equal(new Set(told).size, told.length, told.join('\n'));
     await shared.plane.startApiServer();
     await untilStatus(homeostat, '/readyz', 200);
+    await homeostat.whenLogged('The API server answers again');
+    const back = homeostat.entries.filter(({ msg }) => msg === 'The API server answers again');
+    assert.equal(back.length, 1);
+    assert.ok(Number(back[0]?.lostForMs) >= 15_000);
     await applyThing('after', { value: 'b' }, 'True');
   });
 });
