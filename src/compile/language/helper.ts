@@ -5,6 +5,8 @@ export interface Helper<Context> {
   readonly params: readonly string[];
   readonly returns: string;
   readonly doc: string;
+  /** One use of it, for the documentation; `gives` is left out where that is another thing each time. */
+  readonly example: { readonly source: string; readonly gives?: unknown };
   /** Missing arguments are passed on, also the first one. */
   readonly takesMissing?: true;
   readonly run: (args: readonly unknown[], context: Context) => unknown;
