@@ -26,7 +26,14 @@ async function watchesOn(): Promise<Watches> {
   });
   const waker = { definition: plan.name, wake: () => undefined, wakeAll: () => undefined };
   const { cluster, clock, signal } = world;
-  const watches = new Watches({ plan, cluster, clock, waker, formerKinds: [] });
+  const watches = new Watches({
+    plan,
+    cluster,
+    clock,
+    waker,
+    formerKinds: [],
+    onLost: () => undefined,
+  });
   await watches.settled(signal);
   return watches;
 }
