@@ -36,7 +36,7 @@ export interface BuiltinRules {
   readonly names: ResourceNames;
   /** Objects are those of another kind. */
   readonly storedAs?: StoredForm;
-  readonly review?: (object: JsonObject) => JsonObject;
+  readonly review?: (object: JsonObject, now: string) => JsonObject;
   readonly hasStatus?: boolean;
   readonly hasGeneration?: boolean;
   readonly scale?: ScalePaths;
@@ -63,6 +63,8 @@ export interface BuiltinRules {
   /** How long a deleted object is left to its node. @default 0 */
   readonly gracePeriodSeconds?: (object: JsonObject) => number;
   readonly validate?: (object: JsonObject) => readonly FieldError[];
+  /** What only new objects are refused for. */
+  readonly validateCreate?: (object: JsonObject) => readonly FieldError[];
   readonly validateUpdate?: (object: JsonObject, before: JsonObject) => readonly FieldError[];
 }
 
@@ -103,7 +105,7 @@ export function builtinKind({
     collection: rules.storedAs?.collection ?? `${group}/${plural}`,
     storageApiVersion: rules.storedAs?.apiVersion ?? apiVersion,
     conversion: rules.storedAs,
-    review: rules.review,
+    review: rules.review && ((object) => rules.review?.(object, now()) ?? object),
     isCustom: false,
     hasStatus,
     scale: rules.scale,
@@ -155,7 +157,11 @@ export function builtinKind({
     gracePeriodSeconds: (object) => rules.gracePeriodSeconds?.(object) ?? 0,
     validateCreate(object) {
       const metadata = objectField(object, 'metadata') ?? {};
-      return [...validateMetadata(metadata, metadataRules), ...(rules.validate?.(object) ?? [])];
+      return [
+        ...validateMetadata(metadata, metadataRules),
+        ...(rules.validate?.(object) ?? []),
+        ...(rules.validateCreate?.(object) ?? []),
+      ];
     },
     validateUpdate(object, before, subresource) {
       const metadata = objectField(object, 'metadata') ?? {};

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../util/json.ts';
 import { fieldOf, objectField, stringField, withField } from '../json-fields.ts';
-import { type FieldError, invalidField, requiredField, unsupportedValue } from '../status/index.ts';
+import { qualifiedName } from '../metadata/index.ts';
+import { type FieldError, invalidField, requiredField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { resourceNames } from './resource-names.ts';
 import type { Conversion } from './served-kind.ts';
@@ -26,7 +27,7 @@ export const eventRules: BuiltinRules = {
   createsOnUpdate: true,
   selectableFields: [...coreFields, 'reason', 'reportingComponent', 'source', 'type'],
   writtenZeros: withWrittenZeros,
-  validate: (event) => namespaceErrors(event, 'involvedObject'),
+  validate: (event) => eventErrors(event, 'reportingComponent'),
 };
 
 /** Fields of an Event that are always written, null or empty. */
@@ -39,12 +40,36 @@ function withWrittenZeros(object: JsonObject): JsonObject {
   };
 }
 
-function namespaceErrors(event: JsonObject, field: string): readonly FieldError[] {
+/** What holds for Events of both forms; those of the new one say when they were. */
+function eventErrors(event: JsonObject, reporterField: string): readonly FieldError[] {
+  const required = (field: string, name = field) =>
+    stringField(event, field) ? [] : [requiredField(name)];
+  const isNew = typeof event.eventTime === 'string';
+  return [
+    ...namespaceErrors(event, isNew),
+    ...(isNew
+      ? [
+          ...required('reportingComponent', reporterField),
+          ...reporterErrors(event, reporterField),
+          ...required('reportingInstance'),
+          ...required('action'),
+          ...required('reason'),
+        ]
+      : []),
+  ];
+}
+
+function reporterErrors(event: JsonObject, field: string): readonly FieldError[] {
+  const reporter = stringField(event, 'reportingComponent') ?? '';
+  return qualifiedName(reporter).map((message) => invalidField(field, reporter, message));
+}
+
+function namespaceErrors(event: JsonObject, isNew: boolean): readonly FieldError[] {
   const metadata = objectField(event, 'metadata') ?? {};
   const namespace = stringField(metadata, 'namespace') ?? '';
-  const involved = stringField(objectField(event, field) ?? {}, 'namespace') ?? '';
-  if (involved === namespace || (involved === '' && namespace === 'default')) return [];
-  // Whatever the version, the server names the field of the core one.
+  const involved = stringField(objectField(event, 'involvedObject') ?? {}, 'namespace') ?? '';
+  const homes = isNew ? ['default', 'kube-system'] : ['default'];
+  if (involved === '' ? homes.includes(namespace) : isNew || involved === namespace) return [];
   return [invalidField('involvedObject.namespace', involved, 'does not match event.namespace')];
 }
 
@@ -100,21 +125,24 @@ export const newEventRules: BuiltinRules = {
     'reportingController',
     'type',
   ],
-  validate: (event) => [...namespaceErrors(event, 'regarding'), ...newEventErrors(event)],
+  validate: (event) => eventErrors(conversion.toStored(event), 'reportingController'),
+  validateCreate: newEventErrors,
 };
 
-/** Whoever writes Events in their new form says who and what. */
+/** Whoever makes Events in their new form uses no field of the old one. */
 function newEventErrors(event: JsonObject): readonly FieldError[] {
-  const required = (field: string, name = field) =>
-    stringField(event, field) ? [] : [requiredField(name)];
   const type = stringField(event, 'type') ?? '';
-  const types = ['Normal', 'Warning'];
-  if (event.eventTime === null || event.eventTime === undefined) return [];
+  const set = (field: string, name: string) =>
+    event[field] === undefined || event[field] === null
+      ? []
+      : [invalidField(name, '', 'needs to be unset')];
   return [
-    ...required('reportingController'),
-    ...required('reportingInstance'),
-    ...required('action'),
-    ...required('reason'),
-    ...(types.includes(type) ? [] : [unsupportedValue('type', type, types)]),
+    ...(typeof event.eventTime === 'string' ? [] : [requiredField('eventTime')]),
+    ...(['Normal', 'Warning'].includes(type)
+      ? []
+      : [invalidField('type', '', `has invalid value: ${type}`)]),
+    ...set('deprecatedFirstTimestamp', 'firstTimestamp'),
+    ...set('deprecatedLastTimestamp', 'lastTimestamp'),
+    ...set('deprecatedCount', 'count'),
   ];
 }

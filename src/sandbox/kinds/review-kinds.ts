@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../util/json.ts';
 import { objectField } from '../json-fields.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
+import { withMetadata } from './generation.ts';
 import { resourceNames } from './resource-names.ts';
 
 const authorization = 'authorization.k8s.io/v1';
@@ -35,12 +36,25 @@ export const reviewKinds: readonly BuiltinRules[] = [
     { apiVersion: authorization, kind: 'LocalSubjectAccessReview', namespaced: true },
     allowed,
   ),
-  reviewRules({ apiVersion: authorization, kind: 'SelfSubjectRulesReview' }, everything),
+  {
+    ...reviewRules({ apiVersion: authorization, kind: 'SelfSubjectRulesReview' }, everything),
+    // The server does not repeat this question.
+    review: ({ apiVersion, kind }) => ({
+      apiVersion,
+      kind,
+      metadata: {},
+      spec: {},
+      status: everything,
+    }),
+  },
   {
     ...reviewRules(
       { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
       everybody,
     ),
-    review: (object) => ({ ...object, status: everybody }),
+    review: (object, now) => ({
+      ...withMetadata(object, 'creationTimestamp', now),
+      status: everybody,
+    }),
   },
 ];

@@ -6,6 +6,8 @@ export function findDuplicateFields(text: string): readonly string[] {
   return new DuplicateScan(text).run();
 }
 
+const [backslash, blank] = [0x5c, 0x20];
+
 class DuplicateScan {
   readonly #text: string;
   readonly #found: string[] = [];
@@ -71,14 +73,21 @@ class DuplicateScan {
   /** The text between the quotes, escapes and all. */
   #string(): string {
     const start = this.#at + 1;
-    this.#at = start;
-    while (this.#text[this.#at] !== '"' && this.#at < this.#text.length)
-      this.#at += this.#text[this.#at] === '\\' ? 2 : 1;
-    this.#at++;
+    let end = this.#text.indexOf('"', start);
+    while (end >= 0 && this.#isEscaped(end, start)) end = this.#text.indexOf('"', end + 1);
+    this.#at = (end < 0 ? this.#text.length : end) + 1;
     return this.#text.slice(start, this.#at - 1);
   }
 
+  /** An odd number of backslashes stands before it. */
+  #isEscaped(at: number, start: number): boolean {
+    let first = at;
+    while (first > start && this.#text.charCodeAt(first - 1) === backslash) first--;
+    return (at - first) % 2 === 1;
+  }
+
   #space(): void {
-    while (' \n\r\t'.includes(this.#text[this.#at] ?? 'x')) this.#at++;
+    // Blanks of JSON are at most 32, and nothing else is; the end is NaN.
+    while (this.#text.charCodeAt(this.#at) <= blank) this.#at++;
   }
 }

@@ -4,7 +4,7 @@ import { withMetadata } from '../kinds/index.ts';
 import { alreadyExists, forbidden, invalid, notFound, StatusError } from '../status/index.ts';
 import { storeKey } from '../store/index.ts';
 import { type RestContext, type Target, worldOf } from './rest-context.ts';
-import { inStorageVersion, inVersion } from './versions.ts';
+import { inStorageVersion, inVersion, storageGroup } from './versions.ts';
 
 /** What an object is born with: a name, a uid, a time. */
 export function withBirthFields(context: RestContext, object: JsonObject): JsonObject {
@@ -46,7 +46,7 @@ export function insertObject(
   const errors = kind.validateCreate(prepared);
   if (errors.length > 0) {
     const said = stringField(prepared, 'kind') ?? kind.names.kind;
-    throw invalid({ group: kind.names.group, kind: said }, name, errors);
+    throw invalid({ group: storageGroup(kind), kind: said }, name, errors);
   }
   const normal = kind.normalise(kind.admit(prepared, undefined, worldOf(context)));
   const key = storeKey(kind.names.namespaced ? target.namespace : '', name);

@@ -1,5 +1,4 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { ApplyError } from '../apply/index.ts';
 import { goKind, goText } from '../go-value.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import {
@@ -12,7 +11,6 @@ import {
 import type { FieldValidation } from '../request/index.ts';
 import { DecodeError } from '../schema/index.ts';
 import {
-  applyRefusal,
   badRequest,
   conflict,
   invalid,
@@ -22,6 +20,7 @@ import {
   unsupportedMediaType,
 } from '../status/index.ts';
 import { StrategicError, strategicMerge } from '../strategic/index.ts';
+import { applyOrRefuse, parseConfig } from './apply-config.ts';
 import type { WriteRequest } from './create-object.ts';
 import { findDuplicateFields } from './duplicate-fields.ts';
 import { insertObject, withBirthFields } from './insert-object.ts';
@@ -169,32 +168,6 @@ function completed({ kind }: Target, merged: JsonObject): JsonObject {
   }
 }
 
-function parseConfig({ parseYaml }: RestContext, text: string): JsonObject {
-  const parsed = parseConfigText(text, parseYaml);
-  if (isJsonObject(parsed)) return parsed;
-  const what = Array.isArray(parsed) ? 'array' : typeof parsed;
-  const target = 'Go value of type map[string]interface {}';
-  throw badRequest(
-    `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${what} into ${target}`,
-  );
-}
-
-/** JSON is YAML, and what clients send is nearly always JSON. */
-function parseConfigText(text: string, parseYaml: ((text: string) => Json) | undefined): Json {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    if (parseYaml === undefined) throw badRequest(`error decoding YAML: ${error.message}`);
-  }
-  try {
-    return parseYaml(text);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw badRequest(`error decoding YAML: ${message}`);
-  }
-}
-
 function duplicateWarnings({ text, options }: WriteRequest): readonly string[] {
   if (options.fieldValidation === 'Ignore' || !text.trimStart().startsWith('{')) return [];
   const duplicates = findDuplicateFields(text);
@@ -217,13 +190,4 @@ function assertNoUid({ kind, name }: Target, next: JsonObject): void {
   if (uid === '') return;
   const because = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
   throw conflict(kind.names, name, because);
-}
-
-function applyOrRefuse(apply: () => JsonObject): JsonObject {
-  try {
-    return apply();
-  } catch (error) {
-    if (error instanceof ApplyError) throw applyRefusal(error);
-    throw error;
-  }
 }

@@ -12,7 +12,7 @@ import { conflict, invalid, invalidField, objectModified, plainFailure } from '.
 import type { StoredObject } from '../store/index.ts';
 import { type RestContext, type Target, worldOf } from './rest-context.ts';
 import { withOldTimesIfSame } from './same-but-times.ts';
-import { inStorageVersion, inVersion } from './versions.ts';
+import { inStorageVersion, inVersion, storageGroup } from './versions.ts';
 
 export interface Replacement {
   readonly stored: StoredObject;
@@ -53,7 +53,7 @@ export function replaceObject(
     ...kind.validateUpdate(prepared, before, subresource),
   ];
   if (errors.length > 0)
-    throw invalid({ ...kind.names, kind: saidKind(prepared, kind) }, stored.name, errors);
+    throw invalid({ group: storageGroup(kind), kind: saidKind(prepared, kind) }, stored.name, errors);
   const warnings = kind.warnings(prepared, before);
   const admitted = kind.admit(prepared, before, worldOf(context));
   const settled = withMetadata(withOldTimesIfSame(admitted, before), 'selfLink', undefined);

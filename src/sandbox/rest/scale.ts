@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { goKind } from '../go-value.ts';
 import { fieldOf, objectField, stringField, withField } from '../json-fields.ts';
 import {
   applyPatchType,
@@ -7,15 +8,16 @@ import {
   type ServedKind,
   withMetadata,
 } from '../kinds/index.ts';
+import { labelSelectorText } from '../selector/index.ts';
 import {
   badRequest,
   invalid,
   invalidField,
   notFound,
-  notModelled,
   unsupportedMediaType,
 } from '../status/index.ts';
 import type { StoredObject } from '../store/index.ts';
+import { applyOrRefuse, parseConfig } from './apply-config.ts';
 import type { WriteRequest } from './create-object.ts';
 import { applyJsonPatch } from './json-patch.ts';
 import { applyMergePatch } from './merge-patch.ts';
@@ -50,7 +52,7 @@ export function patchScale(
 ): RestAnswer {
   const type = mediaType(contentType);
   if (!target.kind.patchTypes.includes(type)) throw unsupportedMediaType(target.kind.patchTypes);
-  if (type === applyPatchType) throw notModelled('applies to the scale subresource');
+  if (type === applyPatchType) return applyScale(context, target, { text, options });
   const { stored } = findScaled(context, target);
   const scale = scaleOf(target.kind, inVersion(target.kind, stored));
   const patch = parseJson(text);
@@ -60,6 +62,36 @@ export function patchScale(
       : applyMergePatch(scale, isJsonObject(patch) ? patch : {});
   if (!isJsonObject(patched)) throw badRequest('Expected a Scale');
   return writeScale(context, target, { scale: patched, ...options });
+}
+
+/** An apply owns the replicas of the object, by way of its scale. */
+function applyScale(
+  context: RestContext,
+  target: Target,
+  { text, options }: Pick<WriteRequest, 'text' | 'options'>,
+): RestAnswer {
+  const { kind, name } = target;
+  const { manager, force, dryRun } = options;
+  const config = parseConfig(context, text);
+  const said = { apiVersion: stringField(config, 'apiVersion'), kind: stringField(config, 'kind') };
+  if (said.apiVersion !== 'autoscaling/v1' || said.kind !== 'Scale')
+    throw badRequest(`invalid object type: ${goKind(said.apiVersion ?? '', said.kind ?? '')}`);
+  const { stored, paths } = findScaled(context, target);
+  const live = inVersion(kind, stored);
+  const replicas = fieldOf(objectField(config, 'spec') ?? {}, 'replicas');
+  const { namespace, resourceVersion } = objectField(live, 'metadata') ?? {};
+  const head = {
+    apiVersion: kind.apiVersion,
+    kind: kind.names.kind,
+    metadata: { name, namespace },
+  };
+  const wanted = replicas === undefined ? head : withPath(head, paths.specReplicas, replicas);
+  const merged = applyOrRefuse(() =>
+    kind.fieldManager('scale').apply({ live, config: wanted, manager, force }),
+  );
+  const next = withMetadata(kind.complete(merged), 'resourceVersion', resourceVersion);
+  const { object } = replaceObject(context, target, { stored, next, dryRun, guardsUid: false });
+  return { code: 200, body: scaleOf(kind, object), warnings: [] };
 }
 
 interface ScaleWrite {
@@ -111,7 +143,8 @@ function scaleOf(kind: ServedKind, object: JsonObject): JsonObject {
   const specReplicas = atPath(object, paths.specReplicas);
   const selector = isCustom
     ? paths.labelSelector && atPath(object, paths.labelSelector)
-    : selectorText(objectField(objectField(object, 'spec') ?? {}, 'selector'));
+    : labelSelectorText(objectField(objectField(object, 'spec') ?? {}, 'selector') ?? {}) ||
+      undefined;
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
@@ -122,16 +155,6 @@ function scaleOf(kind: ServedKind, object: JsonObject): JsonObject {
       ...(typeof selector === 'string' ? { selector } : {}),
     },
   };
-}
-
-/** The selector of a built-in kind as a query writes it. */
-function selectorText(selector: JsonObject | undefined): string | undefined {
-  const labels = Object.entries(objectField(selector ?? {}, 'matchLabels') ?? {});
-  if (labels.length === 0) return undefined;
-  return labels
-    .map(([name, value]) => `${name}=${value}`)
-    .sort()
-    .join(',');
 }
 
 function atPath(object: JsonObject, path: readonly string[]): Json | undefined {

@@ -18,3 +18,9 @@ export function inStorageVersion(kind: ServedKind, object: JsonObject): JsonObje
   const converted = kind.conversion?.toStored(object) ?? object;
   return withField(converted, 'apiVersion', kind.storageApiVersion);
 }
+
+/** The group whose rules objects are checked by: of Events in their new form, that of the old one. */
+export function storageGroup({ storageApiVersion }: ServedKind): string {
+  const slash = storageApiVersion.indexOf('/');
+  return storageApiVersion.slice(0, Math.max(slash, 0));
+}

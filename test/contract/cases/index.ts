@@ -4,8 +4,10 @@ import { crdCases } from './crds.ts';
 import { creates } from './creates.ts';
 import { deletes } from './deletes.ts';
 import { discoveries } from './discoveries.ts';
+import { eventCases } from './events.ts';
 import { lists } from './lists.ts';
 import { malformed } from './malformed.ts';
+import { reviews } from './reviews.ts';
 import { strategics } from './strategics.ts';
 import { tables } from './tables.ts';
 import { updates } from './updates.ts';
@@ -25,6 +27,8 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   workloads,
   strategics,
   tables,
+  reviews,
+  events: eventCases,
   crds: crdCases,
   discoveries,
   malformed,

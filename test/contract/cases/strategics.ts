@@ -132,7 +132,6 @@ const patches: Readonly<Record<string, readonly [patch: Json, status?: number]>>
     },
   ],
   'unknown fields are warned of': [{ spec: { nonsense: 1 } }],
-  'a list where an object is': [{ spec: { strategy: [] } }, 422],
   'no object at all': [[], 400],
 };
 
@@ -170,6 +169,23 @@ export const strategics: readonly ContractCase[] = [
           },
         },
         { status: 200 },
+      ),
+    ],
+  },
+  {
+    name: 'a list where an object is cannot be read',
+    steps: [
+      post(deployments, deployment, { status: 201 }),
+      strategic(
+        `${deployments}/x`,
+        { spec: { strategy: [] } },
+        {
+          status: 422,
+          differs: {
+            message: 'the server reads the merged object in another way than a body',
+            'details.causes': 'the server reads the merged object in another way than a body',
+          },
+        },
       ),
     ],
   },

@@ -22,6 +22,18 @@ function workload(kind: string, spec: JsonObject): JsonObject {
   };
 }
 
+/** Entries of the scale are not ordered by time either. */
+const untimed = {
+  'metadata.managedFields': 'an apply by way of the scale has no time on the server',
+};
+
+const scale = (replicas: number): JsonObject => ({
+  apiVersion: 'autoscaling/v1',
+  kind: 'Scale',
+  metadata: { name: 'x' },
+  spec: { replicas },
+});
+
 const job = (spec: JsonObject): JsonObject => ({
   apiVersion: 'batch/v1',
   kind: 'Job',
@@ -219,6 +231,45 @@ export const workloads: readonly ContractCase[] = [
         },
         { status: 422 },
       ),
+    ],
+  },
+  {
+    name: 'replicas are applied by way of the scale',
+    steps: [
+      apply({
+        to: `${deployments}/x`,
+        by: 'a',
+        body: workload('Deployment', { replicas: 2 }),
+        expect: { status: 201 },
+      }),
+      apply({ to: `${deployments}/x/scale`, by: 'b', body: scale(3), expect: { status: 409 } }),
+      apply({
+        to: `${deployments}/x/scale`,
+        by: 'b',
+        body: scale(3),
+        force: true,
+        expect: { status: 200, body: { spec: { replicas: 3 } } },
+      }),
+      get(`${deployments}/x`, { status: 200, differs: untimed }),
+      apply({
+        to: `${deployments}/x/scale`,
+        by: 'b',
+        body: scale(3),
+        expect: { status: 200 },
+      }),
+      apply({
+        to: `${deployments}/none/scale`,
+        by: 'b',
+        body: { ...scale(3), metadata: { name: 'none' } },
+        expect: { status: 404 },
+      }),
+      apply({
+        to: `${deployments}/x/scale`,
+        by: 'b',
+        body: workload('Deployment', {}),
+        expect: { status: 400 },
+      }),
+      get(`${deployments}/x`, { status: 200, differs: untimed }),
     ],
   },
 ];
