@@ -4,13 +4,13 @@ import { gvkKey } from '../../util/gvk.ts';
 import { invariant } from '../../util/invariant.ts';
 import { KubeError } from '../kube-error.ts';
 import type { InformerQuery, InformerState, ResourceType } from '../roles.ts';
-import { Doubt } from './doubt.ts';
+import { Contact, type WatchEnd } from './contact.ts';
 import { listIntoStore } from './list-into-store.ts';
 import { presentVersion } from './list-pages.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { isAfter } from './resource-version.ts';
-import { type DelayBounds, RetryDelay } from './retry-delay.ts';
+import { quickTriesWhenDenied, RetryPause } from './retry-pause.ts';
 import { watchIntoStore } from './watch-into-store.ts';
 
 export interface ReflectorOptions {
@@ -38,20 +38,11 @@ type StepEnd =
   | { readonly kind: 'failed'; readonly error: KubeError; readonly isAttempt: boolean }
   | { readonly kind: 'stopped' };
 
-/** How a watch ended that was open: when it was to (or we ended it), before its time, or with its connection. */
-type WatchEnd = 'agreed' | 'early' | 'broken';
-
 /** So many failed resumptions in a row, though the server answers, and the list is taken anew: it may know why. */
 const resumptionsBeforeList = 5;
 
-/** So often in a row a list or watch is tried soon again though a right is missing. */
-const quickTriesWhenDenied = 2;
-
 /** A watch that ends before so much of its time is over has not ended as agreed. */
 const agreedShare = 0.9;
-
-/** However long a server asks us to stay away: being deaf for a day would be worse. */
-const longestAskedDelayMs = 300_000;
 
 /**
  * Fills a store: lists, then watches from the list's version on, for ever. Every failure is waited out and tried again;
@@ -63,21 +54,14 @@ export class Reflector {
   readonly #store: ObjectStore;
   readonly #onState: (state: InformerState) => void;
   readonly #log: Logger;
-  readonly #delay: RetryDelay;
+  readonly #pause: RetryPause;
+  readonly #contact: Contact;
   #next: 'list' | 'watch' = 'list';
   #type: ResourceType | undefined;
   #wasMissing = false;
-  /** Got no answer, or lost its connection, and had none since. */
-  #isSilent = false;
-  readonly #doubt: Doubt;
-  /** The watch is open. */
-  #isWatching = false;
   /** What is under way was answered. */
   #wasOpened = false;
   #cut: AbortController | undefined;
-  #endPause: (() => void) | undefined;
-  /** Ends the waiting for news of a kind that is missing. */
-  #endNews: (() => void) | undefined;
   #idleInARow = 0;
   #hasSeenUnknown = false;
   #lastActivityMs: number;
@@ -89,8 +73,10 @@ export class Reflector {
     this.#store = store;
     this.#onState = onState;
     this.#log = context.logger.child({ kind: gvkKey(gvk), ...selection });
-    this.#delay = new RetryDelay(context);
-    this.#doubt = new Doubt(onOutdated);
+    this.#pause = new RetryPause(context, query);
+    const { reachability } = context;
+    const onAnswer = () => this.#noteAnswer();
+    this.#contact = new Contact({ reachability, onOutdated, onAnswer });
     this.#lastActivityMs = context.clock.monotonicMs();
   }
 
@@ -101,12 +87,12 @@ export class Reflector {
 
   /** The server was away and has not been listed since: what the store holds may be of a history that is no more. */
   get isOutdated(): boolean {
-    return this.#doubt.isOutdated;
+    return this.#contact.doubt.isOutdated;
   }
 
   /** Another informer of the cluster has found that the server does not answer. */
   noteOutage(): void {
-    this.#doubt.noteOutage({ isWatching: this.#isWatching });
+    this.#contact.noteOutage();
   }
 
   /** Ends when the signal aborts; never throws. */
@@ -115,21 +101,21 @@ export class Reflector {
       const end = await this.#step(signal);
       await this.#goOn(end, signal);
     }
-    this.#stopWaitingForKind();
-    this.#context.reachability.left(this);
+    this.#pause.stopListening();
+    this.#contact.end();
   }
 
   /** Tries again at once, where it waits after a failure. */
   retryNow(): void {
-    this.#endPause?.();
+    this.#pause.endNow();
   }
 
   /** Cuts whatever is under way and lists anew: objects of the same version may read differently now, or were never there. */
   relist(reason: 'schema-changed' | 'restored'): void {
     this.#next = 'list';
-    if (reason === 'restored') this.#doubt.raise('outage');
+    if (reason === 'restored') this.#contact.doubt.raise('outage');
     this.#cut?.abort(reason);
-    this.#endPause?.();
+    this.#pause.endNow();
   }
 
   async #step(signal: AbortSignal): Promise<StepEnd> {
@@ -152,16 +138,17 @@ export class Reflector {
 
   async #list(signal: AbortSignal): Promise<StepEnd> {
     const { api, ingest, settings } = this.#context;
-    const mark = this.#doubt.mark;
+    const { doubt } = this.#contact;
+    const { mark } = doubt;
     const type = await this.#lookUpType(signal);
     const how = await listIntoStore(
       { api, type, ingest, query: this.#query, store: this.#store, pageSize: settings.pageSize },
       signal,
     );
     if (how === 'whole') this.#countRestart('page-expired');
-    this.#noteAnswer();
+    this.#contact.answered();
     this.#noteActivity();
-    this.#doubt.listed(mark);
+    doubt.listed(mark);
     return { kind: 'listed' };
   }
 
@@ -177,7 +164,7 @@ export class Reflector {
 
   /** Goes on from the last version, unless nobody can say what the server has made of it. */
   async #resume(cut: AbortController): Promise<StepEnd> {
-    switch (this.#doubt.level) {
+    switch (this.#contact.doubt.level) {
       case 'none':
         return this.#watch(cut);
       case 'outage':
@@ -190,7 +177,7 @@ export class Reflector {
 
   async #resumeAfterCut(cut: AbortController): Promise<StepEnd> {
     if (!(await this.#hasGoneBack(cut.signal))) {
-      this.#doubt.notGoneBack();
+      this.#contact.doubt.notGoneBack();
       return this.#resume(cut);
     }
     this.#log.warn({}, 'The server is older than what it has told, will list');
@@ -247,33 +234,22 @@ export class Reflector {
       throw error;
     } finally {
       if (cut.signal.aborted) how = cut.signal.reason === 'idle' ? 'early' : 'agreed';
-      if (this.#isWatching) this.#noteEndOfWatch(how);
+      this.#contact.watchEnded(how);
     }
   }
 
   #noteOpen(): void {
-    this.#isWatching = true;
     this.#wasOpened = true;
-    this.#context.reachability.opened(this);
-    this.#noteAnswer();
+    this.#contact.watchOpened();
     // The kind may have been forbidden for a while; the store goes on from where it was.
     this.#onState({ kind: 'synced' });
   }
 
   #noteEvent(): void {
     this.#noteActivity();
-    this.#doubt.noteEvent();
+    this.#contact.doubt.noteEvent();
     // A watch that delivers is a good one: when it is cut, the next try need not wait for earlier troubles.
-    this.#delay.reset();
-  }
-
-  #noteEndOfWatch(how: WatchEnd): void {
-    const { reachability } = this.#context;
-    this.#isWatching = false;
-    const isLast = reachability.closed(this);
-    // All connections broke: that is the server, not a connection.
-    if (isLast && how === 'broken') this.#noteLost();
-    this.#doubt.noteEnd({ isAsAgreed: how === 'agreed', isLost: reachability.isLost });
+    this.#pause.reset();
   }
 
   async #goOn(end: StepEnd, signal: AbortSignal): Promise<void> {
@@ -285,7 +261,7 @@ export class Reflector {
       case 'listed':
         this.#next = 'watch';
         this.#wasMissing = false;
-        this.#stopWaitingForKind();
+        this.#pause.stopListening();
         this.#onState({ kind: 'synced' });
         return;
       case 'cut':
@@ -297,9 +273,9 @@ export class Reflector {
         return this.#wait(undefined, signal);
       case 'failed':
         this.#countRestart(end.error.code);
-        if (end.error.status === 0) this.#noteSilence(end);
         // A refusal is an answer too; how long the server was away says nothing about how long it will refuse.
-        else this.#noteAnswer();
+        if (end.error.status !== 0) this.#contact.answered();
+        else this.#contact.broke({ isAttempt: end.isAttempt && end.error.isSilence });
         return this.#wait(end.error, signal);
     }
   }
@@ -320,52 +296,19 @@ export class Reflector {
 
   /** Waits after a failure, or after a watch that ended at once. */
   async #wait(error: KubeError | undefined, signal: AbortSignal): Promise<void> {
-    const failures = this.#delay.fail();
-    const afterMs = this.#delay.delayMs(this.#boundsAfter(error, failures));
+    const afterMs = this.#pause.lengthAfter(error);
     if (error !== undefined) this.#noteFailure(error);
     const reason = error === undefined ? {} : failureFields(error);
     const fields = { ...reason, afterMs: Math.round(afterMs), next: this.#next };
-    this.#log[levelOf(error, failures)](fields, 'List or watch failed, will retry');
-    const unsubscribe = this.#whenGranted(error);
-    await this.#pause(afterMs, signal);
-    unsubscribe();
-  }
-
-  #boundsAfter(error: KubeError | undefined, failures: number): DelayBounds {
-    const { unreachableMaxDelayMs, deniedRetryMs } = this.#context.settings;
-    const askedMs = Math.min((error?.retryAfterSeconds ?? 0) * 1_000, longestAskedDelayMs);
-    // A server that has just started may not know its roles yet.
-    const isDenied = error?.right !== undefined && failures > quickTriesWhenDenied;
-    return {
-      atLeastMs: Math.max(askedMs, isDenied ? deniedRetryMs : 0),
-      atMostMs: error?.status === 0 ? unreachableMaxDelayMs : Infinity,
-    };
-  }
-
-  /** Has a right that is missing end the pause when it comes. */
-  #whenGranted(error: KubeError | undefined): () => void {
-    if (error?.right === undefined) return () => {};
-    // A role may allow single objects by name: a watch of one asks in its name.
-    const [, name] = this.#query.fieldSelector?.split('=', 2) ?? [];
-    const right = name === undefined ? error.right : { ...error.right, name };
-    return this.#context.rights.onGranted(right, () => this.#endPause?.());
-  }
-
-  #waitForKind(): void {
-    this.#wasMissing = true;
-    this.#endNews ??= this.#context.arrivals.onNews(this.#query.gvk, () => {
-      this.#delay.reset();
-      this.#endPause?.();
-    });
-  }
-
-  #stopWaitingForKind(): void {
-    this.#endNews?.();
-    this.#endNews = undefined;
+    this.#log[levelOf(error, this.#pause.failures)](fields, 'List or watch failed, will retry');
+    await this.#pause.rest(afterMs, error, signal);
   }
 
   #noteFailure(error: KubeError): void {
-    if (error.code === 'kind-missing') this.#waitForKind();
+    if (error.code === 'kind-missing') {
+      this.#wasMissing = true;
+      this.#pause.listenForKind();
+    }
     if (this.#mustListAfter(error)) this.#next = 'list';
     if (this.#isWorthTelling(error)) this.#onState({ kind: 'failing', error });
   }
@@ -375,7 +318,7 @@ export class Reflector {
     if (!this.isOutdated) return true;
     const isLost = error.code === 'kind-missing' || error.code === 'forbidden';
     const tries = isLost ? quickTriesWhenDenied + 1 : resumptionsBeforeList;
-    return error.status !== 0 && this.#delay.failures >= tries;
+    return error.status !== 0 && this.#pause.failures >= tries;
   }
 
   #mustListAfter(error: KubeError): boolean {
@@ -388,30 +331,15 @@ export class Reflector {
         return false;
       case 'unavailable':
       case 'server-error':
-        return error.status !== 0 && this.#delay.failures >= resumptionsBeforeList;
+        return error.status !== 0 && this.#pause.failures >= resumptionsBeforeList;
       default:
         return true;
     }
   }
 
-  #noteSilence({ error, isAttempt }: Extract<StepEnd, { kind: 'failed' }>): void {
-    this.#isSilent = true;
-    if (!isAttempt || !error.isSilence) return;
-    this.#doubt.raise('outage');
-    this.#noteLost();
-  }
-
-  #noteLost(): void {
-    this.#isSilent = true;
-    this.#context.reachability.lost(this);
-  }
-
   #noteAnswer(): void {
-    if (!this.#isSilent) return;
-    this.#isSilent = false;
-    this.#delay.reset();
+    this.#pause.reset();
     this.#log.debug({}, 'The server answers again');
-    this.#context.reachability.found(this);
   }
 
   #watchTimeoutSeconds(): number {
@@ -425,21 +353,6 @@ export class Reflector {
 
   #countRestart(reason: string): void {
     this.#context.metrics.restarts.increment([gvkKey(this.#query.gvk), reason]);
-  }
-
-  #pause(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel();
-        signal.removeEventListener('abort', end);
-        this.#endPause = undefined;
-        resolve();
-      };
-      const cancel = this.#context.clock.after(ms, end);
-      signal.addEventListener('abort', end, { once: true });
-      this.#endPause = end;
-      if (signal.aborted) end();
-    });
   }
 }
 
