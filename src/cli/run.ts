@@ -1,8 +1,8 @@
 import { bundledSchemas } from '../compile/index.ts';
 import { type HealthServer, startHealthServer } from '../http/index.ts';
-import { createKubeCluster, type KubeCluster } from '../kube/index.ts';
+import { type ClusterConfig, createKubeCluster, type KubeCluster } from '../kube/index.ts';
 import {
-  type CheckedDefinition,
+  type CheckResult,
   checkDefinitions,
   createManager,
   type RefusedFile,
@@ -46,22 +46,24 @@ export async function run(
   signal: AbortSignal,
 ): Promise<number> {
   const texts = await loadTexts(options.definitions);
-  const { accepted, diagnostics, refused } = checkDefinitions(texts, {
+  const checked = checkDefinitions(texts, {
     schemas: bundledSchemas(),
     sameCrd: 'cluster',
   });
-  printDiagnostics(diagnostics, texts, output);
-  if (accepted.length === 0) {
+  printDiagnostics(checked.diagnostics, texts, output);
+  if (checked.accepted.length === 0) {
     output.error('homeostat: There is no definition to run');
     return exitCode.diagnostics;
   }
   const logger = createLogger({ level: options.logLevel });
-  tellRefused(refused, logger);
+  tellRefused(checked.refused, logger);
   const metrics = createMetricRegistry({ processMetrics: true });
   metrics.gauge(metricCatalogue.buildInfo).set(1, [version]);
-  const cluster = await connect(options, logger, metrics);
+  const config = await loadClusterConfig(options);
+  const cluster = connect(config, logger, metrics);
+  const { ownNamespace: runtimeNamespace } = config;
   try {
-    await serve({ options, accepted, refused, cluster, logger, metrics }, signal);
+    await serve({ options, checked, cluster, runtimeNamespace, logger, metrics }, signal);
   } finally {
     await cluster.close();
   }
@@ -77,12 +79,11 @@ function tellRefused(refused: readonly RefusedFile[], logger: Logger): void {
   }
 }
 
-async function connect(
-  options: RunOptions,
+function connect(
+  config: ClusterConfig,
   logger: Logger,
   metrics: ReadableMetricRegistry,
-): Promise<KubeCluster> {
-  const config = await loadClusterConfig(options);
+): KubeCluster {
   const clock = createSystemClock();
   const random = createSystemRandom();
   return createKubeCluster({ config, clock, random, logger, metrics });
@@ -90,21 +91,32 @@ async function connect(
 
 interface Serving {
   readonly options: RunOptions;
-  readonly accepted: readonly CheckedDefinition[];
-  readonly refused: readonly RefusedFile[];
+  readonly checked: CheckResult;
   readonly cluster: KubeCluster;
+  readonly runtimeNamespace: string | undefined;
   readonly logger: Logger;
   readonly metrics: ReadableMetricRegistry;
 }
 
 async function serve(
-  { options, accepted, refused, cluster, logger, metrics }: Serving,
+  { options, checked, cluster, runtimeNamespace, logger, metrics }: Serving,
   signal: AbortSignal,
 ) {
-  const definitions = accepted.map(({ located }) => located);
+  const { refused, broken } = checked;
+  const definitions = checked.accepted.map(({ located }) => located);
   const clock = createSystemClock();
   const random = createSystemRandom();
-  const manager = createManager({ definitions, refused, cluster, clock, random, logger, metrics });
+  const manager = createManager({
+    definitions,
+    refused,
+    broken,
+    cluster,
+    clock,
+    random,
+    logger,
+    metrics,
+    ...(runtimeNamespace === undefined ? {} : { runtimeNamespace }),
+  });
   const observe = () => {
     manager.observe();
     cluster.observe();

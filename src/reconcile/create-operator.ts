@@ -1,8 +1,10 @@
 import type { Outcome, Turn } from '../controller/index.ts';
 import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/roles.ts';
+import type { Gvk } from '../util/gvk.ts';
 import type { OperatorContext, PassMetrics } from './context.ts';
 import { rightText } from './failure.ts';
 import { type FinishedDefinition, removalPlan } from './finalize/removal-plan.ts';
+import { definitionLabel } from './names.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
 import { runPass } from './pass/run-pass.ts';
 import { countLeftInPlace, strayKeys } from './pass/strays.ts';
@@ -60,6 +62,16 @@ class PlanOperator implements Operator {
 
   get leftInPlace(): number {
     return this.#context === undefined ? 0 : countLeftInPlace(this.#context);
+  }
+
+  hasChildren(gvk: Gvk): boolean {
+    if (this.#context === undefined) return true;
+    const { plan, watches } = this.#context;
+    const { informer } = watches.children(gvk);
+    if (informer.state.kind !== 'synced') return true;
+    return Iterator.from(informer.list()).some(
+      ({ object }) => object.metadata.labels?.[definitionLabel] === plan.name,
+    );
   }
 
   keys(): Iterable<string> {

@@ -54,6 +54,8 @@ export interface Operator extends Reconciler {
   problems(): readonly OperatorProblem[];
   /** The keys of all resources it knows, for a resync. */
   keys(): Iterable<string>;
+  /** Is there a child of the definition of this kind, as far as its watch can tell? */
+  hasChildren(gvk: Gvk): boolean;
   /** How many resources it knows. */
   readonly instances: number;
   /** How many objects have children of this definition though they do not match its selectors (`for`), since it was edited so. */

@@ -22,6 +22,8 @@ export interface CheckResult {
   readonly diagnostics: readonly Diagnostic[];
   /** Whatever is not accepted, by file. */
   readonly refused: readonly RefusedFile[];
+  /** Those of them with mistakes of which at least name and kind can be told: what is being deleted must not wait for them. */
+  readonly broken: readonly LocatedDefinition[];
 }
 
 export interface CheckOptions {
@@ -38,6 +40,7 @@ export function checkDefinitions(
 ): CheckResult {
   const diagnostics: Diagnostic[] = [];
   const refused: string[] = [];
+  const broken: LocatedDefinition[] = [];
   const compiled: CheckedDefinition[] = [];
   const parser = createDefinitionParser();
   const options = schemas === undefined ? {} : { schemas };
@@ -49,19 +52,22 @@ export function checkDefinitions(
     for (const draft of parsed.drafts) {
       diagnostics.push(...compile(draft, options).diagnostics);
       refused.push(file);
+      broken.push(draft);
     }
     for (const located of parsed.definitions) {
       const result = compile(located, options);
       diagnostics.push(...result.diagnostics);
-      if (result.plan === undefined) refused.push(file);
-      else compiled.push({ located, plan: result.plan });
+      if (result.plan === undefined) {
+        refused.push(file);
+        broken.push(located);
+      } else compiled.push({ located, plan: result.plan });
     }
   }
   const { accepted, clashes } = withoutClashes(compiled, sameCrd);
   const arranged = arrangeDiagnostics([...diagnostics, ...clashes]);
   const lost = compiled.filter((each) => !accepted.includes(each));
   refused.push(...lost.map(({ located }) => located.source.file));
-  return { accepted, diagnostics: arranged, refused: refusedFiles(arranged, refused) };
+  return { accepted, diagnostics: arranged, refused: refusedFiles(arranged, refused), broken };
 }
 
 function isEmpty({ definitions, diagnostics }: ParsedDefinitions): boolean {

@@ -3,18 +3,22 @@ import type { CrdKind, OperatorDefinition } from '../definition/index.ts';
 import { type Informer, KubeError, type KubeErrorCode, type StoredObject } from '../kube/roles.ts';
 import {
   appliedHashOf,
+  childKindsAnnotation,
   covers,
   definitionLabel,
   fieldManagerOf,
+  kindsText,
+  kindText,
   managedByLabel,
   managedByValue,
+  parseKinds,
   pathHash,
   prepare,
   settled,
   stamped,
 } from '../reconcile/index.ts';
 import type { Clock } from '../util/clock.ts';
-import { type Gvk, gvkOf } from '../util/gvk.ts';
+import { type GroupKind, type Gvk, gvkOf } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 
@@ -31,7 +35,11 @@ export interface InstallOptions {
 
 /** A CRD that may not be installed: a state to report, not a failure to retry blindly. */
 export type InstallResult =
-  | { readonly kind: 'served' }
+  | {
+      readonly kind: 'served';
+      /** Kinds that the definition has had children of and has no more: what is left of them is to go. */
+      readonly formerKinds: readonly GroupKind[];
+    }
   | { readonly kind: 'refused'; readonly message: string };
 
 /** Does the definition bring its kind with it, or work on one that is there (`for`)? */
@@ -59,7 +67,13 @@ export async function installCrd(
   const crds = cluster.acquire({ gvk: crdGvk, fieldSelector: `metadata.name=${name}` });
   try {
     await whenUsable(crds, signal);
-    const before = crds.get(undefined, name)?.object.metadata.resourceVersion;
+    const found = crds.get(undefined, name)?.object;
+    const before = found?.metadata.resourceVersion;
+    const formerKinds = formerKindsOf(definition, found);
+    // Its resources go with it, and wait for us where they have our finalizer.
+    if (found !== undefined && isGoing(found) && refusalOf(found, definition) === undefined) {
+      return { kind: 'served', formerKinds };
+    }
     const refusal = await bringAbout(crds, options, signal);
     if (refusal !== undefined) return { kind: 'refused', message: refusal };
     const clash = await whenEstablished(crds, name, signal);
@@ -67,10 +81,43 @@ export async function installCrd(
     await whenServed(options, signal);
     const after = crds.get(undefined, name)?.object.metadata.resourceVersion;
     if (after !== before) cluster.kindChanged(definition.kind.gvk);
-    return { kind: 'served' };
+    return { kind: 'served', formerKinds };
   } finally {
     crds.release();
   }
+}
+
+/**
+ * Notes that nothing is left of these kinds: they are not looked at any more. One write, after a change of the definition.
+ * @throws KubeError
+ */
+export async function forgetFormerKinds(
+  { definition, cluster }: InstallOptions,
+  left: readonly GroupKind[],
+  signal: AbortSignal,
+): Promise<void> {
+  const ref = { gvk: crdGvk, name: definition.kind.crd.metadata.name };
+  const live = await cluster.get(ref, { flow: flowOf(definition) }, signal);
+  if (live === undefined || refusalOf(live.object, definition) !== undefined) return;
+  const schema = await cluster.fetchKindSchema(crdGvk, signal);
+  const type = schema && createSchemaCompiler().compile(schema);
+  const intent = intentFor(definition, type, left);
+  if (!isAsWanted(intent, live, definition))
+    await apply({ intent, live, definition, cluster }, signal);
+}
+
+/** What the CRD has on record beyond the definition. */
+function formerKindsOf(
+  definition: CrdDefinition,
+  live: KubeObject | undefined,
+): readonly GroupKind[] {
+  const current = new Set(childKindsOf(definition).map(kindText));
+  const recorded = parseKinds(live?.metadata.annotations?.[childKindsAnnotation]);
+  return recorded.filter((kind) => !current.has(kindText(kind)));
+}
+
+function childKindsOf({ children, onDelete }: CrdDefinition): readonly GroupKind[] {
+  return [...children, ...(onDelete?.children ?? [])].map(({ gvk }) => gvk);
 }
 
 /** Applies the CRD where needed; the reason when it may not be touched. */
@@ -81,7 +128,9 @@ async function bringAbout(
 ): Promise<string | undefined> {
   const name = definition.kind.crd.metadata.name;
   const schema = await cluster.fetchKindSchema(crdGvk, signal);
-  const intent = intentFor(definition, schema && createSchemaCompiler().compile(schema));
+  const type = schema && createSchemaCompiler().compile(schema);
+  const former = formerKindsOf(definition, crds.get(undefined, name)?.object);
+  const intent = intentFor(definition, type, former);
   // Twice: somebody may create it between the look and the create-only apply.
   for (let attempt = 0; attempt < 2; attempt++) {
     const live = crds.get(undefined, name);
@@ -128,15 +177,24 @@ interface CrdIntent {
   readonly type: SchemaType | undefined;
 }
 
-/** The CRD with our labels, prepared to be compared and sent. */
-function intentFor(definition: CrdDefinition, type: SchemaType | undefined): CrdIntent {
+/** The CRD with our labels and the kinds on record, prepared to be compared and sent. */
+function intentFor(
+  definition: CrdDefinition,
+  type: SchemaType | undefined,
+  former: readonly GroupKind[],
+): CrdIntent {
   const { crd } = definition.kind;
   const labels = {
     ...crd.metadata.labels,
     [managedByLabel]: managedByValue,
     [definitionLabel]: definition.name,
   };
-  const owned = { ...crd, metadata: { ...crd.metadata, labels } };
+  const kinds = kindsText([...childKindsOf(definition), ...former]);
+  const annotations = {
+    ...crd.metadata.annotations,
+    ...(kinds !== '' && { [childKindsAnnotation]: kinds }),
+  };
+  const owned = { ...crd, metadata: { ...crd.metadata, labels, annotations } };
   const manifest = prepare(owned, type, { hasStatus: true });
   return { manifest, hash: pathHash(manifest, type), type };
 }
@@ -176,8 +234,9 @@ async function whenUsable(informer: Informer, signal: AbortSignal): Promise<void
 }
 
 /**
- * Resolves, with the reason, when the CRD that was installed is going, gone, or no longer the definition's: its controller
- * must stop then, as what it would work on is not what it was written for. Rejects when the signal aborts.
+ * Resolves, with the reason, when the CRD that was installed is gone or no longer the definition's: its controller must stop then, as
+ * what it would work on is not what it was written for. While it is being deleted its resources are, and may wait for us. Rejects
+ * when the signal aborts.
  */
 export async function whenCrdLost(
   { definition, cluster }: InstallOptions,
@@ -190,7 +249,6 @@ export async function whenCrdLost(
     return await firstOf(crds, signal, () => {
       const live = crds.get(undefined, name)?.object;
       if (live === undefined) return `The CustomResourceDefinition "${name}" is gone`;
-      if (isGoing(live)) return `The CustomResourceDefinition "${name}" is being deleted`;
       return refusalOf(live, definition);
     });
   } finally {

@@ -9,6 +9,7 @@ import {
 import type { Clock } from '../util/clock.ts';
 import type { Random } from '../util/random.ts';
 import { bringsCrd } from './crd-installer.ts';
+import { type Finisher, startFinisher } from './definition-finisher.ts';
 import { DefinitionRunner } from './definition-runner.ts';
 import type { RuntimeView } from './definition-view.ts';
 import type { RefusedFile } from './refused-file.ts';
@@ -18,11 +19,15 @@ export interface ManagerOptions {
   readonly definitions: readonly LocatedDefinition[];
   /** Files with mistakes: only to be told of. @default none */
   readonly refused?: readonly RefusedFile[];
+  /** Definitions with mistakes: what is being deleted of theirs is brought to its end. @default none */
+  readonly broken?: readonly LocatedDefinition[];
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  /** Where the runtime itself lives: nothing is ever made there for resources of elsewhere. @default undefined: outside of the cluster */
+  readonly runtimeNamespace?: string;
   /** How long running passes may go on after the signal, in ms. @default 20_000 */
   readonly graceMs?: number;
 }
@@ -63,6 +68,8 @@ class RunnerSet implements Manager {
   readonly #entries = new Map<string, Entry>();
   /** What has run and is to be waited for. */
   readonly #ending = new Set<Promise<void>>();
+  /** By definition: who brings its deletions to an end while it is broken. */
+  readonly #finishers = new Map<string, Finisher>();
   #signal: AbortSignal | undefined;
   #isStopping = false;
 
@@ -88,6 +95,7 @@ class RunnerSet implements Manager {
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
     for (const entry of this.#entries.values()) this.#start(entry);
+    for (const located of this.#options.broken ?? []) this.#finish(located, signal);
     if (!signal.aborted)
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     this.#isStopping = true;
@@ -104,6 +112,7 @@ class RunnerSet implements Manager {
     // One after the other: two runners of one definition would write the same objects.
     await Promise.all(leaving.map(([, { ended }]) => ended));
     for (const [name] of leaving) this.#entries.delete(name);
+    await Promise.all([...wanted.keys()].map((name) => this.#finishers.get(name)?.stop()));
     for (const located of definitions) {
       if (this.#entries.has(located.definition.name)) continue;
       const entry = this.#add(located);
@@ -127,7 +136,7 @@ class RunnerSet implements Manager {
   }
 
   #add(located: LocatedDefinition): Entry {
-    const { definitions: _, refused: __, ...shared } = this.#options;
+    const { definitions: _, refused: __, broken: ___, ...shared } = this.#options;
     const runner = new DefinitionRunner({ located, ...shared });
     const { definition } = located;
     const { name, revision } = definition;
@@ -140,6 +149,15 @@ class RunnerSet implements Manager {
     };
     this.#entries.set(name, entry);
     return entry;
+  }
+
+  #finish({ definition: { name, kind } }: LocatedDefinition, signal: AbortSignal): void {
+    if (this.#entries.has(name) || this.#finishers.has(name)) return;
+    const { definitions: _, refused: __, broken: ___, ...shared } = this.#options;
+    const finisher = startFinisher({ ...shared, name, kind }, signal);
+    this.#finishers.set(name, finisher);
+    this.#ending.add(finisher.ended);
+    void finisher.ended.finally(() => this.#ending.delete(finisher.ended));
   }
 
   /** The definition that was started before and brings the same CRD. */

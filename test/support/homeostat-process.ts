@@ -81,7 +81,8 @@ export class HomeostatProcess {
     const isSaid = ({ msg }: LogEntry) =>
       msg === 'Definition running' ||
       msg === 'Definition refused' ||
-      msg === 'Definition waits for its kind';
+      msg === 'Definition waits for its kind' ||
+      msg === 'File with mistakes, its definitions are refused';
     await this.#until(
       () => this.#entries.filter(isSaid).length >= definitions,
       `${definitions} definitions running or refused`,

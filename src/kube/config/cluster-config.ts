@@ -26,6 +26,8 @@ export interface ClusterConfig {
   readonly server: string;
   /** Of the context, of the service account, or `default`. */
   readonly namespace: string;
+  /** Where we run ourselves, if that is in a Pod of this cluster. @default undefined */
+  readonly ownNamespace?: string;
   readonly credentials: CredentialsSource;
   /** The name that the server's certificate must have, where it is not the host of `server`. */
   readonly tlsServerName?: string;

@@ -32,7 +32,8 @@ export async function loadInClusterConfig(options: InClusterOptions): Promise<Cl
   const namespace = await readFile(join(serviceAccountFolder, 'namespace'), 'utf8').catch(
     () => 'default',
   );
-  return { server: serverOf(inCluster), namespace: namespace.trim(), credentials };
+  const name = namespace.trim();
+  return { server: serverOf(inCluster), namespace: name, ownNamespace: name, credentials };
 }
 
 function serverOf({ host, port }: ServiceAddress): string {

@@ -32,8 +32,8 @@ export interface WatchesOptions {
   readonly waker: Waker;
   /** Kinds of which there may be children that no child of the plan asks for. */
   readonly formerKinds: readonly Gvk[];
-  /** A child of this resource has left its watch, and nobody has seen it being deleted. */
-  readonly onLost: (key: string, stored: StoredObject) => void;
+  /** A child of this resource has left its watch, and nobody has seen it being deleted. @default nobody is told */
+  readonly onLost?: (key: string, stored: StoredObject) => void;
 }
 
 /** All that one definition watches, and who of its resources is interested in what. */
@@ -76,7 +76,7 @@ export class Watches {
       waker,
       resources: this.#resources,
       interests: this.#wanted,
-      onLost: this.#options.onLost,
+      onLost: this.#options.onLost ?? (() => undefined),
     });
     this.#children.set(gvkKey(gvk), watch);
     return watch;

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import {
+  conditionOf,
+  statusOf,
+  thing,
+  thingDefinition,
+  thingPath,
+} from '../support/definitions.ts';
+import { useHomeostat } from '../support/homeostat.ts';
+import type { HomeostatProcess } from '../support/homeostat-process.ts';
+
+const shared = useControlPlane({ audit: true });
+const startHomeostat = useHomeostat(shared);
+
+/** One child in a namespace that the resource names, one that has none, and one beside the resource. */
+const far = thingDefinition(
+  'far',
+  `  children:
+    - id: near
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }" } }
+    - id: copy
+      when: \${ $exists(spec.to) }
+      crossNamespace: { namespaces: ["test-*"] }
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ metadata.name }-copy", namespace: "\${ spec.to }" }
+        data: { text: "\${ spec.text }" }
+    - id: role
+      when: \${ $exists(spec.to) }
+      crossNamespace: true
+      template:
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRole
+        metadata: { name: "far-\${ metadata.uid }" }
+        rules: []
+`,
+);
+
+/** The same definition, with a mistake that only its text has. */
+const brokenFar = far.replace('spec.text', 'spec.text +');
+
+/** A cluster-scoped kind, which makes a namespace and something in it. */
+const tenant = thingDefinition(
+  'tenant',
+  `  children:
+    - id: space
+      template: { apiVersion: v1, kind: Namespace, metadata: { name: "tenant-\${ metadata.name }" } }
+    - id: settings
+      crossNamespace: { namespaces: ["tenant-*"] }
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: settings, namespace: "\${ children.space.metadata.name }" }
+        data: { owner: "\${ metadata.name }" }
+  status:
+    space: \${ children.space.metadata.name }
+`,
+).replace('scope: Namespaced', 'scope: Cluster');
+
+const other = thingDefinition(
+  'other',
+  '  children: [{ id: a, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } } }]\n',
+);
+
+function configMapPath(namespace: string, name: string): string {
+  return `/api/v1/namespaces/${namespace}/configmaps/${name}`;
+}
+
+describe('integration/scope', { skip: shared.skip }, () => {
+  let homeostat: HomeostatProcess;
+
+  before(async () => {
+    homeostat = await startHomeostat({
+      'far.yaml': far,
+      'tenant.yaml': tenant,
+      'other.yaml': other,
+    });
+    // Else the collector hears of new kinds within half a minute.
+    await shared.plane.restartControllerManager();
+  });
+
+  /** A resource with a copy in another namespace. */
+  async function makeFar(name = 'one') {
+    const client = shared.client();
+    const [home, away] = [await shared.namespace(), await shared.namespace()];
+    await client.apply(thing('far', home, { to: away, text: 'hello' }, name));
+    const made = await client.untilObject(
+      thingPath('far', home, name),
+      (object) => conditionOf(object)?.status === 'True',
+    );
+    const copy = await client.get(configMapPath(away, `${name}-copy`));
+    assert.ok(copy);
+    const uid = made?.metadata.uid ?? '';
+    const role = `/apis/rbac.authorization.k8s.io/v1/clusterroles/far-${uid}`;
+    return { client, home, away, made, copy, role, path: thingPath('far', home, name) };
+  }
+
+  test('children of elsewhere are made, in a resource that waits for us, with labels only; at rest nothing is sent', async () => {
+    const mark = shared.audit.mark();
+    const { client, home, away, made, copy, role } = await makeFar('made');
+    assert.deepEqual(made?.metadata.finalizers, ['homeostat.dev/far']);
+    assert.equal(
+      made?.metadata.annotations?.['inventory.homeostat.dev/far'],
+      'ConfigMap,rbac.authorization.k8s.io/ClusterRole',
+    );
+    assert.equal(copy.metadata.ownerReferences, undefined);
+    assert.equal(copy.metadata.labels?.['homeostat.dev/owner-uid'], made?.metadata.uid);
+    assert.equal((await client.get(role))?.metadata.ownerReferences, undefined);
+    const near = await client.get(configMapPath(home, 'made'));
+    assert.equal(near?.metadata.ownerReferences?.[0]?.uid, made?.metadata.uid);
+    const entry = statusOf(made).children?.find(({ id }) => id === 'copy');
+    assert.equal((entry as { namespace?: string } | undefined)?.namespace, away);
+    await shared.audit.quiet(2_000);
+    const { by } = shared.audit.count({ since: mark });
+    // The finalizer is one apply of the resource; the children are one each.
+    assert.equal(by['patch things'], 1);
+    assert.equal(by['patch configmaps'], 2);
+    assert.equal(by['patch clusterroles'], 1);
+    await client.patch(configMapPath(away, 'made-copy'), { data: { text: 'meddled' } });
+    await client.untilObject(
+      configMapPath(away, 'made-copy'),
+      (object) => (object?.data as { text: string } | undefined)?.text === 'hello',
+    );
+  });
+
+  test('they go with their owner, and the owner goes when they are gone', async () => {
+    const { client, away, role, path } = await makeFar('gone');
+    await client.delete(path);
+    await client.untilGone(path);
+    assert.equal(await client.get(configMapPath(away, 'gone-copy')), undefined);
+    assert.equal(await client.get(role), undefined);
+  });
+
+  test('one that moves leaves nothing behind', async () => {
+    const { client, away, path } = await makeFar('moved');
+    const next = await shared.namespace();
+    await client.patch(path, { spec: { to: next } });
+    await client.untilObject(configMapPath(next, 'moved-copy'), (object) => object !== undefined);
+    await client.untilGone(configMapPath(away, 'moved-copy'));
+  });
+
+  test('a namespace that the definition does not allow is refused, and what is there stays', async () => {
+    const { client, away, path } = await makeFar('refused');
+    await client.patch(path, { spec: { to: 'kube-system' } });
+    const told = await client.untilObject(
+      path,
+      (object) => conditionOf(object)?.reason === 'RenderFailed',
+    );
+    assert.equal(
+      conditionOf(told)?.message,
+      'copy "refused-copy": metadata.namespace: "kube-system" matches none of "crossNamespace.namespaces"',
+    );
+    assert.ok(await client.get(configMapPath(away, 'refused-copy')));
+  });
+
+  test('what a stranger labelled like ours is never deleted', async () => {
+    const { client, home, away, made, path } = await makeFar('like');
+    const labels = { ...(await client.get(configMapPath(away, 'like-copy')))?.metadata.labels };
+    const strangers = [configMapPath(away, 'stranger'), configMapPath(home, 'stranger')];
+    for (const namespace of [away, home]) {
+      const metadata = { name: 'stranger', namespace, labels };
+      await client.create(`/api/v1/namespaces/${namespace}/configmaps`, {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata,
+      });
+    }
+    assert.equal(labels['homeostat.dev/owner-uid'], made?.metadata.uid);
+    await client.delete(path);
+    await client.untilGone(path);
+    for (const stranger of strangers) assert.ok(await client.get(stranger), stranger);
+  });
+
+  test('a finalizer that others own by now is taken off all the same', async () => {
+    const { client, path } = await makeFar('restored');
+    // As a restore from a backup leaves it: nothing is applied by us any more.
+    await client.patch(path, { metadata: { managedFields: [{}] } });
+    await client.delete(path);
+    await client.untilGone(path);
+  });
+
+  test('a cluster-scoped resource owns what it makes, in namespaces too, and needs no finalizer', async () => {
+    const client = shared.client();
+    const path = '/apis/tenant.example.com/v1/things/blue';
+    await client.apply({
+      apiVersion: 'tenant.example.com/v1',
+      kind: 'Thing',
+      metadata: { name: 'blue' },
+      spec: {},
+    });
+    const made = await client.untilObject(path, (object) => conditionOf(object)?.status === 'True');
+    assert.equal(statusOf(made).space, 'tenant-blue');
+    assert.equal(made?.metadata.finalizers, undefined);
+    const settings = configMapPath('tenant-blue', 'settings');
+    const owners = (await client.get(settings))?.metadata.ownerReferences;
+    assert.equal(owners?.[0]?.uid, made?.metadata.uid);
+    await client.delete(settings);
+    await client.untilObject(
+      settings,
+      (object) => object !== undefined && object.metadata.uid !== undefined,
+    );
+    await client.delete(path);
+    await client.untilGone('/api/v1/namespaces/tenant-blue');
+  });
+
+  test('they go also when nobody was there when their owner was deleted', async () => {
+    const { client, away, role, path } = await makeFar('restarted');
+    await homeostat.stop();
+    await client.delete(path);
+    homeostat = await startHomeostat({
+      'far.yaml': far,
+      'tenant.yaml': tenant,
+      'other.yaml': other,
+    });
+    await client.untilGone(path);
+    assert.equal(await client.get(configMapPath(away, 'restarted-copy')), undefined);
+    assert.equal(await client.get(role), undefined);
+  });
+
+  test('they go also when their definition is broken meanwhile', async () => {
+    const { client, away, role, path } = await makeFar('broken');
+    await homeostat.stop();
+    homeostat = await startHomeostat({ 'far.yaml': brokenFar, 'other.yaml': other });
+    await client.delete(path);
+    await client.untilGone(path);
+    assert.equal(await client.get(configMapPath(away, 'broken-copy')), undefined);
+    assert.equal(await client.get(role), undefined);
+  });
+});
