@@ -19,19 +19,13 @@ export function setField(object: MutableJsonObject, name: string, value: Json): 
   }
 }
 
-/** A shallow copy with one field set, or left out when the value is undefined. */
+/** A copy with one field set, or left out when the value is undefined. */
 export function withField(object: JsonObject, name: string, value: Json | undefined): JsonObject {
-  const copy: MutableJsonObject = {};
-  let isSet = value === undefined;
-  for (const [key, field] of Object.entries(object)) {
-    if (key !== name) setField(copy, key, field ?? null);
-    else if (value !== undefined) {
-      setField(copy, key, value);
-      isSet = true;
-    }
-  }
-  if (!isSet && value !== undefined) setField(copy, name, value);
-  return copy;
+  // Neither a spread nor a rest ever sets a prototype, whatever the names are.
+  if (value !== undefined) return { ...object, [name]: value };
+  if (!Object.hasOwn(object, name)) return object;
+  const { [name]: _, ...others } = object;
+  return others;
 }
 
 /** A field that is an object; undefined when it is anything else. */

@@ -100,7 +100,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 function createRestContext(options: SandboxOptions): RestContext {
   const { clock, random, schemas, parseYaml, historyLength, world } = options;
   const later = (seconds: number) => timeText(clock.nowMs() + seconds * 1000);
-  const now = () => later(0);
+  const now = eachSecond(clock);
   const storeOptions = {
     // Versions of an earlier run must be too old, not from the future.
     startVersion: clock.nowMs(),
@@ -118,6 +118,16 @@ function createRestContext(options: SandboxOptions): RestContext {
   };
 }
 
+/** The time as text, written once a second: each write asks for it several times. */
+function eachSecond(clock: Clock): () => string {
+  let known = { second: -1, text: '' };
+  return () => {
+    const second = Math.floor(clock.nowMs() / 1000);
+    if (second !== known.second) known = { second, text: timeText(second * 1000) };
+    return known.text;
+  };
+}
+
 /** RFC 3339 with seconds. */
 function timeText(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
@@ -125,8 +135,9 @@ function timeText(ms: number): string {
 
 /** A random uid of version 4. */
 function newUid(random: Random): string {
-  const hex = random.text(31, '0123456789abcdef');
-  const variant = random.text(1, '89ab');
+  const digits = '0123456789abcdef';
+  const hex = random.text(31, digits);
+  const variant = '89ab'.charAt(digits.indexOf(hex.charAt(30)) % 4);
   return [
     hex.slice(0, 8),
     hex.slice(8, 12),

@@ -47,6 +47,7 @@ export function parseRoute(path: string): Route {
 function decodeSteps(path: string): readonly string[] | undefined {
   const steps = path.split('/').slice(1);
   if (steps.at(-1) === '') steps.pop();
+  if (!path.includes('%')) return steps;
   try {
     return steps.map(decodeURIComponent);
   } catch (error) {

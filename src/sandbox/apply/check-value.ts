@@ -10,7 +10,7 @@ import {
   shapeOf,
   typeOfField,
 } from './field-type.ts';
-import { describeElement, itemElement } from './path-element.ts';
+import { describeElement, fieldElement, itemElement, type PathElement } from './path-element.ts';
 
 /** Why a value does not fit a type, in the server's words. */
 export interface TypeProblem {
@@ -22,75 +22,86 @@ export interface TypeProblem {
 /** All that keeps a value from being merged: unknown fields, wrong types, items that are there twice. */
 export function checkValue(type: FieldType | undefined, value: Json): readonly TypeProblem[] {
   const problems: TypeProblem[] = [];
-  checkAt({ type, value, path: '' }, problems);
+  checkAt({ type, value, at: undefined }, problems);
   return problems;
 }
 
+/** Where a value stands; only what is wrong needs it as text. */
 interface Place {
-  readonly type: FieldType | undefined;
-  readonly value: Json;
-  readonly path: string;
+  readonly above: Place | undefined;
+  /** A step to a field or an item; of atomic lists the index. */
+  readonly step: PathElement | number;
 }
 
-function checkAt({ type, value, path }: Place, problems: TypeProblem[]): void {
+interface Check {
+  readonly type: FieldType | undefined;
+  readonly value: Json;
+  /** Undefined = the value itself. */
+  readonly at: Place | undefined;
+}
+
+function pathText(at: Place | undefined): string {
+  if (at === undefined) return '';
+  const { above, step } = at;
+  return pathText(above) + (typeof step === 'number' ? `[${step}]` : describeElement(step));
+}
+
+function checkAt({ type, value, at }: Check, problems: TypeProblem[]): void {
   if (type === undefined) {
-    problems.push({ path, message: 'field not declared in schema' });
+    problems.push({ path: pathText(at), message: 'field not declared in schema' });
     return;
   }
   if (value === null) return;
   switch (shapeOf(type, value)) {
     case 'map':
-      if (type.map !== undefined) checkMap(type.map, { value, path }, problems);
+      if (type.map !== undefined) checkMap(type.map, { value, at }, problems);
       return;
     case 'list':
-      if (type.list !== undefined) checkList(type.list, { value, path }, problems);
+      if (type.list !== undefined) checkList(type.list, { value, at }, problems);
       return;
     case 'scalar':
-      checkScalar(type.scalar, { value, path }, problems);
+      checkScalar(type.scalar, { value, at }, problems);
       return;
   }
 }
 
-type Found = Omit<Place, 'type'>;
+type Found = Omit<Check, 'type'>;
 
-function checkMap(map: MapShape, { value, path }: Found, problems: TypeProblem[]): void {
+function checkMap(map: MapShape, { value, at }: Found, problems: TypeProblem[]): void {
   if (!isJsonObject(value)) {
-    problems.push({ path, message: `expected map, got &{${goText(value)}}` });
+    problems.push({ path: pathText(at), message: `expected map, got &{${goText(value)}}` });
     return;
   }
-  for (const [name, field] of Object.entries(value)) {
-    const place = {
-      type: typeOfField(map, name),
-      value: field ?? null,
-      path: `${path}.${name}`,
-    };
-    checkAt(place, problems);
+  for (const [name, field = null] of Object.entries(value)) {
+    const type = typeOfField(map, name);
+    checkAt({ type, value: field, at: { above: at, step: fieldElement(name) } }, problems);
   }
 }
 
-function checkList(list: ListShape, { value, path }: Found, problems: TypeProblem[]): void {
+function checkList(list: ListShape, { value, at }: Found, problems: TypeProblem[]): void {
   if (!isJsonList(value)) {
-    problems.push({ path, message: `expected list, got &{${goText(value)}}` });
+    problems.push({ path: pathText(at), message: `expected list, got &{${goText(value)}}` });
     return;
   }
   const seen = new Set<string>();
   for (const [index, item] of value.entries()) {
-    let step = `[${index}]`;
-    if (!list.atomic) {
-      const element = elementOrProblem(list, item);
-      if (element instanceof ApplyError) {
-        problems.push({ path, message: `element ${index}: ${element.message}` });
-        return;
-      }
-      step = describeElement(element);
-      if (seen.has(element)) problems.push({ path, message: `duplicate entries for key ${step}` });
-      seen.add(element);
+    const step = list.atomic ? index : elementOrProblem(list, item);
+    if (step instanceof ApplyError) {
+      problems.push({ path: pathText(at), message: `element ${index}: ${step.message}` });
+      return;
     }
-    checkAt({ type: list.item, value: item, path: path + step }, problems);
+    if (typeof step === 'string') {
+      if (seen.has(step)) {
+        const message = `duplicate entries for key ${describeElement(step)}`;
+        problems.push({ path: pathText(at), message });
+      }
+      seen.add(step);
+    }
+    checkAt({ type: list.item, value: item, at: { above: at, step } }, problems);
   }
 }
 
-function elementOrProblem(list: ListShape, item: Json): string | ApplyError {
+function elementOrProblem(list: ListShape, item: Json): PathElement | ApplyError {
   try {
     return itemElement(list, item);
   } catch (error) {
@@ -101,11 +112,11 @@ function elementOrProblem(list: ListShape, item: Json): string | ApplyError {
 
 function checkScalar(
   scalar: ScalarName | undefined,
-  { value, path }: Found,
+  { value, at }: Found,
   problems: TypeProblem[],
 ): void {
   const message = scalarProblem(scalar, value);
-  if (message !== undefined) problems.push({ path, message });
+  if (message !== undefined) problems.push({ path: pathText(at), message });
 }
 
 function scalarProblem(scalar: ScalarName | undefined, value: Json): string | undefined {

@@ -117,6 +117,7 @@ export class FieldManager {
   }
 
   #withOwners(object: JsonObject, owners: Managers): JsonObject {
+    for (const { apiVersion, set } of owners.values()) this.#noteFitting(apiVersion, set);
     const written = owners.size === 0 ? undefined : writeManagers(owners, this.#codec);
     return withManagedFields(object, written);
   }
@@ -130,6 +131,15 @@ export class FieldManager {
     const result = fitSetToType(type, set);
     fitted.set(set, result);
     return result;
+  }
+
+  /** What a write leads to reads under the types of today. */
+  #noteFitting(apiVersion: string, set: PathSet): void {
+    const type = this.#context.typeOf(apiVersion);
+    if (type === undefined) return;
+    const fitted = this.#fitted.get(type) ?? new WeakMap<PathSet, PathSet>();
+    this.#fitted.set(type, fitted);
+    fitted.set(set, set);
   }
 
   #managersOfUpdate(live: JsonObject | undefined, next: JsonObject): Managers {

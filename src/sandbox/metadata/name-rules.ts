@@ -1,11 +1,22 @@
 /** Why a text is no name of some sort, in the server's words; empty when it is one. */
 export type NameRule = (text: string) => readonly string[];
 
-const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-const label1035 = '[a-z]([-a-z0-9]*[a-z0-9])?';
-const subdomain = `${label}(\\.${label})*`;
-const qualified = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
-const labelValue = `(${qualified})?`;
+/** A pattern for whole texts, with the source that the server shows. */
+interface Pattern {
+  readonly source: string;
+  readonly whole: RegExp;
+}
+
+function pattern(source: string): Pattern {
+  return { source, whole: new RegExp(`^(?:${source})$`) };
+}
+
+const label = pattern('[a-z0-9]([-a-z0-9]*[a-z0-9])?');
+const label1035 = pattern('[a-z]([-a-z0-9]*[a-z0-9])?');
+const subdomain = pattern(`${label.source}(\\.${label.source})*`);
+const qualified = pattern('([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]');
+const labelValue = pattern(`(${qualified.source})?`);
+const configKeyPattern = pattern('[-._a-zA-Z0-9]+');
 
 const subdomainText =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
@@ -24,7 +35,7 @@ export const dnsSubdomain: NameRule = (text) => [
 ];
 
 export const dnsLabel: NameRule = (text) => {
-  const hasDots = isMatch(text, subdomain) && !isMatch(text, label);
+  const hasDots = subdomain.whole.test(text) && !label.whole.test(text);
   const shape = hasDots
     ? ['must not contain dots']
     : mismatch(text, label, labelText, ['my-name', '123-abc']);
@@ -67,12 +78,11 @@ export const labelValueRule: NameRule = (text) => [
 
 /** Keys of the data of ConfigMaps and Secrets. */
 export const configKey: NameRule = (text) => {
-  const key = '[-._a-zA-Z0-9]+';
   const errors = [
     ...tooLong(text, 253),
     ...mismatch(
       text,
-      key,
+      configKeyPattern,
       "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
       ['key.name', 'KEY_NAME', 'key-name'],
     ),
@@ -91,28 +101,25 @@ function namePart(text: string): readonly string[] {
 
 /** The server says `characters` of names, though it counts bytes. */
 function tooLong(text: string, bytes: number, unit = 'bytes'): readonly string[] {
-  const isLong = new TextEncoder().encode(text).length > bytes;
+  // A unit of a text is three bytes at most.
+  const isLong = text.length * 3 > bytes && new TextEncoder().encode(text).length > bytes;
   return isLong ? [`must be no more than ${bytes} ${unit}`] : [];
 }
 
 function mismatch(
   text: string,
-  pattern: string,
+  pattern: Pattern,
   message: string,
   examples: readonly string[],
 ): readonly string[] {
-  if (isMatch(text, pattern)) return [];
+  if (pattern.whole.test(text)) return [];
   return [regexText(pattern, message, examples)];
 }
 
-function isMatch(text: string, pattern: string): boolean {
-  return new RegExp(`^(?:${pattern})$`).test(text);
-}
-
-function regexText(pattern: string, message: string, examples: readonly string[]): string {
+function regexText({ source }: Pattern, message: string, examples: readonly string[]): string {
   const list = examples
     .map((example) => `'${example}'`)
     .join(' or ')
     .replaceAll("' or '", "',  or '");
-  return `${message} (e.g. ${list}, regex used for validation is '${pattern}')`;
+  return `${message} (e.g. ${list}, regex used for validation is '${source}')`;
 }

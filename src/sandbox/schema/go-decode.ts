@@ -25,17 +25,40 @@ export interface GoDecoded {
 export function goDecode(type: GoType, object: JsonObject, path = ''): GoDecoded {
   const unknown: string[] = [];
   const struct = type.kind === 'struct' ? type.name : '';
-  const value = decode(type, object, { path, struct, goPath: '', unknown });
+  const value = decode(type, object, {
+    above: undefined,
+    step: path,
+    isField: true,
+    struct,
+    unknown,
+  });
   return { object: isJsonObject(value) ? value : {}, unknownFields: unknown };
 }
 
+/** Where a value stands. Only what is refused or unknown needs it as text. */
 interface Place {
-  /** For unknown fields: `spec.list[0].x`. */
-  readonly path: string;
-  /** For type errors: the struct that holds the field, and the field's path without indices. */
+  readonly above: Place | undefined;
+  /** A name or an index; the whole path at the top. */
+  readonly step: string | number;
+  /** Of a struct; otherwise the step leads to an item of a list or map. */
+  readonly isField: boolean;
+  /** For type errors: the struct that holds the field. */
   readonly struct: string;
-  readonly goPath: string;
   readonly unknown: string[];
+}
+
+/** `spec.list[0].x`, as unknown fields are told. */
+function pathOf({ above, step }: Place): string {
+  if (above === undefined) return String(step);
+  const path = pathOf(above);
+  return typeof step === 'number' ? `${path}[${step}]` : childPath(path, step);
+}
+
+/** The path without indices and keys, as type errors tell it. */
+function goPathOf({ above, step, isField }: Place): string {
+  if (above === undefined) return '';
+  const path = goPathOf(above);
+  return isField ? childPath(path, String(step)) : path;
 }
 
 /** Undefined = nothing that is written. */
@@ -48,11 +71,7 @@ function decode(type: GoType, value: Json, at: Place): Json | undefined {
       return decodeScalar(type, value, at);
     case 'list':
       if (!isJsonList(value)) throw mismatch(type, value, at);
-      return value.map((item, index) =>
-        item === null
-          ? zeroOf(type.item)
-          : (decode(type.item, item, { ...at, path: `${at.path}[${index}]` }) ?? null),
-      );
+      return decodeList(type.item, value, at);
     case 'map':
       if (!isJsonObject(value)) throw mismatch(type, value, at);
       return decodeMap(type.item, value, at);
@@ -62,43 +81,78 @@ function decode(type: GoType, value: Json, at: Place): Json | undefined {
   }
 }
 
+function decodeList(itemType: GoType, value: readonly Json[], at: Place): readonly Json[] {
+  const list = value.map((item, index) =>
+    item === null ? zeroOf(itemType) : (decode(itemType, item, itemPlace(at, index)) ?? null),
+  );
+  return list.every((item, index) => item === value[index]) ? value : list;
+}
+
 function decodeMap(itemType: GoType, value: JsonObject, at: Place): JsonObject {
   const map: MutableJsonObject = {};
+  let isSame = true;
   for (const [key, item = null] of Object.entries(value)) {
-    const place = { ...at, path: childPath(at.path, key) };
-    const decoded = item === null ? zeroOf(itemType) : decode(itemType, item, place);
-    setField(map, key, decoded ?? null);
+    const decoded = decodeItem(itemType, item, itemPlace(at, key)) ?? null;
+    if (decoded !== item) isSame = false;
+    setField(map, key, decoded);
   }
-  return map;
+  return isSame ? value : map;
+}
+
+function decodeItem(type: GoType, item: Json, at: Place): Json | undefined {
+  return item === null ? zeroOf(type) : decode(type, item, at);
 }
 
 function decodeStruct(type: GoStruct, value: JsonObject, at: Place): JsonObject {
-  const said = new Map<string, Json | undefined>();
+  if (type.known.has(value)) return value;
+  const written: WrittenField[] = [];
   // In the order of the body: so unknown fields are told.
-  for (const [name, field = null] of Object.entries(value)) {
-    const known = type.fields.get(name);
-    if (known === undefined) at.unknown.push(childPath(at.path, name));
-    else said.set(name, decode(known.type, field, placeOf(type, name, at)));
+  for (const [name, said = null] of Object.entries(value)) {
+    const field = type.fields.get(name);
+    if (field === undefined) at.unknown.push(childPath(pathOf(at), name));
+    else {
+      const isKept = isPlainText(field.type, said);
+      const decoded = isKept ? said : decode(field.type, said, placeOf(type, name, at));
+      if (decoded !== undefined && !isUnwritten(decoded, field))
+        written.push({ order: field.order, name, value: decoded });
+    }
   }
+  for (const [name, field] of type.always) {
+    if (written.some((one) => one.order === field.order)) continue;
+    written.push({ order: field.order, name, value: unsaidValue(type, name, at) });
+  }
+  written.sort((a, b) => a.order - b.order);
   const struct: MutableJsonObject = {};
-  for (const [name, field] of type.fields) {
-    const decoded = said.get(name);
-    if (decoded !== undefined && !isUnwritten(decoded, field)) setField(struct, name, decoded);
-    else if (field.byDefault !== undefined) {
-      const byDefault = decode(field.type, field.byDefault, placeOf(type, name, at));
-      setField(struct, name, byDefault ?? field.byDefault);
-    } else if (field.writesNull) setField(struct, name, null);
-  }
+  for (const one of written) setField(struct, one.name, one.value);
+  type.known.add(struct);
   return struct;
 }
 
+interface WrittenField {
+  readonly order: number;
+  readonly name: string;
+  readonly value: Json;
+}
+
+/** What is written of a field of which nothing was said. */
+function unsaidValue(type: GoStruct, name: string, at: Place): Json {
+  const field = type.fields.get(name);
+  if (field?.byDefault === undefined) return null;
+  return decode(field.type, field.byDefault, placeOf(type, name, at)) ?? field.byDefault;
+}
+
+/** Most fields are texts and stay as they are. */
+function isPlainText(type: GoType, value: Json): boolean {
+  if (type.kind !== 'scalar' || typeof value !== 'string') return false;
+  return type.go === 'string' && type.format === 'plain';
+}
+
 function placeOf(type: GoStruct, name: string, at: Place): Place {
-  return {
-    path: childPath(at.path, name),
-    struct: type.name,
-    goPath: childPath(at.goPath, name),
-    unknown: at.unknown,
-  };
+  return { above: at, step: name, isField: true, struct: type.name, unknown: at.unknown };
+}
+
+function itemPlace(at: Place, step: string | number): Place {
+  return { above: at, step, isField: false, struct: at.struct, unknown: at.unknown };
 }
 
 function isUnwritten(value: Json, { type, dropsZero }: GoField): boolean {
@@ -110,7 +164,7 @@ function isUnwritten(value: Json, { type, dropsZero }: GoField): boolean {
 
 function zeroOf(type: GoType): Json {
   if (type.kind === 'struct') {
-    const place = { path: '', struct: type.name, goPath: '', unknown: [] };
+    const place = { above: undefined, step: '', isField: true, struct: type.name, unknown: [] };
     return decodeStruct(type, {}, place);
   }
   if (type.kind !== 'scalar') return null;
@@ -164,6 +218,7 @@ function decodePlain(type: GoScalar, value: Json, at: Place): Json {
 /** One of more fraction digits than the kind keeps is cut, and all times are in UTC. */
 function decodeTime(type: GoScalar, value: Json, at: Place): Json {
   if (typeof value !== 'string') throw mismatch(type, value, at);
+  if (type.format === 'time' && isCanonicalTime(value)) return value;
   // Of a time with fractions the server wants exactly six digits.
   if (type.format === 'micro-time' && !/:\d\d\.\d{6}(?:Z|[+-])/.test(value))
     throw timeError(type, value);
@@ -173,6 +228,13 @@ function decodeTime(type: GoScalar, value: Json, at: Place): Json {
   const seconds = new Date(instant).toISOString().slice(0, 19);
   if (type.format === 'time') return `${seconds}Z`;
   return `${seconds}.${(match?.[2] ?? '').padEnd(6, '0').slice(0, 6)}Z`;
+}
+
+/** Days beyond the 28th are looked at closely. */
+function isCanonicalTime(value: string): boolean {
+  return /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}Z$/.test(
+    value,
+  );
 }
 
 function timeError(type: GoScalar, value: string): DecodeError {
@@ -195,7 +257,7 @@ function decodeBytes(type: GoScalar, value: Json, at: Place): Json {
 }
 
 function mismatch(type: GoType, value: Json, at: Place): DecodeError {
-  const target = `Go struct field ${at.struct}.${at.goPath} of type ${goTypeName(type)}`;
+  const target = `Go struct field ${at.struct}.${goPathOf(at)} of type ${goTypeName(type)}`;
   return new DecodeError(`json: cannot unmarshal ${jsonWord(value)} into ${target}`);
 }
 

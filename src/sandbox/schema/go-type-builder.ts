@@ -33,18 +33,24 @@ export class GoTypeBuilder {
     }
     // The entry goes in before the fields are built: types may be recursive.
     const fields = new Map<string, GoField>();
-    const type: GoType = { kind: 'struct', name: name.slice(name.lastIndexOf('.') + 1), fields };
+    const shortName = name.slice(name.lastIndexOf('.') + 1);
+    const always: [string, GoField][] = [];
+    const type: GoType = { kind: 'struct', name: shortName, fields, always, known: new WeakSet() };
     this.#types.set(name, type);
     const dropped = new Set(this.#droppedZeros[name]);
-    for (const [field, fieldSchema] of Object.entries(schema.properties))
-      fields.set(field, {
+    for (const [name, fieldSchema] of Object.entries(schema.properties)) {
+      const field: GoField = {
+        order: fields.size,
         ...this.#field(fieldSchema),
-        dropsZero: dropped.has(field),
+        dropsZero: dropped.has(name),
         // Go marks as optional what it leaves out, but for times.
         writesNull:
-          (schema.required?.includes(field) === true && isCollection(fieldSchema)) ||
-          (writtenTimes.has(field) && isTime(fieldSchema)),
-      });
+          (schema.required?.includes(name) === true && isCollection(fieldSchema)) ||
+          (writtenTimes.has(name) && isTime(fieldSchema)),
+      };
+      fields.set(name, field);
+      if (field.byDefault !== undefined || field.writesNull) always.push([name, field]);
+    }
     return type;
   }
 

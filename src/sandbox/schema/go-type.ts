@@ -1,4 +1,4 @@
-import type { Json } from '../../util/json.ts';
+import type { Json, JsonObject } from '../../util/json.ts';
 
 /** How the server holds a value of a built-in kind: what its JSON is read into and written from. */
 export type GoType = GoScalar | GoList | GoMap | GoStruct | GoAny;
@@ -24,6 +24,10 @@ export interface GoStruct {
   /** As messages name it: `ObjectMeta`. */
   readonly name: string;
   readonly fields: ReadonlyMap<string, GoField>;
+  /** Fields that are written though nothing was said. */
+  readonly always: readonly (readonly [string, GoField])[];
+  /** Objects that are what reading them makes of them. A write reads its object up to four times, and changes little of it in between. */
+  readonly known: WeakSet<JsonObject>;
 }
 
 /** Kept as it is. */
@@ -32,6 +36,8 @@ export interface GoAny {
 }
 
 export interface GoField {
+  /** Where the field stands in its struct: fields are written in this order. */
+  readonly order: number;
   readonly type: GoType;
   /** The zero value is not written. */
   readonly dropsZero: boolean;
