@@ -110,9 +110,11 @@ export class FakeCluster implements Cluster {
     return () => this.#outdatedListeners.delete(listener);
   }
 
-  /** Delivers all watch events that are held. False: there were none. */
-  deliver(): boolean {
-    const events = this.#pending.splice(0);
+  /** Delivers all watch events that are held, or those of one kind. False: there were none. */
+  deliver(kind?: string): boolean {
+    const held = this.#pending.splice(0);
+    const events = held.filter(({ gvk }) => kind === undefined || gvk.kind === kind);
+    this.#pending.push(...held.filter((event) => !events.includes(event)));
     for (const event of events) {
       for (const watch of this.#watches.values()) watch.tell(event);
     }

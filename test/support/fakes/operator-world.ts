@@ -2,9 +2,11 @@ import type { OperatorPlan } from '../../../src/compile/index.ts';
 import type { Outcome, Priority } from '../../../src/controller/index.ts';
 import type { ResourceType } from '../../../src/kube/roles.ts';
 import {
+  createFinisher,
   createOperator,
   type DecisionRecord,
   type Operator,
+  type OperatorOptions,
 } from '../../../src/reconcile/index.ts';
 import { createLogger } from '../../../src/telemetry/index.ts';
 import { gvkOf } from '../../../src/util/gvk.ts';
@@ -154,9 +156,20 @@ export class OperatorWorld {
     turns.abort(new Error('held'));
   }
 
+  /** A new process, for which the definition is broken: only what is being deleted is worked on. */
+  async breakDefinition({ name, definition: { kind } }: OperatorPlan): Promise<void> {
+    this.operator.stop();
+    this.queued.clear();
+    this.operator = createFinisher({ ...this.#options(), name, kind });
+    await this.start();
+  }
+
   #create(plan: OperatorPlan): Operator {
-    return createOperator({
-      plan,
+    return createOperator({ ...this.#options(), plan, runtimeNamespace: 'homeostat-system' });
+  }
+
+  #options(): Omit<OperatorOptions, 'plan'> {
+    return {
       cluster: this.cluster,
       clock: this.clock,
       random: createSystemRandom(),
@@ -168,7 +181,7 @@ export class OperatorWorld {
       enqueue: (key, priority) => void this.queued.set(key, priority),
       hold: (isHeld) => this.#hold(isHeld),
       onDecisions: (key, record) => void this.decisions.set(key, record),
-    });
+    };
   }
 }
 
