@@ -24,6 +24,13 @@ export interface ObjectPlace {
   readonly key: string;
 }
 
+/** What a controller says of an object. */
+export interface ControllerEvent {
+  readonly component: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** What controllers see of the world and do to it; by the same way as requests. */
 export class ControllerWorld {
   readonly #context: RestContext;
@@ -68,14 +75,47 @@ export class ControllerWorld {
     return this.kinds().find((kind) => kind.collection === collection);
   }
 
-  create(collection: string, namespace: string, manifest: JsonObject): void {
+  /** Creates an object and returns its name; nothing, and no name, when nobody serves the kind. */
+  create(collection: string, namespace: string, manifest: JsonObject): string {
     const kind = this.kindOf(collection);
-    if (kind === undefined) return;
+    if (kind === undefined) return '';
     const target: Target = { kind, namespace, name: '', subresource: '' };
-    createObject(this.#context, target, {
+    const { body } = createObject(this.#context, target, {
       text: JSON.stringify({ apiVersion: kind.apiVersion, kind: kind.names.kind, ...manifest }),
       contentType: 'application/json',
       options: { manager, dryRun: false, fieldValidation: 'Ignore', force: false },
+    });
+    return String(objectField(body as JsonObject, 'metadata')?.name ?? '');
+  }
+
+  /** Tells of an object what a controller has done for it. */
+  record(about: StoredObject, { component, reason, message }: ControllerEvent): void {
+    const { kind, apiVersion } = about.object;
+    const { uid } = partOf(about, 'metadata');
+    const now = this.now();
+    const namespace = about.namespace === '' ? 'default' : about.namespace;
+    const home = this.find(placeOf('/namespaces', '', namespace));
+    // Nothing new comes into a namespace that is about to go.
+    if (home === undefined || partOf(home, 'status').phase === 'Terminating') return;
+    this.create('/events', namespace, {
+      metadata: { name: `${about.name}.${this.#context.newSuffix()}${this.#context.newSuffix()}` },
+      involvedObject: {
+        kind,
+        namespace: about.namespace,
+        name: about.name,
+        uid,
+        apiVersion,
+        resourceVersion: String(about.version),
+      },
+      reason,
+      message,
+      source: { component },
+      firstTimestamp: now,
+      lastTimestamp: now,
+      count: 1,
+      type: 'Normal',
+      reportingComponent: component,
+      reportingInstance: '',
     });
   }
 

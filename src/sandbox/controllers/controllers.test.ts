@@ -40,9 +40,9 @@ function make(sandbox: Sandbox, name: string, owners: readonly Owner[] = [], mor
 
 function names(sandbox: Sandbox): readonly string[] {
   const { body } = call(sandbox, 'GET', configMaps);
-  return (body.items as readonly { metadata: { name: string } }[]).map(
-    ({ metadata }) => metadata.name,
-  );
+  return (body.items as readonly { metadata: { name: string } }[])
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => name !== 'kube-root-ca.crt');
 }
 
 function remove(sandbox: Sandbox, name: string, propagationPolicy: string): void {
@@ -107,6 +107,19 @@ describe('sandbox/controllers/garbage-collector', () => {
 });
 
 describe('sandbox/controllers/namespace-controller', () => {
+  test('every namespace has an account and a certificate, also after they were deleted', () => {
+    const sandbox = createTestSandbox();
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } };
+    call(sandbox, 'POST', '/api/v1/namespaces', namespace);
+    for (const path of ['configmaps/kube-root-ca.crt', 'serviceaccounts/default']) {
+      assert.equal(call(sandbox, 'GET', `/api/v1/namespaces/n/${path}`).status, 200);
+      call(sandbox, 'DELETE', `/api/v1/namespaces/n/${path}`);
+      assert.equal(call(sandbox, 'GET', `/api/v1/namespaces/n/${path}`).status, 200);
+    }
+    call(sandbox, 'DELETE', '/api/v1/namespaces/n');
+    assert.equal(call(sandbox, 'GET', '/api/v1/namespaces/n').status, 404);
+  });
+
   test('a namespace goes with its content, and waits for what is held', () => {
     const sandbox = createTestSandbox();
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } };

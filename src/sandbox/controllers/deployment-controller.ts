@@ -1,4 +1,3 @@
-import { canonicalJson } from '../../util/canonical-json.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { fieldOf, listField, objectField, stringField } from '../json-fields.ts';
@@ -7,6 +6,7 @@ import { type ControllerWorld, numberOf, partOf } from './controller-world.ts';
 import { controlledBy, controllerReference } from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';
 import { replicaSets } from './replica-set-controller.ts';
+import { templateHash } from './template-hash.ts';
 
 export const deployments = 'apps/deployments';
 
@@ -49,22 +49,37 @@ export class DeploymentController {
     const limit = wantedReplicas(deployment) + surgeOf(deployment);
     const room = Math.max(limit - sum(sets, specReplicas), 0);
     const isFirst = sets.every((set) => specReplicas(set) === 0);
+    const name = `${deployment.name}-${hash}`;
+    const replicas = isFirst
+      ? wantedReplicas(deployment)
+      : isRecreate(deployment)
+        ? 0
+        : Math.min(room, wantedReplicas(deployment));
     this.#world.create(replicaSets, deployment.namespace, {
       metadata: {
-        name: `${deployment.name}-${hash}`,
+        name,
         labels,
         annotations: { [revisionAnnotation]: String(revision) },
         ownerReferences: [controllerReference(deployment)],
       },
       spec: {
-        replicas: isFirst
-          ? wantedReplicas(deployment)
-          : isRecreate(deployment)
-            ? 0
-            : Math.min(room, wantedReplicas(deployment)),
+        replicas,
         selector: { ...selector, matchLabels },
         template: { ...template, metadata: { ...metadata, labels } },
       },
+    });
+    if (replicas > 0) this.#recordScaling(deployment, name, { from: 0, to: replicas });
+  }
+
+  #recordScaling(
+    deployment: StoredObject,
+    set: string,
+    { from, to }: { readonly from: number; readonly to: number },
+  ): void {
+    this.#world.record(deployment, {
+      component: 'deployment-controller',
+      reason: 'ScalingReplicaSet',
+      message: `Scaled ${to > from ? 'up' : 'down'} replica set ${set} from ${from} to ${to}`,
     });
   }
 
@@ -86,7 +101,7 @@ export class DeploymentController {
     const isWaiting = isRecreate(deployment) && sum(others, statusReplicas) > 0;
     const oldReplicas = sum(others, specReplicas);
     const room = wanted + surgeOf(deployment) - oldReplicas;
-    this.#resize(newest, isWaiting ? 0 : Math.max(Math.min(wanted, room), 0));
+    this.#resize(deployment, newest, isWaiting ? 0 : Math.max(Math.min(wanted, room), 0));
     const available = sum([newest, ...others], (set) =>
       numberOf(partOf(set, 'status'), 'availableReplicas', 0),
     );
@@ -95,12 +110,14 @@ export class DeploymentController {
     for (const set of others) {
       const cut = Math.min(surplus, specReplicas(set));
       surplus -= cut;
-      this.#resize(set, specReplicas(set) - cut);
+      this.#resize(deployment, set, specReplicas(set) - cut);
     }
   }
 
-  #resize(set: StoredObject, replicas: number): void {
-    if (specReplicas(set) === replicas) return;
+  #resize(deployment: StoredObject, set: StoredObject, replicas: number): void {
+    const from = specReplicas(set);
+    if (from === replicas) return;
+    this.#recordScaling(deployment, set.name, { from, to: replicas });
     this.#world.change({ collection: replicaSets, key: set.key }, (object) => ({
       ...object,
       spec: { ...objectField(object, 'spec'), replicas },
@@ -230,19 +247,4 @@ function hasTemplateOf(set: StoredObject, deployment: StoredObject): boolean {
   const template = objectField(partOf(deployment, 'spec'), 'template') ?? {};
   const labels = objectField(partOf(set, 'metadata'), 'labels') ?? {};
   return labels[hashLabel] === templateHash(template);
-}
-
-const hashAlphabet = 'bcdfghjklmnpqrstvwxz2456789';
-
-/** A short name of a template: FNV-1a in the alphabet of generated names. */
-function templateHash(template: JsonObject): string {
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(canonicalJson(template)))
-    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-  let text = '';
-  for (let index = 0; index < 10; index++) {
-    text += hashAlphabet.charAt(hash % hashAlphabet.length);
-    hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0;
-  }
-  return text;
 }

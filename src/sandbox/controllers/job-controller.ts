@@ -22,14 +22,24 @@ export class JobController {
     if (job === undefined || isTerminating(job) || isFinished(job)) return;
     const spec = partOf(job, 'spec');
     const { succeeded, failed, active } = this.#count(job);
+    const template = objectField(spec, 'template') ?? {};
     const completions = numberOf(spec, 'completions', 1);
     const hasFailed = failed > numberOf(spec, 'backoffLimit', 6);
     const wanted = Math.min(numberOf(spec, 'parallelism', 1), completions - succeeded);
     if (!hasFailed && spec.suspend !== true)
       for (let count = active; count < wanted; count++)
-        this.#world.create(pods, job.namespace, podOf(job, objectField(spec, 'template') ?? {}));
+        this.#record(
+          job,
+          'SuccessfulCreate',
+          `Created pod: ${this.#world.create(pods, job.namespace, podOf(job, template))}`,
+        );
     const end = succeeded >= completions ? 'Complete' : hasFailed ? 'Failed' : undefined;
     this.#world.writeStatus(place, this.#status(job, end));
+    if (end === 'Complete') this.#record(job, 'Completed', 'Job completed');
+  }
+
+  #record(job: StoredObject, reason: string, message: string): void {
+    this.#world.record(job, { component: 'job-controller', reason, message });
   }
 
   #count(job: StoredObject) {

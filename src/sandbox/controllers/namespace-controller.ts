@@ -4,6 +4,23 @@ import { isTerminating } from './owner-index.ts';
 
 const namespaces = '/namespaces';
 
+/** What every namespace has, by collection. */
+const furniture = new Map([
+  ['/serviceaccounts', { metadata: { name: 'default' } }],
+  [
+    '/configmaps',
+    {
+      metadata: {
+        name: 'kube-root-ca.crt',
+        annotations: {
+          'kubernetes.io/description': 'The sandbox speaks plain HTTP: there is no certificate.',
+        },
+      },
+      data: { 'ca.crt': '' },
+    },
+  ],
+]);
+
 /** Empties namespaces that are deleted, and lets them go when they are empty. */
 export class NamespaceController {
   readonly #world: ControllerWorld;
@@ -22,9 +39,22 @@ export class NamespaceController {
     // A namespace that begins to go is emptied; an object that is gone may have been its last.
     if (name === '' || (collection !== namespaces && after !== undefined)) return;
     const namespace = this.#world.find({ collection: namespaces, key: storeKey('', name) });
-    if (namespace === undefined || !isTerminating(namespace)) return;
+    if (namespace === undefined) return;
+    if (!isTerminating(namespace)) {
+      if (furniture.has(collection) || collection === namespaces) this.#furnish(name);
+      return;
+    }
     if (collection === namespaces) this.#empty(name);
     if (this.#isEmpty(name)) this.#release(namespace);
+  }
+
+  /** Makes what every namespace has, and makes it again when it is deleted. */
+  #furnish(namespace: string): void {
+    for (const [collection, manifest] of furniture) {
+      const { name } = manifest.metadata;
+      if (this.#world.find({ collection, key: storeKey(namespace, name) }) === undefined)
+        this.#world.create(collection, namespace, manifest);
+    }
   }
 
   #collections(): readonly string[] {

@@ -25,10 +25,20 @@ export class ReplicaSetController {
     const wanted = numberOf(spec, 'replicas', 1);
     const active = controlledBy(this.#world, pods, set).filter(isActive);
     for (let count = active.length; count < wanted; count++)
-      this.#world.create(pods, set.namespace, podOf(set, template));
-    for (const pod of surplus(active, active.length - wanted))
+      this.#record(set, 'SuccessfulCreate', [
+        'Created',
+        this.#world.create(pods, set.namespace, podOf(set, template)),
+      ]);
+    for (const pod of surplus(active, active.length - wanted)) {
       this.#world.delete({ collection: pods, key: pod.key });
+      this.#record(set, 'SuccessfulDelete', ['Deleted', pod.name]);
+    }
     this.#world.writeStatus(place, this.#status(set));
+  }
+
+  #record(set: StoredObject, reason: string, [done, pod]: readonly [string, string]): void {
+    const component = 'replicaset-controller';
+    this.#world.record(set, { component, reason, message: `${done} pod: ${pod}` });
   }
 
   #status(set: StoredObject): JsonObject {

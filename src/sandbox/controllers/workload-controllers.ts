@@ -2,10 +2,15 @@ import { isJsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { type StoreEvent, storeKey } from '../store/index.ts';
 import type { ControllerWorld } from './controller-world.ts';
+import { CronJobController, cronJobs } from './cron-job-controller.ts';
+import { DaemonSetController, daemonSets, nodes } from './daemon-set-controller.ts';
 import { DeploymentController, deployments } from './deployment-controller.ts';
+import { EndpointController, services } from './endpoint-controller.ts';
 import { JobController, jobs } from './job-controller.ts';
 import { PodSimulator, pods } from './pod-simulator.ts';
 import { ReplicaSetController, replicaSets } from './replica-set-controller.ts';
+import { StatefulSetController, statefulSets } from './stateful-set-controller.ts';
+import { claims, VolumeController } from './volume-controller.ts';
 import { WorkLoop } from './work-loop.ts';
 
 interface Reconciler {
@@ -16,7 +21,16 @@ interface Reconciler {
 const owners: Readonly<Record<string, string>> = {
   Deployment: deployments,
   ReplicaSet: replicaSets,
+  StatefulSet: statefulSets,
+  DaemonSet: daemonSets,
+  CronJob: cronJobs,
   Job: jobs,
+};
+
+/** What has to look again when something of its namespace changes: pods come and go below it. */
+const neighbours: Readonly<Record<string, readonly string[]>> = {
+  [pods]: [services, claims],
+  [nodes]: [daemonSets],
 };
 
 /** Simulates what runs workloads: each object is looked at again when it, or what it controls, changes. */
@@ -32,6 +46,14 @@ export class WorkloadControllers {
       [replicaSets, new ReplicaSetController(world)],
       [deployments, new DeploymentController(world)],
       [jobs, new JobController(world)],
+      [statefulSets, new StatefulSetController(world)],
+      [daemonSets, new DaemonSetController(world)],
+      [
+        cronJobs,
+        new CronJobController(world, (key, ms) => this.#loop.addAfter(`${cronJobs} ${key}`, ms)),
+      ],
+      [services, new EndpointController(world)],
+      [claims, new VolumeController(world)],
     ]);
     const reconcile = (key: string) => this.#reconcile(key);
     this.#loop = new WorkLoop({ clock: world.clock, reconcile, onFailure });
@@ -52,6 +74,7 @@ export class WorkloadControllers {
   }
 
   #onEvent({ collection, last }: StoreEvent): void {
+    for (const near of neighbours[collection] ?? []) this.#addNear(near, last.namespace);
     if (!this.#reconcilers.has(collection)) return;
     this.#loop.add(`${collection} ${last.key}`);
     const references = listField(objectField(last.object, 'metadata') ?? {}, 'ownerReferences');
@@ -60,6 +83,13 @@ export class WorkloadControllers {
       const name = stringField(owner, 'name') ?? '';
       if (owning !== undefined) this.#loop.add(`${owning} ${storeKey(last.namespace, name)}`);
     }
+  }
+
+  /** All objects of a collection in a namespace; everywhere when there is none. */
+  #addNear(collection: string, namespace: string): void {
+    for (const near of this.#world.list(collection))
+      if (namespace === '' || near.namespace === namespace)
+        this.#loop.add(`${collection} ${near.key}`);
   }
 
   #reconcile(entry: string): void {

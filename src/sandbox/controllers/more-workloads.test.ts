@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createTestSandbox } from '../../../test/support/backends/index.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import type { Sandbox } from '../index.ts';
+import { fieldOf, listField, objectField } from '../json-fields.ts';
+
+const core = '/api/v1/namespaces/default';
+const apps = '/apis/apps/v1/namespaces/default';
+const batch = '/apis/batch/v1/namespaces/default';
+const selector = { matchLabels: { app: 'a' } };
+
+function call(sandbox: Sandbox, method: string, path: string, body?: JsonObject): JsonObject {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const answer = sandbox.handle({ method, path, headers: { 'content-type': type }, body: text });
+  assert.ok(answer.status < 300, `${method} ${path}: ${answer.body}`);
+  return JSON.parse(String(answer.body));
+}
+
+function items(sandbox: Sandbox, path: string): readonly JsonObject[] {
+  return listField(call(sandbox, 'GET', path), 'items').filter(isJsonObject);
+}
+
+function names(sandbox: Sandbox, path: string): readonly string[] {
+  return items(sandbox, path).map((item) => String(objectField(item, 'metadata')?.name));
+}
+
+function at(object: JsonObject, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, name) => (isJsonObject(value) ? fieldOf(value, name) : undefined),
+    object,
+  );
+}
+
+const template = (image: string, more: JsonObject = {}): JsonObject => ({
+  metadata: { labels: { app: 'a' } },
+  spec: {
+    containers: [{ name: 'c', image, ports: [{ name: 'http', containerPort: 8080 }] }],
+    ...more,
+  },
+});
+
+const statefulSet = (spec: JsonObject): JsonObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: { name: 'db' },
+  spec: { serviceName: 'db', selector, template: template('db:1'), ...spec },
+});
+
+const claim = {
+  metadata: { name: 'data' },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+};
+
+describe('sandbox/controllers/stateful-set-controller', () => {
+  test('pods have numbers and claims of their own', async () => {
+    const sandbox = createTestSandbox();
+    call(
+      sandbox,
+      'POST',
+      `${apps}/statefulsets`,
+      statefulSet({ replicas: 2, volumeClaimTemplates: [claim] }),
+    );
+    await sandbox.settle();
+    assert.deepEqual(names(sandbox, `${core}/pods`), ['db-0', 'db-1']);
+    const bound = items(sandbox, `${core}/persistentvolumeclaims`);
+    assert.deepEqual(
+      bound.map((one) => [at(one, 'metadata', 'name'), at(one, 'status', 'phase')]),
+      [
+        ['data-db-0', 'Bound'],
+        ['data-db-1', 'Bound'],
+      ],
+    );
+    const { status } = call(sandbox, 'GET', `${apps}/statefulsets/db`) as { status: JsonObject };
+    assert.equal(status.readyReplicas, 2);
+    assert.equal(status.currentRevision, status.updateRevision);
+    sandbox.stop();
+  });
+
+  test('fewer are wanted: the last goes, its claim stays', async () => {
+    const sandbox = createTestSandbox();
+    call(
+      sandbox,
+      'POST',
+      `${apps}/statefulsets`,
+      statefulSet({ replicas: 3, volumeClaimTemplates: [claim] }),
+    );
+    await sandbox.settle();
+    call(sandbox, 'PATCH', `${apps}/statefulsets/db`, { spec: { replicas: 1 } });
+    await sandbox.settle();
+    assert.deepEqual(names(sandbox, `${core}/pods`), ['db-0']);
+    assert.equal(names(sandbox, `${core}/persistentvolumeclaims`).length, 3);
+    sandbox.stop();
+  });
+
+  test('another template replaces the pods from the partition on', async () => {
+    const sandbox = createTestSandbox();
+    const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { partition: 1 } };
+    call(sandbox, 'POST', `${apps}/statefulsets`, statefulSet({ replicas: 2, updateStrategy }));
+    await sandbox.settle();
+    const image = { spec: { template: template('db:2') } };
+    call(sandbox, 'PATCH', `${apps}/statefulsets/db`, image);
+    await sandbox.settle();
+    const images = items(sandbox, `${core}/pods`).map((pod) =>
+      listField(objectField(pod, 'spec') ?? {}, 'containers').map((one) =>
+        at(one as JsonObject, 'image'),
+      ),
+    );
+    assert.deepEqual(images, [['db:1'], ['db:2']]);
+    assert.equal(names(sandbox, `${apps}/controllerrevisions`).length, 2);
+    sandbox.stop();
+  });
+
+  test('the next pod waits for the one before it', async () => {
+    const sandbox = createTestSandbox();
+    const annotations = { 'sandbox.homeostat.dev/outcome': 'never-ready' };
+    const never = template('db:1');
+    const metadata = { ...objectField(never, 'metadata'), annotations };
+    call(
+      sandbox,
+      'POST',
+      `${apps}/statefulsets`,
+      statefulSet({ replicas: 2, template: { ...never, metadata } }),
+    );
+    await sandbox.settle();
+    assert.deepEqual(names(sandbox, `${core}/pods`), ['db-0']);
+    sandbox.stop();
+  });
+});
+
+describe('sandbox/controllers/daemon-set-controller', () => {
+  test('a pod runs on every node that is selected', async () => {
+    const sandbox = createTestSandbox();
+    const node = {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'n', labels: { disk: 'ssd' } },
+    };
+    call(sandbox, 'POST', '/api/v1/nodes', node);
+    const make = (name: string, more: JsonObject): JsonObject => ({
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name },
+      spec: { selector, template: template('agent:1', more) },
+    });
+    call(sandbox, 'POST', `${apps}/daemonsets`, make('all', {}));
+    call(sandbox, 'POST', `${apps}/daemonsets`, make('some', { nodeSelector: { disk: 'ssd' } }));
+    await sandbox.settle();
+    const counts = items(sandbox, `${apps}/daemonsets`).map((set) => [
+      at(set, 'metadata', 'name'),
+      at(set, 'status', 'numberReady'),
+      at(set, 'status', 'desiredNumberScheduled'),
+    ]);
+    assert.deepEqual(counts, [
+      ['all', 2, 2],
+      ['some', 1, 1],
+    ]);
+    call(sandbox, 'DELETE', '/api/v1/nodes/n');
+    await sandbox.settle();
+    assert.equal(names(sandbox, `${core}/pods`).length, 1);
+    sandbox.stop();
+  });
+});
+
+describe('sandbox/controllers/endpoint-controller', () => {
+  test('a Service has an address and tells which pods it leads to', async () => {
+    const sandbox = createTestSandbox();
+    call(sandbox, 'POST', `${core}/pods`, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'a', labels: { app: 'a' } },
+      spec: objectField(template('web'), 'spec') ?? {},
+    });
+    const service = call(sandbox, 'POST', `${core}/services`, {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'web' },
+      spec: { selector: { app: 'a' }, ports: [{ port: 80, targetPort: 'http' }] },
+    });
+    assert.match(String(at(service, 'spec', 'clusterIP')), /^10\.96\./);
+    await sandbox.settle();
+    const [slice] = items(sandbox, '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices');
+    assert.ok(slice !== undefined);
+    const [endpoint] = listField(slice, 'endpoints').filter(isJsonObject);
+    assert.equal(at(endpoint ?? {}, 'conditions', 'ready'), true);
+    assert.equal(at(endpoint ?? {}, 'targetRef', 'name'), 'a');
+    assert.deepEqual(listField(slice, 'ports'), [{ name: '', protocol: 'TCP', port: 8080 }]);
+    sandbox.stop();
+  });
+});
+
+describe('sandbox/controllers/volume-controller', () => {
+  test('a claim that a pod uses stays until the pod is gone, and takes its volume along', async () => {
+    const sandbox = createTestSandbox();
+    const head = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
+    call(sandbox, 'POST', `${core}/persistentvolumeclaims`, { ...head, ...claim });
+    const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }];
+    call(sandbox, 'POST', `${core}/pods`, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'a' },
+      spec: { ...objectField(template('web'), 'spec'), volumes },
+    });
+    await sandbox.settle();
+    assert.equal(names(sandbox, '/api/v1/persistentvolumes').length, 1);
+    call(sandbox, 'DELETE', `${core}/persistentvolumeclaims/data`);
+    await sandbox.settle();
+    assert.deepEqual(names(sandbox, `${core}/persistentvolumeclaims`), ['data']);
+    call(sandbox, 'DELETE', `${core}/pods/a`);
+    await sandbox.settle();
+    assert.deepEqual(names(sandbox, `${core}/persistentvolumeclaims`), []);
+    assert.deepEqual(names(sandbox, '/api/v1/persistentvolumes'), []);
+    sandbox.stop();
+  });
+});
+
+describe('sandbox/controllers/cron-job-controller', () => {
+  const cronJob = (spec: JsonObject): JsonObject => ({
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: { name: 'c' },
+    spec: {
+      schedule: '*/2 * * * *',
+      jobTemplate: { spec: { template: template('job', { restartPolicy: 'Never' }) } },
+      ...spec,
+    },
+  });
+
+  test('makes a Job when its time has come, and keeps as many as it is told', async () => {
+    const clock = new FakeClock();
+    const sandbox = createTestSandbox({ clock });
+    call(sandbox, 'POST', `${batch}/cronjobs`, cronJob({ successfulJobsHistoryLimit: 2 }));
+    await clock.advance(1000);
+    assert.deepEqual(names(sandbox, `${batch}/jobs`), []);
+    await clock.advance(10 * 60_000);
+    assert.equal(names(sandbox, `${batch}/jobs`).length, 2);
+    const cron = call(sandbox, 'GET', `${batch}/cronjobs/c`);
+    assert.equal(typeof at(cron, 'status', 'lastScheduleTime'), 'string');
+    sandbox.stop();
+  });
+
+  test('a suspended one makes none', async () => {
+    const clock = new FakeClock();
+    const sandbox = createTestSandbox({ clock });
+    call(sandbox, 'POST', `${batch}/cronjobs`, cronJob({ suspend: true }));
+    await clock.advance(10 * 60_000);
+    assert.deepEqual(names(sandbox, `${batch}/jobs`), []);
+    sandbox.stop();
+  });
+});
