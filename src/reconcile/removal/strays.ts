@@ -24,7 +24,9 @@ export async function creating<T>(
   { plan, intent: { identity, ref } }: Pick<WantedElement, 'plan' | 'intent'>,
   create: () => Promise<T>,
 ): Promise<T> {
-  state.strays.set(identity, { ref, childId: plan.id });
+  // What is known of one that lost its label stays known: it may be what is in the way.
+  const lost = state.strays.get(identity);
+  if (lost === undefined) state.strays.set(identity, { ref, childId: plan.id });
   try {
     const made = await create();
     state.strays.delete(identity);
@@ -32,7 +34,7 @@ export async function creating<T>(
   } catch (error) {
     // An answer of the server that it refuses says that nothing was made.
     const isRefused = error instanceof KubeError && error.status >= 400 && error.status < 500;
-    if (isRefused) state.strays.delete(identity);
+    if (isRefused && lost === undefined) state.strays.delete(identity);
     throw error;
   }
 }
