@@ -103,6 +103,8 @@ function decodeItem(type: GoType, item: Json, at: Place): Json | undefined {
   return item === null ? zeroOf(type) : decode(type, item, at);
 }
 
+const smallStruct = 5;
+
 function decodeStruct(type: GoStruct, value: JsonObject, at: Place): JsonObject {
   if (type.known.has(value)) return value;
   const written: WrittenField[] = [];
@@ -124,7 +126,8 @@ function decodeStruct(type: GoStruct, value: JsonObject, at: Place): JsonObject 
   written.sort((a, b) => a.order - b.order);
   const struct: MutableJsonObject = {};
   for (const one of written) setField(struct, one.name, one.value);
-  type.known.add(struct);
+  // Of small ones the note costs more than reading them again.
+  if (written.length > smallStruct) type.known.add(struct);
   return struct;
 }
 
