@@ -39,6 +39,27 @@ const definitions = {
   'cron.yaml': counting('cron', '  schedule: { cron: "* * * * * *", timeZone: Europe/Berlin }\n'),
   'again.yaml': counting('again', `  requeueAfter: '\${ status.runs < 3 ? "1s" }'\n`),
   'once.yaml': counting('once', ''),
+  'resync.yaml': counting('resync', '  controller: { resync: 500ms, concurrency: 1 }\n'),
+  'refused.yaml': thingDefinition(
+    'refused',
+    `  children:
+    - id: service
+      template:
+        apiVersion: v1
+        kind: Service
+        metadata: { name: "\${ metadata.name }" }
+        spec: { ports: [{ port: "\${ spec.port }" }] }
+  controller: { retry: { permanent: 1s } }
+`,
+  ),
+  'orphan.yaml': thingDefinition(
+    'orphan',
+    `  children:
+    - id: config
+      deletionPolicy: Orphan
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }" } }
+`,
+  ),
   'paused.yaml': thingDefinition('paused', config),
   'some.yaml': thingDefinition(
     'some',
@@ -129,6 +150,49 @@ describe('integration/schedule', { skip: shared.skip }, () => {
     await client.patch(path, { metadata: { annotations: { [pausedAnnotation]: null } } });
     await client.untilObject(configPath(namespace), hasText('b'));
     await client.untilObject(path, (object) => conditionOf(object)?.reason === 'AllReady');
+  });
+
+  test('a paused resource is not even let go', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const path = thingPath('orphan', namespace);
+    await client.apply(thing('orphan', namespace, {}));
+    await client.untilObject(path, (object) => conditionOf(object)?.reason === 'AllReady');
+    await client.patch(path, { metadata: { annotations: { [pausedAnnotation]: 'true' } } });
+    await client.untilObject(path, (object) => conditionOf(object)?.reason === 'Paused');
+    await client.must({ method: 'DELETE', path });
+    await shared.audit.quiet(2_000);
+    const held = await client.get(path);
+    assert.notEqual(held?.metadata.deletionTimestamp, undefined);
+    assert.equal(conditionOf(held)?.reason, 'Paused');
+    await client.patch(path, { metadata: { annotations: { [pausedAnnotation]: null } } });
+    await client.untilGone(path);
+    assert.notEqual(await client.get(configPath(namespace)), undefined);
+  });
+
+  test('resync runs every resource once in a while', async () => {
+    const namespace = await shared.namespace();
+    await shared.client().apply(thing('resync', namespace, {}));
+    await untilRuns('resync', namespace, 3);
+    await shared.client().must({ method: 'DELETE', path: thingPath('resync', namespace) });
+  });
+
+  test('what is refused for good is sent again every retry.permanent', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const mark = shared.audit.mark();
+    await client.apply(thing('refused', namespace, { port: 70_000 }));
+    await shared.audit.untilSeen(
+      (entries) =>
+        entries.filter((entry) => entry.namespace === namespace && entry.status === 422).length >=
+        3,
+      { since: mark },
+    );
+    await client.patch(thingPath('refused', namespace), { spec: { port: 80 } });
+    await client.untilObject(
+      thingPath('refused', namespace),
+      (object) => conditionOf(object)?.reason === 'AllReady',
+    );
   });
 
   test('only resources of the namespaces that are served are worked on', async () => {

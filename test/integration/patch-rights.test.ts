@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
+import { useHomeostat } from '../support/homeostat.ts';
+
+const user = 'patcher';
+const shared = useControlPlane({ audit: true, users: [user] });
+const startHomeostat = useHomeostat(shared);
+
+const definition = thingDefinition(
+  'patching',
+  `  patches:
+    - id: note
+      target: { apiVersion: v1, kind: ConfigMap, name: notes }
+      patch: { data: { text: "\${ spec.text }" } }
+`,
+);
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const all = ['get', 'list', 'watch', 'create', 'patch', 'delete'];
+const basics: readonly Rule[] = [
+  { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: all },
+  { apiGroups: ['patching.example.com'], resources: ['things', 'things/status'], verbs: all },
+  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: all },
+];
+
+async function allow(rules: readonly Rule[]): Promise<void> {
+  const rbac = 'rbac.authorization.k8s.io';
+  const client = shared.client();
+  await client.apply({
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name: user },
+    rules: [...basics, ...rules],
+  });
+  await client.apply({
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: user },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: user },
+    subjects: [{ apiGroup: rbac, kind: 'User', name: user }],
+  });
+}
+
+const configMaps = (...verbs: readonly string[]): Rule => ({
+  apiGroups: [''],
+  resources: ['configmaps'],
+  verbs,
+});
+
+function text(object: KubeObject | undefined): unknown {
+  return (object?.data as { readonly text?: string } | undefined)?.text;
+}
+
+describe('integration/patch-rights', { skip: shared.skip }, () => {
+  before(async () => {
+    await allow([]);
+    await startHomeostat({ 'patching.yaml': definition }, user);
+  });
+
+  test('each right that a patch misses is told with the rule that gives it, and the patch goes on when it is there', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const path = thingPath('patching', namespace);
+    const metadata = { name: 'notes', namespace };
+    await client.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    await client.apply(thing('patching', namespace, { text: 'hello' }));
+    const blind = await client.untilObject(
+      path,
+      (object) => conditionOf(object)?.reason === 'Forbidden',
+    );
+    assert.match(
+      conditionOf(blind)?.message ?? '',
+      /^patches.note: The runtime may not list configmaps .*verbs: \["list", "watch"\]/,
+    );
+    await allow([configMaps('get', 'list', 'watch')]);
+    const bound = await client.untilObject(path, (object) =>
+      /may not patch/.test(conditionOf(object)?.message ?? ''),
+    );
+    assert.match(
+      conditionOf(bound)?.message ?? '',
+      /^patches.note: The runtime may not patch configmaps in namespace .*verbs: \["create", "patch"\]/,
+    );
+    await allow([configMaps('get', 'list', 'watch', 'patch')]);
+    await client.untilObject(
+      `/api/v1/namespaces/${namespace}/configmaps/notes`,
+      (object) => text(object) === 'hello',
+    );
+    await client.untilObject(path, (object) => conditionOf(object)?.reason === 'AllReady');
+  });
+});
