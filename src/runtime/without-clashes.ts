@@ -51,7 +51,7 @@ export function withoutClashes(
 }
 
 function claimsOf(definition: OperatorDefinition): readonly Claim[] {
-  const { name, kind, status } = definition;
+  const { name, kind, status, reporting } = definition;
   const ofName: Claim = {
     what: `The name "${name}"`,
     path: '/metadata/name',
@@ -70,8 +70,10 @@ function claimsOf(definition: OperatorDefinition): readonly Claim[] {
     return [ofName, ofCrd, { ...ofCrd, key }];
   }
   const mapsStatus = Object.keys(status).length > 0;
+  const tellsConditions = (reporting?.conditions.length ?? 0) > 0;
+  if (!mapsStatus && !tellsConditions) return [ofName];
   const what = `The status of kind "${gvkKey(kind.gvk)}"`;
-  return mapsStatus ? [ofName, { what, path: '/spec/status', key }] : [ofName];
+  return [ofName, { what, path: mapsStatus ? '/spec/status' : '/spec/conditions', key }];
 }
 
 function clashOf(
