@@ -4,15 +4,17 @@ import { convergenceRuns, OperatorHistory } from '../../test/support/model/opera
 const { count, firstSeed } = convergenceRuns;
 
 describe('reconcile/convergence', () => {
-  test(`comes to what is wanted after ${count} random histories from seed ${firstSeed}`, async () => {
-    for (let seed = firstSeed; seed < firstSeed + count; seed++) {
-      const history = new OperatorHistory(seed);
-      try {
-        await history.run();
-      } catch (error) {
-        const message = `HOMEOSTAT_CONVERGENCE_SEED=${seed} does not converge after:\n${history.log.join('\n')}`;
-        throw new Error(message, { cause: error });
+  for (const binding of ['owner references', 'labels'] as const) {
+    test(`comes to what is wanted, bound by ${binding}, after ${count} random histories from seed ${firstSeed}`, async () => {
+      for (let seed = firstSeed; seed < firstSeed + count; seed++) {
+        const history = new OperatorHistory(seed, binding);
+        try {
+          await history.run();
+        } catch (error) {
+          const message = `HOMEOSTAT_CONVERGENCE_SEED=${seed} does not converge after:\n${history.log.join('\n')}`;
+          throw new Error(message, { cause: error });
+        }
       }
-    }
-  });
+    });
+  }
 });

@@ -60,6 +60,18 @@ const tenant = thingDefinition(
 `,
 ).replace('scope: Namespaced', 'scope: Cluster');
 
+/** Two kinds, of which a later text has one. */
+const shrinking = thingDefinition(
+  'shrinking',
+  `  children:
+    - id: config
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }" } }
+    - id: secret
+      template: { apiVersion: v1, kind: Secret, metadata: { name: "\${ metadata.name }" } }
+`,
+);
+const shrunk = shrinking.slice(0, shrinking.indexOf('    - id: secret'));
+
 const other = thingDefinition(
   'other',
   '  children: [{ id: a, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } } }]\n',
@@ -69,15 +81,18 @@ function configMapPath(namespace: string, name: string): string {
   return `/api/v1/namespaces/${namespace}/configmaps/${name}`;
 }
 
+const definitions = {
+  'far.yaml': far,
+  'tenant.yaml': tenant,
+  'shrinking.yaml': shrinking,
+  'other.yaml': other,
+};
+
 describe('integration/scope', { skip: shared.skip }, () => {
   let homeostat: HomeostatProcess;
 
   before(async () => {
-    homeostat = await startHomeostat({
-      'far.yaml': far,
-      'tenant.yaml': tenant,
-      'other.yaml': other,
-    });
+    homeostat = await startHomeostat(definitions);
     // Else the collector hears of new kinds within half a minute.
     await shared.plane.restartControllerManager();
   });
@@ -206,15 +221,49 @@ describe('integration/scope', { skip: shared.skip }, () => {
     await client.untilGone('/api/v1/namespaces/tenant-blue');
   });
 
+  test('a kind that the definition has dropped is cleaned up after a restart, and then forgotten', async () => {
+    const client = shared.client();
+    const namespace = await shared.namespace();
+    const crd =
+      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.shrinking.example.com';
+    const kinds = async () =>
+      (await client.get(crd))?.metadata.annotations?.['homeostat.dev/child-kinds'];
+    await client.apply(thing('shrinking', namespace, {}));
+    const secret = `/api/v1/namespaces/${namespace}/secrets/one`;
+    await client.untilObject(secret, (object) => object !== undefined);
+    assert.equal(await kinds(), 'ConfigMap,Secret');
+    await homeostat.stop();
+    homeostat = await startHomeostat({ 'far.yaml': far, 'shrinking.yaml': shrunk });
+    await client.untilGone(secret);
+    assert.ok(await client.get(configMapPath(namespace, 'one')));
+    await homeostat.stop();
+    homeostat = await startHomeostat({ 'far.yaml': far, 'shrinking.yaml': shrunk });
+    await client.untilObject(
+      crd,
+      (object) => object?.metadata.annotations?.['homeostat.dev/child-kinds'] === 'ConfigMap',
+    );
+    await homeostat.stop();
+    homeostat = await startHomeostat(definitions);
+  });
+
+  test('a CRD that is deleted takes its resources and what they have made elsewhere with it', async () => {
+    const { client, away, role, path } = await makeFar('crd');
+    const crd = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.far.example.com';
+    const { uid } = (await client.get(crd))?.metadata ?? {};
+    await client.delete(crd);
+    await client.untilObject(crd, (object) => object?.metadata.uid !== uid);
+    assert.equal(await client.get(configMapPath(away, 'crd-copy')), undefined);
+    assert.equal(await client.get(role), undefined);
+    // The definition starts over with a CRD of its own.
+    await client.untilObject(crd, (object) => object !== undefined && object.metadata.uid !== uid);
+    await client.untilGone(path);
+  });
+
   test('they go also when nobody was there when their owner was deleted', async () => {
     const { client, away, role, path } = await makeFar('restarted');
     await homeostat.stop();
     await client.delete(path);
-    homeostat = await startHomeostat({
-      'far.yaml': far,
-      'tenant.yaml': tenant,
-      'other.yaml': other,
-    });
+    homeostat = await startHomeostat(definitions);
     await client.untilGone(path);
     assert.equal(await client.get(configMapPath(away, 'restarted-copy')), undefined);
     assert.equal(await client.get(role), undefined);

@@ -62,25 +62,38 @@ const children: readonly HandmadeChild[] = [
   },
 ];
 
-const plan = planOf({
-  reads: [{ id: 'secret', apiVersion: 'v1', kind: 'Secret', name: () => 'secret' }],
-  children,
-  status: { maps: (view) => view.children('maps').length },
-});
+function planWith(made: readonly HandmadeChild[]) {
+  return planOf({
+    reads: [{ id: 'secret', apiVersion: 'v1', kind: 'Secret', name: () => 'secret' }],
+    children: made,
+    status: { maps: (view) => view.children('maps').length },
+  });
+}
+
+/** How the children are bound to their resource: by owner references, or by labels alone, so that only we remove them. */
+export type Binding = 'owner references' | 'labels';
+
+const plans = {
+  'owner references': planWith(children),
+  labels: planWith(children.map((child) => ({ ...child, crossNamespace: true }))),
+};
 
 /** One random history of a world with two resources of one definition, and what must be so at its end. */
 export class OperatorHistory {
   readonly log: string[] = [];
   readonly #random: SeededRandom;
-  readonly #world = new OperatorWorld(plan);
+  readonly #binding: Binding;
+  readonly #world: OperatorWorld;
   readonly #running = new Map<string, Promise<unknown>>();
   /** Brings back the server's last backup. */
   #restore: () => void = () => undefined;
   /** Keys that are to run again after a while. */
   readonly #later = new Set<string>();
 
-  constructor(seed: number) {
+  constructor(seed: number, binding: Binding = 'owner references') {
     this.#random = new SeededRandom(seed);
+    this.#binding = binding;
+    this.#world = new OperatorWorld(plans[binding]);
   }
 
   async run(): Promise<void> {
@@ -157,7 +170,7 @@ export class OperatorHistory {
   async #restart(): Promise<void> {
     if (this.#running.size > 0 || this.#random.chance(0.5)) return;
     this.log.push('restart');
-    await this.#world.restart(plan);
+    await this.#world.restart(plans[this.#binding]);
   }
 
   #backUp(): void {
@@ -272,12 +285,25 @@ export class OperatorHistory {
     for (const name of owners) {
       const resource = this.#world.get('apps.example.com/v1', 'PodSet', name);
       if (resource === undefined) continue;
+      assert.equal(resource.metadata.deletionTimestamp, undefined, `${name} does not go`);
       const spec = resource.spec as { items: string[]; text: string };
       for (const item of spec.items) wanted.set(`${name}-${item}`, spec.text);
       wanted.set(`${name}-copy`, this.#secretText() ?? '');
     }
     for (const [name, text] of wanted) this.#checkPresent(name, text);
     for (const object of this.#configMaps()) this.#checkWanted(object, wanted);
+    if (this.#binding === 'labels') this.#checkLeftovers();
+  }
+
+  /** Nothing that is labelled for a resource stays when that is gone. */
+  #checkLeftovers(): void {
+    const uids = owners.map(
+      (name) => this.#world.get('apps.example.com/v1', 'PodSet', name)?.metadata.uid,
+    );
+    for (const { metadata } of this.#configMaps()) {
+      const owner = metadata.labels?.['homeostat.dev/owner-uid'];
+      assert.ok(owner === undefined || uids.includes(owner), `${metadata.name} was left behind`);
+    }
   }
 
   /** Is an object as wanted, or reported as somebody else's? */
@@ -286,7 +312,10 @@ export class OperatorHistory {
     assert.ok(object, `${name} is missing`);
     const [owner = ''] = name.split('-');
     const { uid } = this.#world.get('apps.example.com/v1', 'PodSet', owner)?.metadata ?? {};
-    const isOurs = object.metadata.ownerReferences?.some((reference) => reference.uid === uid);
+    const { ownerReferences = [], labels } = object.metadata;
+    const isOurs =
+      ownerReferences.some((reference) => reference.uid === uid) ||
+      (this.#binding === 'labels' && labels?.['homeostat.dev/owner-uid'] === uid);
     if (isOurs) assert.deepEqual(object.data, { text }, name);
     else assert.match(this.#world.ready(owner), /Conflict/, `${name} is in the way of ${owner}`);
   }
