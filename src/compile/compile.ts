@@ -68,7 +68,7 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   checkPaths({ parts, resource: types.resource, diagnostics });
   checkSources({ parts, uses, diagnostics });
   checkReportSources({ parts, uses, diagnostics });
-  checkStatus(definition, types.statusFields, diagnostics);
+  checkStatus(definition, types, diagnostics);
   checkForEach({ parts, uses, diagnostics });
   checkSelectors(parts, diagnostics);
   const scope = scopeOf(definition.kind, schemas);
@@ -82,11 +82,12 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   const tiers = orderChildren(parts, diagnostics);
   const found = diagnostics.finish();
   if (found.some(({ severity }) => severity === 'error')) return { diagnostics: found };
-  const { onDeleteChildren, ...summary } = createPlans({ parts, uses, definition, source });
+  const { onDeleteChildren, ...summary } = createPlans({ parts, uses, definition, scope, source });
   const shared = createPlanParts({ definition, parts, uses, secrets: secretsOf(parts) });
   const reporting = createReportingPlan({
     parts,
     uses,
+    scope,
     source,
     startPhase: (input) => startReport(shared, input),
   });
@@ -105,7 +106,7 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
         tiers: tiersOf(tiers, onDeleteChildren),
       }),
     }),
-    isFinalizing: isFinalizing(definition),
+    isFinalizing: isFinalizing({ definition, scope }),
     ...(reporting && { reporting }),
     startPhase: (input) => startPhase(shared, input),
   };

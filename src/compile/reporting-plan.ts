@@ -26,6 +26,8 @@ export interface PatchPlan {
   /** Does the target name its namespace? */
   readonly hasNamespace: boolean;
   readonly create: boolean;
+  /** May several resources patch one object? Then each needs a field manager of its own, or one would take back what the other set. */
+  readonly isShared: boolean;
   readonly crossNamespace: CrossNamespace;
   /** The target's schema; undefined: not known. */
   readonly type: SchemaType | undefined;

@@ -1,3 +1,5 @@
+import { sha256Hex } from '../util/sha256.ts';
+
 /** Labels, annotations and field managers: what a cluster remembers of us. None of them may ever change. */
 
 /** Says that an object is Homeostat's. The value is {@link managedByValue}. */
@@ -55,9 +57,10 @@ export function fieldManagerOf(definition: string): string {
 /** On a resource, `"true"`: it is left as it is. */
 export const pausedAnnotation = 'homeostat.dev/paused';
 
-/** The field manager of one of its patches. */
-export function patchManagerOf(definition: string, patchId: string): string {
-  return `homeostat/${definition}/${patchId}`;
+/** The field manager of one of its patches; of one resource's alone, where several may patch one object. */
+export function patchManagerOf(definition: string, patchId: string, resourceKey?: string): string {
+  const manager = `homeostat/${definition}/${patchId}`;
+  return resourceKey === undefined ? manager : `${manager}/${sha256Hex(resourceKey).slice(0, 10)}`;
 }
 
 /** The field manager of a definition's status writes. */

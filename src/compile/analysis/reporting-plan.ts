@@ -1,15 +1,16 @@
 import type { SourceMap } from '../../definition/index.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { DefinitionParts } from '../definition-parts.ts';
-import type { FieldPath } from '../operator-plan.ts';
+import type { FieldPath, OperatorPlan } from '../operator-plan.ts';
 import type { PatchParts } from '../reporting-parts.ts';
 import type { PatchPlan, ReportingPlan } from '../reporting-plan.ts';
-import type { SlotReference, TemplateNode } from '../template/template.ts';
+import type { CompiledTemplate, SlotReference, TemplateNode } from '../template/template.ts';
 import type { UsesFinder } from './uses.ts';
 
 export interface ReportingPlanOptions {
   readonly parts: DefinitionParts;
   readonly uses: UsesFinder;
+  readonly scope: OperatorPlan['scope'];
   readonly source: SourceMap;
   readonly startPhase: ReportingPlan['startPhase'];
 }
@@ -18,6 +19,7 @@ export interface ReportingPlanOptions {
 export function createReportingPlan({
   parts,
   uses,
+  scope,
   source,
   startPhase,
 }: ReportingPlanOptions): ReportingPlan | undefined {
@@ -33,6 +35,7 @@ export function createReportingPlan({
       ...(target === undefined ? {} : { gvk: target.gvk }),
       hasNamespace: target?.namespace !== undefined,
       create,
+      isShared: target !== undefined && !isNamedAfterResource(templates),
       crossNamespace,
       type,
       paths: Object.freeze(pathsSetBy(patch.root).map((path) => Object.freeze(path))),
@@ -41,6 +44,21 @@ export function createReportingPlan({
       readsUsed: used.reads,
       line: source.valueAt(pointer).line,
     };
+  }
+
+  /** Is the target another one for each resource, as far as its name and namespace tell? */
+  function isNamedAfterResource({ name, namespace }: Pick<PatchParts, 'name' | 'namespace'>) {
+    const reads = (template: CompiledTemplate | undefined, field: string) =>
+      uses
+        .of(template)
+        .references.some(
+          ({ reference: { root, path } }) =>
+            root === 'resource' && path[0] === 'metadata' && path[1] === field,
+        );
+    const inEither = (field: string) => reads(name, field) || reads(namespace, field);
+    const isWithin =
+      scope === 'Cluster' || namespace === undefined || reads(namespace, 'namespace');
+    return inEither('uid') || (isWithin && inEither('name'));
   }
 
   return Object.freeze({

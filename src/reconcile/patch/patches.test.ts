@@ -181,6 +181,23 @@ describe('reconcile/patch of other objects', () => {
     assert.deepEqual(dataOf(config(world)), { size: '3', mine: 'yes' });
   });
 
+  test('several resources patch one object, each with fields of its own', async () => {
+    const world = await worldOf(`
+  patches:
+    - id: note
+      target: { apiVersion: v1, kind: ConfigMap, name: target }
+      patch: { data: { "\${ metadata.name }": "\${ $string(spec.size) }" } }
+`);
+    configMap(world, {});
+    world.podSet('one', { size: 1 });
+    const two = world.podSet('two', { size: 2 });
+    await world.settle();
+    assert.deepEqual(dataOf(config(world)), { one: '1', two: '2' });
+    world.edit(two, { spec: { size: 3 } });
+    await world.settle();
+    assert.deepEqual(dataOf(config(world)), { one: '1', two: '3' });
+  });
+
   test('another namespace needs crossNamespace', async () => {
     const world = await worldOf(`
   patches:
@@ -227,7 +244,7 @@ describe('reconcile/patch of other objects', () => {
     }
     assert.match(
       world.ready('one'),
-      /^False Contested: patches.note: "homeostat\/podset\/note" and/,
+      /^False Contested: patches.note: "homeostat\/podset\/note\/[0-9a-f]{10}" and/,
     );
     assert.deepEqual(dataOf(config(world)), { size: '9' });
   });

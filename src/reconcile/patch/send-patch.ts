@@ -28,7 +28,7 @@ export async function sendPatch(
   first: StoredObject | undefined,
 ): Promise<Problem | undefined> {
   const { plan, intent, isSelf } = wanted;
-  const defended = { plan, intent, manager: patchManagerOf(pass.context.plan.name, plan.id) };
+  const defended = { plan, intent, manager: managerOf(pass, plan) };
   let live = first;
   for (let tries = 1; ; tries++) {
     const found = live === undefined ? [] : differingFields(pass, plan, { intent, live });
@@ -80,7 +80,7 @@ async function apply(
   }: { readonly live: StoredObject | undefined; readonly found: readonly Difference[] },
 ): Promise<void> {
   const { plan, intent, isSelf } = wanted;
-  const manager = patchManagerOf(pass.context.plan.name, plan.id);
+  const manager = managerOf(pass, plan);
   const { manifest } = intent;
   const body = { ...manifest, metadata: { ...manifest.metadata, ...guardOf(wanted, live) } };
   const options = { ...worldWrite(pass), fieldManager: manager, force: true, maxBytes };
@@ -94,6 +94,11 @@ async function apply(
   pass.world.hasWritten = true;
   if (live !== undefined) noteRepair(pass, { plan, intent, manager }, found);
   if (isSelf) noteOwnChange(pass, stored, found);
+}
+
+/** Of an object that several resources patch, each has its own fields. */
+function managerOf({ context, key }: Pass, { id, isShared }: PatchOf): string {
+  return patchManagerOf(context.plan.name, id, isShared ? key : undefined);
 }
 
 /** A rendered child may be so large (definition.md section 4), and so may a patch. */
