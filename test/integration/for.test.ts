@@ -237,6 +237,116 @@ describe('integration/for: selectors that change while nobody looks', { skip: sh
   });
 });
 
+/** A ConfigMap in every Namespace that is marked, one in a namespace of its own, and one that stays. */
+const perNamespace = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: per-namespace }
+spec:
+  for: { apiVersion: v1, kind: Namespace, selector: { matchLabels: { test/marked: "yes" } } }
+  children:
+    - id: inside
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: inside, namespace: "\${ metadata.name }" }
+        data: { team: "\${ metadata.labels.team ?? 'none' }" }
+      crossNamespace: { namespaces: ["*"] }
+`;
+const far = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: far }
+spec:
+  for: { apiVersion: v1, kind: ConfigMap, selector: { matchLabels: { test/far: "yes" } } }
+  children:
+    - id: far
+      crossNamespace: true
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }-\${ metadata.namespace }", namespace: default } }
+    - id: stays
+      deletionPolicy: Orphan
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }-stays" } }
+`;
+
+describe('integration/for: beyond a namespace', { skip: shared.skip }, () => {
+  test('a cluster-scoped kind, with children in a namespace', async () => {
+    const homeostat = await startHomeostat({ 'per-namespace.yaml': perNamespace });
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const path = `/api/v1/namespaces/${namespace}`;
+    await client.patch(path, { metadata: { labels: { 'test/marked': 'yes' } } });
+    const made = await client.untilObject(
+      `${path}/configmaps/inside`,
+      (object) => object !== undefined,
+    );
+    assert.equal(made?.metadata.ownerReferences?.[0]?.kind, 'Namespace');
+    await client.patch(path, { metadata: { labels: { team: 'a' } } });
+    await client.untilObject(
+      `${path}/configmaps/inside`,
+      (object) => dataOf(object, 'team') === 'a',
+    );
+    await client.delete(`${path}/configmaps/inside`);
+    await client.untilObject(
+      `${path}/configmaps/inside`,
+      (object) => object !== undefined && object.metadata.uid !== made?.metadata.uid,
+    );
+    await client.patch(path, { metadata: { labels: { 'test/marked': null } } });
+    await client.untilGone(`${path}/configmaps/inside`);
+    await homeostat.stop();
+  });
+
+  for (const isRestarted of [false, true]) {
+    const how = isRestarted ? 'while nobody looked' : 'now';
+    test(`with a finalizer: what has stopped matching ${how} is let go when its children are`, async () => {
+      const homeostat = await startHomeostat({ 'far.yaml': far });
+      const namespace = await shared.namespace();
+      const client = shared.client();
+      const path = `/api/v1/namespaces/${namespace}/configmaps`;
+      const there = `/api/v1/namespaces/default/configmaps/one-${namespace}`;
+      await client.apply(configMap(namespace, { labels: { 'test/far': 'yes' } }));
+      await client.untilObject(there, (object) => object !== undefined);
+      const held = await client.untilObject(`${path}/one-stays`, (object) => object !== undefined);
+      assert.deepEqual((await client.get(`${path}/one`))?.metadata.finalizers, [
+        'homeostat.dev/far',
+      ]);
+      if (isRestarted) await homeostat.stop();
+      await client.patch(`${path}/one`, { metadata: { labels: { 'test/far': null } } });
+      const running = isRestarted ? await startHomeostat({ 'far.yaml': far }) : homeostat;
+      await client.untilGone(there);
+      await client.untilObject(
+        `${path}/one`,
+        (object) => object !== undefined && object.metadata.finalizers === undefined,
+      );
+      const stayed = await client.untilObject(
+        `${path}/one-stays`,
+        (object) => object?.metadata.ownerReferences === undefined,
+      );
+      assert.equal(stayed?.metadata.uid, held?.metadata.uid);
+      await running.stop();
+    });
+  }
+
+  test('with a finalizer: what matched before the definition was edited is let go when it is deleted', async () => {
+    const homeostat = await startHomeostat({ 'far.yaml': far });
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const path = `/api/v1/namespaces/${namespace}/configmaps/one`;
+    const there = `/api/v1/namespaces/default/configmaps/one-${namespace}`;
+    await client.apply(configMap(namespace, { labels: { 'test/far': 'yes' } }));
+    await client.untilObject(there, (object) => object !== undefined);
+    await homeostat.stop();
+    const again = await startHomeostat({ 'far.yaml': far.replace('test/far', 'test/farther') });
+    const { leftInPlace } = await again.whenLogged(
+      'Objects that match no more keep their children',
+    );
+    assert.equal(leftInPlace, 1);
+    await shared.audit.quiet(1_000);
+    assert.ok(await client.get(there));
+    await client.delete(path);
+    await client.untilGone(path);
+    await client.untilGone(there);
+    await again.stop();
+  });
+});
+
 function selector(word: string): string {
   return `selector: { matchLabels: { test/${word}: "yes" } }`;
 }

@@ -5,7 +5,7 @@ import {
   type ReadParts,
   templatesOfRead,
 } from '../definition-parts.ts';
-import type { ChildPlan, FieldPath, ReadPlan } from '../operator-plan.ts';
+import type { ChildPlan, FieldPath, OperatorPlan, ReadPlan } from '../operator-plan.ts';
 import { templatesOf } from '../reporting-parts.ts';
 import type { SlotReference } from '../template/template.ts';
 import { isDetached } from './detached.ts';
@@ -18,6 +18,8 @@ export interface PlansOptions {
   readonly parts: DefinitionParts;
   readonly uses: UsesFinder;
   readonly definition: OperatorDefinition;
+  /** Of the resource. */
+  readonly scope: OperatorPlan['scope'];
   readonly source: SourceMap;
 }
 
@@ -33,7 +35,7 @@ export interface Plans {
 }
 
 /** Sums up what expressions read, by child, by read and of the status. */
-export function createPlans({ parts, uses, definition, source }: PlansOptions): Plans {
+export function createPlans({ parts, uses, definition, scope, source }: PlansOptions): Plans {
   const wanting = [
     ...parts.children.flatMap(({ when, forEach, template }) => [when, forEach, template]),
     ...parts.reads.flatMap(templatesOfRead),
@@ -67,7 +69,7 @@ export function createPlans({ parts, uses, definition, source }: PlansOptions): 
       crossNamespace,
       deletionPolicy,
       hasDeleteWhen: deleteWhen !== undefined,
-      isDetached: isDetached(child.definition, definition),
+      isDetached: isDetached(child.definition, { definition, scope }),
       type,
       pathsRead: shortest([
         ...pathsBelow(anywhere, 'children', id),

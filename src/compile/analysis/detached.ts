@@ -1,12 +1,20 @@
 import type { ChildDefinition, OperatorDefinition } from '../../definition/index.ts';
+import type { OperatorPlan } from '../operator-plan.ts';
+
+/** Whose children they are. */
+export interface Owner {
+  readonly definition: OperatorDefinition;
+  /** Of its kind; of one of `for` the server tells it. Undefined: not known, and not relied on. */
+  readonly scope: OperatorPlan['scope'];
+}
 
 /**
  * Does a child carry only our labels and no owner reference (definition.md section 7)? Where none would be understood, and where
  * the garbage collector would not do what the definition says.
  */
-export function isDetached(child: ChildDefinition, definition: OperatorDefinition): boolean {
-  // A cluster-scoped owner is understood everywhere. The scope of a kind of `for` may not be known: then it is not relied on.
-  const isUnderstood = child.crossNamespace === false || definition.kind.scope === 'Cluster';
+export function isDetached(child: ChildDefinition, { definition, scope }: Owner): boolean {
+  // A cluster-scoped owner is understood everywhere.
+  const isUnderstood = child.crossNamespace === false || scope === 'Cluster';
   return (
     definition.onDelete !== undefined ||
     !isUnderstood ||
@@ -18,9 +26,10 @@ export function isDetached(child: ChildDefinition, definition: OperatorDefinitio
 }
 
 /** Does a resource need our finalizer, so that what is detached goes with it? */
-export function isFinalizing(definition: OperatorDefinition): boolean {
+export function isFinalizing(owner: Owner): boolean {
+  const { definition } = owner;
   return (
     definition.onDelete !== undefined ||
-    definition.children.some((child) => isDetached(child, definition))
+    definition.children.some((child) => isDetached(child, owner))
   );
 }
