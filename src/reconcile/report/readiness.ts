@@ -20,7 +20,7 @@ export async function readinessOfElement(phase: Phase, result: ElementResult): P
     return { state: stateOf(problem), message: problem.message };
   }
   const standing = await standingOf(phase, result);
-  const message = problem?.message ?? (standing.message === '' ? result.note : undefined);
+  const message = problem?.message ?? (standing.state === 'Ready' ? result.note : undefined);
   return message === undefined ? standing : { ...standing, message };
 }
 
