@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { createDiscovery } from '../../src/kube/api/discovery.ts';
+import { createWriter } from '../../src/kube/api/writer.ts';
+import type { WriteThrough } from '../../src/kube/cache/write-through.ts';
+import type { ApiClient } from '../../src/kube/client/api-client.ts';
+import { KubeError } from '../../src/kube/roles.ts';
+import { createSystemClock } from '../../src/util/clock.ts';
 import { gvkOf } from '../../src/util/gvk.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
@@ -75,6 +81,34 @@ describe('integration/kube-writes', { skip: shared.skip }, () => {
     informer.release();
   });
 
+  test('where no apply can only create, a POST does, and leaves its manager with an apply alone', async () => {
+    const namespace = await shared.namespace();
+    const writer = createWriter({
+      api: withoutCreateOnly(own.cluster.api),
+      discovery: createDiscovery({ api: own.cluster.api, clock: createSystemClock() }),
+      cache: noCache,
+    });
+    const options = { flow: testFlow, fieldManager: 'homeostat/test', force: true };
+    const guarded = aConfigMap(namespace, {
+      metadata: { resourceVersion: '1' },
+      data: { a: '1', b: '2' },
+    });
+    const { created } = await writer.apply(guarded, options, signal);
+    assert.equal(created, true);
+    const owners = await own.cluster.fieldOwners(
+      { gvk: configMap, namespace, name: 'a' },
+      { flow: testFlow },
+      signal,
+    );
+    assert.deepEqual(
+      owners.map(({ manager, operation }) => [manager, operation]),
+      [['homeostat/test', 'Apply']],
+    );
+    const { stored } = await own.apply(aConfigMap(namespace));
+    assert.deepEqual(stored.object.data, { a: '1' }, 'what is left out goes');
+    await assert.rejects(writer.apply(guarded, options, signal), { code: 'already-exists' });
+  });
+
   test('an aborted watch ends at once and leaves the signal clean', async () => {
     const stop = new AbortController();
     const stream = await own.cluster.api.stream(
@@ -87,6 +121,29 @@ describe('integration/kube-writes', { skip: shared.skip }, () => {
     await assert.rejects(read, { code: 'aborted' });
   });
 });
+
+/** A server that refuses an apply with the version that no object has. */
+function withoutCreateOnly(api: ApiClient): ApiClient {
+  return {
+    request: (request, abort) => {
+      const { metadata } = (request.body ?? {}) as Partial<KubeObject>;
+      if (request.method !== 'PATCH' || metadata?.resourceVersion !== '1')
+        return api.request(request, abort);
+      const message = 'resourceVersion must not be set on objects to be created';
+      return Promise.reject(new KubeError('rejected', message, { status: 400 }));
+    },
+    stream: (request, abort) => api.stream(request, abort),
+  };
+}
+
+const noCache: WriteThrough = {
+  begin: () => ({
+    store: (object) => ({ object, appliedBy: [] }),
+    deleting: () => {},
+    gone: () => {},
+    end: () => {},
+  }),
+};
 
 describe('integration/kube-events', { skip: shared.skip }, () => {
   const own = useKubeCluster(shared);
