@@ -28,8 +28,11 @@ export async function reportDeletion(pass: Pass, report: DeletionReport): Promis
   if (isForeign(context.plan)) return { kind: 'unchanged' };
   const summary = summaryOf(report);
   const status = isJsonObject(resource.status) ? resource.status : {};
-  const standard = conditionTypesOf(context.plan);
-  const others = conditionsOf(resource).filter(({ type }) => !standard.has(type));
+  const types = conditionTypesOf(context.plan);
+  // Without the definition nobody knows which of the others are its own: all of them stay.
+  const others = conditionsOf(resource).filter(
+    ({ type }) => !standardTypes.has(type) && (context.isFinishing || types.has(type)),
+  );
   const listed = report.entries.filter(({ isListed }) => isListed);
   return writeStatus(pass, {
     ...status,
@@ -39,6 +42,8 @@ export async function reportDeletion(pass: Pass, report: DeletionReport): Promis
     childCounts: countChildren(listed),
   });
 }
+
+const standardTypes: ReadonlySet<unknown> = new Set(['Ready', 'Reconciling', 'Stalled']);
 
 /** Did the report of an earlier pass say that the time of `onDelete` is over? */
 export function wasOverdue({ resource }: Pass): boolean {
@@ -63,10 +68,8 @@ function summaryOf({ entries, problems, isOverdue }: DeletionReport): Summary {
 export function messageOf(entries: readonly ChildEntry[], problems: readonly Problem[]): string {
   const named = entries
     .filter(({ isListed, decision }) => isListed && decision.state !== 'Ready')
-    .filter(
-      ({ decision }) =>
-        decision.verdict.kind !== 'held' || !decision.message.includes('; waits until'),
-    )
+    // What they wait for is named.
+    .filter(({ isQueued }) => isQueued !== true)
     .map(({ decision: { childId, kind, name, state, message } }) =>
       state === 'Deleting'
         ? `${kind} "${name}" of "${childId}" to go`

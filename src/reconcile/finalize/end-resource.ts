@@ -3,6 +3,7 @@ import { parseKey } from '../../util/object-key.ts';
 import type { OperatorContext } from '../context.ts';
 import { isTerminating } from '../pass/ownership.ts';
 import { beginPass } from '../pass/pass.ts';
+import { isPaused } from '../pass/paused.ts';
 import { stateOf } from '../pass/state-of.ts';
 import { type FinalizeOptions, finalize } from './finalize.ts';
 import { hasFinalizer } from './inventory.ts';
@@ -31,6 +32,7 @@ export async function finalizeStranger(
   const { namespace, name } = parseKey(key);
   const resource = context.watches.resources.stranger(namespace, name)?.object;
   if (resource === undefined || !hasFinalizer(resource, context.plan.name)) return undefined;
+  if (isPaused(resource)) return { kind: 'done' };
   if (isTerminating(resource)) return finalize(context, { key, resource, turn });
   const state = stateOf(context, key, resource);
   const pass = beginPass({ context, key, resource, state, turn });

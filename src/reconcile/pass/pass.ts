@@ -99,6 +99,8 @@ export interface PrunedObject {
    * now.
    */
   readonly state: 'gone' | 'deleting' | 'released' | 'held' | 'failed';
+  /** `held` only until others are gone. @default false */
+  readonly isQueued?: boolean;
   /** Why it goes, and what it waits for, for people. */
   readonly message?: string;
   readonly problem?: Problem;

@@ -68,7 +68,13 @@ export function waiting(
   { why }: RemovalOptions,
 ): PrunedObject {
   const message = `${why}; waits until ${before.kind} "${before.metadata.name}" is gone`;
-  return { childId: object.metadata.labels?.[childLabel] ?? '', object, state: 'held', message };
+  return {
+    childId: object.metadata.labels?.[childLabel] ?? '',
+    object,
+    state: 'held',
+    isQueued: true,
+    message,
+  };
 }
 
 async function removeOne(

@@ -5,6 +5,7 @@ import type { Problem, ProblemReason } from '../failure.ts';
 import { verdictOf } from '../pass/element-result.ts';
 import type { ChildResult, ElementResult, Pass, PrunedObject } from '../pass/pass.ts';
 import { ownNamespace } from '../pass/placement.ts';
+import { childPlanOf } from '../removal/leaving.ts';
 import { readinessOfElement } from './readiness.ts';
 
 /** What the report says of one object. */
@@ -13,6 +14,8 @@ export interface ChildEntry {
   /** Does it stand in `status.children`? Not what is neither wanted nor there. */
   readonly isListed: boolean;
   readonly problem?: Problem;
+  /** It is on its way out, and waits only for others that are. @default false */
+  readonly isQueued?: boolean;
   /** Why it is not ready, as a reason of `Ready`; undefined: it is, or is on its way out. */
   readonly reason?: ProblemReason | 'ChildFailed' | 'Progressing';
 }
@@ -77,9 +80,9 @@ function unwanted(pass: Pass, plan: ChildPlan): ChildEntry {
 /** What is on its way out. */
 export function describePruned(
   pass: Pass,
-  { childId, object, state, problem, message = '' }: PrunedObject,
+  { childId, object, state, problem, isQueued = false, message = '' }: PrunedObject,
 ): ChildEntry {
-  const plan = pass.context.plan.children.find(({ id }) => id === childId);
+  const plan = childPlanOf(pass, object);
   const decision = {
     childId,
     apiVersion: object.apiVersion,
@@ -109,6 +112,7 @@ export function describePruned(
   return {
     decision: { ...decision, ...leaving },
     isListed: state === 'deleting' || state === 'held',
+    isQueued,
   };
 }
 
