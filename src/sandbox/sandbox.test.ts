@@ -131,7 +131,7 @@ describe('sandbox', () => {
 
   test('a watch has bookmarks while nothing happens, and ends in time', async () => {
     const clock = new FakeClock();
-    const sandbox = createTestSandbox({ clock });
+    const sandbox = createTestSandbox({ clock, controllers: false });
     const watch = new WatchReader(
       sandbox,
       `${configMaps}?watch=1&allowWatchBookmarks=true&timeoutSeconds=90&resourceVersion=0`,
@@ -147,13 +147,13 @@ describe('sandbox', () => {
 
   test('a watch that its reader leaves costs nothing any more', async () => {
     const clock = new FakeClock();
-    const watch = new WatchReader(createTestSandbox({ clock }), `${configMaps}?watch=1`);
+    const watch = new WatchReader(createTestSandbox({ clock, controllers: false }), `${configMaps}?watch=1`);
     await watch.close();
     assert.equal(clock.pending, 0);
   });
 
   test('a write makes one event, a write that changes nothing none', async () => {
-    const sandbox = createTestSandbox();
+    const sandbox = createTestSandbox({ controllers: false });
     const watch = new WatchReader(sandbox, `${configMaps}?watch=1`);
     const manifest = {
       apiVersion: 'v1',
