@@ -307,6 +307,24 @@ describe('kube/cache informer', () => {
     await informers.close();
   });
 
+  test('a watch that was asked for before an outage of others is not gone on with', async () => {
+    const { api, informers } = informerBench();
+    const informer = informers.acquire(configMaps);
+    (await api.nextRequest()).answer(listOf(7, []));
+    const opening = await api.nextStream();
+    informers.acquire({ ...configMaps, labelSelector: 'a' });
+    (await api.nextRequest()).fail(kubeError('unavailable', 0));
+    await settle();
+    assert.equal(informer.isOutdated, true);
+    const stream = opening.open();
+    const list = await api.nextRequest();
+    assert.equal(stream.closed, true);
+    list.answer(listOf(7, []));
+    await settle();
+    assert.equal(informer.isOutdated, false);
+    await informers.close();
+  });
+
   test('a list that was asked for before an outage proves nothing', async () => {
     const { api, clock, informers } = informerBench();
     const informer = informers.acquire(configMaps);

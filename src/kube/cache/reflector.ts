@@ -24,7 +24,7 @@ export interface ReflectorOptions {
 }
 
 /** Why a list or a watch was cut by ourselves. */
-type CutReason = 'idle' | 'schema-changed' | 'restored';
+type CutReason = 'idle' | 'schema-changed' | 'restored' | 'outage';
 
 /** How a list or a watch came to its end. */
 type StepEnd =
@@ -241,6 +241,8 @@ export class Reflector {
   #noteOpen(): void {
     this.#wasOpened = true;
     this.#contact.watchOpened();
+    // Others found the server away while this was being opened.
+    if (this.isOutdated) return this.#cut?.abort('outage' satisfies CutReason);
     // The kind may have been forbidden for a while; the store goes on from where it was.
     this.#onState({ kind: 'synced' });
   }
