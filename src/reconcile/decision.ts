@@ -36,6 +36,8 @@ export type Verdict =
 
 export interface DecisionRecord {
   readonly children: readonly ChildDecision[];
+  /** Ids of the patches that changed something. @default []: none */
+  readonly patched?: readonly string[];
   /** Was the status written, and why not else. `overtaken`: there is news, so the next pass tells; `gone`: nothing to report on. */
   readonly status: 'written' | 'unchanged' | 'overtaken' | 'failed' | 'gone';
   /** The condition `Ready`. */

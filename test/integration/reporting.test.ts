@@ -220,6 +220,24 @@ describe('integration/reporting', { skip: shared.skip }, () => {
     await shared.audit.quiet(3_000);
   });
 
+  test('several resources write onto one object, each its own line', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    await client.apply(configMap(namespace, 'notes'));
+    for (const name of ['one', 'two'])
+      await client.apply(thing('request', namespace, { text: name, status: 'x' }, name));
+    const notes = configPath(namespace, 'notes');
+    await client.untilObject(
+      notes,
+      (object) => dataOf(object).one === 'one' && dataOf(object).two === 'two',
+    );
+    await client.patch(thingPath('request', namespace, 'two'), { spec: { text: 'again' } });
+    const both = await client.untilObject(notes, (object) => dataOf(object).two === 'again');
+    assert.equal(dataOf(both).one, 'one');
+    await untilReady('request', namespace);
+    await shared.audit.quiet(3_000);
+  });
+
   test('create makes the target; nothing is withdrawn when `when` turns false or the resource goes', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();

@@ -61,6 +61,8 @@ export interface Finalizing {
 export interface World {
   /** Did it change anything but the status? */
   hasWritten: boolean;
+  /** Ids of the patches that changed something. */
+  readonly patched: string[];
   /** The first field of the resource itself that it patched, for people. */
   ownChange?: string;
 }
@@ -165,6 +167,6 @@ export function beginPass({ context, key, resource, state, turn }: BeginOptions)
     claims: new Map(),
     pruned: [],
     finalizing: {},
-    world: { hasWritten: false },
+    world: { hasWritten: false, patched: [] },
   };
 }

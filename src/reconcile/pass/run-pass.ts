@@ -91,16 +91,23 @@ function record(pass: Pass, report: Report, status: StatusOutcome): void {
   tellFailures(pass, report, status);
   const decisions = report.entries.map(({ decision }) => decision);
   const count = (kind: string) => decisions.filter(({ verdict }) => verdict.kind === kind).length;
-  const wrote = { created: count('created'), applied: count('applied'), pruned: count('pruned') };
+  const { patched } = pass.world;
+  const wrote = {
+    created: count('created'),
+    applied: count('applied'),
+    pruned: count('pruned'),
+    ...(patched.length === 0 ? {} : { patched: patched.length }),
+  };
   if (status.kind === 'written' || Object.values(wrote).some((number) => number > 0)) {
     // A resource that does not come to rest would fill the log; its condition and an Event have told of it. What only tells of itself
     // is no news to the person on call.
-    const isWorld = Object.values(wrote).some((number) => number > 0) || pass.world.hasWritten;
+    const isWorld = Object.values(wrote).some((number) => number > 0);
     const level = isWorld && report.reason !== 'Unstable' ? 'info' : 'debug';
     loggerOf(pass)[level]({ ...wrote, status: status.kind }, 'Reconciled');
   }
   context.onDecisions(key, {
     children: decisions,
+    ...(patched.length === 0 ? {} : { patched }),
     status: status.kind,
     isReady,
     problemCodes: report.problems.map(({ code }) => code),

@@ -50,6 +50,11 @@ describe('reconcile/patch of the resource itself', () => {
     assert.match(world.ready('one'), /^True AllReady/);
     await world.runOne('default/one');
     assert.deepEqual(world.cluster.takeWrites(), []);
+    const lines = world.log.filter(({ msg, level }) => msg === 'Reconciled' && level === 'info');
+    assert.deepEqual(
+      lines.map(({ patched }) => patched),
+      [1],
+    );
   });
 
   test('is not withdrawn when `when` turns false, and is sent again when it is true again', async () => {

@@ -92,6 +92,7 @@ async function apply(
   count(pass, created ? 'created' : isNoop ? 'noop' : 'changed');
   if (isNoop) return;
   pass.world.hasWritten = true;
+  pass.world.patched.push(plan.id);
   if (live !== undefined) noteRepair(pass, { plan, intent, manager }, found);
   if (isSelf) noteOwnChange(pass, stored, found);
 }

@@ -151,6 +151,32 @@ describe('reconcile/report conditions', () => {
   });
 });
 
+describe('reconcile/report time', () => {
+  test('$now() is the same wherever a pass asks for it', async () => {
+    const world = await worldOf(`
+  status: { at: "\${ $now() }" }
+  conditions: [{ type: Now, status: true, message: "\${ $now() }" }]
+  events: [{ when: true, reason: Now, message: "\${ $now() }" }]
+`);
+    world.podSet('one');
+    world.cluster.deliver();
+    // Time passes while the pass is under way.
+    world.cluster.pace = () => world.clock.advance(5);
+    await world.runOne('default/one');
+    const { at } = world.status('one');
+    assert.equal(conditionOf(world, 'Now')?.message, at);
+    assert.equal(world.cluster.told.find(({ reason }) => reason === 'Now')?.note, at);
+  });
+
+  test('a pass that wrote a status only is no news for the log', async () => {
+    const world = await worldOf('  status: { size: "${ spec.size }" }\n');
+    world.podSet('one', { size: 1 });
+    await world.settle();
+    const levels = world.log.filter(({ msg }) => msg === 'Reconciled').map(({ level }) => level);
+    assert.deepEqual([...new Set(levels)], ['debug']);
+  });
+});
+
 describe('reconcile/report events', () => {
   const events = `${phase}
   events:
