@@ -31,8 +31,8 @@ export type FinisherOptions = Omit<OperatorOptions, 'plan'> & FinishedDefinition
  * end, from labels and inventory alone (definition.md section 7). What only the definition can say is waited for, until the resource
  * says `homeostat.dev/skip-on-delete: "true"`. Never beside a running operator of the same definition.
  */
-export function createFinisher({ name, kind, ...options }: FinisherOptions): Operator {
-  return new PlanOperator({ ...options, plan: removalPlan({ name, kind }) }, { isFinishing: true });
+export function createFinisher(options: FinisherOptions): Operator {
+  return new PlanOperator({ ...options, plan: removalPlan(options) }, { isFinishing: true });
 }
 
 class PlanOperator implements Operator {

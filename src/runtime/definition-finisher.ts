@@ -1,5 +1,5 @@
 import { Controller } from '../controller/index.ts';
-import type { ServedKind } from '../definition/index.ts';
+import type { OperatorDefinition, ServedKind } from '../definition/index.ts';
 import type { Informer } from '../kube/roles.ts';
 import { createFinisher, definitionLabel } from '../reconcile/index.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
@@ -12,10 +12,8 @@ import type { RuntimeCluster } from './runtime-cluster.ts';
 import { storedKind } from './stored-kind.ts';
 
 export interface DefinitionFinisherOptions {
-  /** Of the definition that is broken or gone. */
-  readonly name: string;
-  /** What it says it works on. Of a kind that it brings the CRD tells, as the server has it. */
-  readonly kind: ServedKind;
+  /** What is known of the definition that is broken. Of a kind that it brings the CRD tells, as the server has it. */
+  readonly definition: OperatorDefinition;
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;
   readonly random: Random;
@@ -58,10 +56,11 @@ async function finishDeletions(
   options: DefinitionFinisherOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, logger, name } = options;
+  const { clock, logger, definition } = options;
+  const { name, kind } = definition;
   while (!signal.aborted) {
     try {
-      if (options.kind.source === 'for') await finishKind(options, options.kind, signal);
+      if (kind.source === 'for') await finishKind(options, kind, signal);
       else await finishCrds(options, signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -73,8 +72,9 @@ async function finishDeletions(
 
 /** Works on the kind of the CRD that carries the definition's name, whatever its text says by now. */
 async function finishCrds(options: DefinitionFinisherOptions, signal: AbortSignal): Promise<void> {
-  const { cluster, name } = options;
-  const crds = cluster.acquire({ gvk: crdGvk, labelSelector: `${definitionLabel}=${name}` });
+  const { cluster, definition } = options;
+  const labelSelector = `${definitionLabel}=${definition.name}`;
+  const crds = cluster.acquire({ gvk: crdGvk, labelSelector });
   try {
     await crds.whenSynced(signal);
     while (!signal.aborted) {
@@ -99,10 +99,13 @@ async function finishKind(
   kind: ServedKind,
   signal: AbortSignal,
 ): Promise<void> {
-  const { name, cluster, clock, random, metrics, logger, graceMs } = options;
+  const { definition, cluster, clock, random, metrics, logger, graceMs } = options;
+  const { name, controller: settings } = definition;
+  const { namespaces } = settings;
   const operator = createFinisher({
     name,
     kind,
+    ...(namespaces && { namespaces }),
     cluster,
     clock,
     random,

@@ -160,8 +160,7 @@ export class DefinitionRunner {
 
   #startFinisher(signal: AbortSignal): Finisher {
     const { located, ...shared } = this.#options;
-    const { name, kind } = located.definition;
-    return startFinisher({ ...shared, name, kind }, signal);
+    return startFinisher({ ...shared, definition: located.definition }, signal);
   }
 
   /** Waits until it is time to try again, or a right that was missing is there. */

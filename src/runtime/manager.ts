@@ -151,10 +151,11 @@ class RunnerSet implements Manager {
     return entry;
   }
 
-  #finish({ definition: { name, kind } }: LocatedDefinition, signal: AbortSignal): void {
+  #finish({ definition }: LocatedDefinition, signal: AbortSignal): void {
+    const { name } = definition;
     if (this.#entries.has(name) || this.#finishers.has(name)) return;
     const { definitions: _, refused: __, broken: ___, ...shared } = this.#options;
-    const finisher = startFinisher({ ...shared, name, kind }, signal);
+    const finisher = startFinisher({ ...shared, definition }, signal);
     this.#finishers.set(name, finisher);
     this.#ending.add(finisher.ended);
     void finisher.ended.finally(() => this.#ending.delete(finisher.ended));

@@ -1,5 +1,5 @@
 import type { OperatorPlan, Phase } from '../../compile/index.ts';
-import type { ServedKind } from '../../definition/index.ts';
+import type { ServedKind, ServedNamespaces } from '../../definition/index.ts';
 
 /** A definition of which no plan can be made: what is known of it all the same. */
 export interface FinishedDefinition {
@@ -7,13 +7,15 @@ export interface FinishedDefinition {
   readonly name: string;
   /** The kind that it serves or has served; nothing of it is installed. */
   readonly kind: ServedKind;
+  /** Where it works; elsewhere another runtime may, with a better text. @default everywhere */
+  readonly namespaces?: ServedNamespaces;
 }
 
 /**
  * The plan of a definition that is broken or gone: it wants nothing, so that all it ever does is to bring deletions to their end, from
  * labels and inventory alone.
  */
-export function removalPlan({ name, kind }: FinishedDefinition): OperatorPlan {
+export function removalPlan({ name, kind, namespaces }: FinishedDefinition): OperatorPlan {
   return Object.freeze({
     name,
     revision: '',
@@ -26,6 +28,7 @@ export function removalPlan({ name, kind }: FinishedDefinition): OperatorPlan {
       children: [],
       status: {},
       controller: {
+        ...(namespaces && { namespaces }),
         concurrency: 10,
         resyncMs: 36_000_000,
         retry: { initialMs: 5, maxMs: 1_000_000, permanentMs: 600_000 },
