@@ -242,9 +242,9 @@ export class Reflector {
     this.#wasOpened = true;
     this.#contact.watchOpened();
     // Others found the server away while this was being opened.
-    if (this.isOutdated) return this.#cut?.abort('outage' satisfies CutReason);
+    if (this.isOutdated) this.#cut?.abort('outage' satisfies CutReason);
     // The kind may have been forbidden for a while; the store goes on from where it was.
-    this.#onState({ kind: 'synced' });
+    else this.#onState({ kind: 'synced' });
   }
 
   #noteEvent(): void {
