@@ -1,5 +1,6 @@
 import type { ContractCase } from '../driver/index.ts';
 import { applies } from './applies.ts';
+import { attacks } from './attacks.ts';
 import { crdCases } from './crds.ts';
 import { creates } from './creates.ts';
 import { deletes } from './deletes.ts';
@@ -7,6 +8,7 @@ import { discoveries } from './discoveries.ts';
 import { eventCases } from './events.ts';
 import { lists } from './lists.ts';
 import { malformed } from './malformed.ts';
+import { releases } from './releases.ts';
 import { reviews } from './reviews.ts';
 import { strategics } from './strategics.ts';
 import { tables } from './tables.ts';
@@ -21,6 +23,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   updates,
   applies,
   deletes,
+  releases,
   lists,
   watches,
   validations,
@@ -32,4 +35,5 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   crds: crdCases,
   discoveries,
   malformed,
+  attacks,
 };
