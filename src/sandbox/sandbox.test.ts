@@ -197,11 +197,11 @@ describe('sandbox', () => {
     ['a list', configMaps, '[]'],
     ['a text', configMaps, '"x"'],
     ['nothing', configMaps, ''],
-    ['deep nesting', configMaps, `${'['.repeat(5000)}${']'.repeat(5000)}`],
+    ['deep nesting', configMaps, `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
     [
       'deep nesting in an object',
       configMaps,
-      `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`,
+      `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}`,
     ],
     ['a path that climbs', '/api/v1/namespaces/..%2f..%2fx/configmaps', '{}'],
   ] as const) {

@@ -17,6 +17,7 @@ import {
   methodNotAllowed,
   PageNotFound,
   StatusError,
+  unknownPath,
 } from '../status/index.ts';
 import { jsonAnswer, textAnswer } from './answers.ts';
 import { negotiate } from './negotiation.ts';
@@ -39,11 +40,17 @@ export interface HandlerContext {
 /** Bodies may have this many characters. */
 export const maxBodyLength = 3 * 1024 * 1024;
 
+/** What a body that is too large is answered with, also where nobody has read it to its end. */
+export function tooLargeAnswer(limitBytes: number): ApiAnswer {
+  const refusal = entityTooLarge(`Request entity too large: limit is ${limitBytes}`);
+  return jsonAnswer(refusal.status, refusal.body());
+}
+
 /** Answers a request. Never throws: a refusal is an answer with a Status. */
 export function handleRequest(context: HandlerContext, request: ApiRequest): ApiAnswer {
   try {
     if (Math.max(request.body.length, request.bytes?.length ?? 0) > maxBodyLength)
-      throw entityTooLarge(`Request entity is too large: limit is ${maxBodyLength}`);
+      return tooLargeAnswer(maxBodyLength);
     return answerRequest(context, request);
   } catch (error) {
     if (error instanceof StatusError) return jsonAnswer(error.status, error.body());
@@ -78,8 +85,10 @@ function answerRequest(context: HandlerContext, request: ApiRequest): ApiAnswer 
       return textAnswer('ok');
     case 'version':
       return jsonAnswer(200, context.version);
+    case 'malformed':
+      return textAnswer('400 Bad Request', 400);
     case 'unknown':
-      throw new PageNotFound();
+      throw route.root === 'api' ? unknownPath() : new PageNotFound();
   }
 }
 

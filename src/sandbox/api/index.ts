@@ -1,1 +1,1 @@
-export { type HandlerContext, handleRequest, maxBodyLength } from './handler.ts';
+export { type HandlerContext, handleRequest, maxBodyLength, tooLargeAnswer } from './handler.ts';

@@ -2,6 +2,7 @@ import type { Clock } from '../../util/clock.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { Subresource } from '../kinds/index.ts';
 import { applyPatchType } from '../kinds/index.ts';
+import { pathSegment } from '../metadata/index.ts';
 import type { ProtobufReader } from '../protobuf/index.ts';
 import type { ApiAnswer, ApiRequest } from '../request/index.ts';
 import { readFlag, readWriteOptions } from '../request/index.ts';
@@ -25,11 +26,13 @@ import {
   updateScale,
 } from '../rest/index.ts';
 import {
+  badRequest,
   methodNotAllowed,
   methodNotSupported,
   notFound,
   notModelled,
   PageNotFound,
+  plainFailure,
   unknownPath,
   unsupportedMediaType,
 } from '../status/index.ts';
@@ -83,7 +86,18 @@ function findTarget({ rest, route }: ResourceRequest): Target {
     // An object of a namespaced kind has its namespace in the path.
     (name !== '' && namespace === '' && kind.names.namespaced);
   if (isMisplaced) throw kind.isCustom ? new PageNotFound() : unknownPath();
+  assertNames(kind, route);
   return { kind, namespace, name, subresource: subresourceOf(kind, name, subresource) };
+}
+
+/** Names that would lead elsewhere in the server's store. @throws StatusError */
+function assertNames(kind: Target['kind'], { namespace, name }: ResourceRoute): void {
+  const [problem] = pathSegment(name);
+  if (problem !== undefined)
+    throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problem}`);
+  if (namespace !== '.' && namespace !== '..') return;
+  const { group, plural } = kind.names;
+  throw plainFailure(`invalid key: "/${kind.isCustom ? `${group}/` : ''}${plural}/${namespace}"`);
 }
 
 /** Groups of CRDs are served by another part of the server than built-in ones; it answers in its own way. */

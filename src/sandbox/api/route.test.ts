@@ -33,13 +33,20 @@ describe('sandbox/api/route', () => {
         subresource: 'status',
       }),
     ],
-    ['/apis/x.io/v1/globes/a%2Fb', resource({ group: 'x.io', plural: 'globes', name: 'a/b' })],
-    ['/api/v1/namespaces/a/pods/b/c/d', { kind: 'unknown' }],
+    [
+      '/apis/x.io/v1/globes/a%2Fb',
+      resource({ group: 'x.io', plural: 'globes', name: 'a', subresource: 'b' }),
+    ],
+    ['/apis/x.io/v1/globes/a%62', resource({ group: 'x.io', plural: 'globes', name: 'ab' })],
+    ['/api/v1/namespaces/a/pods/b/c/d', { kind: 'unknown', root: 'api' }],
+    ['/apis/x.io/v1/a/b/c/d', { kind: 'unknown', root: 'apis' }],
+    ['/api//v1/pods', { kind: 'unknown', root: 'api' }],
+    ['//api/v1/pods', { kind: 'unknown', root: '' }],
     ['/openapi/v3/apis/apps/v1', { kind: 'openapi', document: 'apis/apps/v1' }],
     ['/readyz', { kind: 'health' }],
     ['/version', { kind: 'version' }],
-    ['/api/v1/%zz', { kind: 'unknown' }],
-    ['/', { kind: 'unknown' }],
+    ['/api/v1/%zz', { kind: 'malformed' }],
+    ['/', { kind: 'unknown', root: '' }],
   ] as const) {
     test(path, () => assert.deepEqual(parseRoute(path), route));
   }

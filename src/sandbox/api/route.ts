@@ -7,7 +7,9 @@ export type Route =
   | { readonly kind: 'openapi'; readonly document: string }
   | { readonly kind: 'health' }
   | { readonly kind: 'version' }
-  | { readonly kind: 'unknown' };
+  /** What is below `/api` answers with a Status though it serves nothing there. */
+  | { readonly kind: 'unknown'; readonly root: string }
+  | { readonly kind: 'malformed' };
 
 export interface ResourceRoute {
   readonly group: string;
@@ -21,35 +23,36 @@ export interface ResourceRoute {
   readonly subresource: string;
 }
 
-/** Reads a path without its query. Percent signs are decoded within steps; a step that cannot be is unknown. */
+/** Reads a path without its query. It is decoded before it is split: a slash cannot hide in a name. */
 export function parseRoute(path: string): Route {
   const steps = decodeSteps(path);
-  const [root, ...rest] = steps ?? [];
+  if (steps === undefined) return { kind: 'malformed' };
+  const [root = '', ...rest] = steps;
+  // An empty step is nothing that could be meant.
+  if (rest.includes('')) return { kind: 'unknown', root };
   switch (root) {
     case 'api':
       return rest.length === 0 ? { kind: 'group-versions', root } : inGroup('', rest);
     case 'apis':
       return rest.length === 0 ? { kind: 'group-versions', root } : inNamedGroup(rest);
     case 'openapi':
-      if (rest[0] !== 'v3') return { kind: 'unknown' };
+      if (rest[0] !== 'v3') return { kind: 'unknown', root };
       return { kind: 'openapi', document: rest.slice(1).join('/') };
     case 'healthz':
     case 'livez':
     case 'readyz':
       return { kind: 'health' };
     case 'version':
-      return rest.length === 0 ? { kind: 'version' } : { kind: 'unknown' };
+      return rest.length === 0 ? { kind: 'version' } : { kind: 'unknown', root };
     default:
-      return { kind: 'unknown' };
+      return { kind: 'unknown', root };
   }
 }
 
 function decodeSteps(path: string): readonly string[] | undefined {
-  const steps = path.split('/').slice(1);
-  if (steps.at(-1) === '') steps.pop();
-  if (!path.includes('%')) return steps;
   try {
-    return steps.map(decodeURIComponent);
+    const steps = decodeURIComponent(path).split('/').slice(1);
+    return steps.at(-1) === '' ? steps.slice(0, -1) : steps;
   } catch (error) {
     if (error instanceof URIError) return undefined;
     throw error;
@@ -67,7 +70,7 @@ function inGroup(group: string, [version = '', ...rest]: readonly string[]): Rou
   const [plural = '', name = '', subresource = '', ...more] = isNamespaced
     ? [third, ...others]
     : rest;
-  if (more.length > 0) return { kind: 'unknown' };
+  if (more.length > 0) return { kind: 'unknown', root: group === '' ? 'api' : 'apis' };
   const namespace = isNamespaced ? second : '';
   return {
     kind: 'resource',

@@ -34,6 +34,11 @@ describe('sandbox/node/sandbox-server', () => {
     const url = `${server.url}/api/v1/namespaces`;
     const answer = await fetch(url, { method: 'POST', body: 'x'.repeat(2000) });
     assert.equal(answer.status, 413);
+    const { reason, message } = (await answer.json()) as Record<string, string>;
+    assert.deepEqual(
+      [reason, message],
+      ['RequestEntityTooLarge', 'Request entity too large: limit is 1000'],
+    );
   });
 
   test('streams a watch, and stops with one open', async () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { ApiAnswer, ApiRequest, Sandbox } from '../index.ts';
+import { type ApiAnswer, type ApiRequest, type Sandbox, tooLargeAnswer } from '../index.ts';
 
 export interface SandboxServerOptions {
   readonly sandbox: Sandbox;
@@ -67,7 +67,10 @@ async function answer({ sandbox, basePath, maxBodyBytes, incoming, outgoing }: E
   if (headers.origin !== undefined) return refuse(outgoing, 403);
   if (!url.startsWith(`${basePath}/`)) return refuse(outgoing, 404);
   const body = await readBody(incoming, maxBodyBytes);
-  if (body === undefined) return refuse(outgoing, 413);
+  if (body === undefined) {
+    outgoing.setHeader('connection', 'close');
+    return send(outgoing, tooLargeAnswer(maxBodyBytes));
+  }
   const request: ApiRequest = {
     method,
     path: url.slice(basePath.length),

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { ApplyError } from '../apply/index.ts';
 import { applyRefusal, badRequest } from '../status/index.ts';
+import { NestingError, parseJson } from './parse-json.ts';
 import type { RestContext } from './rest-context.ts';
 
 /** The body of an apply. @throws StatusError 400 for what is no object */
@@ -17,8 +18,12 @@ export function parseConfig({ parseYaml }: RestContext, text: string): JsonObjec
 /** JSON is YAML, and what clients send is nearly always JSON. */
 function parseConfigText(text: string, parseYaml: ((text: string) => Json) | undefined): Json {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
+    if (error instanceof NestingError)
+      throw badRequest(
+        'error decoding YAML: error converting YAML to JSON: yaml: exceeded max depth of 10000',
+      );
     if (!(error instanceof SyntaxError)) throw error;
     if (parseYaml === undefined) throw badRequest(`error decoding YAML: ${error.message}`);
   }

@@ -8,6 +8,7 @@ import {
   invalidField,
   unsupportedValue,
 } from '../status/index.ts';
+import { NestingError, parseJson } from './parse-json.ts';
 
 export type Propagation = 'Background' | 'Foreground' | 'Orphan';
 
@@ -42,9 +43,11 @@ export function readDeleteOptions(text: string, query: URLSearchParams): DeleteO
 
 function parseBody(text: string): JsonObject {
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed = parseJson(text);
     if (isJsonObject(parsed)) return parsed;
   } catch (error) {
+    if (error instanceof NestingError)
+      throw badRequest(`couldn't get version/kind; json parse error: ${error.message}`);
     if (!(error instanceof SyntaxError)) throw error;
   }
   throw badRequest(

@@ -26,6 +26,7 @@ import { findDuplicateFields } from './duplicate-fields.ts';
 import { insertObject, withBirthFields } from './insert-object.ts';
 import { applyJsonPatch } from './json-patch.ts';
 import { applyMergePatch } from './merge-patch.ts';
+import { parsePatch } from './parse-json.ts';
 import { mediaType, withRequestNamespace } from './read-body.ts';
 import { replaceObject } from './replace-object.ts';
 import type { RestAnswer, RestContext, Target } from './rest-context.ts';
@@ -82,15 +83,6 @@ function mergedOrRefused(merge: () => JsonObject): JsonObject {
   } catch (error) {
     if (!(error instanceof StrategicError)) throw error;
     throw error.isMalformed ? badRequest(error.message) : plainFailure(error.message);
-  }
-}
-
-function parsePatch(text: string): Json {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw badRequest(`error decoding patch: ${error.message}`);
   }
 }
 

@@ -3,8 +3,9 @@ import { objectField, stringField, withField } from '../json-fields.ts';
 import type { ServedKind } from '../kinds/index.ts';
 import type { FieldValidation } from '../request/index.ts';
 import { DecodeError } from '../schema/index.ts';
-import { badRequest, type StatusError, unsupportedMediaType } from '../status/index.ts';
+import { badRequest, StatusError, unsupportedMediaType } from '../status/index.ts';
 import { findDuplicateFields } from './duplicate-fields.ts';
+import { assertNesting, NestingError, parseJson } from './parse-json.ts';
 import type { RestContext, Target } from './rest-context.ts';
 
 const jsonType = 'application/json';
@@ -53,7 +54,7 @@ function parseObject(context: RestContext, kind: ServedKind, source: BodySource)
   const type = mediaType(contentType);
   const parsed =
     type === yamlType
-      ? parseYamlBody(context, text)
+      ? parseYamlBody(context, kind, text)
       : type === jsonType || type === ''
         ? parseJsonBody(kind, text)
         : undefined;
@@ -67,12 +68,15 @@ function parseObject(context: RestContext, kind: ServedKind, source: BodySource)
   );
 }
 
-function parseYamlBody(context: RestContext, text: string): Json {
-  const { parseYaml } = context;
+function parseYamlBody({ parseYaml }: RestContext, kind: ServedKind, text: string): Json {
   if (parseYaml === undefined) throw unsupportedMediaType([jsonType]);
   try {
+    assertNesting(text);
     return parseYaml(text);
   } catch (error) {
+    if (error instanceof StatusError) throw error;
+    if (error instanceof NestingError)
+      throw unrecognized(kind, 'yaml: exceeded max depth of 10000', text);
     const message = error instanceof Error ? error.message : String(error);
     throw badRequest(`error converting YAML to JSON: ${message}`);
   }
@@ -83,7 +87,7 @@ const parseFailure = "couldn't get version/kind; json parse error: ";
 function parseJsonBody(kind: ServedKind, text: string): Json {
   if (text === '') throw unrecognized(kind, `${parseFailure}unexpected end of JSON input`, text);
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw unrecognized(kind, `${parseFailure}${jsonProblem(text, error)}`, text);
@@ -100,6 +104,7 @@ function summary(text: string): string {
 }
 
 function jsonProblem(text: string, error: SyntaxError): string {
+  if (error instanceof NestingError) return error.message;
   const place = /position (\d+)/.exec(error.message)?.[1];
   if (place === undefined) return 'unexpected end of JSON input';
   const character = text.charAt(Number(place));

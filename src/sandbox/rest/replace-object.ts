@@ -53,7 +53,11 @@ export function replaceObject(
     ...kind.validateUpdate(prepared, before, subresource),
   ];
   if (errors.length > 0)
-    throw invalid({ group: storageGroup(kind), kind: saidKind(prepared, kind) }, stored.name, errors);
+    throw invalid(
+      { group: storageGroup(kind), kind: saidKind(prepared, kind) },
+      stored.name,
+      errors,
+    );
   const warnings = kind.warnings(prepared, before);
   const admitted = kind.admit(prepared, before, worldOf(context));
   const settled = withMetadata(withOldTimesIfSame(admitted, before), 'selfLink', undefined);

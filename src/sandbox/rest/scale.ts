@@ -21,6 +21,7 @@ import { applyOrRefuse, parseConfig } from './apply-config.ts';
 import type { WriteRequest } from './create-object.ts';
 import { applyJsonPatch } from './json-patch.ts';
 import { applyMergePatch } from './merge-patch.ts';
+import { parsePatch } from './parse-json.ts';
 import { mediaType } from './read-body.ts';
 import { replaceObject } from './replace-object.ts';
 import type { RestAnswer, RestContext, Target } from './rest-context.ts';
@@ -39,7 +40,7 @@ export function updateScale(
   target: Target,
   { text, options }: WriteRequest,
 ): RestAnswer {
-  const body = parseJson(text);
+  const body = parsePatch(text);
   if (!isJsonObject(body)) throw badRequest('Expected a Scale');
   return writeScale(context, target, { scale: body, ...options });
 }
@@ -55,7 +56,7 @@ export function patchScale(
   if (type === applyPatchType) return applyScale(context, target, { text, options });
   const { stored } = findScaled(context, target);
   const scale = scaleOf(target.kind, inVersion(target.kind, stored));
-  const patch = parseJson(text);
+  const patch = parsePatch(text);
   const patched =
     type === jsonPatchType
       ? applyJsonPatch(scale, patch)
@@ -167,13 +168,4 @@ function withPath(object: JsonObject, path: readonly string[], value: Json): Jso
   const [name = '', ...rest] = path;
   if (rest.length === 0) return withField(object, name, value);
   return withField(object, name, withPath(objectField(object, name) ?? {}, rest, value));
-}
-
-function parseJson(text: string): Json {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw badRequest(`error decoding patch: ${error.message}`);
-  }
 }

@@ -53,6 +53,8 @@ function parseTerm(query: string, part: string): Term {
   if (match === null)
     throw new SelectorError(`invalid selector: '${query}'; can't understand '${part}'`);
   const [, path = '', operator, value = ''] = match;
+  if (value.replaceAll(/\\./g, '').includes('='))
+    throw new SelectorError('invalid field selector: unescaped character in value: 61');
   return { path, isNegated: operator === '!=', value: value.replaceAll(/\\([\\,=])/g, '$1') };
 }
 

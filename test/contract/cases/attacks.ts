@@ -1,0 +1,122 @@
+import type { ContractCase, RequestStep } from '../driver/index.ts';
+import { applyType, configMaps, get, mergeType, post, things } from './requests.ts';
+
+/** So many maps within each other; the innermost value is a number. */
+function nested(depth: number): string {
+  return '{"a":'.repeat(depth) + 1 + '}'.repeat(depth);
+}
+
+const [atLimit, beyond] = [900, 10_001];
+const configMapWith = (field: string) =>
+  `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},${field}}`;
+const thingWith = (field: string) =>
+  `{"apiVersion":"$(group)/v1","kind":"Thing","metadata":{"name":"x"},"spec":{},${field}}`;
+const yamlType = { 'content-type': 'application/yaml' };
+const yamlWords = { message: 'wording of the YAML reader' };
+
+function apply(path: string, body: string, expect: RequestStep['expect']): RequestStep {
+  return { method: 'PATCH', path: `${path}?fieldManager=a`, body, headers: applyType, expect };
+}
+
+/** Nine lists, each of nine of the one before. */
+const bomb = [
+  'apiVersion: v1',
+  'kind: ConfigMap',
+  'metadata: { name: x }',
+  `a: &a [${Array(9).fill('x').join(', ')}]`,
+  ...['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name, at) => {
+    const before = '*'.concat('abcdefgh'.charAt(at));
+    return `${name}: &${name} [${Array(9).fill(before).join(', ')}]`;
+  }),
+].join('\n');
+
+function refusedPath(path: string, status: number, message?: RegExp): ContractCase {
+  const expect = { status, ...(message === undefined ? {} : { message }) };
+  return { name: `GET ${path} is ${status}`, steps: [get(path, expect)] };
+}
+
+const notThere = /the server could not find the requested resource/;
+
+export const attacks: readonly ContractCase[] = [
+  {
+    name: 'deep values are read',
+    steps: [
+      post(configMaps, configMapWith(`"unknown":${nested(atLimit)}`), { status: 201 }),
+      apply(`${configMaps}/y`, configMapWith(`"data":${nested(2)}`).replace('"x"', '"y"'), {
+        status: 500,
+      }),
+    ],
+  },
+  {
+    name: 'values that are too deep are refused, wherever they stand',
+    steps: [
+      post(configMaps, configMapWith(`"data":${nested(beyond)}`), {
+        status: 400,
+        message: /json parse error: invalid character '\{' exceeded max depth/,
+      }),
+      post(things, thingWith(`"other":${nested(beyond)}`), {
+        status: 400,
+        message: /must be of type Thing.*exceeded max depth/,
+      }),
+      post(
+        configMaps,
+        configMapWith(`"data":${nested(beyond)}`),
+        { status: 400, message: /yaml: exceeded max depth of 10000/ },
+        { headers: yamlType },
+      ),
+      apply(`${configMaps}/x`, configMapWith(`"data":${nested(beyond)}`), {
+        status: 400,
+        message: /error converting YAML to JSON: yaml: exceeded max depth of 10000/,
+      }),
+      post(configMaps, configMapWith('"data":{}'), { status: 201 }),
+      {
+        method: 'PATCH',
+        path: `${configMaps}/x`,
+        body: `{"data":${nested(beyond)}}`,
+        headers: mergeType,
+        expect: { status: 400, message: /error decoding patch: .*exceeded max depth/ },
+      },
+      {
+        method: 'DELETE',
+        path: `${configMaps}/x`,
+        body: nested(beyond),
+        expect: { status: 400, message: /couldn't get version\/kind.*exceeded max depth/ },
+      },
+    ],
+  },
+  {
+    name: 'anchors of YAML are read, bombs of them are not',
+    steps: [
+      apply(
+        `${configMaps}/x`,
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: x }\ndata: { a: &a one, b: *a }',
+        { status: 201, body: { data: { a: 'one', b: 'one' } } },
+      ),
+      apply(`${configMaps}/x`, bomb, { status: 400, differs: yamlWords }),
+      post(configMaps, bomb, { status: 400, differs: yamlWords }, { headers: yamlType }),
+    ],
+  },
+  {
+    name: 'names that every object of JavaScript has are names like others',
+    steps: [
+      post(configMaps, configMapWith('"data":{"__proto__":"a","constructor":"b"}'), {
+        status: 201,
+      }),
+      get(`${configMaps}/x`, { status: 200, body: { data: { constructor: 'b' } } }),
+    ],
+  },
+  refusedPath('/api/v1/namespaces/../secrets', 500, /invalid key: "\/secrets\/\.\."/),
+  refusedPath('/api/v1/namespaces/%2e%2e/secrets', 500, /invalid key/),
+  refusedPath(`${configMaps}/..`, 400, /Name parameter invalid: "\.\.": may not be '\.\.'/),
+  refusedPath(`${configMaps}/..%2f..%2fsecrets`, 404, notThere),
+  refusedPath('/api/v1/namespaces/default/./configmaps', 404, notThere),
+  refusedPath('/api//v1/pods', 404, notThere),
+  refusedPath('//api/v1/pods', 404),
+  refusedPath('/nothing', 404),
+  refusedPath(`${configMaps}/%zz`, 400),
+  refusedPath(`${configMaps}?fieldSelector=a%3Db%3Dc`, 400, /unescaped character in value: 61/),
+  refusedPath(`${configMaps}?labelSelector=a%20in%20(`, 400, /unable to parse requirement/),
+  refusedPath(`${configMaps}?labelSelector=a,,b`, 400),
+  refusedPath(`${configMaps}?limit=abc`, 400),
+  refusedPath(`${configMaps}?watch=1&timeoutSeconds=x`, 400),
+];
