@@ -39,10 +39,18 @@ describe('reconcile/wake outdated gate', () => {
     await world.settle();
     world.cluster.outage();
     assert.equal(world.isHeld, true);
+    assert.deepEqual(
+      world.operator.problems().map(({ what, message }) => `${what}: ${message}`),
+      ['resources (PodSet)', 'children (v1/ConfigMap)'].map(
+        (what) =>
+          `${what}: It has not been listed since the server was away; nothing is done until then`,
+      ),
+    );
     const held: boolean[] = [];
     while (world.cluster.listAgain()) held.push(world.isHeld);
     // The resources, the children, and the object that is read by name.
     assert.deepEqual(held, [true, true, false]);
+    assert.deepEqual(world.operator.problems(), []);
   });
 
   for (const order of [

@@ -1,5 +1,11 @@
 import type { FieldPath, OperatorPlan, ReadPlan } from '../../compile/index.ts';
-import type { Cluster, Informer, KubeError, ObjectRef, StoredObject } from '../../kube/roles.ts';
+import {
+  type Cluster,
+  type Informer,
+  KubeError,
+  type ObjectRef,
+  type StoredObject,
+} from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
 import { invariant } from '../../util/invariant.ts';
@@ -191,10 +197,16 @@ export class Watches {
   }
 
   problems(): readonly { readonly watching: string; readonly error: KubeError }[] {
-    const shared = [...this.#informers()].map(([watching, { state }]) => ({ watching, state }));
-    return [...shared, ...this.#named.problems()].flatMap(({ watching, state }) =>
+    const shared = [...this.#informers()].map(([watching, { state, isOutdated }]) => {
+      return { watching, state, isOutdated };
+    });
+    const failing = [...shared, ...this.#named.problems()].flatMap(({ watching, state }) =>
       state.kind === 'failing' ? [{ watching, error: state.error }] : [],
     );
+    const outdated = shared.filter(
+      ({ state, isOutdated }) => isOutdated && state.kind === 'synced',
+    );
+    return [...failing, ...outdated.map(({ watching }) => ({ watching, error: outdatedError() }))];
   }
 
   /** All that is watched now. */
@@ -217,6 +229,11 @@ export class Watches {
     for (const [id, { informer }] of this.#lists) yield [`reads.${id}`, informer];
     if (this.#namespaces !== undefined) yield ['namespaces', this.#namespaces.informer];
   }
+}
+
+function outdatedError(): KubeError {
+  const message = 'It has not been listed since the server was away; nothing is done until then';
+  return new KubeError('unavailable', message, { status: 0 });
 }
 
 /** What one pass looks at. Interest is registered and the cache read in one synchronous step. */
