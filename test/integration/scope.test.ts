@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -72,6 +73,22 @@ const shrinking = thingDefinition(
 );
 const shrunk = shrinking.slice(0, shrinking.indexOf('    - id: secret'));
 
+/** An operator of a kind that is there already: labelled ConfigMaps have a copy elsewhere. */
+const attached = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: attached }
+spec:
+  for: { apiVersion: v1, kind: ConfigMap, selector: { matchLabels: { "example.com/copied": "yes" } } }
+  children:
+    - id: copy
+      crossNamespace: { namespaces: ["test-*"] }
+      template:
+        apiVersion: v1
+        kind: Secret
+        metadata: { name: "\${ metadata.name }-copy", namespace: "\${ data.to }" }
+        stringData: { text: "\${ data.text }" }
+`;
+
 const other = thingDefinition(
   'other',
   '  children: [{ id: a, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } } }]\n',
@@ -85,6 +102,7 @@ const definitions = {
   'far.yaml': far,
   'tenant.yaml': tenant,
   'shrinking.yaml': shrinking,
+  'attached.yaml': attached,
   'other.yaml': other,
 };
 
@@ -219,6 +237,38 @@ describe('integration/scope', { skip: shared.skip }, () => {
     );
     await client.delete(path);
     await client.untilGone('/api/v1/namespaces/tenant-blue');
+  });
+
+  test('an object of a kind of others is let go when it is no resource any more, also while nobody looks', async () => {
+    const client = shared.client();
+    const [home, away] = [await shared.namespace(), await shared.namespace()];
+    const path = configMapPath(home, 'source');
+    const copy = `/api/v1/namespaces/${away}/secrets/source-copy`;
+    const label = (value: string | null) => ({
+      metadata: { labels: { 'example.com/copied': value } },
+    });
+    const isHeld = (object: KubeObject | undefined) =>
+      object?.metadata.finalizers?.includes('homeostat.dev/attached') === true;
+    await client.apply({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'source', namespace: home, labels: { 'example.com/copied': 'yes' } },
+      data: { to: away, text: 'hello' },
+    });
+    await client.untilObject(copy, (object) => object !== undefined);
+    await client.untilObject(path, isHeld);
+    await client.patch(path, label(null));
+    await client.untilGone(copy);
+    const free = await client.untilObject(path, (object) => !isHeld(object));
+    assert.deepEqual(free?.metadata.annotations ?? {}, {});
+    await client.patch(path, label('yes'));
+    await client.untilObject(copy, (object) => object !== undefined);
+    await homeostat.stop();
+    await client.patch(path, label(null));
+    await client.delete(path);
+    homeostat = await startHomeostat(definitions);
+    await client.untilGone(path);
+    assert.equal(await client.get(copy), undefined);
   });
 
   test('a kind that the definition has dropped is cleaned up after a restart, and then forgotten', async () => {

@@ -79,6 +79,32 @@ describe('reconcile/removal: deleteWhen', () => {
     assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-x', 'shard-y']);
   });
 
+  test('holds what is to be replaced, too', async () => {
+    const { world, podSet } = await worldOf([
+      shards({
+        deleteWhen: ({ metadata }) => metadata.annotations?.done === 'yes',
+        updateStrategy: { type: 'Recreate' },
+        forEach: () => ['x'],
+        template: ({ resource }) => ({
+          metadata: { name: 'shard-x' },
+          data: { text: String(resource.spec.text) },
+        }),
+      }),
+    ]);
+    const before = map(world, 'shard-x').metadata.uid;
+    world.edit(podSet, { spec: { text: 'new' } });
+    await world.settle();
+    assert.equal(map(world, 'shard-x').metadata.uid, before);
+    assert.match(
+      world.ready('a'),
+      /^False Waiting: .*Its replacement waits: it stays while "deleteWhen"/,
+    );
+    annotate(world, 'shard-x', { done: 'yes' });
+    await world.settle();
+    assert.notEqual(map(world, 'shard-x').metadata.uid, before);
+    assert.deepEqual(map(world, 'shard-x').data, { text: 'new' });
+  });
+
   test('does not hold what is wanted again', async () => {
     const { world, podSet } = await worldOf([guarded]);
     world.edit(podSet, { spec: { items: [] } });
