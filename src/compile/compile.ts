@@ -83,7 +83,13 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   const found = diagnostics.finish();
   if (found.some(({ severity }) => severity === 'error')) return { diagnostics: found };
   const { onDeleteChildren, ...summary } = createPlans({ parts, uses, definition, scope, source });
-  const shared = createPlanParts({ definition, parts, uses, secrets: secretsOf(parts) });
+  const shared = createPlanParts({
+    definition,
+    parts,
+    uses,
+    secrets: secretsOf(parts),
+    observed: summary.observed,
+  });
   const reporting = createReportingPlan({
     parts,
     uses,

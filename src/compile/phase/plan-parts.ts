@@ -23,7 +23,7 @@ export interface PlanParts {
   readonly children: ReadonlyMap<string, ChildUnit>;
   readonly status: ReadonlyMap<string, Unit>;
   readonly report?: ReportUnits;
-  /** Ids of all children: what `observed` may speak of. */
+  /** Ids of the children that any expression sees under `observed`. */
   readonly observed: readonly string[];
 }
 
@@ -48,14 +48,22 @@ export interface PlanPartsOptions {
   readonly uses: UsesFinder;
   /** Children and reads that are Secrets, as `reads.credentials`. */
   readonly secrets: ReadonlySet<string>;
+  /** Ids of the children that any expression sees under `observed`. */
+  readonly observed: readonly string[];
 }
 
 /** Puts templates and what they use together. */
-export function createPlanParts({ definition, parts, uses, secrets }: PlanPartsOptions): PlanParts {
+export function createPlanParts({
+  definition,
+  parts,
+  uses,
+  secrets,
+  observed,
+}: PlanPartsOptions): PlanParts {
   function touchesSecret(...templates: readonly (CompiledTemplate | undefined)[]): boolean {
-    const { children, observed, reads } = uses.of(...templates);
+    const { children, observed: seen, reads } = uses.of(...templates);
     return (
-      [...children, ...observed].some((id) => secrets.has(`children.${id}`)) ||
+      [...children, ...seen].some((id) => secrets.has(`children.${id}`)) ||
       reads.some((id) => secrets.has(`reads.${id}`))
     );
   }
@@ -107,6 +115,6 @@ export function createPlanParts({ definition, parts, uses, secrets }: PlanPartsO
     children: new Map(parts.children.map((child) => [child.definition.id, childUnit(child)])),
     status: units(parts.status),
     ...(parts.reporting && { report: createReportUnits(parts.reporting, unitOf) }),
-    observed: parts.children.map((child) => child.definition.id),
+    observed,
   };
 }

@@ -1,5 +1,5 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
-import { problemOfWaiting } from '../failure.ts';
+import { type Problem, problemOfWaiting } from '../failure.ts';
 import { ownerUidLabel } from '../names.ts';
 import { isLostOne } from '../removal/strays.ts';
 import { asAdopted, mayAdopt } from './adopt.ts';
@@ -104,10 +104,22 @@ async function renderAgain(
 ): Promise<Again> {
   if (live !== undefined && isMeant(pass, wanted, live)) observeAlso(pass, wanted.plan, live);
   const again = await resolveElement(pass, wanted.plan, wanted.element);
-  return again.kind === 'blocked'
-    ? { kind: 'result', result: hinderedElement(wanted, again.problem) }
-    : { kind: 'wanted', wanted: { ...wanted, intent: again.intent }, live };
+  if (again.kind === 'blocked') {
+    return { kind: 'result', result: hinderedElement(wanted, again.problem) };
+  }
+  // Under the other name nobody may have looked, and another element may want it.
+  if (again.intent.identity !== wanted.intent.identity) {
+    return { kind: 'result', result: hinderedElement(wanted, unsteadyName) };
+  }
+  return { kind: 'wanted', wanted: { ...wanted, intent: again.intent }, live };
 }
+
+const unsteadyName: Problem = {
+  reason: 'RenderFailed',
+  message: 'metadata.name: Expected the same name whether the object is there or not',
+  code: 'invalid-manifest',
+  kind: 'permanent',
+};
 
 function isOfRequest(error: unknown, { signal }: Pass): error is KubeError {
   return error instanceof KubeError && !signal.aborted;

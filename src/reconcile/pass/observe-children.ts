@@ -140,7 +140,8 @@ function order(a: string, b: string): number {
 }
 
 function planOf({ context }: Pass, id: string): ChildPlan {
-  const plan = context.plan.children.find((child) => child.id === id);
+  const { children, onDelete } = context.plan;
+  const plan = [...children, ...(onDelete?.children ?? [])].find((child) => child.id === id);
   if (plan === undefined) throw new Error(`The plan has no child "${id}"`);
   return plan;
 }
