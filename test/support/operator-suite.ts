@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import {
   InstantKubelet,
+  InstantVolumes,
   type PlaneClient,
   type SharedControlPlane,
 } from './control-plane/index.ts';
@@ -68,6 +69,8 @@ export interface Stage extends Place {
   readonly client: PlaneClient;
   readonly path: string;
   readonly resource: KubeObject;
+  /** Runs the Pods of its namespace. */
+  readonly kubelet: InstantKubelet;
 }
 
 export interface OperatorSuite {
@@ -84,7 +87,8 @@ export interface OperatorSuite {
 export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase): OperatorSuite {
   const startHomeostat = useHomeostat(shared);
   const definitions = { [`${operator.name}.yaml`]: shippedText(`${operator.name}.yaml`) };
-  const kubelets: InstantKubelet[] = [];
+  const kubelets = new Map<string, InstantKubelet>();
+  const volumes: InstantVolumes[] = [];
   let homeostat: HomeostatProcess | undefined;
 
   before(async () => {
@@ -92,7 +96,7 @@ export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase
     // The garbage collector looks for new kinds every 30 s only.
     await shared.plane.restartControllerManager();
   });
-  after(() => Promise.all(kubelets.map((kubelet) => kubelet.stop())));
+  after(() => Promise.all([...kubelets.values(), ...volumes].map((each) => each.stop())));
 
   const place = async (): Promise<Place> => {
     const namespace = await shared.namespace();
@@ -106,7 +110,10 @@ export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase
     const client = shared.client();
     const kubelet = new InstantKubelet(client);
     kubelet.start({ namespace });
-    kubelets.push(kubelet);
+    kubelets.set(namespace, kubelet);
+    const storage = new InstantVolumes(client);
+    storage.start(namespace);
+    volumes.push(storage);
     await operator.prepare?.(client, namespace);
     const { spec } = operator.resource;
     const metadata = operator.isClusterScoped ? { name } : { name, namespace };
@@ -123,8 +130,9 @@ export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase
     const metadata = operator.isClusterScoped ? { name } : { name, namespace };
     const path = await client.pathOf({ ...operator.resource, metadata });
     const resource = await client.untilObject(path, isReady);
-    assert.ok(resource);
-    return { ...where, client, path, resource };
+    const kubelet = kubelets.get(namespace);
+    assert.ok(resource && kubelet);
+    return { ...where, client, path, resource, kubelet };
   };
 
   const stage = async (change?: { readonly spec?: object }): Promise<Stage> => {

@@ -1,10 +1,11 @@
 export { type AuditCounts, type AuditEntry, AuditLog } from './audit-log.ts';
 export { allBinaries, ensureBinaries, searchBinaries } from './binaries.ts';
 export { goBuild } from './build-binaries.ts';
-export { ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
+export { ControlPlane, type ControlPlaneOptions, type Plane, startControlPlane } from './control-plane.ts';
 export { isEstablished } from './established.ts';
 export { isAlive, withFolderLock } from './folder-lock.ts';
 export { InstantKubelet, type PodSelection } from './instant-kubelet.ts';
+export { InstantVolumes } from './instant-volumes.ts';
 export { PlaneClient, PlaneRequestError } from './plane-client.ts';
 export { launchNow, type ProcessEnd, type SupervisedProcess } from './supervised-process.ts';
 export { type SharedControlPlane, useControlPlane } from './use-control-plane.ts';
