@@ -361,6 +361,29 @@ describe('reconcile/finalize: onDelete', () => {
     );
   });
 
+  test('with "order: Parallel" the children go at once, and what it has made last', async () => {
+    const world = await waiting({ order: 'Parallel' });
+    for (const name of ['base', 'dependent']) {
+      const object = world.get('v1', 'ConfigMap', name);
+      assert.ok(object);
+      world.edit(object, { metadata: { ...object.metadata, finalizers: ['example.com/hold'] } });
+    }
+    await world.settle();
+    world.cluster.takeWrites();
+    finishBackup(world);
+    await world.settle();
+    const deleted = () => world.cluster.takeWrites().filter((write) => write.startsWith('delete'));
+    assert.deepEqual(deleted(), ['delete ConfigMap/base', 'delete ConfigMap/dependent']);
+    for (const name of ['base', 'dependent']) {
+      const object = world.get('v1', 'ConfigMap', name);
+      assert.ok(object);
+      world.edit(object, { metadata: { ...object.metadata, finalizers: [] } });
+    }
+    await world.settle();
+    assert.deepEqual(deleted(), ['delete ConfigMap/backup']);
+    assert.equal(resource(world), undefined);
+  });
+
   test('what has been ready once is not made again when it is gone', async () => {
     const world = await waiting();
     const held = world.get('v1', 'ConfigMap', 'base');
