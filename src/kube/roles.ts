@@ -4,6 +4,7 @@
  */
 import type { GroupKind, Gvk } from '../util/gvk.ts';
 import type { KubeObject, ObjectMeta } from '../util/kube-object.ts';
+import type { LabelSelector } from '../util/label-selector.ts';
 import type { AccessRight } from './kube-error.ts';
 
 export { type AccessRight, KubeError, type KubeErrorCode, type StatusCause } from './kube-error.ts';
@@ -168,6 +169,15 @@ export interface InformerQuery {
   readonly labelSelector?: string;
   /** `metadata.name=x` only. */
   readonly fieldSelector?: string;
+  /** Of objects that are not like this only the metadata is held. @default undefined: all are held whole */
+  readonly wholeIf?: WholeObjects;
+}
+
+/** Objects that matter beyond their being there: those that match both selectors, and those with the finalizer. */
+export interface WholeObjects {
+  readonly labels?: LabelSelector;
+  readonly annotations?: LabelSelector;
+  readonly finalizer: string;
 }
 
 /** Where an informer stands. `waiting` = not synced yet, nothing wrong so far. */

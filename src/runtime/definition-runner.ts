@@ -139,10 +139,13 @@ export class DefinitionRunner {
   /** One life: from the kind to the end of the last pass. False: it was refused. */
   async #round(signal: AbortSignal): Promise<boolean> {
     const { located, cluster } = this.#options;
-    const { kind } = located.definition;
+    const { definition } = located;
+    const { kind } = definition;
     const onMissing = () => this.#tellWaiting(kind);
     const held =
-      kind.source === 'for' ? await whenServed(kind, { cluster, onMissing }, signal) : undefined;
+      kind.source === 'for'
+        ? await whenServed(definition, { cluster, onMissing }, signal)
+        : undefined;
     try {
       const prepared = await this.#prepare(signal);
       if (prepared === undefined) {

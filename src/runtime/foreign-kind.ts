@@ -1,5 +1,5 @@
 import type { OperatorPlan } from '../compile/index.ts';
-import type { ForeignKind, ServedKind } from '../definition/index.ts';
+import type { OperatorDefinition, ServedKind } from '../definition/index.ts';
 import type { Informer, InformerState } from '../kube/roles.ts';
 import { membershipOf } from '../reconcile/index.ts';
 import { apiVersionOf } from '../util/gvk.ts';
@@ -15,11 +15,11 @@ export function missingKindText({ gvk }: ServedKind): string {
  * who works on it next need not list it again. Only a list tells: discovery remembers kinds that have gone.
  */
 export async function whenServed(
-  kind: ForeignKind,
+  definition: OperatorDefinition,
   { cluster, onMissing }: { readonly cluster: RuntimeCluster; readonly onMissing: () => void },
   signal: AbortSignal,
 ): Promise<Informer> {
-  const informer = cluster.acquire(membershipOf(kind, { isFinalizing: false }).query);
+  const informer = cluster.acquire(membershipOf({ definition, isFinalizing: false }).query);
   try {
     let isTold = false;
     await stateOf(informer, signal, (state) => {
@@ -42,7 +42,7 @@ export async function whenKindLost(
   signal: AbortSignal,
 ): Promise<string> {
   const { kind } = plan.definition;
-  const informer = cluster.acquire(membershipOf(kind, plan).query);
+  const informer = cluster.acquire(membershipOf(plan).query);
   try {
     await stateOf(informer, signal, isMissing);
     return missingKindText(kind);

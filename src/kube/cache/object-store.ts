@@ -7,11 +7,14 @@ import { Departures } from './departures.ts';
 import { EventFeed } from './event-feed.ts';
 import { HeldEvents } from './held-events.ts';
 import { isAfter, isNews, isOrdered } from './resource-version.ts';
+import type { Keep } from './slim-object.ts';
 import { StoreIndex } from './store-index.ts';
 
 export interface ObjectStoreOptions {
   /** Does the informer's selector select this object? Asked of answers only: lists and watches come selected. */
   readonly selects: (object: KubeObject) => boolean;
+  /** What is held of an object. @default all of it */
+  readonly keep?: Keep;
   /** A listener threw. */
   readonly onFault: (error: unknown) => void;
 }
@@ -55,6 +58,7 @@ const fromServer: Cause = { initial: false, mayBeOurs: true };
  */
 export class ObjectStore {
   readonly #selects: (object: KubeObject) => boolean;
+  readonly #keep: Keep;
   readonly #objects = new Map<string, StoredObject>();
   readonly #dying = new Map<string, Dying>();
   readonly #departures = new Departures();
@@ -70,6 +74,7 @@ export class ObjectStore {
 
   constructor(options: ObjectStoreOptions) {
     this.#selects = options.selects;
+    this.#keep = options.keep ?? ((stored) => stored);
     this.#feed = new EventFeed(options.onFault);
     this.#held = new HeldEvents(this.#feed);
   }
@@ -136,7 +141,8 @@ export class ObjectStore {
   }
 
   /** An ADDED or MODIFIED event. */
-  changed(stored: StoredObject): void {
+  changed(told: StoredObject): void {
+    const stored = this.#keep(told);
     const key = keyOfStored(stored);
     const version = versionOf(stored);
     const old = this.#objects.get(key);
@@ -183,7 +189,8 @@ export class ObjectStore {
   }
 
   /** Stores the object of an answer, unless something later is known, or takes it out if it is not selected any more. */
-  answered(stored: StoredObject, pass: PassToken | undefined): void {
+  answered(answer: StoredObject, pass: PassToken | undefined): void {
+    const stored = this.#keep(answer);
     const key = keyOfStored(stored);
     const version = versionOf(stored);
     // Without an order nobody can tell an answer from the past; the watch brings it.
@@ -230,7 +237,8 @@ export class ObjectStore {
     }
   }
 
-  #addListed(stored: StoredObject, list: ListFacts): void {
+  #addListed(listed: StoredObject, list: ListFacts): void {
+    const stored = this.#keep(listed);
     const key = keyOfStored(stored);
     const old = this.#objects.get(key);
     const isDisproved = this.#isDisproved(key, old, list);

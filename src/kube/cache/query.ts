@@ -1,8 +1,10 @@
+import { canonicalJson } from '../../util/canonical-json.ts';
 import { gvkKey } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { meetsAll } from '../../util/label-selector.ts';
 import type { InformerQuery } from '../roles.ts';
 import { formatLabelSelector, parseLabelSelector } from './label-selector.ts';
+import { createKeep, type Keep } from './slim-object.ts';
 
 const byName = /^metadata\.name=([^=,!]+)$/;
 
@@ -14,11 +16,13 @@ export interface ResolvedQuery {
   /** The one name it selects, if it does. */
   readonly name: string | undefined;
   readonly selects: (object: KubeObject) => boolean;
+  /** What is held of an object; undefined: all of it. */
+  readonly keep?: Keep;
 }
 
 /** @throws RangeError for a selector that cannot be read. */
 export function resolveQuery(query: InformerQuery): ResolvedQuery {
-  const { gvk, namespace } = query;
+  const { gvk, namespace, wholeIf } = query;
   const requirements = parseLabelSelector(query.labelSelector ?? '');
   const labelSelector = formatLabelSelector(requirements);
   const fieldSelector = query.fieldSelector ?? '';
@@ -29,8 +33,15 @@ export function resolveQuery(query: InformerQuery): ResolvedQuery {
       ...(namespace === undefined ? {} : { namespace }),
       ...(labelSelector === '' ? {} : { labelSelector }),
       ...(fieldSelector === '' ? {} : { fieldSelector }),
+      ...(wholeIf && { wholeIf }),
     },
-    key: JSON.stringify([gvkKey(gvk), namespace ?? null, labelSelector, fieldSelector]),
+    key: JSON.stringify([
+      gvkKey(gvk),
+      namespace ?? null,
+      labelSelector,
+      fieldSelector,
+      ...(wholeIf ? [canonicalJson(wholeIf)] : []),
+    ]),
     name,
     selects: ({ metadata }) =>
       (namespace === undefined ||
@@ -38,6 +49,7 @@ export function resolveQuery(query: InformerQuery): ResolvedQuery {
         metadata.namespace === namespace) &&
       (name === undefined || metadata.name === name) &&
       meetsAll(requirements, metadata.labels),
+    ...(wholeIf && { keep: createKeep(wholeIf) }),
   };
 }
 

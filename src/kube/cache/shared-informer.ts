@@ -18,7 +18,7 @@ export class SharedInformer {
   #reportedSize = 0;
 
   constructor(resolved: ResolvedQuery, context: ReflectorContext) {
-    const { query, selects } = resolved;
+    const { query, selects, keep } = resolved;
     this.resolved = resolved;
     this.#context = context;
     const onFault = (error: unknown) => {
@@ -27,7 +27,7 @@ export class SharedInformer {
         'A listener of the cache threw',
       );
     };
-    this.store = new ObjectStore({ selects, onFault });
+    this.store = new ObjectStore({ selects, onFault, ...(keep && { keep }) });
     this.store.subscribe(() => this.#reportSize(this.store.size));
     const onState = (state: InformerState) => this.#setState(state);
     const { onOutdated } = context;

@@ -29,7 +29,7 @@ export interface ResourceWatch {
 
 /** Watches the resources and wakes them when somebody else changed what a pass reads or writes. */
 export function watchResources({ plan, watcher, waker }: ResourceWatchOptions): ResourceWatch {
-  const membership = membershipOf(plan.definition.kind, plan);
+  const membership = membershipOf(plan);
   const informer = watcher.acquire(membership.query);
   const byUid = informer.index('uid', ({ metadata }) => [metadata.uid ?? '']);
   const keys = new Set<string>();
