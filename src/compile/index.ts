@@ -1,3 +1,4 @@
+export { isFinalizing, type Owner } from './analysis/detached.ts';
 export { type CompileOptions, type CompileResult, compile } from './compile.ts';
 export type {
   ChildPlan,

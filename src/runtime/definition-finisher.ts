@@ -1,3 +1,4 @@
+import { isFinalizing } from '../compile/index.ts';
 import { Controller } from '../controller/index.ts';
 import type { OperatorDefinition, ServedKind } from '../definition/index.ts';
 import type { Informer } from '../kube/roles.ts';
@@ -60,8 +61,11 @@ async function finishDeletions(
   const { name, kind } = definition;
   while (!signal.aborted) {
     try {
-      if (kind.source === 'for') await finishKind(options, kind, signal);
-      else await finishCrds(options, signal);
+      // A kind of others is not watched for a definition that has left nothing in it.
+      if (kind.source === 'crd') await finishCrds(options, signal);
+      else if (isFinalizing({ definition, scope: undefined }))
+        await finishKind(options, kind, signal);
+      else return;
     } catch (error) {
       if (signal.aborted) return;
       logger.warn({ definition: name, ...failureFields(error) }, 'Deletions wait, will retry');

@@ -25,7 +25,7 @@ export function isDetached(child: ChildDefinition, { definition, scope }: Owner)
   );
 }
 
-/** Does a resource need our finalizer, so that what is detached goes with it? */
+/** Does a resource need our finalizer, so that what is detached goes with it? Also to be asked of a definition that does not compile. */
 export function isFinalizing(owner: Owner): boolean {
   const { definition } = owner;
   return (
