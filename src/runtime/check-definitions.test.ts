@@ -73,4 +73,50 @@ describe('runtime/check-definitions', () => {
       'error: The name "bbb" is served by another definition already',
     ]);
   });
+
+  const attached = (name: string, group: string, more = '') => `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: ${name} }
+spec:
+  for: { apiVersion: ${group}/v1, kind: Thing }
+${more}`;
+  const mapped = '  status: { phase: Ready }\n';
+
+  test('any number of definitions share a kind that is there', () => {
+    const { names, found } = check([
+      file('a', attached('aaa', 'same.example.com')),
+      file('b', attached('bbb', 'same.example.com', mapped)),
+      file('c', attached('ccc', 'same.example.com')),
+      file('d', attached('ddd', 'other.example.com', mapped)),
+    ]);
+    assert.deepEqual(names, ['aaa', 'bbb', 'ccc', 'ddd']);
+    assert.deepEqual(found, []);
+  });
+
+  test('a status is mapped by one of them only', () => {
+    const { names, found } = check([
+      file('a', attached('aaa', 'same.example.com', mapped)),
+      file('b', attached('bbb', 'same.example.com', mapped)),
+      file(
+        'c',
+        attached('ccc', 'same.example.com', '  conditions: [{ type: Fine, status: true }]\n'),
+      ),
+    ]);
+    assert.deepEqual(names, ['aaa']);
+    const told =
+      'error: The status of kind "same.example.com/v1/Thing" is served by another definition already';
+    assert.deepEqual(found, [told, told]);
+  });
+
+  test('who brings a CRD has its status, whichever comes first', () => {
+    const { names, found } = check([
+      file('a', attached('aaa', 'same.example.com', mapped)),
+      file('b', attached('bbb', 'same.example.com')),
+      file('c', good('ccc', 'same.example.com')),
+    ]);
+    assert.deepEqual(names, ['bbb', 'ccc']);
+    assert.deepEqual(found, [
+      'error: The status of kind "same.example.com/v1/Thing" is served by another definition already',
+    ]);
+  });
 });
