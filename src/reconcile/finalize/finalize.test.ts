@@ -294,6 +294,28 @@ describe('reconcile/finalize: without a definition', () => {
     });
   }
 
+  test('an order that was begun waits for its definition, too', async () => {
+    const plan: HandmadePlan = {
+      children: [map('base'), map('dependent', { tier: 1 })],
+      onDelete: {},
+    };
+    const { world, plan: compiled } = await worldOf(plan);
+    const held = world.get('v1', 'ConfigMap', 'dependent');
+    assert.ok(held);
+    world.edit(held, { metadata: { ...held.metadata, finalizers: ['example.com/hold'] } });
+    const marked = resource(world);
+    assert.ok(marked);
+    const annotations = {
+      ...marked.metadata.annotations,
+      'on-delete.homeostat.dev/podset': 'done',
+    };
+    world.edit(marked, { metadata: { ...marked.metadata, annotations } });
+    await world.breakDefinition(compiled);
+    await remove(world);
+    assert.match(world.ready('a'), /^False DefinitionBroken: /);
+    assert.deepEqual(farNames(world), ['default/base', 'default/dependent']);
+  });
+
   test('onDelete can be done without', async () => {
     const { world, plan } = await worldOf({ children: [far], onDelete: {} });
     const before = resource(world);

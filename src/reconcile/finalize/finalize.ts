@@ -72,8 +72,14 @@ async function stillWaiting(pass: Pass, waiting: Waiting): Promise<Outcome> {
   tellFailures(pass, { entries, problems: all }, status);
   record(pass, entries, { all, status });
   const outcome = concludeProblems(pass, all, status);
-  if (outcome.kind !== 'done' || terms.remainingMs === undefined) return outcome;
-  return { kind: 'requeue', afterMs: terms.remainingMs, reason: 'Terminating' };
+  return noLaterThan(outcome, terms.remainingMs);
+}
+
+/** The end of `onDelete.timeout` is not to be slept through. */
+function noLaterThan(outcome: Outcome, remainingMs: number | undefined): Outcome {
+  const isInTime = 'afterMs' in outcome && outcome.afterMs <= (remainingMs ?? Infinity);
+  if (remainingMs === undefined || isInTime || outcome.kind === 'retry') return outcome;
+  return { kind: 'requeue', afterMs: remainingMs, reason: 'Terminating' };
 }
 
 async function entriesOf(pass: Pass, { preparation }: Waiting): Promise<readonly ChildEntry[]> {

@@ -29,9 +29,10 @@ export async function prepareDeletion(pass: Pass, terms: DeletionTerms): Promise
   const { plan } = context;
   await observeExisting(pass);
   const mark = resource.metadata.annotations?.[onDeleteAnnotationOf(plan.name)];
-  if (terms.isSkipping || terms.givesUp || mark === doneMark) return done;
-  // Only the definition knows what is to be done, and it cannot say.
+  if (terms.isSkipping || terms.givesUp) return done;
+  // Only the definition knows what is to be done, and in which order, and it cannot say.
   if (context.isFinishing) return mark === undefined ? done : { isDone: false, problems: [broken] };
+  if (mark === doneMark) return done;
   const children = plan.onDelete?.children ?? [];
   if (children.length === 0) return done;
   for (const tier of plan.onDelete?.tiers ?? []) await wantTier(pass, tier);

@@ -42,6 +42,12 @@ export function isControlledBy(object: KubeObject, uid: string): boolean {
   return controllerOf(object)?.uid === uid;
 }
 
+/** Has somebody else taken it for their own? */
+export function isOthers(object: KubeObject, uid: string): boolean {
+  const controller = controllerOf(object);
+  return controller !== undefined && controller.uid !== uid;
+}
+
 /** Who owns an object, for people. */
 export function ownerText(object: KubeObject): string {
   const controller = controllerOf(object);

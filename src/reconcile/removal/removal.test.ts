@@ -278,6 +278,18 @@ describe('reconcile/removal: strays', () => {
     });
   }
 
+  test('a child that was handed over to somebody else is theirs', async () => {
+    const { world, podSet } = await worldOf([shards({ crossNamespace: true })]);
+    const { metadata } = map(world, 'shard-z');
+    const owner = { apiVersion: 'v1', kind: 'X', name: 'x', uid: 'x', controller: true };
+    world.edit(map(world, 'shard-z'), {
+      metadata: { ...metadata, labels: {}, ownerReferences: [owner] },
+    });
+    world.edit(podSet, { spec: { items: ['x', 'y'] } });
+    await world.settle();
+    assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z']);
+  });
+
   test('another object of that name is a stranger', async () => {
     const { world, podSet } = await worldOf([shards({ crossNamespace: true })]);
     world.remove(map(world, 'shard-z'));

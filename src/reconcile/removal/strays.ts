@@ -1,7 +1,7 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { childLabel } from '../names.ts';
 import type { WantedElement } from '../pass/element-result.ts';
-import { isOurs } from '../pass/ownership.ts';
+import { isOthers, isOurs } from '../pass/ownership.ts';
 import { type Pass, worldWrite } from '../pass/pass.ts';
 import type { ResourceState, Stray } from '../resource-state.ts';
 import { identityOf } from '../wake/child-watch.ts';
@@ -40,11 +40,11 @@ export async function creating<T>(
 }
 
 /** Is it the object that was ours when it lost its label? */
-export function isLostOne({ state }: Pass, { object }: StoredObject): boolean {
+export function isLostOne({ state, uid: ownerUid }: Pass, { object }: StoredObject): boolean {
   if (state.strays.size === 0) return false;
   const { gvk, namespace, name } = refOfStored(object);
   const uid = state.strays.get(identityOf(gvk, namespace, name))?.uid;
-  return uid !== undefined && uid === object.metadata.uid;
+  return uid !== undefined && uid === object.metadata.uid && !isOthers(object, ownerUid);
 }
 
 /** Asks for the objects that no watch tells of, as far as they would be removed: those that are there and ours. */
@@ -72,5 +72,6 @@ async function look(pass: Pass, { ref, uid }: Stray): Promise<StoredObject | und
   const stored = await pass.context.cluster.get(ref, worldWrite(pass), pass.signal);
   if (stored === undefined) return undefined;
   const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
-  return isOurs(stored, owner) || stored.object.metadata.uid === uid ? stored : undefined;
+  const isLost = stored.object.metadata.uid === uid && !isOthers(stored.object, pass.uid);
+  return isLost || isOurs(stored, owner) ? stored : undefined;
 }
