@@ -29,7 +29,7 @@ export class DeploymentController {
     const newest = sets.find((set) => hasTemplateOf(set, deployment));
     if (newest === undefined) this.#createSet(deployment, sets);
     else {
-      this.#writeRevision(deployment, newest);
+      this.#writeRevision(deployment, newest, sets);
       const others = sets.filter((set) => set !== newest);
       if (partOf(deployment, 'spec').paused !== true) this.#scale(deployment, newest, others);
       this.#prune(deployment, others);
@@ -83,16 +83,22 @@ export class DeploymentController {
     });
   }
 
-  #writeRevision(deployment: StoredObject, newest: StoredObject): void {
-    const revision = String(revisionOf(newest));
-    this.#world.change({ collection: deployments, key: deployment.key }, (object) => {
-      const metadata = objectField(object, 'metadata') ?? {};
-      const annotations = {
-        ...objectField(metadata, 'annotations'),
-        [revisionAnnotation]: revision,
-      };
-      return { ...object, metadata: { ...metadata, annotations } };
-    });
+  /** A template that comes back is the newest revision again. */
+  #writeRevision(
+    deployment: StoredObject,
+    newest: StoredObject,
+    sets: readonly StoredObject[],
+  ): void {
+    const others = Math.max(0, ...sets.filter((set) => set !== newest).map(revisionOf));
+    const number = revisionOf(newest) > others ? revisionOf(newest) : others + 1;
+    const revision = String(number);
+    if (number !== revisionOf(newest))
+      this.#world.change({ collection: replicaSets, key: newest.key }, (object) =>
+        withRevision(object, revision),
+      );
+    this.#world.change({ collection: deployments, key: deployment.key }, (object) =>
+      withRevision(object, revision),
+    );
   }
 
   /** Shrinks the old as far as enough is available, grows the new as far as there is room. */
@@ -149,6 +155,7 @@ export class DeploymentController {
       updatedReplicas: updated,
       readyReplicas: count('readyReplicas'),
       availableReplicas: available,
+      terminatingReplicas: count('terminatingReplicas'),
       unavailableReplicas: Math.max(wanted - available, 0),
       conditions: this.#conditions(deployment, newest, isComplete, available),
     };
@@ -194,6 +201,12 @@ export class DeploymentController {
       lastTransitionTime: isSameStatus ? (lastTransitionTime ?? now) : now,
     };
   }
+}
+
+function withRevision(object: JsonObject, revision: string): JsonObject {
+  const metadata = objectField(object, 'metadata') ?? {};
+  const annotations = { ...objectField(metadata, 'annotations'), [revisionAnnotation]: revision };
+  return { ...object, metadata: { ...metadata, annotations } };
 }
 
 function sum(sets: readonly StoredObject[], count: (set: StoredObject) => number): number {

@@ -42,7 +42,8 @@ export class ReplicaSetController {
   }
 
   #status(set: StoredObject): JsonObject {
-    const active = controlledBy(this.#world, pods, set).filter(isActive);
+    const owned = controlledBy(this.#world, pods, set);
+    const active = owned.filter(isActive);
     const ready = active.filter(isReady).length;
     const generation = numberOf(partOf(set, 'metadata'), 'generation', 1);
     return {
@@ -50,6 +51,7 @@ export class ReplicaSetController {
       fullyLabeledReplicas: active.length,
       readyReplicas: ready,
       availableReplicas: ready,
+      terminatingReplicas: owned.filter(isTerminating).length,
       observedGeneration: generation,
     };
   }

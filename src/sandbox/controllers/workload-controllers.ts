@@ -13,6 +13,16 @@ import { StatefulSetController, statefulSets } from './stateful-set-controller.t
 import { claims, VolumeController } from './volume-controller.ts';
 import { WorkLoop } from './work-loop.ts';
 
+/** Changes of their status still concern their owners. */
+const withoutNodes: readonly (readonly [string, Reconciler])[] = [[pods, { reconcile() {} }]];
+
+function ofNodes(world: ControllerWorld): readonly (readonly [string, Reconciler])[] {
+  return [
+    [pods, new PodSimulator(world)],
+    [claims, new VolumeController(world)],
+  ];
+}
+
 interface Reconciler {
   reconcile(key: string): void;
 }
@@ -33,16 +43,22 @@ const neighbours: Readonly<Record<string, readonly string[]>> = {
   [nodes]: [daemonSets],
 };
 
+export interface WorkloadControllersOptions {
+  /** Is there a node that runs pods and gives volumes? Without one they wait, as below a control plane alone. */
+  readonly runsPods: boolean;
+  readonly onFailure: (error: unknown) => void;
+}
+
 /** Simulates what runs workloads: each object is looked at again when it, or what it controls, changes. */
 export class WorkloadControllers {
   readonly #world: ControllerWorld;
   readonly #loop: WorkLoop;
   readonly #reconcilers: ReadonlyMap<string, Reconciler>;
 
-  constructor(world: ControllerWorld, onFailure: (error: unknown) => void) {
+  constructor(world: ControllerWorld, { runsPods, onFailure }: WorkloadControllersOptions) {
     this.#world = world;
     this.#reconcilers = new Map<string, Reconciler>([
-      [pods, new PodSimulator(world)],
+      ...(runsPods ? ofNodes(world) : withoutNodes),
       [replicaSets, new ReplicaSetController(world)],
       [deployments, new DeploymentController(world)],
       [jobs, new JobController(world)],
@@ -53,7 +69,6 @@ export class WorkloadControllers {
         new CronJobController(world, (key, ms) => this.#loop.addAfter(`${cronJobs} ${key}`, ms)),
       ],
       [services, new EndpointController(world)],
-      [claims, new VolumeController(world)],
     ]);
     const reconcile = (key: string) => this.#reconcile(key);
     this.#loop = new WorkLoop({ clock: world.clock, reconcile, onFailure });

@@ -12,8 +12,12 @@ export interface SandboxBackendOptions {
   readonly random?: Random;
   /** @default true */
   readonly controllers?: boolean;
+  /** The path before all paths, where it listens. @default none */
+  readonly basePath?: string;
   /** @default a new one */
   readonly world?: string;
+  /** @default true */
+  readonly runsPods?: boolean;
 }
 
 /** A sandbox for tests; its own failures fail the test that sees them. */
@@ -22,13 +26,17 @@ export function createTestSandbox(options: SandboxBackendOptions = {}): Sandbox 
     clock = createSystemClock(),
     random = createSystemRandom(),
     controllers = true,
+    basePath = '',
     world,
+    runsPods = true,
   } = options;
   return createSandbox({
     ...(world === undefined ? {} : { world }),
     clock,
     random,
     controllers,
+    runsPods,
+    basePath,
     schemas: sandboxSchemas(),
     kubernetesVersion: 'v1.36.3',
     parseYaml,

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
-import type { ControlPlane } from '../control-plane/index.ts';
+import type { Plane } from '../control-plane/index.ts';
 import { type Backend, type BackendRequest, parseLines } from './backend.ts';
 
 /** A real API server, asked by its superuser. Requests say exactly what the test says. */
-export function serverBackend(plane: ControlPlane): Backend & { close(): void } {
+export function serverBackend(plane: Plane): Backend & { close(): void } {
   const { server, caCertificate: ca } = plane;
   const base = new URL(server);
   const agent = new Agent({ keepAlive: true, ca });

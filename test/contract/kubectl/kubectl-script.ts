@@ -1,0 +1,273 @@
+/** One command of the script, as both servers are given it. */
+export interface KubectlStep {
+  /** Without `kubectl`. */
+  readonly run: string;
+  /** For `-f -`. */
+  readonly input?: string;
+  /** The command goes on until it has printed so many lines. */
+  readonly lines?: number;
+  /** Commands that are run while it goes on, one after each line that came. */
+  readonly during?: readonly string[];
+  /** What `edit` is to do to the file. */
+  readonly editor?: string;
+  /** The servers say different things, and why; how the command ends is compared still. */
+  readonly differs?: string;
+}
+
+const web = (image: string, more = '') => `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {app: web}}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: c
+        image: "${image}"
+        ports: [{containerPort: 80}]
+        env: [{name: A, value: a}${more}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {selector: {app: web}, ports: [{port: 80}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: conf}
+data: {a: "1"}
+`;
+
+const conf = (value: string) => `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: applied}
+data: {a: "${value}"}
+`;
+
+const crd = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gadgets.kubectl.demo.io}
+spec:
+  group: kubectl.demo.io
+  names: {plural: gadgets, singular: gadget, kind: Gadget, shortNames: [gad]}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources:
+      status: {}
+      scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas}
+    additionalPrinterColumns:
+    - {name: Size, type: integer, jsonPath: .spec.size}
+    - {name: Text, type: string, jsonPath: .spec.text, priority: 1}
+    - {name: Age, type: date, jsonPath: .metadata.creationTimestamp}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {type: integer, minimum: 1, description: How large it is.}
+              text: {type: string, default: hello}
+              replicas: {type: integer}
+          status:
+            type: object
+            properties:
+              replicas: {type: integer}
+`;
+
+const gadget = (size: string) => `
+apiVersion: kubectl.demo.io/v1
+kind: Gadget
+metadata: {name: one}
+spec: {size: ${size}}
+`;
+
+const event = `
+apiVersion: v1
+kind: Event
+metadata: {name: told, namespace: kubectl}
+involvedObject: {apiVersion: v1, kind: ConfigMap, name: conf, namespace: kubectl}
+reason: Told
+message: something was said
+type: Normal
+source: {component: script}
+firstTimestamp: "2026-01-01T00:00:00Z"
+lastTimestamp: "2026-01-01T00:00:00Z"
+count: 1
+`;
+
+const noDescriptions = 'the sandbox has the schemas without their descriptions';
+
+/** What people do with kubectl, in the namespace `kubectl`. */
+export const kubectlScript: readonly KubectlStep[] = [
+  { run: 'apply -f -', input: web('nginx:1') },
+  { run: 'rollout status deploy/web --timeout=60s' },
+  { run: 'apply -f -', input: web('nginx:1') },
+  { run: 'get deploy web' },
+  { run: 'get deploy web -o wide' },
+  { run: 'get deploy,svc,rs' },
+  { run: 'get pods -l app=web' },
+  { run: 'get all' },
+  { run: 'get deploy web -o jsonpath={.spec.template.spec.containers[0]}' },
+  { run: 'get deploy web -o yaml' },
+  { run: 'get svc web -o yaml' },
+  { run: 'get deploy -o name' },
+  { run: 'get deploy -o custom-columns=NAME:.metadata.name,R:.spec.replicas' },
+  { run: 'describe deploy web' },
+  { run: 'describe cm conf' },
+  { run: 'diff -f -', input: web('nginx:2', ', {name: B, value: b}') },
+  {
+    run: 'diff --server-side -f -',
+    input: web('nginx:2'),
+    differs: 'server-side fields of the last client-side apply come with it',
+  },
+  { run: 'apply -f - --dry-run=server', input: web('nginx:2') },
+  { run: 'apply -f -', input: web('nginx:2', ', {name: B, value: b}') },
+  {
+    run: 'rollout status deploy/web --timeout=60s',
+    differs: 'how many lines tell of the way depends on its speed',
+  },
+  { run: 'get deploy web -o jsonpath={.spec.template.spec.containers[0].env}' },
+  { run: 'rollout history deploy/web' },
+  { run: 'rollout undo deploy/web' },
+  {
+    run: 'rollout status deploy/web --timeout=60s',
+    differs: 'how many lines tell of the way depends on its speed',
+  },
+  { run: 'rollout history deploy/web' },
+  { run: 'set image deploy/web c=nginx:3' },
+  { run: 'set env deploy/web A=changed' },
+  { run: 'get deploy web -o jsonpath={.spec.template.spec.containers[0].image}' },
+  { run: 'scale deploy web --replicas=1' },
+  { run: 'wait --for=jsonpath={.status.readyReplicas}=1 deploy/web --timeout=60s' },
+  { run: 'wait --for=condition=Available deploy/web --timeout=60s' },
+  { run: 'wait --for=condition=Nonsense deploy/web --timeout=1s' },
+  { run: 'scale deploy web --replicas=2 --current-replicas=7' },
+  { run: 'patch deploy web -p {"spec":{"paused":true}}' },
+  { run: 'patch deploy web --type=json -p [{"op":"remove","path":"/spec/paused"}]' },
+  { run: 'patch cm conf --type=merge -p {"data":{"b":"2"}}' },
+  { run: 'patch cm conf -p {"data":{"b":null}}' },
+  { run: 'patch cm conf -p nonsense' },
+  { run: 'get cm conf -o yaml' },
+  { run: 'label cm conf tier=back' },
+  { run: 'label cm conf tier=front' },
+  { run: 'label cm conf tier=front --overwrite' },
+  { run: 'get cm -l tier=front' },
+  { run: 'get cm -L tier -l tier' },
+  { run: 'get cm conf --show-labels' },
+  { run: 'annotate cm conf note=said' },
+  { run: 'annotate cm conf note-' },
+  { run: 'edit cm conf', editor: 's/a: "1"/a: "edited"/' },
+  { run: 'get cm conf -o jsonpath={.data.a}' },
+  { run: 'apply -f -', input: conf('1') },
+  { run: 'apply --server-side -f -', input: conf('2') },
+  { run: 'apply --server-side --field-manager=other -f -', input: conf('3') },
+  { run: 'apply --server-side --field-manager=other --force-conflicts -f -', input: conf('3') },
+  { run: 'get cm applied -o yaml --show-managed-fields' },
+  { run: 'create -f -', input: conf('1') },
+  { run: 'replace -f -', input: conf('9') },
+  { run: 'get cm applied -o jsonpath={.data}' },
+  { run: 'create cm made --from-literal=x=1' },
+  { run: 'create cm made --from-literal=x=1' },
+  { run: 'create secret generic hidden --from-literal=a=b' },
+  { run: 'get secret hidden' },
+  { run: 'describe secret hidden' },
+  { run: 'create sa robot' },
+  { run: 'create role reader --verb=get,list --resource=pods' },
+  { run: 'create rolebinding readers --role=reader --serviceaccount=kubectl:robot' },
+  { run: 'get role,rolebinding -o wide' },
+  { run: 'describe role reader' },
+  { run: 'create clusterrole kubectl-reader --verb=get --non-resource-url=/x' },
+  { run: 'create quota limits --hard=pods=30' },
+  { run: 'get quota', differs: 'nobody counts quotas here' },
+  { run: 'create pdb web --selector=app=web --min-available=1' },
+  { run: 'get pdb' },
+  { run: 'create ingress web --rule=web.example/=web:80 --class=public' },
+  { run: 'get ing' },
+  { run: 'describe ing web', differs: 'only the sandbox has endpoints here' },
+  { run: 'create service nodeport np --tcp=80:8080' },
+  { run: 'get svc np' },
+  { run: 'create service externalname ext --external-name=a.example' },
+  { run: 'get svc ext' },
+  { run: 'create job once --image=busybox -- true' },
+  { run: 'get job once', differs: 'only the sandbox ends the pods of Jobs here' },
+  { run: 'create cronjob often --image=busybox --schedule="*/5 * * * *"' },
+  { run: 'get cronjob' },
+  { run: 'create priorityclass kubectl-high --value=10' },
+  { run: 'get priorityclass kubectl-high' },
+  { run: 'create deployment second --image=nginx --replicas=1' },
+  { run: 'expose deploy second --port=80' },
+  { run: 'autoscale deploy second --min=1 --max=3' },
+  { run: 'get hpa' },
+  { run: 'create deployment third --image=nginx --dry-run=server' },
+  { run: 'get deploy third' },
+  { run: 'run single --image=nginx --restart=Never' },
+  { run: 'get pod single -o jsonpath={.spec.restartPolicy}' },
+  { run: 'get pods nothing' },
+  { run: 'get nonsense' },
+  { run: 'get cm --field-selector metadata.name=conf' },
+  { run: 'get cm --field-selector data=1' },
+  { run: 'get cm -l a=b=c' },
+  { run: 'create -f -', input: event },
+  { run: 'events --for configmap/conf' },
+  { run: 'get events --field-selector involvedObject.name=conf' },
+  {
+    run: 'get cm conf -w',
+    lines: 4,
+    during: [
+      'annotate cm conf seen=1',
+      'label cm conf seen=1',
+      'annotate cm conf seen=2 --overwrite',
+    ],
+  },
+  { run: 'auth can-i create pods' },
+  { run: 'auth can-i "*" "*"' },
+  { run: 'auth whoami', differs: 'the sandbox knows one user' },
+  { run: 'api-resources --api-group=apps' },
+  { run: 'api-resources --api-group=batch -o name' },
+  { run: 'api-resources --namespaced=false --api-group=rbac.authorization.k8s.io' },
+  { run: 'explain deploy.spec.strategy', differs: noDescriptions },
+  { run: 'explain pod.nonsense' },
+  { run: 'version', differs: 'the sandbox says that it is one' },
+  { run: 'apply -f -', input: crd },
+  { run: 'wait --for=condition=Established crd/gadgets.kubectl.demo.io --timeout=60s' },
+  { run: 'apply -f -', input: gadget('1') },
+  { run: 'apply -f -', input: gadget('2') },
+  { run: 'apply -f -', input: gadget('0') },
+  { run: 'apply -f -', input: gadget('two') },
+  { run: 'apply --server-side --field-manager=other -f -', input: gadget('3') },
+  { run: 'get gad' },
+  { run: 'get gadgets -o wide' },
+  { run: 'get gadget one -o yaml' },
+  { run: 'describe gadget one' },
+  { run: 'patch gadget one --type=merge -p {"spec":{"text":"patched"}}' },
+  { run: 'patch gadget one -p {"spec":{"text":"patched"}}' },
+  { run: 'patch gadget one --subresource=status --type=merge -p {"status":{"replicas":3}}' },
+  { run: 'scale gadget one --replicas=3' },
+  { run: 'get gadget one -o jsonpath={.spec.replicas}/{.status.replicas}' },
+  { run: 'explain gadget.spec' },
+  { run: 'delete gadget one' },
+  { run: 'delete crd gadgets.kubectl.demo.io' },
+  { run: 'get gadgets' },
+  { run: 'delete deploy second --cascade=orphan' },
+  { run: 'get rs -l app=second' },
+  { run: 'delete rs -l app=second' },
+  { run: 'wait --for=delete pod -l app=second --timeout=60s' },
+  { run: 'delete deploy web --cascade=foreground' },
+  { run: 'get deploy,rs -l app=web' },
+  { run: 'delete deploy web' },
+  { run: 'delete deploy web --ignore-not-found' },
+  { run: 'delete -f -', input: web('nginx:1') },
+  { run: 'delete cm --all', differs: 'only the sandbox has the certificate of a cluster here' },
+  { run: 'delete clusterrole kubectl-reader' },
+  { run: 'delete priorityclass kubectl-high' },
+  { run: 'delete namespace kubectl' },
+];
