@@ -4,8 +4,8 @@ import { convergenceRuns, OperatorHistory } from '../../test/support/model/opera
 const { count, firstSeed } = convergenceRuns;
 
 describe('reconcile/convergence', () => {
-  for (const binding of ['owner references', 'labels'] as const) {
-    test(`comes to what is wanted, bound by ${binding}, after ${count} random histories from seed ${firstSeed}`, async () => {
+  for (const binding of ['owner references', 'labels', 'strategies'] as const) {
+    test(`comes to what is wanted, with ${binding}, after ${count} random histories from seed ${firstSeed}`, async () => {
       for (let seed = firstSeed; seed < firstSeed + count; seed++) {
         const history = new OperatorHistory(seed, binding);
         try {

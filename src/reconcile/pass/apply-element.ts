@@ -36,7 +36,7 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
       if (again.kind === 'result') return again.result;
       current = again.wanted;
     }
-    const adopting = live === undefined ? current : asAdopted(current, live, isMine(pass, live));
+    const adopting = live === undefined ? current : adoptingIn(pass, current, live);
     const left = conceding(pass, adopting, live);
     const settled = settle(pass, left.wanted, live);
     if (settled !== undefined) return keepApplied(pass, withProblem(settled, left.problem));
@@ -123,6 +123,11 @@ const unsteadyName: Problem = {
 
 function isOfRequest(error: unknown, { signal }: Pass): error is KubeError {
   return error instanceof KubeError && !signal.aborted;
+}
+
+/** What is to be made of an object that was there before us is not quite what was asked for. */
+function adoptingIn(pass: Pass, wanted: WantedElement, live: StoredObject): WantedElement {
+  return wanted.plan.adopt === 'Never' ? wanted : asAdopted(wanted, live, isMine(pass, live));
 }
 
 /** Is it the child, or going to be? What belongs to others no expression ever sees. */

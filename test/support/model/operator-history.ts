@@ -70,12 +70,46 @@ function planWith(made: readonly HandmadeChild[]) {
   });
 }
 
-/** How the children are bound to their resource: by owner references, or by labels alone, so that only we remove them. */
-export type Binding = 'owner references' | 'labels';
+/**
+ * How the children are bound to their resource: by owner references, or by labels alone, so that only we remove them. With strategies (and
+ * owner references) some are made anew when their intent changes, and one has a token that is made once.
+ */
+export type Binding = 'owner references' | 'labels' | 'strategies';
+
+const strategies: Readonly<Record<string, HandmadeChild['updateStrategy']>> = {
+  maps: {
+    type: 'Recreate',
+    rollingUpdate: { maxUnavailable: 1, partition: 0, order: 'Ascending' },
+  },
+  copy: { type: 'Recreate' },
+};
+
+/** Its token is another one in every pass, unless it is there already. */
+function keptChild(): HandmadeChild {
+  let tokens = 0;
+  return {
+    id: 'kept',
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    observes: ['kept'],
+    template: (view) => {
+      const data = view.observed('kept')?.data as { token?: string } | undefined;
+      tokens += 1;
+      return {
+        metadata: { name: `${view.resource.metadata.name}-kept` },
+        data: { text: view.resource.spec.text as string, token: data?.token ?? `token ${tokens}` },
+      };
+    },
+  };
+}
 
 const plans = {
   'owner references': planWith(children),
   labels: planWith(children.map((child) => ({ ...child, crossNamespace: true }))),
+  strategies: planWith([
+    ...children.map((child) => ({ ...child, updateStrategy: strategies[child.id] })),
+    keptChild(),
+  ] as readonly HandmadeChild[]),
 };
 
 /** One random history of a world with two resources of one definition, and what must be so at its end. */
@@ -87,6 +121,8 @@ export class OperatorHistory {
   readonly #running = new Map<string, Promise<unknown>>();
   /** Brings back the server's last backup. */
   #restore: () => void = () => undefined;
+  /** By UID: the token of an object that has one. */
+  readonly #tokens = new Map<string, string>();
   /** Keys that are to run again after a while. */
   readonly #later = new Set<string>();
 
@@ -147,6 +183,7 @@ export class OperatorHistory {
       () => this.#listAgain(),
     ]);
     await action?.();
+    this.#checkTokens();
   }
 
   /** Starts a pass of a queued key that is not in a worker. */
@@ -215,7 +252,9 @@ export class OperatorHistory {
     const { metadata } = object;
     const how = this.#random.pick(['data', 'labels', 'owners', 'delete']);
     this.log.push(`meddle ${metadata.name} ${how}`);
-    if (how === 'data') this.#world.edit(object, { data: { text: 'meddled' } });
+    if (how === 'data') {
+      this.#world.edit(object, { data: { ...(object.data as object), text: 'meddled' } });
+    }
     if (how === 'labels') this.#world.edit(object, { metadata: { ...metadata, labels: {} } });
     if (how === 'owners') {
       this.#world.edit(object, { metadata: { ...metadata, ownerReferences: [] } });
@@ -281,6 +320,7 @@ export class OperatorHistory {
   }
 
   #check(): void {
+    this.#checkTokens();
     const wanted = new Map<string, string>();
     for (const name of owners) {
       const resource = this.#world.get('apps.example.com/v1', 'PodSet', name);
@@ -289,6 +329,7 @@ export class OperatorHistory {
       const spec = resource.spec as { items: string[]; text: string };
       for (const item of spec.items) wanted.set(`${name}-${item}`, spec.text);
       wanted.set(`${name}-copy`, this.#secretText() ?? '');
+      if (this.#binding === 'strategies') wanted.set(`${name}-kept`, spec.text);
     }
     for (const [name, text] of wanted) this.#checkPresent(name, text);
     for (const object of this.#configMaps()) this.#checkWanted(object, wanted);
@@ -306,6 +347,16 @@ export class OperatorHistory {
     }
   }
 
+  /** Whatever happens, a token that was made is not made again. */
+  #checkTokens(): void {
+    for (const { metadata, data } of this.#configMaps()) {
+      const { token } = (data ?? {}) as { token?: string };
+      const known = this.#tokens.get(metadata.uid ?? '');
+      if (known !== undefined) assert.equal(token, known, `the token of ${metadata.name} changed`);
+      else if (token !== undefined) this.#tokens.set(metadata.uid ?? '', token);
+    }
+  }
+
   /** Is an object as wanted, or reported as somebody else's? */
   #checkPresent(name: string, text: string): void {
     const object = this.#world.get('v1', 'ConfigMap', name);
@@ -316,7 +367,7 @@ export class OperatorHistory {
     const isOurs =
       ownerReferences.some((reference) => reference.uid === uid) ||
       (this.#binding === 'labels' && labels?.['homeostat.dev/owner-uid'] === uid);
-    if (isOurs) assert.deepEqual(object.data, { text }, name);
+    if (isOurs) assert.deepEqual(withoutToken(object.data), { text }, name);
     else assert.match(this.#world.ready(owner), /Conflict/, `${name} is in the way of ${owner}`);
   }
 
@@ -368,4 +419,9 @@ export class OperatorHistory {
 function isStranger({ metadata }: KubeObject): boolean {
   const isLabelled = metadata.labels?.['homeostat.dev/owner-uid'] !== undefined;
   return !isLabelled && (metadata.ownerReferences ?? []).length === 0;
+}
+
+function withoutToken(data: unknown): unknown {
+  const { token: _, ...rest } = data as { token?: string };
+  return rest;
 }
