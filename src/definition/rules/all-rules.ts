@@ -13,6 +13,7 @@ import { checkCrdSelectableFields } from './crd-selectable-fields.ts';
 import { checkCrdStatusSchema } from './crd-status-schema.ts';
 import { checkCrdStructure } from './crd-structure.ts';
 import { checkCrdValidations } from './crd-validations.ts';
+import { checkCrdVersionFields } from './crd-version-fields.ts';
 import { checkCrdVersions } from './crd-versions.ts';
 import { checkForKind } from './for-kind.ts';
 import { checkIds } from './ids.ts';
@@ -38,6 +39,7 @@ export const allRules: readonly Rule[] = [
   checkCrdNames,
   checkCrdApproval,
   checkCrdVersions,
+  checkCrdVersionFields,
   checkCrdStructure,
   checkCrdNestedValidation,
   checkCrdLists,

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import { conditionOf, statusOf } from '../support/definitions.ts';
+import { useHomeostat } from '../support/homeostat.ts';
+
+const shared = useControlPlane({ audit: true });
+const startHomeostat = useHomeostat(shared);
+
+const version = (name: string, fields: string, storage: string) => `
+      - name: ${name}
+        served: true
+        storage: ${storage}
+        schema:
+          openAPIV3Schema:
+            type: object
+            properties:
+              spec: { type: object, properties: { ${fields} } }
+              status: { type: object, properties: { mode: { type: string } } }`;
+
+/** Two versions of a kind; `expression` is what its child says. */
+const definition = (
+  expression: string,
+  stored: 'v1alpha1' | 'v1' = 'v1',
+) => `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: versions }
+spec:
+  crd:
+    group: versions.example.com
+    names: { kind: Gauge, plural: gauges }
+    scope: Namespaced
+    versions:${version('v1alpha1', 'size: { type: integer }, mode: { type: string }', String(stored === 'v1alpha1'))}${version(
+      'v1',
+      'size: { type: integer }, mode: { type: string, default: plain }',
+      String(stored === 'v1'),
+    )}
+  children:
+    - id: shown
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ metadata.name }" }
+        data: { text: "\${ ${expression} }" }
+  status: { mode: "\${ ${expression} }" }
+`;
+const text = "apiVersion & ' ' & $string(spec.size) & ' ' & (spec.mode ?? 'none')";
+const textOf = (object: KubeObject | undefined) =>
+  (object?.data as { text?: string } | undefined)?.text;
+
+describe('integration/versions', { skip: shared.skip }, () => {
+  before(async () => {
+    await startHomeostat({ 'versions.yaml': definition(text) });
+  });
+
+  test('a resource written in another version is read in the one that is stored', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const collection = (of: string) =>
+      `/apis/versions.example.com/${of}/namespaces/${namespace}/gauges`;
+    await client.create(collection('v1alpha1'), {
+      apiVersion: 'versions.example.com/v1alpha1',
+      kind: 'Gauge',
+      metadata: { name: 'old' },
+      spec: { size: 3 },
+    });
+    const child = await client.untilObject(
+      `/api/v1/namespaces/${namespace}/configmaps/old`,
+      (object) => textOf(object) === 'versions.example.com/v1 3 plain',
+    );
+    assert.equal(child?.metadata.ownerReferences?.[0]?.apiVersion, 'versions.example.com/v1');
+    // Whoever asks in the old version sees what was written in the new one.
+    const old = await client.untilObject(
+      `${collection('v1alpha1')}/old`,
+      (object) => conditionOf(object)?.status === 'True',
+    );
+    assert.equal(statusOf(old).mode, 'versions.example.com/v1 3 plain');
+    await client.patch(`${collection('v1alpha1')}/old`, { spec: { size: 4 } });
+    await client.untilObject(
+      `/api/v1/namespaces/${namespace}/configmaps/old`,
+      (object) => textOf(object) === 'versions.example.com/v1 4 plain',
+    );
+    await shared.audit.quiet(1_000);
+    const mark = shared.audit.mark();
+    await shared.audit.quiet(2_000);
+    assert.equal(shared.audit.count({ since: mark }).total, 0);
+  });
+
+  test('another version is stored from now on: what was made stays, and is read in that one', async () => {
+    const moving = (expression: string, stored: 'v1alpha1' | 'v1') =>
+      definition(expression, stored)
+        .replace('name: versions', 'name: moving')
+        .replace('versions.example.com', 'moving.example.com');
+    const before = await startHomeostat({
+      'moving.yaml': moving("apiVersion & ' ' & $string(spec.size)", 'v1alpha1'),
+    });
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    await client.create(`/apis/moving.example.com/v1/namespaces/${namespace}/gauges`, {
+      apiVersion: 'moving.example.com/v1',
+      kind: 'Gauge',
+      metadata: { name: 'one' },
+      spec: { size: 3 },
+    });
+    const path = `/api/v1/namespaces/${namespace}/configmaps/one`;
+    const made = await client.untilObject(
+      path,
+      (object) => textOf(object) === 'moving.example.com/v1alpha1 3',
+    );
+    await before.stop();
+    await startHomeostat({ 'moving.yaml': moving("apiVersion & ' ' & $string(spec.size)", 'v1') });
+    const kept = await client.untilObject(
+      path,
+      (object) => textOf(object) === 'moving.example.com/v1 3',
+    );
+    assert.equal(kept?.metadata.uid, made?.metadata.uid);
+    const owners = kept?.metadata.ownerReferences ?? [];
+    assert.deepEqual(
+      owners.map(({ apiVersion }) => apiVersion),
+      ['moving.example.com/v1'],
+    );
+  });
+});
