@@ -36,6 +36,8 @@ export interface SandboxOptions {
   readonly basePath?: string;
   /** Collects garbage, empties namespaces, runs workloads. Without them the sandbox is an API server alone. @default true */
   readonly controllers?: boolean;
+  /** Is there a node that runs pods and gives volumes? Otherwise they wait for somebody who writes their status. @default true */
+  readonly runsPods?: boolean;
   /** Events kept for watches. @default 10_000 */
   readonly historyLength?: number;
   /** A world to go on with: the text that {@link Sandbox.worldText} gave. @default a new one */
@@ -70,12 +72,13 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     kubernetesVersion,
     basePath = '',
     controllers = true,
+    runsPods = true,
   } = options;
   const rest = createRestContext(options);
   const { components, droppedZeros } = schemas;
   const objectMeta = new GoTypeBuilder(components, droppedZeros).component(objectMetaComponent);
   const world = new ControllerWorld(rest, clock);
-  const workloads = new WorkloadControllers(world, onFailure);
+  const workloads = new WorkloadControllers(world, { runsPods, onFailure });
   const stops = [new CrdController({ context: rest, components, objectMeta }).start()];
   if (controllers) {
     stops.push(new NamespaceController(world).start(), new GarbageCollector(world).start());

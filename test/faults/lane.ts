@@ -1,4 +1,4 @@
-import type { ControlPlane } from '../support/control-plane/index.ts';
+import type { Plane } from '../support/control-plane/index.ts';
 import {
   type FaultProxy,
   type ProxiedPlane,
@@ -19,13 +19,13 @@ export function laneUsers(count: number): readonly string[] {
 export class Lane {
   readonly user: string;
   readonly definition: string;
-  readonly plane: ControlPlane;
+  readonly plane: Plane;
   readonly proxy: FaultProxy;
   readonly #kubeconfig: string;
   #homeostat: HomeostatProcess;
   #probe: ProcessProbe | undefined;
 
-  private constructor(plane: ControlPlane, user: string, { proxy, kubeconfig }: ProxiedPlane) {
+  private constructor(plane: Plane, user: string, { proxy, kubeconfig }: ProxiedPlane) {
     this.plane = plane;
     this.user = user;
     this.definition = `faults-${user}`;
@@ -34,7 +34,7 @@ export class Lane {
     this.#homeostat = this.#create();
   }
 
-  static async start(plane: ControlPlane, user: string): Promise<Lane> {
+  static async start(plane: Plane, user: string): Promise<Lane> {
     await grantAll(plane, user);
     const lane = new Lane(plane, user, await startFaultProxy(plane, user));
     try {
@@ -47,7 +47,7 @@ export class Lane {
   }
 
   /** One per user. @throws the first error, with none left running. */
-  static async startAll(plane: ControlPlane, users: readonly string[]): Promise<readonly Lane[]> {
+  static async startAll(plane: Plane, users: readonly string[]): Promise<readonly Lane[]> {
     const starts = await Promise.allSettled(users.map((user) => Lane.start(plane, user)));
     const lanes = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
     for (const start of starts) {
@@ -127,7 +127,7 @@ export class Lane {
 const rbac = 'rbac.authorization.k8s.io';
 
 /** Every right, by a binding that a case may take away. */
-export async function grantAll(plane: ControlPlane, user: string): Promise<void> {
+export async function grantAll(plane: Plane, user: string): Promise<void> {
   await plane.client().apply({
     apiVersion: `${rbac}/v1`,
     kind: 'ClusterRoleBinding',
@@ -137,7 +137,7 @@ export async function grantAll(plane: ControlPlane, user: string): Promise<void>
   });
 }
 
-export async function revokeAll(plane: ControlPlane, user: string): Promise<void> {
+export async function revokeAll(plane: Plane, user: string): Promise<void> {
   await plane.client().delete(`/apis/${rbac}/v1/clusterrolebindings/${user}`);
 }
 

@@ -73,6 +73,9 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   }
 }
 
+/** What tests may ask of a control plane, whatever it is made of. */
+export type Plane = Pick<ControlPlane, keyof ControlPlane>;
+
 /** A running control plane; `startControlPlane` makes it. */
 export class ControlPlane {
   readonly #binaries: Binaries;

@@ -1,7 +1,12 @@
 export { type AuditCounts, type AuditEntry, AuditLog } from './audit-log.ts';
 export { allBinaries, ensureBinaries, searchBinaries } from './binaries.ts';
 export { goBuild } from './build-binaries.ts';
-export { ControlPlane, type ControlPlaneOptions, type Plane, startControlPlane } from './control-plane.ts';
+export {
+  ControlPlane,
+  type ControlPlaneOptions,
+  type Plane,
+  startControlPlane,
+} from './control-plane.ts';
 export { isEstablished } from './established.ts';
 export { isAlive, withFolderLock } from './folder-lock.ts';
 export { InstantKubelet, type PodSelection } from './instant-kubelet.ts';

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { AgentOptions, ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -68,16 +69,19 @@ export class PlaneRequestError extends Error {
 export class PlaneClient {
   readonly #base: URL;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #requests: Agent;
-  readonly #watches: Agent;
+  readonly #requests: HttpAgent;
+  readonly #watches: HttpAgent;
   readonly #kinds = new Map<string, Promise<readonly KindInfo[]>>();
 
   constructor(options: PlaneClientOptions) {
     const { server, token, caCertificate: ca, userAgent = 'test' } = options;
     this.#base = new URL(server);
     this.#headers = { authorization: `Bearer ${token}`, 'user-agent': userAgent, accept: jsonType };
-    this.#requests = new Agent({ keepAlive: true, maxSockets: 32, ca });
-    this.#watches = new Agent({ keepAlive: false, ca });
+    const isPlain = this.#base.protocol === 'http:';
+    const makeAgent = (agentOptions: AgentOptions) =>
+      isPlain ? new HttpAgent(agentOptions) : new Agent({ ...agentOptions, ca });
+    this.#requests = makeAgent({ keepAlive: true, maxSockets: 32 });
+    this.#watches = makeAgent({ keepAlive: false });
   }
 
   /**
@@ -275,7 +279,7 @@ export class PlaneClient {
     return parseKinds(answer.body);
   }
 
-  async #open(request: PlaneRequest, agent: Agent): Promise<IncomingMessage> {
+  async #open(request: PlaneRequest, agent: HttpAgent): Promise<IncomingMessage> {
     for (;;) {
       const outgoing = this.#send(request, agent);
       try {
@@ -289,14 +293,16 @@ export class PlaneClient {
     }
   }
 
-  #send(request: PlaneRequest, agent: Agent): ClientRequest {
+  #send(request: PlaneRequest, agent: HttpAgent): ClientRequest {
     const { method, path, body, contentType = jsonType, signal } = request;
     const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-    const outgoing = httpsRequest({
-      host: this.#base.hostname,
-      port: this.#base.port,
+    const { protocol, hostname: host, port, pathname } = this.#base;
+    const outgoing = (protocol === 'http:' ? httpRequest : httpsRequest)({
+      host,
+      port,
       method,
-      path,
+      // A sandbox is below a path of its own.
+      path: pathname.replace(/\/$/, '') + path,
       agent,
       headers: { ...this.#headers, ...bodyHeaders(payload, contentType) },
       ...(signal === undefined ? {} : { signal }),

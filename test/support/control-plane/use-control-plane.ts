@@ -1,15 +1,16 @@
 import { after, before } from 'node:test';
 import { AuditLog } from './audit-log.ts';
 import { type BinarySearch, missingBinariesMessage, searchBinaries } from './binaries.ts';
-import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
+import { type ControlPlaneOptions, type Plane, startControlPlane } from './control-plane.ts';
 import type { PlaneClient } from './plane-client.ts';
+import { startSandboxPlane } from './sandbox-plane.ts';
 
 /** The shared control plane of a test file. */
 export interface SharedControlPlane {
   /** Pass it to `describe`: false, or why there is no control plane. */
   readonly skip: string | false;
   /** The running plane. Only within tests and hooks. */
-  readonly plane: ControlPlane;
+  readonly plane: Plane;
   /** Its audit log, if it was asked for. Only within tests and hooks. */
   readonly audit: AuditLog;
   /** A test client; for `admin` unless told. */
@@ -20,7 +21,7 @@ export interface SharedControlPlane {
 
 /**
  * Starts one control plane for a test file and stops it at its end. Where it can be neither found nor
- * built the tests are skipped, loudly; with `CI=true` that is an error.
+ * built the tests are skipped, loudly; with `CI=true` that is an error. With `HOMEOSTAT_TEST_BACKEND=sandbox` it is a sandbox that plays one.
  * @example
  * const shared = useControlPlane({ audit: true });
  * describe('integration/podset', { skip: shared.skip }, () => {
@@ -31,15 +32,16 @@ export interface SharedControlPlane {
  * });
  */
 export function useControlPlane(options: ControlPlaneOptions = {}): SharedControlPlane {
-  const skip = reasonToSkip(searchBinaries(), process.env.CI === 'true');
+  const isSandbox = process.env.HOMEOSTAT_TEST_BACKEND === 'sandbox';
+  const skip = isSandbox ? false : reasonToSkip(searchBinaries(), process.env.CI === 'true');
   if (skip !== false) process.stderr.write(`\n*** SKIPPED: ${skip}\n\n`);
-  let plane: ControlPlane | undefined;
+  let plane: Plane | undefined;
   let audit: AuditLog | undefined;
   if (skip === false) {
     // The first start of all may have to build the binaries.
     before(
       async () => {
-        plane = await startControlPlane(options);
+        plane = await (isSandbox ? startSandboxPlane : startControlPlane)(options);
         if (options.audit === true) audit = new AuditLog(plane);
       },
       { timeout: 1_800_000 },

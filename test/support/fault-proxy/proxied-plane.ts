@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findFreePorts } from '../control-plane/free-ports.ts';
-import type { ControlPlane } from '../control-plane/index.ts';
+import type { Plane } from '../control-plane/index.ts';
 import { kubeconfigText } from '../control-plane/kubeconfig.ts';
 import { FaultProxy } from './fault-proxy.ts';
 
@@ -14,10 +14,7 @@ export interface ProxiedPlane {
 }
 
 /** Starts a proxy in front of a control plane; the caller stops it. */
-export async function startFaultProxy(
-  plane: ControlPlane,
-  user = 'operator',
-): Promise<ProxiedPlane> {
+export async function startFaultProxy(plane: Plane, user = 'operator'): Promise<ProxiedPlane> {
   const { server, caCertificate } = plane;
   const [port = 0] = await findFreePorts(1);
   const tls = { key: fixture('first-server.key'), cert: fixture('first-server.crt') };
