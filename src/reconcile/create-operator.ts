@@ -3,6 +3,7 @@ import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/rol
 import type { Gvk } from '../util/gvk.ts';
 import type { OperatorContext, PassMetrics } from './context.ts';
 import { rightText } from './failure.ts';
+import { noteOrphaning } from './finalize/note-orphaning.ts';
 import { type FinishedDefinition, removalPlan } from './finalize/removal-plan.ts';
 import { definitionLabel } from './names.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
@@ -89,6 +90,9 @@ class PlanOperator implements Operator {
       waker,
       formerKinds,
       onLost: (key, stored) => noteLoss(this.#states.get(key), stored),
+      onResourceEvent: plan.isFinalizing
+        ? (event) => noteOrphaning(this.#states, event)
+        : undefined,
     });
     this.#context = {
       plan,
@@ -176,6 +180,8 @@ class PlanOperator implements Operator {
       wake,
       wakeAll: () => {
         for (const key of this.keys()) wake(key, 'low');
+        if (this.#context === undefined) return;
+        for (const key of strayKeys(this.#context)) wake(key, 'low');
       },
     };
   }

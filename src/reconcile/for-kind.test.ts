@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { OperatorWorld } from '../../test/support/fakes/operator-world.ts';
 import { bundledSchemas, compile, type OperatorPlan } from '../compile/index.ts';
 import { createDefinitionParser } from '../definition/index.ts';
+import { KubeError } from '../kube/roles.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 
 const parser = createDefinitionParser();
@@ -180,5 +181,18 @@ describe('reconcile: a kind of `for`', () => {
     await world.restart(planFor(byAnnotation));
     await world.settle();
     assert.deepEqual(world.cluster.requests, []);
+  });
+
+  test('children that could not be seen when their owner stopped matching go when they can', async () => {
+    const { world, object } = await atRest(byLabel);
+    const error = new KubeError('forbidden', 'configmaps is forbidden', { status: 403 });
+    world.cluster.block('ConfigMap', error);
+    await world.restart(planFor(byLabel));
+    world.edit(object, { metadata: { ...object.metadata, labels: {} } });
+    await world.settle();
+    assert.ok(shadow(world));
+    world.cluster.unblock('ConfigMap');
+    await world.settle();
+    assert.equal(shadow(world), undefined);
   });
 });
