@@ -16,6 +16,14 @@ export const otherFaults = {
     oracle: 'nothing is created twice',
     runs: 'every write of both, three times: not carried out; carried out, its answer lost; answered',
   },
+  deletionSweep: {
+    name: 'SIGKILL at every write of a life with a finalizer',
+    injected:
+      'a resource with children in two namespaces, one of them orphaned, and with `onDelete` comes and goes; the process is killed at the first write of that, then at the second, until there are no more; another one is started',
+    oracle:
+      'the resource goes, nothing that is labelled for it stays behind, the orphan stays and is released',
+    runs: 'every write, twice: not carried out; carried out, its answer lost',
+  },
   apiServerKilled: {
     name: 'the API server is killed in the middle of 200 creations',
     injected:

@@ -234,6 +234,26 @@ describe('reconcile/finalize: deletion', () => {
   });
 });
 
+describe('reconcile/finalize: what a deletion was said to leave', () => {
+  test('stays also when the collector was faster than we', async () => {
+    const { world } = await worldOf({ children: [far] });
+    const before = resource(world);
+    assert.ok(before);
+    const finalizers = ['orphan', finalizer];
+    world.edit(before, { metadata: { ...before.metadata, finalizers } });
+    await world.settle();
+    const said = resource(world);
+    assert.ok(said);
+    world.remove(said);
+    const leaving = resource(world);
+    assert.ok(leaving);
+    world.edit(leaving, { metadata: { ...leaving.metadata, finalizers: [finalizer] } });
+    await world.settle();
+    assert.equal(resource(world), undefined);
+    assert.deepEqual(farNames(world), ['other/far']);
+  });
+});
+
 describe('reconcile/finalize: without a definition', () => {
   test('labels and inventory are enough', async () => {
     const { world, plan } = await worldOf({ children: [far] });

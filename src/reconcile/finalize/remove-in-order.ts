@@ -67,7 +67,7 @@ function rankOf(pass: Pass, { object }: StoredObject, { isInOrder }: DeletionTer
   return tier < 0 ? plan.tiers.length : tier;
 }
 
-/** Was it said, when the resource was deleted, that what it owns is to stay (`--cascade=orphan`)? The server forgets that soon. */
+/** Was it said, when the resource was deleted, that what it owns is to stay (`--cascade=orphan`)? */
 function isOrphaning({ resource, state }: Pass): boolean {
   state.isOrphaning ||= resource.metadata.finalizers?.includes('orphan') === true;
   return state.isOrphaning;

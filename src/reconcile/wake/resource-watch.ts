@@ -11,12 +11,16 @@ export interface ResourceWatchOptions {
   readonly plan: OperatorPlan;
   readonly watcher: Watcher;
   readonly waker: Waker;
+  /** Told of every event of the kind before anybody is woken by it. @default nobody is told */
+  readonly onEvent?: ((event: CacheEvent) => void) | undefined;
 }
 
 /** The watch on the resources of a definition. */
 export interface ResourceWatch {
   readonly informer: Informer;
   readonly membership: Membership;
+  /** Are resources in this namespace ours to work on (`controller.namespaces`)? */
+  serves(namespace: string): boolean;
   /** The keys of all resources that are there. */
   readonly keys: ReadonlySet<string>;
   get(namespace: string, name: string): StoredObject | undefined;
@@ -28,7 +32,8 @@ export interface ResourceWatch {
 }
 
 /** Watches the resources and wakes them when somebody else changed what a pass reads or writes. */
-export function watchResources({ plan, watcher, waker }: ResourceWatchOptions): ResourceWatch {
+export function watchResources(options: ResourceWatchOptions): ResourceWatch {
+  const { plan, watcher, waker, onEvent } = options;
   const membership = membershipOf(plan);
   const informer = watcher.acquire(membership.query);
   const byUid = informer.index('uid', ({ metadata }) => [metadata.uid ?? '']);
@@ -37,6 +42,7 @@ export function watchResources({ plan, watcher, waker }: ResourceWatchOptions): 
   const isServed = servesNamespace(plan.definition.controller.namespaces);
   const unsubscribe = informer.subscribe((event) => {
     if (!isServed(event.namespace)) return;
+    onEvent?.(event);
     const key = keyOf(event.namespace, event.name);
     const wasThere = keys.has(key);
     if (isResource(event.current)) keys.add(key);
@@ -63,6 +69,7 @@ export function watchResources({ plan, watcher, waker }: ResourceWatchOptions): 
   return {
     informer,
     membership,
+    serves: isServed,
     keys,
     get(namespace, name) {
       const found = find(namespace, name);

@@ -1,5 +1,6 @@
 import type { FieldPath, OperatorPlan, ReadPlan } from '../../compile/index.ts';
 import {
+  type CacheEvent,
   type Cluster,
   type Informer,
   KubeError,
@@ -40,6 +41,8 @@ export interface WatchesOptions {
   readonly formerKinds: readonly Gvk[];
   /** A child of this resource has left its watch, and nobody has seen it being deleted. @default nobody is told */
   readonly onLost?: (key: string, stored: StoredObject) => void;
+  /** Told of every event of the kind before anybody is woken by it. @default nobody is told */
+  readonly onResourceEvent?: ((event: CacheEvent) => void) | undefined;
 }
 
 /** All that one definition watches, and who of its resources is interested in what. */
@@ -57,7 +60,7 @@ export class Watches {
   constructor(options: WatchesOptions) {
     this.#options = options;
     const { plan, cluster: watcher, clock, waker, formerKinds } = options;
-    this.#resources = watchResources({ plan, watcher, waker });
+    this.#resources = watchResources({ plan, watcher, waker, onEvent: options.onResourceEvent });
     this.#named = new NamedObjects({ watcher, clock, waker });
     const selectsNamespaces = plan.reads.some((read) => read.selectsNamespaces);
     this.#namespaces = selectsNamespaces ? new NamespaceWatch({ watcher, waker }) : undefined;
