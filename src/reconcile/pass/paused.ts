@@ -3,7 +3,12 @@ import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { pausedAnnotation } from '../names.ts';
 import { conditionsOf, standardConditions } from '../report/conditions.ts';
-import { conditionTypesOf, isForeign, statusKeysOf } from '../report/status-fields.ts';
+import {
+  conditionTypesOf,
+  isForeign,
+  standardConditionTypes,
+  statusKeysOf,
+} from '../report/status-fields.ts';
 import { writeStatus } from '../report/write-status.ts';
 import { loggerOf, type Pass } from './pass.ts';
 
@@ -43,15 +48,13 @@ function pausedStatus({ context, resource, phaseInput }: Pass): Readonly<Record<
   );
   const types = conditionTypesOf(context.plan);
   const others = conditionsOf(resource).filter(
-    ({ type }) => types.has(type) && !standardTypes.has(type),
+    ({ type }) => types.has(type) && !standardConditionTypes.has(type),
   );
   return {
     ...Object.fromEntries(ours.map((field) => [field, status[field]])),
     conditions: [...standard, ...others],
   };
 }
-
-const standardTypes: ReadonlySet<unknown> = new Set(['Ready', 'Reconciling', 'Stalled']);
 
 /** The generation at which it was found paused; undefined: it has not been so far. */
 function pausedGeneration(resource: KubeObject): number | undefined {

@@ -27,6 +27,7 @@ import { wantTier } from './want-tier.ts';
 
 /** Runs one resource: makes the world as its definition says, and reports (engine.md section 5). */
 export async function runPass(context: OperatorContext, key: string, turn: Turn): Promise<Outcome> {
+  if (!context.watches.resources.serves(parseKey(key).namespace)) return forget(context, key);
   const resource = observe(context, key)?.object;
   if (resource === undefined) {
     const ended =

@@ -35,8 +35,8 @@ function* strays({ watches, plan }: OperatorContext): Iterable<StoredObject> {
     return;
   for (const watch of watches.allChildren()) {
     for (const stored of watch.informer.list()) {
-      const { labels } = stored.object.metadata;
-      if (labels?.[definitionLabel] !== plan.name) continue;
+      const { labels, namespace = '' } = stored.object.metadata;
+      if (labels?.[definitionLabel] !== plan.name || !resources.serves(namespace)) continue;
       const owner = resources.keyOfUid(labels[ownerUidLabel] ?? '');
       if (owner === undefined || !resources.keys.has(owner)) yield stored;
     }

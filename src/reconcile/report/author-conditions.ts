@@ -39,9 +39,13 @@ export async function authorConditions(
   };
 }
 
+/** As the API has it for conditions: a longer message would have the whole status refused. */
+const longestMessage = 32_768;
+
 function conditionOf(pass: Pass, { failure: _, ...said }: RenderedCondition): Condition {
   const { resource, phaseInput, context } = pass;
-  return fitted(context.plan, createCondition(said, { resource, now: phaseInput.now }));
+  const cut = { ...said, message: said.message.slice(0, longestMessage) };
+  return fitted(context.plan, createCondition(cut, { resource, now: phaseInput.now }));
 }
 
 function lastConditions({ resource }: Pass, types: readonly string[]): readonly Condition[] {

@@ -1,6 +1,11 @@
 import type { OperatorPlan } from '../../compile/index.ts';
 
-const standardConditionTypes: ReadonlySet<unknown> = new Set(['Ready', 'Reconciling', 'Stalled']);
+/** Conditions that every pass reports on a kind of our own. */
+export const standardConditionTypes: ReadonlySet<unknown> = new Set([
+  'Ready',
+  'Reconciling',
+  'Stalled',
+]);
 
 /** Conditions that are ours; those of others in the same list are left alone. On a kind of `for` none is written unless mapped. */
 export function conditionTypesOf(plan: OperatorPlan): ReadonlySet<unknown> {

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { planOfPodSet } from '../../../test/support/podset-text.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+
+const plan = planOfPodSet(`
+  children:
+    - id: config
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }" } }
+  controller: { namespaces: { exclude: [other-*] } }
+`);
+
+function podSetIn(world: OperatorWorld, namespace: string, more = {}): KubeObject {
+  return world.cluster.server.put({
+    apiVersion: 'apps.example.com/v1',
+    kind: 'PodSet',
+    metadata: { name: 'one', namespace, ...more },
+    spec: {},
+  }).object;
+}
+
+describe('reconcile/wake served resources', () => {
+  test('resources of other namespaces are neither counted nor worked on, whatever happens to them or what they own', async () => {
+    const world = new OperatorWorld(plan);
+    await world.start();
+    const other = podSetIn(world, 'other-a', { finalizers: ['homeostat.dev/podset'] });
+    const labels = {
+      'homeostat.dev/definition': 'podset',
+      'homeostat.dev/child': 'config',
+      'homeostat.dev/owner-uid': other.metadata.uid ?? '',
+    };
+    const metadata = { name: 'one', namespace: 'other-a', labels };
+    world.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    podSetIn(world, 'default');
+    await world.settle();
+    assert.equal(world.operator.instances, 1);
+    world.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } });
+    await world.settle();
+    await world.runOne('other-a/one');
+    const touched = world.cluster.server
+      .list({ group: '', version: 'v1', kind: 'ConfigMap' })
+      .filter(({ object }) => object.metadata.namespace === 'other-a');
+    assert.deepEqual(
+      touched.map(({ object }) => object.data),
+      [{ a: 'b' }],
+    );
+    assert.deepEqual(
+      world.cluster.requests.map(({ verb, kind }) => `${verb} ${kind}`),
+      ['apply ConfigMap', 'status PodSet'],
+    );
+  });
+});
