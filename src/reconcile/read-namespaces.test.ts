@@ -95,6 +95,18 @@ describe('reconcile: reads in other namespaces', () => {
     assert.equal(found(world), 'team-a/s');
   });
 
+  test('a list of one namespace, literal or computed; a missing one is never taken for none', async () => {
+    const literal = await worldOf(`${selector}, namespace: team-a, crossNamespace: true`, {});
+    assert.equal(found(literal), 'team-a/s');
+    const read = `${selector}, namespace: "\${ spec.from }", ${globs}`;
+    const world = await worldOf(read, { from: 'team-b' });
+    assert.equal(found(world), 'team-b/s');
+    world.podSet('one', {});
+    await world.settle();
+    assert.match(world.ready('one'), /False RenderFailed: .*Missing value "spec\.from"/);
+    assert.equal(found(world), 'team-b/s');
+  });
+
   test('all namespaces that a glob allows', async () => {
     const world = await worldOf(`${selector}, namespaces: "*", ${globs}`, {});
     assert.equal(found(world), 'team-a/s team-b/s');
