@@ -151,6 +151,26 @@ describe('reconcile/pass adopt: IfUnowned', () => {
     assert.deepEqual(mapOf(world).data, { ours: 'second' });
   });
 
+  test('it is not taken over before what the child comes after is ready', async () => {
+    const first = `
+  children:
+    - id: first
+      ready: \${ $child.data.ready = 'yes' }
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: first }
+        data: { ready: "\${ spec.go }" }`;
+    const world = await worldWith(theirs, body('after: [first]').replace('\n  children:', first));
+    const before = mapOf(world);
+    const resource = world.podSet('a', { text: 'one', go: 'no' });
+    await world.settle();
+    assert.deepEqual(mapOf(world), before);
+    world.edit(resource, { spec: { text: 'one', go: 'yes' } });
+    await world.settle();
+    assert.deepEqual(mapOf(world).data, { ours: 'one', theirs: 'kept' });
+  });
+
   test('a password that is there already is not made anew', async () => {
     const data = ', password: "${ observed.map.data.password ?? $randomString(9) }"';
     const world = await worldWith({ ...theirs, data: { password: 'theirs' } }, body('', data));

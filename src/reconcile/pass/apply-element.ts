@@ -40,7 +40,8 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
     const left = conceding(pass, adopting, live);
     const settled = settle(pass, left.wanted, live);
     if (settled !== undefined) return keepApplied(pass, withProblem(settled, left.problem));
-    if (live !== undefined && isMine(pass, live) && isOutdated(pass, left.wanted, live)) {
+    const mayTryAgain = tries < maxTries;
+    if (live && mayTryAgain && isMine(pass, live) && isOutdated(pass, left.wanted, live)) {
       const removed = await removeOutdated(pass, left.wanted, live);
       if (removed !== undefined) return removed;
       live = undefined;
@@ -56,15 +57,14 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
       return withProblem(withProblem(sent, stillContested(pass, left.wanted)), left.problem);
     } catch (error) {
       if (!isOfRequest(error, pass)) throw error;
-      if (tries < maxTries && concede(pass, adopting, { error, live })) continue;
-      if (live !== undefined && mayReplace(pass, left.wanted, { error, live })) {
+      if (mayTryAgain && concede(pass, adopting, { error, live })) continue;
+      if (live && mayTryAgain && mayReplace(pass, left.wanted, { error, live })) {
         const removed = await removeOutdated(pass, left.wanted, live);
         if (removed !== undefined) return removed;
         live = undefined;
         continue;
       }
-      if (tries === maxTries || !isStale(error))
-        return failedElement(pass, left.wanted, error, live);
+      if (!mayTryAgain || !isStale(error)) return failedElement(pass, left.wanted, error, live);
     }
     const again = await readAndRenderAgain(pass, current);
     if (again.kind === 'result') return again.result;
@@ -166,7 +166,8 @@ function settle(
     return leavingResult(pass, wanted, live);
   }
   if (!ours) {
-    return mayAdopt(pass, wanted.plan, live) ? undefined : conflictResult(pass, wanted, live);
+    if (!mayAdopt(pass, wanted.plan, live)) return conflictResult(pass, wanted, live);
+    return isHeld ? heldResult(pass, wanted) : undefined;
   }
   if (wanted.plan.updateStrategy.type === 'OnDelete') return leftAlone(pass, wanted, live);
   if (isSame(pass, wanted, live)) {
