@@ -35,34 +35,51 @@ export function fromFieldsV1(fields: Json | undefined): PathSet {
   return { members, children };
 }
 
+interface Pair {
+  readonly set: PathSet;
+  readonly fields: JsonObject;
+}
+
+/** So many texts of field sets are kept to be shared. */
+const mostShared = 1_000;
+
 /**
  * Reads and writes `fieldsV1`, each stored object of it once: the field sets of an object live as long as
- * the object, and most writes leave most of them as they are.
+ * the object, and most writes leave most of them as they are. Objects of one make have the same field sets; these share one.
  */
 export class FieldsV1Codec {
   readonly #sets = new WeakMap<JsonObject, PathSet>();
   readonly #fields = new WeakMap<PathSet, JsonObject>();
+  readonly #shared = new Map<string, Pair>();
 
   /** @throws SyntaxError when a key holds broken JSON. */
   read(fields: Json | undefined): PathSet {
     if (!isJsonObject(fields)) return fromFieldsV1(fields);
     const known = this.#sets.get(fields);
     if (known !== undefined) return known;
-    const set = fromFieldsV1(fields);
-    this.#remember(set, fields);
+    const { set } = this.#share(fields, () => fromFieldsV1(fields));
+    this.#sets.set(fields, set);
     return set;
   }
 
   write(set: PathSet): JsonObject {
     const known = this.#fields.get(set);
     if (known !== undefined) return known;
-    const fields = toFieldsV1(set);
-    this.#remember(set, fields);
+    const { fields } = this.#share(toFieldsV1(set), () => set);
+    this.#fields.set(set, fields);
     return fields;
   }
 
-  #remember(set: PathSet, fields: JsonObject): void {
-    this.#sets.set(fields, set);
-    this.#fields.set(set, fields);
+  /** What was said in the same words before, or these. */
+  #share(fields: JsonObject, setOf: () => PathSet): Pair {
+    const text = JSON.stringify(fields);
+    const known = this.#shared.get(text);
+    if (known !== undefined) return known;
+    const pair = { set: setOf(), fields };
+    if (this.#shared.size >= mostShared) this.#shared.clear();
+    this.#shared.set(text, pair);
+    this.#sets.set(fields, pair.set);
+    this.#fields.set(pair.set, fields);
+    return pair;
   }
 }
