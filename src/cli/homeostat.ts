@@ -12,7 +12,7 @@ async function start(): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  if (process.argv[2] === 'run') applyHeapSettings(process);
+  if (/^(?:run|dev)$/.test(process.argv[2] ?? '')) applyHeapSettings(process);
   const { main } = await import('./main.ts');
   await main();
 }
