@@ -25,6 +25,7 @@ const commonReasons = [
   'connection-lost',
   'short-watch',
   'page-expired',
+  'outage',
   'schema-changed',
 ];
 
