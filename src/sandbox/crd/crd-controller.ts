@@ -1,6 +1,7 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { JsonObject } from '../../util/json.ts';
 import type { MergeComponents } from '../apply/index.ts';
+import { createCelEnvironment, readRules } from '../cel/index.ts';
 import { objectField, withField } from '../json-fields.ts';
 import { customKind, type KindRegistry, type ServedKind, withMetadata } from '../kinds/index.ts';
 import { textsOf } from '../metadata/index.ts';
@@ -24,6 +25,7 @@ export class CrdController {
   readonly #context: RestContext;
   readonly #components: MergeComponents;
   readonly #objectMeta: GoType;
+  readonly #cel = createCelEnvironment();
 
   constructor({ context, components, objectMeta }: CrdControllerOptions) {
     this.#context = context;
@@ -72,6 +74,7 @@ export class CrdController {
         storageVersion: stored,
         components: this.#components,
         objectMeta: this.#objectMeta,
+        rules: readRules(this.#cel, version.schema),
         now: this.#context.now,
       }),
     );

@@ -1,7 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { createCelEnvironment, readRules } from '../cel/index.ts';
 import { listField, objectField, stringField, withField } from '../json-fields.ts';
 import { type BuiltinRules, resourceNames } from '../kinds/index.ts';
 import { textsOf } from '../metadata/index.ts';
+import type { StructuralSchema } from '../schema/index.ts';
 import { validateCrd, validateCrdUpdate } from './validate-crd.ts';
 
 /** Holds a CRD until its objects are gone. */
@@ -31,14 +33,21 @@ export const crdRules: BuiltinRules = {
   prepareUpdate: withStoredVersions,
   prepareDelete: withPendingDeletion,
   warnings: (crd) =>
-    JSON.stringify(crd.spec ?? {}).includes('"x-kubernetes-validations":')
-      ? [
-          'The sandbox does not evaluate x-kubernetes-validations: objects that break them are accepted',
-        ]
-      : [],
+    unreadRules(crd).map(
+      (rule) => `The sandbox does not evaluate this rule, and accepts what breaks it: ${rule}`,
+    ),
   validate: validateCrd,
   validateUpdate: validateCrdUpdate,
 };
+
+/** Rules in CEL that nobody here understands. */
+function unreadRules(crd: JsonObject): readonly string[] {
+  const environment = createCelEnvironment();
+  return versionsOf(crd).flatMap((version) => {
+    const schema = objectField(objectField(version, 'schema') ?? {}, 'openAPIV3Schema');
+    return schema === undefined ? [] : readRules(environment, schema as StructuralSchema).unread;
+  });
+}
 
 /** A CRD is deleted in a way of its own: its generation stays, and a condition says what comes. */
 function withPendingDeletion(crd: JsonObject, before: JsonObject): JsonObject {

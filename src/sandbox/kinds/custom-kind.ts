@@ -7,6 +7,7 @@ import {
   type MergeSchema,
   pathSetOf,
 } from '../apply/index.ts';
+import type { RuleSet } from '../cel/index.ts';
 import { fieldOf, objectField, withField } from '../json-fields.ts';
 import {
   dnsSubdomain,
@@ -59,12 +60,14 @@ export interface CustomKindOptions {
   /** Of the built-in kinds: the type of metadata is one of them. */
   readonly components: MergeComponents;
   readonly objectMeta: GoType;
+  /** The rules that the author of the schema has written. */
+  readonly rules: RuleSet;
   readonly now: () => string;
 }
 
 /** What a CRD makes of one of its versions. */
 export function customKind(options: CustomKindOptions): ServedKind {
-  const { version, storageVersion, components, objectMeta, now } = options;
+  const { version, storageVersion, components, objectMeta, rules, now } = options;
   const { names, schema, hasStatus, scale, selectableFields, columns } = version;
   const { group, kind, plural, namespaced } = names;
   const apiVersion = `${group}/${names.version}`;
@@ -145,19 +148,20 @@ export function customKind(options: CustomKindOptions): ServedKind {
       const metadata = objectField(object, 'metadata') ?? {};
       const headErrors = validateHead(object, head);
       if (headErrors.length > 0) return headErrors;
-      return [
+      const errors = [
         ...validateMetadata(metadata, metadataRules),
         ...validateValue({ schema, value: withoutHead(object), path: '', before: undefined }),
         ...validateEmbedded(schema, object),
         ...validateLists(schema, object),
       ];
+      return withRules(errors, rules, () => rules.check(object, undefined));
     },
     validateUpdate(object, before, subresource) {
       const metadata = objectField(object, 'metadata') ?? {};
       const hasOldDuplicates = validateLists(schema, before).length > 0;
       const headErrors = validateHead(object, head);
       if (headErrors.length > 0) return headErrors;
-      return [
+      const errors = [
         ...validateMetadataUpdate(metadata, objectField(before, 'metadata') ?? {}),
         ...(subresource === 'status'
           ? validateStatus(schema, object, before)
@@ -165,8 +169,32 @@ export function customKind(options: CustomKindOptions): ServedKind {
         ...validateEmbedded(schema, object),
         ...(hasOldDuplicates ? [] : validateLists(schema, object)),
       ];
+      return withRules(errors, rules, () => rules.check(object, before));
     },
   };
+}
+
+/** Values of such a shape are not shown to rules. */
+const blocking: ReadonlySet<string> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+
+const unchecked =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+
+function withRules(
+  errors: readonly FieldError[],
+  rules: RuleSet,
+  check: () => readonly FieldError[],
+): readonly FieldError[] {
+  if (rules.isEmpty) return errors;
+  if (errors.some(({ reason }) => blocking.has(reason)))
+    return [...errors, invalidField('<nil>', null, unchecked)];
+  return [...errors, ...check()];
 }
 
 function resetFieldsOf(subresource: Subresource) {

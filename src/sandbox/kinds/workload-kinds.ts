@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
+import { type FieldError, forbiddenField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
@@ -54,7 +55,10 @@ export const deploymentRules: BuiltinRules = {
         { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 },
       ),
     ),
-  validate: (deployment) => workloadErrors(deployment, ['Always']),
+  validate: (deployment) => [
+    ...workloadErrors(deployment, ['Always']),
+    ...strategyErrors(objectField(deployment, 'spec') ?? {}),
+  ],
   validateUpdate: selectorIsImmutable,
 };
 
@@ -78,6 +82,13 @@ export const jobRules: BuiltinRules = {
   },
   validateUpdate: selectorIsImmutable,
 };
+
+function strategyErrors(spec: JsonObject): readonly FieldError[] {
+  const strategy = objectField(spec, 'strategy') ?? {};
+  if (strategy.type !== 'Recreate' || strategy.rollingUpdate === undefined) return [];
+  const detail = "may not be specified when strategy `type` is 'Recreate'";
+  return [forbiddenField('spec.strategy.rollingUpdate', detail)];
+}
 
 function strategyOf(spec: JsonObject): JsonObject {
   const strategy = withDefaults(objectField(spec, 'strategy') ?? {}, { type: 'RollingUpdate' });

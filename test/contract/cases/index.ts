@@ -10,6 +10,7 @@ import { lists } from './lists.ts';
 import { malformed } from './malformed.ts';
 import { releases } from './releases.ts';
 import { reviews } from './reviews.ts';
+import { rules } from './rules.ts';
 import { strategics } from './strategics.ts';
 import { tables } from './tables.ts';
 import { updates } from './updates.ts';
@@ -31,6 +32,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   strategics,
   tables,
   reviews,
+  rules,
   events: eventCases,
   crds: crdCases,
   discoveries,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isJsonObject, type Json } from '../../../src/util/json.ts';
 import {
   type Backend,
   createTestSandbox,
@@ -11,8 +10,8 @@ import {
 import { useControlPlane } from '../../support/control-plane/index.ts';
 import { SeededRandom } from '../../support/model/seeded-random.ts';
 import { assertSameRuns } from '../driver/index.ts';
-import { Normaliser } from '../driver/normaliser.ts';
-import { type RandomWrite, randomGroup, randomWrite } from './random-writes.ts';
+import { ObjectWriter } from './object-writer.ts';
+import { randomGroup, randomWrite } from './random-writes.ts';
 import { widgetCrd } from './widget-schema.ts';
 
 const shared = useControlPlane({ controllerManager: false });
@@ -35,7 +34,8 @@ describe('contract/random', { skip: shared.skip }, () => {
     const random = new SeededRandom(seed);
     for (let done = 0; done < operations; done += writesPerObject) {
       const name = `w${done}`;
-      const [mine, theirs] = [new WidgetWriter(sandbox, name), new WidgetWriter(server, name)];
+      const path = `/apis/${randomGroup}/v1/namespaces/default/widgets/${name}`;
+      const [mine, theirs] = [new ObjectWriter(sandbox, path), new ObjectWriter(server, path)];
       for (let index = 0; index < writesPerObject; index++) {
         const write = randomWrite(random, name);
         const label = `${name}, write ${index}: ${JSON.stringify(write)}`;
@@ -45,34 +45,6 @@ describe('contract/random', { skip: shared.skip }, () => {
     }
   });
 });
-
-/** Writes to one Widget of one server and remembers its version. */
-class WidgetWriter {
-  readonly #backend: Backend;
-  readonly #path: string;
-  readonly #normaliser = new Normaliser();
-  #version = '1';
-
-  constructor(backend: Backend, name: string) {
-    this.#backend = backend;
-    this.#path = `/apis/${randomGroup}/v1/namespaces/default/widgets/${name}`;
-  }
-
-  async write({ method, tail, contentType, body, isVersioned }: RandomWrite) {
-    const metadata = isJsonObject(body.metadata) ? body.metadata : {};
-    const versioned = { ...body, metadata: { ...metadata, resourceVersion: this.#version } };
-    const answer = await this.#backend.request({
-      method,
-      path: this.#path + tail,
-      headers: { 'content-type': contentType, 'user-agent': 'random' },
-      body: JSON.stringify(isVersioned ? versioned : body),
-    });
-    const parsed: Json = JSON.parse(answer.text);
-    const written = isJsonObject(parsed) && isJsonObject(parsed.metadata) ? parsed.metadata : {};
-    if (typeof written.resourceVersion === 'string') this.#version = written.resourceVersion;
-    return { status: answer.status, body: this.#normaliser.normalise(parsed) };
-  }
-}
 
 async function installWidgets(backend: Backend): Promise<void> {
   const crd = await backend.request({

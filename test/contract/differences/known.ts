@@ -1,0 +1,78 @@
+/** What the sandbox does otherwise than a cluster, by what it is about; beside what single cases tell. */
+export interface KnownDifference {
+  readonly about: string;
+  readonly sandbox: string;
+}
+
+export const knownDifferences: readonly KnownDifference[] = [
+  {
+    about: 'Rights',
+    sandbox:
+      'Everybody may do everything. RBAC objects are stored, not enforced; reviews always say yes.',
+  },
+  {
+    about: 'Admission',
+    sandbox:
+      'No webhooks, policies, quotas or limit ranges. Pods get no service account and no token.',
+  },
+  {
+    about: 'Validation of built-in kinds',
+    sandbox: 'A subset: what users meet. A real server refuses more.',
+  },
+  {
+    about: 'Rules of CRDs (CEL)',
+    sandbox:
+      'Evaluated, but for functions of URLs, addresses, quantities, semantic versions and formats: such rules are warned of when the CRD is written, and what breaks them is accepted. Nobody estimates what rules cost: a cluster may refuse a CRD that the sandbox takes. Regular expressions are those of JavaScript.',
+  },
+  { about: 'Versions of CRDs', sandbox: 'Convert by name only. No conversion webhooks.' },
+  {
+    about: 'HorizontalPodAutoscalers',
+    sandbox: 'Served as autoscaling/v2 only, and nobody scales.',
+  },
+  {
+    about: 'Pods',
+    sandbox:
+      'Nothing runs. Pods are bound to `sandbox-node` and ready at once; those that are not restarted succeed. The annotation `sandbox.homeostat.dev/outcome` asks for `never-ready` or `fail`. No logs, exec, attach, port forwarding, eviction, resizing or ephemeral containers.',
+  },
+  {
+    about: 'Services',
+    sandbox:
+      'Have addresses of 10.96.0.0/16 that lead nowhere. EndpointSlices are written, Endpoints are not. Load balancers stay pending.',
+  },
+  {
+    about: 'Volumes',
+    sandbox: 'Every claim is bound to a simulated volume at once, whatever its class.',
+  },
+  {
+    about: 'CronJobs',
+    sandbox:
+      'Jobs are made in the minute itself; minutes that passed while nobody looked are left out.',
+  },
+  {
+    about: 'Other controllers',
+    sandbox:
+      'Not there: autoscaling, disruption budgets, quotas, TTL of Jobs, garbage of finished pods, tokens.',
+  },
+  {
+    about: 'Protobuf',
+    sandbox:
+      'Bodies are read for built-in kinds (CRDs excepted: 501); answers are always JSON, to which clients fall back.',
+  },
+  {
+    about: 'OpenAPI',
+    sandbox:
+      'Version 3 without descriptions; no version 2. `kubectl explain` shows fields and types. kubectl before 1.29 cannot apply.',
+  },
+  { about: 'Tables', sandbox: 'As a real server prints them; ages by the clock of the sandbox.' },
+  { about: 'Numbers', sandbox: "JavaScript's: integers beyond 2^53 lose digits, and 1.0 is 1." },
+  { about: 'Nesting', sandbox: 'Bodies that are nested very deeply are refused with 501.' },
+  {
+    about: 'Names of generated things',
+    sandbox: 'Hashes of templates and addresses are stable, but not those of a cluster.',
+  },
+  {
+    about: 'Time',
+    sandbox:
+      'Controllers act at once: states in between that a cluster shows for seconds may never be seen.',
+  },
+];

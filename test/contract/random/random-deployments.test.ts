@@ -1,0 +1,37 @@
+import { after, before, describe, test } from 'node:test';
+import { createTestSandbox, sandboxBackend, serverBackend } from '../../support/backends/index.ts';
+import { useControlPlane } from '../../support/control-plane/index.ts';
+import { SeededRandom } from '../../support/model/seeded-random.ts';
+import { assertSameRuns } from '../driver/index.ts';
+import { ObjectWriter } from './object-writer.ts';
+import { randomDeploymentWrite } from './random-deployments.ts';
+
+const shared = useControlPlane({ controllerManager: false });
+const operations = Number(process.env.CONTRACT_OPERATIONS ?? 2000);
+const seed = Number(process.env.CONTRACT_SEED ?? 1);
+/** Writes to one object; then the next one begins from nothing. */
+const writesPerObject = 20;
+
+describe('contract/random/deployments', { skip: shared.skip }, () => {
+  const sandbox = sandboxBackend(createTestSandbox({ controllers: false }));
+  let server: ReturnType<typeof serverBackend>;
+  before(() => {
+    server = serverBackend(shared.plane);
+  });
+  after(() => server.close());
+
+  test(`${operations} writes from seed ${seed} have the same outcome on both servers`, async () => {
+    const random = new SeededRandom(seed);
+    for (let done = 0; done < operations; done += writesPerObject) {
+      const name = `d${done}`;
+      const path = `/apis/apps/v1/namespaces/default/deployments/${name}`;
+      const [mine, theirs] = [new ObjectWriter(sandbox, path), new ObjectWriter(server, path)];
+      for (let index = 0; index < writesPerObject; index++) {
+        const write = randomDeploymentWrite(random, name);
+        const label = `${name}, write ${index}: ${JSON.stringify(write)}`;
+        const [a, b] = [await mine.write(write), await theirs.write(write)];
+        assertSameRuns([{ ...a, step: label }], [{ ...b, step: label }]);
+      }
+    }
+  });
+});
