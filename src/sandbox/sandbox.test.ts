@@ -189,6 +189,25 @@ describe('sandbox', () => {
     assert.match(headers.warning ?? '', /does not evaluate this rule/);
   });
 
+  test('the log of a pod says that nothing runs', () => {
+    const sandbox = createTestSandbox();
+    const log = (name: string) =>
+      sandbox.handle({
+        method: 'GET',
+        path: `/api/v1/namespaces/default/pods/${name}/log`,
+        headers: {},
+        body: '',
+      });
+    call(sandbox, 'POST', '/api/v1/namespaces/default/pods', {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'p' },
+      spec: { containers: [{ name: 'c', image: 'a' }] },
+    });
+    assert.match(String(log('p').body), /runs no containers/);
+    assert.equal(log('none').status, 404);
+  });
+
   test('what is not modelled says so', () => {
     const sandbox = createTestSandbox();
     assert.equal(call(sandbox, 'GET', '/apis/storage.k8s.io/v1/csinodes').status, 404);

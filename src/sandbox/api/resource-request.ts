@@ -37,7 +37,7 @@ import {
   unsupportedMediaType,
 } from '../status/index.ts';
 import { watchObjects } from '../watch/index.ts';
-import { jsonAnswer, jsonTextAnswer, withWarning } from './answers.ts';
+import { jsonAnswer, jsonTextAnswer, textAnswer, withWarning } from './answers.ts';
 import { negotiate, type Shape } from './negotiation.ts';
 import type { ResourceRoute } from './route.ts';
 import { listText, showEvents, showObject, type View } from './shape-answer.ts';
@@ -58,12 +58,23 @@ interface Call extends ResourceRequest {
 
 /** A request to a collection or an object. @throws StatusError */
 export function handleResource(resource: ResourceRequest): ApiAnswer {
+  const { plural, group, subresource } = resource.route;
+  if (subresource === 'log' && plural === 'pods' && group === '') return answerLog(resource);
   const target = findTarget(resource);
   const shape = negotiate(resource.request.headers.accept, false);
   const request = withTextBody(resource, target);
   const call = { ...resource, request, target, shape };
   const answer = target.name === '' ? callCollection(call) : callObject(call);
   return withWarning(answer, target.kind.deprecation);
+}
+
+/** What a container would have written; here it is one honest line. */
+function answerLog({ rest, route, request }: ResourceRequest): ApiAnswer {
+  const pods = rest.kinds.find('', 'v1', 'pods');
+  const { namespace, name } = route;
+  if (pods === undefined || request.method !== 'GET') throw methodNotAllowed();
+  getObject(rest, { kind: pods, namespace, name, subresource: '' }, '');
+  return textAnswer(`The sandbox runs no containers: pod ${name} has written nothing.\n`);
 }
 
 /** A protobuf body as JSON. Custom kinds have none: nobody has told their fields' numbers. */

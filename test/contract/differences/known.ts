@@ -32,7 +32,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'Pods',
     sandbox:
-      'Nothing runs. Pods are bound to `sandbox-node` and ready at once; those that are not restarted succeed. The annotation `sandbox.homeostat.dev/outcome` asks for `never-ready` or `fail`. No logs, exec, attach, port forwarding, eviction, resizing or ephemeral containers.',
+      'Nothing runs. Pods are bound to `sandbox-node` and ready at once; those that are not restarted succeed. The annotation `sandbox.homeostat.dev/outcome` asks for `never-ready` or `fail`. Logs are one line that says so. No exec, attach, port forwarding, eviction, resizing or ephemeral containers.',
   },
   {
     about: 'Services',
