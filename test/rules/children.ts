@@ -25,7 +25,11 @@ export const children: RuleSection = {
     },
     {
       rule: '`metadata.namespace` defaults to that of the resource; another one needs `crossNamespace`',
-      shownBy: [],
+      shownBy: [
+        'test/fixtures/invalid/child-namespaces.yaml',
+        'test/fixtures/invalid-compile/scope.yaml',
+        'test/integration/scope.test.ts › a namespace that the definition does not allow is refused, and what is there stays',
+      ],
     },
     {
       rule: '`when: false` removes the child; reading `children` in it is warned about',
@@ -41,8 +45,20 @@ export const children: RuleSection = {
         `${tier} › two elements of one name fail, and no other child does`,
       ],
     },
-    { rule: '`ordered`: the next element is made when the one before it is ready', shownBy: [] },
-    { rule: '`ordered`: removal goes one at a time from the last, on deletion too', shownBy: [] },
+    {
+      rule: '`ordered`: the next element is made when the one before it is ready',
+      shownBy: [
+        'test/integration/ordered.test.ts › ordered: up one by one, each when the one before is ready, and down from the last',
+        'src/reconcile/pass/apply-in-turn.test.ts › an element is made when the one before it is ready, and the wait is told',
+      ],
+    },
+    {
+      rule: '`ordered`: removal goes one at a time from the last, on deletion too',
+      shownBy: [
+        'test/integration/deletion.test.ts › elements of an ordered child go one by one from the last, each when the one before is gone',
+        'src/reconcile/finalize/finalize.test.ts › an orphan stays, and elements of an ordered child go from the last',
+      ],
+    },
     {
       rule: '`after` says what must be ready first; what expressions read must exist',
       shownBy: [
@@ -63,15 +79,37 @@ export const children: RuleSection = {
     },
     {
       rule: '`Recreate` replaces for a new intent, applies drift back, ignores a foreign field',
-      shownBy: [],
+      shownBy: [
+        'test/integration/children-life.test.ts › Recreate: a changed intent makes the object anew; drift is put back, foreign fields stay',
+      ],
     },
-    { rule: '`Recreate` replaces an immutable drift at most once in ten minutes', shownBy: [] },
-    { rule: '`OnDelete` makes what is missing, and leaves alone', shownBy: [] },
+    {
+      rule: '`Recreate` replaces an immutable drift at most once in ten minutes',
+      shownBy: [
+        'src/reconcile/pass/replace-element.test.ts › drift of a field that cannot be changed makes the object anew, once in ten minutes for one intent',
+        'test/integration/children-life.test.ts › Recreate: what the server does not let change is replaced, a Secret without a hash of its values',
+      ],
+    },
+    {
+      rule: '`OnDelete` makes what is missing, and leaves alone',
+      shownBy: [
+        'test/integration/children-life.test.ts › OnDelete: what is there is left alone, what is deleted comes back with the newest template',
+      ],
+    },
     {
       rule: '`rollingUpdate`: `maxUnavailable`, and it stops at an element that does not become ready',
-      shownBy: [],
+      shownBy: [
+        'test/integration/ordered.test.ts › rollingUpdate: stops at an element that does not become ready, also after a restart; a better template goes on',
+        'test/integration/ordered.test.ts › rollingUpdate: one after the other, from the last, each when the one before is ready',
+      ],
     },
-    { rule: '`rollingUpdate`: `partition` and `order`', shownBy: [] },
+    {
+      rule: '`rollingUpdate`: `partition` and `order`',
+      shownBy: [
+        'test/integration/ordered.test.ts › rollingUpdate: elements below the partition keep what they have',
+        'src/reconcile/pass/apply-in-turn.test.ts › goes ${what}',
+      ],
+    },
     {
       rule: '`conflicts: Force` takes fields back, `Report` leaves them and says so',
       shownBy: [
@@ -87,13 +125,25 @@ export const children: RuleSection = {
     },
     {
       rule: '`adopt: IfUnowned` takes over what no other controller owns, and orphans it unless `Delete` is written',
-      shownBy: [],
+      shownBy: [
+        'test/integration/children-life.test.ts › what nobody owns is taken over, and released when the resource goes',
+        'test/integration/children-life.test.ts › with `deletionPolicy: Delete` written what was taken over has an owner like any other',
+        'test/integration/children-life.test.ts › what another controller owns is left alone, and taken when it gives it up',
+      ],
     },
     {
       rule: '`deletionPolicy: Orphan` keeps the object when the child is dropped or the resource goes',
-      shownBy: [],
+      shownBy: [
+        'test/integration/deletion.test.ts › stays as it is, and is ours no more',
+        'src/reconcile/removal/removal.test.ts › one that is dropped stays, with nothing of us on it',
+      ],
     },
-    { rule: '`deleteWhen` keeps a child that is to go, and says so', shownBy: [] },
+    {
+      rule: '`deleteWhen` keeps a child that is to go, and says so',
+      shownBy: [
+        'test/integration/deletion.test.ts › a child that says when it may go stays until then, and says so',
+      ],
+    },
     {
       rule: '`after` and waiting hold creation and change of intent; drift is repaired meanwhile',
       shownBy: [
@@ -116,7 +166,13 @@ export const children: RuleSection = {
         `${prune} › a child that fails keeps no other child from losing its own`,
       ],
     },
-    { rule: 'A missing path never deletes anything', shownBy: [] },
+    {
+      rule: 'A missing path never deletes anything',
+      shownBy: [
+        'test/integration/missing-table.test.ts › nothing is deleted, and the child is',
+        'test/integration/missing.test.ts › the children of "',
+      ],
+    },
     {
       rule: 'Children dropped from the definition go when the whole pass succeeded',
       shownBy: [`${prune} › a child that was dropped from the definition`],

@@ -127,22 +127,53 @@ export const kind: RuleSection = {
     },
     {
       rule: 'With several versions expressions are checked against the storage version, and the resource is read in it',
-      shownBy: [],
+      shownBy: [
+        'test/fixtures/invalid-compile/storage-version.yaml',
+        'test/integration/versions.test.ts › a resource written in another version is read in the one that is stored',
+      ],
     },
     {
       rule: '`for` attaches to a kind that is there, with `selector` and `annotationSelector`',
-      shownBy: [],
+      shownBy: [
+        'test/integration/for.test.ts › a built-in kind gets children, and nothing is written to it',
+        'src/reconcile/for-kind.test.ts › an object that does not match gets none',
+        'test/fixtures/invalid/for-kind.yaml',
+      ],
     },
-    { rule: 'Several definitions may share a kind by `for`', shownBy: [] },
+    {
+      rule: 'Several definitions may share a kind by `for`',
+      shownBy: [
+        'test/integration/for.test.ts › definitions of one kind work beside each other, and each lets go of its own',
+        'src/runtime/check-definitions.test.ts › any number of definitions share a kind that is there',
+      ],
+    },
     {
       rule: 'On a kind of `for` no status is written unless mapped, and only one definition may map it',
-      shownBy: [],
+      shownBy: [
+        'test/integration/for-kind-arrives.test.ts › what is mapped is fitted to the schema that the server tells, and nothing else is written',
+        'src/runtime/check-definitions.test.ts › a status is mapped by one of them only',
+        'test/fixtures/invalid-compile/for-no-status.yaml',
+      ],
     },
-    { rule: 'An object that stops matching loses its children', shownBy: [] },
+    {
+      rule: 'An object that stops matching loses its children',
+      shownBy: [
+        'test/integration/for.test.ts › an object that stopped matching meanwhile loses its children',
+        'src/reconcile/for-kind.test.ts › loses its children, and has them again when they match',
+      ],
+    },
     {
       rule: 'A definition that is edited so that objects stop matching leaves their children in place',
-      shownBy: [],
+      shownBy: [
+        'test/integration/for.test.ts › a definition that was edited leaves them in place and says how many',
+      ],
     },
-    { rule: 'A kind of `for` that is not there is waited for', shownBy: [] },
+    {
+      rule: 'A kind of `for` that is not there is waited for',
+      shownBy: [
+        'test/integration/for-kind-arrives.test.ts › a definition waits for its kind, without asking, and starts by itself when it comes',
+        'test/integration/for-kind-arrives.test.ts › a kind that goes is waited for again, and comes back',
+      ],
+    },
   ],
 };

@@ -73,9 +73,19 @@ export const language: RuleSection = {
     },
     {
       rule: '`observed.<id>` never waits, orders nothing and is no cycle; a list sorted by name for `forEach`',
-      shownBy: [],
+      shownBy: [
+        'src/compile/observed.test.ts › orders nothing and is no cycle, whether children see each other or themselves',
+        'src/reconcile/pass/observe-children.test.ts › a list is sorted by name, empty when there is none, and has what is being deleted',
+      ],
     },
-    { rule: 'A child may read its own `observed`: a password is not rotated', shownBy: [] },
+    {
+      rule: 'A child may read its own `observed`: a password is not rotated',
+      shownBy: [
+        'test/integration/children-life.test.ts › a password is made once: an edit, and a label that somebody takes off, leave it',
+        'test/integration/children-life.test.ts › a password outlives a restart, with an edit while nobody looked',
+        'test/integration/children-life.test.ts › a Secret that is deleted and comes back from a backup keeps its password',
+      ],
+    },
     {
       rule: '`$item` and `$index` are there in `forEach`, `$child` in `ready`',
       shownBy: [
@@ -83,7 +93,13 @@ export const language: RuleSection = {
         badNames,
       ],
     },
-    { rule: '`$previous` is there in `conditions`, `events` and `patches`', shownBy: [] },
+    {
+      rule: '`$previous` is there in `conditions`, `events` and `patches`',
+      shownBy: [
+        'test/integration/reporting.test.ts › conditions follow the new status, keep their time, and Events tell of each switch once',
+        'test/fixtures/invalid-compile/reporting.yaml',
+      ],
+    },
     {
       rule: 'Every function does what its table says',
       shownBy: [
@@ -92,7 +108,12 @@ export const language: RuleSection = {
         `${functions} › are documented and named once`,
       ],
     },
-    { rule: '`$now()` is fixed within a pass', shownBy: [] },
+    {
+      rule: '`$now()` is fixed within a pass',
+      shownBy: [
+        'src/reconcile/report/reporting.test.ts › $now() is the same wherever a pass asks for it',
+      ],
+    },
     {
       rule: '`$now()` and `$random*` in a template are refused but behind `observed` and in `OnDelete`',
       shownBy: [
@@ -157,7 +178,13 @@ export const missingValues: RuleSection = {
       rule: 'Text with a missing part and `&` with a missing side are errors that name the part',
       shownBy: ['src/compile/language/quirks.test.ts › names its missing part'],
     },
-    { rule: '`conditions[].status` without a value is `Unknown`', shownBy: [] },
+    {
+      rule: '`conditions[].status` without a value is `Unknown`',
+      shownBy: [
+        'src/reconcile/report/reporting.test.ts › status: ${status} gives ${expected}',
+        'test/integration/operator-air-conditioner.test.ts › a condition says whether the room is comfortable, and that nothing was measured',
+      ],
+    },
     {
       rule: '`when` without a value is an error',
       shownBy: [
@@ -188,7 +215,13 @@ export const types: RuleSection = {
         `${phase} › is an error of the child`,
       ],
     },
-    { rule: 'What is rendered for a kind is taken by the real server', shownBy: [] },
+    {
+      rule: 'What is rendered for a kind is taken by the real server',
+      shownBy: [
+        'test/integration/fitting.test.ts › the server takes',
+        'src/compile/template/fit.property.test.ts',
+      ],
+    },
     {
       rule: 'Without a schema values land as they are',
       shownBy: [
@@ -253,17 +286,42 @@ export const vars: RuleSection = {
         'src/compile/analysis/selector.test.ts › is an error, never a wider selector',
       ],
     },
-    { rule: '`selector: all`', shownBy: [] },
+    {
+      rule: '`selector: all`',
+      shownBy: [
+        'test/integration/reads.test.ts › all objects of a kind in the namespace of the resource',
+      ],
+    },
     {
       rule: '`namespace`, `namespaces` and `namespaceSelector` read elsewhere, with `crossNamespace`',
-      shownBy: [],
+      shownBy: [
+        'test/integration/reads.test.ts › an object of a computed namespace is followed; a namespace that no glob allows is refused',
+        'test/integration/reads.test.ts › a computed list of namespaces: read, changed, emptied, and never taken for empty when it is missing',
+        'test/integration/reads.test.ts › namespaces by their labels: they come, are labelled anew, and leave',
+        'test/integration/reads.test.ts › all namespaces, within globs, also those that come later',
+      ],
     },
     {
       rule: 'A computed namespace without globs in `crossNamespace` is an error at load',
-      shownBy: [],
+      shownBy: [
+        'test/fixtures/invalid/read-namespaces.yaml',
+        'test/fixtures/invalid/child-namespaces.yaml',
+      ],
     },
-    { rule: 'The namespace of the runtime is never read or written', shownBy: [] },
-    { rule: 'A cluster-scoped resource names the namespace of what it reads', shownBy: [] },
+    {
+      rule: 'The namespace of the runtime is never read or written',
+      shownBy: [
+        "src/reconcile/read-namespaces.test.ts › the runtime's own namespace is never read: by name it is told, in all of them it is left out",
+        'src/reconcile/pass/placement.test.ts › a child may not be in',
+      ],
+    },
+    {
+      rule: 'A cluster-scoped resource names the namespace of what it reads',
+      shownBy: [
+        'test/fixtures/invalid-compile/read-scope.yaml',
+        'test/fixtures/invalid-compile/cluster-scope.yaml',
+      ],
+    },
     {
       rule: 'A computed name of a Secret that flows into what others can read is warned about',
       shownBy: ['test/fixtures/invalid-compile/warnings.yaml'],

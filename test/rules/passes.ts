@@ -15,15 +15,44 @@ export const reporting: RuleSection = {
         'test/integration/foobar.test.ts › a FooBar runs its command in a Job, and its status remembers the completion',
       ],
     },
-    { rule: '`conditions` are written with type, status, reason and message', shownBy: [] },
-    { rule: '`events` are sent in the pass in which `when` is true', shownBy: [] },
+    {
+      rule: '`conditions` are written with type, status, reason and message',
+      shownBy: [
+        'test/integration/reporting.test.ts › conditions follow the new status, keep their time, and Events tell of each switch once',
+        'test/fixtures/invalid/reporting.yaml',
+      ],
+    },
+    {
+      rule: '`events` are sent in the pass in which `when` is true',
+      shownBy: [
+        'test/integration/operator-air-conditioner.test.ts › each switch has an Event, and only a switch',
+        'src/reconcile/report/reporting.test.ts › are told in the pass in which `when` is true, and not again',
+      ],
+    },
     {
       rule: '`patches` on the resource itself, only if a field differs, never withdrawn',
-      shownBy: [],
+      shownBy: [
+        'test/integration/reporting.test.ts › the resource itself is patched once per request, by a manager of the patch',
+        'src/reconcile/patch/patches.test.ts › is not withdrawn when `when` turns false, and is sent again when it is true again',
+      ],
     },
-    { rule: '`patches` on others: `target` and `create`', shownBy: [] },
-    { rule: 'A patch may not touch the status of the resource', shownBy: [] },
-    { rule: 'Patches, status, Events are written in this order', shownBy: [] },
+    {
+      rule: '`patches` on others: `target` and `create`',
+      shownBy: [
+        'test/integration/reporting.test.ts › another object is patched, put back, left with what is not patched, and waited for',
+        'test/integration/reporting.test.ts › create makes the target; nothing is withdrawn when `when` turns false or the resource goes',
+      ],
+    },
+    {
+      rule: 'A patch may not touch the status of the resource',
+      shownBy: ['test/fixtures/invalid/reporting.yaml'],
+    },
+    {
+      rule: 'Patches, status, Events are written in this order',
+      shownBy: [
+        'src/reconcile/report/reporting.test.ts › are told once, when the status that they tell of is written',
+      ],
+    },
     {
       rule: 'One status write per pass, and only if something changed',
       shownBy: [
@@ -82,7 +111,10 @@ export const again: RuleSection = {
         'test/integration/requests.test.ts › a restart with 200 PodSets lists and watches, and writes nothing',
       ],
     },
-    { rule: 'For a kind without `metadata.generation` any field counts', shownBy: [] },
+    {
+      rule: 'For a kind without `metadata.generation` any field counts',
+      shownBy: ['test/integration/for.test.ts › any field of a kind without generations counts'],
+    },
     {
       rule: 'Writes of the pass itself count: a follow-up that changes nothing costs nothing',
       shownBy: [
@@ -102,11 +134,41 @@ export const again: RuleSection = {
         'test/integration/unstable.test.ts › two definitions that feed each other are slowed down, say so, and recover',
       ],
     },
-    { rule: '`schedule.every`, spread by 10 %', shownBy: [] },
-    { rule: '`schedule.cron` with `timeZone`', shownBy: [] },
-    { rule: '`requeueAfter`', shownBy: [] },
-    { rule: '`homeostat.dev/reconcile-at` runs it', shownBy: [] },
-    { rule: '`homeostat.dev/paused` stops it, deletion included', shownBy: [] },
+    {
+      rule: '`schedule.every`, spread by 10 %',
+      shownBy: [
+        'test/integration/schedule.test.ts › schedule.every runs a resource again and again',
+        'src/reconcile/wake/timetable.test.ts › every 30s comes',
+      ],
+    },
+    {
+      rule: '`schedule.cron` with `timeZone`',
+      shownBy: [
+        'test/integration/schedule.test.ts › schedule.cron runs all resources at its times',
+        'src/reconcile/wake/timetable.test.ts › cron wakes all resources at each of its times',
+        'test/fixtures/invalid/schedule.yaml',
+      ],
+    },
+    {
+      rule: '`requeueAfter`',
+      shownBy: [
+        'test/integration/schedule.test.ts › requeueAfter runs a resource as long as it gives a duration',
+        'src/reconcile/report/reporting.test.ts › runs the resource again after the duration, as often as it says so',
+      ],
+    },
+    {
+      rule: '`homeostat.dev/reconcile-at` runs it',
+      shownBy: [
+        'test/integration/schedule.test.ts › a change of homeostat.dev/reconcile-at runs a resource that rests',
+      ],
+    },
+    {
+      rule: '`homeostat.dev/paused` stops it, deletion included',
+      shownBy: [
+        'test/integration/schedule.test.ts › a paused resource is left alone, says so once, and goes on when the annotation goes',
+        'test/integration/schedule.test.ts › a paused resource is not even let go',
+      ],
+    },
     {
       rule: 'A permanent failure is tried again for a new intent, read, right or kind, else every `retry.permanent`',
       shownBy: [
@@ -137,18 +199,65 @@ export const deletion: RuleSection = {
     },
     {
       rule: 'Where one is needed, finalizer and inventory are written before the first child',
-      shownBy: [],
+      shownBy: [
+        'src/reconcile/finalize/finalize.test.ts › are written in one apply, before the first child that needs them',
+        'test/integration/scope.test.ts › children of elsewhere are made, in a resource that waits for us, with labels only; at rest nothing is sent',
+      ],
     },
-    { rule: 'A child in another namespace goes with its owner, also after a restart', shownBy: [] },
-    { rule: 'Deletion works when the definition is broken', shownBy: [] },
-    { rule: '`onDelete.children` are made first, and waited for', shownBy: [] },
-    { rule: '`onDelete.order`: Reverse or Parallel', shownBy: [] },
-    { rule: '`onDelete.timeout` and `onTimeout`: Wait or Continue', shownBy: [] },
-    { rule: '`homeostat.dev/skip-on-delete: "true"` skips what cannot run', shownBy: [] },
-    { rule: 'In a terminating namespace `onDelete.children` are skipped', shownBy: [] },
+    {
+      rule: 'A child in another namespace goes with its owner, also after a restart',
+      shownBy: [
+        'test/integration/scope.test.ts › they go with their owner, and the owner goes when they are gone',
+        'test/integration/scope.test.ts › they go also when nobody was there when their owner was deleted',
+        'test/integration/operator-config-copy.test.ts › copies go with their owner, though it lives in another namespace, also when it is deleted while nobody runs',
+      ],
+    },
+    {
+      rule: 'Deletion works when the definition is broken',
+      shownBy: [
+        'test/integration/scope.test.ts › they go also when their definition is broken meanwhile',
+        'src/reconcile/finalize/finalize.test.ts › labels and inventory are enough',
+      ],
+    },
+    {
+      rule: '`onDelete.children` are made first, and waited for',
+      shownBy: [
+        'test/integration/deletion.test.ts › what onDelete makes is made first and waited for; then the children go, dependents first',
+        'test/integration/operator-database.test.ts › a backup is made before the database goes',
+      ],
+    },
+    {
+      rule: '`onDelete.order`: Reverse or Parallel',
+      shownBy: [
+        'test/integration/deletion.test.ts › what onDelete makes is made first and waited for; then the children go, dependents first',
+        'src/reconcile/finalize/finalize.test.ts › with "order: Parallel" the children go at once, and what it has made last',
+      ],
+    },
+    {
+      rule: '`onDelete.timeout` and `onTimeout`: Wait or Continue',
+      shownBy: [
+        'test/integration/deletion.test.ts › a deletion that takes too long says so and goes on waiting',
+        'test/integration/deletion.test.ts › a deletion that takes too long goes on without, where the definition says so',
+      ],
+    },
+    {
+      rule: '`homeostat.dev/skip-on-delete: "true"` skips what cannot run',
+      shownBy: [
+        'test/integration/deletion.test.ts › without its definition a deletion with onDelete waits, until it is told to do without',
+      ],
+    },
+    {
+      rule: 'In a terminating namespace `onDelete.children` are skipped',
+      shownBy: [
+        'test/integration/deletion.test.ts › a namespace with such resources in it comes to its end',
+        'src/reconcile/finalize/finalize.test.ts › in a namespace on its way out nothing is made, and nothing waited for',
+      ],
+    },
     {
       rule: 'A kind that the definition no longer uses is cleaned up, also after a restart',
-      shownBy: [],
+      shownBy: [
+        'test/integration/scope.test.ts › a kind that the definition has dropped is cleaned up after a restart, and then forgotten',
+      ],
     },
   ],
 };
@@ -163,8 +272,16 @@ export const controller: RuleSection = {
         `${queue} › never gives one key to two workers, and runs it exactly once more`,
       ],
     },
-    { rule: '`resync` runs each resource', shownBy: [] },
-    { rule: '`namespaces.include` and `exclude`', shownBy: [] },
+    {
+      rule: '`resync` runs each resource',
+      shownBy: ['test/integration/schedule.test.ts › resync runs every resource once in a while'],
+    },
+    {
+      rule: '`namespaces.include` and `exclude`',
+      shownBy: [
+        'test/integration/schedule.test.ts › only resources of the namespaces that are served are worked on',
+      ],
+    },
     {
       rule: '`retry.initial`, `max` and `permanent`',
       shownBy: [
@@ -197,7 +314,9 @@ export const sources: RuleSection = {
     },
     {
       rule: 'Of two definitions with the same `crd` the one whose name the CRD is labelled with keeps it',
-      shownBy: [],
+      shownBy: [
+        'test/integration/same-crd.test.ts › of two definitions with one CRD the first gets it, and after a restart the one whose it is keeps it, whatever their order',
+      ],
     },
     {
       rule: 'ConfigMaps and `OperatorDefinition` objects as sources, mirrors, hot reload, revisions that are kept, `removalPolicy: Delete`',
