@@ -4,7 +4,6 @@ import {
   type FieldType,
   FieldTypeBuilder,
   type MergeComponents,
-  type MergeSchema,
   pathSetOf,
 } from '../apply/index.ts';
 import type { RuleSet } from '../cel/index.ts';
@@ -25,6 +24,7 @@ import {
   validateValue,
 } from '../schema/index.ts';
 import { type FieldError, invalidField } from '../status/index.ts';
+import { customOpenApi, publishedSchema } from './custom-openapi.ts';
 import { coerceEmbedded, decodeMetadata, validateEmbedded } from './embedded-resources.ts';
 import { withGeneration, withMetadata } from './generation.ts';
 import {
@@ -38,8 +38,6 @@ import {
   type ServedKind,
   type Subresource,
 } from './served-kind.ts';
-
-export const objectMetaComponent = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
 /** One version of a CRD, read. */
 export interface CustomVersion {
@@ -267,62 +265,4 @@ function fieldTypes(
       builder.typeOf(publishedSchema(schema)),
     ]),
   );
-}
-
-/** The schema of a custom resource as the server publishes it: with the head that every object has. */
-export function publishedSchema(schema: StructuralSchema): MergeSchema {
-  return withObjectHead(withEmbedded(schema));
-}
-
-/** Components of custom kinds are named by the domain backwards: `io.demo.v1.Widget`. */
-function customOpenApi({ names, schema }: CustomVersion): ServedKind['openApi'] {
-  const { group, version, kind } = names;
-  const gvk = { 'x-kubernetes-group-version-kind': [{ group, version, kind }] };
-  const domain = group.split('.').reverse().join('.');
-  return {
-    name: `${domain}.${version}.${kind}`,
-    schema: { ...publishedSchema(schema), ...gvk } as MergeSchema,
-  };
-}
-
-function withObjectHead(schema: MergeSchema): MergeSchema {
-  const head = {
-    apiVersion: { type: 'string' },
-    kind: { type: 'string' },
-    metadata: { $ref: `#/components/schemas/${objectMetaComponent}` },
-  };
-  return { ...schema, properties: { ...schema.properties, ...head } };
-}
-
-function withEmbedded(schema: StructuralSchema): MergeSchema {
-  const {
-    properties,
-    items,
-    additionalProperties,
-    allOf: _,
-    anyOf: __,
-    oneOf: ___,
-    not: ____,
-    ...rest
-  } = schema;
-  const inner: MergeSchema = {
-    ...(rest as MergeSchema),
-    ...(properties === undefined
-      ? {}
-      : {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, field]) => [name, withEmbedded(field)]),
-          ),
-        }),
-    ...(items === undefined ? {} : { items: withEmbedded(items) }),
-    ...(additionalProperties === undefined
-      ? {}
-      : {
-          additionalProperties:
-            typeof additionalProperties === 'object'
-              ? withEmbedded(additionalProperties)
-              : additionalProperties,
-        }),
-  };
-  return schema['x-kubernetes-embedded-resource'] === true ? withObjectHead(inner) : inner;
 }

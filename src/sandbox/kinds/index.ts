@@ -1,13 +1,10 @@
 export type { BuiltinRules } from './builtin-kind.ts';
 export { type BuiltinSchemas, builtinKinds } from './builtin-kinds.ts';
-export {
-  type CustomVersion,
-  customKind,
-  objectMetaComponent,
-  publishedSchema,
-} from './custom-kind.ts';
+export { type CustomVersion, customKind } from './custom-kind.ts';
+export { publishedSchema } from './custom-openapi.ts';
 export { withMetadata } from './generation.ts';
 export { KindRegistry } from './kind-registry.ts';
+export { objectMetaComponent } from './object-meta.ts';
 export { resourceNames } from './resource-names.ts';
 export {
   type Admission,
