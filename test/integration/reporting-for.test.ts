@@ -20,7 +20,7 @@ spec:
   conditions:
     - { type: example.com/Small, status: "\${ spec.replicas < 3 }", message: "\${ $string(spec.replicas) } replicas" }
   events:
-    - when: \${ spec.replicas >= 3 and $condition($previous, "example.com/Small").status = "True" }
+    - when: '\${ spec.replicas >= 3 and $previous.metadata.annotations.\`example.com/replicas\` = "0" }'
       type: Warning
       reason: Grown
       message: to \${ $string(spec.replicas) }
