@@ -201,6 +201,18 @@ describe('integration/deletion', { skip: shared.skip }, () => {
     assert.equal(await client.get(map('a')), undefined);
   });
 
+  test('a deletion that was told to orphan leaves the children where they are, and they are ours no more', async () => {
+    const { client, path, map } = await makeThing('ordered', { items: ['a', 'b'] });
+    await client.delete(path, 'Orphan');
+    await client.untilGone(path);
+    for (const each of ['a', 'b']) {
+      const left = await client.get(map(each));
+      assert.equal(left?.metadata.deletionTimestamp, undefined, each);
+      assert.equal(left?.metadata.labels?.['homeostat.dev/owner-uid'], undefined, each);
+      assert.ok(left, each);
+    }
+  });
+
   test('what onDelete makes is made first and waited for; then the children go, dependents first', async () => {
     const { client, namespace, path, map, made } = await makeThing('backup', {});
     assert.equal(made?.metadata.annotations?.['on-delete.homeostat.dev/backup'], 'true');
