@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { type ApiAnswer, type ApiRequest, type Sandbox, tooLargeAnswer } from '../index.ts';
 
 export interface SandboxServerOptions {
@@ -120,6 +121,8 @@ async function send(outgoing: ServerResponse, { status, headers, body }: ApiAnsw
   outgoing.once('close', () => void lines.return?.());
   for (let next = await lines.next(); next.done !== true; next = await lines.next()) {
     if (!outgoing.write(next.value) && !outgoing.destroyed) await once(outgoing, 'drain');
+    // What comes with the next few requests goes out as one: of a burst, each watcher would else cost a write for each change.
+    await setImmediate();
   }
   outgoing.end();
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../util/json.ts';
+import { Collection, inOrder } from './collection.ts';
 import { StoredObject, versionOf } from './stored-object.ts';
 import { type WorldSnapshot, writeWorld } from './world-text.ts';
 
@@ -78,7 +79,7 @@ export class ObjectStore {
       if (event.before === undefined) objects.delete(event.last.key);
       else objects.set(event.before.key, event.before);
     }
-    return sortedByKey(objects);
+    return inOrder(objects.values());
   }
 
   /** The changes of a collection after a version; undefined when some of them are forgotten. */
@@ -163,30 +164,6 @@ export class ObjectStore {
       for (const listener of this.#listeners) listener(event);
     }
   }
-}
-
-class Collection {
-  readonly objects = new Map<string, StoredObject>();
-  #sorted: readonly StoredObject[] | undefined;
-
-  set(object: StoredObject): void {
-    this.objects.set(object.key, object);
-    this.#sorted = undefined;
-  }
-
-  delete(key: string): void {
-    this.objects.delete(key);
-    this.#sorted = undefined;
-  }
-
-  sorted(): readonly StoredObject[] {
-    this.#sorted ??= sortedByKey(this.objects);
-    return this.#sorted;
-  }
-}
-
-function sortedByKey(objects: ReadonlyMap<string, StoredObject>): readonly StoredObject[] {
-  return [...objects.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
 /** Where the first event after a version stands; versions ascend. */

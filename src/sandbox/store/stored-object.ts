@@ -5,6 +5,8 @@ import { objectField, withField } from '../json-fields.ts';
 export class StoredObject {
   readonly namespace: string;
   readonly name: string;
+  /** Its place within its collection. */
+  readonly key: string;
   /** The resourceVersion it was written at. */
   readonly version: number;
   readonly object: JsonObject;
@@ -14,6 +16,7 @@ export class StoredObject {
     const metadata = objectField(object, 'metadata') ?? {};
     this.namespace = String(metadata.namespace ?? '');
     this.name = String(metadata.name ?? '');
+    this.key = storeKey(this.namespace, this.name);
     this.version = version;
     const stamped = withField(metadata, 'resourceVersion', String(version));
     this.object = withField(object, 'metadata', stamped);
@@ -23,11 +26,6 @@ export class StoredObject {
   json(): string {
     this.#json ??= JSON.stringify(this.object);
     return this.#json;
-  }
-
-  /** Its place within its collection. */
-  get key(): string {
-    return storeKey(this.namespace, this.name);
   }
 }
 
