@@ -1,7 +1,13 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { type FieldError, invalidField, requiredField, unsupportedValue } from '../status/index.ts';
+import {
+  duplicateField,
+  type FieldError,
+  invalidField,
+  requiredField,
+  unsupportedValue,
+} from '../status/index.ts';
 import { withTemplateDefaults } from './pod-defaults.ts';
 
 /** An object with another spec. */
@@ -60,10 +66,55 @@ export function templateErrors(
 export function podSpecErrors(spec: JsonObject, path: string): readonly FieldError[] {
   const containers = listField(spec, 'containers').filter(isJsonObject);
   if (containers.length === 0) return [requiredField(`${path}.containers`)];
-  return containers.flatMap((container, index) => {
-    const at = `${path}.containers[${index}]`;
-    const missing = ['name', 'image'].filter((name) => !stringField(container, name));
-    return missing.map((name) => requiredField(`${at}.${name}`));
+  return ['containers', 'initContainers'].flatMap((list) =>
+    listField(spec, list)
+      .filter(isJsonObject)
+      .flatMap((container, index) => containerErrors(container, `${path}.${list}[${index}]`)),
+  );
+}
+
+function containerErrors(container: JsonObject, at: string): readonly FieldError[] {
+  const missing = ['name', 'image'].filter((name) => !stringField(container, name));
+  const unnamed = listField(container, 'env').flatMap((variable, index) =>
+    isJsonObject(variable) && !stringField(variable, 'name')
+      ? [requiredField(`${at}.env[${index}].name`)]
+      : [],
+  );
+  return [
+    ...missing.map((name) => requiredField(`${at}.${name}`)),
+    ...unnamed,
+    ...portErrors(listField(container, 'ports').filter(isJsonObject), `${at}.ports`),
+    ...['livenessProbe', 'readinessProbe', 'startupProbe'].flatMap((name) => {
+      const probe = objectField(container, name);
+      return probe === undefined ? [] : probeErrors(probe, `${at}.${name}`);
+    }),
+  ];
+}
+
+function portErrors(ports: readonly JsonObject[], at: string): readonly FieldError[] {
+  return ports.flatMap(({ name = '', containerPort = 0 }, index) => {
+    const isKnown = name !== '' && ports.slice(0, index).some((other) => other.name === name);
+    const number = Number(containerPort);
+    const range = 'must be between 1 and 65535, inclusive';
+    return [
+      ...(isKnown ? [duplicateField(`${at}[${index}].name`, name)] : []),
+      ...(number === 0 ? [requiredField(`${at}[${index}].containerPort`)] : []),
+      ...(number < 0 || number > 65_535
+        ? [invalidField(`${at}[${index}].containerPort`, number, range)]
+        : []),
+    ];
+  });
+}
+
+const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc'];
+
+function probeErrors(probe: JsonObject, at: string): readonly FieldError[] {
+  const found = handlers.filter((name) => objectField(probe, name) !== undefined);
+  if (found.length === 0) return [requiredField(at, 'must specify a handler type')];
+  return found.flatMap((name) => {
+    const port = objectField(probe, name)?.port ?? 0;
+    if (name === 'exec' || typeof port !== 'number' || (port >= 1 && port <= 65_535)) return [];
+    return [invalidField(`${at}.${name}.port`, port, 'must be between 1 and 65535, inclusive')];
   });
 }
 

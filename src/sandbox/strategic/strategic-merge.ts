@@ -86,7 +86,28 @@ function orderedList({ original, patch, schema, field, order }: OrderedList) {
       : before === undefined
         ? patched.filter((item) => !hasDirective(item)).map(withoutDirectives)
         : mergeList(old, { patch: patched, field: found, isDeletion: false });
-  return inOrder(merged, { mergeKey: found.mergeKey, patch: order, original: old });
+  const stood = serverOrder(old, patched, found.mergeKey);
+  return inOrder(merged, { mergeKey: found.mergeKey, patch: order, original: stood });
+}
+
+/**
+ * The order that the server takes for that of the original: it deletes and adds in the very list that it
+ * compares with, so that new items stand in the places that deleted ones have left.
+ */
+function serverOrder(
+  original: readonly Json[],
+  patch: readonly Json[],
+  mergeKey: string,
+): readonly Json[] {
+  if (mergeKey === '' || patch.some((item) => directiveOf(item) === 'replace')) return original;
+  const special = withDirectedItems(original, patch, mergeKey);
+  const free = original.length - special.original.length;
+  const added = special.patch.filter((item) => indexOfItem(special.original, item, mergeKey) < 0);
+  return [...special.original, ...added.slice(0, free)];
+}
+
+function directiveOf(item: Json): Json | undefined {
+  return isJsonObject(item) ? fieldOf(item, directive) : undefined;
 }
 
 function listOrEmpty(value: Json | undefined): readonly Json[] {
@@ -156,7 +177,8 @@ function mergeList(original: readonly Json[], { patch, field, isDeletion }: List
     const before = merged[at];
     if (isJsonObject(before) && isJsonObject(item))
       merged[at] = strategicMerge(before, item, schema);
-    else merged.push(withoutDirectives(item));
+    // A new item is taken as it is, directives and all: what the kind does not know of them is pruned later.
+    else merged.push(item);
   }
   return inOrder(merged, { mergeKey, patch: special.patch, original: special.original });
 }
@@ -167,7 +189,7 @@ function withDirectedItems(original: readonly Json[], patch: readonly Json[], me
   let isReplaced = false;
   const plain: Json[] = [];
   for (const item of patch) {
-    const said = isJsonObject(item) ? fieldOf(item, directive) : undefined;
+    const said = directiveOf(item);
     if (said === undefined) plain.push(item);
     else if (said === 'replace') isReplaced = true;
     else if (said === 'delete') {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createTestSandbox, sandboxBackend, serverBackend } from '../../support/backends/index.ts';
 import { useControlPlane } from '../../support/control-plane/index.ts';
@@ -22,7 +23,8 @@ describe('contract/random/deployments', { skip: shared.skip }, () => {
 
   test(`${operations} writes from seed ${seed} have the same outcome on both servers`, async () => {
     const random = new SeededRandom(seed);
-    for (let done = 0; done < operations; done += writesPerObject) {
+    const different: string[] = [];
+    for (let done = 0; done < operations && different.length < 5; done += writesPerObject) {
       const name = `d${done}`;
       const path = `/apis/apps/v1/namespaces/default/deployments/${name}`;
       const [mine, theirs] = [new ObjectWriter(sandbox, path), new ObjectWriter(server, path)];
@@ -30,8 +32,16 @@ describe('contract/random/deployments', { skip: shared.skip }, () => {
         const write = randomDeploymentWrite(random, name);
         const label = `${name}, write ${index}: ${JSON.stringify(write)}`;
         const [a, b] = [await mine.write(write), await theirs.write(write)];
-        assertSameRuns([{ ...a, step: label }], [{ ...b, step: label }]);
+        try {
+          assertSameRuns([{ ...a, step: label }], [{ ...b, step: label }]);
+        } catch (error) {
+          if (!(error instanceof assert.AssertionError)) throw error;
+          // What comes after a difference says nothing; the next object begins from nothing.
+          different.push(error.message.split('\n  \n')[0] ?? '');
+          break;
+        }
       }
     }
+    assert.deepEqual(different, []);
   });
 });

@@ -228,7 +228,6 @@ function strategicContainer(random: SeededRandom): JsonObject {
 function status(random: SeededRandom): JsonObject {
   return some(random, {
     replicas: count,
-    readyReplicas: count,
     observedGeneration: count,
     conditions: (from) => [
       {
