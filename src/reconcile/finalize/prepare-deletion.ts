@@ -10,6 +10,7 @@ import { wantTier } from '../pass/want-tier.ts';
 import { refOfStored } from '../removal/ref-of-stored.ts';
 import { readinessOfElement } from '../report/readiness.ts';
 import type { DeletionTerms } from './deletion-terms.ts';
+import { isKnown, listOf } from './what-is-left.ts';
 
 /** On the resource: its `onDelete.children` have been ready, so that they are not made again when they are gone. */
 const doneMark = 'done';
@@ -51,6 +52,8 @@ async function observeExisting(pass: Pass): Promise<void> {
 }
 
 function seenOf(pass: Pass, child: ChildPlan): Seen {
+  const { informer } = pass.context.watches.children(child.gvk);
+  if (!isKnown(informer)) return { state: 'waiting', on: listOf(informer) };
   const objects = liveOf(pass, child).map(({ object }) => object);
   if (child.isList) return { state: 'present', value: objects };
   const [object] = objects;

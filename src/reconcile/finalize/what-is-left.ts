@@ -1,4 +1,4 @@
-import type { StoredObject } from '../../kube/roles.ts';
+import type { Informer, StoredObject } from '../../kube/roles.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { isOurs } from '../pass/ownership.ts';
@@ -58,11 +58,22 @@ async function watchInventory(pass: Pass): Promise<readonly Problem[]> {
   return problems;
 }
 
-/** An informer that has not synced is never taken for an empty one; a kind that is not served has no objects. */
-function whyUnknown({ informer: { state, query } }: ChildWatch): Problem | undefined {
-  if (state.kind === 'synced') return undefined;
-  if (state.kind === 'waiting') return problemOfWaiting([`the list of ${query.gvk.kind} objects`]);
-  if (state.error.code === 'kind-missing') return undefined;
+/** Is it known what there is of a kind? An informer that has not synced is never taken for an empty one; a kind that is not served has no objects. */
+export function isKnown({ state }: Informer): boolean {
+  return (
+    state.kind === 'synced' || (state.kind === 'failing' && state.error.code === 'kind-missing')
+  );
+}
+
+/** What is waited for where it is not known, for people. */
+export function listOf({ query }: Informer): string {
+  return `the list of ${query.gvk.kind} objects`;
+}
+
+function whyUnknown({ informer }: ChildWatch): Problem | undefined {
+  if (isKnown(informer)) return undefined;
+  const { state, query } = informer;
+  if (state.kind !== 'failing') return problemOfWaiting([listOf(informer)]);
   const { reason, message, code } = problemOfRequest(state.error, {
     secret: false,
     gvk: query.gvk,

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  deletePodSet,
+  deletionWorldOf,
+  mapChild,
+  placesOf,
+  podSetOf,
+  unavailable,
+} from '../../../test/support/fakes/deletion-world.ts';
+import {
+  type HandmadeChild,
+  type HandmadePlan,
+  planOf,
+} from '../../../test/support/fakes/handmade-plan.ts';
+import type { OperatorPlan, Rendered, Seen } from '../../compile/index.ts';
+import { KubeError } from '../../kube/roles.ts';
+
+const users: HandmadeChild = {
+  id: 'users',
+  apiVersion: 'v1',
+  kind: 'Secret',
+  tier: 1,
+  forEach: () => ['x'],
+  template: () => ({ metadata: { name: 'x' } }),
+};
+
+/** `deleteWhen: $count(children.users) = 0`, on every child that has a `deleteWhen`. */
+function askingForUsers(plan: HandmadePlan): OperatorPlan {
+  const compiled = planOf(plan);
+  return {
+    ...compiled,
+    startPhase(input) {
+      const phase = compiled.startPhase(input);
+      let seen: Seen | undefined;
+      const setChild = phase.setChild.bind(phase);
+      phase.setChild = (id, child) => {
+        if (id === 'users') seen = child;
+        setChild(id, child);
+      };
+      phase.mayGo = async (): Promise<Rendered<boolean>> => {
+        if (seen?.state === 'waiting') return { kind: 'waiting', on: [seen.on] };
+        const isNone = seen?.state !== 'present' || (Array.isArray(seen.value) && !seen.value[0]);
+        return { kind: 'value', value: isNone };
+      };
+      return phase;
+    },
+  };
+}
+
+describe('reconcile/finalize: a deletion while a kind cannot be listed', () => {
+  const guarded = { children: [users, mapChild('volume', { deleteWhen: () => true })] };
+
+  test('"deleteWhen" waits for the list: what is not known is not gone', async () => {
+    const { world, plan } = await deletionWorldOf(askingForUsers(guarded));
+    assert.deepEqual(placesOf(world, 'Secret'), ['default/x']);
+    world.cluster.block('Secret', unavailable);
+    await world.restart(plan);
+    await world.settle();
+    await deletePodSet(world);
+    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/volume']);
+    assert.match(JSON.stringify(world.status('a').children), /the list of Secret objects/);
+  });
+
+  test('a kind that nobody serves has no objects', async () => {
+    const { world, plan } = await deletionWorldOf(askingForUsers(guarded));
+    world.cluster.block('Secret', new KubeError('kind-missing', 'x', { status: 404 }));
+    await world.restart(plan);
+    await world.settle();
+    await deletePodSet(world);
+    assert.deepEqual(placesOf(world, 'ConfigMap'), []);
+    assert.equal(podSetOf(world), undefined);
+  });
+});
