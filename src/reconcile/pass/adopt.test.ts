@@ -188,8 +188,19 @@ describe('reconcile/pass adopt: IfUnowned', () => {
     assert.deepEqual(mapOf(world).data, { ours: 'one', theirs: 'kept' });
   });
 
-  test('with Recreate it is changed in place, and made anew when the intent changes', async () => {
+  test('with Recreate it is changed in place, also when the intent changes: it was not ours to begin with', async () => {
     const world = await worldWith(theirs, body('updateStrategy: { type: Recreate }'));
+    const resource = world.podSet('a', { text: 'one' });
+    await world.settle();
+    assert.deepEqual(mapOf(world).data, { ours: 'one', theirs: 'kept' });
+    world.edit(resource, { spec: { text: 'two' } });
+    await world.settle();
+    assert.deepEqual(mapOf(world).data, { ours: 'two', theirs: 'kept' });
+  });
+
+  test('with Recreate and "deletionPolicy: Delete" it is like what we made ourselves', async () => {
+    const fields = 'updateStrategy: { type: Recreate }\n      deletionPolicy: Delete';
+    const world = await worldWith(theirs, body(fields));
     const resource = world.podSet('a', { text: 'one' });
     await world.settle();
     assert.deepEqual(mapOf(world).data, { ours: 'one', theirs: 'kept' });

@@ -32,6 +32,15 @@ function isLeftBehind(pass: Pass, labels: Readonly<Record<string, string>>): boo
   );
 }
 
+/** Was it there before us? It holds what others wrote: nothing we could make would be the same. What a child orphans of its own does not count. */
+export function isTakenOver(
+  { adopt, deletionPolicy }: ChildPlan,
+  { object }: StoredObject,
+): boolean {
+  const isKept = object.metadata.annotations?.[deletionPolicyAnnotation] === 'Orphan';
+  return isKept && (adopt === 'IfUnowned' || deletionPolicy === 'Delete');
+}
+
 /**
  * The intent for an object that was there before us: it says that it is to stay when we go, so that this is known without the definition
  * too. What we have made ourselves goes as ever.

@@ -2,7 +2,7 @@ import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { type Problem, problemOfWaiting } from '../failure.ts';
 import { ownerUidLabel } from '../names.ts';
 import { isLostOne } from '../removal/strays.ts';
-import { asAdopted, mayAdopt } from './adopt.ts';
+import { asAdopted, isTakenOver, mayAdopt } from './adopt.ts';
 import type { Intent } from './build-intent.ts';
 import { compareIntent, isAppliedLast, rememberIntent } from './compare-intent.ts';
 import { concede, conceding } from './concessions.ts';
@@ -41,7 +41,12 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
     const settled = settle(pass, left.wanted, live);
     if (settled !== undefined) return keepApplied(pass, withProblem(settled, left.problem));
     const mayTryAgain = tries < maxTries;
-    if (live && mayTryAgain && isMine(pass, live) && isOutdated(pass, left.wanted, live)) {
+    if (
+      live &&
+      mayTryAgain &&
+      isReplaceable(pass, current, live) &&
+      isOutdated(pass, left.wanted, live)
+    ) {
       const removed = await removeOutdated(pass, left.wanted, live);
       if (removed !== undefined) return removed;
       live = undefined;
@@ -58,7 +63,8 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
     } catch (error) {
       if (!isOfRequest(error, pass)) throw error;
       if (mayTryAgain && concede(pass, adopting, { error, live })) continue;
-      if (live && mayTryAgain && mayReplace(pass, left.wanted, { error, live })) {
+      const canReplace = mayTryAgain && isReplaceable(pass, current, live);
+      if (live && canReplace && mayReplace(pass, left.wanted, { error, live })) {
         const removed = await removeOutdated(pass, left.wanted, live);
         if (removed !== undefined) return removed;
         live = undefined;
@@ -133,6 +139,15 @@ function adoptingIn(pass: Pass, wanted: WantedElement, live: StoredObject): Want
 /** Is it the child, or going to be? What belongs to others no expression ever sees. */
 function isMeant(pass: Pass, { plan }: WantedElement, live: StoredObject): boolean {
   return isMine(pass, live) || mayAdopt(pass, plan, live);
+}
+
+/** Is it ours, and made by us? What was there before us is changed in place or not at all. */
+function isReplaceable(
+  pass: Pass,
+  { plan }: WantedElement,
+  live: StoredObject | undefined,
+): boolean {
+  return live !== undefined && isMine(pass, live) && !isTakenOver(plan, live);
 }
 
 /** Is it ours, for this very resource? */

@@ -249,4 +249,72 @@ describe('reconcile/pass OnDelete', () => {
     await world.settle();
     assert.ok(mapOf(world).metadata.labels);
   });
+
+  describe('an object that was there before us', () => {
+    const body = (more = '') => `
+  children:
+    - id: map
+      adopt: IfUnowned
+      updateStrategy: { type: Recreate }${more}
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: map }
+        data: { ours: "\${ spec.text }" }`;
+    const theirs: KubeObject = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'map', namespace: 'default' },
+      data: { theirs: 'kept' },
+    };
+    const refuseChanges = (world: OperatorWorld) => {
+      world.cluster.fault = ({ verb, kind, manifest }) =>
+        verb === 'apply' && kind === 'ConfigMap' && manifest?.metadata.uid !== undefined
+          ? immutable
+          : undefined;
+    };
+
+    for (const more of ['', '\n      deletionPolicy: Delete']) {
+      test(`is not deleted because it cannot be taken over${more && ', whatever becomes of it later'}`, async () => {
+        const world = new OperatorWorld(planOfPodSet(body(more)));
+        world.cluster.server.put(theirs);
+        const before = mapOf(world);
+        refuseChanges(world);
+        await world.start();
+        world.podSet('a', { text: 'one' });
+        await world.settle();
+        assert.deepEqual(mapOf(world), before);
+        assert.match(world.ready('a'), /data cannot be changed in an object that exists/);
+      });
+    }
+
+    test('is changed in place when the intent changes, and stays when that is refused', async () => {
+      const world = new OperatorWorld(planOfPodSet(body()));
+      world.cluster.server.put(theirs);
+      const { uid } = mapOf(world).metadata;
+      await world.start();
+      const resource = world.podSet('a', { text: 'one' });
+      await world.settle();
+      world.edit(resource, { spec: { text: 'two' } });
+      await world.settle();
+      assert.equal(mapOf(world).metadata.uid, uid);
+      assert.deepEqual(mapOf(world).data, { ours: 'two', theirs: 'kept' });
+      refuseChanges(world);
+      world.edit(resource, { spec: { text: 'three' } });
+      await world.settle();
+      assert.deepEqual(mapOf(world).data, { ours: 'two', theirs: 'kept' });
+      assert.match(world.ready('a'), /data cannot be changed in an object that exists/);
+    });
+
+    test('what was made in its place is made anew as ever', async () => {
+      const world = new OperatorWorld(planOfPodSet(body()));
+      await world.start();
+      const resource = world.podSet('a', { text: 'one' });
+      await world.settle();
+      const { uid } = mapOf(world).metadata;
+      world.edit(resource, { spec: { text: 'two' } });
+      await world.settle();
+      assert.notEqual(mapOf(world).metadata.uid, uid);
+    });
+  });
 });

@@ -17,18 +17,18 @@ export interface Replacement {
 /** For one intent an object is replaced so often at most because the server calls a field immutable: a webhook may write that field anew each time. */
 const onceInMs = 600_000;
 
-/** Is the object one of another intent, so that it is made anew (`updateStrategy: Recreate`)? */
+/** Is the object, which is ours, one of another intent, so that it is made anew (`updateStrategy: Recreate`)? */
 export function isOutdated(pass: Pass, wanted: WantedElement, live: StoredObject): boolean {
   return wanted.plan.updateStrategy.type === 'Recreate' && hasNewIntent(pass, wanted, live);
 }
 
-/** May an object be made anew because the server does not let a field of it change? */
+/** May an object of ours be made anew because the server does not let a field of it change? */
 export function mayReplace(
   pass: Pass,
   { plan, intent }: WantedElement,
-  { error, live }: { readonly error: KubeError; readonly live: StoredObject | undefined },
+  { error, live }: { readonly error: KubeError; readonly live: StoredObject },
 ): boolean {
-  if (plan.updateStrategy.type !== 'Recreate' || live === undefined) return false;
+  if (plan.updateStrategy.type !== 'Recreate') return false;
   if (error.immutableFields.length === 0) return false;
   const { state, context } = pass;
   const hash = hashOfIntent(pass, intent);
