@@ -37,7 +37,7 @@ export async function finalize(
 
   const left = await whatIsLeft(pass);
   const preparation = await prepareDeletion(pass, terms);
-  if (preparation.isDone) pass.pruned.push(...(await removeInOrder(pass, left.objects, terms)));
+  if (preparation.isDone) pass.pruned.push(...(await removeInOrder(pass, left, terms)));
   const problems = [...left.problems, ...preparation.problems];
   const isOver = preparation.isDone && problems.length === 0 && pass.pruned.every(isDone);
   const refused = isOver || terms.givesUp ? await takeOffFinalizer(pass) : undefined;

@@ -1,23 +1,30 @@
 import type { StoredObject } from '../../kube/roles.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import { isControlledBy } from '../pass/ownership.ts';
 import type { Pass, PrunedObject } from '../pass/pass.ts';
 import { childPlanOf } from '../removal/leaving.ts';
 import { isDone, removeObjects, waiting } from '../removal/remove-objects.ts';
 import type { DeletionTerms } from './deletion-terms.ts';
+import type { Left } from './what-is-left.ts';
 
 const why = 'The resource is being deleted';
 
 /**
  * Removes the children of a resource that goes: dependents first, each waited for, or all at once; what `onDelete` has made last.
- * What has an owner reference to the resource is left to the garbage collector, unless the definition wants to be asked.
+ * What has an owner reference to the resource is left to the garbage collector, unless the definition wants to be asked. While it is
+ * not known what there is, nothing goes that others may have to go before.
  */
 export async function removeInOrder(
   pass: Pass,
-  objects: readonly StoredObject[],
+  { objects, problems }: Left,
   terms: DeletionTerms,
 ): Promise<readonly PrunedObject[]> {
   const isAsked = pass.context.plan.onDelete !== undefined;
-  const leaving = objects.filter((stored) => isAsked || !isControlledBy(stored.object, pass.uid));
+  const isAllKnown = problems.length === 0;
+  if (terms.isInOrder && !isAllKnown) return [];
+  const leaving = objects
+    .filter(({ object }) => isAsked || !isControlledBy(object, pass.uid))
+    .filter(({ object }) => isAllKnown || !isMadeOnDelete(pass, object));
   const options = {
     why,
     isThorough: terms.isInOrder,
@@ -60,11 +67,16 @@ function byRank(
 /** Greater goes first: what depends on others, before all what the definition does not know any more; last what `onDelete` made. */
 function rankOf(pass: Pass, { object }: StoredObject, { isInOrder }: DeletionTerms): number {
   const { plan } = pass.context;
-  const child = childPlanOf(pass, object);
-  if (child !== undefined && plan.onDelete?.children.includes(child)) return -1;
+  if (isMadeOnDelete(pass, object)) return -1;
   if (!isInOrder) return 0;
+  const child = childPlanOf(pass, object);
   const tier = plan.tiers.findIndex((children) => child !== undefined && children.includes(child));
   return tier < 0 ? plan.tiers.length : tier;
+}
+
+function isMadeOnDelete(pass: Pass, object: KubeObject): boolean {
+  const child = childPlanOf(pass, object);
+  return child !== undefined && pass.context.plan.onDelete?.children.includes(child) === true;
 }
 
 /** Was it said, when the resource was deleted, that what it owns is to stay (`--cascade=orphan`)? */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   deletePodSet,
+  deletionWorld,
   deletionWorldOf,
   mapChild,
   placesOf,
@@ -68,6 +69,44 @@ describe('reconcile/finalize: a deletion while a kind cannot be listed', () => {
     await world.restart(plan);
     await world.settle();
     await deletePodSet(world);
+    assert.deepEqual(placesOf(world, 'ConfigMap'), []);
+    assert.equal(podSetOf(world), undefined);
+  });
+
+  test('with "order: Reverse" nothing goes: the dependents may be of that kind', async () => {
+    const { world, plan } = await deletionWorld({
+      children: [mapChild('base'), users],
+      onDelete: {},
+    });
+    world.cluster.block('Secret', unavailable);
+    await world.restart(plan);
+    await world.settle();
+    await deletePodSet(world);
+    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/base']);
+    world.cluster.unblock('Secret');
+    await world.settle();
+    assert.deepEqual(
+      world.cluster.takeWrites().filter((write) => write.startsWith('delete')),
+      ['delete Secret/x', 'delete ConfigMap/base'],
+    );
+    assert.equal(podSetOf(world), undefined);
+  });
+
+  test('with "order: Parallel" only what "onDelete" has made stays until all else is known to be gone', async () => {
+    const { world, plan } = await deletionWorld({
+      children: [mapChild('base'), users],
+      onDelete: { order: 'Parallel', children: [mapChild('backup', { ready: () => isDone })] },
+    });
+    let isDone = false;
+    await deletePodSet(world);
+    world.cluster.block('Secret', unavailable);
+    await world.restart(plan);
+    isDone = true;
+    await world.runOne('default/a');
+    await world.settle();
+    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/backup']);
+    world.cluster.unblock('Secret');
+    await world.settle();
     assert.deepEqual(placesOf(world, 'ConfigMap'), []);
     assert.equal(podSetOf(world), undefined);
   });
