@@ -35,8 +35,9 @@ export async function finalize(
   const pass = beginPass({ context, key, resource, state, turn });
   const terms = termsOf(pass);
 
-  const left = await whatIsLeft(pass);
   const preparation = await prepareDeletion(pass, terms);
+  // Afterwards: what was just made is left, too.
+  const left = await whatIsLeft(pass);
   if (preparation.isDone) pass.pruned.push(...(await removeInOrder(pass, left, terms)));
   const problems = [...left.problems, ...preparation.problems];
   const isOver = preparation.isDone && problems.length === 0 && pass.pruned.every(isDone);
