@@ -183,12 +183,15 @@ async function loseNamespace(run: CaseRun): Promise<void> {
   const { act, client, lane, otherNamespace, untilQuiet } = run;
   const lost = { ...run, namespace: await otherNamespace() };
   const path = `/api/v1/namespaces/${lost.namespace}`;
+  const users = Promise.withResolvers<void>();
   const remove = lane.proxy.inject(
     onRequest(
       'delete the namespace',
       {
         kind: 'call',
         async run() {
+          // Users are refused in a namespace that goes: those here have had their say.
+          await users.promise;
           await client.delete(path);
           return 'forward';
         },
@@ -200,7 +203,7 @@ async function loseNamespace(run: CaseRun): Promise<void> {
       },
     ),
   );
-  await createAll(lost);
+  await createAll(lost).finally(users.resolve);
   await Promise.all([act(), remove.untilCount(1)]);
   await client.untilGone(path);
   await untilQuiet();
