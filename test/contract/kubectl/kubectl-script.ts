@@ -221,7 +221,7 @@ export const kubectlScript: readonly KubectlStep[] = [
   { run: 'get events --field-selector involvedObject.name=conf' },
   {
     run: 'get cm conf -w',
-    lines: 4,
+    lines: 5,
     during: [
       'annotate cm conf seen=1',
       'label cm conf seen=1',
