@@ -34,7 +34,10 @@ export function inventoryAnnotationOf(definition: string): string {
   return `inventory.homeostat.dev/${definition}`;
 }
 
-/** On a resource whose definition has `onDelete`: its deletion waits for the definition. */
+/**
+ * On a resource whose definition has `onDelete`: its deletion waits for the definition. `true`, `done` when `onDelete.children` have been
+ * ready, or since when the timeout counts, where nobody was there before.
+ */
 export function onDeleteAnnotationOf(definition: string): string {
   return `on-delete.homeostat.dev/${definition}`;
 }

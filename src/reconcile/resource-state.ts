@@ -42,6 +42,8 @@ export interface ResourceState {
   statusRefused: StatusRefusal | undefined;
   /** Its deletion leaves what it owns where it is (`--cascade=orphan`). */
   isOrphaning: boolean;
+  /** Since when its `onDelete.timeout` counts, wall clock. Undefined: nobody has tried to bring its deletion to an end so far. */
+  endingSinceMs: number | undefined;
   /** What the last pass has said of `Ready`; undefined before the first. */
   isReady: boolean | undefined;
   readonly followUps: FollowUps;
@@ -126,6 +128,7 @@ export function createResourceState(uid: string): ResourceState {
     statusMade: undefined,
     statusRefused: undefined,
     isOrphaning: false,
+    endingSinceMs: undefined,
     isReady: undefined,
     followUps: {
       path: '',

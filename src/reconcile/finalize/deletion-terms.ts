@@ -1,5 +1,11 @@
-import { skipOnDeleteAnnotation } from '../names.ts';
+import type { OperatorPlan } from '../../compile/index.ts';
+import type { Problem } from '../failure.ts';
+import { onDeleteAnnotationOf, skipOnDeleteAnnotation } from '../names.ts';
 import type { Pass } from '../pass/pass.ts';
+import { noteOnResource } from './note-on-resource.ts';
+
+/** On the resource: its `onDelete.children` have been ready, so that they are not made again when they are gone. */
+export const doneMark = 'done';
 
 /** How a resource is being deleted. */
 export interface DeletionTerms {
@@ -13,18 +19,21 @@ export interface DeletionTerms {
   readonly givesUp: boolean;
   /** Until `onDelete.timeout` is over, in ms; undefined: it is, or there is none. */
   readonly remainingMs?: number;
+  /** What could not be noted. */
+  readonly problem?: Problem;
 }
 
 /** The terms of a deletion as they are now. */
-export function termsOf({ context, resource }: Pass): DeletionTerms {
+export async function termsOf(pass: Pass): Promise<DeletionTerms> {
+  const { context, resource } = pass;
   const { annotations, deletionTimestamp } = resource.metadata;
   const isSkipping = annotations?.[skipOnDeleteAnnotation] === 'true';
   const { onDelete } = context.plan;
   if (onDelete === undefined || isSkipping || deletionTimestamp === undefined) {
     return { isSkipping, isInOrder: false, isOverdue: false, givesUp: false };
   }
-  const endsAtMs = Date.parse(deletionTimestamp) + onDelete.timeoutMs;
-  const remainingMs = endsAtMs - context.clock.nowMs();
+  const { sinceMs, problem } = await startOf(pass, onDelete, Date.parse(deletionTimestamp));
+  const remainingMs = sinceMs + onDelete.timeoutMs - context.clock.nowMs();
   const isOverdue = remainingMs <= 0;
   const givesUp = isOverdue && onDelete.onTimeout === 'Continue';
   return {
@@ -33,5 +42,40 @@ export function termsOf({ context, resource }: Pass): DeletionTerms {
     isOverdue,
     givesUp,
     ...(isOverdue ? {} : { remainingMs }),
+    ...(problem && { problem }),
   };
+}
+
+interface Start {
+  /** When the time began to count: wall clock, ms. */
+  readonly sinceMs: number;
+  readonly problem?: Problem;
+}
+
+/**
+ * The time of a deletion counts from the deletion. Where it may end without what it waits for, and nobody was there while it ran, it
+ * counts from the first try, which is noted on the resource: nothing is given up that was never tried.
+ */
+async function startOf(
+  pass: Pass,
+  { timeoutMs, onTimeout }: NonNullable<OperatorPlan['onDelete']>,
+  deletedMs: number,
+): Promise<Start> {
+  const { context, resource, state } = pass;
+  const annotation = onDeleteAnnotationOf(context.plan.name);
+  const mark = resource.metadata.annotations?.[annotation] ?? '';
+  if (onTimeout !== 'Continue' || mark === doneMark) return { sinceMs: deletedMs };
+  const notedMs = Date.parse(mark);
+  // A restored backup may bring an old note along.
+  if (notedMs > deletedMs) return { sinceMs: notedMs };
+  if (state.endingSinceMs !== undefined) return { sinceMs: state.endingSinceMs };
+  const nowMs = context.clock.nowMs();
+  if (nowMs < deletedMs + timeoutMs) {
+    state.endingSinceMs = deletedMs;
+    return { sinceMs: deletedMs };
+  }
+  const problem = await noteOnResource(pass, { [annotation]: new Date(nowMs).toISOString() });
+  if (problem !== undefined) return { sinceMs: nowMs, problem };
+  state.endingSinceMs = nowMs;
+  return { sinceMs: nowMs };
 }

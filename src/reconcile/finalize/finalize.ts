@@ -3,7 +3,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Problem } from '../failure.ts';
 import { concludeProblems } from '../pass/conclude.ts';
-import { beginPass, loggerOf, type Pass } from '../pass/pass.ts';
+import { beginPass, loggerOf, type Pass, type PrunedObject } from '../pass/pass.ts';
 import { stateOf } from '../pass/state-of.ts';
 import { tellFailures } from '../pass/tell-failures.ts';
 import { isDone } from '../removal/remove-objects.ts';
@@ -33,18 +33,22 @@ export async function finalize(
 ): Promise<Outcome> {
   const state = stateOf(context, key, resource);
   const pass = beginPass({ context, key, resource, state, turn });
-  const terms = termsOf(pass);
+  const terms = await termsOf(pass);
 
   const preparation = await prepareDeletion(pass, terms);
   // Afterwards: what was just made is left, too.
   const left = await whatIsLeft(pass);
   if (preparation.isDone) pass.pruned.push(...(await removeInOrder(pass, left, terms)));
-  const problems = [...left.problems, ...preparation.problems];
-  const isOver = preparation.isDone && problems.length === 0 && pass.pruned.every(isDone);
-  const refused = isOver || terms.givesUp ? await takeOffFinalizer(pass) : undefined;
+  const unnoted = terms.problem === undefined ? [] : [terms.problem];
+  const problems = [...unnoted, ...left.problems, ...preparation.problems];
+  // Only what is on its way out is given up: it goes without us. What was not asked for, or not seen, would stay for ever.
+  const isLetGo = (each: PrunedObject) =>
+    isDone(each) || (terms.givesUp && each.state === 'deleting');
+  const isOver = preparation.isDone && problems.length === 0 && pass.pruned.every(isLetGo);
+  const refused = isOver ? await takeOffFinalizer(pass) : undefined;
 
   pass.interests.finish(context.plan.reads);
-  if ((isOver || terms.givesUp) && refused === undefined) return finished(pass);
+  if (isOver && refused === undefined) return finished(pass);
   return stillWaiting(pass, { terms, preparation, left, problems: refused ? [refused] : problems });
 }
 

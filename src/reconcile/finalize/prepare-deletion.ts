@@ -1,19 +1,15 @@
 import type { ChildPlan, Seen } from '../../compile/index.ts';
-import { KubeError } from '../../kube/roles.ts';
-import { type Problem, problemOfRequest } from '../failure.ts';
+import type { Problem } from '../failure.ts';
 import { onDeleteAnnotationOf } from '../names.ts';
 import { liveOf } from '../pass/element-result.ts';
 import { observeChildren } from '../pass/observe-children.ts';
 import { observeReads } from '../pass/observe-reads.ts';
-import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
+import type { ElementResult, Pass } from '../pass/pass.ts';
 import { wantTier } from '../pass/want-tier.ts';
-import { refOfStored } from '../removal/ref-of-stored.ts';
 import { readinessOfElement } from '../report/readiness.ts';
-import type { DeletionTerms } from './deletion-terms.ts';
+import { type DeletionTerms, doneMark } from './deletion-terms.ts';
+import { noteOnResource } from './note-on-resource.ts';
 import { isKnown, listOf } from './what-is-left.ts';
-
-/** On the resource: its `onDelete.children` have been ready, so that they are not made again when they are gone. */
-const doneMark = 'done';
 
 /** What stands in the way of the removal of the children. */
 export interface Preparation {
@@ -38,7 +34,7 @@ export async function prepareDeletion(pass: Pass, terms: DeletionTerms): Promise
   if (children.length === 0) return done;
   for (const tier of plan.onDelete?.tiers ?? []) await wantTier(pass, tier);
   if (!(await areReady(pass, children))) return waiting;
-  const problem = await markDone(pass);
+  const problem = await noteOnResource(pass, { [onDeleteAnnotationOf(plan.name)]: doneMark });
   return problem === undefined ? done : { isDone: false, problems: [problem] };
 }
 
@@ -74,24 +70,6 @@ async function areReady(pass: Pass, children: readonly ChildPlan[]): Promise<boo
 /** In a namespace that is on its way out nothing can be made any more: there is nothing to wait for. */
 function isImpossible({ problem }: ElementResult): boolean {
   return problem?.code === 'namespace-terminating';
-}
-
-async function markDone(pass: Pass): Promise<Problem | undefined> {
-  const { context, resource, uid, signal } = pass;
-  const annotations = { [onDeleteAnnotationOf(context.plan.name)]: doneMark };
-  try {
-    const stored = await context.cluster.editMetadata(
-      refOfStored(resource),
-      { ...worldWrite(pass), uid, from: resource, change: () => ({ annotations }) },
-      signal,
-    );
-    if (stored !== undefined) pass.finalizing.resource = stored.object;
-    pass.world.hasWritten = true;
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof KubeError) || signal.aborted) throw error;
-    return problemOfRequest(error, { secret: false });
-  }
 }
 
 const broken: Problem = {

@@ -28,7 +28,8 @@ export async function removeInOrder(
   const options = {
     why,
     isThorough: terms.isInOrder,
-    held: terms.givesUp ? 'release' : 'wait',
+    held: terms.givesUp && isAllKnown ? 'release' : 'wait',
+    isAtOnce: terms.givesUp,
     isOrphaning: isOrphaning(pass),
   } as const;
   const removed: PrunedObject[] = [];

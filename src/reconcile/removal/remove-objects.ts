@@ -19,6 +19,8 @@ export interface RemovalOptions {
   readonly isThorough?: boolean;
   /** What `deleteWhen` holds: is it waited for, or left behind? @default 'wait' */
   readonly held?: 'wait' | 'release';
+  /** Do elements of ordered children go without waiting for each other? @default false */
+  readonly isAtOnce?: boolean;
   /** Does everything stay, no longer ours? @default false */
   readonly isOrphaning?: boolean;
 }
@@ -32,7 +34,7 @@ export async function removeObjects(
   leaving: readonly StoredObject[],
   options: RemovalOptions,
 ): Promise<readonly PrunedObject[]> {
-  const chains = chainsOf(pass, leaving);
+  const chains = options.isAtOnce === true ? leaving.map((one) => [one]) : chainsOf(pass, leaving);
   const removed = await allEnded(chains.map((chain) => removeChain(pass, chain, options)));
   return removed.flat();
 }

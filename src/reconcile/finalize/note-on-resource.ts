@@ -1,0 +1,29 @@
+import { KubeError } from '../../kube/roles.ts';
+import { type Problem, problemOfRequest } from '../failure.ts';
+import { type Pass, worldWrite } from '../pass/pass.ts';
+import { refOfStored } from '../removal/ref-of-stored.ts';
+
+/**
+ * Notes on a resource that is being deleted what a later process has to know, in annotations of ours.
+ * @returns what stands in the way.
+ */
+export async function noteOnResource(
+  pass: Pass,
+  annotations: Readonly<Record<string, string>>,
+): Promise<Problem | undefined> {
+  const { context, resource, finalizing, uid, signal } = pass;
+  const from = finalizing.resource ?? resource;
+  try {
+    const stored = await context.cluster.editMetadata(
+      refOfStored(resource),
+      { ...worldWrite(pass), uid, from, change: () => ({ annotations }) },
+      signal,
+    );
+    if (stored !== undefined) finalizing.resource = stored.object;
+    pass.world.hasWritten = true;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof KubeError) || signal.aborted) throw error;
+    return problemOfRequest(error, { secret: false });
+  }
+}
