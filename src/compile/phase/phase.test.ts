@@ -10,6 +10,7 @@ import {
   present,
   thing,
 } from '../../../test/support/thing-plan.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import type { Rendered } from '../operator-plan.ts';
 
 /** The `data` of a rendered ConfigMap, or what came instead. */
@@ -96,6 +97,51 @@ describe('compile/phase: what a template gives', () => {
         failureOf(await renderData(data, spec)).startsWith(message),
         failureOf(await renderData(data, spec)),
       );
+    });
+  }
+
+  const naming = [
+    ['labels: "${ spec.names }"', 'metadata.labels'],
+    ['annotations: "${ spec.names }"', 'metadata.annotations'],
+    ['labels: { "${ $keys(spec.names) }": x }', 'metadata.labels["${ $keys(spec.names) }"]'],
+    ['annotations: { a: b, "{{ spec.key }}": x }', 'metadata.annotations["{{ spec.key }}"]'],
+  ] as const;
+  for (const [metadata, field] of naming) {
+    const body = `{ metadata: { name: a, ${metadata} } }`;
+    const key = 'homeostat.dev/deletion-policy';
+    const ours = thing({ names: { [key]: 'Orphan' }, key });
+    const others = thing({ names: { 'example.com/a': 'b' }, key: 'example.com/a' });
+
+    test(`whoever makes a resource names nothing that is ours: ${metadata}`, async () => {
+      const template = `{ apiVersion: v1, kind: ConfigMap, ${body.slice(1)}`;
+      const plan = planOfThing(`  children:\n    - { id: child, template: ${template} }\n`);
+      const render = (resource: KubeObject) =>
+        phaseOf(plan, { resource }).manifest('child', noElement);
+      const message = failureOf(await render(ours));
+      assert.ok(message.startsWith(`invalid-manifest ${field}: Names under`), message);
+      assert.match(message, /found "homeostat.dev\/deletion-policy" in metadata\./);
+      assert.equal((await render(others)).kind, 'value');
+    });
+
+    test(`nor in a patch: ${metadata}`, async () => {
+      const patch = `{ metadata: { ${metadata} } }`;
+      const plan = planOfThing(`  children: []\n  patches:\n    - { id: mark, patch: ${patch} }\n`);
+      const render = (resource: KubeObject) => {
+        const { reporting } = plan;
+        assert.ok(reporting);
+        return reporting
+          .startPhase({
+            resource,
+            previous: resource,
+            now: '2026-01-02T03:04:05Z',
+            randomText: () => 'x',
+            clusterName: 'test',
+          })
+          .patch('mark');
+      };
+      const message = failureOf(await render(ours));
+      assert.ok(message.startsWith(`invalid-manifest patches.mark.${field}: Names under`), message);
+      assert.equal((await render(others)).kind, 'value');
     });
   }
 

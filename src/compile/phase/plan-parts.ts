@@ -1,9 +1,10 @@
 import type { Uses, UsesFinder } from '../analysis/uses.ts';
 import { type ChildParts, type DefinitionParts, templatesOfRead } from '../definition-parts.ts';
 import type { OperatorPlan } from '../operator-plan.ts';
-import type { CompiledTemplate } from '../template/template.ts';
+import type { CompiledTemplate, Slot } from '../template/template.ts';
 import { createForEach, type ForEach } from './for-each.ts';
 import { nameTemplate } from './name-template.ts';
+import { namingSlots } from './own-names.ts';
 import { createRenderRequest, type RenderRequest } from './read-request.ts';
 import { createReportUnits, type ReportUnits } from './report-units.ts';
 
@@ -13,6 +14,8 @@ export interface Unit {
   readonly uses: Uses;
   /** False: the values may come from a Secret and must not be quoted. */
   readonly quotes: boolean;
+  /** Of a manifest: what can name labels and annotations, if anything can. */
+  readonly naming?: readonly Slot[];
 }
 
 /** What the phases of a plan evaluate, shared by all of them. */
@@ -72,6 +75,11 @@ export function createPlanParts({
     return { template, uses: uses.of(template), quotes: !isSecret && !touchesSecret(template) };
   }
 
+  function manifestUnit(template: CompiledTemplate, isSecret: boolean): Unit {
+    const naming = namingSlots(template);
+    return { ...unitOf(template, isSecret), ...(naming.length > 0 && { naming }) };
+  }
+
   function childUnit({
     definition: { id },
     template,
@@ -84,7 +92,7 @@ export function createPlanParts({
     const isSecret = secrets.has(`children.${id}`) || touchesSecret(forEach);
     const name = nameTemplate(template);
     return {
-      manifest: unitOf(template, isSecret),
+      manifest: manifestUnit(template, isSecret),
       ...(name && { name: unitOf(name, isSecret) }),
       ...(when && { when: unitOf(when) }),
       ...(forEach && {
@@ -114,7 +122,9 @@ export function createPlanParts({
     ),
     children: new Map(parts.children.map((child) => [child.definition.id, childUnit(child)])),
     status: units(parts.status),
-    ...(parts.reporting && { report: createReportUnits(parts.reporting, unitOf) }),
+    ...(parts.reporting && {
+      report: createReportUnits(parts.reporting, { unitOf, manifestUnit }),
+    }),
     observed,
   };
 }

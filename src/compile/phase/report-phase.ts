@@ -9,6 +9,7 @@ import type {
 } from '../reporting-plan.ts';
 import { missingValue } from '../template/missing-value.ts';
 import { isObjectName } from './object-name.ts';
+import { ownNameError } from './own-names.ts';
 import type { Unit } from './plan-parts.ts';
 import type { PatchUnits, ReportUnits } from './report-units.ts';
 
@@ -114,6 +115,8 @@ class UnitReportPhase implements ReportPhase {
     }
     const fields = await this.#evaluate(units.patch);
     if (fields.kind !== 'value') return fields;
+    const error = ownNameError(fields.value, units.patch);
+    if (error !== undefined) return { kind: 'failed', failure: error.failure };
     return {
       kind: 'value',
       value: { ...names, fields: fields.value as RenderedPatch['fields'] },

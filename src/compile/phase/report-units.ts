@@ -29,10 +29,15 @@ export interface PatchUnits {
   readonly patch: Unit;
 }
 
+interface UnitMakers {
+  unitOf(template: CompiledTemplate): Unit;
+  manifestUnit(template: CompiledTemplate, isSecret: boolean): Unit;
+}
+
 /** Puts templates and what they use together. */
 export function createReportUnits(
   parts: ReportingParts,
-  unitOf: (template: CompiledTemplate, isSecret?: boolean) => Unit,
+  { unitOf, manifestUnit }: UnitMakers,
 ): ReportUnits {
   const { conditions, events, patches, requeueAfter } = parts;
   return {
@@ -55,7 +60,7 @@ export function createReportUnits(
           ...(each.when && { when: unitOf(each.when) }),
           ...(each.name && { name: unitOf(each.name) }),
           ...(each.namespace && { namespace: unitOf(each.namespace) }),
-          patch: unitOf(each.patch, patchesSecret(each)),
+          patch: manifestUnit(each.patch, patchesSecret(each)),
         },
       ]),
     ),

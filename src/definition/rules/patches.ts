@@ -7,6 +7,7 @@ import { checkCrossNamespace, checkNamespaceUse } from './cross-namespace.ts';
 import { checkKindLiteral } from './kind-literal.ts';
 import { checkOwnNames } from './own-names.ts';
 import type { Rule } from './rule.ts';
+import { checkWrittenKeys } from './written-keys.ts';
 
 /** A patch names its target apart, and sets fields that are not ours or the server's to write. */
 export const checkPatches: Rule = function* (document) {
@@ -64,6 +65,7 @@ function* checkPatch(patch: JsonObject, path: string, hasTarget: boolean): Itera
   if (Object.keys(patch).length === 0) {
     yield { code: 'invalid-value', path, message: 'Expected fields to set, found an empty map' };
   }
+  yield* checkWrittenKeys(patch, path);
   for (const field of ['apiVersion', 'kind']) {
     if (fieldOf(patch, field) !== undefined) yield misplaced(path, field);
   }
@@ -85,6 +87,7 @@ function* checkMetadata(metadata: unknown, path: string): Iterable<Finding> {
     yield { code: 'wrong-type', path, message: `Expected a map, found ${found(metadata)}` };
     return;
   }
+  yield* checkWrittenKeys(metadata, path);
   for (const field of ['name', 'namespace']) {
     if (metadata[field] !== undefined) yield misplaced(path, field);
   }

@@ -7,6 +7,7 @@ import { fieldOf, mapsAt } from '../tree.ts';
 import { checkKindLiteral } from './kind-literal.ts';
 import { checkOwnNames } from './own-names.ts';
 import type { Rule } from './rule.ts';
+import { checkWrittenKeys } from './written-keys.ts';
 
 /** A child's template says what it is and how it is called, and leaves to us what is ours. */
 export const checkTemplates: Rule = function* (document) {
@@ -19,6 +20,7 @@ export const checkTemplates: Rule = function* (document) {
 };
 
 function* checkTemplate(template: JsonObject, path: string): Iterable<Finding> {
+  yield* checkWrittenKeys(template, path);
   for (const field of ['apiVersion', 'kind'])
     yield* checkKindLiteral({ holder: template, path, field });
   const metadata = template.metadata;
@@ -31,6 +33,7 @@ function* checkTemplate(template: JsonObject, path: string): Iterable<Finding> {
 }
 
 function* checkMetadata(metadata: JsonObject, path: string): Iterable<Finding> {
+  yield* checkWrittenKeys(metadata, path);
   yield* checkName(metadata, path);
   yield* checkOwnNames(metadata, path);
 }
