@@ -42,6 +42,11 @@ export function onDeleteAnnotationOf(definition: string): string {
   return `on-delete.homeostat.dev/${definition}`;
 }
 
+/** On a resource that is being deleted, its UID: the deletion leaves what it owns where it is (`--cascade=orphan`). */
+export function orphaningAnnotationOf(definition: string): string {
+  return `orphan.homeostat.dev/${definition}`;
+}
+
 /** The field manager of finalizer and inventory: a resource may be a child of its own definition. */
 export function finalizerManagerOf(definition: string): string {
   return `homeostat/${definition}.finalizer`;

@@ -11,6 +11,7 @@ import { type ChildEntry, describeOnDelete, describePruned } from '../report/chi
 import type { StatusOutcome } from '../report/write-status.ts';
 import { messageOf, reportDeletion, wasOverdue } from './deletion-report.ts';
 import { type DeletionTerms, termsOf } from './deletion-terms.ts';
+import { keepOrphaning } from './note-orphaning.ts';
 import { type Preparation, prepareDeletion } from './prepare-deletion.ts';
 import { removeInOrder } from './remove-in-order.ts';
 import { takeOffFinalizer } from './take-off-finalizer.ts';
@@ -38,8 +39,11 @@ export async function finalize(
   const preparation = await prepareDeletion(pass, terms);
   // Afterwards: what was just made is left, too.
   const left = await whatIsLeft(pass);
-  if (preparation.isDone) pass.pruned.push(...(await removeInOrder(pass, left, terms)));
-  const unnoted = terms.problem === undefined ? [] : [terms.problem];
+  const isAnyLeft = left.objects.length > 0 || left.problems.length > 0;
+  const unsaid = isAnyLeft ? await keepOrphaning(pass) : undefined;
+  if (preparation.isDone && unsaid === undefined)
+    pass.pruned.push(...(await removeInOrder(pass, left, terms)));
+  const unnoted = [terms.problem, unsaid].flatMap((problem) => problem ?? []);
   const problems = [...unnoted, ...left.problems, ...preparation.problems];
   // Only what is on its way out is given up: it goes without us. What was not asked for, or not seen, would stay for ever.
   const isLetGo = (each: PrunedObject) =>

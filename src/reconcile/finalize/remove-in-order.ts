@@ -5,6 +5,7 @@ import type { Pass, PrunedObject } from '../pass/pass.ts';
 import { childPlanOf } from '../removal/leaving.ts';
 import { isDone, removeObjects, waiting } from '../removal/remove-objects.ts';
 import type { DeletionTerms } from './deletion-terms.ts';
+import { isOrphaning } from './note-orphaning.ts';
 import type { Left } from './what-is-left.ts';
 
 const why = 'The resource is being deleted';
@@ -78,10 +79,4 @@ function rankOf(pass: Pass, { object }: StoredObject, { isInOrder }: DeletionTer
 function isMadeOnDelete(pass: Pass, object: KubeObject): boolean {
   const child = childPlanOf(pass, object);
   return child !== undefined && pass.context.plan.onDelete?.children.includes(child) === true;
-}
-
-/** Was it said, when the resource was deleted, that what it owns is to stay (`--cascade=orphan`)? */
-function isOrphaning({ resource, state }: Pass): boolean {
-  state.isOrphaning ||= resource.metadata.finalizers?.includes('orphan') === true;
-  return state.isOrphaning;
 }

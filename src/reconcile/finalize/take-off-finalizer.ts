@@ -1,6 +1,11 @@
 import { KubeError } from '../../kube/roles.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
-import { finalizerOf, inventoryAnnotationOf, onDeleteAnnotationOf } from '../names.ts';
+import {
+  finalizerOf,
+  inventoryAnnotationOf,
+  onDeleteAnnotationOf,
+  orphaningAnnotationOf,
+} from '../names.ts';
 import { type Pass, worldWrite } from '../pass/pass.ts';
 import { refOfStored } from '../removal/ref-of-stored.ts';
 
@@ -13,7 +18,9 @@ export async function takeOffFinalizer(pass: Pass): Promise<Problem | undefined>
   const { context, resource, finalizing, uid, signal } = pass;
   const { cluster, plan } = context;
   const finalizer = finalizerOf(plan.name);
-  const notes = [inventoryAnnotationOf(plan.name), onDeleteAnnotationOf(plan.name)];
+  const notes = [inventoryAnnotationOf, onDeleteAnnotationOf, orphaningAnnotationOf].map((nameOf) =>
+    nameOf(plan.name),
+  );
   try {
     await cluster.editMetadata(
       refOfStored(resource),
