@@ -24,6 +24,17 @@ export const deletionPolicyAnnotation = 'homeostat.dev/deletion-policy';
 export const deleteWhenAnnotation = 'homeostat.dev/delete-when';
 /** On an element of an `ordered` child: its place, for when the definition does not tell any more. */
 export const indexAnnotation = 'homeostat.dev/index';
+/** All labels of ours that a child carries, but {@link managedByLabel}. */
+export const labelsOfChild: readonly string[] = [definitionLabel, childLabel, ownerUidLabel];
+/** All annotations of ours that a child may carry. */
+export const annotationsOfChild: readonly string[] = [
+  appliedAnnotation,
+  intentAnnotation,
+  selectedByAnnotation,
+  deletionPolicyAnnotation,
+  deleteWhenAnnotation,
+  indexAnnotation,
+];
 /** On a resource, `true`: its deletion does without `onDelete`. */
 export const skipOnDeleteAnnotation = 'homeostat.dev/skip-on-delete';
 /** On a CustomResourceDefinition of ours: the kinds of children its definition has, or has had. */

@@ -2,12 +2,17 @@ import type { EditableMetadata, MetadataPatch, StoredObject } from '../../kube/r
 import { KubeError } from '../../kube/roles.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { problemOfRequest } from '../failure.ts';
-import { childLabel, fieldManagerOf, managedByLabel, managedByValue } from '../names.ts';
+import {
+  annotationsOfChild,
+  childLabel,
+  fieldManagerOf,
+  labelsOfChild,
+  managedByLabel,
+  managedByValue,
+} from '../names.ts';
 import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
 import { identityOf } from '../wake/child-watch.ts';
 import { refOfStored } from './ref-of-stored.ts';
-
-const ourPrefix = 'homeostat.dev/';
 
 /**
  * Takes off an object all that says it is ours (labels, annotations, owner reference, the apply entry of our field manager), so that
@@ -48,9 +53,11 @@ interface Us {
 export function withoutUs(metadata: EditableMetadata, { manager, ownerUid }: Us): MetadataPatch {
   const { labels = {}, annotations = {}, ownerReferences, managedFields } = metadata;
   const ourLabels = Object.keys(labels).filter(
-    (key) => isOurKey(key) || (key === managedByLabel && labels[key] === managedByValue),
+    (key) =>
+      labelsOfChild.includes(key) || (key === managedByLabel && labels[key] === managedByValue),
   );
-  const ourAnnotations = Object.keys(annotations).filter(isOurKey);
+  // Not all under our prefix: what people write there (`homeostat.dev/paused`) is theirs.
+  const ourAnnotations = Object.keys(annotations).filter((key) => annotationsOfChild.includes(key));
   return {
     labels: nulls(ourLabels),
     annotations: nulls(ourAnnotations),
@@ -59,10 +66,6 @@ export function withoutUs(metadata: EditableMetadata, { manager, ownerUid }: Us)
     }),
     ...(Array.isArray(managedFields) && { managedFields: withoutManager(managedFields, manager) }),
   };
-}
-
-function isOurKey(key: string): boolean {
-  return key.startsWith(ourPrefix);
 }
 
 function nulls(keys: readonly string[]): Readonly<Record<string, null>> {

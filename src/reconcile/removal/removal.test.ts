@@ -242,6 +242,34 @@ describe('reconcile/removal: orphans', () => {
       [{}],
     );
   });
+
+  test('all that a child carries is taken off; what people have written under our prefix is theirs', () => {
+    const labels = {
+      'app.kubernetes.io/managed-by': 'homeostat',
+      'homeostat.dev/definition': 'podset',
+      'homeostat.dev/child': 'a',
+      'homeostat.dev/owner-uid': 'us',
+    };
+    const annotations = {
+      'homeostat.dev/applied': 'x',
+      'homeostat.dev/intent': 'x',
+      'homeostat.dev/selected-by': 'x',
+      'homeostat.dev/deletion-policy': 'Orphan',
+      'homeostat.dev/delete-when': 'true',
+      'homeostat.dev/index': '0',
+    };
+    const theirs = { 'homeostat.dev/paused': 'true', 'homeostat.dev/skip-on-delete': 'true' };
+    const patch = withoutUs(
+      {
+        name: 'a',
+        labels: { ...labels, 'homeostat.dev/definitions': 'true' },
+        annotations: { ...annotations, ...theirs },
+      },
+      { manager: 'homeostat/podset', ownerUid: 'us' },
+    );
+    assert.deepEqual(Object.keys(patch.labels ?? {}).sort(), Object.keys(labels).sort());
+    assert.deepEqual(Object.keys(patch.annotations ?? {}).sort(), Object.keys(annotations).sort());
+  });
 });
 
 describe('reconcile/removal: strays', () => {
