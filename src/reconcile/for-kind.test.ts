@@ -94,6 +94,67 @@ describe('reconcile: a kind of `for`', () => {
     });
   }
 
+  describe('an object that stops matching', () => {
+    const readsMark = `  reads:
+    - { id: mark, apiVersion: v1, kind: ConfigMap, name: mark, optional: true }
+`;
+    const mark = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'mark', namespace: 'default' },
+    };
+    const finalizers = (world: OperatorWorld) =>
+      world.get('v1', 'Secret', 'a')?.metadata.finalizers ?? [];
+
+    async function withChild(fields: string, more = ''): Promise<OperatorWorld> {
+      const plan = planFor(byLabel, `      ${fields}\n${more}`);
+      const world = new OperatorWorld(plan);
+      await world.start();
+      secret(world, matching);
+      await world.settle();
+      assert.ok(shadow(world));
+      assert.equal(finalizers(world).length, 1);
+      return world;
+    }
+
+    async function unmatch(world: OperatorWorld): Promise<void> {
+      const object = world.get('v1', 'Secret', 'a');
+      assert.ok(object);
+      world.edit(object, { metadata: { ...object.metadata, labels: {} } });
+      await world.settle();
+    }
+
+    for (const guard of [
+      '$exists($child)',
+      '$not($exists(reads.mark))',
+      '$exists(children.shadow)',
+    ])
+      test(`loses a child whose "deleteWhen: ${guard}" is true, and our finalizer`, async () => {
+        const world = await withChild(`deleteWhen: "\${ ${guard} }"`, readsMark);
+        await unmatch(world);
+        assert.equal(shadow(world), undefined);
+        assert.deepEqual(finalizers(world), []);
+      });
+
+    test('keeps a child that "deleteWhen" holds until what it reads has changed', async () => {
+      const world = await withChild('deleteWhen: "${ $exists(reads.mark) }"', readsMark);
+      await unmatch(world);
+      assert.ok(shadow(world));
+      assert.equal(finalizers(world).length, 1);
+      world.cluster.server.put(mark);
+      await world.settle();
+      assert.equal(shadow(world), undefined);
+      assert.deepEqual(finalizers(world), []);
+    });
+
+    test('is let go when its orphans are released', async () => {
+      const world = await withChild('deletionPolicy: Orphan');
+      await unmatch(world);
+      assert.deepEqual(shadow(world)?.metadata.labels, {});
+      assert.deepEqual(finalizers(world), []);
+    });
+  });
+
   test('what a changed definition leaves out keeps its children, and is counted', async () => {
     const { world, object } = await atRest(byLabel);
     const other = planFor(', selector: { matchLabels: { shadowed: "maybe" } }');

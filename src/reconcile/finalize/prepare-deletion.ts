@@ -39,7 +39,7 @@ export async function prepareDeletion(pass: Pass, terms: DeletionTerms): Promise
 }
 
 /** What expressions see of the children while they go: what there still is. What is gone is not waited for. */
-async function observeExisting(pass: Pass): Promise<void> {
+export async function observeExisting(pass: Pass): Promise<void> {
   const { children, onDelete } = pass.context.plan;
   if (onDelete === undefined && !children.some(({ hasDeleteWhen }) => hasDeleteWhen)) return;
   observeChildren(pass);

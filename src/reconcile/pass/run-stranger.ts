@@ -3,8 +3,10 @@ import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { parseKey } from '../../util/object-key.ts';
 import type { OperatorContext } from '../context.ts';
+import { hasFinalizer } from '../finalize/inventory.ts';
+import { observeExisting } from '../finalize/prepare-deletion.ts';
 import { definitionLabel, ownerUidLabel, selectedByAnnotation } from '../names.ts';
-import { removeObjects } from '../removal/remove-objects.ts';
+import { isDone, removeObjects } from '../removal/remove-objects.ts';
 import { createResourceState } from '../resource-state.ts';
 import { isOurs, isTerminating } from './ownership.ts';
 import { beginPass, loggerOf, type PrunedObject } from './pass.ts';
@@ -95,13 +97,22 @@ async function removeAll(
   const ours = made.filter((stored) =>
     isOurs(stored, { definition: context.plan.name, ownerUid: uid }),
   );
+  await observeExisting(pass);
   const why = 'The resource does not match the selectors any more';
   const removed = await removeObjects(pass, ours, { why });
   const count = removed.filter((each) => each.state !== 'failed').length;
   if (pass.world.hasWritten)
     loggerOf(pass).info({ pruned: count }, 'Resource stopped matching, its children go');
   pass.interests.finish(context.plan.reads);
-  return outcomeOf(context, key, removed);
+  // Once nothing is left it is let go.
+  const isOver = removed.length > 0 && removed.every(isDone);
+  if (isOver && hasFinalizer(resource, context.plan.name)) context.follow(key);
+  return outcomeOf(context, key, removed) ?? whileHeld(removed);
+}
+
+/** What is held is asked about again when something changes that its guard has read: that must not be forgotten. */
+function whileHeld(removed: readonly PrunedObject[]): Outcome | undefined {
+  return removed.some(({ state }) => state === 'held') ? { kind: 'done' } : undefined;
 }
 
 function outcomeOf(
