@@ -27,8 +27,12 @@ export async function whatIsLeft(pass: Pass): Promise<Left> {
       if (isOfResource(pass, stored)) objects.set(stored.object.metadata.uid, stored);
     }
   }
-  for (const stored of await findStrays(pass, () => true))
-    objects.set(stored.object.metadata.uid, stored);
+  const strays = await findStrays(pass, () => true);
+  for (const stored of strays.objects) objects.set(stored.object.metadata.uid, stored);
+  for (const { stray, problem } of strays.unknown) {
+    const { gvk, name } = stray.ref;
+    problems.push({ ...problem, message: `${gvk.kind} "${name}": ${problem.message}` });
+  }
   return { objects: [...objects.values()], problems };
 }
 

@@ -4,7 +4,7 @@ import { hasFinalizer } from '../finalize/inventory.ts';
 import { childLabel, fieldManagerOf } from '../names.ts';
 import { refOfStored } from '../removal/ref-of-stored.ts';
 import { removeObjects } from '../removal/remove-objects.ts';
-import { findStrays } from '../removal/strays.ts';
+import { failedStray, findStrays } from '../removal/strays.ts';
 import type { Stray } from '../resource-state.ts';
 import { identityOf } from '../wake/child-watch.ts';
 import { isOurs } from './ownership.ts';
@@ -24,9 +24,9 @@ export async function prune(pass: Pass): Promise<void> {
       if (isToGo(pass, stored, isWholeSuccess)) leaving.set(stored.object.metadata.uid, stored);
     }
   }
-  for (const stray of await findStrays(pass, (each) => isUnwanted(pass, each, isWholeSuccess))) {
-    leaving.set(stray.object.metadata.uid, stray);
-  }
+  const strays = await findStrays(pass, (each) => isUnwanted(pass, each, isWholeSuccess));
+  for (const stray of strays.objects) leaving.set(stray.object.metadata.uid, stray);
+  pass.pruned.push(...strays.unknown.map(failedStray));
   if (leaving.size === 0) return;
   pass.pruned.push(...(await removeObjects(pass, [...leaving.values()], { why: 'Not wanted' })));
 }

@@ -1,8 +1,10 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import { apiVersionOf } from '../../util/gvk.ts';
+import { type Problem, problemOfRequest } from '../failure.ts';
 import { childLabel } from '../names.ts';
 import type { WantedElement } from '../pass/element-result.ts';
 import { isOthers, isOurs } from '../pass/ownership.ts';
-import { type Pass, worldWrite } from '../pass/pass.ts';
+import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
 import type { ResourceState, Stray } from '../resource-state.ts';
 import { identityOf } from '../wake/child-watch.ts';
 import { refOfStored } from './ref-of-stored.ts';
@@ -47,31 +49,66 @@ export function isLostOne({ state, uid: ownerUid }: Pass, { object }: StoredObje
   return uid !== undefined && uid === object.metadata.uid && !isOthers(object, ownerUid);
 }
 
+/** What was found of the objects that no watch tells of. */
+export interface FoundStrays {
+  readonly objects: readonly StoredObject[];
+  /** Those that could not be asked for: they may be there. */
+  readonly unknown: readonly UnknownStray[];
+}
+
+/** An object that could not be asked for. */
+export interface UnknownStray {
+  readonly stray: Stray;
+  readonly problem: Problem;
+}
+
+const none: FoundStrays = { objects: [], unknown: [] };
+
 /** Asks for the objects that no watch tells of, as far as they would be removed: those that are there and ours. */
 export async function findStrays(
   pass: Pass,
   isToGo: (stray: Stray) => boolean,
-): Promise<readonly StoredObject[]> {
+): Promise<FoundStrays> {
   const { state } = pass;
-  if (state.strays.size === 0) return [];
-  const found: StoredObject[] = [];
+  if (state.strays.size === 0) return none;
+  const objects: StoredObject[] = [];
+  const unknown: UnknownStray[] = [];
   for (const [identity, stray] of [...state.strays]) {
     if (!isToGo(stray)) continue;
     const stored = await look(pass, stray);
     if (stored === undefined) state.strays.delete(identity);
+    else if ('problem' in stored) unknown.push(stored);
     else {
       // Once it is on its way out nothing else tells of its end.
       pass.interests.conflict(stray.ref);
-      found.push(stored);
+      objects.push(stored);
     }
   }
-  return found;
+  return { objects, unknown };
 }
 
-async function look(pass: Pass, { ref, uid }: Stray): Promise<StoredObject | undefined> {
-  const stored = await pass.context.cluster.get(ref, worldWrite(pass), pass.signal);
+async function look(pass: Pass, stray: Stray): Promise<StoredObject | UnknownStray | undefined> {
+  const { ref, uid } = stray;
+  const { cluster, plan } = pass.context;
+  let stored: StoredObject | undefined;
+  try {
+    stored = await cluster.get(ref, worldWrite(pass), pass.signal);
+  } catch (error) {
+    if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
+    // What is not served has no objects.
+    if (error.code === 'kind-missing') return undefined;
+    return { stray, problem: problemOfRequest(error, { secret: ref.gvk.kind === 'Secret' }) };
+  }
   if (stored === undefined) return undefined;
-  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
+  const owner = { definition: plan.name, ownerUid: pass.uid };
   const isLost = stored.object.metadata.uid === uid && !isOthers(stored.object, pass.uid);
   return isLost || isOurs(stored, owner) ? stored : undefined;
+}
+
+/** What the report says of an object that was to go and could not be asked for. */
+export function failedStray({ stray, problem }: UnknownStray): PrunedObject {
+  const { gvk, name, namespace } = stray.ref;
+  const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
+  const object = { apiVersion: apiVersionOf(gvk), kind: gvk.kind, metadata };
+  return { childId: stray.childId, object, state: 'failed', problem };
 }
