@@ -4,8 +4,10 @@ import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { FakeCluster } from '../../test/support/fakes/fake-cluster.ts';
 import { freshMetrics } from '../../test/support/silent-telemetry.ts';
 import { locateThing } from '../../test/support/thing-plan.ts';
-import { type EventsRefused, KubeError } from '../kube/roles.ts';
+import { type EventsRefused, KubeError, type ResourceType } from '../kube/roles.ts';
+import { definitionLabel, managedByLabel } from '../reconcile/index.ts';
 import { createLogger } from '../telemetry/index.ts';
+import { gvkOf } from '../util/gvk.ts';
 import { createSystemRandom } from '../util/random.ts';
 import { DefinitionRunner } from './definition-runner.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
@@ -16,8 +18,8 @@ class RefusingCluster extends FakeCluster implements RuntimeCluster {
   readonly eventsRefused: EventsRefused | undefined;
   #error: Error;
 
-  constructor(error: Error) {
-    super([]);
+  constructor(error: Error, types: readonly ResourceType[] = []) {
+    super(types);
     this.#error = error;
   }
 
@@ -32,14 +34,14 @@ class RefusingCluster extends FakeCluster implements RuntimeCluster {
   kindChanged(): void {}
 }
 
-function run(error: Error) {
+function run(error: Error, cluster = new RefusingCluster(error)) {
   const clock = new FakeClock();
   const log: { readonly level: string; readonly msg: string }[] = [];
   const destination = { write: (line: string) => log.push(JSON.parse(line)) };
   const metrics = freshMetrics();
   const runner = new DefinitionRunner({
     located: locateThing('  children: []\n'),
-    cluster: new RefusingCluster(error),
+    cluster,
     clock,
     random: createSystemRandom(),
     logger: createLogger({ level: 'debug', destination }),
@@ -49,6 +51,40 @@ function run(error: Error) {
   const ended = runner.run(stopper.signal);
   return { clock, log, metrics, runner, ended, stop: () => stopper.abort() };
 }
+
+const some = { hasStatus: true, verbs: [] };
+const crdType: ResourceType = {
+  gvk: gvkOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition'),
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+  ...some,
+};
+const thingType: ResourceType = {
+  gvk: gvkOf('apps.example.com/v1', 'Thing'),
+  plural: 'things',
+  namespaced: true,
+  ...some,
+};
+const crd = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: {
+    name: 'things.apps.example.com',
+    labels: { [managedByLabel]: 'homeostat', [definitionLabel]: 'thing' },
+  },
+  spec: {
+    group: 'apps.example.com',
+    scope: 'Namespaced',
+    names: { kind: 'Thing', plural: 'things' },
+    versions: [{ name: 'v1', storage: true, served: true }],
+  },
+  status: { conditions: [{ type: 'Established', status: 'True' }] },
+};
+const thing = {
+  apiVersion: 'apps.example.com/v1',
+  kind: 'Thing',
+  metadata: { name: 'one', namespace: 'default', finalizers: ['homeostat.dev/thing'] },
+};
 
 describe('runtime/definition-runner', () => {
   for (const [what, error, kind] of [
@@ -89,6 +125,30 @@ describe('runtime/definition-runner', () => {
     await ended;
     assert.equal(clock.pending, 0);
   });
+
+  const forbidden = new KubeError('forbidden', 'no', { status: 403 });
+  const silence = new KubeError('unavailable', 'no answer', { status: 0 });
+  for (const [what, error, isFinished] of [
+    ['comes to its end while its definition cannot start', forbidden, true],
+    ['waits for a server that is away', silence, false],
+  ] as const) {
+    test(`a deletion ${what}`, async () => {
+      const cluster = new RefusingCluster(error, [crdType, thingType]);
+      cluster.server.put(crd);
+      cluster.server.put(thing);
+      const { namespace, name } = thing.metadata;
+      cluster.server.delete(thingType.gvk, { namespace, name });
+      const { ended, stop } = run(error, cluster);
+      for (let rounds = 0; rounds < 20; rounds++) {
+        cluster.deliver();
+        await settle();
+      }
+      assert.equal(cluster.server.get(thingType.gvk, namespace, name) === undefined, isFinished);
+      stop();
+      await ended;
+      assert.deepEqual(cluster.watched, []);
+    });
+  }
 
   test('an error that nobody foresaw is told as a bug', async () => {
     const { log, ended, stop } = run(new TypeError('undefined is not a function'));

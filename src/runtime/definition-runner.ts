@@ -147,9 +147,13 @@ export class DefinitionRunner {
         ? await whenServed(definition, { cluster, onMissing }, signal)
         : undefined;
     try {
-      const prepared = await this.#prepare(signal);
+      const prepared = await this.#prepare(signal).catch((error: unknown) => {
+        // Whatever it is that the definition cannot do, deletions need not wait for it.
+        if (!(error instanceof KubeError && error.isSilence)) this.#finishDeletions(signal);
+        throw error;
+      });
       if (prepared === undefined) {
-        this.#finisher ??= this.#startFinisher(signal);
+        this.#finishDeletions(signal);
         return false;
       }
       await this.#finisher?.stop();
@@ -161,9 +165,10 @@ export class DefinitionRunner {
     }
   }
 
-  #startFinisher(signal: AbortSignal): Finisher {
+  #finishDeletions(signal: AbortSignal): void {
+    if (signal.aborted) return;
     const { located, ...shared } = this.#options;
-    return startFinisher({ ...shared, definition: located.definition }, signal);
+    this.#finisher ??= startFinisher({ ...shared, definition: located.definition }, signal);
   }
 
   /** Waits until it is time to try again, or a right that was missing is there. */
