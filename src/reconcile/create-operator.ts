@@ -5,7 +5,7 @@ import type { OperatorContext, PassMetrics } from './context.ts';
 import { rightText } from './failure.ts';
 import { noteOrphaning } from './finalize/note-orphaning.ts';
 import { type FinishedDefinition, removalPlan } from './finalize/removal-plan.ts';
-import { definitionLabel } from './names.ts';
+import { definitionLabel, finalizerOf } from './names.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
 import { runPass } from './pass/run-pass.ts';
 import { countLeftInPlace, strayKeys } from './pass/strays.ts';
@@ -154,7 +154,16 @@ class PlanOperator implements Operator {
     const ofPasses = rights.all.map((right) => {
       return { what: 'resources', code: 'forbidden', message: rightText(right) } as const;
     });
-    return [...ofWatches, ...ofPasses];
+    return [...ofWatches, ...ofPasses, ...this.#stranded(this.#context)];
+  }
+
+  #stranded({ plan, watches, clock }: OperatorContext): readonly OperatorProblem[] {
+    const count = watches.resources.stranded.count(clock.nowMs());
+    if (count === 0) return [];
+    const which = count === 1 ? 'One is' : `${count} are`;
+    const finalizer = finalizerOf(plan.name);
+    const message = `${which} being deleted for long in namespaces that "controller.namespaces" leaves out: serve these until their finalizer "${finalizer}" is gone, or take it off by hand`;
+    return [{ what: 'resources', code: 'not-served', message }];
   }
 
   /** What was refused for want of a right is tried again. */

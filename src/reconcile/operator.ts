@@ -35,7 +35,8 @@ export interface OperatorOptions {
 export interface OperatorProblem {
   /** What cannot be done: `children (v1/ConfigMap)`, `resources`. */
   readonly what: string;
-  readonly code: KubeErrorCode;
+  /** `not-served`: they are in namespaces that are left out. */
+  readonly code: KubeErrorCode | 'not-served';
   /** For people; stable text. */
   readonly message: string;
 }

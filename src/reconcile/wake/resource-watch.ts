@@ -5,6 +5,7 @@ import { finalizerOf } from '../names.ts';
 import { type Membership, membershipOf } from './membership.ts';
 import { createResourceChange } from './resource-change.ts';
 import { servesNamespace } from './served-namespaces.ts';
+import { StrandedResources } from './stranded-resources.ts';
 import { type Waker, wakeFor } from './waker.ts';
 
 export interface ResourceWatchOptions {
@@ -21,6 +22,8 @@ export interface ResourceWatch {
   readonly membership: Membership;
   /** Are resources in this namespace ours to work on (`controller.namespaces`)? */
   serves(namespace: string): boolean;
+  /** What waits for our finalizer where nothing is served. */
+  readonly stranded: StrandedResources;
   /** The keys of all resources that are there. */
   readonly keys: ReadonlySet<string>;
   get(namespace: string, name: string): StoredObject | undefined;
@@ -40,8 +43,9 @@ export function watchResources(options: ResourceWatchOptions): ResourceWatch {
   const keys = new Set<string>();
   const change = createResourceChange(plan);
   const isServed = servesNamespace(plan.definition.controller.namespaces);
+  const stranded = new StrandedResources(finalizerOf(plan.name));
   const unsubscribe = informer.subscribe((event) => {
-    if (!isServed(event.namespace)) return;
+    if (!isServed(event.namespace)) return stranded.observe(event);
     onEvent?.(event);
     const key = keyOf(event.namespace, event.name);
     const wasThere = keys.has(key);
@@ -70,6 +74,7 @@ export function watchResources(options: ResourceWatchOptions): ResourceWatch {
     informer,
     membership,
     serves: isServed,
+    stranded,
     keys,
     get(namespace, name) {
       const found = find(namespace, name);

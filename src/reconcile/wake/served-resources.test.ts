@@ -50,4 +50,26 @@ describe('reconcile/wake served resources', () => {
       ['apply ConfigMap', 'status PodSet'],
     );
   });
+
+  test('what waits there for our finalizer is told after a while, until it is gone', async () => {
+    const world = new OperatorWorld(plan);
+    await world.start();
+    podSetIn(world, 'other-a', { finalizers: ['homeostat.dev/podset'] });
+    const going = podSetIn(world, 'other-b', { finalizers: ['homeostat.dev/podset'] });
+    world.remove(podSetIn(world, 'other-c', { finalizers: ['example.com/theirs'] }));
+    world.remove(going);
+    await world.settle();
+    assert.deepEqual(world.operator.problems(), []);
+    await world.clock.advance(600_000);
+    const [problem, ...others] = world.operator.problems();
+    assert.deepEqual(others, []);
+    assert.match(
+      problem?.message ?? '',
+      /^One is being deleted .* "homeostat.dev\/podset" is gone/,
+    );
+    podSetIn(world, 'other-b', { deletionTimestamp: '2020-01-01T00:00:00Z' });
+    await world.settle();
+    assert.deepEqual(world.operator.problems(), []);
+    assert.deepEqual(world.cluster.requests, []);
+  });
 });
