@@ -6,7 +6,10 @@ import {
   mapChild,
   placesOf,
   podSetOf,
+  unavailable,
 } from '../../../test/support/fakes/deletion-world.ts';
+import { Failing, Waiting } from '../../../test/support/fakes/handmade-plan.ts';
+import { KubeError } from '../../kube/roles.ts';
 
 describe('reconcile/finalize: what "onDelete" makes and is ready at once', () => {
   for (const [what, children] of [
@@ -55,5 +58,68 @@ describe('reconcile/finalize: what "onDelete" makes and is ready at once', () =>
       note.metadata.labels?.['homeostat.dev/owner-uid'],
       podSetOf(world)?.metadata.uid,
     );
+  });
+});
+
+describe('reconcile/finalize: what "onDelete" cannot make', () => {
+  /** A resource whose backup is blocked, in a namespace that is on its way out or not. */
+  async function blockedIn(deletionTimestamp: string | undefined, error: Error) {
+    const backup = mapChild('backup', {
+      template() {
+        throw error;
+      },
+    });
+    const { world } = await deletionWorld({
+      children: [mapChild('base')],
+      onDelete: { children: [backup] },
+    });
+    world.cluster.server.put({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: {
+        name: 'default',
+        ...(deletionTimestamp && { deletionTimestamp, finalizers: ['kubernetes'] }),
+      },
+    });
+    return world;
+  }
+
+  for (const [what, error] of [
+    ['what it waits for may be gone', new Waiting('reads.credentials')],
+    ['it may have read what is gone', new Failing('Expected text at data.a, found none')],
+  ] as const) {
+    test(`holds nothing up in a namespace on its way out: ${what}`, async () => {
+      const world = await blockedIn('2026-01-01T00:00:00Z', error);
+      await deletePodSet(world);
+      assert.equal(podSetOf(world), undefined);
+      assert.deepEqual(placesOf(world, 'ConfigMap'), []);
+    });
+
+    test(`is waited for elsewhere: ${error.message}`, async () => {
+      const world = await blockedIn(undefined, error);
+      await deletePodSet(world);
+      assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/base']);
+    });
+  }
+
+  test('is waited for where nobody may look at the namespace', async () => {
+    const world = await blockedIn('2026-01-01T00:00:00Z', new Waiting('reads.credentials'));
+    world.cluster.fault = ({ kind }) =>
+      kind === 'Namespace' ? new KubeError('forbidden', 'x', { status: 403 }) : undefined;
+    await deletePodSet(world);
+    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/base']);
+    assert.match(world.ready('a'), /reads\.credentials/);
+  });
+
+  test('a namespace that could not be looked at is looked at again', async () => {
+    const world = await blockedIn('2026-01-01T00:00:00Z', new Waiting('reads.credentials'));
+    world.cluster.fault = ({ kind }) => (kind === 'Namespace' ? unavailable : undefined);
+    await deletePodSet(world);
+    assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/base']);
+    assert.deepEqual(world.passes.at(-1)?.end, { kind: 'thrown', error: unavailable });
+    world.cluster.fault = () => undefined;
+    await world.runOne('default/a');
+    await world.settle();
+    assert.equal(podSetOf(world), undefined);
   });
 });

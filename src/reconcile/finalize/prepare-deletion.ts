@@ -1,10 +1,12 @@
 import type { ChildPlan, Seen } from '../../compile/index.ts';
-import type { Problem } from '../failure.ts';
+import { KubeError } from '../../kube/roles.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import { type Problem, problemOfRequest } from '../failure.ts';
 import { onDeleteAnnotationOf } from '../names.ts';
 import { liveOf } from '../pass/element-result.ts';
 import { observeChildren } from '../pass/observe-children.ts';
 import { observeReads } from '../pass/observe-reads.ts';
-import type { ElementResult, Pass } from '../pass/pass.ts';
+import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
 import { wantTier } from '../pass/want-tier.ts';
 import { readinessOfElement } from '../report/readiness.ts';
 import { type DeletionTerms, doneMark } from './deletion-terms.ts';
@@ -33,7 +35,9 @@ export async function prepareDeletion(pass: Pass, terms: DeletionTerms): Promise
   const children = plan.onDelete?.children ?? [];
   if (children.length === 0) return done;
   for (const tier of plan.onDelete?.tiers ?? []) await wantTier(pass, tier);
-  if (!(await areReady(pass, children))) return waiting;
+  const readiness = await readinessOf(pass, children);
+  if (typeof readiness === 'object') return { isDone: false, problems: [readiness] };
+  if (readiness === 'waiting') return waiting;
   const problem = await noteOnResource(pass, { [onDeleteAnnotationOf(plan.name)]: doneMark });
   return problem === undefined ? done : { isDone: false, problems: [problem] };
 }
@@ -56,21 +60,46 @@ function seenOf(pass: Pass, child: ChildPlan): Seen {
   return object === undefined ? { state: 'absent' } : { state: 'present', value: object };
 }
 
-async function areReady(pass: Pass, children: readonly ChildPlan[]): Promise<boolean> {
-  for (const { id } of children) {
-    for (const element of pass.children.get(id)?.elements ?? []) {
-      if (isImpossible(element)) continue;
-      const { state } = await readinessOfElement(pass.wanting, element);
-      if (state !== 'Ready') return false;
-    }
+async function readinessOf(
+  pass: Pass,
+  children: readonly ChildPlan[],
+): Promise<'ready' | 'waiting' | Problem> {
+  const elements = children.flatMap(({ id }) => pass.children.get(id)?.elements ?? []);
+  const isGoing = elements.some(isBlocked) && (await isNamespaceGoing(pass));
+  if (typeof isGoing === 'object') return isGoing;
+  for (const element of elements) {
+    if (isImpossible(element) || (isGoing && isBlocked(element))) continue;
+    const { state } = await readinessOfElement(pass.wanting, element);
+    if (state !== 'Ready') return 'waiting';
   }
-  return true;
+  return 'ready';
 }
 
 /** In a namespace that is on its way out nothing can be made any more: there is nothing to wait for. */
 function isImpossible({ problem }: ElementResult): boolean {
   return problem?.code === 'namespace-terminating';
 }
+
+/** Is it neither there nor asked for? What it waits for may have gone with the namespace. */
+function isBlocked({ problem, live }: ElementResult): boolean {
+  return problem !== undefined && live === undefined;
+}
+
+/** The server is asked: no watch on namespaces is worth it. Who may not ask takes it for one that stays. */
+async function isNamespaceGoing(pass: Pass): Promise<boolean | Problem> {
+  const { context, namespace, signal } = pass;
+  if (namespace === undefined) return false;
+  try {
+    const ref = { gvk: namespaceKind, name: namespace };
+    const found = await context.cluster.get(ref, worldWrite(pass), signal);
+    return found?.object.metadata.deletionTimestamp !== undefined;
+  } catch (error) {
+    if (!(error instanceof KubeError) || signal.aborted) throw error;
+    return error.isPermanent ? false : problemOfRequest(error, { secret: false });
+  }
+}
+
+const namespaceKind = gvkOf('v1', 'Namespace');
 
 const broken: Problem = {
   reason: 'DefinitionBroken',
