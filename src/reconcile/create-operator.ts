@@ -11,6 +11,8 @@ import { runPass } from './pass/run-pass.ts';
 import { countLeftInPlace, strayKeys } from './pass/strays.ts';
 import { noteLoss } from './removal/strays.ts';
 import type { ResourceState } from './resource-state.ts';
+import { hasLeftFinalizers } from './wake/left-finalizers.ts';
+import { isNarrowed } from './wake/membership.ts';
 import { MissingRights } from './wake/missing-rights.ts';
 import { holdWhileOutdated } from './wake/outdated-gate.ts';
 import { Timetable } from './wake/timetable.ts';
@@ -83,7 +85,11 @@ class PlanOperator implements Operator {
     const { plan, cluster, clock, random, logger, metrics, enqueue, onDecisions } = this.#options;
     const waker = this.#createWaker();
     const { runtimeNamespace, formerKinds = [] } = this.#options;
+    const left =
+      isNarrowed(plan) &&
+      (await hasLeftFinalizers({ ...plan.definition, watcher: cluster }, signal));
     const watches = new Watches({
+      hasLeftFinalizers: left,
       plan,
       cluster,
       clock,

@@ -147,6 +147,32 @@ describe('reconcile: a kind of `for`', () => {
       assert.deepEqual(finalizers(world), []);
     });
 
+    for (const isMatching of [true, false])
+      for (const isGoing of [true, false])
+        test(`is let go by a definition that needs no finalizer any more (${isMatching ? 'matching' : 'not matching'}, ${isGoing ? 'being deleted' : 'alive'})`, async () => {
+          const world = await withChild('deletionPolicy: Orphan');
+          world.operator.stop();
+          const object = world.get('v1', 'Secret', 'a');
+          assert.ok(object);
+          const labels = isMatching ? matching.labels : {};
+          world.edit(object, { metadata: { ...object.metadata, labels } });
+          await world.restart(planFor(byLabel));
+          await world.settle();
+          if (isGoing) world.remove(object);
+          await world.settle();
+          assert.deepEqual(finalizers(world), []);
+          assert.equal(world.get('v1', 'Secret', 'a') === undefined, isGoing);
+        });
+
+    test('is watched by its labels alone where no finalizer was ever needed', async () => {
+      const { world } = await atRest(byLabel);
+      const watched = world.cluster.watched.filter(({ gvk }) => gvk.kind === 'Secret');
+      assert.deepEqual(
+        watched.map(({ labelSelector }) => labelSelector),
+        ['shadowed=yes'],
+      );
+    });
+
     test('is let go when its orphans are released', async () => {
       const world = await withChild('deletionPolicy: Orphan');
       await unmatch(world);

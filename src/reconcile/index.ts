@@ -18,5 +18,6 @@ export {
   statusManagerOf,
 } from './names.ts';
 export type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
+export { hasLeftFinalizers, type LeftFinalizersOptions } from './wake/left-finalizers.ts';
 export { type Membership, membershipOf } from './wake/membership.ts';
 export { settled } from './wake/settled.ts';

@@ -2,7 +2,7 @@ import { isFinalizing } from '../compile/index.ts';
 import { Controller } from '../controller/index.ts';
 import type { OperatorDefinition, ServedKind } from '../definition/index.ts';
 import type { Informer } from '../kube/roles.ts';
-import { createFinisher, definitionLabel } from '../reconcile/index.ts';
+import { createFinisher, definitionLabel, hasLeftFinalizers } from '../reconcile/index.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import { failureFields } from '../util/failure-fields.ts';
@@ -61,10 +61,8 @@ async function finishDeletions(
   const { name, kind } = definition;
   while (!signal.aborted) {
     try {
-      // A kind of others is not watched for a definition that has left nothing in it.
       if (kind.source === 'crd') await finishCrds(options, signal);
-      else if (isFinalizing({ definition, scope: undefined }))
-        await finishKind(options, kind, signal);
+      else if (await hasLeftAnything(options, signal)) await finishKind(options, kind, signal);
       else return;
     } catch (error) {
       if (signal.aborted) return;
@@ -72,6 +70,17 @@ async function finishDeletions(
     }
     await clock.sleep(retry.afterFailureMs, signal).catch(() => {});
   }
+}
+
+/** A kind of others is not watched for a definition that has left nothing in it, also in the time of an earlier text. */
+async function hasLeftAnything(
+  { definition, cluster }: DefinitionFinisherOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return (
+    isFinalizing({ definition, scope: undefined }) ||
+    (await hasLeftFinalizers({ ...definition, watcher: cluster }, signal))
+  );
 }
 
 /** Works on the kind of the CRD that carries the definition's name, whatever its text says by now. */

@@ -17,29 +17,20 @@ export interface Membership {
 }
 
 /**
- * A definition that sets finalizers watches the whole kind: an object that stops matching while nobody looks would never be let go.
- * Annotations are for nobody but us to select by. Of what does not match only the metadata is held.
+ * A definition that sets finalizers, or has left some, watches the whole kind: an object that stops matching while nobody looks would
+ * never be let go. Annotations are for nobody but us to select by. Of what does not match only the metadata is held.
  */
-export function membershipOf({
-  definition: { name, kind },
-  isFinalizing,
-}: Pick<OperatorPlan, 'definition' | 'isFinalizing'>): Membership {
+export function membershipOf(
+  plan: Pick<OperatorPlan, 'definition' | 'isFinalizing'>,
+  { hasLeftFinalizers = false }: { readonly hasLeftFinalizers?: boolean } = {},
+): Membership {
+  const { name, kind } = plan.definition;
   const { gvk } = kind;
   if (kind.source === 'crd' || !isSelective(kind)) return { query: { gvk }, has: () => true };
   const { selector, annotationSelector } = kind;
-  const watched = isFinalizing || selector === undefined ? undefined : selectorText(selector);
-  const isNarrow = watched !== undefined && annotationSelector === undefined;
-  const wholeIf = {
-    ...(selector && { labels: selector }),
-    ...(annotationSelector && { annotations: annotationSelector }),
-    finalizer: finalizerOf(name),
-  };
+  const whole = wholeKindQuery(name, kind);
   return {
-    query: {
-      gvk,
-      ...(watched === undefined ? {} : { labelSelector: watched }),
-      ...(isNarrow ? {} : { wholeIf }),
-    },
+    query: isNarrowed(plan) && !hasLeftFinalizers ? narrowed(whole, kind) : whole,
     has: ({ metadata: { labels, annotations } }) =>
       (selector === undefined || selects(selector, labels)) &&
       (annotationSelector === undefined || selects(annotationSelector, annotations)),
@@ -48,7 +39,41 @@ export function membershipOf({
     ).slice(0, 10),
   };
 }
+/** Does the watch of a definition show only objects with the labels that it selects by? */
+export function isNarrowed({
+  definition: { kind },
+  isFinalizing,
+}: Pick<OperatorPlan, 'definition' | 'isFinalizing'>): boolean {
+  return kind.source === 'for' && kind.selector !== undefined && !isFinalizing;
+}
 
-function isSelective(kind: Extract<ServedKind, { source: 'for' }>): boolean {
+/** All objects of a kind; of what is no resource of the definition, and has not its finalizer, only the metadata. */
+export function wholeKindQuery(definition: string, kind: ServedKind): InformerQuery {
+  const { gvk } = kind;
+  if (kind.source === 'crd' || !isSelective(kind)) return { gvk };
+  const { selector, annotationSelector } = kind;
+  const wholeIf = {
+    ...(selector && { labels: selector }),
+    ...(annotationSelector && { annotations: annotationSelector }),
+    finalizer: finalizerOf(definition),
+  };
+  return { gvk, wholeIf };
+}
+
+function narrowed(
+  { gvk, wholeIf }: InformerQuery,
+  { selector, annotationSelector }: SelectiveKind,
+): InformerQuery {
+  if (selector === undefined) return { gvk, ...(wholeIf && { wholeIf }) };
+  const labelSelector = selectorText(selector);
+  // By labels alone there is nothing in the watch that is no resource.
+  return annotationSelector === undefined || wholeIf === undefined
+    ? { gvk, labelSelector }
+    : { gvk, labelSelector, wholeIf };
+}
+
+type SelectiveKind = Extract<ServedKind, { source: 'for' }>;
+
+function isSelective(kind: SelectiveKind): boolean {
   return kind.selector !== undefined || kind.annotationSelector !== undefined;
 }

@@ -12,6 +12,8 @@ export interface ResourceWatchOptions {
   readonly plan: OperatorPlan;
   readonly watcher: Watcher;
   readonly waker: Waker;
+  /** Are there objects with our finalizer though the definition needs none? @default false */
+  readonly hasLeftFinalizers?: boolean;
   /** Told of every event of the kind before anybody is woken by it. @default nobody is told */
   readonly onEvent?: ((event: CacheEvent) => void) | undefined;
 }
@@ -36,8 +38,8 @@ export interface ResourceWatch {
 
 /** Watches the resources and wakes them when somebody else changed what a pass reads or writes. */
 export function watchResources(options: ResourceWatchOptions): ResourceWatch {
-  const { plan, watcher, waker, onEvent } = options;
-  const membership = membershipOf(plan);
+  const { plan, watcher, waker, onEvent, hasLeftFinalizers = false } = options;
+  const membership = membershipOf(plan, { hasLeftFinalizers });
   const informer = watcher.acquire(membership.query);
   const byUid = informer.index('uid', ({ metadata }) => [metadata.uid ?? '']);
   const keys = new Set<string>();

@@ -3,6 +3,7 @@ import {
   type CacheEvent,
   type Cluster,
   type Informer,
+  type InformerQuery,
   KubeError,
   type ObjectRef,
   type StoredObject,
@@ -12,6 +13,7 @@ import { type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
 import { invariant } from '../../util/invariant.ts';
 import type { LabelSelector } from '../../util/label-selector.ts';
 import { ownerUidLabel } from '../names.ts';
+import { BorrowedKinds } from './borrowed-kinds.ts';
 import { type ChildWatch, topicOf, watchChildren } from './child-watch.ts';
 import { InterestTable } from './interest-table.ts';
 import { type NamedObject, NamedObjects, topicOfRef } from './named-objects.ts';
@@ -32,6 +34,8 @@ const ownershipPaths: readonly FieldPath[] = [
   ['metadata', 'deletionTimestamp'],
 ];
 
+const none: ReadonlySet<string> = new Set();
+
 export interface WatchesOptions {
   readonly plan: OperatorPlan;
   readonly cluster: Cluster;
@@ -39,6 +43,8 @@ export interface WatchesOptions {
   readonly waker: Waker;
   /** Kinds of which there may be children that no child of the plan asks for. */
   readonly formerKinds: readonly Gvk[];
+  /** Are there objects with our finalizer though the definition needs none? @default false */
+  readonly hasLeftFinalizers?: boolean;
   /** A child of this resource has left its watch, and nobody has seen it being deleted. @default nobody is told */
   readonly onLost?: (key: string, stored: StoredObject) => void;
   /** Told of every event of the kind before anybody is woken by it. @default nobody is told */
@@ -50,6 +56,8 @@ export class Watches {
   readonly #options: WatchesOptions;
   readonly #resources: ResourceWatch;
   readonly #children = new Map<string, ChildWatch>();
+  /** Those among them that only inventories of resources ask for. */
+  readonly #borrowed: BorrowedKinds;
   readonly #lists = new Map<string, ReadList>();
   readonly #named: NamedObjects;
   readonly #namespaces: NamespaceWatch | undefined;
@@ -59,9 +67,23 @@ export class Watches {
   /** Acquires and subscribes. Keys may be woken from here on. */
   constructor(options: WatchesOptions) {
     this.#options = options;
-    const { plan, cluster: watcher, clock, waker, formerKinds } = options;
-    this.#resources = watchResources({ plan, watcher, waker, onEvent: options.onResourceEvent });
+    const {
+      plan,
+      cluster: watcher,
+      clock,
+      waker,
+      formerKinds,
+      hasLeftFinalizers = false,
+    } = options;
+    this.#resources = watchResources({
+      plan,
+      watcher,
+      waker,
+      hasLeftFinalizers,
+      onEvent: options.onResourceEvent,
+    });
     this.#named = new NamedObjects({ watcher, clock, waker });
+    this.#borrowed = new BorrowedKinds({ clock, onUnused: (kind) => this.#endChildren(kind) });
     const selectsNamespaces = plan.reads.some((read) => read.selectsNamespaces);
     this.#namespaces = selectsNamespaces ? new NamespaceWatch({ watcher, waker }) : undefined;
     for (const read of plan.reads) {
@@ -70,11 +92,11 @@ export class Watches {
     }
     const children = [...plan.children, ...(plan.onDelete?.children ?? [])];
     for (const gvk of [...children.map((child) => child.gvk), ...formerKinds])
-      this.alsoChildren(gvk);
+      this.#alsoChildren(gvk);
   }
 
   /** The watch on the children of a kind; begun if nobody has asked for it so far. */
-  alsoChildren(gvk: Gvk): ChildWatch {
+  #alsoChildren(gvk: Gvk): ChildWatch {
     const known = this.#children.get(gvkKey(gvk));
     if (known !== undefined) return known;
     const { plan, cluster: watcher, waker } = this.#options;
@@ -106,16 +128,36 @@ export class Watches {
     return watch;
   }
 
-  /** The kinds whose children are watched. */
+  /** The kinds whose children are watched, for whomever. */
   *childKinds(): Iterable<Gvk> {
     for (const { informer } of this.#children.values()) yield informer.query.gvk;
   }
 
-  /** Begins to watch the children of a kind, and gives the watch a short while for its first look. */
-  async whenLookedAt(gvk: Gvk, signal: AbortSignal): Promise<void> {
-    const { informer } = this.alsoChildren(gvk);
+  /**
+   * Watches the children of these kinds for one resource, and of no others that only it needed, and gives the watches a short while for
+   * their first look. A kind that the definition does not name is watched until some time after the last resource that needed it.
+   */
+  async borrow(key: string, gvks: readonly Gvk[], signal: AbortSignal): Promise<void> {
+    const lent = gvks.filter((gvk) => {
+      const kind = gvkKey(gvk);
+      return !this.#children.has(kind) || this.#borrowed.has(kind);
+    });
+    this.#borrowed.retain(key, new Set(lent.map(gvkKey)));
+    const informers = lent.map((gvk) => this.#alsoChildren(gvk).informer);
     const { clock } = this.#options;
-    await settledSoon([informer], { clock, timeoutMs: firstLookMs, signal });
+    await settledSoon(informers, { clock, timeoutMs: firstLookMs, signal });
+  }
+
+  /** A resource needs no kinds any more that the definition does not name. */
+  endBorrowing(key: string): void {
+    this.#borrowed.retain(key, none);
+  }
+
+  /** The watches on what may be a resource's own: not those that only others need. */
+  *childrenOf(key: string): Iterable<ChildWatch> {
+    for (const [kind, watch] of this.#children) {
+      if (!this.#borrowed.has(kind) || this.#borrowed.isFor(kind, key)) yield watch;
+    }
   }
 
   allChildren(): Iterable<ChildWatch> {
@@ -196,13 +238,15 @@ export class Watches {
   /** Forgets all that a resource was interested in. */
   forget(key: string): void {
     this.retain(key, new Set());
+    this.endBorrowing(key);
     for (const list of this.#lists.values()) list.forget(key);
   }
 
   problems(): readonly { readonly watching: string; readonly error: KubeError }[] {
-    const shared = [...this.#informers()].map(([watching, { state, isOutdated }]) => {
-      return { watching, state, isOutdated };
-    });
+    // What only inventories ask for, which anybody may edit, is told by the resources that have them.
+    const shared = [...this.#informers()]
+      .filter(([, { query }]) => !this.#isBorrowed(query))
+      .map(([watching, { state, isOutdated }]) => ({ watching, state, isOutdated }));
     const failing = [...shared, ...this.#named.problems()].flatMap(({ watching, state }) =>
       state.kind === 'failing' ? [{ watching, error: state.error }] : [],
     );
@@ -220,10 +264,20 @@ export class Watches {
 
   stop(): void {
     this.#resources.stop();
+    this.#borrowed.stop();
     for (const watch of this.#children.values()) watch.stop();
     for (const list of this.#lists.values()) list.stop();
     this.#namespaces?.stop();
     this.#named.stop();
+  }
+
+  #endChildren(kind: string): void {
+    this.#children.get(kind)?.stop();
+    this.#children.delete(kind);
+  }
+
+  #isBorrowed({ gvk, labelSelector }: InformerQuery): boolean {
+    return labelSelector === ownerUidLabel && this.#borrowed.has(gvkKey(gvk));
   }
 
   *#informers(): Iterable<readonly [string, Informer]> {
