@@ -42,6 +42,8 @@ export async function takeOffFinalizer(pass: Pass): Promise<Problem | undefined>
       signal,
     );
     pass.world.hasWritten = true;
+    // The inventory is gone, too.
+    context.watches.endBorrowing(pass.key);
     return undefined;
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;

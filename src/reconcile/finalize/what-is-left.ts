@@ -1,5 +1,6 @@
 import type { Informer, StoredObject } from '../../kube/roles.ts';
 import { KubeError } from '../../kube/roles.ts';
+import type { Gvk } from '../../util/gvk.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { isOurs } from '../pass/ownership.ts';
 import type { Pass } from '../pass/pass.ts';
@@ -20,7 +21,7 @@ export async function whatIsLeft(pass: Pass): Promise<Left> {
   const problems: Problem[] = [...(await watchInventory(pass))];
   // By UID: an informer of another version may hold the same object.
   const objects = new Map<string | undefined, StoredObject>();
-  for (const watch of pass.context.watches.allChildren()) {
+  for (const watch of pass.context.watches.childrenOf(pass.key)) {
     const problem = whyUnknown(watch);
     if (problem !== undefined) problems.push(problem);
     for (const stored of watch.labelledWith(pass.uid)) {
@@ -42,23 +43,22 @@ export function isOfResource(pass: Pass, stored: StoredObject): boolean {
   return isOurs(stored, owner) && isWhereOursMayBe(pass, stored);
 }
 
-/** Begins to watch the kinds that only the inventory knows of. What it names and nobody serves is not there. */
+/** Watches the kinds that only the inventory knows of, while there is one. What it names and nobody serves is not there. */
 async function watchInventory(pass: Pass): Promise<readonly Problem[]> {
   const { cluster, watches, plan } = pass.context;
-  const known = new Set([...watches.childKinds()].map(kindText));
-  const missing = inventoryOf(pass.resource, plan.name).filter(
-    (kind) => !known.has(kindText(kind)),
-  );
+  const watched = new Map([...watches.childKinds()].map((gvk) => [kindText(gvk), gvk]));
   const problems: Problem[] = [];
-  for (const kind of missing) {
+  const gvks: Gvk[] = [];
+  for (const kind of inventoryOf(pass.resource, plan.name)) {
     try {
-      const type = await cluster.findKind(kind, pass.signal);
-      if (type !== undefined) await watches.whenLookedAt(type.gvk, pass.signal);
+      const gvk = watched.get(kindText(kind)) ?? (await cluster.findKind(kind, pass.signal))?.gvk;
+      if (gvk !== undefined) gvks.push(gvk);
     } catch (error) {
       if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
       problems.push(problemOfRequest(error, { secret: false }));
     }
   }
+  await watches.borrow(pass.key, gvks, pass.signal);
   return problems;
 }
 
