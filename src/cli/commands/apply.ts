@@ -45,9 +45,14 @@ export function kindOf({ kinds }: ClusterSession, { apiVersion, kind }: KubeObje
   // Not preferred, but perhaps served all the same; a CRD that was applied just now is not known yet either.
   const { group } = gvkOf(apiVersion, kind);
   throw new CliError(`The server does not serve "${kind}" of "${apiVersion}"`, {
-    hint:
-      group === '' ? 'Is it spelled as in the documentation?' : 'Is its definition or CRD there?',
+    hint: hintFor(group, kind),
   });
+}
+
+function hintFor(group: string, kind: string): string {
+  if (group === '') return 'Is it spelled as in the documentation?';
+  if (kind === 'OperatorDefinition') return 'Give its file to "run --definitions", or to "dev"';
+  return 'Is its definition or CRD there?';
 }
 
 /** A namespaced object is in its own namespace, or in the command's. @throws CliError when both are said and differ. */

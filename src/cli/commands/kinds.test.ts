@@ -56,4 +56,12 @@ describe('cli/commands/kinds', () => {
         error.hint === 'Did you mean "deployments"?',
     );
   });
+
+  test('a type and a name in one word get the way to write them', () => {
+    assert.throws(
+      () => kinds.named('deployment/web'),
+      (error: unknown) =>
+        error instanceof CliError && error.hint === 'Write the name apart: "deployment web"',
+    );
+  });
 });

@@ -59,10 +59,12 @@ export class Kinds {
           one.shortNames.includes(first)),
     );
     if (kind !== undefined) return [kind];
-    const hint = didYouMean(
-      first,
-      this.all.flatMap(({ plural, shortNames }) => [plural, ...shortNames]),
-    );
+    const hint = first.includes('/')
+      ? `Write the name apart: "${first.replaceAll('/', ' ')}"`
+      : didYouMean(
+          first,
+          this.all.flatMap(({ plural, shortNames }) => [plural, ...shortNames]),
+        );
     throw new CliError(`The server does not serve "${name}"`, hint === undefined ? {} : { hint });
   }
 }
