@@ -179,6 +179,37 @@ describe('reconcile: a kind of `for`', () => {
       assert.deepEqual(shadow(world)?.metadata.labels, {});
       assert.deepEqual(finalizers(world), []);
     });
+
+    test('is let go when what only its inventory leads to is gone, however long that takes', async () => {
+      const world = await withChild('deletionPolicy: Orphan');
+      const object = world.get('v1', 'Secret', 'a');
+      assert.ok(object);
+      const annotations = {
+        ...object.metadata.annotations,
+        'inventory.homeostat.dev/shadow': 'ConfigMap,Pod',
+      };
+      world.edit(object, { metadata: { ...object.metadata, annotations } });
+      const labels = {
+        'app.kubernetes.io/managed-by': 'homeostat',
+        'homeostat.dev/definition': 'shadow',
+        'homeostat.dev/owner-uid': object.metadata.uid ?? '',
+      };
+      const manifest = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'former', namespace: 'default', labels },
+      };
+      const manager = 'homeostat/shadow';
+      world.cluster.server.apply({ manifest, manager, force: true, status: false });
+      await unmatch(world);
+      assert.equal(finalizers(world).length, 1);
+      await world.clock.advance(600_000);
+      const former = world.get('v1', 'Pod', 'former');
+      assert.ok(former);
+      world.remove(former);
+      await world.settle();
+      assert.deepEqual(finalizers(world), []);
+    });
   });
 
   test('what a changed definition leaves out keeps its children, and is counted', async () => {

@@ -4,6 +4,7 @@ import { parseKey } from '../../util/object-key.ts';
 import type { OperatorContext } from '../context.ts';
 import { endResource, finalizeStranger } from '../finalize/end-resource.ts';
 import { ensureOnDelete } from '../finalize/ensure-finalizer.ts';
+import { hasFinalizer } from '../finalize/inventory.ts';
 import { letGoUnneeded } from '../finalize/let-go-unneeded.ts';
 import { buildReport, type Report } from '../report/build-report.ts';
 import { finishReport } from '../report/finish-report.ts';
@@ -76,11 +77,17 @@ function observe({ watches }: OperatorContext, key: string): StoredObject | unde
 }
 
 /** All that is kept of a resource goes with it. */
-function forget({ states, watches, rights, timetable }: OperatorContext, key: string): Outcome {
+function forget(context: OperatorContext, key: string): Outcome {
+  const { states, watches, rights, timetable, plan } = context;
   timetable.forget(key);
   states.delete(key);
   rights.retain(key, []);
   watches.forget(key);
+  const { namespace, name } = parseKey(key);
+  const stranger = watches.resources.stranger(namespace, name)?.object;
+  // One with our finalizer is let go when nothing of its inventory is left: the watches have to tell.
+  const isHeld = stranger !== undefined && hasFinalizer(stranger, plan.name);
+  if (!isHeld) watches.endBorrowing(key);
   return { kind: 'done' };
 }
 

@@ -235,10 +235,9 @@ export class Watches {
     this.#namespaces?.retain(key, used);
   }
 
-  /** Forgets all that a resource was interested in. */
+  /** Forgets all that a resource was interested in, but what it has borrowed: {@link Watches.endBorrowing}. */
   forget(key: string): void {
     this.retain(key, new Set());
-    this.endBorrowing(key);
     for (const list of this.#lists.values()) list.forget(key);
   }
 
