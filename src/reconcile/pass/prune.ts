@@ -1,7 +1,8 @@
 import type { StoredObject } from '../../kube/roles.ts';
 import type { Gvk } from '../../util/gvk.ts';
+import { childIdOf } from '../child-id.ts';
 import { hasFinalizer } from '../finalize/inventory.ts';
-import { childLabel, fieldManagerOf } from '../names.ts';
+import { fieldManagerOf } from '../names.ts';
 import { refOfStored } from '../removal/ref-of-stored.ts';
 import { removeObjects } from '../removal/remove-objects.ts';
 import { failedStray, findStrays } from '../removal/strays.ts';
@@ -47,7 +48,7 @@ function isToGo(pass: Pass, stored: StoredObject, isWholeSuccess: boolean): bool
   const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
   if (!isOurs(stored, owner) || !isWhereOursMayBe(pass, stored)) return false;
   const ref = refOfStored(stored.object);
-  const childId = stored.object.metadata.labels?.[childLabel] ?? '';
+  const childId = childIdOf(stored.object);
   return isUnwanted(pass, { ref, childId }, isWholeSuccess);
 }
 

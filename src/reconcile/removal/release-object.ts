@@ -1,10 +1,10 @@
 import type { EditableMetadata, MetadataPatch, StoredObject } from '../../kube/roles.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { isJsonObject } from '../../util/json.ts';
+import { childIdOf } from '../child-id.ts';
 import { problemOfRequest } from '../failure.ts';
 import {
   annotationsOfChild,
-  childLabel,
   fieldManagerOf,
   labelsOfChild,
   managedByLabel,
@@ -21,7 +21,7 @@ import { refOfStored } from './ref-of-stored.ts';
 export async function releaseObject(pass: Pass, stored: StoredObject): Promise<PrunedObject> {
   const { context, uid: ownerUid, signal } = pass;
   const { object } = stored;
-  const childId = object.metadata.labels?.[childLabel] ?? '';
+  const childId = childIdOf(object);
   const ref = refOfStored(object);
   const manager = fieldManagerOf(context.plan.name);
   try {

@@ -1,6 +1,6 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import { childIdOf } from '../child-id.ts';
 import { problemOfRequest } from '../failure.ts';
-import { childLabel } from '../names.ts';
 import { allEnded } from '../pass/all-ended.ts';
 import { isTerminating } from '../pass/ownership.ts';
 import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
@@ -71,7 +71,7 @@ export function waiting(
 ): PrunedObject {
   const message = `${why}; waits until ${before.kind} "${before.metadata.name}" is gone`;
   return {
-    childId: object.metadata.labels?.[childLabel] ?? '',
+    childId: childIdOf(object),
     object,
     state: 'held',
     isQueued: true,
@@ -85,7 +85,7 @@ async function removeOne(
   { why, isThorough = false, held = 'wait', isOrphaning = false }: RemovalOptions,
 ): Promise<PrunedObject> {
   const { object } = stored;
-  const childId = childIdOf(stored);
+  const childId = childIdOf(object);
   if (isTerminating(object)) return { childId, object, state: 'deleting', message: why };
   if (isOrphaning || isOrphaned(pass, object)) return releaseObject(pass, stored);
   const leave = await mayGo(pass, stored);
@@ -111,7 +111,7 @@ export async function deleteObject(
 ): Promise<PrunedObject> {
   const { object } = stored;
   const { uid = '' } = object.metadata;
-  const childId = childIdOf(stored);
+  const childId = childIdOf(object);
   if (isTerminating(object)) return { childId, object, state: 'deleting', message: why };
   const refused = knownDeletionRefusal(pass, uid);
   if (refused !== undefined) return { childId, object, state: 'failed', problem: refused };
@@ -134,8 +134,4 @@ export async function deleteObject(
     noteDeletionRefusal(pass, uid, problem);
     return { childId, object, state: 'failed', problem };
   }
-}
-
-function childIdOf({ object }: StoredObject): string {
-  return object.metadata.labels?.[childLabel] ?? '';
 }

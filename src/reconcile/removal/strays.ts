@@ -1,7 +1,7 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
+import { childIdOf } from '../child-id.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
-import { childLabel } from '../names.ts';
 import type { WantedElement } from '../pass/element-result.ts';
 import { isOthers, isOurs } from '../pass/ownership.ts';
 import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
@@ -12,8 +12,8 @@ import { refOfStored } from './ref-of-stored.ts';
 /** An object of the resource has left its watch: gone, or without the label that leads to it. */
 export function noteLoss(state: ResourceState | undefined, { object }: StoredObject): void {
   const ref = refOfStored(object);
-  const { uid, labels } = object.metadata;
-  const stray = { ref, childId: labels?.[childLabel] ?? '', ...(uid && { uid }) };
+  const { uid } = object.metadata;
+  const stray = { ref, childId: childIdOf(object), ...(uid && { uid }) };
   state?.strays.set(identityOf(ref.gvk, ref.namespace, ref.name), stray);
 }
 

@@ -4,7 +4,8 @@ import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import type { KubeObject, OwnerReference } from '../../util/kube-object.ts';
 import { keyOf } from '../../util/object-key.ts';
 import { statusPathsOfReadiness } from '../../util/readiness/status-paths.ts';
-import { childLabel, definitionLabel, ownerUidLabel } from '../names.ts';
+import { childIdOf } from '../child-id.ts';
+import { definitionLabel, ownerUidLabel } from '../names.ts';
 import type { InterestTable } from './interest-table.ts';
 import { isChanged } from './object-change.ts';
 import type { ResourceWatch } from './resource-watch.ts';
@@ -95,8 +96,8 @@ function readPathsOf({
   const byId = new Map(children.map((child) => [child.id, pathsReadOf(child)]));
   const anyOf = [...byId.values()].flat();
   return ({ old, current }) => {
-    const id = (current ?? old)?.object.metadata.labels?.[childLabel] ?? '';
-    return byId.get(id) ?? anyOf;
+    const object = (current ?? old)?.object;
+    return (object && byId.get(childIdOf(object))) ?? anyOf;
   };
 }
 
