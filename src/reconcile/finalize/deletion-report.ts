@@ -4,7 +4,7 @@ import type { Pass } from '../pass/pass.ts';
 import { countChildren, listChildren } from '../report/build-report.ts';
 import type { ChildEntry } from '../report/child-entries.ts';
 import { conditionsOf, standardConditions } from '../report/conditions.ts';
-import { conditionTypesOf, isForeign } from '../report/status-fields.ts';
+import { conditionTypesOf, isForeign, standardConditionTypes } from '../report/status-fields.ts';
 import { type Summary, summarise } from '../report/summary.ts';
 import { type StatusOutcome, writeStatus } from '../report/write-status.ts';
 
@@ -31,7 +31,7 @@ export async function reportDeletion(pass: Pass, report: DeletionReport): Promis
   const types = conditionTypesOf(context.plan);
   // Without the definition nobody knows which of the others are its own: all of them stay.
   const others = conditionsOf(resource).filter(
-    ({ type }) => !standardTypes.has(type) && (context.isFinishing || types.has(type)),
+    ({ type }) => !standardConditionTypes.has(type) && (context.isFinishing || types.has(type)),
   );
   const listed = report.entries.filter(({ isListed }) => isListed);
   return writeStatus(pass, {
@@ -42,8 +42,6 @@ export async function reportDeletion(pass: Pass, report: DeletionReport): Promis
     childCounts: countChildren(listed),
   });
 }
-
-const standardTypes: ReadonlySet<unknown> = new Set(['Ready', 'Reconciling', 'Stalled']);
 
 /** Did the report of an earlier pass say that the time of `onDelete` is over? */
 export function wasOverdue({ resource }: Pass): boolean {

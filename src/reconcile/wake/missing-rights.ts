@@ -1,7 +1,5 @@
 import type { AccessRight, RightsWatch } from '../../kube/roles.ts';
-
-/** From so many resources on, a right that all of them miss wakes them with low priority. */
-const sharedByMany = 100;
+import { isSharedByMany } from './shared-by-many.ts';
 
 export interface MissingRightsOptions {
   readonly cluster: RightsWatch;
@@ -65,7 +63,7 @@ export class MissingRights {
   #granted(topic: string): void {
     const keys = this.#missing.get(topic)?.keys ?? new Set();
     this.#missing.delete(topic);
-    for (const key of keys) this.#options.onGranted(key, keys.size > sharedByMany);
+    for (const key of keys) this.#options.onGranted(key, isSharedByMany(keys));
   }
 }
 

@@ -13,12 +13,11 @@ import { differingPath } from './field-values.ts';
 import { InterestTable } from './interest-table.ts';
 import { type NamedChange, NamedKind } from './named-kind.ts';
 import { isReplaced } from './object-change.ts';
+import { isSharedByMany } from './shared-by-many.ts';
 import { type Waker, wakeFor } from './waker.ts';
 
 /** A watch that nobody uses any more ends after this time: names come and go with edits. */
 const lingerMs = 60_000;
-/** From so many resources on, an object that all of them read wakes them with low priority. */
-const sharedByMany = 100;
 
 export interface NamedObjectsOptions {
   readonly watcher: Watcher;
@@ -125,7 +124,7 @@ export class NamedObjects {
       const isSeen =
         isReplaced(change) ||
         differingPath(change.old?.object, change.current?.object, paths) !== undefined;
-      if (isSeen) wakeFor(waker, key, { event: change, shared: looks.size > sharedByMany });
+      if (isSeen) wakeFor(waker, key, { event: change, shared: isSharedByMany(looks) });
     }
   }
 

@@ -3,11 +3,10 @@ import { canonicalJson } from '../../util/canonical-json.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { type LabelSelector, selects } from '../../util/label-selector.ts';
 import { InterestTable } from './interest-table.ts';
+import { isSharedByMany } from './shared-by-many.ts';
 import { type Waker, wakeFor } from './waker.ts';
 
 const namespaceKind = gvkOf('v1', 'Namespace');
-/** From so many resources on, namespaces that all of them select wake them with low priority. */
-const sharedByMany = 100;
 
 export interface NamespaceWatchOptions {
   readonly watcher: Watcher;
@@ -39,7 +38,7 @@ export class NamespaceWatch {
           const was = before !== undefined && selects(selector, before.labels);
           const is = after !== undefined && selects(selector, after.labels);
           if (was === is) continue;
-          const shared = interested.size > sharedByMany;
+          const shared = isSharedByMany(interested);
           for (const key of interested.keys()) wakeFor(waker, key, { event, shared });
         }
       }),

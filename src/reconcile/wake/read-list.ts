@@ -12,10 +12,8 @@ import { type LabelSelector, selects } from '../../util/label-selector.ts';
 import { differingPath } from './field-values.ts';
 import { InterestTable } from './interest-table.ts';
 import { isReplaced } from './object-change.ts';
+import { isSharedByMany } from './shared-by-many.ts';
 import { type Waker, wakeFor } from './waker.ts';
-
-/** From so many resources on, a read that all of them share wakes them with low priority. */
-const sharedByMany = 100;
 
 export interface ReadListOptions {
   readonly plan: ReadPlan;
@@ -133,7 +131,7 @@ export class ReadList {
         if (!has((current ?? old)?.object.metadata.namespace ?? '')) continue;
         const before = old !== undefined && selects(selector, old.object.metadata.labels);
         const after = current !== undefined && selects(selector, current.object.metadata.labels);
-        if (before !== after || (before && changed)) keys.set(key, interested.size > sharedByMany);
+        if (before !== after || (before && changed)) keys.set(key, isSharedByMany(interested));
       }
     }
     return keys;
