@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -23,6 +31,10 @@ describe('dev/atomic-file', () => {
     await writeFileAtomically(path, 'new');
     assert.equal(readFileSync(path, 'utf8'), 'new');
     assert.deepEqual(readdirSync(folder).sort(), ['a', 'file']);
+  });
+
+  test('where no folder can be made it fails', { skip: !existsSync('/proc/self') }, async () => {
+    await assert.rejects(writeFileAtomically('/proc/none/file', 'text'), { code: 'ENOENT' });
   });
 
   test('a write that fails leaves nothing', async () => {

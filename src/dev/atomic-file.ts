@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
  */
 export async function writeFileAtomically(path: string, text: string): Promise<void> {
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   // Always the same name: what somebody left who was killed is overwritten.
   const draft = join(folder, `.${basename(path)}.tmp`);
   try {
@@ -19,6 +19,22 @@ export async function writeFileAtomically(path: string, text: string): Promise<v
     throw error;
   }
   await syncFolder(folder);
+}
+
+/** Folder by folder: Node's own recursive way never ends where a file system denies that there could be one (`/proc`). */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return;
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeFolder(dirname(path));
+    await mkdir(path);
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 /** The text must be on the disk before the name points to it. */

@@ -73,7 +73,17 @@ async function startWorld(options: DevOptions, logger: Logger): Promise<SandboxW
     ...(persist === undefined ? {} : { persistPath: persist }),
     onFailure: (err) => logger.error({ err }, 'The sandbox failed'),
   }).catch(explainStart);
-  await writeFileAtomically(options.writeKubeconfig, kubeconfigText(world.url));
+  const { writeKubeconfig: path } = options;
+  try {
+    await writeFileAtomically(path, kubeconfigText(world.url));
+  } catch (error) {
+    await world.stop();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CliError(`Cannot write the kubeconfig to "${path}": ${reason}`, {
+      hint: 'Choose another file with --write-kubeconfig',
+      cause: error,
+    });
+  }
   return world;
 }
 
