@@ -9,12 +9,13 @@ import { failureFields } from '../util/failure-fields.ts';
 import { type Gvk, gvkKey, gvkOf } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { Random } from '../util/random.ts';
+import type { RecordedDefinition } from './definitions-on-record.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 import { storedKind } from './stored-kind.ts';
 
 export interface DefinitionFinisherOptions {
-  /** What is known of the definition that is broken. Of a kind that it brings the CRD tells, as the server has it. */
-  readonly definition: OperatorDefinition;
+  /** What is known of the definition that is broken, or on record of one that is gone. Of a kind that it brings the CRD tells, as the server has it. */
+  readonly definition: OperatorDefinition | RecordedDefinition;
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;
   readonly random: Random;
@@ -61,8 +62,9 @@ async function finishDeletions(
   const { name, kind } = definition;
   while (!signal.aborted) {
     try {
-      if (kind.source === 'crd') await finishCrds(options, signal);
-      else if (await hasLeftAnything(options, signal)) await finishKind(options, kind, signal);
+      if (!isWhole(definition) || kind.source === 'crd') await finishCrds(options, signal);
+      else if (await hasLeftAnything(definition, options, signal))
+        await finishKind(options, kind, signal);
       else return;
     } catch (error) {
       if (signal.aborted) return;
@@ -74,7 +76,8 @@ async function finishDeletions(
 
 /** A kind of others is not watched for a definition that has left nothing in it, also in the time of an earlier text. */
 async function hasLeftAnything(
-  { definition, cluster }: DefinitionFinisherOptions,
+  definition: OperatorDefinition,
+  { cluster }: DefinitionFinisherOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
   return (
@@ -113,8 +116,8 @@ async function finishKind(
   signal: AbortSignal,
 ): Promise<void> {
   const { definition, cluster, clock, random, metrics, logger, graceMs } = options;
-  const { name, controller: settings } = definition;
-  const { namespaces } = settings;
+  const { name } = definition;
+  const namespaces = isWhole(definition) ? definition.controller.namespaces : undefined;
   const operator = createFinisher({
     name,
     kind,
@@ -144,6 +147,12 @@ async function finishKind(
   } finally {
     operator.stop();
   }
+}
+
+function isWhole(
+  definition: OperatorDefinition | RecordedDefinition,
+): definition is OperatorDefinition {
+  return 'revision' in definition;
 }
 
 function kindsOf(crds: Informer) {

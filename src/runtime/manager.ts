@@ -1,4 +1,4 @@
-import type { LocatedDefinition } from '../definition/index.ts';
+import type { LocatedDefinition, OperatorDefinition } from '../definition/index.ts';
 import { rightText } from '../reconcile/index.ts';
 import {
   type Gauge,
@@ -7,11 +7,13 @@ import {
   metricCatalogue,
 } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
+import { failureFields } from '../util/failure-fields.ts';
 import type { Random } from '../util/random.ts';
 import { bringsCrd } from './crd-installer.ts';
 import { type Finisher, startFinisher } from './definition-finisher.ts';
 import { DefinitionRunner } from './definition-runner.ts';
 import type { RuntimeView } from './definition-view.ts';
+import { definitionsOnRecord, type RecordedDefinition } from './definitions-on-record.ts';
 import type { RefusedFile } from './refused-file.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 
@@ -95,7 +97,8 @@ class RunnerSet implements Manager {
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
     for (const entry of this.#entries.values()) this.#start(entry);
-    for (const located of this.#options.broken ?? []) this.#finish(located, signal);
+    for (const { definition } of this.#options.broken ?? []) this.#finish(definition, signal);
+    this.#finishGone(signal);
     if (!signal.aborted)
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     this.#isStopping = true;
@@ -118,6 +121,7 @@ class RunnerSet implements Manager {
       const entry = this.#add(located);
       if (this.#signal !== undefined) this.#start(entry);
     }
+    if (this.#signal !== undefined) this.#finishGone(this.#signal);
   }
 
   observe(): void {
@@ -151,14 +155,32 @@ class RunnerSet implements Manager {
     return entry;
   }
 
-  #finish({ definition }: LocatedDefinition, signal: AbortSignal): void {
+  /** Brings the deletions of definitions to an end that the cluster remembers and nobody has any more. */
+  #finishGone(signal: AbortSignal): void {
+    const { cluster, logger } = this.#options;
+    const looking = definitionsOnRecord(cluster, signal)
+      .then((recorded) => {
+        for (const definition of recorded) this.#finish(definition, signal);
+      })
+      .catch((error: unknown) => {
+        if (!signal.aborted)
+          logger.warn(failureFields(error), 'Definitions of before cannot be looked for');
+      });
+    this.#ending.add(looking);
+    void looking.finally(() => this.#ending.delete(looking));
+  }
+
+  #finish(definition: OperatorDefinition | RecordedDefinition, signal: AbortSignal): void {
     const { name } = definition;
-    if (this.#entries.has(name) || this.#finishers.has(name)) return;
+    if (signal.aborted || this.#entries.has(name) || this.#finishers.has(name)) return;
     const { definitions: _, refused: __, broken: ___, ...shared } = this.#options;
     const finisher = startFinisher({ ...shared, definition }, signal);
     this.#finishers.set(name, finisher);
     this.#ending.add(finisher.ended);
-    void finisher.ended.finally(() => this.#ending.delete(finisher.ended));
+    void finisher.ended.finally(() => {
+      this.#ending.delete(finisher.ended);
+      this.#finishers.delete(name);
+    });
   }
 
   /** The definition that was started before and brings the same CRD. */

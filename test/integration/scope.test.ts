@@ -328,4 +328,16 @@ describe('integration/scope', { skip: shared.skip }, () => {
     assert.equal(await client.get(configMapPath(away, 'broken-copy')), undefined);
     assert.equal(await client.get(role), undefined);
   });
+
+  test('they go also when their definition is gone', async () => {
+    await homeostat.stop();
+    homeostat = await startHomeostat(definitions);
+    const { client, away, role, path } = await makeFar('gone');
+    await homeostat.stop();
+    homeostat = await startHomeostat({ 'other.yaml': other });
+    await client.delete(path);
+    await client.untilGone(path);
+    assert.equal(await client.get(configMapPath(away, 'gone-copy')), undefined);
+    assert.equal(await client.get(role), undefined);
+  });
 });

@@ -1,0 +1,39 @@
+import type { CrdKind } from '../definition/index.ts';
+import {
+  childKindsAnnotation,
+  definitionLabel,
+  managedByLabel,
+  managedByValue,
+} from '../reconcile/index.ts';
+import { type Gvk, gvkOf } from '../util/gvk.ts';
+import type { RuntimeCluster } from './runtime-cluster.ts';
+import { storedKind } from './stored-kind.ts';
+
+/** A definition of which the cluster knows: its CRD carries its name and the kinds of its children. */
+export interface RecordedDefinition {
+  readonly name: string;
+  readonly kind: CrdKind;
+}
+
+const crdGvk: Gvk = gvkOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
+
+/** The definitions that have installed a CRD here and make children of it, whether somebody still has them or not. One list. */
+export async function definitionsOnRecord(
+  cluster: RuntimeCluster,
+  signal: AbortSignal,
+): Promise<readonly RecordedDefinition[]> {
+  const labelSelector = `${managedByLabel}=${managedByValue},${definitionLabel}`;
+  const crds = cluster.acquire({ gvk: crdGvk, labelSelector });
+  try {
+    await crds.whenSynced(signal);
+    return Array.from(crds.list(), ({ object }) => object).flatMap((crd) => {
+      const { labels = {}, annotations = {} } = crd.metadata;
+      const name = labels[definitionLabel];
+      const kind = storedKind(crd);
+      const makesChildren = annotations[childKindsAnnotation] !== undefined;
+      return name !== undefined && kind !== undefined && makesChildren ? [{ name, kind }] : [];
+    });
+  } finally {
+    crds.release();
+  }
+}
