@@ -243,7 +243,7 @@ export class DefinitionRunner {
     const isNews = this.#state.kind !== 'refused' || this.#state.message !== message;
     this.#state = { kind: 'refused', message, diagnostics: texts };
     const details = texts.length === 0 ? {} : { diagnostics: texts };
-    if (isNews) this.#logger.info({ reason: message, ...details }, 'Definition refused');
+    if (isNews) this.#logger.warn({ reason: message, ...details }, 'Definition refused');
   }
 
   async #work(prepared: Prepared, { signal, onStarted }: Work): Promise<void> {

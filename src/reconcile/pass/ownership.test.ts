@@ -61,11 +61,12 @@ describe('reconcile/ownership', () => {
     });
   }
 
-  test('names the controller, else the manager, else nobody', () => {
+  test('names the controller, else the definition, else the manager, else nobody', () => {
     const text = (metadata: object) =>
       ownerText({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', ...metadata } });
     assert.equal(text({ labels, ownerReferences: [controller('u1')] }), 'PodSet "a"');
-    assert.equal(text({ labels }), '"homeostat"');
+    assert.equal(text({ labels }), 'another resource of definition "podset"');
+    assert.equal(text({ labels: { 'app.kubernetes.io/managed-by': 'Helm' } }), '"Helm"');
     assert.equal(text({}), 'nobody');
   });
 });

@@ -52,7 +52,10 @@ export function isOthers(object: KubeObject, uid: string): boolean {
 export function ownerText(object: KubeObject): string {
   const controller = controllerOf(object);
   if (controller !== undefined) return `${controller.kind} "${controller.name}"`;
-  const manager = object.metadata.labels?.[managedByLabel];
+  const { [managedByLabel]: manager, [definitionLabel]: definition } = object.metadata.labels ?? {};
+  if (manager === managedByValue && definition !== undefined) {
+    return `another resource of definition "${definition}"`;
+  }
   return manager === undefined ? 'nobody' : `"${manager}"`;
 }
 
