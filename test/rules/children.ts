@@ -20,6 +20,13 @@ export const children: RuleSection = {
       ],
     },
     {
+      rule: 'Names under `homeostat.dev/` cannot be computed, nor the keys of a manifest or its metadata',
+      shownBy: [
+        'src/compile/phase/phase.test.ts › whoever makes a resource names nothing that is ours',
+        'test/fixtures/invalid/forbidden-expression.yaml',
+      ],
+    },
+    {
       rule: '`generateName` and labels or annotations under `homeostat.dev/` are refused',
       shownBy: ['test/fixtures/invalid/invalid-value.yaml'],
     },
@@ -136,6 +143,13 @@ export const children: RuleSection = {
       shownBy: [
         'test/integration/deletion.test.ts › stays as it is, and is ours no more',
         'src/reconcile/removal/removal.test.ts › one that is dropped stays, with nothing of us on it',
+      ],
+    },
+    {
+      rule: '`Recreate` deletes nothing that was there before us',
+      shownBy: [
+        'src/reconcile/pass/replace-element.test.ts › an object that was there before us',
+        'src/reconcile/pass/adopt.test.ts › with Recreate it is changed in place, also when the intent changes',
       ],
     },
     {

@@ -213,6 +213,24 @@ export const deletion: RuleSection = {
       ],
     },
     {
+      rule: 'Deletion works when the definition is gone, or cannot start',
+      shownBy: [
+        'test/integration/scope.test.ts › they go also when their definition is gone',
+        'src/runtime/definition-runner.test.ts › comes to its end while its definition cannot start',
+      ],
+    },
+    {
+      rule: 'A deletion with `--cascade=orphan` leaves the children, and they are ours no more',
+      shownBy: [
+        'test/integration/deletion.test.ts › a deletion that was told to orphan leaves the children where they are, and they are ours no more',
+        'src/reconcile/finalize/orphaning.test.ts › also when another process goes on with it',
+      ],
+    },
+    {
+      rule: 'What is not listed is never taken for empty in a deletion',
+      shownBy: ['src/reconcile/finalize/unknown-lists.test.ts'],
+    },
+    {
       rule: 'Deletion works when the definition is broken',
       shownBy: [
         'test/integration/scope.test.ts › they go also when their definition is broken meanwhile',
