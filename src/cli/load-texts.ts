@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { getSystemErrorMessage } from 'node:util';
 import { type DefinitionText, loadDirectory } from '../runtime/index.ts';
 import { CliError } from './exit-code.ts';
 
@@ -21,10 +22,17 @@ async function loadPath(path: string): Promise<readonly DefinitionText[]> {
     const texts = await loadDirectory(path);
     if (texts.length > 0) return texts;
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new CliError(`Cannot read "${path}": ${reason}`, { cause: error });
+    throw new CliError(`Cannot read "${path}": ${reasonOf(error)}`, { cause: error });
   }
   throw new CliError(`There is no definition in "${path}"`, {
     hint: 'Definitions are files that end in .yaml, .yml or .json',
   });
+}
+
+/** In the words of the system: `no such file or directory`. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && 'errno' in error && typeof error.errno === 'number') {
+    return getSystemErrorMessage(error.errno);
+  }
+  return String(error);
 }
