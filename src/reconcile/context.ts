@@ -30,6 +30,8 @@ export interface OperatorContext {
   readonly runtimeNamespace: string | undefined;
   /** The definition is broken or gone: nothing is made or changed, only what is being deleted is brought to its end. */
   readonly isFinishing: boolean;
+  /** Somebody else may run the definition: the resource is not told what its deletion waits for. */
+  readonly isQuiet: boolean;
   /** Runs a resource again because of what its own pass wrote. */
   readonly follow: (key: string) => void;
   readonly onDecisions: (key: string, record: DecisionRecord) => void;

@@ -24,7 +24,7 @@ import { Watches } from './wake/watches.ts';
  * One per plan: a changed definition gets a new one.
  */
 export function createOperator(options: OperatorOptions): Operator {
-  return new PlanOperator(options, { isFinishing: false });
+  return new PlanOperator(options, { isFinishing: false, isQuiet: false });
 }
 
 export type FinisherOptions = Omit<OperatorOptions, 'plan'> & FinishedDefinition;
@@ -35,19 +35,25 @@ export type FinisherOptions = Omit<OperatorOptions, 'plan'> & FinishedDefinition
  * says `homeostat.dev/skip-on-delete: "true"`. Never beside a running operator of the same definition.
  */
 export function createFinisher(options: FinisherOptions): Operator {
-  return new PlanOperator({ ...options, plan: removalPlan(options) }, { isFinishing: true });
+  const { isQuiet = false } = options;
+  return new PlanOperator(
+    { ...options, plan: removalPlan(options) },
+    { isFinishing: true, isQuiet },
+  );
 }
+
+type Role = Pick<OperatorContext, 'isFinishing' | 'isQuiet'>;
 
 class PlanOperator implements Operator {
   readonly #options: OperatorOptions;
-  readonly #isFinishing: boolean;
+  readonly #role: Role;
   readonly #states = new Map<string, ResourceState>();
   #context: OperatorContext | undefined;
   #endHolding: (() => void) | undefined;
 
-  constructor(options: OperatorOptions, { isFinishing }: { readonly isFinishing: boolean }) {
+  constructor(options: OperatorOptions, role: Role) {
     this.#options = options;
-    this.#isFinishing = isFinishing;
+    this.#role = role;
   }
 
   get instances(): number {
@@ -123,7 +129,7 @@ class PlanOperator implements Operator {
       departed: new Map(),
       server: { scopes: new Map() },
       runtimeNamespace,
-      isFinishing: this.#isFinishing,
+      ...this.#role,
       follow: (key) => enqueue(key, 'normal'),
       onDecisions: onDecisions ?? (() => undefined),
     };

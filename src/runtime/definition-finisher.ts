@@ -122,6 +122,8 @@ async function finishKind(
     name,
     kind,
     ...(namespaces && { namespaces }),
+    // Nothing in the cluster says whether another process has the definition that is only on record.
+    isQuiet: !isWhole(definition),
     cluster,
     clock,
     random,
@@ -184,8 +186,9 @@ function firstKind(crds: Informer, signal: AbortSignal): Promise<ServedKind> {
 }
 
 function isEstablished({ status }: KubeObject): boolean {
-  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Condition[] };
-  return conditions.some(
+  // The first event of a CRD has a list that is null.
+  const { conditions } = (status ?? {}) as { readonly conditions?: readonly Condition[] | null };
+  return (conditions ?? []).some(
     (condition) => condition.type === 'Established' && condition.status === 'True',
   );
 }

@@ -25,7 +25,7 @@ export interface DeletionReport {
  */
 export async function reportDeletion(pass: Pass, report: DeletionReport): Promise<StatusOutcome> {
   const { resource, context, phaseInput } = pass;
-  if (isForeign(context.plan)) return { kind: 'unchanged' };
+  if (isForeign(context.plan) || context.isQuiet) return { kind: 'unchanged' };
   const summary = summaryOf(report);
   const status = isJsonObject(resource.status) ? resource.status : {};
   const types = conditionTypesOf(context.plan);

@@ -314,6 +314,14 @@ describe('reconcile/finalize: without a definition', () => {
     });
   }
 
+  test('where somebody else may run the definition, what waits for it is not told', async () => {
+    const { world, plan } = await worldOf({ children: [far], onDelete: {} });
+    await world.breakDefinition(plan, { isQuiet: true });
+    await remove(world);
+    assert.equal(farNames(world).length, 1);
+    assert.deepEqual(world.cluster.takeWrites(), []);
+  });
+
   test('an order that was begun waits for its definition, too', async () => {
     const plan: HandmadePlan = {
       children: [map('base'), map('dependent', { tier: 1 })],

@@ -9,6 +9,11 @@ export interface FinishedDefinition {
   readonly kind: ServedKind;
   /** Where it works; elsewhere another runtime may, with a better text. @default everywhere */
   readonly namespaces?: ServedNamespaces;
+  /**
+   * Another process may run the definition, which would write the status over and over: nothing is written into that of resources.
+   * @default false
+   */
+  readonly isQuiet?: boolean;
 }
 
 /**

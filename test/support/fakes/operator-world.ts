@@ -157,10 +157,13 @@ export class OperatorWorld {
   }
 
   /** A new process, for which the definition is broken: only what is being deleted is worked on. */
-  async breakDefinition({ name, definition: { kind } }: OperatorPlan): Promise<void> {
+  async breakDefinition(
+    { name, definition: { kind } }: OperatorPlan,
+    { isQuiet = false } = {},
+  ): Promise<void> {
     this.operator.stop();
     this.queued.clear();
-    this.operator = createFinisher({ ...this.#options(), name, kind });
+    this.operator = createFinisher({ ...this.#options(), name, kind, isQuiet });
     await this.start();
   }
 
