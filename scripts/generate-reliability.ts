@@ -41,7 +41,7 @@ Not here: definitions that are reloaded, a lease that is lost, and two replicas.
 
 ## Known limits
 
-- A child whose label \`homeostat.dev/owner-uid\` somebody takes away, and which is dropped from the resource before a pass has put the label back, is
+- A child whose label \`homeostat.dev/owner-uid\` somebody takes away while no process runs, and which the resource has dropped before one runs again, is
   not pruned: it stays until its owner is deleted. Children are found by that label.
 - After an outage that the process has seen (it asked and got no answer) everything is listed anew, and no definition works before all it watches was. An
   etcd that is restored so fast that only connections broke is noticed by its lower version; if it has had more writes since than the backup lacked by
