@@ -18,9 +18,10 @@ import {
   stamped,
 } from '../reconcile/index.ts';
 import type { Clock } from '../util/clock.ts';
-import { type GroupKind, type Gvk, gvkOf } from '../util/gvk.ts';
+import type { GroupKind } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
+import { crdGvk } from './stored-kind.ts';
 
 /** A definition that brings its kind with it. */
 export interface CrdDefinition extends OperatorDefinition {
@@ -47,7 +48,6 @@ export function bringsCrd(definition: OperatorDefinition): definition is CrdDefi
   return definition.kind.source === 'crd';
 }
 
-const crdGvk: Gvk = gvkOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
 /** The CRD is not what the look before the apply has shown. */
 const movedOn: ReadonlySet<KubeErrorCode> = new Set(['already-exists', 'conflict', 'uid-mismatch']);
 /** How often a new kind is asked for until every part of the server serves it. */

@@ -6,12 +6,12 @@ import { createFinisher, definitionLabel, hasLeftFinalizers } from '../reconcile
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import { failureFields } from '../util/failure-fields.ts';
-import { type Gvk, gvkKey, gvkOf } from '../util/gvk.ts';
+import { gvkKey } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { Random } from '../util/random.ts';
 import type { RecordedDefinition } from './definitions-on-record.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
-import { storedKind } from './stored-kind.ts';
+import { crdGvk, storedKind } from './stored-kind.ts';
 
 export interface DefinitionFinisherOptions {
   /** What is known of the definition that is broken, or on record of one that is gone. Of a kind that it brings the CRD tells, as the server has it. */
@@ -25,7 +25,6 @@ export interface DefinitionFinisherOptions {
   readonly graceMs?: number;
 }
 
-const crdGvk: Gvk = gvkOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
 /** Resources that are being deleted and worked on at once. */
 const concurrency = 4;
 const retry = { initialMs: 5, maxMs: 300_000, afterFailureMs: 30_000 };

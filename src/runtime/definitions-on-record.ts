@@ -5,17 +5,14 @@ import {
   managedByLabel,
   managedByValue,
 } from '../reconcile/index.ts';
-import { type Gvk, gvkOf } from '../util/gvk.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
-import { storedKind } from './stored-kind.ts';
+import { crdGvk, storedKind } from './stored-kind.ts';
 
 /** A definition of which the cluster knows: its CRD carries its name and the kinds of its children. */
 export interface RecordedDefinition {
   readonly name: string;
   readonly kind: CrdKind;
 }
-
-const crdGvk: Gvk = gvkOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
 
 /** The definitions that have installed a CRD here and make children of it, whether somebody still has them or not. One list. */
 export async function definitionsOnRecord(
