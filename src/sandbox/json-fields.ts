@@ -28,6 +28,21 @@ export function withField(object: JsonObject, name: string, value: Json | undefi
   return others;
 }
 
+/** A copy with some fields set; the object itself when they are so already, so that whoever knows it need not look at it again. */
+export function withFields(object: JsonObject, fields: JsonObject): JsonObject {
+  const isSame = Object.entries(fields).every(([name, value]) => object[name] === value);
+  return isSame ? object : { ...object, ...fields };
+}
+
+/** The list with its objects changed; itself when none of them did. */
+export function mapObjects(
+  list: readonly Json[],
+  change: (object: JsonObject) => JsonObject,
+): readonly Json[] {
+  const mapped = list.map((item) => (isJsonObject(item) ? change(item) : item));
+  return mapped.every((item, at) => item === list[at]) ? list : mapped;
+}
+
 /** A field that is an object; undefined when it is anything else. */
 export function objectField(object: JsonObject, name: string): JsonObject | undefined {
   const value = fieldOf(object, name);

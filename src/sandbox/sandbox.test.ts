@@ -235,4 +235,16 @@ describe('sandbox', () => {
       assert.equal(JSON.parse(String(answer.body)).kind, 'Status');
     });
   }
+
+  test('a name that is made up is not one that is taken', () => {
+    const suffixes = ['first', 'first', 'first', 'other'];
+    const text = (length: number, alphabet: string) =>
+      length === 5 ? (suffixes.shift() ?? 'other') : alphabet.charAt(0).repeat(length);
+    const sandbox = createTestSandbox({ random: { fraction: () => 0, text } });
+    const make = () => call(sandbox, 'POST', configMaps, { metadata: { generateName: 'a-' } });
+    const names = [make(), make()].map(({ body }) => (body.metadata as JsonObject).name);
+    assert.deepEqual(names, ['a-first', 'a-other']);
+    assert.equal(make().status, 409);
+    sandbox.stop();
+  });
 });

@@ -102,7 +102,11 @@ function answerGroupVersions(
   root: 'api' | 'apis',
 ): ApiAnswer {
   const kinds = rest.kinds.all();
-  const shape = negotiate(request.headers.accept, true);
+  const shape = negotiate({
+    accept: request.headers.accept,
+    isDiscovery: true,
+    route: root === 'api' ? 'object' : undefined,
+  });
   if (shape.kind !== 'discovery')
     return jsonAnswer(200, root === 'api' ? coreVersions() : groupList(kinds));
   const document = aggregatedDiscovery(kinds, root, shape.version);

@@ -1,4 +1,4 @@
-import { notAcceptable } from '../status/index.ts';
+import { notAcceptable, notRepresentable } from '../status/index.ts';
 
 /** How an answer is to be shown. */
 export type Shape =
@@ -14,10 +14,25 @@ interface Accepted {
 
 const readable = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 
+/** What a list or a watch may be sent as, beside what an object may. */
+const streams = [
+  'application/json;stream=watch',
+  'application/vnd.kubernetes.protobuf;stream=watch',
+];
+
+export interface Negotiation {
+  readonly accept: string | undefined;
+  readonly isDiscovery: boolean;
+  /** Routes of built-in kinds look at the media type first, and take none with a star in its second part only. */
+  readonly route: 'object' | 'collection' | undefined;
+}
+
 /** The first shape that the client takes and the server has. @throws StatusError 406 */
-export function negotiate(accept: string | undefined, isDiscovery: boolean): Shape {
+export function negotiate({ accept, isDiscovery, route }: Negotiation): Shape {
   const offers = parseAccept(accept ?? '');
   if (offers.length === 0) return { kind: 'object' };
+  if (route !== undefined && !offers.some(({ type }) => type === '*/*' || readable.includes(type)))
+    throw notRepresentable(route === 'collection' ? [...readable, ...streams] : readable);
   for (const { type, parameters } of offers) {
     if (type !== 'application/json' && type !== 'application/*' && type !== '*/*') continue;
     const shape = shapeOf(parameters, isDiscovery);

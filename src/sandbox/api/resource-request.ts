@@ -7,6 +7,7 @@ import type { ProtobufReader } from '../protobuf/index.ts';
 import type { ApiAnswer, ApiRequest } from '../request/index.ts';
 import { readFlag, readWriteOptions } from '../request/index.ts';
 import {
+  assertNothingCut,
   createObject,
   deleteObject,
   deleteStored,
@@ -24,6 +25,7 @@ import {
   type Target,
   updateObject,
   updateScale,
+  withoutDeepValues,
 } from '../rest/index.ts';
 import {
   badRequest,
@@ -61,11 +63,26 @@ export function handleResource(resource: ResourceRequest): ApiAnswer {
   const { plural, group, subresource } = resource.route;
   if (subresource === 'log' && plural === 'pods' && group === '') return answerLog(resource);
   const target = findTarget(resource);
-  const shape = negotiate(resource.request.headers.accept, false);
+  const shape = negotiate({
+    accept: resource.request.headers.accept,
+    isDiscovery: false,
+    route: target.kind.isCustom ? undefined : target.name === '' ? 'collection' : 'object',
+  });
   const request = withTextBody(resource, target);
   const call = { ...resource, request, target, shape };
-  const answer = target.name === '' ? callCollection(call) : callObject(call);
+  const body = withoutDeepValues(request.body);
+  const answer = body === request.body ? callTarget(call) : callWithoutDeepValues(call, body);
   return withWarning(answer, target.kind.deprecation);
+}
+
+function callTarget(call: Call): ApiAnswer {
+  return call.target.name === '' ? callCollection(call) : callObject(call);
+}
+
+/** What nobody stores may be as deep as it likes; the rest is refused with 501. */
+function callWithoutDeepValues(call: Call, body: string): ApiAnswer {
+  const rest = { ...call.rest, assertStorable: assertNothingCut };
+  return callTarget({ ...call, rest, request: { ...call.request, body } });
 }
 
 /** What a container would have written; here it is one honest line. */
@@ -178,7 +195,7 @@ function callObject(call: Call): ApiAnswer {
       return shown(call, patchObject(rest, target, writeRequest(call, 'PatchOptions')));
     case 'DELETE':
       if (target.subresource !== '') throw unknownMethod(call);
-      return shown(call, deleteObject(rest, target, readDeleteOptions(request.body, query)));
+      return shown(call, deleteObject(rest, target, readDeleteOptions(request, query)));
     default:
       throw unknownMethod(call);
   }
@@ -240,7 +257,7 @@ function deleteCollection(call: Call): ApiAnswer {
   const { rest, target, request, query } = call;
   const { kind } = target;
   const options = readListOptions({ kind, query, isWatch: false });
-  const deletion = readDeleteOptions(request.body, query);
+  const deletion = readDeleteOptions(request, query);
   const page = listObjects(rest, target, options);
   for (const stored of page.items) {
     const { namespace, name } = stored;

@@ -17,18 +17,18 @@ type Maybe = Json | undefined;
  * What an apply makes of a live value and a configuration: maps are joined, items of lists found by
  * their keys, everything else is the configuration's. Shares parts with both; what stays as it was is the
  * live value itself.
- * @throws ApplyError `invalid-item` when the configuration has an item twice.
+ * @throws ApplyError `invalid-item` when the configuration has an item twice that is in the live list, too; `checkValue` finds all.
  */
 export function mergeValues(type: FieldType | undefined, live: Maybe, config: Maybe): Maybe {
-  const said = config === undefined ? live : config;
-  if (type === undefined) return said;
-  switch (shapeOf(type, said)) {
+  if (config === undefined) return live;
+  if (live === undefined || live === config || type === undefined) return config;
+  switch (shapeOf(type, config)) {
     case 'scalar':
-      return said;
+      return config;
     case 'map':
-      return type.map === undefined ? said : mergeMaps(type.map, live, config);
+      return type.map === undefined ? config : mergeMaps(type.map, live, config);
     case 'list':
-      return type.list === undefined ? said : mergeLists(type.list, live, config);
+      return type.list === undefined ? config : mergeLists(type.list, live, config);
   }
 }
 

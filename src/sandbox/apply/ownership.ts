@@ -86,8 +86,7 @@ export function applyConfig(context: OwnershipContext, apply: Application): Appl
   managers.set(self, { set, apiVersion, applied: true, time: last?.time });
   const merged = mergeValues(type, live, config) ?? {};
   const next = prune({ ...context, merged, managers, last, set }) as JsonObject;
-  const comparison = withoutFields(compareValues(type, live, next), resetFields);
-  takeFromOthers({ ...context, live, next, managers, self, force, mayTake, comparison });
+  takeFromOthers({ ...context, live, next, managers, self, force, mayTake });
   if (isEmptySet(set)) managers.delete(self);
   return { object: deepEqual(live, next) ? undefined : next, managers };
 }
@@ -117,14 +116,15 @@ interface Taking extends OwnershipContext {
   readonly self: ManagerId;
   readonly force: boolean;
   readonly mayTake: PathSet;
-  /** In the version of the request. */
-  readonly comparison: Comparison;
+  /** In the version of the request, where it is known. */
+  readonly comparison?: Comparison;
 }
 
 /** Takes what changed from all others. @throws ApplyError `conflict` when there is something to take, unless forced. */
 function takeFromOthers(taking: Taking): void {
   const { managers, self, force, mayTake } = taking;
-  const comparisons = new Map([[taking.apiVersion, taking.comparison]]);
+  const comparisons = new Map<string, Comparison>();
+  if (taking.comparison !== undefined) comparisons.set(taking.apiVersion, taking.comparison);
   const conflicts = new Map<ManagerId, PathSet>();
   for (const [id, managed] of managers) {
     if (id === self) continue;

@@ -156,9 +156,13 @@ export class ControllerWorld {
     this.#write(place, '', change);
   }
 
-  /** Writes a status, unless it is what the object has. */
+  /** Writes a status, unless it is what the object has. A controller without conditions of its own leaves those of others. */
   writeStatus(place: ObjectPlace, status: JsonObject): void {
-    this.#write(place, 'status', (object) => ({ ...object, status }));
+    this.#write(place, 'status', (object) => {
+      const conditions = fieldOf(objectField(object, 'status') ?? {}, 'conditions');
+      const kept = conditions === undefined ? {} : { conditions };
+      return { ...object, status: { ...kept, ...status } };
+    });
   }
 
   #write(

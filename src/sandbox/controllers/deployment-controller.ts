@@ -185,6 +185,8 @@ export class DeploymentController {
         reason: isComplete ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated',
         message: isComplete ? `${set}has successfully progressed.` : `${set}is progressing.`,
       }),
+      // What somebody else says stays.
+      ...old.filter(({ type }) => type !== 'Available' && type !== 'Progressing'),
     ];
   }
 

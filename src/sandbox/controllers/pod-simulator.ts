@@ -64,16 +64,19 @@ export class PodSimulator {
       lastTransitionTime: now,
       ...(isTrue ? {} : reason),
     });
+    const conditions = [
+      condition('PodReadyToStartContainers', !isFinished(state)),
+      condition('Initialized', true),
+      condition('Ready', isReady),
+      condition('ContainersReady', isReady),
+      condition('PodScheduled', true),
+    ];
+    const own = new Set(conditions.map(({ type }) => type));
+    const others = listField(old, 'conditions').filter(isJsonObject);
     return {
       ...old,
       phase: phases[state],
-      conditions: [
-        condition('PodReadyToStartContainers', !isFinished(state)),
-        condition('Initialized', true),
-        condition('Ready', isReady),
-        condition('ContainersReady', isReady),
-        condition('PodScheduled', true),
-      ],
+      conditions: [...conditions, ...others.filter(({ type }) => !own.has(type))],
       hostIP: '192.0.2.1',
       podIP: podAddress(pod),
       podIPs: [{ ip: podAddress(pod) }],

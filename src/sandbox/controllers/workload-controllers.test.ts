@@ -43,6 +43,28 @@ function conditions(object: JsonObject): Record<string, string> {
 }
 
 describe('sandbox/controllers/workload-controllers', () => {
+  test('conditions of others stay in the status of a Deployment and of its ReplicaSet', async () => {
+    const sandbox = createTestSandbox();
+    call(sandbox, 'POST', deployments, deployment({ replicas: 1 }));
+    await sandbox.settle();
+    const [{ metadata } = {}] = items(sandbox, replicaSets);
+    const replicaSet = `${replicaSets}/${(metadata as JsonObject).name}`;
+    const theirs = { type: 'Theirs', status: 'True', reason: 'Said' };
+    for (const path of [`${deployments}/web`, replicaSet]) {
+      const before = (call(sandbox, 'GET', path).status as JsonObject).conditions ?? [];
+      const said = [...(before as readonly JsonObject[]), theirs];
+      call(sandbox, 'PATCH', `${path}/status`, { status: { conditions: said } });
+    }
+    call(sandbox, 'PATCH', `${deployments}/web`, { spec: { replicas: 2 } });
+    await sandbox.settle();
+    for (const path of [`${deployments}/web`, replicaSet]) {
+      const object = call(sandbox, 'GET', path);
+      assert.equal((object.status as JsonObject).readyReplicas, 2);
+      assert.equal(conditions(object).Theirs, 'True Said');
+    }
+    sandbox.stop();
+  });
+
   test('a Deployment makes a ReplicaSet that makes pods that run', async () => {
     const sandbox = createTestSandbox();
     call(sandbox, 'POST', deployments, deployment({ replicas: 3 }));

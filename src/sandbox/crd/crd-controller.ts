@@ -1,9 +1,15 @@
 import { deepEqual } from '../../util/deep-equal.ts';
-import type { JsonObject } from '../../util/json.ts';
+import type { Json, JsonObject } from '../../util/json.ts';
 import type { MergeComponents } from '../apply/index.ts';
 import { createCelEnvironment, readRules } from '../cel/index.ts';
 import { objectField, withField } from '../json-fields.ts';
-import { customKind, type KindRegistry, type ServedKind, withMetadata } from '../kinds/index.ts';
+import {
+  customKind,
+  type KindRegistry,
+  type ServedKind,
+  ServedLife,
+  withMetadata,
+} from '../kinds/index.ts';
 import { textsOf } from '../metadata/index.ts';
 import { deleteStored, type RestContext } from '../rest/index.ts';
 import type { GoType } from '../schema/index.ts';
@@ -26,6 +32,8 @@ export class CrdController {
   readonly #components: MergeComponents;
   readonly #objectMeta: GoType;
   readonly #cel = createCelEnvironment();
+  /** What is served, by the name of its CRD. */
+  readonly #served = new Map<string, Served>();
 
   constructor({ context, components, objectMeta }: CrdControllerOptions) {
     this.#context = context;
@@ -52,7 +60,7 @@ export class CrdController {
     }
     const { store } = this.#context;
     const current = store.get(crdCollection, last.key);
-    if (current === undefined) this.#kinds.setCustom(last.name, []);
+    if (current === undefined) this.#withdraw(last.name);
     else if (isTerminating(current)) this.#deleteObjects(current);
     // An event that is not the newest: the newest comes, too.
     else if (current === after) this.#serve(current);
@@ -60,11 +68,28 @@ export class CrdController {
 
   #serve(stored: StoredObject): void {
     const accepted = withAcceptedNames(stored.object, this.#context.now());
-    this.#kinds.setCustom(stored.name, this.#kindsOf(accepted));
+    this.#serveSpec(stored.name, accepted);
     if (accepted !== stored.object) this.#writeStatus(stored, accepted);
   }
 
-  #kindsOf(crd: JsonObject): readonly ServedKind[] {
+  /** A change of the status alone changes nothing of what is served. */
+  #serveSpec(name: string, crd: JsonObject): void {
+    const before = this.#served.get(name);
+    if (before !== undefined && deepEqual(before.spec, crd.spec)) return;
+    const life = new ServedLife(this.#context.store.version);
+    this.#served.set(name, { spec: crd.spec, life });
+    this.#kinds.setCustom(name, this.#kindsOf(crd, life));
+    before?.life.end();
+  }
+
+  #withdraw(name: string): void {
+    const before = this.#served.get(name);
+    this.#served.delete(name);
+    this.#kinds.setCustom(name, []);
+    before?.life.end();
+  }
+
+  #kindsOf(crd: JsonObject, life: ServedLife): readonly ServedKind[] {
     const versions = servedVersions(crd);
     const stored = storageVersion(crd);
     return versions.map((version) =>
@@ -76,6 +101,7 @@ export class CrdController {
         objectMeta: this.#objectMeta,
         rules: readRules(this.#cel, version.schema),
         now: this.#context.now,
+        life,
       }),
     );
   }
@@ -95,7 +121,7 @@ export class CrdController {
 
   #deleteObjects(crd: StoredObject): void {
     const { store } = this.#context;
-    const [kind] = this.#kindsOf(crd.object);
+    const [kind] = this.#kindsOf(crd.object, new ServedLife(store.version));
     const objects = kind === undefined ? [] : store.list(kind.collection);
     for (const stored of objects) {
       if (kind === undefined || isTerminating(stored)) continue;
@@ -129,6 +155,11 @@ export class CrdController {
     if (others.length === 0) store.delete(crdCollection, current);
     else store.put(crdCollection, withMetadata(current.object, 'finalizers', others));
   }
+}
+
+interface Served {
+  readonly spec: Json | undefined;
+  readonly life: ServedLife;
 }
 
 const plainDelete = {

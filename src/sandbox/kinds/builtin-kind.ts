@@ -117,6 +117,8 @@ export function builtinKind({
     openApi,
     selectableFields: rules.selectableFields ?? [],
     columns: undefined,
+    life: undefined,
+    read: (_, named) => named,
     deprecation: rules.deprecation,
     decode(object) {
       const decoded = goDecode(goType, object);

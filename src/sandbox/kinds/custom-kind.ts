@@ -1,3 +1,4 @@
+import { deepEqual } from '../../util/deep-equal.ts';
 import type { JsonObject } from '../../util/json.ts';
 import {
   FieldManager,
@@ -33,11 +34,13 @@ import {
   type Decoded,
   jsonPatchType,
   mergePatchType,
+  type Readable,
   type ResourceNames,
   type ScalePaths,
   type ServedKind,
   type Subresource,
 } from './served-kind.ts';
+import type { ServedLife } from './served-life.ts';
 
 /** One version of a CRD, read. */
 export interface CustomVersion {
@@ -61,11 +64,12 @@ export interface CustomKindOptions {
   /** The rules that the author of the schema has written. */
   readonly rules: RuleSet;
   readonly now: () => string;
+  readonly life: ServedLife;
 }
 
 /** What a CRD makes of one of its versions. */
 export function customKind(options: CustomKindOptions): ServedKind {
-  const { version, storageVersion, components, objectMeta, rules, now } = options;
+  const { version, storageVersion, components, objectMeta, rules, now, life } = options;
   const { names, schema, hasStatus, scale, selectableFields, columns } = version;
   const { group, kind, plural, namespaced } = names;
   const apiVersion = `${group}/${names.version}`;
@@ -84,12 +88,27 @@ export function customKind(options: CustomKindOptions): ServedKind {
     return { object: filled, unknownFields };
   }
 
+  /** What was read once; most is as it was. */
+  const known = new WeakMap<JsonObject, JsonObject>();
+
+  function read({ object, version: storedAt }: Readable, named: JsonObject): JsonObject {
+    // Written as this very schema has it.
+    if (named === object && storedAt > life.since) return object;
+    const before = known.get(object);
+    if (before !== undefined) return before;
+    const found = asSchemaHas(schema, named);
+    known.set(object, found);
+    return found;
+  }
+
   return {
     names,
     apiVersion,
+    life,
+    read,
     collection: `${group}/${plural}`,
     storageApiVersion: `${group}/${storageVersion}`,
-    conversion: undefined,
+    conversion: conversionOf(options),
     review: undefined,
     isCustom: true,
     hasStatus,
@@ -169,6 +188,24 @@ export function customKind(options: CustomKindOptions): ServedKind {
       ];
       return withRules(errors, rules, () => rules.check(object, before));
     },
+  };
+}
+
+/** Fields that the schema does not have go, its defaults come; the same object when nothing does. */
+function asSchemaHas(schema: StructuralSchema, object: JsonObject): JsonObject {
+  const pruned = dropNulls(schema, pruneObject(schema, object).object) as JsonObject;
+  const filled = fillDefaults(schema, pruned);
+  return deepEqual(filled, object) ? object : filled;
+}
+
+/** Versions differ by name, but each keeps only what its schema has. */
+function conversionOf({ version, versions, storageVersion }: CustomKindOptions) {
+  if (version.names.version === storageVersion) return undefined;
+  const stored = versions.find(({ names }) => names.version === storageVersion);
+  return {
+    fromStored: (object: JsonObject) => object,
+    toStored: (object: JsonObject) =>
+      stored === undefined ? object : asSchemaHas(stored.schema, object),
   };
 }
 

@@ -1,6 +1,6 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { JsonObject } from '../../util/json.ts';
-import { objectField, withField } from '../json-fields.ts';
+import { fieldOf, objectField, withField } from '../json-fields.ts';
 
 /** The object with the generation that its changes lead to: one more when anything but the named fields changed. */
 export function withGeneration(
@@ -10,12 +10,15 @@ export function withGeneration(
 ): JsonObject {
   const old = objectField(before, 'metadata')?.generation;
   const generation = typeof old === 'number' ? old : 0;
-  const isSame = deepEqual(without(object, ignored), without(before, ignored));
+  const isSame = isSameBut(object, before, ignored) && isSameBut(before, object, ignored);
   return withMetadata(object, 'generation', isSame ? generation : generation + 1);
 }
 
-function without(object: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+/** Is everything that an object has, but for some fields, the same in the other? */
+function isSameBut(object: JsonObject, other: JsonObject, ignored: readonly string[]): boolean {
+  return Object.entries(object).every(
+    ([name, value]) => ignored.includes(name) || deepEqual(value, fieldOf(other, name)),
+  );
 }
 
 /** The object with one field of its metadata set, or left out when undefined. */

@@ -14,9 +14,11 @@ export {
   jsonPatchType,
   mergePatchType,
   type ObjectWorld,
+  type Readable,
   type ResourceNames,
   type ScalePaths,
   type ServedKind,
   type Subresource,
   strategicPatchType,
 } from './served-kind.ts';
+export { ServedLife } from './served-life.ts';

@@ -1,17 +1,24 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { isJsonList, listField, objectField, stringField } from '../json-fields.ts';
+import type { JsonObject } from '../../util/json.ts';
+import {
+  isJsonList,
+  listField,
+  type MutableJsonObject,
+  mapObjects,
+  objectField,
+  stringField,
+  withFields,
+} from '../json-fields.ts';
 
 /** A pod's spec with what the server fills in. A subset: what specs of the usual sort need. */
 export function withPodSpecDefaults(spec: JsonObject): JsonObject {
   const account = spec.serviceAccountName ?? spec.serviceAccount;
   return withDefaults(
-    {
-      ...spec,
+    withFields(spec, {
       ...(account === undefined ? {} : { serviceAccountName: account, serviceAccount: account }),
       ...containersIn(spec, 'containers'),
       ...containersIn(spec, 'initContainers'),
       ...volumesIn(spec),
-    },
+    }),
     {
       restartPolicy: 'Always',
       dnsPolicy: 'ClusterFirst',
@@ -25,23 +32,25 @@ export function withPodSpecDefaults(spec: JsonObject): JsonObject {
 /** A pod template with its spec completed. */
 export function withTemplateDefaults(template: JsonObject | undefined): JsonObject {
   const spec = objectField(template ?? {}, 'spec') ?? {};
-  return { ...template, spec: withPodSpecDefaults(spec) };
+  return withFields(template ?? {}, { spec: withPodSpecDefaults(spec) });
 }
 
 /** Fills in fields that are not there. */
 export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObject {
-  const missing = Object.entries(defaults).filter(([name]) => object[name] === undefined);
-  return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) };
+  const missing: MutableJsonObject = {};
+  let isComplete = true;
+  for (const [name, value = null] of Object.entries(defaults)) {
+    if (object[name] !== undefined) continue;
+    missing[name] = value;
+    isComplete = false;
+  }
+  return isComplete ? object : { ...object, ...missing };
 }
 
 function containersIn(spec: JsonObject, field: string): JsonObject {
   const containers = spec[field];
   if (!isJsonList(containers)) return {};
-  return { [field]: containers.map(mapObject(withContainerDefaults)) };
-}
-
-function mapObject(change: (object: JsonObject) => JsonObject) {
-  return (value: Json): Json => (isJsonObject(value) ? change(value) : value);
+  return { [field]: mapObjects(containers, withContainerDefaults) };
 }
 
 function withContainerDefaults(container: JsonObject): JsonObject {
@@ -53,12 +62,11 @@ function withContainerDefaults(container: JsonObject): JsonObject {
   const env = listField(container, 'env');
   const lifecycle = objectField(container, 'lifecycle');
   return withDefaults(
-    {
-      ...container,
+    withFields(container, {
       ...Object.fromEntries(probes),
       ...(lifecycle === undefined ? {} : { lifecycle: withHooks(lifecycle) }),
-      ...(env.length === 0 ? {} : { env: env.map(mapObject(withEnvDefaults)) }),
-    },
+      ...(env.length === 0 ? {} : { env: mapObjects(env, withEnvDefaults) }),
+    }),
     {
       resources: {},
       terminationMessagePath: '/dev/termination-log',
@@ -79,13 +87,13 @@ function withHooks(lifecycle: JsonObject): JsonObject {
     const hook = objectField(lifecycle, name);
     return hook === undefined ? [] : [[name, withRequestDefaults(hook)] as const];
   });
-  return { ...lifecycle, ...Object.fromEntries(hooks) };
+  return withFields(lifecycle, Object.fromEntries(hooks));
 }
 
 function withRequestDefaults(action: JsonObject): JsonObject {
   const http = objectField(action, 'httpGet');
   if (http === undefined) return action;
-  return { ...action, httpGet: withDefaults(http, { path: '/', scheme: 'HTTP' }) };
+  return withFields(action, { httpGet: withDefaults(http, { path: '/', scheme: 'HTTP' }) });
 }
 
 function withProbeDefaults(probe: JsonObject): JsonObject {
@@ -99,22 +107,23 @@ function withProbeDefaults(probe: JsonObject): JsonObject {
 
 function withEnvDefaults(variable: JsonObject): JsonObject {
   const source = objectField(variable, 'valueFrom');
-  return source === undefined ? variable : { ...variable, valueFrom: withFieldDefaults(source) };
+  if (source === undefined) return variable;
+  return withFields(variable, { valueFrom: withFieldDefaults(source) });
 }
 
 /** A value that is taken from the pod itself. */
 function withFieldDefaults(source: JsonObject): JsonObject {
   const resource = objectField(source, 'resourceFieldRef');
   if (resource !== undefined)
-    return { ...source, resourceFieldRef: withDefaults(resource, { divisor: '0' }) };
+    return withFields(source, { resourceFieldRef: withDefaults(resource, { divisor: '0' }) });
   const field = objectField(source, 'fieldRef');
   if (field === undefined) return source;
-  return { ...source, fieldRef: withDefaults(field, { apiVersion: 'v1' }) };
+  return withFields(source, { fieldRef: withDefaults(field, { apiVersion: 'v1' }) });
 }
 
 function volumesIn(spec: JsonObject): JsonObject {
   const volumes = listField(spec, 'volumes');
-  return volumes.length === 0 ? {} : { volumes: volumes.map(mapObject(withVolumeDefaults)) };
+  return volumes.length === 0 ? {} : { volumes: mapObjects(volumes, withVolumeDefaults) };
 }
 
 function withVolumeDefaults(volume: JsonObject): JsonObject {
@@ -123,37 +132,35 @@ function withVolumeDefaults(volume: JsonObject): JsonObject {
   const template = objectField(objectField(volume, 'ephemeral') ?? {}, 'volumeClaimTemplate');
   if (template !== undefined) {
     const spec = withDefaults(objectField(template, 'spec') ?? {}, { volumeMode: 'Filesystem' });
-    const volumeClaimTemplate = { ...template, spec };
-    return { ...volume, ephemeral: { ...objectField(volume, 'ephemeral'), volumeClaimTemplate } };
+    const volumeClaimTemplate = withFields(template, { spec });
+    const ephemeral = withFields(objectField(volume, 'ephemeral') ?? {}, { volumeClaimTemplate });
+    return withFields(volume, { ephemeral });
   }
   for (const name of ['configMap', 'secret', 'projected', 'downwardAPI']) {
     const source = objectField(volume, name);
     if (source !== undefined)
-      return { ...volume, [name]: withDefaults(withParts(source), { defaultMode: 420 }) };
+      return withFields(volume, { [name]: withDefaults(withParts(source), { defaultMode: 420 }) });
   }
   const hostPath = objectField(volume, 'hostPath');
   if (hostPath === undefined) return volume;
-  return { ...volume, hostPath: withDefaults(hostPath, { type: '' }) };
+  return withFields(volume, { hostPath: withDefaults(hostPath, { type: '' }) });
 }
 
 /** Of a volume that shows several things, each with its own defaults. */
 function withParts(source: JsonObject): JsonObject {
   const { items, sources } = source;
-  const withFields = (list: Json | undefined) =>
-    isJsonList(list) ? list.map(mapObject(withFieldDefaults)) : list;
-  if (isJsonList(items)) return { ...source, items: withFields(items) };
+  if (isJsonList(items)) return withFields(source, { items: mapObjects(items, withFieldDefaults) });
   if (!isJsonList(sources)) return source;
-  return { ...source, sources: sources.map(mapObject(withProjectionDefaults)) };
+  return withFields(source, { sources: mapObjects(sources, withProjectionDefaults) });
 }
 
 function withProjectionDefaults(projection: JsonObject): JsonObject {
   const token = objectField(projection, 'serviceAccountToken');
   const fields = objectField(projection, 'downwardAPI');
-  return {
-    ...projection,
+  return withFields(projection, {
     ...(token === undefined
       ? {}
       : { serviceAccountToken: withDefaults(token, { expirationSeconds: 3600 }) }),
     ...(fields === undefined ? {} : { downwardAPI: withParts(fields) }),
-  };
+  });
 }

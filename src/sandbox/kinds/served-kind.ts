@@ -3,6 +3,7 @@ import type { FieldManager, MergeSchema } from '../apply/index.ts';
 import type { MetadataRules } from '../metadata/index.ts';
 import type { FieldError } from '../status/index.ts';
 import type { PatchSchema } from '../strategic/index.ts';
+import type { ServedLife } from './served-life.ts';
 
 /** The names of a resource, as discovery tells them. */
 export interface ResourceNames {
@@ -50,6 +51,12 @@ export interface CustomColumn {
 export interface Conversion {
   fromStored(object: JsonObject): JsonObject;
   toStored(object: JsonObject): JsonObject;
+}
+
+/** An object that is stored, and when it was. */
+export interface Readable {
+  readonly object: JsonObject;
+  readonly version: number;
 }
 
 /** What is stored, as those see it who complete objects. */
@@ -100,6 +107,10 @@ export interface ServedKind {
   readonly columns: readonly CustomColumn[] | undefined;
   /** The component that the OpenAPI document has for the kind. */
   readonly openApi: { readonly name: string; readonly schema: MergeSchema };
+  /** Undefined = the kind is always the same. */
+  readonly life: ServedLife | undefined;
+  /** What is stored as this version of the kind reads it today: under an earlier schema it was another. */
+  read(stored: Readable, named: JsonObject): JsonObject;
   fieldManager(subresource: Subresource): FieldManager;
   /** Reads a body: unknown fields and nulls go, defaults come. @throws DecodeError */
   decode(object: JsonObject): Decoded;

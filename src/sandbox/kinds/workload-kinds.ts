@@ -1,10 +1,12 @@
+import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import { listField, objectField, stringField } from '../json-fields.ts';
-import { type FieldError, forbiddenField } from '../status/index.ts';
+import { listField, objectField, stringField, withField, withFields } from '../json-fields.ts';
+import { type FieldError, forbiddenField, invalidField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
 import {
+  countErrors,
   selectorIsImmutable,
   templateErrors,
   templateOf,
@@ -31,7 +33,7 @@ export const replicaSetRules: BuiltinRules = {
   hasGeneration: true,
   scale,
   fillDefaults: (set) =>
-    withSpec(set, (spec) => withDefaults({ ...spec, ...templateOf(spec) }, { replicas: 1 })),
+    withSpec(set, (spec) => withDefaults(withFields(spec, templateOf(spec)), { replicas: 1 })),
   validate: (set) => workloadErrors(set, ['Always']),
   validateUpdate: selectorIsImmutable,
 };
@@ -50,10 +52,11 @@ export const deploymentRules: BuiltinRules = {
   scale,
   fillDefaults: (deployment) =>
     withSpec(deployment, (spec) =>
-      withDefaults(
-        { ...spec, ...templateOf(spec), strategy: strategyOf(spec) },
-        { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 },
-      ),
+      withDefaults(withFields(spec, { ...templateOf(spec), strategy: strategyOf(spec) }), {
+        replicas: 1,
+        revisionHistoryLimit: 10,
+        progressDeadlineSeconds: 600,
+      }),
     ),
   validate: (deployment) => [
     ...workloadErrors(deployment, ['Always']),
@@ -78,10 +81,43 @@ export const jobRules: BuiltinRules = {
   validate(job) {
     const spec = objectField(job, 'spec') ?? {};
     const template = objectField(spec, 'template') ?? {};
-    return templateErrors(template, ['OnFailure', 'Never']);
+    return [...countErrors(spec, jobCounts), ...templateErrors(template, ['OnFailure', 'Never'])];
   },
-  validateUpdate: selectorIsImmutable,
+  validateUpdate: (job, before) => [
+    ...selectorIsImmutable(job, before),
+    ...templateIsImmutable(job, before),
+  ],
 };
+
+const jobCounts = [
+  'parallelism',
+  'completions',
+  'activeDeadlineSeconds',
+  'backoffLimit',
+  'ttlSecondsAfterFinished',
+];
+
+/** What says where pods run, and what they take, may change while a Job is suspended. */
+const placement = ['nodeSelector', 'affinity', 'tolerations', 'schedulingGates'];
+
+function templateIsImmutable(job: JsonObject, before: JsonObject): readonly FieldError[] {
+  const isSuspended = objectField(before, 'spec')?.suspend === true;
+  const [now, old] = [job, before].map((object) => fixedTemplate(object, isSuspended));
+  if (deepEqual(now, old)) return [];
+  const template = objectField(objectField(job, 'spec') ?? {}, 'template') ?? {};
+  return [invalidField('spec.template', template, 'field is immutable')];
+}
+
+function fixedTemplate(job: JsonObject, isSuspended: boolean): JsonObject {
+  const template = objectField(objectField(job, 'spec') ?? {}, 'template') ?? {};
+  if (!isSuspended) return template;
+  const spec = objectField(template, 'spec') ?? {};
+  const fixed = Object.entries(spec).filter(([name]) => !placement.includes(name));
+  const containers = listField(spec, 'containers')
+    .filter(isJsonObject)
+    .map((container) => withField(container, 'resources', undefined));
+  return { spec: { ...Object.fromEntries(fixed), containers } };
+}
 
 function strategyErrors(spec: JsonObject): readonly FieldError[] {
   const strategy = objectField(spec, 'strategy') ?? {};
@@ -95,7 +131,7 @@ function strategyOf(spec: JsonObject): JsonObject {
   if (strategy.type !== 'RollingUpdate') return strategy;
   const rolling = objectField(strategy, 'rollingUpdate') ?? {};
   const rollingUpdate = withDefaults(rolling, { maxUnavailable: '25%', maxSurge: '25%' });
-  return { ...strategy, rollingUpdate };
+  return withFields(strategy, { rollingUpdate });
 }
 
 export function withJobDefaults(spec: JsonObject): JsonObject {

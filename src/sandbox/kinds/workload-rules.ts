@@ -1,6 +1,6 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import { listField, objectField, stringField } from '../json-fields.ts';
+import { fieldOf, listField, objectField, stringField, withFields } from '../json-fields.ts';
 import {
   duplicateField,
   type FieldError,
@@ -12,13 +12,15 @@ import { withTemplateDefaults } from './pod-defaults.ts';
 
 /** An object with another spec. */
 export function withSpec(object: JsonObject, change: (spec: JsonObject) => JsonObject): JsonObject {
-  return { ...object, spec: change(objectField(object, 'spec') ?? {}) };
+  return withFields(object, { spec: change(objectField(object, 'spec') ?? {}) });
 }
 
 /** The template of a spec, completed. */
 export function templateOf(spec: JsonObject): JsonObject {
   return { template: withTemplateDefaults(objectField(spec, 'template')) };
 }
+
+const counts = ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'];
 
 /** What a kind with a selector and a template of pods is refused for. */
 export function workloadErrors(
@@ -27,7 +29,20 @@ export function workloadErrors(
 ): readonly FieldError[] {
   const spec = objectField(object, 'spec') ?? {};
   const template = objectField(spec, 'template') ?? {};
-  return [...selectorErrors(spec, template), ...templateErrors(template, restartPolicies)];
+  return [
+    ...countErrors(spec, counts),
+    ...selectorErrors(spec, template),
+    ...templateErrors(template, restartPolicies),
+  ];
+}
+
+/** Numbers of a spec that may not be below zero. */
+export function countErrors(spec: JsonObject, names: readonly string[]): readonly FieldError[] {
+  return names.flatMap((name) => {
+    const value = fieldOf(spec, name);
+    if (typeof value !== 'number' || value >= 0) return [];
+    return [invalidField(`spec.${name}`, value, 'must be greater than or equal to 0')];
+  });
 }
 
 function selectorErrors(spec: JsonObject, template: JsonObject): readonly FieldError[] {

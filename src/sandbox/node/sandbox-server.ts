@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type ApiAnswer, type ApiRequest, type Sandbox, tooLargeAnswer } from '../index.ts';
+import { WritePace } from './write-pace.ts';
 
 export interface SandboxServerOptions {
   readonly sandbox: Sandbox;
@@ -27,8 +28,9 @@ export interface SandboxServer {
  */
 export async function startSandboxServer(options: SandboxServerOptions): Promise<SandboxServer> {
   const { sandbox, basePath, port = 0, maxBodyBytes = 3 * 1024 * 1024 } = options;
+  const pace = new WritePace(() => performance.now());
   const server = createServer((incoming, outgoing) => {
-    void serve({ sandbox, basePath, maxBodyBytes, incoming, outgoing });
+    void serve({ sandbox, basePath, maxBodyBytes, incoming, outgoing, pace });
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
@@ -51,6 +53,7 @@ interface Exchange {
   readonly maxBodyBytes: number;
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
+  readonly pace: WritePace;
 }
 
 async function serve(exchange: Exchange): Promise<void> {
@@ -63,14 +66,14 @@ async function serve(exchange: Exchange): Promise<void> {
   }
 }
 
-async function answer({ sandbox, basePath, maxBodyBytes, incoming, outgoing }: Exchange) {
+async function answer({ sandbox, basePath, maxBodyBytes, incoming, outgoing, pace }: Exchange) {
   const { method = 'GET', url = '/', headers } = incoming;
   if (headers.origin !== undefined) return refuse(outgoing, 403);
   if (!url.startsWith(`${basePath}/`)) return refuse(outgoing, 404);
   const body = await readBody(incoming, maxBodyBytes);
   if (body === undefined) {
     outgoing.setHeader('connection', 'close');
-    return send(outgoing, tooLargeAnswer(maxBodyBytes));
+    return send({ outgoing, pace }, tooLargeAnswer(maxBodyBytes));
   }
   const request: ApiRequest = {
     method,
@@ -78,7 +81,7 @@ async function answer({ sandbox, basePath, maxBodyBytes, incoming, outgoing }: E
     headers: plainHeaders(incoming),
     ...(isText(headers) ? { body: body.toString('utf8') } : { body: '', bytes: body }),
   };
-  await send(outgoing, sandbox.handle(request));
+  await send({ outgoing, pace }, sandbox.handle(request));
 }
 
 function isText({ 'content-type': type = '' }: IncomingMessage['headers']): boolean {
@@ -108,7 +111,10 @@ function plainHeaders({ headers }: IncomingMessage): ApiRequest['headers'] {
   return plain;
 }
 
-async function send(outgoing: ServerResponse, { status, headers, body }: ApiAnswer): Promise<void> {
+async function send(
+  { outgoing, pace }: Pick<Exchange, 'outgoing' | 'pace'>,
+  { status, headers, body }: ApiAnswer,
+): Promise<void> {
   if (typeof body === 'string') {
     outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
     outgoing.end(body);
@@ -122,7 +128,8 @@ async function send(outgoing: ServerResponse, { status, headers, body }: ApiAnsw
   for (let next = await lines.next(); next.done !== true; next = await lines.next()) {
     if (!outgoing.write(next.value) && !outgoing.destroyed) await once(outgoing, 'drain');
     // What comes with the next few requests goes out as one: of a burst, each watcher would else cost a write for each change.
-    await setImmediate();
+    const pauseMs = pace.pauseMs();
+    await (pauseMs === 0 ? setImmediate() : setTimeout(pauseMs));
   }
   outgoing.end();
 }

@@ -10,9 +10,16 @@ describe('sandbox/rest/continue-token', () => {
     assert.deepEqual(readToken(text), token);
   });
 
-  for (const text of ['abc', '!', btoa('{}'), btoa('[')]) {
+  for (const text of [
+    'abc',
+    'abcde',
+    '!',
+    btoa('{}'),
+    btoa('['),
+    btoa('{"v":1,"rv":{},"start":[]}'),
+  ]) {
     test(`"${text}" is none`, () => {
-      assert.throws(() => readToken(text), /continue key is not valid/);
+      assert.throws(() => readToken(text), /invalid continue token: continue key is not valid/);
     });
   }
 });

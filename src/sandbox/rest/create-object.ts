@@ -1,6 +1,7 @@
 import { objectField, stringField } from '../json-fields.ts';
 import type { WriteOptions } from '../request/index.ts';
 import { plainFailure } from '../status/index.ts';
+import { storeKey } from '../store/index.ts';
 import { insertObject, withBirthFields, withoutServerFields } from './insert-object.ts';
 import { readBody, withRequestNamespace } from './read-body.ts';
 import type { RestAnswer, RestContext, Target } from './rest-context.ts';
@@ -23,7 +24,10 @@ export function createObject(
   const wanted = withRequestNamespace(target, withoutServerFields(body.object));
   const metadata = objectField(wanted, 'metadata') ?? {};
   const owned = kind.fieldManager('').update({ live: undefined, next: wanted, manager });
-  const born = withBirthFields(context, owned);
+  const namespace = kind.names.namespaced ? target.namespace : '';
+  const isTaken = (name: string) =>
+    context.store.get(kind.collection, storeKey(namespace, name)) !== undefined;
+  const born = withBirthFields(context, owned, isTaken);
   if ((stringField(metadata, 'resourceVersion') ?? '') !== '')
     throw plainFailure('resourceVersion should not be set on objects to be created');
   const object = insertObject(context, target, born, { dryRun });

@@ -1,13 +1,16 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { fieldOf, isJsonList, objectField, stringField } from '../json-fields.ts';
-import { dryRunErrors } from '../request/index.ts';
+import { type ApiRequest, dryRunErrors } from '../request/index.ts';
 import {
   badRequest,
   type FieldError,
   invalid,
   invalidField,
+  notModelled,
+  unsupportedMediaType,
   unsupportedValue,
 } from '../status/index.ts';
+import { bodyTypes, isTypeOf, jsonType, yamlType } from './media-type.ts';
 import { NestingError, parseJson } from './parse-json.ts';
 
 export type Propagation = 'Background' | 'Foreground' | 'Orphan';
@@ -21,8 +24,12 @@ export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined;
 }
 
-/** Reads the options of a DELETE from its body, else from its query. @throws StatusError 400 or 422 */
-export function readDeleteOptions(text: string, query: URLSearchParams): DeleteOptions {
+/** Reads the options of a DELETE from its body, else from its query. @throws StatusError 400, 415 or 422 */
+export function readDeleteOptions(
+  { body: text, headers }: Pick<ApiRequest, 'body' | 'headers'>,
+  query: URLSearchParams,
+): DeleteOptions {
+  if (text !== '') assertJsonType(headers['content-type']);
   const body = text === '' ? fromQuery(query) : parseBody(text);
   const dryRun = fieldOf(body, 'dryRun');
   const dryRuns = isJsonList(dryRun) ? dryRun.map(String) : [];
@@ -39,6 +46,12 @@ export function readDeleteOptions(text: string, query: URLSearchParams): DeleteO
     resourceVersion: stringField(preconditions, 'resourceVersion'),
     gracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
   };
+}
+
+function assertJsonType(contentType: string | undefined): void {
+  if (isTypeOf(contentType, jsonType)) return;
+  if (isTypeOf(contentType, yamlType)) throw notModelled('options of a deletion in YAML');
+  throw unsupportedMediaType(bodyTypes);
 }
 
 function parseBody(text: string): JsonObject {

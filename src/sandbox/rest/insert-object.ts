@@ -6,26 +6,42 @@ import { storeKey } from '../store/index.ts';
 import { type RestContext, type Target, worldOf } from './rest-context.ts';
 import { inStorageVersion, inVersion, storageGroup } from './versions.ts';
 
-/** What an object is born with: a name, a uid, a time. */
-export function withBirthFields(context: RestContext, object: JsonObject): JsonObject {
+/** What an object is born with: a name, a uid, a time. A name that is made up is not one of those that are taken. */
+export function withBirthFields(
+  context: RestContext,
+  object: JsonObject,
+  isTaken: (name: string) => boolean = () => false,
+): JsonObject {
   const metadata = objectField(object, 'metadata') ?? {};
   const { deletionTimestamp: _, deletionGracePeriodSeconds: __, selfLink: ___, ...kept } = metadata;
   return {
     ...object,
     metadata: {
       ...kept,
-      ...generatedName(context, metadata),
+      ...generatedName(context, metadata, isTaken),
       uid: context.newUid(),
       creationTimestamp: context.now(),
     },
   };
 }
 
-function generatedName(context: RestContext, metadata: JsonObject): JsonObject {
+/** So often the server tries. */
+const mostNames = 8;
+
+function generatedName(
+  context: RestContext,
+  metadata: JsonObject,
+  isTaken: (name: string) => boolean,
+): JsonObject {
   const name = stringField(metadata, 'name') ?? '';
   const prefix = stringField(metadata, 'generateName') ?? '';
   if (name !== '' || prefix === '') return {};
-  return { name: prefix.slice(0, 58) + context.newSuffix() };
+  let made = '';
+  for (let attempt = 0; attempt < mostNames; attempt++) {
+    made = prefix.slice(0, 58) + context.newSuffix();
+    if (!isTaken(made)) break;
+  }
+  return { name: made };
 }
 
 /**
@@ -51,6 +67,7 @@ export function insertObject(
   const normal = kind.normalise(kind.admit(prepared, undefined, worldOf(context)));
   const key = storeKey(kind.names.namespaced ? target.namespace : '', name);
   if (store.get(kind.collection, key) !== undefined) throw alreadyExists(kind.names, name);
+  context.assertStorable?.(normal);
   if (options.dryRun) return withMetadata(normal, 'resourceVersion', undefined);
   return inVersion(kind, store.put(kind.collection, inStorageVersion(kind, normal)));
 }

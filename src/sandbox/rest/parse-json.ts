@@ -1,10 +1,6 @@
 import type { Json } from '../../util/json.ts';
-import { badRequest, notModelled } from '../status/index.ts';
-
-/** So deep the server reads values within values. */
-const deepest = 10_000;
-/** So deep the sandbox follows them: it would run out of stack a little later. */
-const modelled = 1_000;
+import { badRequest } from '../status/index.ts';
+import { deepestFollowed, deepestRead, measureNesting, tooDeep } from './nesting.ts';
 
 /** Values within values beyond what the server reads. */
 export class NestingError extends SyntaxError {}
@@ -28,40 +24,22 @@ export function parsePatch(text: string): Json {
   }
 }
 
+/** The same of a strategic patch. @throws StatusError 400 or 501 */
+export function parseStrategicPatch(text: string): Json {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // Only what is too deep is refused in the words of the reader alone.
+    const before = error instanceof NestingError ? '' : 'error decoding patch: ';
+    throw badRequest(before.concat(error.message));
+  }
+}
+
 /** @throws NestingError or StatusError 501; YAML in flow style counts, too. */
 export function assertNesting(text: string): void {
-  // Each level takes two characters.
-  if (text.length < 2 * modelled) return;
   const { depth, character } = measureNesting(text);
-  if (depth > deepest)
+  if (depth > deepestRead)
     throw new NestingError(`invalid character '${character}' exceeded max depth`);
-  if (depth > modelled) throw notModelled(`values that are nested deeper than ${modelled}`);
-}
-
-/** The depth of the deepest value, and the bracket that begins it; no further than is needed. */
-function measureNesting(text: string): { readonly depth: number; readonly character: string } {
-  let [depth, greatest] = [0, 0];
-  for (let at = 0; at < text.length; at++) {
-    switch (text[at]) {
-      case '"':
-        at = endOfString(text, at);
-        break;
-      case '{':
-      case '[':
-        depth++;
-        if (depth > deepest) return { depth, character: text.charAt(at) };
-        greatest = Math.max(greatest, depth);
-        break;
-      case '}':
-      case ']':
-        depth--;
-    }
-  }
-  return { depth: greatest, character: '' };
-}
-
-function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-  return at;
+  if (depth > deepestFollowed) throw tooDeep();
 }

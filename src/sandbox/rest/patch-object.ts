@@ -17,6 +17,7 @@ import {
   invalidField,
   notFound,
   plainFailure,
+  unroutableMediaType,
   unsupportedMediaType,
 } from '../status/index.ts';
 import { StrategicError, strategicMerge } from '../strategic/index.ts';
@@ -25,9 +26,10 @@ import type { WriteRequest } from './create-object.ts';
 import { findDuplicateFields } from './duplicate-fields.ts';
 import { insertObject, withBirthFields } from './insert-object.ts';
 import { applyJsonPatch } from './json-patch.ts';
+import { mediaType } from './media-type.ts';
 import { applyMergePatch } from './merge-patch.ts';
-import { parsePatch } from './parse-json.ts';
-import { mediaType, withRequestNamespace } from './read-body.ts';
+import { parsePatch, parseStrategicPatch } from './parse-json.ts';
+import { withRequestNamespace } from './read-body.ts';
 import { replaceObject } from './replace-object.ts';
 import type { RestAnswer, RestContext, Target } from './rest-context.ts';
 import { assertTargetName, findStored } from './update-object.ts';
@@ -40,10 +42,16 @@ export function patchObject(
   request: WriteRequest,
 ): RestAnswer {
   const type = mediaType(request.contentType);
-  if (!target.kind.patchTypes.includes(type)) throw unsupportedMediaType(target.kind.patchTypes);
+  assertPatchType(target.kind, type);
   return type === applyPatchType
     ? applyObject(context, target, request)
     : patchStored(context, target, request);
+}
+
+/** @throws StatusError 415 */
+export function assertPatchType({ isCustom, patchTypes }: ServedKind, type: string): void {
+  if (patchTypes.includes(type)) return;
+  throw isCustom ? unsupportedMediaType(patchTypes) : unroutableMediaType();
 }
 
 function patchStored(context: RestContext, target: Target, request: WriteRequest): RestAnswer {
@@ -63,10 +71,10 @@ function patchStored(context: RestContext, target: Target, request: WriteRequest
 }
 
 function patchedDocument(kind: ServedKind, live: JsonObject, request: WriteRequest): Json {
-  const patch = parsePatch(request.text);
   const type = mediaType(request.contentType);
-  if (type === jsonPatchType) return applyJsonPatch(live, patch);
   const isStrategic = type === strategicPatchType;
+  const patch = isStrategic ? parseStrategicPatch(request.text) : parsePatch(request.text);
+  if (type === jsonPatchType) return applyJsonPatch(live, patch);
   if (!isJsonObject(patch)) {
     const found = Array.isArray(patch) ? 'array' : typeof patch;
     const problem = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`;

@@ -62,6 +62,7 @@ export function replaceObject(
   const admitted = kind.admit(prepared, before, worldOf(context));
   const settled = withMetadata(withOldTimesIfSame(admitted, before), 'selfLink', undefined);
   const normal = kind.normalise(settled);
+  context.assertStorable?.(normal);
   // The server compares what it has merged, not what becomes of it in the store.
   const isSame = deepEqual(kind.isCustom ? settled : normal, before);
   if (isFinished(normal)) {

@@ -1,4 +1,4 @@
-import type { Json } from '../../util/json.ts';
+import type { Json, JsonObject } from '../../util/json.ts';
 import type { KindRegistry, ObjectWorld, ServedKind, Subresource } from '../kinds/index.ts';
 import type { ObjectStore } from '../store/index.ts';
 
@@ -15,6 +15,8 @@ export interface RestContext {
   readonly newSuffix: () => string;
   /** Reads YAML bodies; undefined = only JSON. @throws Error with what is wrong */
   readonly parseYaml: ((text: string) => Json) | undefined;
+  /** Sees what is about to be stored. @throws StatusError when it may not be */
+  readonly assertStorable?: (object: JsonObject) => void;
 }
 
 /** What a request is about. */

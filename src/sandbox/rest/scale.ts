@@ -9,20 +9,15 @@ import {
   withMetadata,
 } from '../kinds/index.ts';
 import { labelSelectorText } from '../selector/index.ts';
-import {
-  badRequest,
-  invalid,
-  invalidField,
-  notFound,
-  unsupportedMediaType,
-} from '../status/index.ts';
+import { badRequest, invalid, invalidField, notFound } from '../status/index.ts';
 import type { StoredObject } from '../store/index.ts';
 import { applyOrRefuse, parseConfig } from './apply-config.ts';
 import type { WriteRequest } from './create-object.ts';
 import { applyJsonPatch } from './json-patch.ts';
+import { mediaType } from './media-type.ts';
 import { applyMergePatch } from './merge-patch.ts';
 import { parsePatch } from './parse-json.ts';
-import { mediaType } from './read-body.ts';
+import { assertPatchType } from './patch-object.ts';
 import { replaceObject } from './replace-object.ts';
 import type { RestAnswer, RestContext, Target } from './rest-context.ts';
 import { findStored } from './update-object.ts';
@@ -52,7 +47,7 @@ export function patchScale(
   { text, contentType, options }: WriteRequest,
 ): RestAnswer {
   const type = mediaType(contentType);
-  if (!target.kind.patchTypes.includes(type)) throw unsupportedMediaType(target.kind.patchTypes);
+  assertPatchType(target.kind, type);
   if (type === applyPatchType) return applyScale(context, target, { text, options });
   const { stored } = findScaled(context, target);
   const scale = scaleOf(target.kind, inVersion(target.kind, stored));

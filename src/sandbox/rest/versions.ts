@@ -1,15 +1,13 @@
 import type { JsonObject } from '../../util/json.ts';
 import { withField } from '../json-fields.ts';
-import type { ServedKind } from '../kinds/index.ts';
+import type { Readable, ServedKind } from '../kinds/index.ts';
 
-/** A stored object in the version of a request. */
-export function inVersion(
-  kind: ServedKind,
-  { object }: { readonly object: JsonObject },
-): JsonObject {
-  if (object.apiVersion === kind.apiVersion) return object;
+/** A stored object in the version of a request, as it is read today. */
+export function inVersion(kind: ServedKind, stored: Readable): JsonObject {
+  const { object } = stored;
+  if (object.apiVersion === kind.apiVersion) return kind.read(stored, object);
   const converted = kind.conversion?.fromStored(object) ?? object;
-  return withField(converted, 'apiVersion', kind.apiVersion);
+  return kind.read(stored, withField(converted, 'apiVersion', kind.apiVersion));
 }
 
 /** An object in the version that it is stored in. */

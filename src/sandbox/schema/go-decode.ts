@@ -105,29 +105,44 @@ function decodeItem(type: GoType, item: Json, at: Place): Json | undefined {
 
 const smallStruct = 5;
 
+/** What is as the server would write it stays the same object. */
 function decodeStruct(type: GoStruct, value: JsonObject, at: Place): JsonObject {
   if (type.known.has(value)) return value;
   const written: WrittenField[] = [];
+  let [isSame, last] = [true, -1];
   // In the order of the body: so unknown fields are told.
   for (const [name, said = null] of Object.entries(value)) {
     const field = type.fields.get(name);
-    if (field === undefined) at.unknown.push(childPath(pathOf(at), name));
-    else {
-      const isKept = isPlainText(field.type, said);
-      const decoded = isKept ? said : decode(field.type, said, placeOf(type, name, at));
-      if (decoded !== undefined && !isUnwritten(decoded, field))
-        written.push({ order: field.order, name, value: decoded });
+    if (field === undefined) {
+      at.unknown.push(childPath(pathOf(at), name));
+      isSame = false;
+      continue;
     }
+    const isKept = isPlainText(field.type, said);
+    const decoded = isKept ? said : decode(field.type, said, placeOf(type, name, at));
+    if (decoded === undefined || isUnwritten(decoded, field)) {
+      isSame = false;
+      continue;
+    }
+    if (decoded !== said || field.order < last) isSame = false;
+    last = field.order;
+    written.push({ order: field.order, name, value: decoded });
   }
   for (const [name, field] of type.always) {
     if (written.some((one) => one.order === field.order)) continue;
+    isSame = false;
     written.push({ order: field.order, name, value: unsaidValue(type, name, at) });
   }
-  written.sort((a, b) => a.order - b.order);
-  const struct: MutableJsonObject = {};
-  for (const one of written) setField(struct, one.name, one.value);
+  const struct = isSame ? value : structOf(written);
   // Of small ones the note costs more than reading them again.
   if (written.length > smallStruct) type.known.add(struct);
+  return struct;
+}
+
+function structOf(written: WrittenField[]): JsonObject {
+  written.sort((a, b) => a.order - b.order);
+  const struct: MutableJsonObject = {};
+  for (const { name, value } of written) setField(struct, name, value);
   return struct;
 }
 

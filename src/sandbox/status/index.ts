@@ -27,11 +27,13 @@ export {
   notAcceptable,
   notFound,
   notModelled,
+  notRepresentable,
   objectModified,
   plainFailure,
   type ResourceName,
   tooLargeResourceVersion,
   unknownPath,
+  unroutableMediaType,
   unsupportedMediaType,
 } from './refusals.ts';
 export { type StatusCause, type StatusDetails, StatusError } from './status-error.ts';

@@ -109,7 +109,19 @@ export function methodNotSupported(resource: ResourceName, verb: string): Status
 
 export function notAcceptable(accepted: readonly string[]): StatusError {
   const message = `only the following media types are accepted: ${accepted.join(', ')}`;
+  return new StatusError({ code: 406, reason: 'NotAcceptable', message });
+}
+
+/** A media type that no route of built-in kinds has. */
+export function notRepresentable(available: readonly string[]): StatusError {
+  const message = `406: Not Acceptable\n\nAvailable representations: ${available.join(', ')}`;
   return new StatusError({ code: 406, reason: 'NotAcceptable', message, details: {} });
+}
+
+/** A body that no route of built-in kinds takes. */
+export function unroutableMediaType(): StatusError {
+  const message = '415: Unsupported Media Type';
+  return new StatusError({ code: 415, reason: 'UnsupportedMediaType', message, details: {} });
 }
 
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../util/clock.ts';
 import type { JsonObject } from '../../util/json.ts';
-import type { ServedKind } from '../kinds/index.ts';
+import type { Readable, ServedKind } from '../kinds/index.ts';
 import type { ListOptions } from '../rest/index.ts';
 import { inVersion } from '../rest/index.ts';
 import {
@@ -80,9 +80,11 @@ class WatchSession {
     const { store, kind, options } = this.#watch;
     if (from === undefined) this.#sendCurrent();
     else {
-      const missed = store.eventsAfter(kind.collection, from);
+      // What came before the last change of its CRD, nobody remembers.
+      const oldest = Math.max(store.oldestVersion, kind.life?.since ?? 0);
+      const missed = from < oldest ? undefined : store.eventsAfter(kind.collection, from);
       if (missed === undefined) {
-        this.#fail(expired(`too old resource version: ${from} (${store.oldestVersion})`));
+        this.#fail(expired(`too old resource version: ${from} (${oldest})`));
         return this.#stream;
       }
       for (const event of missed) this.#onEvent(event);
@@ -93,6 +95,7 @@ class WatchSession {
       if (event.version > this.#seenVersion) this.#onEvent(event);
     });
     this.#cancels.push(unsubscribe);
+    if (kind.life !== undefined) this.#cancels.push(kind.life.onEnd(() => this.#stream.end()));
     this.#schedule(options);
     return this.#stream;
   }
@@ -147,15 +150,14 @@ class WatchSession {
     return !options.hasSelector || options.matches(inVersion(kind, stored));
   }
 
-  #send(type: EventType, stored: StoredObject | VersionedObject): void {
+  #send(type: EventType, stored: StoredObject | Readable): void {
     this.#write(`{"type":"${type}","object":${this.#text(stored)}}\n`);
   }
 
-  #text(stored: StoredObject | VersionedObject): string {
+  #text(stored: StoredObject | Readable): string {
     const { kind, show } = this.#watch;
-    if (show === undefined && 'json' in stored && stored.object.apiVersion === kind.apiVersion)
-      return stored.json();
     const object = inVersion(kind, stored);
+    if (show === undefined && 'json' in stored && object === stored.object) return stored.json();
     return JSON.stringify(show === undefined ? object : show(object));
   }
 
@@ -184,15 +186,11 @@ class WatchSession {
   }
 }
 
-interface VersionedObject {
-  readonly object: JsonObject;
-}
-
 /** What left a selector is shown as it was, at the version at which it left. */
-function asOf(before: StoredObject, last: StoredObject): VersionedObject {
+function asOf(before: StoredObject, last: StoredObject): Readable {
   const metadata = {
     ...(before.object.metadata as JsonObject),
     resourceVersion: String(last.version),
   };
-  return { object: { ...before.object, metadata } };
+  return { object: { ...before.object, metadata }, version: before.version };
 }

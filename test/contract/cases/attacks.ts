@@ -1,16 +1,27 @@
 import type { ContractCase, RequestStep } from '../driver/index.ts';
-import { applyType, configMaps, get, mergeType, post, things } from './requests.ts';
+import {
+  applyType,
+  configMaps,
+  get,
+  mergeType,
+  post,
+  remove,
+  strategicType,
+  things,
+} from './requests.ts';
 
 /** So many maps within each other; the innermost value is a number. */
 function nested(depth: number): string {
   return '{"a":'.repeat(depth) + 1 + '}'.repeat(depth);
 }
 
-const [atLimit, beyond] = [900, 10_001];
+/** As deep as the sandbox follows; as deep as the server reads; beyond. */
+const [followed, read, beyond] = [900, 3_000, 10_001];
 const configMapWith = (field: string) =>
   `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},${field}}`;
 const thingWith = (field: string) =>
   `{"apiVersion":"$(group)/v1","kind":"Thing","metadata":{"name":"x"},"spec":{},${field}}`;
+const headOfThing = '"apiVersion":"$(group)/v1","metadata":{"name":"x"}';
 const yamlType = { 'content-type': 'application/yaml' };
 const yamlWords = { message: 'wording of the YAML reader' };
 
@@ -35,15 +46,52 @@ function refusedPath(path: string, status: number, message?: RegExp): ContractCa
   return { name: `GET ${path} is ${status}`, steps: [get(path, expect)] };
 }
 
+/** Of a patch that cannot be read the server shows the whole object. */
+const shown = { message: 'shows values down to its own depth', details: 'the same' };
+
+function deepCase(depth: number): ContractCase {
+  const [unknown, data] = [`"unknown":${nested(depth)}`, `"data":${nested(depth)}`];
+  const cannot = /cannot unmarshal object into Go struct field ConfigMap.data of type string/;
+  const patchX = (type: object, body: string, expect: RequestStep['expect']): RequestStep => ({
+    method: 'PATCH',
+    path: `${configMaps}/x`,
+    body,
+    headers: { ...type },
+    expect,
+  });
+  return {
+    name: `values ${depth} deep are read, and forgotten where nobody knows them`,
+    steps: [
+      post(configMaps, configMapWith(unknown), { status: 201, body: { unknown: null } }),
+      post(configMaps, configMapWith(data), { status: 400, message: cannot }),
+      post(things, thingWith(unknown), { status: 201, body: { unknown: null } }),
+      post(
+        configMaps,
+        configMapWith(unknown).replace('"x"', '"z"'),
+        { status: 201 },
+        { headers: yamlType },
+      ),
+      apply(`${configMaps}/y`, configMapWith(unknown).replace('"x"', '"y"'), {
+        status: 500,
+        message: /\.unknown: field not declared in schema/,
+      }),
+      patchX(mergeType, `{${unknown}}`, { status: 200 }),
+      patchX(strategicType, `{${unknown}}`, { status: 200 }),
+      patchX(mergeType, `{${data}}`, { status: 422, differs: shown }),
+      remove(`${configMaps}/x`, `{${unknown}}`, { status: 200 }),
+    ],
+  };
+}
+
 const notThere = /the server could not find the requested resource/;
 
 export const attacks: readonly ContractCase[] = [
+  ...[followed, read].map(deepCase),
   {
-    name: 'deep values are read',
+    name: 'deep values are kept where the schema keeps all',
     steps: [
-      post(configMaps, configMapWith(`"unknown":${nested(atLimit)}`), { status: 201 }),
-      apply(`${configMaps}/y`, configMapWith(`"data":${nested(2)}`).replace('"x"', '"y"'), {
-        status: 500,
+      post(things, `{"kind":"Thing","spec":{"free":${nested(followed)}},${headOfThing}}`, {
+        status: 201,
       }),
     ],
   },

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../src/util/json.ts';
 import type { ContractCase } from '../driver/index.ts';
-import { get, merge, post, remove } from './requests.ts';
+import { get, jsonPatch, merge, post, remove } from './requests.ts';
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
@@ -51,6 +51,39 @@ function refusedInGo(name: string, options: CrdOptions): ContractCase {
 function refusedSchema(name: string, properties: JsonObject): ContractCase {
   return refused(name, { schema: { type: 'object', properties } });
 }
+
+const rv = 'metadata.resourceVersion';
+const gadgets = '/apis/$(ns).io/v1/namespaces/$(ns)/gadgets';
+const whenServed = {
+  status: 'a server writes it some time later',
+  'metadata.managedFields': 'a server writes the status some time later',
+  'metadata.resourceVersion': 'a server writes the status some time later',
+};
+
+function gadget(spec: JsonObject): JsonObject {
+  return { apiVersion: '$(ns).io/v1', kind: 'Gadget', metadata: { name: 'x' }, spec };
+}
+
+/** Objects with a size, and something else. */
+function sizes(more: JsonObject): JsonObject {
+  const spec = { type: 'object', properties: { size: { type: 'integer' }, ...more } };
+  return { type: 'object', properties: { spec } };
+}
+
+const twoVersions = [
+  {
+    name: 'v1',
+    served: true,
+    storage: true,
+    schema: { openAPIV3Schema: sizes({ mode: { type: 'string', default: 'slow' } }) },
+  },
+  {
+    name: 'v1alpha1',
+    served: true,
+    storage: false,
+    schema: { openAPIV3Schema: sizes({ old: { type: 'string' } }) },
+  },
+];
 
 const schema = { openAPIV3Schema: { type: 'object' } };
 const globes = `${crds}/globes.$(group)`;
@@ -210,6 +243,74 @@ export const crdCases: readonly ContractCase[] = [
         { apiVersion: '$(group)/v2', kind: 'Old', metadata: { name: 'y' } },
         { status: 400 },
       ),
+    ],
+  },
+  {
+    name: 'after a change of its CRD an object is read by the new schema, and watches end',
+    steps: [
+      post(crds, crd({ schema: sizes({ old: { type: 'string' } }) }), { status: 201 }),
+      { until: gadgets, expect: { status: 200 } },
+      post(gadgets, gadget({ size: 1, old: 'x' }), { status: 201 }, { save: { rv } }),
+      {
+        watch: `${gadgets}?watch=1&resourceVersion=$(rv)`,
+        during: [
+          jsonPatch(
+            `${crds}/gadgets.$(ns).io`,
+            [
+              {
+                op: 'replace',
+                path: '/spec/versions/0/schema/openAPIV3Schema',
+                value: sizes({ mode: { type: 'string', default: 'slow' } }),
+              },
+            ],
+            { status: 200, differs: whenServed },
+          ),
+        ],
+        events: 'all',
+        expect: [],
+      },
+      {
+        until: `${gadgets}/x`,
+        expect: {
+          status: 200,
+          body: {
+            spec: { size: 1, mode: 'slow', old: null },
+            metadata: { resourceVersion: '$(rv)' },
+          },
+        },
+      },
+      get(gadgets, { status: 200, body: { items: [{ spec: { mode: 'slow', old: null } }] } }),
+      {
+        watch: `${gadgets}?watch=1&resourceVersion=$(rv)`,
+        events: 1,
+        expect: [{ type: 'ERROR', object: { code: 410, reason: 'Expired' } }],
+      },
+      {
+        watch: `${gadgets}?watch=1`,
+        during: [merge(`${gadgets}/x`, { metadata: { labels: { a: 'b' } } }, { status: 200 })],
+        events: 2,
+        expect: [
+          { type: 'ADDED', object: { spec: { mode: 'slow', old: null } } },
+          { type: 'MODIFIED', object: { spec: { mode: 'slow', old: null } } },
+        ],
+      },
+    ],
+  },
+  {
+    name: 'of what is written in another version that is kept which the stored one has',
+    steps: [
+      post(crds, crd({ versions: twoVersions }), { status: 201 }),
+      { until: gadgets, expect: { status: 200 } },
+      post(
+        gadgets.replace('/v1/', '/v1alpha1/'),
+        { ...gadget({ size: 1, mode: 'x', old: 'y' }), apiVersion: '$(ns).io/v1alpha1' },
+        { status: 201, body: { spec: { size: 1, mode: null, old: null } } },
+      ),
+      get(`${gadgets}/x`, { status: 200, body: { spec: { size: 1, mode: 'slow', old: null } } }),
+      get(gadgets, {
+        status: 200,
+        body: { items: [{ spec: { size: 1, mode: 'slow', old: null } }] },
+      }),
     ],
   },
 ];

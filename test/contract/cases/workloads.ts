@@ -51,6 +51,12 @@ const pod = (spec: JsonObject): JsonObject => ({
   spec: { containers: [{ name: 'c', image: 'web' }], ...spec },
 });
 
+const image = { op: 'replace', path: '/spec/template/spec/containers/0/image', value: 'b' };
+const printed = {
+  message: 'prints structs of the server',
+  'details.causes': 'prints structs of the server, and may name the spec of the template',
+};
+
 function refused(name: string, path: string, body: Json): ContractCase {
   return { name: `${name} is refused`, steps: [post(path, body, { status: 422 })] };
 }
@@ -217,6 +223,37 @@ export const workloads: readonly ContractCase[] = [
     job({ template: { spec: { containers: [{ name: 'c', image: 'a' }] } } }),
   ),
   refused('a Pod without containers', pods, pod({ containers: [] })),
+  ...['replicas', 'minReadySeconds', 'revisionHistoryLimit'].map((name) =>
+    refused(
+      `a Deployment with ${name} below zero`,
+      deployments,
+      workload('Deployment', { [name]: -1 }),
+    ),
+  ),
+  ...['replicas', 'minReadySeconds'].map((name) =>
+    refused(
+      `a ReplicaSet with ${name} below zero`,
+      replicaSets,
+      workload('ReplicaSet', { [name]: -1 }),
+    ),
+  ),
+  ...['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit'].map((name) =>
+    refused(`a Job with ${name} below zero`, jobs, job({ [name]: -1 })),
+  ),
+  {
+    name: 'the template of a Job stays, but for where its pods run while it is suspended',
+    steps: [
+      post(jobs, job({ suspend: true }), { status: 201 }),
+      jsonPatch(`${jobs}/x`, [image], { status: 422, differs: printed }),
+      merge(
+        `${jobs}/x`,
+        { spec: { template: { metadata: { labels }, spec: { nodeSelector: { a: 'b' } } } } },
+        { status: 200 },
+      ),
+      merge(`${jobs}/x`, { spec: { suspend: false } }, { status: 200 }),
+      jsonPatch(`${jobs}/x`, [image], { status: 422, differs: printed }),
+    ],
+  },
   {
     name: 'the selector of a Deployment stays',
     steps: [

@@ -24,6 +24,11 @@ export const knownDifferences: readonly KnownDifference[] = [
     sandbox:
       'Evaluated, but for functions of URLs, addresses, quantities, semantic versions and formats: such rules are warned of when the CRD is written, and what breaks them is accepted. Nobody estimates what rules cost: a cluster may refuse a CRD that the sandbox takes. Regular expressions are those of JavaScript.',
   },
+  {
+    about: 'Schemas of CRDs',
+    sandbox:
+      'Whether one is structural is checked in part: defaults that do not fit, misplaced list types, patterns of other languages and misplaced rules are taken.',
+  },
   { about: 'Versions of CRDs', sandbox: 'Convert by name only. No conversion webhooks.' },
   {
     about: 'HorizontalPodAutoscalers',
@@ -65,7 +70,10 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   { about: 'Tables', sandbox: 'As a real server prints them; ages by the clock of the sandbox.' },
   { about: 'Numbers', sandbox: "JavaScript's: integers beyond 2^53 lose digits, and 1.0 is 1." },
-  { about: 'Nesting', sandbox: 'Bodies that are nested very deeply are refused with 501.' },
+  {
+    about: 'Nesting',
+    sandbox: 'What would be stored is nested at most 1,000 levels deep, else 501; block YAML less.',
+  },
   {
     about: 'Names of generated things',
     sandbox: 'Hashes of templates and addresses are stable, but not those of a cluster.',

@@ -1,11 +1,20 @@
-import { isJsonObject, type Json } from '../../../src/util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../src/util/json.ts';
 
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** Of Services: servers give what is free. */
 const clusterAddress = /\b10\.(?:0|77|96)\.\d+\.\d+\b/g;
 /** `0s`, `5m10s`, `<invalid>` of a clock that is behind. */
 const age = /^(?:\d+[smhdy]){1,2}$|^<invalid>$/;
+/** Only where a text says so: a version may be any number, also one that a message tells for another reason. */
+const versionInText = /(resource ?version\D{0,40})(\d{1,19})\b/gi;
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+
+/**
+ * Whose `resourceVersion` it is: `object` = the write that made it, `world` = a moment, as in the
+ * metadata of a list. Others write, too (a real server renews Leases): moments are told by the newest
+ * write that the case has seen by then.
+ */
+type VersionOf = 'object' | 'world';
 
 /**
  * Replaces what no two servers have in common. Equal uids and versions get equal names, different ones
@@ -13,31 +22,38 @@ const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
  */
 export class Normaliser {
   readonly #names = new Map<string, string>();
+  #newestVersion = 0;
 
   normalise(value: Json): Json {
-    return this.#value('', value);
+    return this.#value('', value, 'object');
   }
 
-  #value(key: string, value: Json): Json {
-    if (Array.isArray(value)) return this.#list(key, value);
-    if (isJsonObject(value)) {
-      const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-      return withoutOrder(
-        Object.fromEntries(
-          entries.map(([name, field = null]) => [this.#text(name), this.#value(name, field)]),
-        ),
-      );
-    }
+  #value(key: string, value: Json, versionOf: VersionOf): Json {
+    if (Array.isArray(value)) return this.#list(key, value, versionOf);
+    if (isJsonObject(value)) return this.#object(value, versionOf);
     if (key === 'nodePort' || key === 'healthCheckNodePort') return 'port';
     if (typeof value !== 'string') return value;
-    if (key === 'resourceVersion') return value === '' ? '' : this.#name('version', value);
+    if (key === 'resourceVersion') return value === '' ? '' : this.#version(value, versionOf);
     if (key === 'continue') return value === '' ? '' : 'token';
     return this.#text(value);
   }
 
+  #object(object: JsonObject, versionOf: VersionOf): Json {
+    const [isBookmark, isOfMany] = [object.type === 'BOOKMARK', isListOrTable(object)];
+    const entries = Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1));
+    return withoutOrder(
+      Object.fromEntries(
+        entries.map(([name, field = null]) => {
+          const isOfWorld = isBookmark || (isOfMany && name === 'metadata');
+          return [this.#text(name), this.#value(name, field, isOfWorld ? 'world' : versionOf)];
+        }),
+      ),
+    );
+  }
+
   /** Entries of managedFields are ordered by seconds: whether two writes share one is chance. */
-  #list(key: string, list: readonly Json[]): Json {
-    const items = list.map((item) => this.#value('', item));
+  #list(key: string, list: readonly Json[], versionOf: VersionOf): Json {
+    const items = list.map((item) => this.#value('', item, versionOf));
     // Tables tell ages, which pass.
     if (key === 'cells')
       return items.map((item) => (typeof item === 'string' && age.test(item) ? 'age' : item));
@@ -47,12 +63,31 @@ export class Normaliser {
 
   #text(text: string): string {
     return text
+      .replace(/(?<=errors:\n)(?: {2}.*\n?)+$/, inLineOrder)
       .replaceAll(uid, (found) => this.#name('uid', found))
       .replaceAll(time, 'time')
       .replaceAll(clusterAddress, 'address')
       .replaceAll(/(\d:)3\d{4}\//g, '$1port/')
       .replaceAll(/(resource version: )\d+ \(\d+\)/g, '$1N (M)')
-      .replaceAll(/\b\d{1,19}\b/g, (found) => this.#names.get(`version ${found}`) ?? found);
+      .replaceAll(versionInText, (_, before: string, found: string) =>
+        before.concat(this.#names.get(`version ${found}`) ?? found),
+      );
+  }
+
+  #version(value: string, versionOf: VersionOf): string {
+    if (versionOf === 'world') return this.#moment(value);
+    this.#newestVersion = Math.max(this.#newestVersion, Number(value));
+    return this.#name('version', value);
+  }
+
+  #moment(value: string): string {
+    // The next page of a list is of its moment, whatever was written since.
+    const known = this.#names.get(`moment ${value}`);
+    if (known !== undefined) return known;
+    if (Number(value) < this.#newestVersion) return this.#name('version', value);
+    const newest = this.#names.get(`version ${this.#newestVersion}`) ?? 'the beginning';
+    this.#names.set(`moment ${value}`, `since ${newest}`);
+    return `since ${newest}`;
   }
 
   #name(kind: string, value: string): string {
@@ -64,6 +99,15 @@ export class Normaliser {
     this.#names.set(key, name);
     return name;
   }
+}
+
+/** Problems of an apply, one a line: the server walks over its maps in no order. */
+function inLineOrder(lines: string): string {
+  return lines.split('\n').sort().join('\n');
+}
+
+function isListOrTable({ kind }: JsonObject): boolean {
+  return typeof kind === 'string' && (kind === 'Table' || kind.endsWith('List'));
 }
 
 /** Where a Status has several causes, the server tells them in no order. */

@@ -1,0 +1,23 @@
+/**
+ * How long a CRD's kinds are served as they are: from one change of it to the next. What was stored
+ * before is read anew, and watches of before end.
+ */
+export class ServedLife {
+  /** The version of the store at its beginning. */
+  readonly since: number;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(since: number) {
+    this.since = since;
+  }
+
+  /** Calls the listener when the kinds are replaced or gone; returns a function that takes that back. */
+  onEnd(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  end(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
