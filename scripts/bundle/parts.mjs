@@ -74,7 +74,8 @@ export const parts = [
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
 Object.assign(Dispatcher.prototype, api);
 export { default as Pool } from 'undici/lib/dispatcher/pool.js';
-export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';`,
+export { default as ProxyAgent } from 'undici/lib/dispatcher/proxy-agent.js';
+export { default as buildConnector } from 'undici/lib/core/connect.js';`,
   },
   {
     // `allowH2: false` everywhere. It would load node:http2, 12 MiB.

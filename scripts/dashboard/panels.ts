@@ -39,6 +39,12 @@ export const rows: readonly Row[] = [
         queries: [[`min(${m.apiServerReachable.name})`, 'reachable']],
       },
       {
+        title: 'Leaders',
+        description: 'Of processes with leader election: one of them works',
+        kind: 'stat',
+        queries: [[`sum(${m.leaderStatus.name})`, 'leading']],
+      },
+      {
         title: 'Definitions',
         kind: 'stat',
         queries: [[`sum by (state) (${m.definitions.name}) > 0`, '{{state}}']],
@@ -59,6 +65,35 @@ export const rows: readonly Row[] = [
       {
         title: 'Kinds that cannot be watched',
         queries: [[`${m.definitionProblems.name}${ofDefinition} > 0`, '{{definition}}']],
+      },
+      {
+        title: 'Refused texts',
+        description: '1: the newest text of the definition is refused; an older revision may go on',
+        queries: [[`${m.definitionRefused.name}${ofDefinition} > 0`, '{{definition}}']],
+      },
+      {
+        title: 'Reloads',
+        description: 'Texts that were accepted or refused in ten minutes',
+        queries: [
+          [
+            `sum by (definition, result) (increase(${m.definitionReloads.name}${ofDefinition}[10m])) > 0`,
+            '{{definition}} {{result}}',
+          ],
+        ],
+      },
+      {
+        title: 'Age of what runs',
+        unit: 's',
+        queries: [
+          [
+            `(time() - ${m.definitionLastAccepted.name}${ofDefinition}) * on (job, instance, definition) group_left (revision, source) ${m.definitionInfo.name}`,
+            '{{definition}} {{revision}} ({{source}})',
+          ],
+        ],
+      },
+      {
+        title: 'Resources that a roll-out has not reached',
+        queries: [[`${m.definitionRolloutResources.name}${ofDefinition} > 0`, '{{definition}}']],
       },
       {
         title: 'Expressions that fail',

@@ -6,6 +6,8 @@ export interface Output {
   error(text: string): void;
   /** Does standard error show colors? */
   readonly hasColor: boolean;
+  /** Does somebody look at standard error? */
+  readonly isWatched: boolean;
 }
 
 /** The terminal. `NO_COLOR` and pipes turn colors off. */
@@ -13,6 +15,7 @@ export function createTerminalOutput(): Output {
   return {
     print: (text) => void process.stdout.write(`${text}\n`),
     error: (text) => void process.stderr.write(`${text}\n`),
+    isWatched: process.stderr.isTTY === true,
     hasColor: process.stderr.isTTY === true && !process.env.NO_COLOR,
   };
 }

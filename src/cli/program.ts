@@ -1,8 +1,11 @@
 import { Command, Option } from 'commander';
 import { logLevels } from '../telemetry/index.ts';
 import { addDevCommands } from './commands/index.ts';
+import { addElectionFlags } from './election-flags.ts';
 import type { Output } from './output.ts';
+import type { RightsOptions } from './rights.ts';
 import type { RunOptions } from './run.ts';
+import { addSourceFlags } from './source-flags.ts';
 import { version } from './version.ts';
 
 export interface ProgramContext {
@@ -23,15 +26,21 @@ export function createProgram({ output, signal, exit }: ProgramContext): Command
       writeOut: (text) => output.print(text.trimEnd()),
       writeErr: (text) => output.error(text.trimEnd()),
     });
-  program
-    .command('run')
+  addElectionFlags(addSourceFlags(program.command('run')))
     .description('serve operator definitions in a cluster until stopped')
-    .requiredOption('--definitions <path...>', 'directories or files with definitions')
     .option(
       '--kubeconfig <file>',
       'kubeconfig (default: KUBECONFIG, ~/.kube/config, or the service account of the pod)',
     )
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option(
+      '--namespace <name>',
+      'where the runtime keeps its own objects (default: the namespace of the pod, else "homeostat-system")',
+    )
+    .option(
+      '--state-dir <folder>',
+      'where a process notes for which definition it works, so that the next one knows should it end in the middle (default: ~/.local/state/homeostat)',
+    )
     .option(
       '--http <address>',
       'host:port for /healthz, /readyz and /metrics, or "off"',
@@ -53,6 +62,21 @@ export function createProgram({ output, signal, exit }: ProgramContext): Command
     .action(async (paths: readonly string[]) => {
       const { validate } = await import('./validate.ts');
       exit(await validate(paths, output));
+    });
+  program
+    .command('rights')
+    .description('print the roles that definitions need, as YAML')
+    .argument('<path...>', 'files or directories; "-" for standard input')
+    .option('--name <name>', 'of the roles and their bindings', 'homeostat-definitions')
+    .option(
+      '--service-account <namespace/name>',
+      'who runs the definitions',
+      'homeostat-system/homeostat',
+    )
+    .option('--out <file>', 'file to write (default: standard output)')
+    .action(async (paths: readonly string[], options: RightsOptions) => {
+      const { rights } = await import('./rights.ts');
+      exit(await rights(paths, options, output));
     });
   addDevCommands(program, { output, signal, exit });
   return program;

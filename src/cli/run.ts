@@ -1,11 +1,10 @@
 import { bundledSchemas } from '../compile/index.ts';
-import { type HealthServer, startHealthServer } from '../http/index.ts';
-import { type ClusterConfig, createKubeCluster, type KubeCluster } from '../kube/index.ts';
+import { createKubeCluster } from '../kube/index.ts';
 import {
-  type CheckResult,
+  type CrashGuard,
   checkDefinitions,
-  createManager,
-  type RefusedFile,
+  createTextCheck,
+  rememberChecks,
 } from '../runtime/index.ts';
 import {
   createLogger,
@@ -13,30 +12,36 @@ import {
   type Logger,
   type LogLevel,
   metricCatalogue,
-  type ReadableMetricRegistry,
 } from '../telemetry/index.ts';
-import { createSystemClock } from '../util/clock.ts';
+import { type Clock, createSystemClock } from '../util/clock.ts';
 import { createSystemRandom } from '../util/random.ts';
-import { CliError, exitCode } from './exit-code.ts';
+import { createSources } from './definition-sources.ts';
+import { createContest, type ElectionFlags } from './election.ts';
+import { exitCode } from './exit-code.ts';
+import { FindingsTeller } from './findings-teller.ts';
 import { loadClusterConfig } from './kubeconfig-flags.ts';
 import { loadTexts } from './load-texts.ts';
 import type { Output } from './output.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
+import { serve } from './serve.ts';
+import { chooseSources, type SourceFlags } from './source-flags.ts';
+import { type CrashGuardFlags, openCrashGuard } from './state-folder.ts';
 import { version } from './version.ts';
 
-export interface RunOptions {
-  /** Directories or files with definitions. */
-  readonly definitions: readonly string[];
+export interface RunOptions extends ElectionFlags, SourceFlags, CrashGuardFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** Where the runtime keeps its own objects. @default the namespace of the Pod, else `homeostat-system` */
+  readonly namespace?: string;
   /** `host:port`, or `off`. */
   readonly http: string;
   readonly logLevel: LogLevel;
 }
 
 /**
- * `homeostat run`: serves the definitions until the signal aborts.
- * Mistakes are printed before anything is sent to the cluster; definitions without any are run.
+ * `homeostat run`: serves the definitions of its sources until the signal aborts, and follows what changes in them.
+ * Mistakes in directories are printed before anything is sent to the cluster. Without a definition it waits for one to come, but when
+ * somebody has named directories alone, and not in a Pod: then it says so and ends.
  * @returns the exit code
  * @throws CliError when it cannot start.
  */
@@ -45,25 +50,71 @@ export async function run(
   output: Output,
   signal: AbortSignal,
 ): Promise<number> {
-  const texts = await loadTexts(options.definitions);
-  const checked = checkDefinitions(texts, {
-    schemas: bundledSchemas(),
-    sameCrd: 'cluster',
-  });
+  const kinds = chooseSources(options);
+  const logger = createLogger({ level: options.logLevel });
+  const clock = createSystemClock();
+  const crashes = openCrashGuard(options, { clock, logger });
+  try {
+    return await runGuarded({ options, kinds, output, logger, clock, crashes }, signal);
+  } finally {
+    crashes?.end();
+  }
+}
+
+interface Run {
+  readonly options: RunOptions;
+  readonly kinds: ReturnType<typeof chooseSources>;
+  readonly output: Output;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly crashes: CrashGuard | undefined;
+}
+
+async function runGuarded(
+  { options, kinds, output, logger, clock, crashes }: Run,
+  signal: AbortSignal,
+): Promise<number> {
+  const { definitions: paths = [] } = options;
+  // What is mounted into a Pod may still come, and what ran before is on record.
+  const waits = kinds.some((kind) => kind !== 'directories') || (await runsInPod(options));
+  const texts = await loadTexts(paths, { mayBeEmpty: waits });
+  const schemas = bundledSchemas();
+  const { remember, recall } = rememberChecks(createTextCheck(schemas, crashes));
+  const checked = checkDefinitions(texts, { schemas, check: remember, sameCrd: 'cluster' });
   printDiagnostics(checked.diagnostics, texts, output);
-  if (checked.accepted.length === 0) {
+  if (checked.accepted.length === 0 && !waits) {
     output.error('homeostat: There is no definition to run');
     return exitCode.diagnostics;
   }
-  const logger = createLogger({ level: options.logLevel });
-  tellRefused(checked.refused, logger);
   const metrics = createMetricRegistry({ processMetrics: true });
   metrics.gauge(metricCatalogue.buildInfo).set(1, [version]);
   const config = await loadClusterConfig(options);
-  const cluster = connect(config, logger, metrics);
-  const { ownNamespace: runtimeNamespace } = config;
+  const random = createSystemRandom();
+  const runtimeNamespace = options.namespace ?? config.ownNamespace;
+  const namespace = runtimeNamespace ?? 'homeostat-system';
+  const contest = createContest({
+    ...{ flags: options, namespace, clock, random, logger, metrics },
+    beforeEnd: () => crashes?.end(),
+  });
+  const place = { clock, random, logger, metrics };
+  const cluster = createKubeCluster({ config, ...place, ...contest.clusterOptions });
+  const readsConfigMaps = kinds.includes('configmaps');
+  const { definitionsNamespace = namespace } = options;
+  const sources = createSources({
+    ...{ kinds, paths, texts, cluster, clock, logger },
+    namespace: definitionsNamespace,
+  });
+  const serving = {
+    ...{ ...place, options, cluster, contest, crashes, sources, checked },
+    check: recall,
+    ...{ namespace, runtimeNamespace },
+    teller: new FindingsTeller({ logger, output, printed: checked.diagnostics }),
+    definitionsNamespace: readsConfigMaps ? definitionsNamespace : undefined,
+    // On a laptop others may keep their records there.
+    ownsNamespace: readsConfigMaps || config.ownNamespace !== undefined,
+  };
   try {
-    await serve({ options, checked, cluster, runtimeNamespace, logger, metrics }, signal);
+    await serve(serving, signal);
   } finally {
     await cluster.close();
   }
@@ -71,90 +122,10 @@ export async function run(
   return exitCode.ok;
 }
 
-/** What was printed for people is told in the log too: nobody sees the terminal of a Pod. */
-function tellRefused(refused: readonly RefusedFile[], logger: Logger): void {
-  for (const { file, definitions, diagnostics } of refused) {
-    const about = { file, definitions, diagnostics };
-    logger.warn(about, 'File with mistakes, its definitions are refused');
-  }
-}
-
-function connect(
-  config: ClusterConfig,
-  logger: Logger,
-  metrics: ReadableMetricRegistry,
-): KubeCluster {
-  const clock = createSystemClock();
-  const random = createSystemRandom();
-  return createKubeCluster({ config, clock, random, logger, metrics });
-}
-
-interface Serving {
-  readonly options: RunOptions;
-  readonly checked: CheckResult;
-  readonly cluster: KubeCluster;
-  readonly runtimeNamespace: string | undefined;
-  readonly logger: Logger;
-  readonly metrics: ReadableMetricRegistry;
-}
-
-async function serve(
-  { options, checked, cluster, runtimeNamespace, logger, metrics }: Serving,
-  signal: AbortSignal,
-) {
-  const { refused, broken } = checked;
-  const definitions = checked.accepted.map(({ located }) => located);
-  const clock = createSystemClock();
-  const random = createSystemRandom();
-  const manager = createManager({
-    definitions,
-    refused,
-    broken,
-    cluster,
-    clock,
-    random,
-    logger,
-    metrics,
-    ...(runtimeNamespace === undefined ? {} : { runtimeNamespace }),
-  });
-  const observe = () => {
-    manager.observe();
-    cluster.observe();
-  };
-  const health = await startHealth(options.http, { metrics, view: () => manager.view(), observe });
-  try {
-    const counts = { definitions: definitions.length, refused: definitionsIn(refused) };
-    logger.info({ ...counts, http: health?.url }, 'Starting');
-    await manager.run(signal);
-  } finally {
-    await health?.close();
-  }
-}
-
-function definitionsIn(refused: readonly RefusedFile[]): number {
-  return refused.reduce((sum, { definitions }) => sum + definitions, 0);
-}
-
-type HealthSources = Pick<Parameters<typeof startHealthServer>[0], 'metrics' | 'view' | 'observe'>;
-
-async function startHealth(
-  address: string,
-  sources: HealthSources,
-): Promise<HealthServer | undefined> {
-  if (address === 'off') return undefined;
-  const colon = address.lastIndexOf(':');
-  const host = address.slice(0, colon).replace(/^\[|\]$/g, '');
-  const port = Number(address.slice(colon + 1));
-  if (colon < 1 || !Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new CliError(`Expected "host:port" or "off" for --http, found "${address}"`);
-  }
-  try {
-    return await startHealthServer({ host, port, ...sources });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CliError(`Cannot listen on ${address}: ${reason}`, {
-      hint: 'Choose another address with --http, port 0 for any free one, or "off"',
-      cause: error,
-    });
-  }
+/** False where there is no cluster at all: that is told when it is needed. */
+function runsInPod(options: RunOptions): Promise<boolean> {
+  return loadClusterConfig(options).then(
+    ({ ownNamespace }) => ownNamespace !== undefined,
+    () => false,
+  );
 }

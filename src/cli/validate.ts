@@ -18,5 +18,7 @@ export async function validate(paths: readonly string[], output: Output): Promis
     output.print(`${file}: definition "${plan.name}" is valid (revision ${plan.revision})`);
   }
   const hasErrors = diagnostics.some(({ severity }) => severity === 'error');
+  if (!hasErrors && accepted.length === 0)
+    output.error('homeostat: There is no definition to check');
   return hasErrors || accepted.length === 0 ? exitCode.diagnostics : exitCode.ok;
 }

@@ -25,12 +25,15 @@ import { checkScope } from './checks/check-scope.ts';
 import { checkSelectors } from './checks/check-selectors.ts';
 import { checkSources, warnAboutWhen } from './checks/check-sources.ts';
 import { checkStatus } from './checks/check-status.ts';
+import { warnAboutKinds } from './checks/warn-about-kinds.ts';
+import { warnAboutNames } from './checks/warn-about-names.ts';
+import { warnAboutPrevious } from './checks/warn-about-previous.ts';
 import { warnAboutSecrets } from './checks/warn-about-secrets.ts';
 import { warnAboutZeros } from './checks/warn-about-zeros.ts';
 import { compileParts, type DefinitionParts, isSecret } from './definition-parts.ts';
 import { createDiagnostics } from './diagnostics.ts';
 import { createKindTypes } from './kind-types.ts';
-import { createLeafParser, type LeafParser } from './language/index.ts';
+import { createLeafParser, type LeafParser, unwatched, type WorkWatch } from './language/index.ts';
 import type { ChildPlan, OperatorPlan } from './operator-plan.ts';
 import { startPhase, startReport } from './phase/phase.ts';
 import { createPlanParts } from './phase/plan-parts.ts';
@@ -44,6 +47,8 @@ export interface CompileOptions {
    * no sound expression fail. @default the clock
    */
   readonly workedMs?: () => number;
+  /** Told of the compilation, and of what passes evaluate with the plan. @default nobody is */
+  readonly watch?: WorkWatch;
 }
 
 export interface CompileResult {
@@ -58,6 +63,20 @@ export interface CompileResult {
  * an equal plan; nothing is kept between calls. Does not throw for a user's mistake.
  */
 export function compile(located: LocatedDefinition, options: CompileOptions = {}): CompileResult {
+  const { watch = unwatched } = options;
+  watch.begin();
+  try {
+    return compileWhole(located, options, watch);
+  } finally {
+    watch.end();
+  }
+}
+
+function compileWhole(
+  located: LocatedDefinition,
+  options: CompileOptions,
+  watch: WorkWatch,
+): CompileResult {
   const { definition, source } = located;
   const { schemas } = options;
   const diagnostics = createDiagnostics(source);
@@ -78,6 +97,9 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   checkOnDelete({ parts, uses, diagnostics });
   warnAboutWhen({ parts, uses, diagnostics });
   warnAboutZeros(parts, diagnostics);
+  warnAboutNames(parts, diagnostics);
+  warnAboutPrevious(parts, diagnostics);
+  warnAboutKinds({ parts, definition, schemas, diagnostics });
   warnAboutSecrets({ parts, uses, kind: definition.kind.gvk.kind, diagnostics });
   const tiers = orderChildren(parts, diagnostics);
   const found = diagnostics.finish();
@@ -95,7 +117,10 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
     uses,
     scope,
     source,
-    startPhase: (input) => startReport(shared, input),
+    startPhase(input) {
+      noteWork(watch);
+      return startReport(shared, input);
+    },
   });
   const plan: OperatorPlan = {
     name: definition.name,
@@ -114,7 +139,10 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
     }),
     isFinalizing: isFinalizing({ definition, scope }),
     ...(reporting && { reporting }),
-    startPhase: (input) => startPhase(shared, input),
+    startPhase(input) {
+      noteWork(watch);
+      return startPhase(shared, input);
+    },
   };
   return { plan: Object.freeze(plan), diagnostics: found };
 }
@@ -126,9 +154,15 @@ function scopeOf(kind: ServedKind, schemas: SchemaSource | undefined): OperatorP
   return isNamespaced ? 'Namespaced' : 'Cluster';
 }
 
-function createParser({ workedMs }: CompileOptions): LeafParser {
+/** What follows at once is work for the definition, though nobody says when it ends. */
+function noteWork(watch: WorkWatch): void {
+  watch.begin();
+  watch.end();
+}
+
+function createParser({ workedMs, watch }: CompileOptions): LeafParser {
   const tools = { parseYaml, printYaml, isReady };
-  return createLeafParser(workedMs === undefined ? tools : { ...tools, workedMs });
+  return createLeafParser({ ...tools, ...(workedMs && { workedMs }), ...(watch && { watch }) });
 }
 
 function isReady(object: Readonly<Record<string, unknown>>): boolean {

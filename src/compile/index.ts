@@ -1,5 +1,6 @@
 export { isFinalizing, type Owner } from './analysis/detached.ts';
 export { type CompileOptions, type CompileResult, compile } from './compile.ts';
+export type { WorkWatch } from './language/index.ts';
 export type {
   ChildPlan,
   Element,
@@ -29,6 +30,7 @@ export {
   type BranchType,
   type BuiltinDocuments,
   builtinDocuments,
+  bundledPlural,
   bundledSchemas,
   createSchemaCompiler,
   customResourceSchema,

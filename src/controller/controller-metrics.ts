@@ -10,13 +10,11 @@ export interface ControllerMetrics {
   panicked(): void;
   took(seconds: number): void;
   activeWorkers(delta: number): void;
+  /** So many keys may be worked on at once. */
+  concurrency(most: number): void;
 }
 
-export function createControllerMetrics(
-  metrics: MetricRegistry,
-  name: string,
-  concurrency: number,
-): ControllerMetrics {
+export function createControllerMetrics(metrics: MetricRegistry, name: string): ControllerMetrics {
   const total = metrics.counter(metricCatalogue.reconcileTotal);
   const errors = metrics.counter(metricCatalogue.reconcileErrors);
   const terminal = metrics.counter(metricCatalogue.reconcileTerminalErrors);
@@ -30,7 +28,7 @@ export function createControllerMetrics(
   for (const counter of [errors, terminal, panics]) counter.increment(series, 0);
   time.begin(series);
   active.set(0, series);
-  metrics.gauge(metricCatalogue.maxConcurrentReconciles).set(concurrency, series);
+  const most = metrics.gauge(metricCatalogue.maxConcurrentReconciles);
   return {
     reconciled(result) {
       total.increment([name, result]);
@@ -40,5 +38,6 @@ export function createControllerMetrics(
     panicked: () => panics.increment(series),
     took: (seconds) => time.observe(seconds, series),
     activeWorkers: (delta) => active.add(delta, series),
+    concurrency: (count) => most.set(count, series),
   };
 }

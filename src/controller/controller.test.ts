@@ -97,6 +97,68 @@ describe('controller/controller', () => {
     await ended;
   });
 
+  test('its concurrency can be changed while it runs, up and down and back before anybody notices', async () => {
+    const { controller, runs, stop, ended } = setUp({ concurrency: 3 });
+    const adjust = (concurrency: number) =>
+      controller.adjust({ concurrency, baseDelayMs: 5, maxDelayMs: 1_000 });
+    const finishAll = async () => {
+      for (const run of runs.splice(0)) run.finish();
+      await settle();
+    };
+    for (let index = 0; index < 40; index++) controller.enqueue(`k${index}`);
+    await settle();
+    const counts = [runs.length];
+    for (const step of [[1], [2], [5, 1, 4], [1, 3], [2, 2, 2]]) {
+      for (const concurrency of step) adjust(concurrency);
+      await settle();
+      await finishAll();
+      counts.push(runs.length);
+    }
+    assert.deepEqual(counts, [3, 1, 2, 4, 3, 2]);
+    // Idle workers go at once, and come back.
+    while (runs.length > 0) await finishAll();
+    adjust(1);
+    adjust(3);
+    for (const key of ['x', 'y', 'z', 'w']) controller.enqueue(key);
+    await settle();
+    assert.equal(runs.length, 3);
+    stop();
+    await finishAll();
+    await ended;
+  });
+
+  test('tells when the passes that run now have ended', async () => {
+    const { controller, take, stop, ended } = setUp();
+    controller.enqueue('a');
+    const first = await take();
+    let isOver = false;
+    const over = controller.passesEnded().then(() => {
+      isOver = true;
+    });
+    controller.enqueue('b');
+    const second = await take();
+    assert.equal(isOver, false);
+    first.finish();
+    await over;
+    second.finish();
+    stop();
+    await ended;
+  });
+
+  test('held for two reasons, it goes on when both are gone', async () => {
+    const { controller, runs, take, stop, ended } = setUp();
+    controller.hold();
+    controller.hold();
+    controller.enqueue('a');
+    controller.release();
+    await settle();
+    assert.equal(runs.length, 0);
+    controller.release();
+    (await take()).finish();
+    stop();
+    await ended;
+  });
+
   test('stops at once while it is held', async () => {
     const { controller, runs, stop, ended } = setUp();
     controller.hold();

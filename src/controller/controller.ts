@@ -3,6 +3,7 @@ import { assertNever } from '../util/assert-never.ts';
 import type { Clock } from '../util/clock.ts';
 import { failureFields } from '../util/failure-fields.ts';
 import { HomeostatError, TerminalError } from '../util/homeostat-error.ts';
+import { invariant } from '../util/invariant.ts';
 import { type ControllerMetrics, createControllerMetrics } from './controller-metrics.ts';
 import type { Outcome, Priority, Reconciler, Turn } from './reconciler.ts';
 import { RunningPass } from './running-pass.ts';
@@ -25,6 +26,11 @@ export interface ControllerOptions {
   readonly graceMs?: number;
 }
 
+/** What of a controller can be changed while it runs. */
+export type ControllerSettings = Required<
+  Pick<ControllerOptions, 'concurrency' | 'baseDelayMs' | 'maxDelayMs'>
+>;
+
 /** As controller-runtime counts them; `requeue` is its rate-limited requeue without an error. */
 const results = {
   done: 'success',
@@ -41,9 +47,16 @@ export class Controller {
   readonly #options: ControllerOptions;
   readonly #queue: WorkQueue;
   readonly #metrics: ControllerMetrics;
-  readonly #concurrency: number;
+  #concurrency: number;
+  /** The loops of its workers; none before it runs. */
+  readonly #workers = new Set<Promise<void>>();
+  /** How many of them have not been told to go. */
+  #staying = 0;
+  #isRunning = false;
   /** Passes that have begun, by key; parked ones too. */
   readonly #passes = new Map<string, RunningPass>();
+  /** How many hold it. */
+  #holds = 0;
   /** Ends the passes that run now. */
   #turns = new AbortController();
 
@@ -52,7 +65,8 @@ export class Controller {
     this.name = name;
     this.#options = options;
     this.#concurrency = concurrency;
-    this.#metrics = createControllerMetrics(metrics, name, concurrency);
+    this.#metrics = createControllerMetrics(metrics, name);
+    this.#metrics.concurrency(concurrency);
     this.#queue = new WorkQueue({
       name,
       clock,
@@ -74,9 +88,11 @@ export class Controller {
 
   /**
    * Hands out no keys until {@link release}, and aborts the passes that run: what they know may not be so any more. Their keys run
-   * again, and no key is lost.
+   * again, and no key is lost. Whoever holds it releases it: held twice, it goes on after the second release.
    */
   hold(): void {
+    this.#holds += 1;
+    if (this.#holds > 1) return;
     this.#queue.hold();
     const turns = this.#turns;
     this.#turns = new AbortController();
@@ -85,7 +101,13 @@ export class Controller {
 
   /** Goes on after {@link hold}. */
   release(): void {
-    this.#queue.release();
+    invariant(this.#holds > 0, 'A controller is released by who holds it');
+    this.#holds -= 1;
+    if (this.#holds === 0) this.#queue.release();
+  }
+
+  get isHeld(): boolean {
+    return this.#holds > 0;
   }
 
   /** Keys that are ready and with no worker. */
@@ -96,6 +118,19 @@ export class Controller {
   /** Brings the gauges up to date, for a scrape. */
   observe(): void {
     this.#queue.observe();
+  }
+
+  /** From now on; what has failed already waits as it did. */
+  adjust({ concurrency, ...delays }: ControllerSettings): void {
+    this.#concurrency = concurrency;
+    this.#metrics.concurrency(concurrency);
+    this.#queue.adjust(delays);
+    this.#adjustWorkers();
+  }
+
+  /** Resolves when all passes that run now have ended. */
+  async passesEnded(): Promise<void> {
+    await Promise.all([...this.#passes.values()].map((pass) => pass.ended));
   }
 
   /**
@@ -112,12 +147,27 @@ export class Controller {
     };
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
-    const workers = Array.from({ length: this.#concurrency }, () => this.#work());
-    await Promise.all(workers);
-    await Promise.all([...this.#passes.values()].map((pass) => pass.ended));
+    this.#isRunning = true;
+    this.#adjustWorkers();
+    while (this.#workers.size > 0) await Promise.all(this.#workers);
+    this.#isRunning = false;
+    await this.passesEnded();
     this.#passes.clear();
     signal.removeEventListener('abort', stop);
     cancelGrace();
+  }
+
+  /** As many workers as wanted; those that are too many end when they have nothing in hand. */
+  #adjustWorkers(): void {
+    if (!this.#isRunning) return;
+    const wanted = this.#concurrency - this.#staying;
+    this.#staying = this.#concurrency;
+    if (wanted < 0) this.#queue.dismiss(-wanted);
+    for (let hired = this.#queue.recall(Math.max(0, wanted)); hired < wanted; hired++) {
+      const worker = this.#work();
+      this.#workers.add(worker);
+      void worker.finally(() => this.#workers.delete(worker));
+    }
   }
 
   async #work(): Promise<void> {

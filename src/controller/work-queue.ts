@@ -48,7 +48,7 @@ interface Processing {
  */
 export class WorkQueue {
   readonly #clock: Clock;
-  readonly #delays: BackoffOptions;
+  #delays: BackoffOptions;
   readonly #metrics: QueueMetrics;
   readonly #ready = new ReadyQueue();
   /** Needs work; the priority it asked for. */
@@ -66,6 +66,8 @@ export class WorkQueue {
   readonly #onBudget = new Set<string>();
   readonly #addedAtMs = new Map<string, number>();
   readonly #idleWorkers: ((key: string | undefined) => void)[] = [];
+  /** So many of those who ask next get nothing. */
+  #dismissed = 0;
   #isShutDown = false;
   #isHeld = false;
 
@@ -168,10 +170,37 @@ export class WorkQueue {
    */
   next(): Promise<string | undefined> {
     if (this.#isShutDown) return Promise.resolve(undefined);
+    if (this.#dismissed > 0) {
+      this.#dismissed--;
+      return Promise.resolve(undefined);
+    }
     return new Promise((resolve) => {
       this.#idleWorkers.push(resolve);
       this.#handOut();
     });
+  }
+
+  /** So many workers more are not needed: those who ask, or ask next, get nothing once. */
+  dismiss(workers: number): void {
+    this.#dismissed += workers;
+    while (this.#dismissed > 0) {
+      const idle = this.#idleWorkers.pop();
+      if (idle === undefined) return;
+      this.#dismissed--;
+      idle(undefined);
+    }
+  }
+
+  /** Takes so many dismissals back; as many as nobody has learnt of, which is returned. */
+  recall(workers: number): number {
+    const recalled = Math.min(workers, this.#dismissed);
+    this.#dismissed -= recalled;
+    return recalled;
+  }
+
+  /** Growing delays of failures from now on. */
+  adjust(delays: BackoffOptions): void {
+    this.#delays = delays;
   }
 
   /** Hands out nothing until {@link release}; keys are added as ever. */

@@ -1,6 +1,7 @@
 /** Every code has an entry in docs/diagnostics.md, and a test. Rooms add theirs here, in alphabetical order. */
 export type DiagnosticCode =
   | 'ambiguous-yaml'
+  | 'breaking-change'
   | 'cycle'
   | 'duplicate-id'
   | 'expression-syntax'

@@ -14,6 +14,7 @@ const files = (pattern: string) => globSync(pattern, { cwd: root }).sort();
 /** Checked by the compiler to be all of them. */
 const codes = Object.keys({
   'ambiguous-yaml': true,
+  'breaking-change': true,
   cycle: true,
   'duplicate-id': true,
   'expression-syntax': true,
@@ -68,6 +69,7 @@ describe('definition/fixtures', () => {
 
 /** Codes that only a later room gives. */
 const ofCompile: ReadonlySet<string> = new Set([
+  'breaking-change',
   'expression-syntax',
   'suspicious-expression',
   'template-syntax',

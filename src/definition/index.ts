@@ -1,3 +1,4 @@
+export { standardStatusSchemas } from './crd/standard-status.ts';
 export type { Diagnostic, DiagnosticCode } from './diagnostic.ts';
 export { type Finding, locate, positionOf } from './finding.ts';
 export { type FormatOptions, formatDiagnostics } from './format-diagnostics.ts';
@@ -13,7 +14,9 @@ export type {
   OperatorDefinition,
   ReadDefinition,
   ReadNamespaces,
+  RemovalPolicy,
   RollingUpdate,
+  RolloutOptions,
   SelectorTemplate,
   ServedKind,
   Template,
@@ -24,6 +27,7 @@ export {
   createDefinitionParser,
   type DefinitionParser,
   type ParsedDefinitions,
+  type ParsedDocument,
 } from './parse-definitions.ts';
 export type {
   ConditionDefinition,
@@ -34,6 +38,10 @@ export type {
   ScheduleDefinition,
   ServedNamespaces,
 } from './reporting-definition.ts';
-export { definitionSchema } from './schema/definition-schema.ts';
+export {
+  definitionApiVersion,
+  definitionKind,
+  definitionSchema,
+} from './schema/definition-schema.ts';
 export type { LocatedDefinition, Position, SourceMap } from './source-map.ts';
 export { parseYaml, parseYamlDocuments, printYaml, YamlError } from './yaml/yaml-text.ts';

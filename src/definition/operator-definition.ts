@@ -30,6 +30,8 @@ export interface OperatorDefinition {
   /** @default undefined: resources run when something changes */
   readonly schedule?: ScheduleDefinition;
   readonly controller: ControllerOptions;
+  /** What becomes of the children when a user deletes the definition. @default 'Retain' */
+  readonly removalPolicy: RemovalPolicy;
 }
 
 /** A YAML tree whose string leaves may hold expressions, as written. */
@@ -66,7 +68,14 @@ export interface ForeignKind {
 export interface CrdPolicy {
   /** Take over a CRD that exists and does not carry our label. @default false */
   readonly adopt: boolean;
+  /** What becomes of the CRD, and with it of all resources, when a user deletes the definition. @default 'Retain' */
+  readonly deletion: RemovalPolicy;
+  /** Install also what breaks stored resources. @default false */
+  readonly allowBreakingChanges: boolean;
 }
+
+/** What becomes of something when a user deletes the definition that it came with. */
+export type RemovalPolicy = 'Retain' | 'Delete';
 
 export interface ReadDefinition {
   readonly id: string;
@@ -180,4 +189,15 @@ export interface ControllerOptions {
     /** How long a permanent failure waits. @default 600_000 */
     readonly permanentMs: number;
   };
+  readonly rollout: RolloutOptions;
+}
+
+/** How a changed definition reaches the resources that exist. */
+export interface RolloutOptions {
+  /** Resources per second; 0: all at once. @default 50 */
+  readonly perSecond: number;
+  /** So many resources that fail with it stop it; 1 or more. @default 10 */
+  readonly stopAfterFailures: number;
+  /** If more objects than this would be deleted, none is until that is approved. @default 10 */
+  readonly maxDeletions: number;
 }

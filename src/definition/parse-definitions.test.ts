@@ -42,7 +42,12 @@ describe('definition/parse-definitions', () => {
       kind: 'Thing',
     });
     assert.equal(definition.kind.scope, 'Namespaced');
-    assert.deepEqual(definition.kind.crdPolicy, { adopt: false });
+    assert.deepEqual(definition.kind.crdPolicy, {
+      adopt: false,
+      deletion: 'Retain',
+      allowBreakingChanges: false,
+    });
+    assert.equal(definition.removalPolicy, 'Retain');
     assert.deepEqual(definition.reads, [
       {
         id: 'pods',
@@ -73,6 +78,7 @@ describe('definition/parse-definitions', () => {
       concurrency: 10,
       resyncMs: 36_000_000,
       retry: { initialMs: 5, maxMs: 1_000_000, permanentMs: 600_000 },
+      rollout: { perSecond: 50, stopAfterFailures: 10, maxDeletions: 10 },
     });
   });
 
@@ -84,7 +90,23 @@ describe('definition/parse-definitions', () => {
       concurrency: 2,
       resyncMs: 5_400_000,
       retry: { initialMs: 10, maxMs: 300_000, permanentMs: 86_400_000 },
+      rollout: { perSecond: 50, stopAfterFailures: 10, maxDeletions: 10 },
     });
+  });
+
+  test('the roll-out is a part of the revision, and what is left out is its default', () => {
+    const text = (rollout: string) => `${head('thing')}  controller: { rollout: ${rollout} }\n`;
+    const { definition } = only(text('{ perSecond: 0, stopAfterFailures: 1, maxDeletions: 0 }'));
+    assert.deepEqual(definition.controller.rollout, {
+      perSecond: 0,
+      stopAfterFailures: 1,
+      maxDeletions: 0,
+    });
+    const revisions = ['{ maxDeletions: 11 }', '{ perSecond: 50 }', '{}'].map(
+      (rollout) => only(text(rollout)).definition.revision,
+    );
+    assert.equal(new Set([definition.revision, ...revisions]).size, 3);
+    assert.equal(revisions[1], revisions[2]);
   });
 
   test('a definition is frozen to its last leaf', () => {
@@ -192,8 +214,41 @@ describe('definition/parse-definitions', () => {
 
   test('an empty file has neither definitions nor mistakes', () => {
     for (const text of ['', '# nothing\n', '---\n---\n']) {
-      assert.deepEqual(parse(text), { definitions: [], drafts: [], diagnostics: [] });
+      const { definitions, drafts, diagnostics, documents, isWhole } = parse(text);
+      assert.deepEqual([definitions, drafts, diagnostics, documents], [[], [], [], []]);
+      assert.ok(isWhole);
     }
+  });
+
+  test('of each document is told by its name what became of it', () => {
+    const text = `${head('good')}---\n${head('bad')}  reeds: []\n---\nkind: Other\n---\n${head('good')}`;
+    const { documents, isWhole } = parse(text);
+    assert.ok(isWhole);
+    assert.deepEqual(
+      documents.map(({ name, isAccepted, located, diagnostics }) => [
+        name,
+        isAccepted,
+        located !== undefined,
+        diagnostics.map(({ code }) => code),
+      ]),
+      [
+        ['good', true, true, []],
+        ['bad', false, true, ['unknown-field']],
+        [undefined, false, false, documents[2]?.diagnostics.map(({ code }) => code)],
+        ['good', false, true, ['duplicate-id']],
+      ],
+    );
+    assert.equal(documents[2]?.diagnostics.length, 1);
+  });
+
+  test('after a syntax error no document is accepted, and the file is not whole', () => {
+    const { documents, isWhole } = parse(`${head('good')}---\na: [\n`);
+    assert.equal(isWhole, false);
+    assert.deepEqual(
+      documents.map(({ isAccepted }) => isAccepted),
+      documents.map(() => false),
+    );
+    assert.equal(documents[0]?.name, 'good');
   });
 
   describe('what is no definition is told in one sentence', () => {

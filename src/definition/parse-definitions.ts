@@ -1,3 +1,4 @@
+import { isJsonObject } from '../util/json.ts';
 import { checkDocument, checkStranger } from './check-document.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { type Finding, locate } from './finding.ts';
@@ -6,7 +7,7 @@ import { definitionSchema } from './schema/definition-schema.ts';
 import { createSchemaCheck, type SchemaCheck } from './schema/schema-findings.ts';
 import type { LocatedDefinition } from './source-map.ts';
 import { valueAt } from './tree.ts';
-import { readDocuments, type YamlDocument, type YamlFile } from './yaml/read-documents.ts';
+import { readBoundedDocuments, type YamlDocument, type YamlFile } from './yaml/read-documents.ts';
 
 /** More mistakes than this are not reported at once. */
 const mostDiagnostics = 100;
@@ -20,6 +21,21 @@ export interface ParsedDefinitions {
    */
   readonly drafts: readonly LocatedDefinition[];
   /** Everything that was found, by position; at most 100. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** No syntax error: what is not among the documents is not in the file. */
+  readonly isWhole: boolean;
+  /** All documents, in the order of the file; empty ones left out. */
+  readonly documents: readonly ParsedDocument[];
+}
+
+/** What became of one document of a file. */
+export interface ParsedDocument {
+  /** As written, where there is one. */
+  readonly name?: string;
+  readonly isAccepted: boolean;
+  /** Undefined: not even name and kind could be understood. */
+  readonly located?: LocatedDefinition;
+  /** Its own; syntax errors are those of the file. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -36,7 +52,7 @@ export interface DefinitionParser {
 export function createDefinitionParser(): DefinitionParser {
   const checkSchema = createSchemaCheck(definitionSchema);
   return {
-    parse: (text, file) => parseFile(readDocuments(text, file), checkSchema),
+    parse: (text, file) => parseFile(readBoundedDocuments(text, file), checkSchema),
   };
 }
 
@@ -59,6 +75,17 @@ function parseFile(
       ...tellStrangersOnce(results).flatMap(({ diagnostics }) => diagnostics),
       ...doubles.values(),
     ]),
+    isWhole: syntaxErrors.length === 0,
+    documents: results.map((result) => {
+      const { name, located, diagnostics } = result;
+      const double = located && doubles.get(located);
+      return {
+        ...(name === undefined ? {} : { name }),
+        ...(located === undefined ? {} : { located }),
+        isAccepted: isAccepted(result) && located !== undefined,
+        diagnostics: double === undefined ? diagnostics : [...diagnostics, double],
+      };
+    }),
   };
 }
 
@@ -102,6 +129,7 @@ function pointerOf({ file, path }: Diagnostic): string {
 
 interface CheckedDocument {
   readonly diagnostics: readonly Diagnostic[];
+  readonly name?: string;
   /** Undefined for what is no definition at all. */
   readonly located?: LocatedDefinition;
   /** Something else than a definition: of such one diagnostic is enough. */
@@ -124,6 +152,8 @@ function checkOne(document: YamlDocument, checkSchema: SchemaCheck): CheckedDocu
   const { value, source, garbledFrom } = document;
   const stranger = garbledFrom === undefined ? checkStranger(value) : undefined;
   if (stranger !== undefined) return { diagnostics: [locate(stranger, source)], isStranger: true };
+  const name = valueAt(value, '/metadata/name');
+  const named = typeof name === 'string' ? { name } : {};
   const findings = checkDocument(value, checkSchema).filter(
     (finding) => !followsFromSyntax(finding, document),
   );
@@ -133,12 +163,12 @@ function checkOne(document: YamlDocument, checkSchema: SchemaCheck): CheckedDocu
     ...findings.map((finding) => locate(finding, source)),
   ];
   if (garbledFrom !== undefined) {
-    return { diagnostics: diagnostics.filter(({ line }) => line < garbledFrom) };
+    return { ...named, diagnostics: diagnostics.filter(({ line }) => line < garbledFrom) };
   }
   const resolved = resolveDefinition(value);
-  return resolved === undefined
-    ? { diagnostics }
-    : { diagnostics, located: { ...resolved, source } };
+  return resolved === undefined || !isJsonObject(value)
+    ? { ...named, diagnostics }
+    : { ...named, diagnostics, located: { ...resolved, source, document: value } };
 }
 
 /** Where not all could be read, or was misread, what seems to be missing, empty or unknown need not be. */

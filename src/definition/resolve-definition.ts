@@ -3,12 +3,17 @@ import { freezeDeep } from '../util/freeze-deep.ts';
 import { type Gvk, gvkOf } from '../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
 import { standardStatusFields } from './crd/standard-status.ts';
-import type { ChildDefinition, ControllerOptions, ReadDefinition } from './operator-definition.ts';
+import type {
+  ChildDefinition,
+  ControllerOptions,
+  ReadDefinition,
+  RolloutOptions,
+} from './operator-definition.ts';
 import { resolveLife } from './resolve-life.ts';
 import { resolveCrossNamespace, resolveNamespaces } from './resolve-namespaces.ts';
 import { resolveOnDelete } from './resolve-on-delete.ts';
 import { resolveReporting, resolveSchedule, resolveServedNamespaces } from './resolve-reporting.ts';
-import { resolveServedKind } from './resolve-served-kind.ts';
+import { resolveRemovalPolicy, resolveServedKind } from './resolve-served-kind.ts';
 import { revisionOf } from './revision.ts';
 import type { LocatedDefinition } from './source-map.ts';
 import { fieldOf, mapAt, mapsAt, type Placed, valueAt } from './tree.ts';
@@ -35,6 +40,7 @@ export function resolveDefinition(
     status: resolveStatus(mapAt(document, '/spec/status')),
     ...optionalParts(mapAt(document, '/spec')),
     controller: resolveController(mapAt(document, '/spec/controller')),
+    removalPolicy: resolveRemovalPolicy(mapAt(document, '/spec').removalPolicy),
   };
   // Of what the author wrote, not of what we add to it: an upgrade of Homeostat is no change of the definition.
   const revision = revisionOf({ ...written, ...parts });
@@ -125,14 +131,28 @@ function resolveController(controller: JsonObject): ControllerOptions {
   const namespaces = resolveServedNamespaces(controller);
   return {
     ...(namespaces && { namespaces }),
-    concurrency: typeof concurrency === 'number' ? concurrency : 10,
+    concurrency: numberOr(concurrency, 10),
     resyncMs: durationMs(controller, 'resync') ?? 36_000_000,
     retry: {
       initialMs: durationMs(retry, 'initial') ?? 5,
       maxMs: durationMs(retry, 'max') ?? 1_000_000,
       permanentMs: durationMs(retry, 'permanent') ?? 600_000,
     },
+    rollout: resolveRollout(mapAt(controller, '/rollout')),
   };
+}
+
+function resolveRollout(rollout: JsonObject): RolloutOptions {
+  const { perSecond, stopAfterFailures, maxDeletions } = rollout;
+  return {
+    perSecond: numberOr(perSecond, 50),
+    stopAfterFailures: numberOr(stopAfterFailures, 10),
+    maxDeletions: numberOr(maxDeletions, 10),
+  };
+}
+
+function numberOr(value: Json | undefined, byDefault: number): number {
+  return typeof value === 'number' ? value : byDefault;
 }
 
 function durationMs(holder: JsonObject, field: string): number | undefined {

@@ -2,7 +2,7 @@ import { gvkOf } from '../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
 import type { LabelRequirement, LabelSelector } from '../util/label-selector.ts';
 import { completeCrd, resolveCrd } from './crd/complete-crd.ts';
-import type { ForeignKind, ServedKind } from './operator-definition.ts';
+import type { CrdPolicy, ForeignKind, RemovalPolicy, ServedKind } from './operator-definition.ts';
 import { fieldOf, mapAt, mapsAt, valueAt } from './tree.ts';
 
 /** The kind, and what the author wrote of it with defaults, for the revision. */
@@ -21,7 +21,7 @@ export function resolveServedKind(document: Json): WrittenKind | undefined {
 
 function resolveCrdKind(document: Json): WrittenKind | undefined {
   const crd = resolveCrd(mapAt(document, '/spec/crd'));
-  const crdPolicy = { adopt: valueAt(document, '/spec/crdPolicy/adopt') === true };
+  const crdPolicy = resolveCrdPolicy(mapAt(document, '/spec/crdPolicy'));
   const complete = completeCrd(crd);
   const stored = mapsAt(complete, '/spec/versions').find(({ value }) => value.storage === true);
   if (stored === undefined) return undefined;
@@ -39,7 +39,19 @@ function resolveCrdKind(document: Json): WrittenKind | undefined {
     schema: mapAt(stored.value, '/schema/openAPIV3Schema'),
     crdPolicy,
   };
-  return { kind, written: { crd, crdPolicy } };
+  return { kind, written: { crd, crdPolicy: { ...crdPolicy } } };
+}
+
+function resolveCrdPolicy({ adopt, deletion, allowBreakingChanges }: JsonObject): CrdPolicy {
+  return {
+    adopt: adopt === true,
+    deletion: resolveRemovalPolicy(deletion),
+    allowBreakingChanges: allowBreakingChanges === true,
+  };
+}
+
+export function resolveRemovalPolicy(written: Json | undefined): RemovalPolicy {
+  return written === 'Delete' ? 'Delete' : 'Retain';
 }
 
 function resolveForeignKind(foreign: JsonObject): WrittenKind | undefined {

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../util/json.ts';
+
 /** 1-based. */
 export interface Position {
   readonly line: number;
@@ -22,6 +24,8 @@ export interface SourceMap {
 export interface LocatedDefinition {
   readonly definition: import('./operator-definition.ts').OperatorDefinition;
   readonly source: SourceMap;
+  /** The document as it was written: for a copy of it (the definition's object, its revisions). */
+  readonly document: JsonObject;
   /** JSON pointers of the definition's reads and children, in its order: a draft may lack some that the document has. */
   readonly pointers: {
     readonly reads: readonly string[];

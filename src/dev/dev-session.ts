@@ -1,18 +1,21 @@
-import { bundledSchemas } from '../compile/index.ts';
-import { formatDiagnostics, type LocatedDefinition } from '../definition/index.ts';
+import { formatDiagnostics } from '../definition/index.ts';
 import type { KubeCluster } from '../kube/index.ts';
 import {
-  checkDefinitions,
   createManager,
-  type DefinitionText,
+  type DefinitionSource,
   type DefinitionView,
   type Manager,
+  Registry,
+  type TextCheck,
+  type TextFindings,
+  type WantedDefinition,
+  type WantedSet,
+  watchFolders,
 } from '../runtime/index.ts';
 import { createMetricRegistry, type Logger } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Random } from '../util/random.ts';
-import { watchFolders } from './folder-watch.ts';
-import { planReload } from './loaded-definitions.ts';
+import { newsOf } from './loaded-definitions.ts';
 import { SampleApplier } from './sample-applier.ts';
 import { loadSamples } from './samples.ts';
 import type { TreeNode } from './tree/object-tree.ts';
@@ -23,10 +26,9 @@ export interface DevSessionOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** Reads the definitions as they are now. @throws Error with a message for people. */
-  readonly load: () => Promise<readonly DefinitionText[]>;
   /** Where definitions are saved. */
-  readonly folder: string;
+  readonly sources: readonly DefinitionSource[];
+  readonly check: TextCheck;
   /** Where samples are; undefined = none are applied. */
   readonly samplesFolder: string | undefined;
   /** Apply the samples at the start? Those that are saved later are applied in any case. */
@@ -45,9 +47,12 @@ export class DevSession {
   readonly #options: DevSessionOptions;
   readonly #samples: SampleApplier;
   readonly #tree: TreeFollower;
-  #running: readonly LocatedDefinition[] = [];
+  /** Undefined: nothing has been read. */
+  #running: readonly WantedDefinition[] | undefined;
   /** What was said of each definition. */
   readonly #told = new Map<string, string>();
+  /** One after the other: each looks at what the one before has left. */
+  #turns = Promise.resolve();
 
   constructor(options: DevSessionOptions) {
     const { cluster, clock, onTree, print } = options;
@@ -56,88 +61,75 @@ export class DevSession {
     this.#tree = new TreeFollower({ watcher: cluster, clock, onTree });
   }
 
-  /**
-   * Resolves when the signal has aborted and every pass has ended.
-   * @throws Error when there is nothing that could be read at the start.
-   */
+  /** Resolves when the signal has aborted and every pass has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, random, logger, appliesSamples } = this.#options;
-    const definitions = await this.#check();
+    const { cluster, clock, random, logger, sources, check } = this.#options;
     const metrics = createMetricRegistry();
-    const manager = createManager({ definitions, cluster, clock, random, logger, metrics });
-    this.#running = definitions;
-    const unwatch = this.#watch(manager, signal);
+    // Who writes a kind tries many forms of it, and the samples are applied anew.
+    const breaksStored = true;
+    const manager = createManager({ cluster, clock, random, logger, metrics, breaksStored });
+    const registry = new Registry({
+      sources,
+      check,
+      clock,
+      logger,
+      onFindings: (findings) => this.#tellFindings(findings),
+      onWanted: (wanted) => this.#inTurn(() => this.#take(wanted, manager, signal), signal),
+    });
+    const stops = [manager.onChange(() => this.#tellStates(manager)), this.#watchSamples(signal)];
     try {
-      const running = manager.run(signal);
-      await this.#whenSettled(manager, signal);
-      // Not before: informers would ask for kinds that are not there yet, and wait a while before they ask again.
-      this.#follow();
-      if (appliesSamples) await this.#applySamples(undefined, signal);
-      await running;
+      await Promise.all([registry.run(signal), manager.run(signal)]);
+      await this.#turns;
     } finally {
-      unwatch();
+      for (const stop of stops) stop();
       this.#tree.stop();
     }
   }
 
-  /** The definitions without mistakes; the mistakes are printed. */
-  async #check(): Promise<readonly LocatedDefinition[]> {
-    const { accepted, diagnostics } = await this.#loadAndCheck();
-    return planReload([], accepted, diagnostics).definitions;
+  #inTurn(work: () => Promise<void>, signal: AbortSignal): void {
+    const { print } = this.#options;
+    this.#turns = this.#turns.then(work).catch((error: unknown) => {
+      if (!signal.aborted) print(error instanceof Error ? error.message : String(error));
+    });
   }
 
-  async #loadAndCheck() {
-    const { load, print, hasColor } = this.#options;
-    const texts = await load();
-    const { accepted, diagnostics } = checkDefinitions(texts, { schemas: bundledSchemas() });
-    const sources = new Map(texts.map(({ file, text }) => [file, text]));
+  async #take({ definitions }: WantedSet, manager: Manager, signal: AbortSignal): Promise<void> {
+    const { print, appliesSamples } = this.#options;
+    const before = this.#running;
+    this.#running = definitions;
+    for (const text of before === undefined ? [] : newsOf(before, definitions)) print(text);
+    manager.replace({ definitions });
+    await this.#whenSettled(manager, signal);
+    // Not before: informers would ask for kinds that are not there yet, and wait a while before they ask again.
+    this.#follow(definitions);
+    if (before !== undefined) await this.#samples.retry(signal);
+    else if (appliesSamples) await this.#applySamples(undefined, signal);
+  }
+
+  #tellFindings(findings: readonly TextFindings[]): void {
+    const { print, hasColor } = this.#options;
+    const diagnostics = findings.flatMap((found) => found.diagnostics);
+    const sources = new Map(findings.map(({ file, text }) => [file, text]));
     if (diagnostics.length > 0)
       print(formatDiagnostics(diagnostics, sources, { color: hasColor }).trimEnd());
-    return { accepted: accepted.map(({ located }) => located), diagnostics };
   }
 
-  #watch(manager: Manager, signal: AbortSignal): () => void {
-    const { folder, samplesFolder, clock, logger } = this.#options;
-    const onFailure = (err: unknown) => logger.warn({ err }, 'A folder is not watched any more');
-    // One after the other: each looks at what the one before has left.
-    let last = Promise.resolve();
-    const inTurn = (work: () => Promise<void>) => {
-      last = last.then(work).catch((error: unknown) => this.#tellFailure(error, signal));
-    };
-    const stops = [
-      watchFolders({
-        folders: [folder],
-        clock,
-        onFailure,
-        onChange: () => inTurn(() => this.#reload(manager, signal)),
-      }),
-    ];
-    if (samplesFolder !== undefined) {
-      const onChange = (names: ReadonlySet<string>) =>
-        inTurn(() => this.#applySamples(names, signal));
-      stops.push(watchFolders({ folders: [samplesFolder], clock, onFailure, onChange }));
-    }
-    return () => {
-      for (const stop of stops) stop();
-    };
+  #watchSamples(signal: AbortSignal): () => void {
+    const { samplesFolder, clock, logger } = this.#options;
+    if (samplesFolder === undefined) return () => {};
+    return watchFolders({
+      folders: [samplesFolder],
+      clock,
+      onChange: (names) => this.#inTurn(() => this.#applySamples(names, signal), signal),
+      onFailure: (err) => logger.warn({ err }, 'A folder is not watched any more'),
+    });
   }
 
-  async #reload(manager: Manager, signal: AbortSignal): Promise<void> {
-    const { accepted, diagnostics } = await this.#loadAndCheck();
-    const { definitions, news } = planReload(this.#running, accepted, diagnostics);
-    for (const text of news) this.#options.print(text);
-    this.#running = definitions;
-    await manager.replace(definitions);
-    await this.#whenSettled(manager, signal);
-    this.#follow();
-    await this.#samples.retry(signal);
-  }
-
-  #follow(): void {
-    const definitions = this.#running.map(({ definition }) => definition);
+  #follow(definitions: readonly WantedDefinition[]): void {
+    const all = definitions.map(({ located }) => located.definition);
     this.#tree.follow({
-      roots: definitions.map(({ kind }) => kind.gvk),
-      children: definitions.flatMap(({ children }) => children.map(({ gvk }) => gvk)),
+      roots: all.map(({ kind }) => kind.gvk),
+      children: all.flatMap(({ children }) => children.map(({ gvk }) => gvk)),
     });
   }
 
@@ -149,16 +141,23 @@ export class DevSession {
     await this.#samples.apply(chosen, signal);
   }
 
-  /** Waits until each definition runs, or says why not, and prints what is new. */
+  /** Waits until each definition runs, or says why not. */
   async #whenSettled(manager: Manager, signal: AbortSignal): Promise<void> {
-    const isOnItsWay = ({ state }: DefinitionView) =>
-      state.kind === 'starting' || state.kind === 'syncing';
     while (!signal.aborted && manager.view().definitions.some(isOnItsWay))
       await this.#options.clock.sleep(statePollMs, signal).catch(() => {});
-    if (!signal.aborted) for (const view of manager.view().definitions) this.#tellState(view);
+    if (!signal.aborted) this.#tellStates(manager);
   }
 
-  #tellState({ name, revision, state }: DefinitionView): void {
+  #tellStates(manager: Manager): void {
+    const { definitions } = manager.view();
+    const names = new Set(definitions.map(({ name }) => name));
+    for (const name of this.#told.keys()) if (!names.has(name)) this.#told.delete(name);
+    for (const view of definitions) if (!isOnItsWay(view)) this.#tellState(view);
+  }
+
+  #tellState(view: DefinitionView): void {
+    const { name, revision, state } = view;
+    if (this.#tellRefusal(view)) return;
     const text =
       state.kind === 'failing' || state.kind === 'refused'
         ? `Operator "${name}" does not run: ${state.message}`
@@ -169,8 +168,22 @@ export class DevSession {
     if (state.kind === 'refused') for (const line of state.diagnostics) this.#options.print(line);
   }
 
-  #tellFailure(error: unknown, signal: AbortSignal): void {
-    if (!signal.aborted)
-      this.#options.print(error instanceof Error ? error.message : String(error));
+  /** What only the server finds wrong; what is wrong in the text has been said. False: nothing is. */
+  #tellRefusal({ name, refusal }: DefinitionView): boolean {
+    const wanted = this.#running?.find((each) => nameOf(each) === name);
+    if (refusal === undefined || wanted?.refusal !== undefined) return false;
+    const text = `Operator "${name}" goes on as it was: ${refusal.message}`;
+    const said = [text, ...refusal.diagnostics].join('\n');
+    if (this.#told.get(name) !== said) this.#options.print(said);
+    this.#told.set(name, said);
+    return true;
   }
+}
+
+function nameOf({ located }: WantedDefinition): string {
+  return located.definition.name;
+}
+
+function isOnItsWay({ state }: DefinitionView): boolean {
+  return state.kind === 'starting' || state.kind === 'syncing';
 }

@@ -1,38 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { thingDefinition } from '../../test/support/definitions.ts';
-import { createDefinitionParser, type LocatedDefinition } from '../definition/index.ts';
-import { changedPaths } from './changed-paths.ts';
-import { planReload } from './loaded-definitions.ts';
+import { createDefinitionParser } from '../definition/index.ts';
+import type { Refusal, WantedDefinition } from '../runtime/index.ts';
+import { changedPaths } from '../util/changed-paths.ts';
+import { newsOf } from './loaded-definitions.ts';
 
-function located(name: string, body = '  children: []\n'): LocatedDefinition {
+function wanted(name: string, body = '  children: []\n', refusal?: Refusal): WantedDefinition {
   const text = thingDefinition(name, body, { group: `${name}.example.com` });
-  const [definition] = createDefinitionParser().parse(text, `${name}.yaml`).definitions;
-  assert.ok(definition, text);
-  return definition;
+  const [located] = createDefinitionParser().parse(text, `${name}.yaml`).definitions;
+  assert.ok(located, text);
+  return { located, ...(refusal && { refusal }) };
 }
 
-const mistakeIn = (file: string) =>
-  ({
-    severity: 'error',
-    code: 'wrong-type',
-    message: '',
-    file,
-    line: 1,
-    column: 1,
-    path: '',
-  }) as const;
-
-const names = (definitions: readonly LocatedDefinition[]) =>
-  definitions.map(({ definition }) => definition.name);
+const refusal = (message: string): Refusal => ({ message, diagnostics: [] });
 
 describe('dev/loaded-definitions', () => {
   test('says what is new, what is gone, and where something has changed', () => {
-    const [a, b, c] = [located('aaa'), located('bbb'), located('ccc')];
-    const edited = located('bbb', '  children: []\n  status: { size: "${ 1 }" }\n');
-    const { definitions, news } = planReload([a, b], [edited, c], []);
-    assert.deepEqual(definitions, [edited, c]);
-    assert.deepEqual(news, [
+    const [a, b, c] = [wanted('aaa'), wanted('bbb'), wanted('ccc')];
+    const edited = wanted('bbb', '  children: []\n  status: { size: "${ 1 }" }\n');
+    assert.deepEqual(newsOf([a, b], [edited, c]), [
       'Operator "bbb" has changed: status.size',
       'Operator "ccc" is new',
       'Operator "aaa" is gone; what it has made stays',
@@ -40,20 +27,19 @@ describe('dev/loaded-definitions', () => {
   });
 
   test('a save that changes nothing that counts is no news', () => {
-    const { definitions, news } = planReload([located('aaa')], [located('aaa')], []);
-    assert.deepEqual([names(definitions), news], [['aaa'], []]);
+    assert.deepEqual(newsOf([wanted('aaa')], [wanted('aaa')]), []);
   });
 
-  test('of a file with mistakes what ran goes on', () => {
-    const [a, b] = [located('aaa'), located('bbb')];
-    const { definitions, news } = planReload([a, b], [b], [mistakeIn('aaa.yaml')]);
-    assert.deepEqual(names(definitions), ['bbb', 'aaa']);
-    assert.deepEqual(news, ['Operator "aaa" goes on as it was']);
-  });
-
-  test('a warning is no mistake', () => {
-    const warning = { ...mistakeIn('aaa.yaml'), severity: 'warning' } as const;
-    assert.deepEqual(planReload([located('aaa')], [], [warning]).definitions, []);
+  test('that one goes on as it was is said once for each refusal', () => {
+    const [first, second] = [refusal('first'), refusal('second')].map((each) =>
+      wanted('aaa', undefined, each),
+    );
+    assert.ok(first && second);
+    const said = ['Operator "aaa" goes on as it was'];
+    assert.deepEqual(newsOf([wanted('aaa')], [first]), said);
+    assert.deepEqual(newsOf([first], [first]), []);
+    assert.deepEqual(newsOf([first], [second]), said);
+    assert.deepEqual(newsOf([second], [wanted('aaa')]), []);
   });
 });
 

@@ -1,50 +1,38 @@
-import type { Diagnostic, LocatedDefinition } from '../definition/index.ts';
-import { changedPaths } from './changed-paths.ts';
-
-/** What a reload makes of the definitions that run. */
-export interface Reload {
-  /** All that are to run now. */
-  readonly definitions: readonly LocatedDefinition[];
-  /** What has changed, in sentences. */
-  readonly news: readonly string[];
-}
+import type { LocatedDefinition } from '../definition/index.ts';
+import type { WantedDefinition } from '../runtime/index.ts';
+import { changedPaths } from '../util/changed-paths.ts';
+import { deepEqual } from '../util/deep-equal.ts';
 
 /** More places than this are counted, not named. */
 const namedPaths = 4;
 
-/**
- * What runs after files were saved: what was accepted now, and of files with mistakes what ran before. Pure.
- */
-export function planReload(
-  running: readonly LocatedDefinition[],
-  accepted: readonly LocatedDefinition[],
-  diagnostics: readonly Diagnostic[],
-): Reload {
-  const broken = new Set(
-    diagnostics.filter(({ severity }) => severity === 'error').map(({ file }) => file),
-  );
-  const names = new Set(accepted.map(nameOf));
-  const kept = running.filter(
-    (located) => !names.has(nameOf(located)) && broken.has(located.source.file),
-  );
-  const definitions = [...accepted, ...kept];
-  const before = new Map(running.map((located) => [nameOf(located), located]));
-  const after = new Set(definitions.map(nameOf));
-  const news = [
-    ...definitions.flatMap((located) => newsOf(before.get(nameOf(located)), located)),
-    ...running
-      .filter((located) => !after.has(nameOf(located)))
-      .map((located) => `Operator "${nameOf(located)}" is gone; what it has made stays`),
-    ...kept.map((located) => `Operator "${nameOf(located)}" goes on as it was`),
+/** What has changed in the definitions that are to run, in sentences. Pure. */
+export function newsOf(
+  before: readonly WantedDefinition[],
+  after: readonly WantedDefinition[],
+): readonly string[] {
+  const old = new Map(before.map((wanted) => [nameOf(wanted), wanted]));
+  const names = new Set(after.map(nameOf));
+  return [
+    ...after.flatMap((wanted) => newsOfOne(old.get(nameOf(wanted)), wanted)),
+    ...before
+      .filter((wanted) => !names.has(nameOf(wanted)))
+      .map((wanted) => `Operator "${nameOf(wanted)}" is gone; what it has made stays`),
+    ...after
+      .filter(({ refusal }) => refusal !== undefined)
+      .filter((wanted) => !deepEqual(wanted.refusal, old.get(nameOf(wanted))?.refusal))
+      .map((wanted) => `Operator "${nameOf(wanted)}" goes on as it was`),
   ];
-  return { definitions, news };
 }
 
-function newsOf(before: LocatedDefinition | undefined, now: LocatedDefinition): readonly string[] {
-  const name = nameOf(now);
+function newsOfOne(
+  before: WantedDefinition | undefined,
+  { located }: WantedDefinition,
+): readonly string[] {
+  const { name, revision } = located.definition;
   if (before === undefined) return [`Operator "${name}" is new`];
-  if (before.definition.revision === now.definition.revision) return [];
-  const paths = changedPaths(withoutRevision(before), withoutRevision(now));
+  if (before.located.definition.revision === revision) return [];
+  const paths = changedPaths(withoutRevision(before.located), withoutRevision(located));
   const shown = paths.slice(0, namedPaths).join(', ');
   const more = paths.length > namedPaths ? ` and ${paths.length - namedPaths} more` : '';
   return [`Operator "${name}" has changed: ${shown}${more}`];
@@ -54,6 +42,6 @@ function withoutRevision({ definition }: LocatedDefinition): unknown {
   return { ...definition, revision: '' };
 }
 
-function nameOf({ definition }: LocatedDefinition): string {
-  return definition.name;
+function nameOf({ located }: WantedDefinition): string {
+  return located.definition.name;
 }

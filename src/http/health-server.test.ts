@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { DefinitionState, RuntimeView } from '../runtime/index.ts';
+import type { DefinitionState, DefinitionView, RuntimeView } from '../runtime/index.ts';
 import { createMetricRegistry } from '../telemetry/index.ts';
 import { startHealthServer } from './health-server.ts';
 
@@ -26,7 +26,11 @@ function viewOf(...states: DefinitionState[]): RuntimeView {
 
 const starting = { kind: 'starting', message: 'Its CRD is being installed' } as const;
 
-async function withServer(view: RuntimeView, use: (url: string) => Promise<void>) {
+async function withServer(
+  view: RuntimeView,
+  use: (url: string) => Promise<void>,
+  failure: () => string | undefined = () => undefined,
+) {
   const metrics = createMetricRegistry();
   const scrapes = metrics.counter({ name: 'scrapes_total', help: 'Scrapes' });
   const server = await startHealthServer({
@@ -34,6 +38,7 @@ async function withServer(view: RuntimeView, use: (url: string) => Promise<void>
     port: 0,
     metrics,
     view: () => view,
+    failure,
     observe: () => scrapes.increment(),
   });
   try {
@@ -62,6 +67,18 @@ describe('http/health-server', () => {
       ];
       assert.equal(await response.text(), `${lines.join('\n')}\n`);
     });
+  });
+
+  test('is not healthy with a lead that is lost', async () => {
+    const check = async (url: string) => {
+      const health = await fetch(`${url}/healthz`);
+      assert.equal(health.status, 503);
+      assert.equal(
+        await health.text(),
+        '[+]ping ok\n[-]leader-election failed: lost\nhealthz check failed\n',
+      );
+    };
+    await withServer(viewOf({ kind: 'running' }), check, () => 'lost');
   });
 
   test('is ready when definitions are refused or fail, and says why they do', async () => {
@@ -110,6 +127,42 @@ describe('http/health-server', () => {
     });
   });
 
+  test('a change that is on its way, refused, held or stopped is told, and leaves it ready', async () => {
+    const [definition] = viewOf({ kind: 'running' }).definitions;
+    assert.ok(definition);
+    const rollout = {
+      from: 'aaaaaaaaaa',
+      to: 'bbbbbbbbbb',
+      reached: 3,
+      total: 10,
+      deletions: 0,
+      message: '3 of 10',
+    };
+    const cases: readonly (readonly [Partial<DefinitionView>, string])[] = [
+      [
+        { next: { revision: 'b', message: 'Asking' } },
+        '[+]d0 running: revision b is on its way: Asking',
+      ],
+      [{ rollout: { ...rollout, state: 'rolling' } }, '[+]d0 running: roll-out rolling: 3 of 10'],
+      [{ rollout: { ...rollout, state: 'held' } }, '[!]d0 running: roll-out held: 3 of 10'],
+      [{ rollout: { ...rollout, state: 'stopped' } }, '[!]d0 running: roll-out stopped: 3 of 10'],
+      [
+        { refusal: { message: 'no', diagnostics: ['a.yaml:1:1: x'] } },
+        '[!]d0 running:\n       - a newer text is refused: no\n       - a.yaml:1:1: x',
+      ],
+      [{ isPaused: true }, '[!]d0 running: paused: nothing is done for its resources'],
+      [{ removal: 'Waits' }, '[!]d0 running: being removed: Waits'],
+    ];
+    for (const [changes, line] of cases) {
+      const view = { ...viewOf(), definitions: [{ ...definition, ...changes }] };
+      await withServer(view, async (url) => {
+        const response = await fetch(`${url}/readyz?verbose`);
+        assert.equal(response.status, 200);
+        assert.ok((await response.text()).endsWith(`\n  ${line}\nreadyz check passed\n`), line);
+      });
+    }
+  });
+
   for (const [kind, forMs, failure] of [
     ['unanswered', 14_999, undefined],
     ['unanswered', 15_000, 'no answer for 15 s'],
@@ -130,6 +183,16 @@ describe('http/health-server', () => {
       });
     });
   }
+
+  test('is not ready before every source of definitions has been read, and says why', async () => {
+    const unread = ['ConfigMaps of ops (forbidden)', 'directory operators'];
+    await withServer({ ...viewOf({ kind: 'running' }), unread }, async (url) => {
+      const response = await fetch(`${url}/readyz/definitions`);
+      assert.equal(response.status, 503);
+      const [first] = (await response.text()).split('\n');
+      assert.equal(first, `[-]definitions failed: not read yet: ${unread.join(', ')}`);
+    });
+  });
 
   test('a process that stops is not ready', async () => {
     await withServer({ ...viewOf({ kind: 'running' }), isStopping: true }, async (url) => {

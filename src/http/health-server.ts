@@ -14,6 +14,8 @@ export interface HealthServerOptions {
   readonly port: number;
   readonly metrics: ReadableMetricRegistry;
   readonly view: () => RuntimeView;
+  /** Why `/healthz` is to fail: only a new process mends it. @default never */
+  readonly failure?: () => string | undefined;
   /** Called before each scrape. */
   readonly observe: () => void;
 }
@@ -42,13 +44,11 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
   };
 }
 
-function createApp({ metrics, view, observe }: HealthServerOptions): Express {
+function createApp({ metrics, view, observe, failure }: HealthServerOptions): Express {
   const app = express();
   app.disable('x-powered-by');
-  // That it answers at all is the check: the event loop turns.
-  const ping: readonly Check[] = [{ name: 'ping' }];
   app.get('/healthz', (request, response) => {
-    send(response, checkPage('healthz', ping, queryOf(request)));
+    send(response, checkPage('healthz', healthChecks(failure?.()), queryOf(request)));
   });
   app.get('/readyz', (request, response) => {
     const now = view();
@@ -66,6 +66,14 @@ function createApp({ metrics, view, observe }: HealthServerOptions): Express {
     response.set('content-type', metrics.contentType).send(await metrics.expose());
   });
   return app;
+}
+
+function healthChecks(failure: string | undefined): readonly Check[] {
+  return [
+    // That it answers at all is the check: the event loop turns.
+    { name: 'ping' },
+    { name: 'leader-election', ...(failure !== undefined && { failure }) },
+  ];
 }
 
 function queryOf({ query }: Request): CheckQuery {

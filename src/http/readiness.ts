@@ -18,7 +18,7 @@ const patienceMs = 15_000;
 export function readinessChecks(view: RuntimeView): readonly Check[] {
   return [
     check('api-server', silenceOf(view)),
-    check('definitions', startingIn(view)),
+    check('definitions', unreadIn(view) ?? startingIn(view)),
     check('informers', syncingIn(view)),
     check('shutdown', view.isStopping ? 'the process is stopping' : undefined),
   ];
@@ -33,6 +33,11 @@ function silenceOf({ silence }: RuntimeView): string | undefined {
   const seconds = Math.floor(silence.forMs / 1_000);
   if (silence.kind === 'unanswered') return `no answer for ${seconds} s`;
   return `it has not accepted our credentials for ${seconds} s; renew the token or certificate of the kubeconfig or service account`;
+}
+
+/** What stands there is not run before it is read, and may be all that there is. */
+function unreadIn({ unread = [] }: RuntimeView): string | undefined {
+  return unread.length === 0 ? undefined : `not read yet: ${unread.join(', ')}`;
 }
 
 function startingIn({ definitions }: RuntimeView): string | undefined {

@@ -12,9 +12,34 @@ export function viewLines({ definitions, refused, warnings }: RuntimeView): read
   ];
 }
 
-function definitionLines({ name, state, problems }: DefinitionView): readonly string[] {
-  const why = whyOf(state, problems);
-  return entry(`${markOf(state.kind, why.length > 0)}${name} ${state.kind}`, why);
+function definitionLines(view: DefinitionView): readonly string[] {
+  const hindrances = hindrancesOf(view);
+  const title = `${markOf(view.state.kind, hindrances.length > 0)}${view.name} ${view.state.kind}`;
+  return entry(title, [...hindrances, ...progressOf(view)]);
+}
+
+/** What is in its way. */
+function hindrancesOf(view: DefinitionView): readonly string[] {
+  const { state, problems, refusal, rollout, isPaused, removal } = view;
+  const isStuck = rollout?.state === 'held' || rollout?.state === 'stopped';
+  return [
+    ...whyOf(state, problems),
+    ...(isPaused ? ['paused: nothing is done for its resources'] : []),
+    ...(removal === undefined ? [] : [`being removed: ${removal}`]),
+    ...(refusal === undefined
+      ? []
+      : [`a newer text is refused: ${refusal.message}`, ...refusal.diagnostics]),
+    ...(isStuck ? [`roll-out ${rollout.state}: ${rollout.message}`] : []),
+  ];
+}
+
+/** What goes on, and needs nobody. */
+function progressOf({ next, rollout }: DefinitionView): readonly string[] {
+  const isMoving = rollout?.state === 'previewing' || rollout?.state === 'rolling';
+  return [
+    ...(next === undefined ? [] : [`revision ${next.revision} is on its way: ${next.message}`]),
+    ...(isMoving ? [`roll-out ${rollout.state}: ${rollout.message}`] : []),
+  ];
 }
 
 function whyOf(state: DefinitionView['state'], problems: readonly string[]): readonly string[] {

@@ -49,6 +49,8 @@ export interface KubeClusterOptions {
   readonly beforeWrite?: (request: ApiRequest) => void;
   /** Who reports Events, at most 128 bytes. @default 'homeostat-<host name>' */
   readonly instance?: string;
+  /** Are Events sent? What is recorded while they are not is never sent. @default always */
+  readonly tellsEvents?: () => boolean;
 }
 
 /** A cluster behind a real API server. */
@@ -78,8 +80,20 @@ export interface KubeCluster extends Cluster {
    * @throws KubeError
    */
   start(signal: AbortSignal): Promise<void>;
+  /**
+   * This process may write from now on, and what it knows may be of before others wrote: all that informers hold is outdated until it has
+   * been listed anew, and what only begins to list is not.
+   */
+  distrustCaches(): void;
   /** Brings gauges up to date, for a scrape. */
   observe(): void;
+  /** Sends what Events are left for at most two seconds, and takes no more. */
+  endEvents(): Promise<void>;
+  /**
+   * Drops at once what is still to be sent of any write, in buffers of the kernel too: without it, what is on its way through a network
+   * that is cut is sent when that comes back, also when the process has ended. Later requests fail. For who may write no more.
+   */
+  cutWrites(): void;
   /** Ends informers, sends what Events are left for at most two seconds, cuts all connections. */
   close(): Promise<void>;
 }
@@ -114,10 +128,18 @@ class UndiciCluster implements KubeCluster {
     const rights = this.#rights;
     this.#informers = createInformerSet({ api, discovery, rights, clock, random, logger, metrics });
     this.#writer = createWriter({ api, discovery, cache: this.#informers });
-    const { instance = `homeostat-${hostname()}` } = options;
+    const { instance = `homeostat-${hostname()}`, tellsEvents } = options;
     // Whoever asks only now and then need not wait for that.
     api.onAdmitted(() => this.#informers.retryNow());
-    this.#recorder = createEventRecorder({ api, clock, random, logger, metrics, instance });
+    this.#recorder = createEventRecorder({
+      api,
+      clock,
+      random,
+      logger,
+      metrics,
+      instance,
+      ...(tellsEvents && { isOpen: tellsEvents }),
+    });
     this.events = this.#recorder;
   }
 
@@ -197,6 +219,18 @@ class UndiciCluster implements KubeCluster {
 
   findKind(kind: GroupKind, signal: AbortSignal): Promise<ResourceType | undefined> {
     return this.#discovery.findKind(kind, signal);
+  }
+
+  distrustCaches(): void {
+    this.#informers.distrust();
+  }
+
+  cutWrites(): void {
+    this.#client.cutWrites();
+  }
+
+  endEvents(): Promise<void> {
+    return this.#recorder.close();
   }
 
   observe(): void {

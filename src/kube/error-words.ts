@@ -64,6 +64,14 @@ export function isPluginRefusal(message: string): boolean {
   return pluginRefusal.test(message) && missingRightIn(message) === undefined;
 }
 
+/**
+ * Did a plugin that looks at owners (OwnerReferencesPermissionEnforcement) refuse because it has not heard of the owner's kind yet? It
+ * looks for new kinds twice a minute only.
+ */
+export function isOfUnheardOwner(message: string): boolean {
+  return message.includes('cannot find RESTMapping for ');
+}
+
 /** The webhook that the server could not call. */
 export function failedWebhookIn(message: string): string | undefined {
   return failedWebhook.exec(message)?.[1];

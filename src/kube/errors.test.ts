@@ -333,6 +333,19 @@ describe('kube/errors', () => {
     assert.equal(errorOfAnswer({ status: 409, body }).causes[0]?.manager, 'kubectl-edit');
   });
 
+  test("a plugin that has not heard of the owner's kind yet refuses for a while only", () => {
+    const refusal = (why: string) => {
+      const message = `configmaps "one" is forbidden: cannot set blockOwnerDeletion in this case because ${why}`;
+      const body = status(403, { message, reason: 'Forbidden', details: { kind: 'configmaps' } });
+      const { code, isPermanent } = errorOfAnswer({ status: 403, body });
+      return [code, isPermanent];
+    };
+    const unheard =
+      'cannot find RESTMapping for APIVersion a.example.com/v1 Kind Thing: no matches';
+    assert.deepEqual(refusal(unheard), ['denied', false]);
+    assert.deepEqual(refusal('the right is missing'), ['denied', true]);
+  });
+
   test('takes the pause from the header before that of the body', () => {
     const body = status(429, { details: { retryAfterSeconds: 7 } });
     assert.equal(errorOfAnswer({ status: 429, body }).retryAfterSeconds, 7);

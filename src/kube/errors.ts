@@ -4,6 +4,7 @@ import { cutText } from './cut-text.ts';
 import {
   failedWebhookIn,
   isAboutImmutable,
+  isOfUnheardOwner,
   isPluginRefusal,
   isPolicyRefusal,
   isQuotaRefusal,
@@ -39,8 +40,8 @@ export interface FailureContext {
 /** The error of an answer outside 2xx. */
 export function errorOfAnswer({ status, body, retryAfter }: FailedAnswer): KubeError {
   const failure = readStatus(body);
-  const seconds = secondsOf(retryAfter) ?? failure.retryAfterSeconds;
   const code = codeOf(status, failure);
+  const seconds = secondsOf(retryAfter) ?? failure.retryAfterSeconds ?? pauseOf(code, failure);
   const right =
     code === 'forbidden' ? missingRightIn(failure.message ?? '', failure.objectName) : undefined;
   return new KubeError(code, messageOf(status, code, failure), {
@@ -50,6 +51,11 @@ export function errorOfAnswer({ status, body, retryAfter }: FailedAnswer): KubeE
     ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
     ...(right === undefined ? {} : { right }),
   });
+}
+
+/** Refusals that pass by themselves, though the server does not say so. */
+function pauseOf(code: KubeErrorCode, { message = '' }: Failure): number | undefined {
+  return code === 'denied' && isOfUnheardOwner(message) ? 1 : undefined;
 }
 
 /** Refusals stand in conditions: the same one has the same words each time. */

@@ -5,6 +5,7 @@ import type { Clock } from '../util/clock.ts';
 import { type Gvk, gvkKey } from '../util/gvk.ts';
 import type { Random } from '../util/random.ts';
 import type { DecisionRecord } from './decision.ts';
+import type { DeletionGuard } from './removal/deletion-guard.ts';
 import type { ResourceState } from './resource-state.ts';
 import type { MissingRights } from './wake/missing-rights.ts';
 import type { Timetable } from './wake/timetable.ts';
@@ -32,9 +33,23 @@ export interface OperatorContext {
   readonly isFinishing: boolean;
   /** Somebody else may run the definition: the resource is not told what its deletion waits for. */
   readonly isQuiet: boolean;
+  /** The definition is being removed with what it has made: nothing is made or changed in resources that live. @default undefined */
+  readonly retirement?: Retirement;
+  /** Undefined: what is not wanted goes. */
+  readonly guard: DeletionGuard | undefined;
   /** Runs a resource again because of what its own pass wrote. */
   readonly follow: (key: string) => void;
   readonly onDecisions: (key: string, record: DecisionRecord) => void;
+}
+
+/** A user removes the definition, and more is to go than itself (definition.md section 7). */
+export interface Retirement {
+  /** Do children of resources that live go, as they would if these were deleted? */
+  readonly removesChildren: boolean;
+  /** When the removal was asked for: wall clock, ms. */
+  readonly sinceMs: number;
+  /** Nothing that is to go is left of the resource; it may be told again. */
+  readonly onRemoved: (key: string) => void;
 }
 
 /** What was learnt about the server on the way. */

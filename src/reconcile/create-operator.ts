@@ -1,14 +1,18 @@
 import type { Outcome, Turn } from '../controller/index.ts';
 import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/roles.ts';
 import type { Gvk } from '../util/gvk.ts';
-import type { OperatorContext, PassMetrics } from './context.ts';
+import type { KubeObject } from '../util/kube-object.ts';
+import { parseKey } from '../util/object-key.ts';
+import type { OperatorContext, PassMetrics, Retirement } from './context.ts';
 import { rightText } from './failure.ts';
 import { noteOrphaning } from './finalize/note-orphaning.ts';
 import { type FinishedDefinition, removalPlan } from './finalize/removal-plan.ts';
 import { definitionLabel, finalizerOf } from './names.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
-import { runPass } from './pass/run-pass.ts';
+import { forgetResource, runPass } from './pass/run-pass.ts';
 import { countLeftInPlace, strayKeys } from './pass/strays.ts';
+import { createPreviewer } from './preview/create-previewer.ts';
+import type { Previewer } from './preview/preview.ts';
 import { noteLoss } from './removal/strays.ts';
 import type { ResourceState } from './resource-state.ts';
 import { hasLeftFinalizers } from './wake/left-finalizers.ts';
@@ -42,7 +46,28 @@ export function createFinisher(options: FinisherOptions): Operator {
   );
 }
 
-type Role = Pick<OperatorContext, 'isFinishing' | 'isQuiet'>;
+export type RetireeOptions = OperatorOptions & { readonly retirement: Retirement };
+
+/**
+ * Makes the reconciler of a definition that a user removes together with what it has made: nothing is made or changed in resources that
+ * live, their children go where that is asked for, and what is being deleted is brought to its end with all that the definition says.
+ * Never beside another operator of the same definition.
+ */
+export function createRetiree(options: RetireeOptions): Operator {
+  const { retirement } = options;
+  return new PlanOperator(options, { isFinishing: false, isQuiet: false, retirement });
+}
+
+/** The same for a definition that is broken: what is known of it. */
+export function createBrokenRetiree(
+  options: FinisherOptions & { readonly retirement: Retirement },
+): Operator {
+  const { isQuiet = false, retirement } = options;
+  const plan = removalPlan(options);
+  return new PlanOperator({ ...options, plan }, { isFinishing: true, isQuiet, retirement });
+}
+
+type Role = Pick<OperatorContext, 'isFinishing' | 'isQuiet' | 'retirement'>;
 
 class PlanOperator implements Operator {
   readonly #options: OperatorOptions;
@@ -85,6 +110,19 @@ class PlanOperator implements Operator {
 
   keys(): Iterable<string> {
     return this.#context?.watches.resources.keys ?? [];
+  }
+
+  resource(key: string): KubeObject | undefined {
+    const { namespace, name } = parseKey(key);
+    return this.#context?.watches.resources.get(namespace, name)?.object;
+  }
+
+  forget(key: string): void {
+    if (this.#context !== undefined) forgetResource(this.#context, key);
+  }
+
+  keepFormerKinds(left: readonly Gvk[]): void {
+    this.#context?.watches.keepFormerKinds(left);
   }
 
   async start(signal: AbortSignal): Promise<void> {
@@ -130,6 +168,7 @@ class PlanOperator implements Operator {
       server: { scopes: new Map() },
       runtimeNamespace,
       ...this.#role,
+      guard: this.#options.deletionGuard,
       follow: (key) => enqueue(key, 'normal'),
       onDecisions: onDecisions ?? (() => undefined),
     };
@@ -145,6 +184,11 @@ class PlanOperator implements Operator {
   reconcile(key: string, turn: Turn): Promise<Outcome> {
     if (this.#context === undefined) throw new Error('Expected a started operator');
     return runPass(this.#context, key, turn);
+  }
+
+  startPreview(): Previewer {
+    if (this.#context === undefined) throw new Error('Expected a started operator');
+    return createPreviewer(this.#context);
   }
 
   stop(): void {

@@ -1,4 +1,12 @@
-export { createFinisher, createOperator, type FinisherOptions } from './create-operator.ts';
+export type { Retirement } from './context.ts';
+export {
+  createBrokenRetiree,
+  createFinisher,
+  createOperator,
+  createRetiree,
+  type FinisherOptions,
+  type RetireeOptions,
+} from './create-operator.ts';
 export type { ChildDecision, DecisionRecord, Verdict } from './decision.ts';
 export { rightText } from './failure.ts';
 export { kindsText, kindText, parseKinds } from './finalize/inventory.ts';
@@ -7,7 +15,9 @@ export { pathHash } from './intent/path-hash.ts';
 export { prepare } from './intent/prepare.ts';
 export { appliedHashOf, stamped } from './intent/stamp.ts';
 export {
+  adoptedAnnotation,
   appliedAnnotation,
+  approveDeletionsAnnotation,
   childKindsAnnotation,
   childLabel,
   definitionLabel,
@@ -15,9 +25,18 @@ export {
   managedByLabel,
   managedByValue,
   ownerUidLabel,
+  pausedAnnotation,
   statusManagerOf,
 } from './names.ts';
 export type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
-export { hasLeftFinalizers, type LeftFinalizersOptions } from './wake/left-finalizers.ts';
+export { DeletionHold, type DeletionHoldOptions } from './preview/deletion-hold.ts';
+export type { Preview, Previewer } from './preview/preview.ts';
+export { type PreviewAllOptions, previewAll } from './preview/preview-all.ts';
+export type { DeletionGuard, DoomedObject } from './removal/deletion-guard.ts';
+export {
+  hasLeftFinalizers,
+  type LeftFinalizersOptions,
+  whenNoFinalizersLeft,
+} from './wake/left-finalizers.ts';
 export { type Membership, membershipOf } from './wake/membership.ts';
 export { settled } from './wake/settled.ts';

@@ -40,6 +40,9 @@ export const skipOnDeleteAnnotation = 'homeostat.dev/skip-on-delete';
 /** On a CustomResourceDefinition of ours: the kinds of children its definition has, or has had. */
 export const childKindsAnnotation = 'homeostat.dev/child-kinds';
 
+/** On a CustomResourceDefinition that was there before us and was taken over (`crdPolicy.adopt`), `true`: it is never deleted. */
+export const adoptedAnnotation = 'homeostat.dev/adopted';
+
 /** On a resource with our finalizer: the kinds to look in for what is to go with it. */
 export function inventoryAnnotationOf(definition: string): string {
   return `inventory.homeostat.dev/${definition}`;
@@ -75,6 +78,8 @@ export function fieldManagerOf(definition: string): string {
 
 /** On a resource, `"true"`: it is left as it is. */
 export const pausedAnnotation = 'homeostat.dev/paused';
+/** Of a definition, a revision: the deletions that it brings are wanted. */
+export const approveDeletionsAnnotation = 'homeostat.dev/approve-deletions';
 
 /** The field manager of one of its patches; of one resource's alone, where several may patch one object. */
 export function patchManagerOf(definition: string, patchId: string, resourceKey?: string): string {

@@ -7,8 +7,11 @@ import type { Cluster, Informer, KubeErrorCode } from '../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Gvk } from '../util/gvk.ts';
+import type { KubeObject } from '../util/kube-object.ts';
 import type { Random } from '../util/random.ts';
 import type { DecisionRecord } from './decision.ts';
+import type { Previewer } from './preview/preview.ts';
+import type { DeletionGuard } from './removal/deletion-guard.ts';
 
 export interface OperatorOptions {
   readonly plan: OperatorPlan;
@@ -28,6 +31,8 @@ export interface OperatorOptions {
    * aborted; with false when all has been looked at again.
    */
   readonly hold: (isHeld: boolean) => void;
+  /** Asked before anything goes that the definition does not want any more. @default undefined: it goes */
+  readonly deletionGuard?: DeletionGuard;
   /** Called with the record of every finished pass (logs, tests, the web page). */
   readonly onDecisions?: (key: string, record: DecisionRecord) => void;
 }
@@ -53,8 +58,19 @@ export interface Operator extends Reconciler {
   stop(): void;
   /** What stands in the way, for readiness and logs: informers that fail, and rights that its resources miss. */
   problems(): readonly OperatorProblem[];
+  /**
+   * Begins to say what passes would do, without doing anything; for a started operator. Whoever calls it stops it, before the operator.
+   * What resources read by name is watched until then: where passes follow, it is better stopped after them than before.
+   */
+  startPreview(): Previewer;
   /** The keys of all resources it knows, for a resync. */
   keys(): Iterable<string>;
+  /** The resource as its watch has it. Undefined: it knows none of this key. */
+  resource(key: string): KubeObject | undefined;
+  /** Somebody else works on the resource from now on: all that is remembered of it goes. No pass of it may be running. */
+  forget(key: string): void;
+  /** Ends the watches on former kinds but those that are `left`. */
+  keepFormerKinds(left: readonly Gvk[]): void;
   /** Is there a child of the definition of this kind, as far as its watch can tell? */
   hasChildren(gvk: Gvk): boolean;
   /** How many resources it knows. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { thingDefinition } from '../../test/support/definitions.ts';
 import { checkDefinitions } from './check-definitions.ts';
+import { createTextCheck, rememberChecks } from './check-text.ts';
 
 const file = (name: string, text: string) => ({ file: `${name}.yaml`, text });
 const good = (name: string, group = `${name}.example.com`) => thingDefinition(name, '', { group });
@@ -118,5 +119,39 @@ ${more}`;
     assert.deepEqual(found, [
       'error: The status of kind "same.example.com/v1/Thing" is served by another definition already',
     ]);
+  });
+
+  test('whose text is compiled is noted; what is suspended is not compiled, and no mistake', () => {
+    const noted: string[] = [];
+    const check = createTextCheck(undefined, {
+      watchFor: (name) => ({ begin: () => noted.push(`${name} {`), end: () => noted.push('}') }),
+      isSuspended: (name) => name === 'bbb',
+    });
+    const [first, second] = ['aaa', 'bbb'].map((name) => check(file(name, good(name))));
+    assert.equal(noted.at(0), 'aaa {');
+    assert.equal(noted.at(-1), '}');
+    assert.ok(!noted.includes('bbb {'));
+    assert.notEqual(first?.documents[0]?.plan, undefined);
+    assert.deepEqual(
+      [second?.documents[0]?.isAccepted, second?.documents[0]?.plan],
+      [true, undefined],
+    );
+    assert.deepEqual(second?.diagnostics, []);
+  });
+
+  test('a text that is looked at twice is checked once, and a third time anew', () => {
+    const checked: string[] = [];
+    const check = createTextCheck(undefined);
+    const { remember, recall } = rememberChecks((text) => {
+      checked.push(text.file);
+      return check(text);
+    });
+    const first = remember(file('a', good('aaa')));
+    assert.equal(recall(file('a', good('aaa'))), first);
+    assert.deepEqual(checked, ['a.yaml']);
+    recall(file('a', good('bbb')));
+    recall(file('a', good('bbb')));
+    recall(file('a', good('aaa')));
+    assert.equal(checked.length, 4);
   });
 });

@@ -1,11 +1,10 @@
-import { compile, type OperatorPlan, type SchemaSource } from '../compile/index.ts';
+import type { OperatorPlan, SchemaSource } from '../compile/index.ts';
 import {
   arrangeDiagnostics,
-  createDefinitionParser,
   type Diagnostic,
   type LocatedDefinition,
-  type ParsedDefinitions,
 } from '../definition/index.ts';
+import { createTextCheck, type TextCheck } from './check-text.ts';
 import type { DefinitionText } from './definition-source.ts';
 import { type RefusedFile, refusedFiles } from './refused-file.ts';
 import { type SameCrd, withoutClashes } from './without-clashes.ts';
@@ -29,6 +28,8 @@ export interface CheckResult {
 export interface CheckOptions {
   /** Undefined: nothing is known of other kinds. */
   readonly schemas: SchemaSource | undefined;
+  /** @default one of its own, with the schemas */
+  readonly check?: TextCheck;
   /** Of two definitions that bring the same CRD: see {@link withoutClashes}. @default 'first' */
   readonly sameCrd?: SameCrd;
 }
@@ -36,31 +37,22 @@ export interface CheckOptions {
 /** Parses and compiles all texts without touching a cluster, and collects every mistake. Pure. */
 export function checkDefinitions(
   texts: readonly DefinitionText[],
-  { schemas, sameCrd = 'first' }: CheckOptions,
+  { schemas, check = createTextCheck(schemas), sameCrd = 'first' }: CheckOptions,
 ): CheckResult {
   const diagnostics: Diagnostic[] = [];
   const refused: string[] = [];
   const broken: LocatedDefinition[] = [];
   const compiled: CheckedDefinition[] = [];
-  const parser = createDefinitionParser();
-  const options = schemas === undefined ? {} : { schemas };
-  for (const { file, text } of texts) {
-    const parsed = parser.parse(text, file);
-    diagnostics.push(...parsed.diagnostics);
-    if (isEmpty(parsed)) diagnostics.push(nothingIn(file));
-    // Refused already, and never run: only so that all mistakes are told at once.
-    for (const draft of parsed.drafts) {
-      diagnostics.push(...compile(draft, options).diagnostics);
-      refused.push(file);
-      broken.push(draft);
-    }
-    for (const located of parsed.definitions) {
-      const result = compile(located, options);
-      diagnostics.push(...result.diagnostics);
-      if (result.plan === undefined) {
-        refused.push(file);
+  for (const text of texts) {
+    const checked = check(text);
+    diagnostics.push(...checked.diagnostics);
+    for (const { located, plan, isAccepted } of checked.documents) {
+      if (located === undefined) continue;
+      if (plan !== undefined) compiled.push({ located, plan });
+      else if (!isAccepted) {
+        refused.push(text.file);
         broken.push(located);
-      } else compiled.push({ located, plan: result.plan });
+      }
     }
   }
   const { accepted, clashes } = withoutClashes(compiled, sameCrd);
@@ -68,22 +60,4 @@ export function checkDefinitions(
   const lost = compiled.filter((each) => !accepted.includes(each));
   refused.push(...lost.map(({ located }) => located.source.file));
   return { accepted, diagnostics: arranged, refused: refusedFiles(arranged, refused), broken };
-}
-
-function isEmpty({ definitions, diagnostics }: ParsedDefinitions): boolean {
-  return definitions.length === 0 && diagnostics.length === 0;
-}
-
-/** A warning only: an empty file beside good ones is no reason to refuse anything. */
-function nothingIn(file: string): Diagnostic {
-  const message = 'Expected a definition, found nothing';
-  return {
-    severity: 'warning',
-    code: 'missing-field',
-    message,
-    file,
-    line: 1,
-    column: 1,
-    path: '',
-  };
 }

@@ -1,17 +1,22 @@
-import { isFinalizing } from '../compile/index.ts';
 import { Controller } from '../controller/index.ts';
 import type { OperatorDefinition, ServedKind } from '../definition/index.ts';
 import type { Informer } from '../kube/roles.ts';
-import { createFinisher, definitionLabel, hasLeftFinalizers } from '../reconcile/index.ts';
+import {
+  createFinisher,
+  definitionLabel,
+  hasLeftFinalizers,
+  whenNoFinalizersLeft,
+} from '../reconcile/index.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import { failureFields } from '../util/failure-fields.ts';
 import { gvkKey } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { Random } from '../util/random.ts';
-import type { RecordedDefinition } from './definitions-on-record.ts';
+import { firstOf, storedKind } from './crd/index.ts';
+import { crdsOnRecord, type RecordedDefinition } from './definitions-on-record.ts';
+import { type Leadership, soleLeader } from './leadership/leadership.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
-import { crdGvk, storedKind } from './stored-kind.ts';
 
 export interface DefinitionFinisherOptions {
   /** What is known of the definition that is broken, or on record of one that is gone. Of a kind that it brings the CRD tells, as the server has it. */
@@ -23,6 +28,14 @@ export interface DefinitionFinisherOptions {
   readonly metrics: MetricRegistry;
   /** How long running passes may go on after the signal, in ms. @default 20_000 */
   readonly graceMs?: number;
+  /** @default soleLeader */
+  readonly leadership?: Leadership;
+  /** Called when nothing is left that could wait for it. @default nobody is told */
+  readonly onDone?: () => void;
+  /** The definition is there, and broken: its CRD may come back, and is waited for. @default false: where there is none, nothing waits */
+  readonly isBroken?: boolean;
+  /** Another kind has the definition's name by now, and runs: what is left in this kind, and nothing else. @default false */
+  readonly isOfBefore?: boolean;
 }
 
 /** Resources that are being deleted and worked on at once. */
@@ -39,7 +52,7 @@ export interface Finisher {
 
 /**
  * Brings to an end what is being deleted while its definition is broken or gone, so that resources with our finalizer do not hang.
- * Makes and changes nothing else. Runs until it is stopped or the signal aborts. Never beside the operator of the same definition.
+ * Makes and changes nothing else. Runs until it is stopped, the signal aborts or nothing can be left. Never beside the operator of the same definition.
  */
 export function startFinisher(options: DefinitionFinisherOptions, signal: AbortSignal): Finisher {
   const stopper = new AbortController();
@@ -57,14 +70,17 @@ async function finishDeletions(
   options: DefinitionFinisherOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, logger, definition } = options;
+  const { clock, logger, definition, isOfBefore = false, onDone } = options;
   const { name, kind } = definition;
   while (!signal.aborted) {
     try {
-      if (!isWhole(definition) || kind.source === 'crd') await finishCrds(options, signal);
-      else if (await hasLeftAnything(definition, options, signal))
-        await finishKind(options, kind, signal);
-      else return;
+      if (!isOfBefore && (!isWhole(definition) || kind.source === 'crd')) {
+        await finishCrds(options, signal);
+        return;
+      } else if (await finishLeft(options, signal)) {
+        onDone?.();
+        return;
+      }
     } catch (error) {
       if (signal.aborted) return;
       logger.warn({ definition: name, ...failureFields(error) }, 'Deletions wait, will retry');
@@ -73,39 +89,78 @@ async function finishDeletions(
   }
 }
 
-/** A kind of others is not watched for a definition that has left nothing in it, also in the time of an earlier text. */
-async function hasLeftAnything(
-  definition: OperatorDefinition,
-  { cluster }: DefinitionFinisherOptions,
+/**
+ * Works on the kind while something of it has our finalizer: nobody puts a new one on. A kind of others is not watched for a definition
+ * that has left nothing in it. True: nothing is left.
+ */
+async function finishLeft(
+  options: DefinitionFinisherOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
-  return (
-    isFinalizing({ definition, scope: undefined }) ||
-    (await hasLeftFinalizers({ ...definition, watcher: cluster }, signal))
+  const { cluster, definition } = options;
+  const { name, kind } = definition;
+  const about = { name, kind, watcher: cluster };
+  if (!(await hasLeftFinalizers(about, signal))) return true;
+  const ending = new AbortController();
+  const end = AbortSignal.any([signal, ending.signal]);
+  const done = whenNoFinalizersLeft(about, end).then(
+    () => {
+      ending.abort(new Error('Nothing is left'));
+      return true;
+    },
+    () => false,
   );
+  try {
+    await finishKind(options, kind, end);
+  } catch (error) {
+    if (!ending.signal.aborted) throw error;
+  } finally {
+    ending.abort(new Error('It has ended'));
+  }
+  return done;
 }
 
-/** Works on the kind of the CRD that carries the definition's name, whatever its text says by now. */
+/**
+ * Works on the kind of the CRD that carries the definition's name, whatever its text says by now, until none does: the watch is one for
+ * all definitions.
+ */
 async function finishCrds(options: DefinitionFinisherOptions, signal: AbortSignal): Promise<void> {
-  const { cluster, definition } = options;
-  const labelSelector = `${definitionLabel}=${definition.name}`;
-  const crds = cluster.acquire({ gvk: crdGvk, labelSelector });
+  const { cluster, definition, isBroken = false } = options;
+  const crds = cluster.acquire(crdsOnRecord);
+  const ours = () => carriersOf(crds, definition.name);
   try {
+    // Before the list is there nothing counts as absent.
     await crds.whenSynced(signal);
     while (!signal.aborted) {
-      const kind = await firstKind(crds, signal);
-      const ending = new AbortController();
-      const unsubscribe = crds.subscribe(() => {
-        if (!kindsOf(crds).some(({ gvk }) => gvkKey(gvk) === gvkKey(kind.gvk))) ending.abort();
+      const next = await firstOf(crds, signal, () => {
+        const [kind] = kindsOf(ours());
+        const isOver = !isBroken && ours().length === 0;
+        return kind !== undefined || isOver ? { kind } : undefined;
       });
-      try {
-        await finishKind(options, kind, AbortSignal.any([signal, ending.signal]));
-      } finally {
-        unsubscribe();
-      }
+      if (next.kind === undefined) return;
+      await finishWhileServed(options, { crds, kind: next.kind }, signal);
     }
   } finally {
     crds.release();
+  }
+}
+
+async function finishWhileServed(
+  options: DefinitionFinisherOptions,
+  { crds, kind }: { readonly crds: Informer; readonly kind: ServedKind },
+  signal: AbortSignal,
+): Promise<void> {
+  const ending = new AbortController();
+  const unsubscribe = crds.subscribe(() => {
+    const kinds = kindsOf(carriersOf(crds, options.definition.name));
+    if (!kinds.some(({ gvk }) => gvkKey(gvk) === gvkKey(kind.gvk))) ending.abort();
+  });
+  try {
+    await finishKind(options, kind, AbortSignal.any([signal, ending.signal]));
+  } catch (error) {
+    if (!ending.signal.aborted) throw error;
+  } finally {
+    unsubscribe();
   }
 }
 
@@ -115,6 +170,7 @@ async function finishKind(
   signal: AbortSignal,
 ): Promise<void> {
   const { definition, cluster, clock, random, metrics, logger, graceMs } = options;
+  const { leadership = soleLeader } = options;
   const { name } = definition;
   const namespaces = isWhole(definition) ? definition.controller.namespaces : undefined;
   const operator = createFinisher({
@@ -144,6 +200,7 @@ async function finishKind(
   });
   try {
     await operator.start(signal);
+    await leadership.whenLeading(signal).catch(() => {});
     await controller.run(signal);
   } finally {
     operator.stop();
@@ -156,32 +213,15 @@ function isWhole(
   return 'revision' in definition;
 }
 
-function kindsOf(crds: Informer) {
-  return Array.from(crds.list(), ({ object }) => object)
-    .filter(isEstablished)
-    .flatMap((crd) => storedKind(crd) ?? []);
+/** The CRDs that carry the definition's name. */
+function carriersOf(crds: Informer, name: string): readonly KubeObject[] {
+  return Array.from(crds.list(), ({ object }) => object).filter(
+    ({ metadata }) => metadata.labels?.[definitionLabel] === name,
+  );
 }
 
-/** The kind, as soon as there is one. */
-function firstKind(crds: Informer, signal: AbortSignal): Promise<ServedKind> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => end(() => reject(signal.reason));
-    const look = () => {
-      const [kind] = kindsOf(crds);
-      if (kind !== undefined) end(() => resolve(kind));
-    };
-    let unsubscribe = () => {};
-    function end(finish: () => void): void {
-      signal.removeEventListener('abort', onAbort);
-      unsubscribe();
-      finish();
-    }
-    if (signal.aborted) return onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    unsubscribe = crds.subscribe(look);
-    // An answer that came while subscribing came before there was anything to end.
-    look();
-  });
+function kindsOf(crds: readonly KubeObject[]): readonly ServedKind[] {
+  return crds.filter(isEstablished).flatMap((crd) => storedKind(crd) ?? []);
 }
 
 function isEstablished({ status }: KubeObject): boolean {

@@ -9,8 +9,9 @@ import { definitionLabel, managedByLabel } from '../reconcile/index.ts';
 import { createLogger } from '../telemetry/index.ts';
 import { gvkOf } from '../util/gvk.ts';
 import { createSystemRandom } from '../util/random.ts';
-import { DefinitionRunner } from './definition-runner.ts';
+import { DefinitionRunner, type DefinitionRunnerOptions } from './definition-runner.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
+import { ViewBell } from './view-bell.ts';
 
 /** A cluster that answers the first question of a definition with a failure. */
 class RefusingCluster extends FakeCluster implements RuntimeCluster {
@@ -34,18 +35,24 @@ class RefusingCluster extends FakeCluster implements RuntimeCluster {
   kindChanged(): void {}
 }
 
-function run(error: Error, cluster = new RefusingCluster(error)) {
+function run(
+  error: Error,
+  cluster = new RefusingCluster(error),
+  options: Partial<DefinitionRunnerOptions> = {},
+) {
   const clock = new FakeClock();
   const log: { readonly level: string; readonly msg: string }[] = [];
   const destination = { write: (line: string) => log.push(JSON.parse(line)) };
   const metrics = freshMetrics();
   const runner = new DefinitionRunner({
-    located: locateThing('  children: []\n'),
+    wanted: { located: locateThing('  children: []\n') },
+    bell: new ViewBell(clock),
     cluster,
     clock,
     random: createSystemRandom(),
     logger: createLogger({ level: 'debug', destination }),
     metrics,
+    ...options,
   });
   const stopper = new AbortController();
   const ended = runner.run(stopper.signal);
@@ -87,6 +94,40 @@ const thing = {
 };
 
 describe('runtime/definition-runner', () => {
+  test('nothing is asked before the older revisions are known, and it ends while it waits for them', async () => {
+    const formers = Promise.withResolvers<void>();
+    const whenFormersKnown = () => formers.promise;
+    const no = new KubeError('forbidden', 'no', { status: 403 });
+    const { runner, ended, stop } = run(no, new RefusingCluster(no), { whenFormersKnown });
+    await settle();
+    const message = 'Its older revisions are being read';
+    assert.deepEqual(runner.view.state, { kind: 'starting', message });
+    formers.resolve();
+    await settle();
+    assert.equal(runner.view.state.kind, 'failing');
+    stop();
+    await ended;
+    const whenAborted = (signal: AbortSignal) =>
+      new Promise<void>((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason)),
+      );
+    const other = run(no, new RefusingCluster(no), { whenFormersKnown: whenAborted });
+    await settle();
+    other.stop();
+    await other.ended;
+    assert.equal(other.runner.view.state.kind, 'starting');
+  });
+
+  test('a right that is known to be missing is told as one, for the condition of the definition', async () => {
+    const right = { verb: 'get', group: '', resource: 'things' };
+    const { runner, ended, stop } = run(new KubeError('forbidden', 'no', { status: 403, right }));
+    await settle();
+    const { state } = runner.view;
+    assert.equal(state.kind === 'failing' && state.isForbidden, true);
+    stop();
+    await ended;
+  });
+
   for (const [what, error, kind] of [
     ['a server that is away', new KubeError('unavailable', 'no answer', { status: 0 }), 'starting'],
     [

@@ -11,6 +11,7 @@ import { createSystemRandom } from '../util/random.ts';
 import { createManager } from './manager.ts';
 import type { RefusedFile } from './refused-file.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
+import type { WantedSet } from './wanted-definition.ts';
 
 /** A cluster in which nothing may be done: definitions are there, and fail. */
 class ForbiddenCluster extends FakeCluster implements RuntimeCluster {
@@ -37,27 +38,37 @@ function located(name: string, body = '  children: []\n'): LocatedDefinition {
 
 const changed = '  children: []\n  status: { size: "${ 1 }" }\n';
 
+function wantedOf(
+  definitions: readonly LocatedDefinition[],
+  refused: readonly RefusedFile[] = [],
+): WantedSet {
+  return { definitions: definitions.map((each) => ({ located: each })), refused };
+}
+
 async function start(
   definitions: readonly LocatedDefinition[],
   refused: readonly RefusedFile[] = [],
 ) {
   const metrics = freshMetrics();
   const cluster = new ForbiddenCluster([]);
+  const log: { readonly msg: string; readonly definition?: string }[] = [];
   const manager = createManager({
-    definitions,
-    refused,
     cluster,
     clock: new FakeClock(),
     random: createSystemRandom(),
-    logger: createLogger({ level: 'error', destination: { write: () => {} } }),
+    logger: createLogger({
+      level: 'info',
+      destination: { write: (line) => void log.push(JSON.parse(line)) },
+    }),
     metrics,
   });
+  manager.replace(wantedOf(definitions, refused));
   const stopper = new AbortController();
   const ended = manager.run(stopper.signal);
   await settle();
   const revisions = () =>
     Object.fromEntries(manager.view().definitions.map(({ name, revision }) => [name, revision]));
-  return { manager, cluster, metrics, revisions, ended, stop: () => stopper.abort() };
+  return { manager, cluster, metrics, log, revisions, ended, stop: () => stopper.abort() };
 }
 
 describe('runtime/manager', () => {
@@ -66,7 +77,7 @@ describe('runtime/manager', () => {
     const { manager, metrics, revisions, ended, stop } = await start([a, b]);
     const edited = located('bbb', changed);
     assert.notEqual(edited.definition.revision, b.definition.revision);
-    await manager.replace([edited, c]);
+    manager.replace(wantedOf([edited, c]));
     await settle();
     assert.deepEqual(revisions(), {
       bbb: edited.definition.revision,
@@ -109,8 +120,22 @@ describe('runtime/manager', () => {
   test('a definition that stays as it is goes on undisturbed', async () => {
     const { manager, ended, stop } = await start([located('aaa')]);
     const before = manager.view().definitions[0];
-    await manager.replace([located('aaa'), located('bbb')]);
+    manager.replace(wantedOf([located('aaa'), located('bbb')]));
     assert.deepEqual(manager.view().definitions[0], before);
+    stop();
+    await ended;
+  });
+
+  test('the log says when a definition stops because its text is gone, and only then', async () => {
+    const { manager, log, ended, stop } = await start([located('aaa'), located('bbb')]);
+    const stopped = () =>
+      log.flatMap(({ msg, definition }) => (/^Definition stopped/.test(msg) ? definition : []));
+    manager.replace({ ...wantedOf([located('bbb', changed)]), broken: [located('aaa')] });
+    await settle();
+    assert.deepEqual(stopped(), [], 'one has mistakes, the other is edited');
+    manager.replace(wantedOf([]));
+    await settle();
+    assert.deepEqual(stopped(), ['bbb']);
     stop();
     await ended;
   });
@@ -120,7 +145,7 @@ describe('runtime/manager', () => {
     stop();
     await ended;
     assert.equal(manager.view().isStopping, true);
-    await manager.replace([located('aaa')]);
+    manager.replace(wantedOf([located('aaa')]));
     await settle();
     assert.doesNotMatch(await metrics.expose(), /definition="aaa",state="failing"\} 1/);
   });

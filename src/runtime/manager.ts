@@ -9,20 +9,22 @@ import {
 import type { Clock } from '../util/clock.ts';
 import { failureFields } from '../util/failure-fields.ts';
 import type { Random } from '../util/random.ts';
-import { bringsCrd } from './crd-installer.ts';
+import { bringsCrd } from './crd/index.ts';
 import { type Finisher, startFinisher } from './definition-finisher.ts';
 import { DefinitionRunner } from './definition-runner.ts';
 import type { RuntimeView } from './definition-view.ts';
 import { definitionsOnRecord, type RecordedDefinition } from './definitions-on-record.ts';
-import type { RefusedFile } from './refused-file.ts';
+import type { Leadership } from './leadership/leadership.ts';
+import { DefinitionRemover } from './removal/index.ts';
+import type { SharedOptions } from './runner-options.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
+import { isSameKind, kindIdOf } from './same-kind.ts';
+import { ViewBell } from './view-bell.ts';
+import type { WantedDefinition, WantedSet } from './wanted-definition.ts';
 
 export interface ManagerOptions {
-  readonly definitions: readonly LocatedDefinition[];
-  /** Files with mistakes: only to be told of. @default none */
-  readonly refused?: readonly RefusedFile[];
-  /** Definitions with mistakes: what is being deleted of theirs is brought to its end. @default none */
-  readonly broken?: readonly LocatedDefinition[];
+  /** Short for a first {@link Manager.replace}. @default undefined: nothing runs, and nobody counts as gone, before that is called */
+  readonly definitions?: readonly LocatedDefinition[];
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;
   readonly random: Random;
@@ -32,6 +34,24 @@ export interface ManagerOptions {
   readonly runtimeNamespace?: string;
   /** How long running passes may go on after the signal, in ms. @default 20_000 */
   readonly graceMs?: number;
+  /** @default soleLeader */
+  readonly leadership?: Leadership;
+  /** Does a change of a CRD break nothing that anybody would miss (a world of samples)? @default false */
+  readonly breaksStored?: boolean;
+  /**
+   * Resolves when it is known which older revisions there are (`WantedDefinition.formerly`): who starts without them gives all resources
+   * the newest text at once. No definition starts before. Rejects when the signal aborts. @default at once
+   */
+  readonly whenFormersKnown?: NonNullable<SharedOptions['whenFormersKnown']>;
+  /** Who is told for which revision the process works. @default nobody */
+  readonly watchFor?: NonNullable<SharedOptions['watchFor']>;
+  /**
+   * Called with the name of a definition that does not run when nothing of a kind of others (`for`) waits for it any more.
+   * @default nobody is told
+   */
+  readonly onFinished?: (name: string) => void;
+  /** Called with each revision that was accepted: it compiles against the server's schemas, and its kind is served. @default nobody is told */
+  readonly onAccepted?: (located: LocatedDefinition) => void;
 }
 
 /** Runs a set of definitions in one cluster. */
@@ -39,10 +59,12 @@ export interface Manager {
   /** Resolves when the signal has aborted and every pass has ended; nothing is written after that. */
   run(signal: AbortSignal): Promise<void>;
   /**
-   * Runs these definitions from now on: those that are new or changed start, each after its predecessor has ended; those that are
-   * not among them stop, and leave what they have made. Resolves when all of that has begun. One call at a time, while it runs.
+   * Runs these definitions from now on, and returns at once: those that are new start, those that are changed are prepared beside what
+   * runs of them, those that are not among them stop and leave what they have made. Any number of times, before or while it runs.
    */
-  replace(definitions: readonly LocatedDefinition[]): Promise<void>;
+  replace(wanted: WantedSet): void;
+  /** Calls back, soon and once for many changes, when {@link Manager.view} may have changed. Returns the unsubscribe function. */
+  onChange(listener: () => void): () => void;
   view(): RuntimeView;
   /** Brings gauges up to date, for a scrape. */
   observe(): void;
@@ -55,8 +77,8 @@ export function createManager(options: ManagerOptions): Manager {
 
 /** A definition that runs, and how to end it alone. */
 interface Entry {
-  readonly revision: string;
-  readonly runner: DefinitionRunner;
+  wanted: WantedDefinition;
+  readonly runner: DefinitionRunner | DefinitionRemover;
   readonly stopper: AbortController;
   /** The name of the CRD that the definition brings. */
   readonly crd: string | undefined;
@@ -67,24 +89,35 @@ interface Entry {
 class RunnerSet implements Manager {
   readonly #options: ManagerOptions;
   readonly #states: Gauge;
+  readonly #bell: ViewBell;
   readonly #entries = new Map<string, Entry>();
   /** What has run and is to be waited for. */
   readonly #ending = new Set<Promise<void>>();
-  /** By definition: who brings its deletions to an end while it is broken. */
+  /** By definition: the end of what ran of it before. */
+  readonly #leaving = new Map<string, Promise<void>>();
+  /** By definition, and by kind where another one has its name: who brings its deletions to an end while it is broken or gone. */
   readonly #finishers = new Map<string, Finisher>();
+  /** Nothing waits for these any more. */
+  readonly #finished = new WeakSet<OperatorDefinition | RecordedDefinition>();
+  /** Undefined: nobody has said so far. */
+  #wanted: WantedSet | undefined;
   #signal: AbortSignal | undefined;
+  #hasLookedForGone = false;
   #isStopping = false;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
     this.#states = options.metrics.gauge(metricCatalogue.definitions);
-    for (const located of options.definitions) this.#add(located);
+    this.#bell = new ViewBell(options.clock);
+    const { definitions } = options;
+    if (definitions !== undefined)
+      this.replace({ definitions: definitions.map((located) => ({ located })) });
   }
 
   view(): RuntimeView {
     const { silence } = this.#options.cluster;
     const definitions = this.#runners().map((runner) => runner.view);
-    const { refused = [] } = this.#options;
+    const { refused = [] } = this.#wanted ?? {};
     return {
       silence,
       isStopping: this.#isStopping,
@@ -94,39 +127,44 @@ class RunnerSet implements Manager {
     };
   }
 
+  onChange(listener: () => void): () => void {
+    return this.#bell.onRing(listener);
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
-    for (const entry of this.#entries.values()) this.#start(entry);
-    for (const { definition } of this.#options.broken ?? []) this.#finish(definition, signal);
-    this.#finishGone(signal);
+    this.#startAll();
     if (!signal.aborted)
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     this.#isStopping = true;
-    // Nothing is added any more: `replace` looks at the signal.
-    await Promise.all(this.#ending);
+    this.#bell.ring();
+    // Nothing is added any more: whoever adds looks at the signal.
+    while (this.#ending.size > 0) await Promise.all(this.#ending);
+    this.#bell.stop();
   }
 
-  async replace(definitions: readonly LocatedDefinition[]): Promise<void> {
-    const wanted = new Map(definitions.map(({ definition }) => [definition.name, definition]));
-    const leaving = [...this.#entries].filter(
-      ([name, { revision }]) => wanted.get(name)?.revision !== revision,
-    );
-    for (const [, { stopper }] of leaving) stopper.abort(new Error('Definition was replaced'));
-    // One after the other: two runners of one definition would write the same objects.
-    await Promise.all(leaving.map(([, { ended }]) => ended));
-    for (const [name] of leaving) this.#entries.delete(name);
-    await Promise.all([...wanted.keys()].map((name) => this.#finishers.get(name)?.stop()));
-    for (const located of definitions) {
-      if (this.#entries.has(located.definition.name)) continue;
-      const entry = this.#add(located);
-      if (this.#signal !== undefined) this.#start(entry);
+  replace(wanted: WantedSet): void {
+    this.#wanted = wanted;
+    const byName = new Map(wanted.definitions.map((each) => [each.located.definition.name, each]));
+    for (const [name, entry] of this.#entries) {
+      const next = byName.get(name);
+      if (next === undefined) this.#leave(name, entry);
+      else if (isAnother(entry.wanted, next)) this.#remove(name, entry);
+      else {
+        entry.wanted = next;
+        entry.runner.update(next);
+      }
     }
-    if (this.#signal !== undefined) this.#finishGone(this.#signal);
+    for (const each of wanted.definitions) {
+      if (!this.#entries.has(each.located.definition.name)) this.#add(each);
+    }
+    this.#startAll();
+    this.#bell.ring();
   }
 
   observe(): void {
     for (const runner of this.#runners()) runner.observe();
-    const { refused = [] } = this.#options;
+    const { refused = [] } = this.#wanted ?? {};
     const inFiles = refused.reduce((sum, { definitions }) => sum + definitions, 0);
     const views = this.#runners().map((runner) => runner.view);
     for (const kind of metricCatalogue.definitions.values.state) {
@@ -135,71 +173,140 @@ class RunnerSet implements Manager {
     }
   }
 
-  #runners(): readonly DefinitionRunner[] {
+  #runners(): readonly Entry['runner'][] {
     return [...this.#entries.values()].map(({ runner }) => runner);
   }
 
-  #add(located: LocatedDefinition): Entry {
-    const { definitions: _, refused: __, broken: ___, ...shared } = this.#options;
-    const runner = new DefinitionRunner({ located, ...shared });
-    const { definition } = located;
-    const { name, revision } = definition;
-    const entry = {
-      revision,
+  #add(wanted: WantedDefinition): void {
+    const { definitions: _, ...shared } = this.#options;
+    const { definition } = wanted.located;
+    const options = { ...shared, wanted, bell: this.#bell };
+    const isRemoved = wanted.removal !== undefined;
+    const runner = isRemoved ? new DefinitionRemover(options) : new DefinitionRunner(options);
+    this.#entries.set(definition.name, {
+      wanted,
       runner,
       stopper: new AbortController(),
       crd: bringsCrd(definition) ? definition.kind.crd.metadata.name : undefined,
       ended: undefined,
-    };
-    this.#entries.set(name, entry);
-    return entry;
+    });
   }
 
-  /** Brings the deletions of definitions to an end that the cluster remembers and nobody has any more. */
+  /** Its text does not say any more what is to run. */
+  #leave(name: string, entry: Entry): void {
+    const { ended, wanted } = entry;
+    // Of one that was removed, or has mistakes now, others tell.
+    if (ended !== undefined && wanted.removal === undefined && !this.#isBroken(name))
+      this.#options.logger.info({ definition: name }, 'Definition stopped, what it has made stays');
+    this.#remove(name, entry);
+  }
+
+  #isBroken(name: string): boolean {
+    return this.#wanted?.broken?.some(({ definition }) => definition.name === name) === true;
+  }
+
+  /** Stops a definition, and leaves what it has made. What is being deleted of it is brought to its end. */
+  #remove(name: string, { stopper, ended, wanted }: Entry): void {
+    this.#entries.delete(name);
+    stopper.abort(new Error('The definition is not wanted any more'));
+    if (ended === undefined) return;
+    this.#leaving.set(name, ended);
+    this.#awaitInTheEnd(
+      ended.then(() => {
+        if (this.#leaving.get(name) === ended) this.#leaving.delete(name);
+        this.#finished.delete(wanted.located.definition);
+        this.#finish(wanted.located.definition);
+      }),
+    );
+  }
+
+  #startAll(): void {
+    const signal = this.#signal;
+    if (signal === undefined || signal.aborted || this.#wanted === undefined) return;
+    for (const entry of this.#entries.values())
+      if (entry.ended === undefined) this.#start(entry, signal);
+    for (const { definition } of this.#wanted.broken ?? [])
+      if (!this.#entries.has(definition.name)) this.#finish(definition);
+    if (!this.#hasLookedForGone) this.#finishGone(signal);
+    this.#hasLookedForGone = true;
+  }
+
+  /** Brings the deletions of definitions to an end that the cluster remembers and nobody has any more. Those that go later are known. */
   #finishGone(signal: AbortSignal): void {
     const { cluster, logger } = this.#options;
     const looking = definitionsOnRecord(cluster, signal)
       .then((recorded) => {
-        for (const definition of recorded) this.#finish(definition, signal);
+        for (const definition of recorded) this.#finish(definition);
       })
       .catch((error: unknown) => {
         if (!signal.aborted)
           logger.warn(failureFields(error), 'Definitions of before cannot be looked for');
       });
-    this.#ending.add(looking);
-    void looking.finally(() => this.#ending.delete(looking));
+    this.#awaitInTheEnd(looking);
   }
 
-  #finish(definition: OperatorDefinition | RecordedDefinition, signal: AbortSignal): void {
+  /** Nothing happens while the definition runs, or still does. One of another kind under its name does not see to what is left of it. */
+  #finish(definition: OperatorDefinition | RecordedDefinition): void {
     const { name } = definition;
-    if (signal.aborted || this.#entries.has(name) || this.#finishers.has(name)) return;
-    const { definitions: _, refused: __, broken: ___, ...shared } = this.#options;
-    const finisher = startFinisher({ ...shared, definition }, signal);
-    this.#finishers.set(name, finisher);
-    this.#ending.add(finisher.ended);
+    const signal = this.#signal;
+    if (signal === undefined || signal.aborted || this.#leaving.has(name)) return;
+    const successor = this.#entries.get(name)?.wanted.located.definition;
+    if (successor !== undefined && kindIdOf(successor) === kindIdOf(definition)) return;
+    const isOfBefore = successor !== undefined;
+    const id = isOfBefore ? ofBefore(definition) : name;
+    if (this.#finishers.has(id) || this.#finished.has(definition)) return;
+    const { definitions: _, ...shared } = this.#options;
+    const onDone = () => {
+      this.#finished.add(definition);
+      if (!isOfBefore) this.#options.onFinished?.(name);
+    };
+    const about = { definition, isBroken: this.#isBroken(name), isOfBefore, onDone };
+    const finisher = startFinisher({ ...shared, ...about }, signal);
+    this.#finishers.set(id, finisher);
     void finisher.ended.finally(() => {
-      this.#ending.delete(finisher.ended);
-      this.#finishers.delete(name);
+      if (this.#finishers.get(id) === finisher) this.#finishers.delete(id);
     });
+    this.#awaitInTheEnd(finisher.ended);
   }
 
   /** The definition that was started before and brings the same CRD. */
   #rivalOf({ crd }: Entry): DefinitionRunner | undefined {
     const started = [...this.#entries.values()].filter(({ ended }) => ended !== undefined);
-    return crd === undefined ? undefined : started.find((other) => other.crd === crd)?.runner;
+    const first = started.find((other) => crd !== undefined && other.crd === crd)?.runner;
+    return first instanceof DefinitionRunner ? first : undefined;
   }
 
-  #start(entry: Entry): void {
-    const signal = this.#signal;
-    if (signal === undefined || signal.aborted) return;
-    const ended = entry.runner.run(
-      AbortSignal.any([signal, entry.stopper.signal]),
-      this.#rivalOf(entry),
-    );
-    entry.ended = ended;
+  #start(entry: Entry, stopping: AbortSignal): void {
+    const signal = AbortSignal.any([stopping, entry.stopper.signal]);
+    const { definition } = entry.wanted.located;
+    const { name } = definition;
+    const rival = this.#rivalOf(entry);
+    const finishers = [name, ofBefore(definition)].map((id) => this.#finishers.get(id)?.stop());
+    // One after the other: two that work for one definition would write the same objects.
+    const before = [this.#leaving.get(name), ...finishers];
+    entry.ended = Promise.all(before).then(() => entry.runner.run(signal, rival));
+    this.#awaitInTheEnd(entry.ended);
+  }
+
+  #awaitInTheEnd(ended: Promise<void>): void {
     this.#ending.add(ended);
     void ended.finally(() => this.#ending.delete(ended));
   }
+}
+
+/** By what a finisher is known while another kind has the definition's name. */
+function ofBefore(definition: OperatorDefinition | RecordedDefinition): string {
+  return `${definition.name} ${kindIdOf(definition)}`;
+}
+
+/** Has what runs nothing in common with what is to run? */
+function isAnother(before: WantedDefinition, next: WantedDefinition): boolean {
+  const isRemoved = ({ removal }: WantedDefinition) => removal !== undefined;
+  return (
+    isRemoved(before) !== isRemoved(next) ||
+    before.suspended !== next.suspended ||
+    !isSameKind(before.located, next.located)
+  );
 }
 
 function warningsOf({ eventsRefused }: RuntimeCluster): readonly string[] {

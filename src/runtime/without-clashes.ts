@@ -1,7 +1,11 @@
-import type { Diagnostic, OperatorDefinition } from '../definition/index.ts';
+import type { Diagnostic, LocatedDefinition, OperatorDefinition } from '../definition/index.ts';
 import { gvkKey } from '../util/gvk.ts';
-import type { CheckedDefinition } from './check-definitions.ts';
-import { bringsCrd } from './crd-installer.ts';
+import { bringsCrd } from './crd/index.ts';
+
+/** Whatever holds a definition. */
+interface Candidate {
+  readonly located: LocatedDefinition;
+}
 
 /** What two definitions cannot share, and where the one that comes too late says that it wants it. */
 interface Claim {
@@ -20,17 +24,21 @@ export type SameCrd = 'first' | 'cluster';
  * A name, a CRD and the status of a kind belong to one definition: to that which comes first, and a status to that which brings the
  * CRD. The others are refused. Whatever else definitions of one kind (`for`) do, they do beside each other.
  */
-export function withoutClashes(
-  definitions: readonly CheckedDefinition[],
+export function withoutClashes<Each extends Candidate>(
+  definitions: readonly Each[],
   sameCrd: SameCrd,
 ): {
-  readonly accepted: readonly CheckedDefinition[];
+  readonly accepted: readonly Each[];
+  /** Errors, and warnings where the cluster decides. */
   readonly clashes: readonly Diagnostic[];
+  /** Whoever is not accepted, and why. */
+  readonly lost: ReadonlyMap<Each, Diagnostic>;
 } {
-  const holders = new Map<string, CheckedDefinition>();
-  const accepted = new Set<CheckedDefinition>();
+  const holders = new Map<string, Each>();
+  const accepted = new Set<Each>();
   const clashes: Diagnostic[] = [];
-  const isForeign = ({ located }: CheckedDefinition) => !bringsCrd(located.definition);
+  const losers = new Map<Each, Diagnostic>();
+  const isForeign = ({ located }: Candidate) => !bringsCrd(located.definition);
   const inOrder = [
     ...definitions.filter((each) => !isForeign(each)),
     ...definitions.filter(isForeign),
@@ -41,13 +49,17 @@ export function withoutClashes(
     const holder = lost && holders.get(lost.key);
     const isOpen = sameCrd === 'cluster' && lost?.isCrd === true;
     if (lost !== undefined && holder !== undefined) {
-      clashes.push(isOpen ? openClash(candidate, holder, lost) : clashOf(candidate, holder, lost));
-      if (!isOpen) continue;
+      const clash = isOpen ? openClash(candidate, holder, lost) : clashOf(candidate, holder, lost);
+      clashes.push(clash);
+      if (!isOpen) {
+        losers.set(candidate, clash);
+        continue;
+      }
     }
     accepted.add(candidate);
     for (const { key } of claims) if (!holders.has(key)) holders.set(key, candidate);
   }
-  return { accepted: definitions.filter((each) => accepted.has(each)), clashes };
+  return { accepted: definitions.filter((each) => accepted.has(each)), clashes, lost: losers };
 }
 
 function claimsOf(definition: OperatorDefinition): readonly Claim[] {
@@ -77,8 +89,8 @@ function claimsOf(definition: OperatorDefinition): readonly Claim[] {
 }
 
 function clashOf(
-  { located: { source } }: CheckedDefinition,
-  holder: CheckedDefinition,
+  { located: { source } }: Candidate,
+  holder: Candidate,
   { what, path }: Claim,
 ): Diagnostic {
   const other = holder.located.source;
@@ -95,11 +107,7 @@ function clashOf(
 }
 
 /** Both are started; the one that the CRD is not labelled with is refused then. */
-function openClash(
-  candidate: CheckedDefinition,
-  holder: CheckedDefinition,
-  claim: Claim,
-): Diagnostic {
+function openClash(candidate: Candidate, holder: Candidate, claim: Claim): Diagnostic {
   const { hint = '', ...clash } = clashOf(candidate, holder, claim);
   return {
     ...clash,

@@ -11,7 +11,10 @@ describe('telemetry/metric-catalogue', () => {
 
   for (const { name, type, help, labels, values = {}, bucketsSeconds } of all) {
     test(`${name} is named and described as Prometheus wants it`, () => {
-      assert.match(name, /^(homeostat|controller_runtime|workqueue|rest_client)_[a-z_]+$/);
+      assert.match(
+        name,
+        /^(homeostat|controller_runtime|workqueue|rest_client|leader_election)_[a-z_]+$/,
+      );
       assert.equal(name.endsWith('_total'), type === 'counter');
       if (type === 'histogram') assert.match(name, /_seconds$/);
       assert.equal(bucketsSeconds !== undefined, type === 'histogram');

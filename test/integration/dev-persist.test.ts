@@ -116,6 +116,17 @@ describe('integration/dev-persist', () => {
     assert.equal(await last.stop(), 0);
   });
 
+  test('a world that is kept beside the definitions is none of them', async () => {
+    const files = { 'podset.yaml': shippedText('podset.yaml') };
+    const dev = new DevProcess({ files, args: ['--persist', 'operators/world.json'] });
+    running.add(dev);
+    await dev.untilSaid(/Operator "podset" is running/);
+    dev.save('foobar.yaml', shippedText('foobar.yaml'));
+    await dev.untilSaid(/Operator "foobar" is running/);
+    assert.doesNotMatch(dev.output, /world\.json/);
+    assert.equal(await dev.stop(), 0);
+  });
+
   test('a file that is no world is refused and left alone', async () => {
     writeFileSync(world, '{"half": ');
     const dev = start();

@@ -60,6 +60,10 @@ describe('integration/dev', () => {
     await dev.untilSaid(/Operator "foobar" is running/);
     dev.remove('foobar.yaml');
     await dev.untilSaid(/Operator "foobar" is gone/);
+    dev.remove('podset.yaml');
+    await dev.untilSaid(/Operator "podset" is gone; what it has made stays/);
+    dev.save('podset.yaml', text);
+    await dev.untilSaid(/Operator "podset" is new[\s\S]*Operator "podset" is running/);
     assert.equal(await dev.stop(), 0);
   });
 

@@ -91,6 +91,8 @@ describe('integration/informer', { skip: shared.skip }, () => {
     await client.patch(pathIn(namespace, 'changed'), { data: { value: 'new' } });
     await create(namespace, 'added');
     await untilHeld(informer, 'added', (held) => held !== undefined);
+    // Where all is listed anew, what is gone is told last.
+    await untilHeld(informer, 'removed', (held) => held === undefined);
     assert.deepEqual(versionsIn(informer), await versionsOn(namespace));
     assert.deepEqual(informer.get(namespace, 'changed')?.object.data, { value: 'new' });
     assert.equal(informer.state.kind, 'synced');

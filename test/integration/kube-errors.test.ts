@@ -180,7 +180,7 @@ describe('integration/kube-errors', { skip: shared.skip }, () => {
         {
           method: 'GET',
           path: '/api/v1/configmaps',
-          query: { resourceVersion: '99999999', resourceVersionMatch: 'NotOlderThan' },
+          query: { resourceVersion: '99999999999999', resourceVersionMatch: 'NotOlderThan' },
           flow: testFlow,
         },
         signal,

@@ -98,7 +98,7 @@ describe('integration/mistakes', { skip: shared.skip }, () => {
 
   test('a wrong use exits with 2 and a hint, not with a stack trace', async () => {
     const cases = [
-      ['run'],
+      ['run', '--sources', 'directories'],
       ['run', '--definitions', '/nowhere'],
       ['validate', '/nowhere.yaml'],
       ['no-such-command'],

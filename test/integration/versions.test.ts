@@ -121,4 +121,69 @@ describe('integration/versions', { skip: shared.skip }, () => {
       ['moving.example.com/v1'],
     );
   });
+
+  test('resources are stored anew in the new version, then the old one can be taken out; before that it is refused', async () => {
+    const leaving = (stored: 'v1alpha1' | 'v1', change = (text: string) => text) =>
+      change(
+        definition('$string(spec.size)', stored)
+          .replace('name: versions', 'name: leaving')
+          .replace('versions.example.com', 'leaving.example.com'),
+      );
+    const client = shared.client();
+    const namespace = await shared.namespace();
+    const crdPath =
+      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gauges.leaving.example.com';
+    const path = `/apis/leaving.example.com/v1/namespaces/${namespace}/gauges`;
+    const storedVersions = (crd: KubeObject | undefined) =>
+      (crd?.status as { storedVersions?: readonly string[] } | undefined)?.storedVersions?.join();
+    const homeostat = await startHomeostat({ 'leaving.yaml': leaving('v1alpha1') });
+    await client.untilObject(crdPath, (crd) => storedVersions(crd) === 'v1alpha1');
+    for (const name of ['a', 'b', 'c'])
+      await client.create(path, {
+        apiVersion: 'leaving.example.com/v1',
+        kind: 'Gauge',
+        metadata: { name },
+        spec: { size: 3 },
+      });
+    const before = await client.untilObject(
+      `${path}/c`,
+      (object) => conditionOf(object) !== undefined,
+    );
+
+    homeostat.write('leaving.yaml', leaving('v1', withoutFirst));
+    const refused = await homeostat.whenLogged('Change refused, what runs goes on');
+    assert.match(
+      (refused.diagnostics as readonly string[]).join('\n'),
+      /Version "v1alpha1" is removed: resources may be stored in it/,
+    );
+
+    homeostat.write('leaving.yaml', leaving('v1'));
+    await client.untilObject(crdPath, (crd) => storedVersions(crd) === 'v1');
+    const migrated = await homeostat.whenLogged('Resources are stored in the new version');
+    assert.deepEqual([migrated.from, migrated.resources], [['v1alpha1'], 3]);
+    const after = await client.get(`${path}/c`);
+    assert.equal(after?.metadata.generation, before?.metadata.generation);
+
+    // First nobody is served the old version any more, then it goes.
+    homeostat.write('leaving.yaml', leaving('v1', unserved));
+    await client.untilObject(crdPath, (crd) => /"served":false/.test(JSON.stringify(crd?.spec)));
+    homeostat.write('leaving.yaml', leaving('v1', withoutFirst));
+    await client.untilObject(crdPath, (crd) => !/v1alpha1/.test(JSON.stringify(crd?.spec)));
+    await client.patch(`${path}/a`, { spec: { size: 5 } });
+    await client.untilObject(
+      `/api/v1/namespaces/${namespace}/configmaps/a`,
+      (object) => textOf(object) === '5',
+    );
+  });
 });
+
+/** Without the version `v1alpha1`. */
+function withoutFirst(text: string): string {
+  const first = text.indexOf('- name: v1alpha1');
+  return text.slice(0, first) + text.slice(text.indexOf('- name: v1\n'));
+}
+
+/** `v1alpha1` is there and not served. */
+function unserved(text: string): string {
+  return text.replace('served: true', 'served: false');
+}

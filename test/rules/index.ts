@@ -1,8 +1,9 @@
 import { children } from './children.ts';
 import { document, kind } from './kind.ts';
 import { language, missingValues, types, vars } from './language.ts';
-import { again, controller, deletion, reporting, sources } from './passes.ts';
+import { again, deletion, reporting } from './passes.ts';
 import type { RuleSection } from './rule.ts';
+import { controller, sources } from './sources.ts';
 
 export type { Rule, RuleSection } from './rule.ts';
 

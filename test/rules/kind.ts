@@ -121,9 +121,25 @@ export const kind: RuleSection = {
       ],
     },
     {
-      rule: '`crdPolicy.deletion: Delete`, and a CRD change that breaks stored objects unless `allowBreakingChanges`',
-      shownBy: [],
-      isLater: true,
+      rule: 'A CRD change that would break stored objects is refused with all reasons, and what runs goes on; `crdPolicy.allowBreakingChanges` overrides it',
+      shownBy: [
+        'test/integration/crd-change.test.ts › a change that breaks is refused with all its reasons, what ran goes on; with the override it goes through',
+        'test/integration/crd-change.test.ts › a CRD of others is not taken over where that would break what they have stored',
+      ],
+    },
+    {
+      rule: 'A safe change of the CRD is served without a restart',
+      shownBy: [
+        'test/integration/crd-change.test.ts › a new optional field is served at once, without a restart',
+        'test/integration/crd-change-server.test.ts › what was stored before a safe change is read as it was and written again after it, for random schemas',
+      ],
+    },
+    {
+      rule: 'Another version may be stored from now on',
+      shownBy: [
+        'test/integration/versions.test.ts › another version is stored from now on: what was made stays, and is read in that one',
+        'test/integration/versions.test.ts › resources are stored anew in the new version, then the old one can be taken out; before that it is refused',
+      ],
     },
     {
       rule: 'With several versions expressions are checked against the storage version, and the resource is read in it',

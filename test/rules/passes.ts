@@ -277,69 +277,41 @@ export const deletion: RuleSection = {
         'test/integration/scope.test.ts › a kind that the definition has dropped is cleaned up after a restart, and then forgotten',
       ],
     },
-  ],
-};
-
-export const controller: RuleSection = {
-  heading: '8. The controller',
-  rules: [
     {
-      rule: '`concurrency`: as many resources at once, never the same one twice',
+      rule: 'A definition that goes: its controller stops, its children and its CRD stay',
       shownBy: [
-        'src/controller/controller.test.ts › works on as many keys at once as its concurrency says',
-        `${queue} › never gives one key to two workers, and runs it exactly once more`,
+        'test/integration/definition-removal.test.ts › without a word of Delete the object goes at once, and everything stays',
+        'test/integration/configmap-source.test.ts › it is emptied, deleted, made again under another name: controllers stop and go on, and nothing is deleted',
       ],
     },
     {
-      rule: '`resync` runs each resource',
-      shownBy: ['test/integration/schedule.test.ts › resync runs every resource once in a while'],
-    },
-    {
-      rule: '`namespaces.include` and `exclude`',
+      rule: 'No resource is stranded behind our finalizer, also by a `for` definition that went while no process ran',
       shownBy: [
-        'test/integration/schedule.test.ts › only resources of the namespaces that are served are worked on',
+        'test/integration/definition-removal.test.ts › a definition of a kind of others that is gone when the next process begins strands nobody',
       ],
     },
     {
-      rule: '`retry.initial`, `max` and `permanent`',
+      rule: '`removalPolicy: Delete` takes the children of all resources along',
       shownBy: [
-        `${queue} › delays double from 5 ms to 1000 s and are reset by forget`,
-        `${refusals} › retry.permanent has it sent again`,
+        'test/integration/definition-removal.test.ts › with removalPolicy Delete the children of all resources go; the resources and the CRD stay',
+        'test/integration/definition-removal.test.ts › objects of a kind of others lose their children and stay',
       ],
     },
     {
-      rule: '`rollout`: `perSecond`, `stopAfterFailures`, `maxDeletions`',
-      shownBy: [],
-      isLater: true,
-    },
-    {
-      rule: 'A slow or failing definition does not slow down another',
+      rule: '`crdPolicy.deletion: Delete` takes the CRD and its resources along, never one that was taken over',
       shownBy: [
-        'test/integration/isolation.test.ts › good resources are made and follow edits beside a failing and a hot definition',
-      ],
-    },
-  ],
-};
-
-export const sources: RuleSection = {
-  heading: '9. Where definitions come from, and hot reload',
-  rules: [
-    {
-      rule: 'A directory: `--definitions DIR`',
-      shownBy: [
-        'test/integration/mistakes.test.ts › is printed with line, column and hint, and nothing is sent to the cluster',
+        'test/integration/definition-removal.test.ts › with crdPolicy.deletion Delete the CRD goes with all resources, onDelete first',
+        'test/integration/definition-removal.test.ts › a CRD that was taken over is never deleted',
       ],
     },
     {
-      rule: 'Of two definitions with the same `crd` the one whose name the CRD is labelled with keeps it',
+      rule: 'Both are obeyed only when a user deletes an `OperatorDefinition` that is its own source, also when the process is killed on the way',
       shownBy: [
-        'test/integration/same-crd.test.ts › of two definitions with one CRD the first gets it, and after a restart the one whose it is keeps it, whatever their order',
+        'test/integration/definition-removal.test.ts › a file that vanishes takes nothing along, whatever it says',
+        'test/integration/definition-removal.test.ts › when the kind of all definitions is deleted everything stays',
+        'test/integration/definition-removal.test.ts › both go, children under their guards; a process that is killed on the way is followed by another that goes on',
+        'test/integration/definition-objects.test.ts › a definition goes with its text, and only its mirror does',
       ],
-    },
-    {
-      rule: 'ConfigMaps and `OperatorDefinition` objects as sources, mirrors, hot reload, revisions that are kept, `removalPolicy: Delete`',
-      shownBy: [],
-      isLater: true,
     },
   ],
 };

@@ -7,8 +7,6 @@ export interface Rule {
    * The last ones may run on a real control plane (`test/integration`).
    */
   readonly shownBy: readonly string[];
-  /** The format has it, and a definition that uses it is refused: not built yet. Then nothing shows it. @default false */
-  readonly isLater?: boolean;
 }
 
 /** The rules of one section of the page. */

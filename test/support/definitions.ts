@@ -1,10 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 
 /** The text of a shipped definition or sample: `podset.yaml`, `samples/podset.yaml`. */
 export function shippedText(file: string): string {
   return readFileSync(fileURLToPath(new URL(`../../operators/${file}`, import.meta.url)), 'utf8');
+}
+
+/** The texts of all shipped definitions, by file. */
+export function shippedOperators(): Readonly<Record<string, string>> {
+  const folder = fileURLToPath(new URL('../../operators/', import.meta.url));
+  const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
+  return Object.fromEntries(files.map((file) => [file, shippedText(file)]));
 }
 
 export interface ThingDefinitionOptions {

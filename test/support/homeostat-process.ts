@@ -13,9 +13,15 @@ const shownLines = 30;
 
 export interface HomeostatOptions {
   readonly kubeconfig: string;
-  /** File names and texts; written into a folder of the process. */
-  readonly definitions: Readonly<Record<string, string>>;
+  /** File names and texts; written into a folder of the process. @default undefined: it reads no folder */
+  readonly definitions?: Readonly<Record<string, string>>;
   readonly logLevel?: 'debug' | 'info';
+  /** Flags of `homeostat run` besides. @default none */
+  readonly flags?: readonly string[];
+  /** What outlives the process. @default a folder of its own */
+  readonly stateFolder?: string;
+  /** Where the definitions are written; it outlives the process. @default a folder of its own */
+  readonly folder?: string;
   /** Added to our own environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -30,6 +36,8 @@ interface LogEntry {
 export class HomeostatProcess {
   readonly #process: SupervisedProcess;
   readonly #folder: string;
+  readonly #ownFolder: string | undefined;
+  readonly #stateFolder = mkdtempSync(join(tmpdir(), 'homeostat-state-'));
   readonly #entries: LogEntry[] = [];
   readonly #listeners = new Set<() => void>();
   readonly #exit: Promise<number | null>;
@@ -37,18 +45,29 @@ export class HomeostatProcess {
   #rest = '';
   #errors = '';
 
-  constructor({ kubeconfig, definitions, logLevel = 'info', env = {} }: HomeostatOptions) {
-    this.#folder = mkdtempSync(join(tmpdir(), 'homeostat-'));
-    for (const [name, text] of Object.entries(definitions))
+  constructor({
+    kubeconfig,
+    definitions,
+    logLevel = 'info',
+    env = {},
+    flags = [],
+    stateFolder,
+    folder,
+  }: HomeostatOptions) {
+    this.#ownFolder = folder === undefined ? mkdtempSync(join(tmpdir(), 'homeostat-')) : undefined;
+    this.#folder = folder ?? this.#ownFolder ?? '';
+    for (const [name, text] of Object.entries(definitions ?? {}))
       writeFileSync(join(this.#folder, name), text);
     this.#process = launchNow({
       command: executable,
       args: [
         'run',
-        ...['--definitions', this.#folder],
+        ...(definitions === undefined ? [] : ['--definitions', this.#folder]),
         ...['--kubeconfig', kubeconfig],
         ...['--http', '127.0.0.1:0'],
         ...['--log-level', logLevel],
+        ...['--state-dir', stateFolder ?? this.#stateFolder],
+        ...flags,
       ],
       env,
       onOutput: (text) => this.#take(text),
@@ -65,6 +84,16 @@ export class HomeostatProcess {
 
   get pid(): number {
     return this.#process.pid;
+  }
+
+  /** Writes a file of its folder of definitions, new or anew. */
+  write(name: string, text: string): void {
+    writeFileSync(join(this.#folder, name), text);
+  }
+
+  /** Removes a file of its folder. */
+  remove(name: string): void {
+    rmSync(join(this.#folder, name));
   }
 
   /** What it wrote on standard error: diagnostics. */
@@ -116,7 +145,8 @@ export class HomeostatProcess {
   /** Asks it to stop, or kills it; resolves with the exit code. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     await this.#process.stop(signal === 'SIGKILL' ? 0 : patienceMs);
-    rmSync(this.#folder, { recursive: true, force: true });
+    for (const folder of [this.#ownFolder, this.#stateFolder])
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     return this.#exit;
   }
 

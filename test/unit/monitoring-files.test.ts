@@ -38,7 +38,7 @@ function usesIn(
   expression: string,
 ): readonly (readonly [name: string, labels: readonly string[]])[] {
   const found = expression.matchAll(
-    /\b((?:homeostat|controller_runtime|workqueue|rest_client|process|nodejs)_\w+)(?:\{([^}]*)\})?/g,
+    /\b((?:homeostat|controller_runtime|workqueue|rest_client|leader_election|process|nodejs)_\w+)(?:\{([^}]*)\})?/g,
   );
   return [...found].map(([, name = '', matchers = '']) => [
     name,

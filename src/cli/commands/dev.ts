@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { bundledSchemas } from '../../compile/index.ts';
 import {
   createTextLogger,
   DevSession,
@@ -16,6 +17,7 @@ import {
   writeFileAtomically,
 } from '../../dev/index.ts';
 import { createKubeCluster, loadKubeConfig } from '../../kube/index.ts';
+import { createDirectorySource, createTextCheck } from '../../runtime/index.ts';
 import { createMetricRegistry, type Logger, type LogLevel } from '../../telemetry/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import { createSystemRandom } from '../../util/random.ts';
@@ -140,8 +142,8 @@ async function serve({ folder, options, world, screen, logger }: Serving, signal
     clock,
     random,
     logger,
-    load: () => loadTexts([folder]),
-    folder: isFile ? dirname(folder) : folder,
+    sources: [createDirectorySource({ path: folder, clock, logger, skips: worldFiles(options) })],
+    check: createTextCheck(bundledSchemas()),
     samplesFolder: join(isFile ? dirname(folder) : folder, 'samples'),
     appliesSamples: options.samples ?? world?.isRestored === false,
     hasColor: process.stdout.isTTY === true && !process.env.NO_COLOR,
@@ -153,6 +155,11 @@ async function serve({ folder, options, world, screen, logger }: Serving, signal
   } finally {
     await cluster.close();
   }
+}
+
+/** The world may be kept in the folder of the definitions. */
+function worldFiles({ persist }: DevOptions): readonly string[] {
+  return persist === undefined ? [] : [persist];
 }
 
 /** The tree as it is, where it can be drawn again in place; what has changed in it, everywhere else. */

@@ -12,7 +12,8 @@ export function checkSelectors(parts: DefinitionParts, diagnostics: Diagnostics)
     for (const labels of [selector?.matchLabels, namespaceSelector?.matchLabels]) {
       if (labels !== undefined) checkLabels(labels, diagnostics);
     }
-    if (selector === undefined) continue;
+    // One that says nothing has been reported.
+    if (selector?.matchLabels === undefined && selector?.matchExpressions === undefined) continue;
     const narrowed = watchSelectorOf(shapeOfSelector(selector, parts.vars));
     if (narrowed === undefined) warn(read, diagnostics);
   }

@@ -21,3 +21,4 @@ export {
   type SyntaxNode,
 } from './syntax-tree.ts';
 export { type TemplateHelper, templateHelpers } from './template/template-helpers.ts';
+export { unwatched, type WorkWatch } from './work-watch.ts';

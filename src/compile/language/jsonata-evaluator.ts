@@ -14,6 +14,7 @@ import { concatenateName, isPresentName, rewrite } from './rewrite.ts';
 import { scopeOf, variablesOf } from './runtime-scope.ts';
 import { type SyntaxNode, walk } from './syntax-tree.ts';
 import type { Token } from './tokens.ts';
+import { unwatched, type WorkWatch } from './work-watch.ts';
 
 /** An expression that parses and was checked. */
 export interface EvaluatorSource {
@@ -38,6 +39,7 @@ export interface JsonataEvaluator {
 export function createJsonataEvaluator(
   tools: FunctionTools,
   budget: EvaluationBudget,
+  watch: WorkWatch = unwatched,
 ): JsonataEvaluator {
   const bounded = new Map(createBoundedFunctions().map((each) => [each.name, each]));
   const ours = new Map(languageFunctions.map((each) => [each.name, each]));
@@ -66,11 +68,14 @@ export function createJsonataEvaluator(
     protectInput(tree);
     return (scope: Scope) =>
       inTurn(async () => {
+        watch.begin();
         try {
           budget.start();
           return plainResult(await parsed.evaluate(scope.root, variablesOf(scope)));
         } catch (error) {
           throw evaluationError(error, source, authored);
+        } finally {
+          watch.end();
         }
       });
   }

@@ -4,11 +4,14 @@ import { createJsonataCompiler, type JsonataCompiler } from './jsonata-compiler.
 import type { Expression, Leaf, LeafParser, LeafProblem, ParsedLeaf, Reference } from './leaf.ts';
 import { type ExpressionPart, splitLeaf } from './leaf-text.ts';
 import { parseTemplate } from './template/template-parser.ts';
+import type { WorkWatch } from './work-watch.ts';
 
 /** What the functions `$parseYaml`, `$yaml` and `$isReady` are made of; they belong to other rooms. */
 export interface LeafParserOptions extends FunctionTools {
   /** Measures how long an expression searches, so that a busy machine makes no sound expression fail. @default the clock */
   readonly workedMs?: WorkedMs;
+  /** Told of each evaluation by JSONata. @default nobody is */
+  readonly watch?: WorkWatch;
 }
 
 /**
@@ -16,8 +19,8 @@ export interface LeafParserOptions extends FunctionTools {
  * Evaluations of all its expressions may run at once.
  */
 export function createLeafParser(options: LeafParserOptions): LeafParser {
-  const { workedMs = () => performance.now() } = options;
-  const compiler = createJsonataCompiler(options, workedMs);
+  const { workedMs = () => performance.now(), watch } = options;
+  const compiler = createJsonataCompiler(options, { workedMs, ...(watch && { watch }) });
   const known = new Map<string, ParsedLeaf>();
   return {
     parse(text) {

@@ -27,6 +27,26 @@ export function bundledSchemas(bundle: SchemaBundle = bundled): SchemaSource {
   };
 }
 
+/** The plural of a built-in kind: `deployments`. Undefined for any other. */
+export function bundledPlural(
+  gvk: Gvk,
+  bundle: Pick<SchemaBundle, 'kinds'> = bundled,
+): string | undefined {
+  return new Map(Object.entries(bundle.kinds)).get(gvkKey(gvk))?.plural;
+}
+
+/** The built-in kinds of one `apiVersion`. */
+export function bundledKinds(
+  apiVersion: string,
+  bundle: Pick<SchemaBundle, 'kinds'> = bundled,
+): readonly string[] {
+  const prefix = `${apiVersion}/`;
+  return Object.keys(bundle.kinds)
+    .filter((kind) => kind.startsWith(prefix))
+    .map((kind) => kind.slice(prefix.length))
+    .filter((kind) => !kind.includes('/'));
+}
+
 /** The documents of the built-in kinds as they are, for whoever plays a server. */
 export interface BuiltinDocuments {
   /** Of the server that documented them: `v1.36.3`. */

@@ -2,6 +2,8 @@ export { type BuiltinTables, builtinTables } from './builtin-tables.ts';
 export {
   type BuiltinDocuments,
   builtinDocuments,
+  bundledKinds,
+  bundledPlural,
   bundledSchemas,
   type SchemaBundle,
 } from './bundled-schemas.ts';

@@ -15,7 +15,10 @@ const durations = [
 /** Longer than 24 days a timer of JavaScript cannot wait. */
 const longestMs = 24 * 86_400_000;
 
-/** Durations are of use: above nothing, not too long, and the first wait is not longer than the longest. */
+/** Slower than that a roll-out would take days for the first few resources. */
+const slowestPerSecond = 0.001;
+
+/** Durations and paces are of use: above nothing, not too long, and the first wait is not longer than the longest. */
 export const checkController: Rule = function* (document) {
   for (const path of durations) yield* checkDuration(valueAt(document, path), path);
   const initial = durationAt(document, '/spec/controller/retry/initial');
@@ -28,7 +31,16 @@ export const checkController: Rule = function* (document) {
       message: `Expected at least the duration of "initial", found "${shown}"`,
     };
   }
+  yield* checkPace(document);
 };
+
+function* checkPace(document: unknown): Iterable<Finding> {
+  const path = '/spec/controller/rollout/perSecond';
+  const pace = valueAt(document, path);
+  if (typeof pace !== 'number' || pace <= 0 || pace >= slowestPerSecond) return;
+  const message = `Expected "0" (all at once) or at least "${slowestPerSecond}", found "${pace}"`;
+  yield { code: 'invalid-value', path, message };
+}
 
 function* checkDuration(value: unknown, path: string): Iterable<Finding> {
   if (typeof value !== 'string') return;

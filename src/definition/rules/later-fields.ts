@@ -17,13 +17,7 @@ export interface LaterField {
 /** The whole list. What is built is deleted here. */
 export const laterFields: readonly LaterField[] = [
   { path: '/spec/crd/conversion/strategy', works: ['None'] },
-  { path: '/spec/crdPolicy/deletion', works: ['Retain'] },
-  { path: '/spec/crdPolicy/allowBreakingChanges', works: [false] },
   { path: '/spec/reads/*/history' },
-  { path: '/spec/removalPolicy', works: ['Retain'] },
-  { path: '/spec/controller/rollout/perSecond', works: [50] },
-  { path: '/spec/controller/rollout/stopAfterFailures', works: [10] },
-  { path: '/spec/controller/rollout/maxDeletions', works: [10] },
   { path: '/spec/clusters' },
 ];
 

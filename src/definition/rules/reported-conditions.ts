@@ -45,8 +45,16 @@ function* checkStatus(status: unknown, path: string): Iterable<Finding> {
   if (typeof status !== 'string' || holdsExpression(status)) return;
   if (['True', 'False', 'Unknown'].includes(status)) return;
   const message = `Expected true, false, "Unknown" or an expression, found ${found(status)}`;
-  const hint = `Write "\${ ${status.trim()} }"`;
+  const hint = `Write ${plainStatus(status.trim())}`;
   yield { code: 'invalid-value', path, message, hint };
+}
+
+/** What was meant by a word that YAML 1.1, or a condition as the API shows it, has for a truth. */
+function plainStatus(status: string): string {
+  if (/^(?:true|yes|on)$/i.test(status)) return 'true, without quotes';
+  if (/^(?:false|no|off)$/i.test(status)) return 'false, without quotes';
+  if (/^unknown$/i.test(status)) return '"Unknown"';
+  return `"\${ ${status} }"`;
 }
 
 function* checkReason(reason: unknown, path: string, pattern: RegExp): Iterable<Finding> {

@@ -1,5 +1,6 @@
 import { parseCron } from '../../util/cron.ts';
 import { parseDurationMs } from '../../util/duration.ts';
+import { isJsonObject } from '../../util/json.ts';
 import { found } from '../describe-value.ts';
 import type { Finding } from '../finding.ts';
 import { mapAt, valueAt } from '../tree.ts';
@@ -11,7 +12,12 @@ const someMomentMs = Date.UTC(2024, 0, 1);
 
 /** Times are times, and come. */
 export const checkSchedule: Rule = function* (document) {
-  const { cron, timeZone } = mapAt(document, '/spec/schedule');
+  const schedule = mapAt(document, '/spec/schedule');
+  const { cron, timeZone } = schedule;
+  if (isJsonObject(valueAt(document, '/spec/schedule')) && Object.keys(schedule).length === 0) {
+    const message = 'Expected "every" or "cron" in "schedule", found neither';
+    yield { code: 'missing-field', path: '/spec/schedule', at: 'key', message };
+  }
   if (typeof cron === 'string') yield* checkCron(cron, timeZone);
   else if (typeof timeZone === 'string' && timeZone !== 'UTC') {
     const message = '"timeZone" is for "cron"';

@@ -12,6 +12,8 @@ export interface SelectorRules {
   readonly insteadOfEmpty?: string;
 }
 
+const known: ReadonlySet<string> = new Set(['matchLabels', 'matchExpressions']);
+
 /** A selector of labels or annotations says on purpose what it selects. */
 export function* checkSelector(
   selector: unknown,
@@ -25,7 +27,9 @@ export function* checkSelector(
   }
   if (!isJsonObject(selector)) return;
   const parts = [fieldOf(selector, 'matchLabels'), fieldOf(selector, 'matchExpressions')];
-  if (parts.every(isEmpty)) {
+  // What is written under a mistyped name has a finding of its own.
+  const isMistyped = Object.keys(selector).some((field) => !known.has(field));
+  if (parts.every(isEmpty) && !isMistyped) {
     yield {
       code: 'invalid-value',
       path,

@@ -226,8 +226,11 @@ const controller: JsonSchema = struct('How the controller of this kind works.', 
       minimum: 0,
       default: 50,
     },
-    stopAfterFailures: wholeNumber('Stop after so many failures.', { minimum: 0, default: 10 }),
-    maxDeletions: wholeNumber('Hold when more objects would be deleted.', {
+    stopAfterFailures: wholeNumber('Stop when so many resources have failed with it.', {
+      minimum: 1,
+      default: 10,
+    }),
+    maxDeletions: wholeNumber('Delete nothing when more objects than this would be deleted.', {
       minimum: 0,
       default: 10,
     }),

@@ -53,4 +53,13 @@ describe('definition/yaml/node-source-map', () => {
   test('a later document has the lines of the file', () => {
     assert.deepEqual(sourceOf(1).valueAt('/next'), { line: 11, column: 7 });
   });
+
+  test('of two fields with one name the first is found, also in a map with many', () => {
+    const many = Array.from({ length: 20_000 }, (_, index) => `  k${index}: 1`).join('\n');
+    const [document] = readDocuments(`m:\n${many}\n  k7: 2`, 'a.yaml').documents;
+    assert.ok(document);
+    for (let index = 0; index < 20_000; index++) {
+      assert.equal(document.source.keyAt(`/m/k${index}`).line, index + 2);
+    }
+  });
 });

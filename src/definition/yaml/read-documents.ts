@@ -1,11 +1,4 @@
-import {
-  type Document,
-  isScalar,
-  LineCounter,
-  parseAllDocuments,
-  visit,
-  type YAMLError,
-} from 'yaml';
+import { type Document, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml';
 import type { Json } from '../../util/json.ts';
 import type { Diagnostic } from '../diagnostic.ts';
 import type { SourceMap } from '../source-map.ts';
@@ -15,8 +8,10 @@ import {
   hideExpression,
   holdsOpenExpression,
 } from './cut-expression.ts';
+import { findExcess } from './find-excess.ts';
+import { type InspectedNodes, inspectNodes } from './inspect-nodes.ts';
 import { createNodeSourceMap } from './node-source-map.ts';
-import { cutMessage, syntaxMessage } from './syntax-message.ts';
+import { cutMessage, type ParserError, syntaxMessage } from './syntax-message.ts';
 import { toJson, type YamlProblem } from './to-json.ts';
 
 /** One document of a file as plain JSON, and where its parts stand. */
@@ -37,13 +32,35 @@ export interface YamlFile {
   readonly syntaxErrors: readonly Diagnostic[];
 }
 
-type Parsed = readonly Document.Parsed[];
+/** One document as the parser gave it. */
+interface Parsed {
+  readonly document: Document.Parsed;
+  readonly errors: readonly ParserError[];
+  readonly targets: InspectedNodes['targets'];
+}
 
 /** A problem of the text (`yaml-syntax`, no path) unless it says otherwise. */
 type SomeProblem = Omit<YamlProblem, 'code' | 'path'> & Partial<Pick<YamlProblem, 'code' | 'path'>>;
 
 /** More broken expressions than this are not looked for in one file. */
 const mostRepairs = 100;
+
+/** Nor is more than this read again for their sake, in characters. */
+const mostRead = 1_000_000;
+
+/** Like {@link readDocuments}, but of a text that would take too long to read it only says so: for texts of others. */
+export function readBoundedDocuments(text: string, file: string): YamlFile {
+  const excess = findExcess(text);
+  if (excess === undefined) return readDocuments(text, file);
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
+    lines.addNewLine(at + 1);
+  }
+  const hint = 'Split it into several files';
+  const problem = { severity: 'error', ...excess, hint } as const;
+  return { documents: [], syntaxErrors: [diagnosticAt(problem, { file, lines })] };
+}
 
 /**
  * Reads a file of YAML or JSON documents. An expression that YAML takes apart is reported and then hidden, so that what
@@ -54,7 +71,7 @@ export function readDocuments(text: string, file: string): YamlFile {
   let readable = text;
   let lines = new LineCounter();
   let parsed = parse(readable, lines);
-  while (cuts.length < mostRepairs) {
+  while (cuts.length < mostRepairs && cuts.length * text.length < mostRead) {
     const cut = firstCut(parsed, readable);
     if (cut === undefined) break;
     cuts.push(cut);
@@ -68,8 +85,9 @@ export function readDocuments(text: string, file: string): YamlFile {
     at({ severity: 'error', offset: cut.start, ...cutMessage(cut) }),
   );
   const documents: YamlDocument[] = [];
-  for (const document of parsed) {
-    const errors = tellingErrors(document, lines);
+  for (const one of parsed) {
+    const { document, targets } = one;
+    const errors = tellingErrors(one, lines);
     for (const error of errors) {
       const offset = error.pos[0];
       syntaxErrors.push(at({ severity: 'error', offset, ...syntaxMessage(error, readable) }));
@@ -79,14 +97,14 @@ export function readDocuments(text: string, file: string): YamlFile {
     }
     if (document.contents === null) continue;
     const garbledFrom = firstGarbledLine(errors, lines);
-    const { value, problems } = toJson(document);
+    const { value, problems } = toJson(document, targets);
     const isTelling = ({ offset }: YamlProblem) =>
       garbledFrom === undefined || lines.linePos(offset).line < garbledFrom;
     syntaxErrors.push(...problems.filter(isError).filter(isTelling).map(at));
     if (value === null) continue;
     documents.push({
       value,
-      source: createNodeSourceMap({ file, text: readable, document, lines }),
+      source: createNodeSourceMap({ file, text: readable, document, lines, targets }),
       unread: new Set(problems.filter(isError).map(({ path }) => path)),
       warnings: problems.filter((problem) => !isError(problem)).map(at),
       garbledFrom,
@@ -95,19 +113,31 @@ export function readDocuments(text: string, file: string): YamlFile {
   return { documents, syntaxErrors };
 }
 
-function parse(text: string, lineCounter: LineCounter): Parsed {
+function parse(text: string, lineCounter: LineCounter): readonly Parsed[] {
   const documents = parseAllDocuments(text, {
     lineCounter,
     prettyErrors: false,
     logLevel: 'silent',
+    // Looked for in `inspectNodes`: the library needs quadratic time.
+    uniqueKeys: false,
   });
-  return Array.isArray(documents) ? documents : [];
+  return Array.isArray(documents) ? documents.map(inspected) : [];
+}
+
+function inspected(document: Document.Parsed): Parsed {
+  const { targets, doubles } = inspectNodes(document);
+  if (doubles.length === 0) return { document, targets, errors: document.errors };
+  const more = doubles.map((offset): ParserError => {
+    return { code: 'DUPLICATE_KEY', message: 'Map keys must be unique', pos: [offset, offset + 1] };
+  });
+  const errors: readonly ParserError[] = [...document.errors, ...more];
+  return { document, targets, errors: errors.toSorted((a, b) => a.pos[0] - b.pos[0]) };
 }
 
 /** The first expression that made the parser stumble, or that it silently took for a comment or a field. */
-function firstCut(documents: Parsed, text: string): CutExpression | undefined {
-  for (const document of documents) {
-    const [error] = document.errors;
+function firstCut(parsed: readonly Parsed[], text: string): CutExpression | undefined {
+  for (const { document, errors } of parsed) {
+    const [error] = errors;
     const cut = error && findCutExpression(text, error.pos[0]);
     if (cut !== undefined) return cut;
     const silent = firstSilentCut(document, text);
@@ -133,8 +163,11 @@ function firstSilentCut(document: Document.Parsed, text: string): CutExpression 
  * The errors that tell something new: the first of each line, and none of those that only say that the parser is lost.
  * An unsupported directive is an error too.
  */
-function tellingErrors(document: Document.Parsed, lines: LineCounter): readonly YAMLError[] {
-  const errors: readonly YAMLError[] = [...document.warnings, ...document.errors];
+function tellingErrors(
+  { document, errors: found }: Parsed,
+  lines: LineCounter,
+): readonly ParserError[] {
+  const errors: readonly ParserError[] = [...document.warnings, ...found];
   const hasTab = errors.some(({ code }) => code === 'TAB_AS_INDENT');
   const seen = new Set<number>();
   return errors.filter((error, index) => {
@@ -157,10 +190,10 @@ const harmless: ReadonlySet<string> = new Set([
   'BAD_DIRECTIVE',
 ]);
 
-function firstGarbledLine(errors: readonly YAMLError[], lines: LineCounter): number | undefined {
+function firstGarbledLine(errors: readonly ParserError[], lines: LineCounter): number | undefined {
   const garbling = errors.filter(({ code }) => !harmless.has(code));
   const numbers = garbling.map(({ pos }) => lines.linePos(pos[0]).line);
-  return numbers.length === 0 ? undefined : Math.min(...numbers);
+  return numbers.length === 0 ? undefined : numbers.reduce((a, b) => Math.min(a, b));
 }
 
 function otherVersion(document: Document.Parsed): SomeProblem {

@@ -7,8 +7,11 @@ export interface SyntaxMessage {
   readonly hint?: string | undefined;
 }
 
+/** What is told of an error of the parser. */
+export type ParserError = Pick<YAMLError, 'code' | 'message' | 'pos'>;
+
 /** Our words for an error of the parser. `text` is what was parsed. */
-export function syntaxMessage(error: YAMLError, text: string): SyntaxMessage {
+export function syntaxMessage(error: ParserError, text: string): SyntaxMessage {
   const source = text.slice(error.pos[0], error.pos[1]);
   switch (error.code) {
     case 'DUPLICATE_KEY':
@@ -54,7 +57,7 @@ function badIndent(message: string): SyntaxMessage {
     : { message: `Expected "${unclosed[2]}" at the end of the list or map in brackets`, hint };
 }
 
-function unexpected(error: YAMLError, source: string, text: string): SyntaxMessage {
+function unexpected(error: ParserError, source: string, text: string): SyntaxMessage {
   if (error.message.startsWith('Unexpected block-seq-ind')) {
     return {
       message: 'A list cannot begin on the line of its field',
@@ -62,7 +65,7 @@ function unexpected(error: YAMLError, source: string, text: string): SyntaxMessa
     };
   }
   const shown = source.split('\n')[0]?.slice(0, 40) ?? '';
-  const afterQuote = /["']$/.test(text.slice(0, error.pos[0]).trimEnd());
+  const afterQuote = /["']/.test(lastVisible(text, error.pos[0]));
   return {
     message: shown === '' ? tidy(error.message) : `Unexpected "${shown}"`,
     hint: afterQuote
@@ -96,6 +99,14 @@ export function cutMessage({ by }: CutExpression): SyntaxMessage {
         hint: 'Use the other kind of quotes around the value, or put it into a ">-" block on the lines below',
       };
   }
+}
+
+/** The last character before an offset that is no white space; empty when there is none near. */
+function lastVisible(text: string, offset: number): string {
+  return text
+    .slice(Math.max(0, offset - 200), offset)
+    .trimEnd()
+    .slice(-1);
 }
 
 /** The parser's text without position and final period. */

@@ -13,6 +13,7 @@ import type { Json } from '../../util/json.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
 import { found } from '../describe-value.ts';
 import { ambiguousWord } from './ambiguous-word.ts';
+import type { InspectedNodes } from './inspect-nodes.ts';
 
 /** A mistake at an offset of the text. */
 export interface YamlProblem {
@@ -34,12 +35,17 @@ export interface JsonTree {
 /** Nodes that one document may have, aliases written out: a bomb of aliases is refused, a big CRD is not. */
 const mostNodes = 200_000;
 
+/** Characters that the aliases of one document may add: few nodes with long texts are a bomb, too. */
+const mostRepeated = 1_000_000;
+
 interface Conversion {
-  readonly document: Document.Parsed;
+  readonly targets: InspectedNodes['targets'];
   readonly problems: YamlProblem[];
   /** Anchored nodes whose alias is being written out. */
   readonly open: Set<Node>;
   nodes: number;
+  /** Characters of the texts inside of aliases. */
+  repeated: number;
 }
 
 /** A node and the pointer of the value that it becomes. */
@@ -49,19 +55,29 @@ interface Place<N> {
 }
 
 /** Turns a parsed document into plain JSON and reports what YAML can say and JSON cannot. */
-export function toJson(document: Document.Parsed): JsonTree {
-  const conversion: Conversion = { document, problems: [], open: new Set(), nodes: 0 };
+export function toJson(document: Document.Parsed, targets: InspectedNodes['targets']): JsonTree {
+  const conversion: Conversion = {
+    targets,
+    problems: [],
+    open: new Set(),
+    nodes: 0,
+    repeated: 0,
+  };
   const root = { node: document.contents, path: '' };
   const value = convert(root, conversion);
   if (conversion.nodes > mostNodes) {
     const message = `Expected at most ${mostNodes} values in a document, found more`;
     return { value: refuse({ ...root, message }, conversion), problems: conversion.problems };
   }
+  if (conversion.repeated > mostRepeated) {
+    const message = `Expected at most ${mostRepeated} characters by aliases in a document, found more`;
+    return { value: refuse({ ...root, message }, conversion), problems: conversion.problems };
+  }
   return { value, problems: conversion.problems };
 }
 
 function convert({ node, path }: Place<unknown>, conversion: Conversion): Json {
-  if (++conversion.nodes > mostNodes) return null;
+  if (++conversion.nodes > mostNodes || conversion.repeated > mostRepeated) return null;
   if (isAlias(node)) return convertAlias({ node, path }, conversion);
   if (!isScalar(node) && !isSeq(node) && !isMap(node)) return null;
   if (node.tag !== undefined && !knownTags.has(node.tag)) {
@@ -80,8 +96,8 @@ const knownTags = new Set(
 );
 
 function convertAlias({ node, path }: Place<Alias>, conversion: Conversion): Json {
-  const { document, open } = conversion;
-  const target = node.resolve(document);
+  const { targets, open } = conversion;
+  const target = targets.get(node);
   if (target === undefined) {
     const message = `Unknown alias "*${node.source}"`;
     return refuse({ node, path, message, hint: 'Quote the value if it is a text' }, conversion);
@@ -106,10 +122,11 @@ function convertMap({ node, path }: Place<YAMLMap>, conversion: Conversion): Jso
 }
 
 function nameOf({ node, path }: Place<unknown>, conversion: Conversion): string | undefined {
-  const key = isAlias(node) ? node.resolve(conversion.document) : node;
+  const key = isAlias(node) ? conversion.targets.get(node) : node;
   const mistake = keyMistake(key);
   if (mistake === undefined) {
     const name = String((key as Scalar).value);
+    if (isAlias(node) || conversion.open.size > 0) conversion.repeated += name.length;
     // Other names stay in this file; those of a schema are what the users of the CRD write.
     if (isScalar(node) && path.endsWith('/properties')) {
       warnOfAmbiguity({ node, path: pointerTo(path, name) }, conversion);
@@ -142,6 +159,7 @@ function keyMistake(key: unknown): Pick<YamlProblem, 'message' | 'hint'> | undef
 function convertScalar({ node, path }: Place<Scalar>, conversion: Conversion): Json {
   warnOfAmbiguity({ node, path }, conversion);
   const { value, source } = node;
+  if (conversion.open.size > 0) conversion.repeated += String(value).length;
   if (typeof value === 'number' && !isExact(value, source)) {
     const message = `Number ${found(source ?? value)} cannot be kept exactly`;
     return refuse({ node, path, message, hint: 'Quote it if it is a text' }, conversion);

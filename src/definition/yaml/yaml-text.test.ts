@@ -59,4 +59,23 @@ describe('definition/yaml/yaml-text', () => {
     const bomb = `l0: &l0 [${'x,'.repeat(9)}]\n${[1, 2, 3, 4, 5, 6, 7].map(level).join('')}`;
     assert.throws(() => parseYaml(bomb), /Expected at most 200000 values/);
   });
+
+  test('a bomb of a long text is refused', () => {
+    const bomb = `a: &a ${'x'.repeat(2000)}\nb:\n${'  - *a\n'.repeat(1000)}`;
+    assert.throws(() => parseYaml(bomb), /Expected at most 1000000 characters by aliases/);
+  });
+
+  test('aliases of short texts are read, however many there are', () => {
+    const text = `a: &a x\nb:\n${'  - *a\n'.repeat(20_000)}`;
+    assert.deepEqual(parseYaml(text), { a: 'x', b: new Array(20_000).fill('x') });
+  });
+
+  test('60000 fields of one map are read, and told when the last one is there twice', () => {
+    const text = Array.from({ length: 60_000 }, (_, index) => `k${index}: 1`).join('\n');
+    assert.equal(Object.keys(parseYaml(text) as object).length, 60_000);
+    assert.throws(
+      () => parseYaml(`${text}\nk7: 1`),
+      /line 60001, column 1: Field "k7" is there twice/,
+    );
+  });
 });

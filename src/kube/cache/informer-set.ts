@@ -41,6 +41,8 @@ export interface InformerSet extends Watcher, WriteThrough {
   retryNow(gvk?: Gvk): void;
   /** The CRD of the kind changed: its informers list anew, and the list replaces even what has its version. */
   relist(gvk: Gvk, reason: 'schema-changed'): void;
+  /** All that is held is outdated until it has been listed anew, as after an outage: this process may write from now on. */
+  distrust(): void;
   /** Brings gauges up to date, for a scrape. */
   observe(): void;
   /** Stops every informer. Afterwards no timer, connection or listener of the cache is left. */
@@ -134,6 +136,10 @@ class UseCountedInformers implements InformerSet {
 
   relist(gvk: Gvk, reason: 'schema-changed'): void {
     for (const shared of this.#byKind.get(gvkKey(gvk)) ?? []) shared.relist(reason);
+  }
+
+  distrust(): void {
+    for (const { shared } of this.#slots.values()) shared.distrust();
   }
 
   observe(): void {

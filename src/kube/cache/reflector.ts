@@ -24,7 +24,7 @@ export interface ReflectorOptions {
 }
 
 /** Why a list or a watch was cut by ourselves. */
-type CutReason = 'idle' | 'schema-changed' | 'restored' | 'outage';
+type CutReason = 'idle' | 'schema-changed' | 'restored' | 'outage' | 'took-over';
 
 /** How a list or a watch came to its end. */
 type StepEnd =
@@ -111,11 +111,16 @@ export class Reflector {
   }
 
   /** Cuts whatever is under way and lists anew: objects of the same version may read differently now, or were never there. */
-  relist(reason: 'schema-changed' | 'restored'): void {
+  relist(reason: 'schema-changed' | 'restored' | 'took-over'): void {
     this.#next = 'list';
-    if (reason === 'restored') this.#contact.doubt.raise('outage');
+    if (reason !== 'schema-changed') this.#contact.doubt.raise('outage');
     this.#cut?.abort(reason);
     this.#pause.endNow();
+  }
+
+  /** From now on only a list counts that is asked for from now on. What has not begun to list need not do so twice. */
+  distrust(): void {
+    if (this.#store.progress !== undefined || this.#cut !== undefined) this.relist('took-over');
   }
 
   async #step(signal: AbortSignal): Promise<StepEnd> {

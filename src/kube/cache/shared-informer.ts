@@ -75,6 +75,11 @@ export class SharedInformer {
     this.#reflector.relist(reason);
   }
 
+  /** See {@link InformerSet.distrust}. */
+  distrust(): void {
+    this.#reflector.distrust();
+  }
+
   onState(listener: (state: InformerState) => void): () => void {
     this.#stateListeners.add(listener);
     return () => this.#stateListeners.delete(listener);

@@ -6,7 +6,11 @@ import { type AddressInfo, connect as netConnect } from 'node:net';
 import { afterEach, describe, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
-import { type Script, ScriptedServer } from '../../../test/support/scripted-server.ts';
+import {
+  type ReceivedRequest,
+  type Script,
+  ScriptedServer,
+} from '../../../test/support/scripted-server.ts';
 import { freshMetrics, silentLogger } from '../../../test/support/silent-telemetry.ts';
 import type { ClusterConfig, Credentials } from '../config/cluster-config.ts';
 import { type ClosableApiClient, createApiClient } from './create-api-client.ts';
@@ -168,4 +172,53 @@ describe('kube/connections', () => {
       ['token-0', 'token-1', 'token-2'],
     );
   });
+
+  test('the lease does not wait for a plugin that hangs while it renews credentials', async () => {
+    const server = await serve('first-server');
+    const clock = new FakeClock();
+    let reads = 0;
+    const api = createApiClient({
+      config: {
+        server: server.url,
+        namespace: 'default',
+        credentials: {
+          load: () => (reads++ === 0 ? Promise.resolve(trusting) : new Promise(() => {})),
+        },
+      },
+      clock,
+      logger: silentLogger(),
+      metrics: freshMetrics(),
+    });
+    ends.push(() => api.close());
+    await api.request(get, never);
+    await clock.advance(60_000);
+    const lease = { ...get, lane: 'lease' } as const;
+    assert.equal((await api.request(lease, never)).status, 200);
+    assert.equal(reads, 2);
+  });
+
+  for (const name of ['http', 'https'] as const) {
+    test(`writes that are cut are reset, and later ones fail (${name})`, async () => {
+      const arrived = Promise.withResolvers<ReceivedRequest>();
+      const script: Script = (request) => {
+        arrived.resolve(request);
+        return new Promise(() => {});
+      };
+      const tls = { cert: pem('first-server.crt'), key: pem('first-server.key') };
+      const server = await ScriptedServer.start(script, name === 'https' ? tls : undefined);
+      ends.push(() => server.stop());
+      const api = connect(server.url, () => trusting);
+      const answer = api.request({ ...get, method: 'DELETE' }, never);
+      const { message } = await arrived.promise;
+      // What TLS makes of a reset depends on what it was at.
+      const reset = once(message.socket, name === 'http' ? 'error' : 'close');
+      const rejected = assert.rejects(answer);
+      api.cutWrites();
+      await rejected;
+      const [error] = await reset;
+      if (name === 'http') assert.equal(error.code, 'ECONNRESET');
+      await assert.rejects(api.request(get, never));
+      assert.equal(server.requests.length, 1);
+    });
+  }
 });

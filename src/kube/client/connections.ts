@@ -4,6 +4,7 @@ import type { Clock } from '../../util/clock.ts';
 import type { ClusterConfig, Credentials } from '../config/cluster-config.ts';
 import { KubeError } from '../kube-error.ts';
 import { untilAborted } from '../shared-calls.ts';
+import { SocketGroup } from './socket-group.ts';
 
 /** Connections of their own, so that none of the three waits for another. */
 export type Lane = 'request' | 'watch' | 'lease';
@@ -42,6 +43,8 @@ export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #origin: string;
   readonly #retired = new Set<Dispatcher>();
+  /** Those on which anything is written, but the lease. */
+  readonly #writing = new SocketGroup();
   #link: Link | undefined;
   #credentials: Credentials | undefined;
   #readAtMs = 0;
@@ -66,6 +69,15 @@ export class Connections {
     return untilAborted(this.#read(false), signal);
   }
 
+  /** As {@link current}, for who cannot wait: the old one while newer credentials are being read. */
+  async currentAtOnce(signal: AbortSignal): Promise<Link> {
+    const current = this.current(signal);
+    if (this.#link === undefined) return current;
+    // What is wrong with the new ones the next request is told.
+    current.catch(() => {});
+    return this.#link;
+  }
+
   /** After a 401 on `refused`: a link with newer credentials, or the same one when there is none to be had now. */
   async renew(refused: Link, signal: AbortSignal): Promise<Link> {
     if (this.#link !== undefined && this.#link !== refused) return this.#link;
@@ -74,6 +86,11 @@ export class Connections {
       return untilAborted(this.#reading ?? Promise.resolve(refused), signal);
     this.#renewedAtMs = now;
     return untilAborted(this.#readAfter(this.#reading), signal);
+  }
+
+  /** Drops what is still to be sent of requests of the lane `request`, here and in the kernel. They fail, and so do later ones. */
+  cutWrites(): void {
+    this.#writing.cut();
   }
 
   /** Cuts all connections. */
@@ -138,13 +155,17 @@ export class Connections {
 
   #open(credentials: Credentials): Record<Lane, Dispatcher> {
     return {
-      request: this.#dispatcher(credentials, this.#options.connections),
+      request: this.#dispatcher(credentials, this.#options.connections, this.#writing),
       watch: this.#dispatcher(credentials, null),
       lease: this.#dispatcher(credentials, 1),
     };
   }
 
-  #dispatcher({ ca, cert, key }: Credentials, connections: number | null): Dispatcher {
+  #dispatcher(
+    { ca, cert, key }: Credentials,
+    connections: number | null,
+    sockets?: SocketGroup,
+  ): Dispatcher {
     const { tlsServerName, skipsTlsVerify = false, proxyUrl } = this.#options.config;
     const tls = {
       rejectUnauthorized: !skipsTlsVerify,
@@ -164,8 +185,13 @@ export class Connections {
       headersTimeout: 0,
       bodyTimeout: 0,
     };
-    if (proxyUrl === undefined)
-      return new Pool(this.#origin, { ...options, connect: { ...tls, timeout: connectTimeoutMs } });
+    if (proxyUrl === undefined) {
+      const connect = { ...tls, timeout: connectTimeoutMs, allowH2: false };
+      return new Pool(this.#origin, {
+        ...options,
+        connect: sockets === undefined ? connect : sockets.connector(connect),
+      });
+    }
     return new ProxyAgent({ ...options, uri: proxyUrl, requestTls: tls });
   }
 }

@@ -103,6 +103,33 @@ describe('kube/api-client', () => {
       );
     });
 
+    for (const isOpen of [true, false]) {
+      test(`is asked again before the last byte of what a socket may not take at once: ${isOpen ? 'open' : 'closed'}`, async () => {
+        const server = await serve(() => ({ status: 200, body: {} }));
+        const lost = new KubeError('aborted', 'The lease is lost', { status: 0 });
+        let asked = 0;
+        const client = clientFor(server.url, {
+          beforeWrite: () => {
+            asked += 1;
+            if (asked === 2 && !isOpen) throw lost;
+          },
+        });
+        const body = { text: 'ä'.repeat(200_000) };
+        const answer = client.request({ ...patch, body }, never);
+        if (isOpen) await answer;
+        else assert.equal(await failure(answer), lost);
+        assert.equal((await client.request(get, never)).status, 200);
+        assert.equal(asked, 2);
+        assert.deepEqual(
+          server.requests.map(({ method, body: text }) => [
+            method,
+            text === '' ? '' : JSON.parse(text),
+          ]),
+          [...(isOpen ? [['PATCH', body]] : []), ['GET', '']],
+        );
+      });
+    }
+
     test('is asked again when the server made us wait', async () => {
       const server = await serve(() =>
         server.requests.length === 1

@@ -37,6 +37,8 @@ export interface ClosableApiClient extends ApiClient {
   readonly silence: ServerSilence | undefined;
   /** Calls back when the server lets us in again. Returns the unsubscribe function. */
   onAdmitted(listener: () => void): () => void;
+  /** Drops at once what is still to be sent of any write, here and in the kernel; later requests fail. Not of the lane `lease`. */
+  cutWrites(): void;
   /** Cuts everything in flight; later requests fail. */
   close(): Promise<void>;
 }
@@ -121,6 +123,10 @@ class PooledApiClient implements ClosableApiClient {
     throw errorOf({ status, text, ...(retryAfter === undefined ? {} : { retryAfter }) });
   }
 
+  cutWrites(): void {
+    this.#connections.cutWrites();
+  }
+
   close(): Promise<void> {
     return this.#connections.close();
   }
@@ -143,7 +149,10 @@ class PooledApiClient implements ClosableApiClient {
   }
 
   async #sendAuthorized(request: ApiRequest, lane: Lane, signal: AbortSignal): Promise<Answer> {
-    const link = await this.#connections.current(signal);
+    const connections = this.#connections;
+    const link = await (lane === 'lease'
+      ? connections.currentAtOnce(signal)
+      : connections.current(signal));
     const answer = await this.#exchange(request, { link, lane, signal });
     if (answer.status !== 401) return answer;
     const renewed = await this.#connections.renew(link, signal);

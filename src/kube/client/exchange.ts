@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../util/clock.ts';
 import { abortedError, errorOfTransport, timeoutError } from '../errors.ts';
@@ -16,9 +17,15 @@ export interface Exchange {
   /** From the dispatch to the last byte. */
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
-  /** Called when the connection is there and nothing has been sent; what it throws ends the exchange. */
+  /**
+   * Called when the connection is there and nothing has been sent; what it throws ends the exchange. Of a body that the kernel may not
+   * take in one piece, also right before its last byte: without that one no server takes it.
+   */
   readonly beforeSend?: () => void;
 }
+
+/** What a socket of TLS hands on without waiting, in bytes. */
+const onePieceBytes = 16_384;
 
 /** The answer, whatever its status. */
 export interface Answer {
@@ -68,13 +75,49 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   }
 
   send(): void {
-    const { dispatcher, origin, method, path, headers, body } = this.#spec;
-    const options = { origin, method, path, headers, body: body ?? null };
+    const { dispatcher, origin, method, path, headers: given } = this.#spec;
+    const [body, length] = this.#body();
+    const headers = length === undefined ? given : { ...given, 'content-length': String(length) };
+    const options = { origin, method, path, headers, body };
     try {
       dispatcher.dispatch(options, this);
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** What is sent, and its length where that has to be said. */
+  #body(): readonly [string | Readable | null, number?] {
+    const { body, beforeSend } = this.#spec;
+    if (body === undefined) return [null];
+    if (beforeSend === undefined || body.length <= onePieceBytes / 3) return [body];
+    const bytes = Buffer.from(body);
+    if (bytes.length <= onePieceBytes) return [body];
+    return [this.#inTwo(bytes, beforeSend), bytes.length];
+  }
+
+  /** The second piece is asked for when the first one has been handed on: nothing is read ahead. */
+  #inTwo(bytes: Buffer, beforeLast: () => void): Readable {
+    const last = bytes.length - 1;
+    let sent = 0;
+    const read = (): Buffer | null => {
+      if (sent === last) beforeLast();
+      const piece = sent === 0 ? bytes.subarray(0, last) : bytes.subarray(sent);
+      sent += piece.length;
+      return piece.length === 0 ? null : piece;
+    };
+    const fail = (error: unknown) =>
+      this.cut(error instanceof Error ? error : new Error(String(error)));
+    return new Readable({
+      highWaterMark: 0,
+      read() {
+        try {
+          this.push(read());
+        } catch (error) {
+          fail(error);
+        }
+      },
+    });
   }
 
   /** Ends it now. Where the connection is not there yet, `onRequestStart` sees to it that nothing is sent. */

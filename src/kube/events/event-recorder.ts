@@ -23,6 +23,8 @@ export interface EventRecorderOptions {
   readonly metrics: MetricRegistry;
   /** Which process says so: `homeostat-<host>`. Cut to 128 bytes. */
   readonly instance: string;
+  /** Are Events taken? @default always */
+  readonly isOpen?: () => boolean;
 }
 
 export interface ClosableEventRecorder extends EventRecorder {
@@ -109,7 +111,8 @@ class QueuedEventRecorder implements ClosableEventRecorder {
   }
 
   record(event: EventInput): void {
-    if (this.#isClosed) return;
+    const { isOpen = () => true } = this.#options;
+    if (this.#isClosed || !isOpen()) return;
     try {
       this.#observe(event);
     } catch (error) {

@@ -24,16 +24,30 @@ export interface DeletionReport {
  * make of a world that is being taken down, and a definition that is broken cannot say.
  */
 export async function reportDeletion(pass: Pass, report: DeletionReport): Promise<StatusOutcome> {
+  return write(pass, summaryOf(report), report.entries);
+}
+
+/** Says that nothing is left of what a definition has made that was removed. */
+export async function reportRetired(pass: Pass): Promise<StatusOutcome> {
+  const message = 'Its definition was removed, and all that it had made';
+  const isAtRest = { isStalled: false, isReconciling: false };
+  return write(pass, { reason: 'Terminating', message, ...isAtRest }, []);
+}
+
+async function write(
+  pass: Pass,
+  summary: Summary,
+  entries: readonly ChildEntry[],
+): Promise<StatusOutcome> {
   const { resource, context, phaseInput } = pass;
   if (isForeign(context.plan) || context.isQuiet) return { kind: 'unchanged' };
-  const summary = summaryOf(report);
   const status = isJsonObject(resource.status) ? resource.status : {};
   const types = conditionTypesOf(context.plan);
   // Without the definition nobody knows which of the others are its own: all of them stay.
   const others = conditionsOf(resource).filter(
     ({ type }) => !standardConditionTypes.has(type) && (context.isFinishing || types.has(type)),
   );
-  const listed = report.entries.filter(({ isListed }) => isListed);
+  const listed = entries.filter(({ isListed }) => isListed);
   return writeStatus(pass, {
     ...status,
     observedGeneration: resource.metadata.generation ?? 0,

@@ -29,10 +29,12 @@ export async function termsOf(pass: Pass): Promise<DeletionTerms> {
   const { annotations, deletionTimestamp } = resource.metadata;
   const isSkipping = annotations?.[skipOnDeleteAnnotation] === 'true';
   const { onDelete } = context.plan;
-  if (onDelete === undefined || isSkipping || deletionTimestamp === undefined) {
+  const deletedMs =
+    deletionTimestamp === undefined ? context.retirement?.sinceMs : Date.parse(deletionTimestamp);
+  if (onDelete === undefined || isSkipping || deletedMs === undefined) {
     return { isSkipping, isInOrder: false, isOverdue: false, givesUp: false };
   }
-  const { sinceMs, problem } = await startOf(pass, onDelete, Date.parse(deletionTimestamp));
+  const { sinceMs, problem } = await startOf(pass, onDelete, deletedMs);
   const remainingMs = sinceMs + onDelete.timeoutMs - context.clock.nowMs();
   const isOverdue = remainingMs <= 0;
   const givesUp = isOverdue && onDelete.onTimeout === 'Continue';

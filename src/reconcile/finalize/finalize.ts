@@ -3,14 +3,16 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Problem } from '../failure.ts';
 import { concludeProblems } from '../pass/conclude.ts';
+import { isTerminating } from '../pass/ownership.ts';
 import { beginPass, loggerOf, type Pass, type PrunedObject } from '../pass/pass.ts';
 import { stateOf } from '../pass/state-of.ts';
 import { tellFailures } from '../pass/tell-failures.ts';
 import { isDone } from '../removal/remove-objects.ts';
 import { type ChildEntry, describeOnDelete, describePruned } from '../report/child-entries.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
-import { messageOf, reportDeletion, wasOverdue } from './deletion-report.ts';
+import { messageOf, reportDeletion, reportRetired, wasOverdue } from './deletion-report.ts';
 import { type DeletionTerms, termsOf } from './deletion-terms.ts';
+import { hasFinalizer } from './inventory.ts';
 import { keepOrphaning } from './note-orphaning.ts';
 import { type Preparation, prepareDeletion } from './prepare-deletion.ts';
 import { removeInOrder } from './remove-in-order.ts';
@@ -19,7 +21,7 @@ import { type Left, whatIsLeft } from './what-is-left.ts';
 
 export interface FinalizeOptions {
   readonly key: string;
-  /** Being deleted, with our finalizer. */
+  /** Being deleted, with our finalizer; or one whose definition is being removed. */
   readonly resource: KubeObject;
   readonly turn: Turn;
 }
@@ -49,10 +51,12 @@ export async function finalize(
   const isLetGo = (each: PrunedObject) =>
     isDone(each) || (terms.givesUp && each.state === 'deleting');
   const isOver = preparation.isDone && problems.length === 0 && pass.pruned.every(isLetGo);
-  const refused = isOver ? await takeOffFinalizer(pass) : undefined;
+  const refused =
+    isOver && hasFinalizer(resource, context.plan.name) ? await takeOffFinalizer(pass) : undefined;
 
   pass.interests.finish(context.plan.reads);
-  if (isOver && refused === undefined) return finished(pass);
+  if (isOver && refused === undefined)
+    return isTerminating(resource) ? finished(pass) : retired(pass);
   return stillWaiting(pass, { terms, preparation, left, problems: refused ? [refused] : problems });
 }
 
@@ -62,6 +66,20 @@ function finished(pass: Pass): Outcome {
   const count = (state: string) => pruned.filter((each) => each.state === state).length;
   loggerOf(pass).info({ pruned: count('gone'), released: count('released') }, 'Deletion finished');
   return { kind: 'done' };
+}
+
+/** The resource lives on without its children. */
+async function retired(pass: Pass): Promise<Outcome> {
+  const { context, key, state, pruned } = pass;
+  state.isReady = false;
+  const status = await reportRetired(pass);
+  const outcome = concludeProblems(pass, [], status);
+  // What cannot be told does not keep anything.
+  if (outcome.kind === 'retry') return outcome;
+  context.rights.retain(key, []);
+  if (pruned.length > 0) loggerOf(pass).info({ pruned: pruned.length }, 'Children removed');
+  context.retirement?.onRemoved(key);
+  return outcome;
 }
 
 interface Waiting {

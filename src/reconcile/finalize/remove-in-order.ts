@@ -1,6 +1,6 @@
 import type { StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { isControlledBy } from '../pass/ownership.ts';
+import { isControlledBy, isTerminating } from '../pass/ownership.ts';
 import type { Pass, PrunedObject } from '../pass/pass.ts';
 import { childPlanOf } from '../removal/leaving.ts';
 import { isDone, removeObjects, waiting } from '../removal/remove-objects.ts';
@@ -8,7 +8,8 @@ import type { DeletionTerms } from './deletion-terms.ts';
 import { isOrphaning } from './note-orphaning.ts';
 import type { Left } from './what-is-left.ts';
 
-const why = 'The resource is being deleted';
+const whyDeleted = 'The resource is being deleted';
+const whyRetired = 'The definition is being removed';
 
 /**
  * Removes the children of a resource that goes: dependents first, each waited for, or all at once; what `onDelete` has made last.
@@ -20,12 +21,14 @@ export async function removeInOrder(
   { objects, problems }: Left,
   terms: DeletionTerms,
 ): Promise<readonly PrunedObject[]> {
-  const isAsked = pass.context.plan.onDelete !== undefined;
+  // The collector takes nothing from a resource that lives.
+  const isAsked = pass.context.plan.onDelete !== undefined || !isTerminating(pass.resource);
   const isAllKnown = problems.length === 0;
   if (terms.isInOrder && !isAllKnown) return [];
   const leaving = objects
     .filter(({ object }) => isAsked || !isControlledBy(object, pass.uid))
     .filter(({ object }) => isAllKnown || !isMadeOnDelete(pass, object));
+  const why = isTerminating(pass.resource) ? whyDeleted : whyRetired;
   const options = {
     why,
     isThorough: terms.isInOrder,

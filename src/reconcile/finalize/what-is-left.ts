@@ -4,7 +4,7 @@ import type { Gvk } from '../../util/gvk.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { isOurs } from '../pass/ownership.ts';
 import type { Pass } from '../pass/pass.ts';
-import { isWhereOursMayBe } from '../pass/prune.ts';
+import { isWhereOursMayBe } from '../pass/unwanted.ts';
 import { findStrays } from '../removal/strays.ts';
 import type { ChildWatch } from '../wake/child-watch.ts';
 import { inventoryOf, kindText } from './inventory.ts';

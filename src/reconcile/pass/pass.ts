@@ -103,6 +103,8 @@ export interface PrunedObject {
   readonly state: 'gone' | 'deleting' | 'released' | 'held' | 'failed';
   /** `held` only until others are gone. @default false */
   readonly isQueued?: boolean;
+  /** `held` until somebody approves. @default false */
+  readonly isGuarded?: boolean;
   /** Why it goes, and what it waits for, for people. */
   readonly message?: string;
   readonly problem?: Problem;

@@ -1,35 +1,52 @@
 import type { StoredObject } from '../../kube/roles.ts';
-import type { Gvk } from '../../util/gvk.ts';
 import { childIdOf } from '../child-id.ts';
-import { hasFinalizer } from '../finalize/inventory.ts';
-import { fieldManagerOf } from '../names.ts';
-import { refOfStored } from '../removal/ref-of-stored.ts';
+import { doomedOf } from '../removal/doomed.ts';
 import { removeObjects } from '../removal/remove-objects.ts';
 import { failedStray, findStrays } from '../removal/strays.ts';
-import type { Stray } from '../resource-state.ts';
-import { identityOf } from '../wake/child-watch.ts';
-import { isOurs } from './ownership.ts';
-import type { ChildResult, ElementResult, Pass } from './pass.ts';
+import { isTerminating } from './ownership.ts';
+import type { ChildResult, ElementResult, Pass, PrunedObject } from './pass.ts';
+import { type Certainty, isUnwanted, unwantedObjects } from './unwanted.ts';
+
+const why = 'Not wanted';
 
 /**
  * Deletes what is ours and not wanted, child by child (definition.md section 4): a child that waits or fails keeps what it has,
  * and keeps no other from losing its own. What no child of the definition asks for any more goes only after a whole success.
  */
 export async function prune(pass: Pass): Promise<void> {
-  const isWholeSuccess = isWhole(pass);
-  // By UID: an informer of another version may hold the same object.
-  const leaving = new Map<string | undefined, StoredObject>();
-  for (const watch of pass.context.watches.allChildren()) {
-    if (watch.informer.state.kind !== 'synced') continue;
-    for (const stored of watch.labelledWith(pass.uid)) {
-      if (isToGo(pass, stored, isWholeSuccess)) leaving.set(stored.object.metadata.uid, stored);
-    }
-  }
-  const strays = await findStrays(pass, (each) => isUnwanted(pass, each, isWholeSuccess));
-  for (const stray of strays.objects) leaving.set(stray.object.metadata.uid, stray);
+  const certainty = { isSettled, countsDropped: isWhole(pass) };
+  const strays = await findStrays(pass, (each) => isUnwanted(pass, each, certainty));
+  const unwanted = unwantedObjects(pass, certainty);
   pass.pruned.push(...strays.unknown.map(failedStray));
-  if (leaving.size === 0) return;
-  pass.pruned.push(...(await removeObjects(pass, [...leaving.values()], { why: 'Not wanted' })));
+  if (unwanted.length + strays.objects.length > 0) {
+    const leaving = new Map<string | undefined, StoredObject>();
+    for (const each of [...unwanted, ...strays.objects])
+      leaving.set(each.object.metadata.uid, each);
+    pass.pruned.push(...(await remove(pass, [...leaving.values()])));
+  }
+  tellSettled(pass, certainty);
+}
+
+async function remove(
+  pass: Pass,
+  leaving: readonly StoredObject[],
+): Promise<readonly PrunedObject[]> {
+  const { guard } = pass.context;
+  const reason = guard?.whyNot(pass.key, doomedOf(pass, leaving));
+  if (reason === undefined) return removeObjects(pass, leaving, { why });
+  return leaving.map(({ object }) => {
+    const pruned = { childId: childIdOf(object), object };
+    return isTerminating(object)
+      ? { ...pruned, state: 'deleting', message: why }
+      : { ...pruned, state: 'held', isGuarded: true, message: `${why}; ${reason}` };
+  });
+}
+
+/** Has the resource got all that the definition wants of it, and lost the rest? */
+function tellSettled({ context, key, pruned }: Pass, { countsDropped }: Certainty): void {
+  if (!countsDropped) return;
+  const stays = pruned.some(({ state }) => state === 'held' || state === 'failed');
+  if (!stays) context.guard?.settled(key);
 }
 
 function isWhole({ children, context, reads }: Pass): boolean {
@@ -42,43 +59,4 @@ function isSettled(result: ChildResult | undefined): boolean {
   const isSettledElement = ({ problem }: ElementResult) =>
     problem === undefined || problem.isPartial === true;
   return result?.elements.every(isSettledElement) ?? false;
-}
-
-function isToGo(pass: Pass, stored: StoredObject, isWholeSuccess: boolean): boolean {
-  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
-  if (!isOurs(stored, owner) || !isWhereOursMayBe(pass, stored)) return false;
-  const ref = refOfStored(stored.object);
-  const childId = childIdOf(stored.object);
-  return isUnwanted(pass, { ref, childId }, isWholeSuccess);
-}
-
-/** Is it known that no child of the definition wants this object of ours? */
-function isUnwanted(
-  { claims, children }: Pass,
-  { ref: { gvk, namespace, name }, childId }: Pick<Stray, 'ref' | 'childId'>,
-  isWholeSuccess: boolean,
-): boolean {
-  if (claims.has(identityOf(gvk, namespace, name))) return false;
-  const result = children.get(childId);
-  // A child that changed its kind has dropped the objects of the old one.
-  const isDropped = result === undefined || !isSameKind(result.plan.gvk, gvk);
-  return isDropped ? isWholeSuccess : isSettled(result);
-}
-
-/**
- * May an object in that place be ours? What looks like ours elsewhere is a copy, unless we have applied it ourselves, in a resource
- * that waits for us.
- */
-export function isWhereOursMayBe(
-  { context: { plan }, namespace: own, resource }: Pass,
-  { object: { metadata }, appliedBy }: StoredObject,
-): boolean {
-  if (own === undefined || metadata.namespace === own) return true;
-  const waitsForUs = plan.isFinalizing || hasFinalizer(resource, plan.name);
-  return waitsForUs && appliedBy.includes(fieldManagerOf(plan.name));
-}
-
-/** The same in whatever version. */
-function isSameKind(a: Gvk, b: Gvk): boolean {
-  return a.group === b.group && a.kind === b.kind;
 }

@@ -6,6 +6,7 @@ import { endResource, finalizeStranger } from '../finalize/end-resource.ts';
 import { ensureOnDelete } from '../finalize/ensure-finalizer.ts';
 import { hasFinalizer } from '../finalize/inventory.ts';
 import { letGoUnneeded } from '../finalize/let-go-unneeded.ts';
+import { retireResource } from '../finalize/retire-resource.ts';
 import { buildReport, type Report } from '../report/build-report.ts';
 import { finishReport } from '../report/finish-report.ts';
 import { tellEvents } from '../report/tell-events.ts';
@@ -13,8 +14,6 @@ import { writeReport } from '../report/write-report.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
 import { conclude } from './conclude.ts';
 import { beginFollowUps } from './follow-up.ts';
-import { observeChildren } from './observe-children.ts';
-import { observeReads } from './observe-reads.ts';
 import { isTerminating } from './ownership.ts';
 import { type BeginOptions, beginPass, loggerOf, type Pass } from './pass.ts';
 import { isPaused, reportPaused } from './paused.ts';
@@ -24,7 +23,7 @@ import { remainingRestMs } from './restraint.ts';
 import { runStranger } from './run-stranger.ts';
 import { stateOf } from './state-of.ts';
 import { tellFailures } from './tell-failures.ts';
-import { wantTier } from './want-tier.ts';
+import { wantAll } from './want-all.ts';
 
 /** Runs one resource: makes the world as its definition says, and reports (engine.md section 5). */
 export async function runPass(context: OperatorContext, key: string, turn: Turn): Promise<Outcome> {
@@ -38,6 +37,8 @@ export async function runPass(context: OperatorContext, key: string, turn: Turn)
   if (isPaused(resource)) return pause(context, { key, resource, turn });
   // Nothing that its children are made of is ever made in a resource that is going.
   if (isTerminating(resource)) return endResource(context, { key, resource, turn });
+  if (context.retirement !== undefined)
+    return retireResource(context, context.retirement, { key, resource, turn });
   if (context.isFinishing) return { kind: 'done' };
   const state = stateOf(context, key, resource);
   const restMs = remainingRestMs(state, resource, context.clock);
@@ -47,9 +48,7 @@ export async function runPass(context: OperatorContext, key: string, turn: Turn)
   const pass = beginPass({ context, key, resource, state, turn });
 
   await ensureOnDelete(pass);
-  observeChildren(pass);
-  for (const tier of context.plan.tiers) await wantTier(pass, tier);
-  await observeReads(pass);
+  await wantAll(pass);
   await prune(pass);
   await letGoUnneeded(pass);
   const told = await finishReport(pass, await buildReport(pass));
@@ -76,13 +75,19 @@ function observe({ watches }: OperatorContext, key: string): StoredObject | unde
   return watches.resources.get(namespace, name);
 }
 
-/** All that is kept of a resource goes with it. */
-function forget(context: OperatorContext, key: string): Outcome {
-  const { states, watches, rights, timetable, plan } = context;
+/** All that is remembered of a resource goes, and nothing wakes it any more but what happens to it or its children. */
+export function forgetResource(context: OperatorContext, key: string): void {
+  const { states, watches, rights, timetable } = context;
   timetable.forget(key);
   states.delete(key);
   rights.retain(key, []);
   watches.forget(key);
+}
+
+/** All that is kept of a resource goes with it. */
+function forget(context: OperatorContext, key: string): Outcome {
+  forgetResource(context, key);
+  const { watches, plan } = context;
   const { namespace, name } = parseKey(key);
   const stranger = watches.resources.stranger(namespace, name)?.object;
   // One with our finalizer is let go when nothing of its inventory is left: the watches have to tell.

@@ -17,7 +17,7 @@ export interface ChildEntry {
   /** It is on its way out, and waits only for others that are. @default false */
   readonly isQueued?: boolean;
   /** Why it is not ready, as a reason of `Ready`; undefined: it is, or is on its way out. */
-  readonly reason?: ProblemReason | 'ChildFailed' | 'Progressing';
+  readonly reason?: ProblemReason | 'ChildFailed' | 'DeletionsHeld' | 'Progressing';
 }
 
 /** All children in definition order, with what is on its way out last. */
@@ -80,7 +80,15 @@ function unwanted(pass: Pass, plan: ChildPlan): ChildEntry {
 /** What is on its way out. */
 export function describePruned(
   pass: Pass,
-  { childId, object, state, problem, isQueued = false, message = '' }: PrunedObject,
+  {
+    childId,
+    object,
+    state,
+    problem,
+    isQueued = false,
+    isGuarded = false,
+    message = '',
+  }: PrunedObject,
 ): ChildEntry {
   const plan = childPlanOf(pass, object);
   const decision = {
@@ -113,6 +121,7 @@ export function describePruned(
     decision: { ...decision, ...leaving },
     isListed: state === 'deleting' || state === 'held',
     isQueued,
+    ...(isGuarded && { reason: 'DeletionsHeld' }),
   };
 }
 

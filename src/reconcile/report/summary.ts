@@ -2,10 +2,14 @@ import type { Problem, ProblemReason } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
 import type { ChildEntry } from './child-entries.ts';
 
-/** Reasons of `Ready` (definition.md section 5). `ChildFailed`: a child of ours has failed by its own account. */
+/**
+ * Reasons of `Ready` (definition.md section 5). `ChildFailed`: a child of ours has failed by its own account;
+ * `DeletionsHeld`: what a change of the definition takes from it waits for an approval.
+ */
 export type SummaryReason =
   | ProblemReason
   | 'ChildFailed'
+  | 'DeletionsHeld'
   | 'Progressing'
   | 'Unstable'
   | 'Paused'
@@ -30,6 +34,7 @@ const order: readonly SummaryReason[] = [
   'ApplyFailed',
   'Contested',
   'ChildFailed',
+  'DeletionsHeld',
   'DefinitionBroken',
   'Terminating',
   'KindMissing',

@@ -28,6 +28,32 @@ export async function hasLeftFinalizers(
   }
 }
 
+/** Resolves when no object of the kind has our finalizer any more, as far as the watch on it tells. Rejects when the signal aborts. */
+export function whenNoFinalizersLeft(
+  { name, kind, watcher }: LeftFinalizersOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const informer = watcher.acquire(wholeKindQuery(name, kind));
+  const finalizer = finalizerOf(name);
+  return new Promise<void>((resolve, reject) => {
+    const stops: (() => void)[] = [];
+    const end = (finish: () => void) => {
+      signal.removeEventListener('abort', onAbort);
+      for (const stop of stops) stop();
+      finish();
+    };
+    const onAbort = () => end(() => reject(signal.reason));
+    const look = () => {
+      if (informer.state.kind === 'synced' && !holds(informer, finalizer)) end(resolve);
+    };
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    stops.push(informer.subscribe(look), informer.onState(look));
+    // An answer that came while subscribing came before there was anything to stop.
+    look();
+  }).finally(() => informer.release());
+}
+
 function holds(informer: Informer, finalizer: string): boolean {
   return Iterator.from(informer.list()).some(
     ({ object }) => object.metadata.finalizers?.includes(finalizer) === true,

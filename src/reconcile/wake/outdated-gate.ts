@@ -12,7 +12,7 @@ export interface OutdatedGateOptions {
 /**
  * Holds a definition while any of its informers is outdated: with one part of the world as it is and another as it was before etcd was
  * restored, a pass would delete what is wanted. What cannot be listed again is not known, which passes bear; but not of the resources
- * themselves. Returns the function that ends the looking.
+ * themselves. Returns the function that ends the looking, and the holding.
  */
 export function holdWhileOutdated(options: OutdatedGateOptions): () => void {
   const { watcher, informers, resources, hold } = options;
@@ -26,5 +26,10 @@ export function holdWhileOutdated(options: OutdatedGateOptions): () => void {
     hold(isHeld);
   };
   look();
-  return watcher.onOutdated(look);
+  const unsubscribe = watcher.onOutdated(look);
+  return () => {
+    unsubscribe();
+    if (isHeld) hold(false);
+    isHeld = false;
+  };
 }

@@ -49,13 +49,18 @@ export interface WatchesOptions {
   readonly onLost?: (key: string, stored: StoredObject) => void;
   /** Told of every event of the kind before anybody is woken by it. @default nobody is told */
   readonly onResourceEvent?: ((event: CacheEvent) => void) | undefined;
+  /**
+   * Sees resources and children through these, which watch for the same plan and outlive it. Its own interests wake nobody, but what it
+   * alone looks at. @default undefined: it watches by itself
+   */
+  readonly beside?: Watches;
 }
 
 /** All that one definition watches, and who of its resources is interested in what. */
 export class Watches {
   readonly #options: WatchesOptions;
   readonly #resources: ResourceWatch;
-  readonly #children = new Map<string, ChildWatch>();
+  readonly #children: Map<string, ChildWatch>;
   /** Those among them that only inventories of resources ask for. */
   readonly #borrowed: BorrowedKinds;
   readonly #lists = new Map<string, ReadList>();
@@ -74,14 +79,18 @@ export class Watches {
       waker,
       formerKinds,
       hasLeftFinalizers = false,
+      beside,
     } = options;
-    this.#resources = watchResources({
-      plan,
-      watcher,
-      waker,
-      hasLeftFinalizers,
-      onEvent: options.onResourceEvent,
-    });
+    this.#children = beside === undefined ? new Map() : beside.#children;
+    this.#resources =
+      beside?.resources ??
+      watchResources({
+        plan,
+        watcher,
+        waker,
+        hasLeftFinalizers,
+        onEvent: options.onResourceEvent,
+      });
     this.#named = new NamedObjects({ watcher, clock, waker });
     this.#borrowed = new BorrowedKinds({ clock, onUnused: (kind) => this.#endChildren(kind) });
     const selectsNamespaces = plan.reads.some((read) => read.selectsNamespaces);
@@ -262,12 +271,24 @@ export class Watches {
   }
 
   stop(): void {
-    this.#resources.stop();
     this.#borrowed.stop();
-    for (const watch of this.#children.values()) watch.stop();
+    if (this.#options.beside === undefined) {
+      this.#resources.stop();
+      for (const watch of this.#children.values()) watch.stop();
+    }
     for (const list of this.#lists.values()) list.stop();
     this.#namespaces?.stop();
     this.#named.stop();
+  }
+
+  /** Nothing is left of the other former kinds: they are watched only where a resource borrows them. */
+  keepFormerKinds(left: readonly Gvk[]): void {
+    const { plan, formerKinds } = this.#options;
+    const used = [...plan.children, ...(plan.onDelete?.children ?? [])].map(({ gvk }) => gvk);
+    const kept = new Set([...used, ...left].map(gvkKey));
+    for (const kind of new Set(formerKinds.map(gvkKey))) {
+      if (!kept.has(kind) && !this.#borrowed.has(kind)) this.#endChildren(kind);
+    }
   }
 
   #endChildren(kind: string): void {

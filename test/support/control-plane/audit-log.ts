@@ -21,6 +21,11 @@ export interface AuditFilter {
   readonly user?: string;
   /** A mark of `mark()`; counts from the start of the log without it. */
   readonly since?: number;
+  /**
+   * Also what is told of definitions themselves (their objects, their revisions): it comes a while later, once a second at most, and is
+   * not the cost of a resource. @default false
+   */
+  readonly ofDefinitions?: boolean;
 }
 
 export interface AuditCounts {
@@ -36,9 +41,7 @@ export interface AuditCounts {
   readonly errors: Readonly<Record<string, number>>;
 }
 
-export interface QuietOptions {
-  /** @default 'operator' */
-  readonly user?: string;
+export interface QuietOptions extends Pick<AuditFilter, 'user' | 'ofDefinitions'> {
   /** @default `patienceMs` beyond the quiet time */
   readonly limitMs?: number;
 }
@@ -48,7 +51,7 @@ const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
 /**
  * Counts requests by the audit log of a control plane started with `audit: true`. Leases, discovery
- * and OpenAPI are left out. What a request did may be seen, by a watch, before its line is written: wait
+ * and OpenAPI are left out, and what is told of definitions themselves unless it is asked for. What a request did may be seen, by a watch, before its line is written: wait
  * with `untilSeen` for what must be there, and with `quiet` for what must not, then count.
  */
 export class AuditLog {
@@ -70,9 +73,12 @@ export class AuditLog {
   }
 
   /** The requests of a user since a mark, in the order of the log. */
-  entries({ user = 'operator', since = 0 }: AuditFilter = {}): readonly AuditEntry[] {
+  entries(filter: AuditFilter = {}): readonly AuditEntry[] {
+    const { user = 'operator', since = 0, ofDefinitions = false } = filter;
     this.#read();
-    return this.#entries.slice(since).filter((entry) => entry.user === user);
+    return this.#entries
+      .slice(since)
+      .filter((entry) => entry.user === user && (ofDefinitions || !isOfDefinitions(entry)));
   }
 
   /** Counts the requests of a user since a mark. */
@@ -113,21 +119,22 @@ export class AuditLog {
    * @throws Error with the last requests when that does not happen within the limit.
    */
   async quiet(quietMs: number, options: QuietOptions = {}): Promise<void> {
-    const { user = 'operator', limitMs = quietMs + patienceMs } = options;
+    const { user = 'operator', ofDefinitions = false, limitMs = quietMs + patienceMs } = options;
+    const filter = { user, ofDefinitions };
     const deadline = performance.now() + limitMs;
     let quietForMs = 0;
-    let seen = this.entries({ user }).length;
+    let seen = this.entries(filter).length;
     while (quietForMs < quietMs) {
       const beforeMs = performance.now();
       await sleep(Math.min(pollMs, quietMs));
       // When we slept for much longer, the machine stood still and the user with it: that is no quiet.
       quietForMs += Math.min(performance.now() - beforeMs, 2 * pollMs);
-      const { length } = this.entries({ user });
+      const { length } = this.entries(filter);
       if (length > seen) quietForMs = 0;
       seen = length;
       if (performance.now() > deadline)
         throw new Error(
-          `"${user}" was not quiet within ${limitMs} ms; last: ${this.#last({ user })}`,
+          `"${user}" was not quiet within ${limitMs} ms; last: ${this.#last(filter)}`,
         );
     }
   }
@@ -185,6 +192,14 @@ interface AuditEvent {
     readonly name?: string;
   };
   readonly responseStatus?: { readonly code?: number };
+}
+
+function isOfDefinitions({ resource, name }: AuditEntry): boolean {
+  return (
+    resource.startsWith('operatordefinitions') ||
+    resource === 'controllerrevisions' ||
+    name === 'operatordefinitions.homeostat.dev'
+  );
 }
 
 function tally(

@@ -28,6 +28,8 @@ export interface ControlPlaneOptions {
   readonly audit?: boolean;
   /** Users beside `admin` and `operator`, without groups: they may do what RBAC gives them. */
   readonly users?: readonly string[];
+  /** Admission plugins beside those that are on by default. @default none */
+  readonly admissionPlugins?: readonly string[];
   /** Upper bound for the start of the servers, in ms. @default patienceMs */
   readonly startLimitMs?: number;
 }
@@ -83,6 +85,7 @@ export class ControlPlane {
   readonly #layout: PlaneLayout;
   readonly #users: readonly PlaneUser[];
   readonly #clients = new Map<string, PlaneClient>();
+  readonly #admissionPlugins: readonly string[];
   readonly #startLimitMs: number;
   #dataFolder: string;
   #copies = 0;
@@ -96,6 +99,7 @@ export class ControlPlane {
     this.#binaries = options.binaries;
     this.#folder = folder;
     this.#startLimitMs = startLimitMs;
+    this.#admissionPlugins = options.admissionPlugins ?? [];
     this.#layout = planLayout({ folder: folder.path, ports, hasAudit: audit });
     this.#dataFolder = join(folder.path, 'etcd');
     this.#users = [
@@ -174,7 +178,10 @@ export class ControlPlane {
   /** Starts the API server again, on the same port and data, and waits until it is ready. */
   async startApiServer(): Promise<void> {
     if (this.#apiServer !== undefined) throw new Error('The API server is running already');
-    this.#apiServer = await this.#launch('kube-apiserver', apiServerArguments(this.#layout));
+    this.#apiServer = await this.#launch(
+      'kube-apiserver',
+      apiServerArguments(this.#layout, this.#admissionPlugins),
+    );
     await this.#untilReady();
   }
 

@@ -34,6 +34,8 @@ export interface PlaneRequest {
   readonly body?: unknown;
   /** @default 'application/json' */
   readonly contentType?: string;
+  /** In what form to answer. @default 'application/json' */
+  readonly accept?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -76,7 +78,7 @@ export class PlaneClient {
   constructor(options: PlaneClientOptions) {
     const { server, token, caCertificate: ca, userAgent = 'test' } = options;
     this.#base = new URL(server);
-    this.#headers = { authorization: `Bearer ${token}`, 'user-agent': userAgent, accept: jsonType };
+    this.#headers = { authorization: `Bearer ${token}`, 'user-agent': userAgent };
     const isPlain = this.#base.protocol === 'http:';
     const makeAgent = (agentOptions: AgentOptions) =>
       isPlain ? new HttpAgent(agentOptions) : new Agent({ ...agentOptions, ca });
@@ -294,7 +296,7 @@ export class PlaneClient {
   }
 
   #send(request: PlaneRequest, agent: HttpAgent): ClientRequest {
-    const { method, path, body, contentType = jsonType, signal } = request;
+    const { method, path, body, contentType = jsonType, accept = jsonType, signal } = request;
     const payload = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     const { protocol, hostname: host, port, pathname } = this.#base;
     const outgoing = (protocol === 'http:' ? httpRequest : httpsRequest)({
@@ -304,7 +306,7 @@ export class PlaneClient {
       // A sandbox is below a path of its own.
       path: pathname.replace(/\/$/, '') + path,
       agent,
-      headers: { ...this.#headers, ...bodyHeaders(payload, contentType) },
+      headers: { ...this.#headers, accept, ...bodyHeaders(payload, contentType) },
       ...(signal === undefined ? {} : { signal }),
     });
     outgoing.end(payload);

@@ -28,11 +28,12 @@ class SandboxPlane implements Plane {
   readonly #ports = new Map<string, number>();
   readonly #clients = new Map<string, PlaneClient>();
 
-  constructor(folder: TemporaryFolder, { audit = false, users = [] }: ControlPlaneOptions) {
+  constructor(folder: TemporaryFolder, options: ControlPlaneOptions) {
+    const { audit = false, users = [], controllerManager: controllers = true } = options;
     this.#folder = folder;
     this.#hasAudit = audit;
     this.#users = [...superusers, ...users];
-    this.#sandbox = createTestSandbox({ runsPods: false });
+    this.#sandbox = createTestSandbox({ runsPods: false, controllers });
     if (audit) writeFileSync(this.auditFile ?? '', '');
   }
 

@@ -78,7 +78,11 @@ export function etcdArguments(
   ];
 }
 
-export function apiServerArguments(layout: PlaneLayout): readonly string[] {
+/** `plugins`: admission plugins beside those that are on by default. */
+export function apiServerArguments(
+  layout: PlaneLayout,
+  plugins: readonly string[] = [],
+): readonly string[] {
   const { folder, server, etcdUrl, apiPort, auditFile } = layout;
   return [
     `--etcd-servers=${etcdUrl}`,
@@ -95,6 +99,7 @@ export function apiServerArguments(layout: PlaneLayout): readonly string[] {
     '--shutdown-watch-termination-grace-period=1s',
     // No controller here makes the default service accounts that the plugin asks for.
     '--disable-admission-plugins=ServiceAccount',
+    ...(plugins.length === 0 ? [] : [`--enable-admission-plugins=${plugins.join(',')}`]),
     `--service-account-issuer=${server}/`,
     `--service-account-key-file=${join(folder, 'service-account.pub')}`,
     `--service-account-signing-key-file=${join(folder, 'service-account.key')}`,

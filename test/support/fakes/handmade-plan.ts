@@ -157,7 +157,7 @@ function definitionOf({
       scope,
       crd: { apiVersion: 'v1', kind: 'x', metadata: { name: 'x' } },
       schema: {},
-      crdPolicy: { adopt: false },
+      crdPolicy: { adopt: false, deletion: 'Retain', allowBreakingChanges: false },
     },
     vars: {},
     reads: [],
@@ -167,7 +167,9 @@ function definitionOf({
       concurrency: 10,
       resyncMs: 36_000_000,
       retry: { initialMs: 5, maxMs: 1_000_000, permanentMs: 600_000 },
+      rollout: { perSecond: 50, stopAfterFailures: 10, maxDeletions: 10 },
     },
+    removalPolicy: 'Retain',
   };
 }
 

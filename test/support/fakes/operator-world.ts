@@ -2,14 +2,17 @@ import type { OperatorPlan } from '../../../src/compile/index.ts';
 import type { Outcome, Priority } from '../../../src/controller/index.ts';
 import type { ResourceType } from '../../../src/kube/roles.ts';
 import {
+  createBrokenRetiree,
   createFinisher,
   createOperator,
+  createRetiree,
   type DecisionRecord,
+  type DeletionGuard,
   type Operator,
   type OperatorOptions,
 } from '../../../src/reconcile/index.ts';
 import { createLogger } from '../../../src/telemetry/index.ts';
-import { gvkOf } from '../../../src/util/gvk.ts';
+import { type Gvk, gvkOf } from '../../../src/util/gvk.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { createSystemRandom } from '../../../src/util/random.ts';
 import { FakeClock, settle } from '../fake-clock.ts';
@@ -54,6 +57,10 @@ export class OperatorWorld {
   /** The last decision record of each key. */
   readonly decisions = new Map<string, DecisionRecord>();
   operator: Operator;
+  /** Asked by operators that are made from now on. */
+  guard: DeletionGuard | undefined;
+  /** Of operators that are made from now on. */
+  formerKinds: readonly Gvk[] = [];
   /** The operator wants no pass to run. */
   isHeld = false;
   /** Ends the passes that run now. */
@@ -167,6 +174,24 @@ export class OperatorWorld {
     await this.start();
   }
 
+  /** A user removes the definition with what it has made; the keys of resources of which nothing is left are put into `removed`. */
+  async retire(
+    plan: OperatorPlan,
+    { removesChildren = true, isBroken = false, removed = new Set<string>() } = {},
+  ): Promise<ReadonlySet<string>> {
+    this.operator.stop();
+    this.queued.clear();
+    const sinceMs = this.clock.nowMs();
+    const onRemoved = (key: string) => void removed.add(key);
+    const shared = { ...this.#options(), retirement: { removesChildren, sinceMs, onRemoved } };
+    const { name, definition } = plan;
+    this.operator = isBroken
+      ? createBrokenRetiree({ ...shared, name, kind: definition.kind })
+      : createRetiree({ ...shared, plan });
+    await this.start();
+    return removed;
+  }
+
   #create(plan: OperatorPlan): Operator {
     return createOperator({ ...this.#options(), plan, runtimeNamespace: 'homeostat-system' });
   }
@@ -183,6 +208,8 @@ export class OperatorWorld {
       metrics: this.metrics,
       enqueue: (key, priority) => void this.queued.set(key, priority),
       hold: (isHeld) => this.#hold(isHeld),
+      formerKinds: this.formerKinds,
+      ...(this.guard && { deletionGuard: this.guard }),
       onDecisions: (key, record) => void this.decisions.set(key, record),
     };
   }

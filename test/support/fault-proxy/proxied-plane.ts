@@ -13,8 +13,14 @@ export interface ProxiedPlane {
   readonly kubeconfig: string;
 }
 
+/** What of a plane a proxy needs. */
+export type ProxiedServer = Pick<Plane, 'server' | 'caCertificate' | 'folder' | 'token'>;
+
 /** Starts a proxy in front of a control plane; the caller stops it. */
-export async function startFaultProxy(plane: Plane, user = 'operator'): Promise<ProxiedPlane> {
+export async function startFaultProxy(
+  plane: ProxiedServer,
+  user = 'operator',
+): Promise<ProxiedPlane> {
   const { server, caCertificate } = plane;
   const [port = 0] = await findFreePorts(1);
   const tls = { key: fixture('first-server.key'), cert: fixture('first-server.crt') };

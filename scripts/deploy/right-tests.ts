@@ -1,0 +1,31 @@
+import type { RightPurpose } from '../../src/runtime/index.ts';
+
+/** Where the tests of the rights are. */
+export const rightsTestFile = 'test/integration/deploy-rights.test.ts';
+
+/** By purpose of a right, the test of that file that shows that it is needed. A test fails for a title that is not there. */
+export const rightTests: Readonly<Record<RightPurpose, string>> = {
+  crds: 'the runtime starts',
+  crd: 'the runtime starts',
+  'definition-crd': 'the runtime starts',
+  definitions: 'definitions are shown, and the mirror of one that goes is taken away',
+  'definition-status': 'definitions are shown, and the mirror of one that goes is taken away',
+  revisions: 'definitions are shown, and the mirror of one that goes is taken away',
+  configmaps: 'the runtime starts',
+  lease: 'another replica goes on where the leader ends',
+  'lease-new': 'another replica goes on where the leader ends',
+  resources: 'resources are made',
+  status: 'resources are made',
+  children: 'children are made, put back, found in the way, and deleted',
+  reads: 'resources are made',
+  'read-namespaces': 'a definition of one namespace writes there and nowhere else',
+  'resource-metadata': 'resources are let go',
+  'resource-gone': 'a definition for a kind of others lets go of what matches no more',
+  'resource-patch': 'a resource that patches itself',
+  'patch-targets': 'a definition of one namespace writes there and nowhere else',
+  'namespace-going': 'a namespace goes with what is in it',
+  events: 'Events are told, and counted',
+  owners: 'without the right to name owners no child is made',
+  'granted-roles': 'nobody binds a role that he may not bind',
+  'granted-rules': 'nobody binds a role that he may not bind',
+};

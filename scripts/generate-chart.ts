@@ -1,0 +1,80 @@
+// Writes what the chart in deploy/chart/ is given: the CRD, the shipped operators, and the rules of its roles, made of the shipped
+// definitions. With --check it only compares, and fails when something is not up to date.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundledPlural, bundledSchemas } from '../src/compile/index.ts';
+import {
+  checkDefinitions,
+  definitionRights,
+  type MergedRule,
+  rulesYaml,
+  runtimeRights,
+} from '../src/runtime/index.ts';
+import { rightsTestFile, rightTests } from './deploy/right-tests.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const chart = join(root, 'deploy/chart');
+const isCheck = process.argv.includes('--check');
+
+const operators = readdirSync(join(root, 'operators'))
+  .filter((file) => file.endsWith('.yaml'))
+  .sort()
+  .map((file) => ({ file, text: readFileSync(join(root, 'operators', file), 'utf8') }));
+const runtime = runtimeRights({ leaseName: 'LEASE_NAME' });
+const crd = 'operatordefinitions.homeostat.dev.yaml';
+
+const files = new Map([
+  [`crds/${crd}`, readFileSync(join(root, 'deploy/crds', crd), 'utf8')],
+  ...operators.map(({ file, text }) => [`files/operators/${file}`, text] as const),
+  ['files/rights/cluster.yaml', itemsOf(runtime.cluster)],
+  ['files/rights/namespace.yaml', itemsOf(runtime.namespace)],
+  ['files/rights/leader-election.yaml', itemsOf(runtime.leaderElection)],
+  ['files/rights/configmaps.yaml', itemsOf(runtime.configMaps)],
+  ['files/rights/examples.yaml', itemsOf(rulesOfOperators())],
+]);
+
+for (const [path, text] of files) bring(path, text);
+for (const folder of ['crds', 'files/operators', 'files/rights']) dropOthers(folder);
+
+function rulesOfOperators(): readonly MergedRule[] {
+  const { accepted } = checkDefinitions(operators, { schemas: bundledSchemas() });
+  if (accepted.length !== operators.length) throw new Error('A shipped operator has mistakes');
+  const plans = accepted.map(({ plan }) => plan);
+  const { rules, notes } = definitionRights(plans, bundledPlural);
+  if (notes.length > 0 || rules.some(({ namespaces }) => namespaces !== undefined))
+    throw new Error(`The rights of the shipped operators are not one ClusterRole: ${notes.join()}`);
+  return rules;
+}
+
+function itemsOf(rules: readonly MergedRule[]): string {
+  return rulesYaml(rules, { indent: 0, comment: testsOf });
+}
+
+function testsOf({ purposes }: MergedRule): readonly string[] {
+  const titles = new Set(purposes.map((purpose) => rightTests[purpose]));
+  return [...titles].map((title) => `test: ${rightsTestFile}, "${title}"`);
+}
+
+function bring(path: string, text: string): void {
+  const file = join(chart, path);
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) return;
+  if (isCheck) complain(file);
+  else {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
+
+function dropOthers(folder: string): void {
+  for (const name of readdirSync(join(chart, folder))) {
+    if (files.has(`${folder}/${name}`)) continue;
+    if (isCheck) complain(join(chart, folder, name));
+    else rmSync(join(chart, folder, name));
+  }
+}
+
+function complain(file: string): void {
+  process.stderr.write(`${file} is not up to date: run scripts/generate-chart.ts\n`);
+  process.exitCode = 1;
+}

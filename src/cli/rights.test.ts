@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { thingDefinition } from '../../test/support/definitions.ts';
+import { CliError } from './exit-code.ts';
+import { type RightsOptions, rights } from './rights.ts';
+
+const options: RightsOptions = { name: 'mine', serviceAccount: 'system/runner' };
+const child = (kind: string) => `  children:
+    - id: made
+      template: { apiVersion: x.example.com/v1, kind: ${kind}, metadata: { name: a } }
+`;
+
+describe('cli/rights', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'homeostat-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function run(text: string, changes: Partial<RightsOptions> = {}) {
+    const file = join(folder, 'definition.yaml');
+    writeFileSync(file, text);
+    const said = { printed: '', errors: '' };
+    const code = await rights(
+      [file],
+      { ...options, ...changes },
+      {
+        print: (line) => {
+          said.printed += `${line}\n`;
+        },
+        error: (line) => {
+          said.errors += `${line}\n`;
+        },
+        hasColor: false,
+        isWatched: false,
+      },
+    );
+    return { code, ...said };
+  }
+
+  test('prints roles and bindings for the service account, and nothing else', async () => {
+    const { code, printed, errors } = await run(thingDefinition('mine', ''));
+    assert.equal(code, 0);
+    assert.match(printed, /^apiVersion: rbac\S+\nkind: ClusterRole\nmetadata:\n {2}name: mine\n/);
+    assert.match(printed, /kind: ServiceAccount, namespace: system, name: runner/);
+    assert.equal(errors, '');
+  });
+
+  test('what has to be looked at is not in the roles', async () => {
+    const { code, printed, errors } = await run(thingDefinition('mine', child('Proxy')));
+    assert.equal(code, 0);
+    assert.match(errors, /note: The plural of "Proxy".* is taken to be "proxies"/);
+    assert.doesNotMatch(printed, /note/);
+  });
+
+  test('writes them into a file', async () => {
+    const out = join(folder, 'roles.yaml');
+    const { printed } = await run(thingDefinition('mine', ''), { out });
+    assert.equal(printed, '');
+    assert.match(readFileSync(out, 'utf8'), /kind: ClusterRoleBinding/);
+  });
+
+  test('prints mistakes, and no roles', async () => {
+    const { code, printed, errors } = await run(thingDefinition('mine', '  childen: []\n'));
+    assert.equal(code, 1);
+    assert.equal(printed, '');
+    assert.match(errors, /childen/);
+  });
+
+  for (const [what, changes] of [
+    ['a service account without a namespace', { serviceAccount: 'runner' }],
+    ['a file in a folder that is not there', { out: join(folder, 'nowhere', 'roles.yaml') }],
+  ] as const)
+    test(`says what is wrong with ${what}`, async () => {
+      await assert.rejects(run(thingDefinition('mine', ''), changes), CliError);
+    });
+});

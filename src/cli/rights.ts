@@ -1,0 +1,61 @@
+import { writeFile } from 'node:fs/promises';
+import { bundledPlural, bundledSchemas } from '../compile/index.ts';
+import { checkDefinitions, definitionRights, rolesYaml } from '../runtime/index.ts';
+import { CliError, exitCode } from './exit-code.ts';
+import { loadTexts } from './load-texts.ts';
+import type { Output } from './output.ts';
+import { printDiagnostics } from './print-diagnostics.ts';
+
+export interface RightsOptions {
+  /** Of the roles. */
+  readonly name: string;
+  /** `namespace/name`. */
+  readonly serviceAccount: string;
+  /** File to write. @default undefined: standard output */
+  readonly out?: string;
+}
+
+const serviceAccountRef = /^([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)\/([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)$/;
+
+/**
+ * `homeostat rights FILE...`: prints the roles that these definitions need, and their bindings, as YAML. What whoever applies them has
+ * to look at is said on standard error.
+ * @returns the exit code: 1 when a definition has mistakes, or there is none; nothing is written then.
+ * @throws CliError for a service account that is none, and a file that cannot be written.
+ */
+export async function rights(
+  paths: readonly string[],
+  options: RightsOptions,
+  output: Output,
+): Promise<number> {
+  const [, namespace, account] = serviceAccountRef.exec(options.serviceAccount) ?? [];
+  if (namespace === undefined || account === undefined) {
+    const message = `Expected "namespace/name" for --service-account, found "${options.serviceAccount}"`;
+    throw new CliError(message);
+  }
+  const texts = await loadTexts(paths);
+  const { accepted, diagnostics } = checkDefinitions(texts, { schemas: bundledSchemas() });
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  printDiagnostics(errors, texts, output);
+  if (errors.length > 0 || accepted.length === 0) return exitCode.diagnostics;
+  const plans = accepted.map(({ plan }) => plan);
+  const { rules, notes } = definitionRights(plans, bundledPlural);
+  const yaml = rolesYaml({
+    name: options.name,
+    serviceAccount: { namespace, name: account },
+    rules,
+  });
+  for (const note of notes) output.error(`note: ${note}`);
+  if (options.out === undefined) output.print(yaml.trimEnd());
+  else await write(options.out, yaml);
+  return exitCode.ok;
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CliError(`Cannot write "${file}": ${reason}`, { cause: error });
+  }
+}

@@ -1,0 +1,166 @@
+import type { KubeCluster } from '../kube/index.ts';
+import {
+  type CheckResult,
+  type CrashGuard,
+  crashesOf,
+  createDefinitionObjects,
+  createDefinitionRevisions,
+  createManager,
+  type DefinitionSource,
+  GoneDefinitions,
+  Registry,
+  RemovalFinalizers,
+  type RuntimeView,
+  type SourceReading,
+  type TextCheck,
+  UnreadRemovals,
+  withRevisions,
+  withSuspensions,
+} from '../runtime/index.ts';
+import type { Logger, ReadableMetricRegistry } from '../telemetry/index.ts';
+import type { Clock } from '../util/clock.ts';
+import type { Random } from '../util/random.ts';
+import { whenAborted } from '../util/when-aborted.ts';
+import type { Contest } from './election.ts';
+import type { FindingsTeller } from './findings-teller.ts';
+import { startHealth } from './health.ts';
+import type { RunOptions } from './run.ts';
+
+/** All that a process is made of. */
+export interface Serving {
+  readonly options: RunOptions;
+  /** What was there at the start, only to be told. */
+  readonly checked: CheckResult;
+  readonly sources: readonly DefinitionSource[];
+  readonly check: TextCheck;
+  readonly teller: FindingsTeller;
+  readonly cluster: KubeCluster;
+  readonly contest: Contest;
+  /** Undefined: crashes are not noted. */
+  readonly crashes: CrashGuard | undefined;
+  /** Of our own objects. */
+  readonly namespace: string;
+  /** Whose ConfigMaps are read; undefined: none are. */
+  readonly definitionsNamespace: string | undefined;
+  /** Where the process itself lives; undefined: outside of the cluster. */
+  readonly runtimeNamespace: string | undefined;
+  /** Is what is kept in the namespace this process's alone, so that it may be cleared up? */
+  readonly ownsNamespace: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: ReadableMetricRegistry;
+}
+
+/** Serves definitions until the signal aborts, and every pass has ended. */
+export async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
+  const { options, checked, sources, contest, crashes, teller, check, ...place } = serving;
+  const { cluster, clock, random, logger, metrics } = place;
+  const { namespace, runtimeNamespace, definitionsNamespace, ownsNamespace } = place;
+  // Before anything is listed: who leads from the start lists nothing twice.
+  const leadership = await contest.enter(cluster);
+  const world = { cluster, leadership, clock, random, logger, metrics };
+  const revisions = createDefinitionRevisions({
+    ...world,
+    namespace,
+    areSourcesRead: () => ownsNamespace && registry.isRead,
+  });
+  const formersKnown = Promise.withResolvers<void>();
+  const gone = new GoneDefinitions({
+    recorded: () => revisions.known(),
+    isAllKnown: () => ownsNamespace && registry.isRead,
+  });
+  const manager = createManager({
+    ...world,
+    whenFormersKnown: (signal) => unlessAborted(formersKnown.promise, signal),
+    onAccepted: (located) => revisions.accepted(located),
+    onFinished: (name) => {
+      gone.finished(name);
+      registry.refresh();
+    },
+    ...(crashes && { watchFor: (name, revision) => crashes.watchFor(name, revision) }),
+    ...(runtimeNamespace === undefined ? {} : { runtimeNamespace }),
+  });
+  const objects = createDefinitionObjects({
+    ...world,
+    views: () => manager.view().definitions,
+    covers: (origin) => registry.covers(origin),
+    ...(definitionsNamespace === undefined ? {} : { definitionsNamespace }),
+  });
+  const readsObjects = sources.some((source) => source.covers({ source: 'object', ref: '' }));
+  const finalizers = readsObjects ? new RemovalFinalizers(world) : undefined;
+  const unread = readsObjects ? undefined : new UnreadRemovals({ objects, logger });
+  const registry = new Registry({
+    sources,
+    clock,
+    logger,
+    check,
+    known: () => withRevisions(objects.known(), revisions.known()),
+    whenKnown: (signal) => Promise.all([objects.whenKnown(signal), revisions.whenKnown(signal)]),
+    onFindings: (findings) => teller.tell(findings),
+    onWanted: (found) => {
+      const wanted = gone.with(crashes === undefined ? found : withSuspensions(found, crashes));
+      manager.replace(wanted);
+      // Only now: what has been wanted so far knew of no older revisions.
+      if (revisions.isAnswered) formersKnown.resolve();
+      objects.show(wanted);
+      revisions.show(wanted);
+      finalizers?.show(wanted);
+    },
+  });
+  const stops = [
+    objects.onKnown(() => {
+      for (const { name, crashes: told = [] } of objects.known().values())
+        crashes?.learn(crashesOf(name, told));
+      registry.refresh();
+    }),
+    revisions.onKnown(() => registry.refresh()),
+    manager.onChange(() => objects.viewsChanged()),
+    crashes?.onChange(() => registry.refresh()),
+  ];
+  const keepers = [contest, objects, revisions, ...(unread ? [unread] : [])];
+  const view = () => wholeView(manager.view(), registry.sources, keepers);
+  const observe = () => {
+    manager.observe();
+    cluster.observe();
+  };
+  const failure = () => contest.failure();
+  const health = await startHealth(options.http, { metrics, view, failure, observe });
+  try {
+    const counts = { definitions: checked.accepted.length, refused: definitionsIn(checked) };
+    const names = sources.map(({ name }) => name);
+    logger.info({ ...counts, sources: names, http: health?.url }, 'Starting');
+    const parts = [registry, manager, objects, revisions, finalizers, unread];
+    await Promise.all(parts.map((part) => part?.run(signal)));
+    await contest.leave();
+  } finally {
+    for (const stop of stops) stop?.();
+    await health?.close();
+  }
+}
+
+/** @throws the signal's reason when it aborts first */
+async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  await Promise.race([promise, whenAborted(signal)]);
+  signal.throwIfAborted();
+}
+
+function definitionsIn({ refused }: CheckResult): number {
+  return refused.reduce((sum, { definitions }) => sum + definitions, 0);
+}
+
+/** What cannot be read or kept belongs to the picture: a definition that is not known cannot tell. */
+function wholeView(
+  view: RuntimeView,
+  sources: readonly SourceReading[],
+  keepers: readonly { readonly warning: string | undefined }[],
+): RuntimeView {
+  const unread = sources
+    .filter(({ isRead }) => !isRead)
+    .map(({ name, trouble }) => (trouble === undefined ? name : `${name} (${trouble})`));
+  const troubles = sources.flatMap(({ name, isRead, trouble }) =>
+    isRead && trouble !== undefined ? `${name}: ${trouble}` : [],
+  );
+  const warnings = keepers.flatMap(({ warning }) => warning ?? []);
+  return { ...view, unread, warnings: [...view.warnings, ...troubles, ...warnings] };
+}

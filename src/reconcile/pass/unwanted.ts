@@ -1,0 +1,69 @@
+import type { StoredObject } from '../../kube/roles.ts';
+import type { Gvk } from '../../util/gvk.ts';
+import { childIdOf } from '../child-id.ts';
+import { hasFinalizer } from '../finalize/inventory.ts';
+import { fieldManagerOf } from '../names.ts';
+import { refOfStored } from '../removal/ref-of-stored.ts';
+import type { Stray } from '../resource-state.ts';
+import { identityOf } from '../wake/child-watch.ts';
+import { isOurs } from './ownership.ts';
+import type { ChildResult, Pass } from './pass.ts';
+
+/** What must be known before an object counts as unwanted. */
+export interface Certainty {
+  /** Is what this child does not claim not wanted? */
+  readonly isSettled: (child: ChildResult) => boolean;
+  /** Do objects of children that the definition does not have any more count? */
+  readonly countsDropped: boolean;
+}
+
+/** The objects of ours, of this resource, that are not wanted; what nobody can tell of is not among them. */
+export function unwantedObjects(pass: Pass, certainty: Certainty): readonly StoredObject[] {
+  // By UID: an informer of another version may hold the same object.
+  const unwanted = new Map<string | undefined, StoredObject>();
+  for (const watch of pass.context.watches.allChildren()) {
+    if (watch.informer.state.kind !== 'synced') continue;
+    for (const stored of watch.labelledWith(pass.uid)) {
+      if (isToGo(pass, stored, certainty)) unwanted.set(stored.object.metadata.uid, stored);
+    }
+  }
+  return [...unwanted.values()];
+}
+
+function isToGo(pass: Pass, stored: StoredObject, certainty: Certainty): boolean {
+  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
+  if (!isOurs(stored, owner) || !isWhereOursMayBe(pass, stored)) return false;
+  const ref = refOfStored(stored.object);
+  return isUnwanted(pass, { ref, childId: childIdOf(stored.object) }, certainty);
+}
+
+/** Is it known that no child of the definition wants this object of ours? */
+export function isUnwanted(
+  { claims, children }: Pass,
+  { ref: { gvk, namespace, name }, childId }: Pick<Stray, 'ref' | 'childId'>,
+  { isSettled, countsDropped }: Certainty,
+): boolean {
+  if (claims.has(identityOf(gvk, namespace, name))) return false;
+  const result = children.get(childId);
+  // A child that changed its kind has dropped the objects of the old one.
+  const isDropped = result === undefined || !isSameKind(result.plan.gvk, gvk);
+  return isDropped ? countsDropped : isSettled(result);
+}
+
+/**
+ * May an object in that place be ours? What looks like ours elsewhere is a copy, unless we have applied it ourselves, in a resource
+ * that waits for us.
+ */
+export function isWhereOursMayBe(
+  { context: { plan }, namespace: own, resource }: Pass,
+  { object: { metadata }, appliedBy }: StoredObject,
+): boolean {
+  if (own === undefined || metadata.namespace === own) return true;
+  const waitsForUs = plan.isFinalizing || hasFinalizer(resource, plan.name);
+  return waitsForUs && appliedBy.includes(fieldManagerOf(plan.name));
+}
+
+/** The same in whatever version. */
+function isSameKind(a: Gvk, b: Gvk): boolean {
+  return a.group === b.group && a.kind === b.kind;
+}

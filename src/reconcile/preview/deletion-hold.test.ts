@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { gvkOf } from '../../util/gvk.ts';
+import { DeletionHold } from './deletion-hold.ts';
+
+const gvk = gvkOf('v1', 'ConfigMap');
+
+/** Objects of these UIDs. */
+function objects(...uids: readonly string[]) {
+  return uids.map((uid) => ({ ref: { gvk, namespace: 'default', name: uid }, uid, childId: 'a' }));
+}
+
+function holdOf(maxDeletions: number, keys = ['a', 'b', 'c']) {
+  const changes: string[] = [];
+  const letGo: string[] = [];
+  const hold: DeletionHold = new DeletionHold({
+    revision: 'new',
+    maxDeletions,
+    keys,
+    onChange: () => changes.push(hold.state),
+    onLetGo: (key) => letGo.push(key),
+  });
+  return { hold, changes, letGo };
+}
+
+describe('reconcile/preview/deletion-hold', () => {
+  test('nothing goes before all previews are there', () => {
+    const { hold } = holdOf(10);
+    hold.expect('a', objects('1'));
+    assert.equal(hold.state, 'unknown');
+    assert.match(hold.whyNot('a', objects('1')) ?? '', /until it is known how much/);
+    hold.decide();
+    assert.equal(hold.whyNot('a', objects('1')), undefined);
+  });
+
+  test('as many as allowed go, one more and none does', () => {
+    for (const [maxDeletions, state] of [
+      [3, 'free'],
+      [2, 'held'],
+      [0, 'held'],
+    ] as const) {
+      const { hold } = holdOf(maxDeletions);
+      hold.expect('a', objects('1', '2'));
+      hold.expect('b', objects('3'));
+      hold.decide();
+      assert.equal(hold.state, state, `of ${maxDeletions}`);
+      assert.equal(hold.deletions, 3);
+      assert.deepEqual(hold.losers, ['a', 'b']);
+      assert.equal(hold.whyNot('a', objects('1', '2')) === undefined, state === 'free');
+      assert.equal(hold.whyNot('b', objects('3')) === undefined, state === 'free');
+      assert.equal(hold.deletions, 3, 'what has gone still counts');
+    }
+  });
+
+  test('a change that deletes nothing is free with maxDeletions: 0', () => {
+    const { hold } = holdOf(0);
+    hold.expect('a', []);
+    hold.decide();
+    assert.equal(hold.state, 'free');
+  });
+
+  test('what only a pass comes upon counts too, so that no more than allowed ever goes', () => {
+    const { hold, changes } = holdOf(2);
+    hold.decide();
+    assert.equal(hold.whyNot('a', objects('1', '2')), undefined);
+    assert.deepEqual(changes, []);
+    assert.match(hold.whyNot('b', objects('3')) ?? '', /revision "new" are approved/);
+    assert.deepEqual(changes, ['held']);
+    assert.equal(hold.deletions, 3);
+    assert.deepEqual(hold.losers, ['b']);
+  });
+
+  test('what is asked for again is counted once', () => {
+    const { hold } = holdOf(2);
+    hold.expect('a', objects('1', '2'));
+    hold.decide();
+    for (let times = 0; times < 3; times++) {
+      assert.equal(hold.whyNot('a', objects('1', '2')), undefined);
+    }
+    assert.equal(hold.deletions, 2);
+    hold.expect('a', objects('1', '2'));
+    assert.equal(hold.deletions, 2);
+  });
+
+  test('only the approval of this very revision counts, and it can be taken back', () => {
+    const { hold } = holdOf(0);
+    hold.expect('a', objects('1'));
+    hold.decide();
+    for (const revision of ['old', '', undefined]) {
+      hold.approve(revision);
+      assert.equal(hold.state, 'held', `${revision}`);
+    }
+    hold.approve('new');
+    assert.equal(hold.state, 'free');
+    hold.approve(undefined);
+    assert.equal(hold.state, 'held');
+  });
+
+  test('an approval holds for what is found later', () => {
+    const { hold } = holdOf(0);
+    hold.approve('new');
+    assert.equal(hold.state, 'free');
+    assert.equal(hold.whyNot('a', objects('1', '2', '3')), undefined);
+  });
+
+  for (const [what, release] of [
+    ['all previews are there', (hold: DeletionHold) => hold.decide()],
+    ['it is approved', (hold: DeletionHold) => hold.approve('new')],
+  ] as const) {
+    test(`who was refused something is told once when ${what}`, () => {
+      const { hold, letGo } = holdOf(5);
+      hold.whyNot('a', objects('1'));
+      hold.whyNot('a', objects('1'));
+      hold.expect('b', objects('2'));
+      assert.deepEqual(letGo, []);
+      release(hold);
+      assert.deepEqual(letGo, ['a']);
+      release(hold);
+      assert.deepEqual(letGo, ['a']);
+    });
+  }
+
+  test('who was refused something is told when so much is gone that the rest is within bounds', () => {
+    const { hold, letGo } = holdOf(1);
+    hold.decide();
+    hold.whyNot('a', objects('1', '2'));
+    hold.whyNot('b', objects('3'));
+    assert.deepEqual(letGo, []);
+    hold.forget('a');
+    assert.deepEqual(letGo, ['b']);
+  });
+
+  test('a resource that has settled is asked about no more: what it loses later is not the change', () => {
+    const { hold } = holdOf(0);
+    hold.decide();
+    hold.settled('a');
+    assert.equal(hold.whyNot('a', objects('1')), undefined);
+    assert.equal(hold.deletions, 0);
+  });
+
+  test('a resource that was not there as the change began is free', () => {
+    const { hold } = holdOf(0);
+    assert.equal(hold.whyNot('new one', objects('1')), undefined);
+    hold.expect('new one', objects('1'));
+    assert.equal(hold.deletions, 0);
+  });
+
+  test('what goes with its resource does not count any more', () => {
+    const { hold } = holdOf(0);
+    hold.expect('a', objects('1'));
+    hold.decide();
+    assert.equal(hold.state, 'held');
+    hold.forget('a');
+    assert.equal(hold.state, 'free');
+  });
+
+  test('it is over when every resource has settled or is gone', () => {
+    const { hold, changes } = holdOf(0);
+    hold.decide();
+    hold.settled('a');
+    hold.settled('b');
+    assert.equal(hold.state, 'free');
+    hold.settled('c');
+    hold.settled('c');
+    assert.equal(hold.state, 'over');
+    assert.deepEqual(changes, ['over']);
+  });
+
+  test('of no resources it is over at once', () => {
+    assert.equal(holdOf(0, []).hold.state, 'over');
+  });
+});

@@ -1,0 +1,288 @@
+import type { OperatorPlan } from '../compile/index.ts';
+import { Controller } from '../controller/index.ts';
+import type { OperatorDefinition } from '../definition/index.ts';
+import { createOperator, type Operator } from '../reconcile/index.ts';
+import type { Logger } from '../telemetry/roles.ts';
+import { failureFields } from '../util/failure-fields.ts';
+import type { Gvk } from '../util/gvk.ts';
+import { whenAborted } from '../util/when-aborted.ts';
+import { whenLifeEnds } from './definition-life.ts';
+import type { DefinitionMetrics } from './definition-metrics.ts';
+import type { RolloutView } from './definition-view.ts';
+import { formerKindsOf } from './former-kinds-of.ts';
+import { soleLeader } from './leadership/leadership.ts';
+import { factsOf, type OperatorFacts } from './operator-facts.ts';
+import type { Prepared } from './prepare-definition.ts';
+import { type Edition, type EditionHooks, type RolloutNews, Switchboard } from './rollout/index.ts';
+import type { SharedOptions } from './runner-options.ts';
+import { dropFormerKinds, storeAnew } from './tidy-up.ts';
+
+export interface DefinitionWorkOptions extends SharedOptions {
+  readonly definitionMetrics: DefinitionMetrics;
+  /** What the definition works on is gone, or somebody else's. */
+  readonly onLost: (reason: string) => void;
+}
+
+/** A revision, and the kinds that others have made and it does not. */
+interface AtWork {
+  readonly prepared: Prepared;
+  readonly formerKinds: readonly Gvk[];
+}
+
+/** A definition at work: its queue and workers, and behind them the operators of the revisions that its resources have. */
+export class DefinitionWork {
+  readonly #options: DefinitionWorkOptions;
+  readonly #first: Prepared;
+  readonly #logger: Logger;
+  readonly #controller: Controller;
+  readonly #board: Switchboard;
+  readonly #atWork = new WeakMap<Edition, AtWork>();
+  /** Ends all that goes on. */
+  readonly #ending = new AbortController();
+  /** Ends what watches over the newest revision. */
+  #watching = new AbortController();
+  #wakeResync = () => {};
+  #isPaused = false;
+  #isLeading = false;
+
+  /** `first`: the revision to begin with. */
+  constructor(options: DefinitionWorkOptions, first: Prepared) {
+    this.#options = options;
+    this.#first = first;
+    const { clock, metrics, graceMs } = options;
+    const { name } = first.plan;
+    this.#logger = options.logger.child({ definition: name });
+    this.#board = new Switchboard({
+      clock,
+      enqueue: (key, priority) => this.#controller.enqueue(key, priority),
+      passesEnded: () => this.#controller.passesEnded(),
+      mayWork: () => this.#isLeading && !this.#controller.isHeld,
+      onNews: (news, view) => this.#tell(news, view),
+      onChange: () => options.bell.ringLater(),
+      onBug: (error) => this.#logger.error(failureFields(error), 'Preview failed'),
+      onSettled: () => this.#tidyUp(),
+    });
+    this.#controller = new Controller({
+      name,
+      reconciler: this.#board,
+      clock,
+      metrics,
+      logger: this.#logger,
+      ...settingsOf(first.plan.definition),
+      ...(graceMs === undefined ? {} : { graceMs }),
+    });
+  }
+
+  /** The newest revision at work. */
+  get newest(): Prepared {
+    return this.all[0] ?? this.#first;
+  }
+
+  /** All revisions at work, the newest first. */
+  get all(): readonly Prepared[] {
+    return this.#board.editions.map((edition) => this.#of(edition).prepared);
+  }
+
+  get rollout(): RolloutView | undefined {
+    return this.#board.view;
+  }
+
+  get depth(): number {
+    return this.#controller.depth;
+  }
+
+  /** What its operators say, together. */
+  get facts(): OperatorFacts {
+    return factsOf(this.#board.editions.map(({ operator }) => operator));
+  }
+
+  observe(): void {
+    this.#controller.observe();
+  }
+
+  /**
+   * Begins to watch. `formers`: older revisions, newest first, that resources may still have by what they report.
+   * @throws KubeError
+   */
+  async start(formers: readonly Prepared[], signal: AbortSignal): Promise<void> {
+    const newest = this.#createEdition(this.#first, formers);
+    const older = formers.map((prepared) => this.#createEdition(prepared, []));
+    const editions = [newest, ...older];
+    try {
+      await Promise.all(editions.map(({ operator }) => operator.start(signal)));
+      signal.throwIfAborted();
+    } catch (error) {
+      for (const { operator } of editions) operator.stop();
+      throw error;
+    }
+    this.#board.begin(newest, older);
+  }
+
+  /**
+   * Goes over to a newer revision: watches what it needs, and then rolls it out.
+   * @throws KubeError; nothing has changed then.
+   */
+  async switchTo(next: Prepared, signal: AbortSignal): Promise<void> {
+    const edition = this.#createEdition(next, this.all);
+    try {
+      await edition.operator.start(signal);
+      signal.throwIfAborted();
+    } catch (error) {
+      edition.operator.stop();
+      throw error;
+    }
+    this.#controller.adjust(settingsOf(next.plan.definition));
+    this.#board.switchTo(edition);
+    this.#wakeResync();
+    this.#watchOver(next);
+  }
+
+  approve(revision: string | undefined): void {
+    this.#board.approve(revision);
+  }
+
+  /** Works on nothing, deletions neither, until it is told to go on. */
+  pause(isPaused: boolean): void {
+    if (isPaused === this.#isPaused) return;
+    this.#isPaused = isPaused;
+    this.#hold(isPaused);
+  }
+
+  /** Works until the signal aborts or its kind is lost, and all passes have ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { cluster, leadership = soleLeader } = this.#options;
+    const all = AbortSignal.any([signal, this.#ending.signal]);
+    // After an outage every resource waits for a delay that has grown with it.
+    const unsubscribe = cluster.onReachable(() => this.#controller.retryNow());
+    this.#watchOver(this.newest);
+    try {
+      await leadership.whenLeading(all).catch(() => {});
+      if (!all.aborted) this.#isLeading = true;
+      this.#board.proceed();
+      await Promise.all([this.#controller.run(all), this.#resync(all)]);
+    } finally {
+      unsubscribe();
+      this.#end('The work has ended');
+    }
+  }
+
+  /** Releases all that is watched. No pass may be running. */
+  stop(): void {
+    this.#end('The work has ended');
+    this.#board.stop();
+  }
+
+  #end(reason: string): void {
+    this.#ending.abort(new Error(reason));
+    this.#watching.abort(new Error(reason));
+  }
+
+  #of(edition: Edition): AtWork {
+    const found = this.#atWork.get(edition);
+    if (found === undefined) throw new Error('Expected a revision that is at work');
+    return found;
+  }
+
+  /** `older`: what else resources may have; of its kinds objects are to go. */
+  #createEdition(prepared: Prepared, older: readonly Prepared[]): Edition {
+    const formerKinds = formerKindsOf(prepared, older);
+    const edition = this.#board.createEdition(prepared.located, (hooks) =>
+      this.#createOperator(prepared.plan, formerKinds, hooks),
+    );
+    this.#atWork.set(edition, { prepared, formerKinds });
+    return edition;
+  }
+
+  #createOperator(plan: OperatorPlan, formerKinds: readonly Gvk[], hooks: EditionHooks): Operator {
+    const { cluster, clock, random, metrics, logger, runtimeNamespace, bell } = this.#options;
+    return createOperator({
+      plan,
+      cluster,
+      clock,
+      random,
+      metrics,
+      // A pass adds the definition's name itself.
+      logger,
+      formerKinds,
+      ...(runtimeNamespace === undefined ? {} : { runtimeNamespace }),
+      ...hooks,
+      onDecisions: (key, record) => {
+        hooks.onDecisions(key, record);
+        this.#options.definitionMetrics.passed(record);
+        bell.ringLater();
+      },
+      hold: (isHeld) => this.#hold(isHeld),
+    });
+  }
+
+  #hold(isHeld: boolean): void {
+    if (isHeld) {
+      this.#controller.hold();
+      return;
+    }
+    this.#controller.release();
+    this.#board.proceed();
+  }
+
+  /** Ends the work when what the newest revision works on goes, or a kind comes that it did not know. */
+  #watchOver(prepared: Prepared): void {
+    this.#watching.abort(new Error('A newer revision is at work'));
+    this.#watching = new AbortController();
+    const { cluster, clock, onLost } = this.#options;
+    const { signal } = this.#watching;
+    void whenLifeEnds(prepared, { cluster, clock, logger: this.#logger }, signal).then((end) => {
+      if (end === undefined || signal.aborted) return;
+      if (end.kind === 'lost') onLost(end.reason);
+      this.#end(end.reason);
+    });
+  }
+
+  /** All resources have the newest revision. */
+  #tidyUp(): void {
+    const { newest } = this.#board;
+    const { definition } = newest.located;
+    const options = { ...this.#options, definition, logger: this.#logger };
+    const { formerKinds } = this.#of(newest);
+    const { signal } = this.#watching;
+    void dropFormerKinds(options, { operator: newest.operator, formerKinds }, signal);
+    void storeAnew(options, signal);
+  }
+
+  /** Runs every resource once in a while, as a net under all that watches might miss. */
+  async #resync(signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    while (!signal.aborted) {
+      const changed = new AbortController();
+      this.#wakeResync = () => changed.abort();
+      const either = AbortSignal.any([signal, changed.signal]);
+      const { resyncMs } = this.newest.plan.definition.controller;
+      if (resyncMs > 0)
+        await clock.sleep(resyncMs * (0.9 + 0.2 * random.fraction()), either).catch(() => {});
+      else await whenAborted(either);
+      if (either.aborted) continue;
+      for (const { operator } of this.#board.editions)
+        for (const key of operator.keys()) this.#controller.enqueue(key, 'low');
+    }
+  }
+
+  #tell(news: RolloutNews, { from, to, reached, total, deletions, message }: RolloutView): void {
+    const about = { from, to, reached, total, ...(deletions > 0 && { deletions }) };
+    const isTrouble = news === 'stopped' || news === 'held';
+    if (isTrouble) this.#logger.warn({ ...about, reason: message }, rolloutTexts[news]);
+    else this.#logger.info(about, rolloutTexts[news]);
+    this.#options.bell.ring();
+  }
+}
+
+const rolloutTexts: Readonly<Record<RolloutNews, string>> = {
+  begun: 'Roll-out begun',
+  held: 'Roll-out held, its deletions are to be approved',
+  approved: 'Deletions of the roll-out approved',
+  stopped: 'Roll-out stopped, too many resources fail with it',
+  resumed: 'Roll-out goes on',
+  ended: 'Roll-out ended',
+};
+
+function settingsOf({ controller: { concurrency, retry } }: OperatorDefinition) {
+  return { concurrency, baseDelayMs: retry.initialMs, maxDelayMs: retry.maxMs };
+}

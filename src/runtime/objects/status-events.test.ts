@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { JsonObject } from '../../util/json.ts';
+import type { DefinitionStatus, RolloutStatus } from './definition-status.ts';
+import { eventsBetween } from './status-events.ts';
+
+const now = '2026-01-01T00:00:00Z';
+
+function status(
+  accepted: 'True' | 'False' | 'Unknown',
+  {
+    revision = 'r1',
+    message = '',
+    rollout,
+  }: { revision?: string; message?: string; rollout?: RolloutStatus } = {},
+): DefinitionStatus {
+  const reason = { True: 'Accepted', False: 'Refused', Unknown: 'Checking' }[accepted];
+  return {
+    conditions: [{ type: 'Accepted', status: accepted, reason, message, lastTransitionTime: now }],
+    source: 'configmap ns/ops/a.yaml',
+    revision,
+    ...(rollout && { rollout }),
+  };
+}
+
+function rolling(state: RolloutStatus['state']): RolloutStatus {
+  return { from: 'r1', to: 'r2', state, reached: 0, total: 5, deletions: 12 };
+}
+
+const none = {};
+const good = status('True');
+const table: readonly (readonly [
+  string,
+  DefinitionStatus | object,
+  DefinitionStatus,
+  readonly string[],
+])[] = [
+  ['a new definition that is being looked at', none, status('Unknown'), []],
+  ['a new definition that is accepted', none, good, ['Normal Accepted']],
+  ['a definition as it was', good, good, []],
+  ['another revision', good, status('True', { revision: 'r2' }), ['Normal Accepted']],
+  ['a mistake', good, status('False', { message: 'a:1:1: x' }), ['Warning Refused']],
+  ['the same mistake', status('False', { message: 'm' }), status('False', { message: 'm' }), []],
+  [
+    'another mistake',
+    status('False', { message: 'm' }),
+    status('False', { message: 'n' }),
+    ['Warning Refused'],
+  ],
+  ['a mistake that is mended', status('False', { message: 'm' }), good, ['Normal Accepted']],
+  [
+    'a roll-out that begins',
+    good,
+    status('True', { revision: 'r2', rollout: rolling('rolling') }),
+    ['Normal Accepted', 'Normal RolloutStarted'],
+  ],
+  [
+    'a roll-out that goes on',
+    status('True', { rollout: rolling('rolling') }),
+    status('True', { rollout: { ...rolling('rolling'), reached: 3 } }),
+    [],
+  ],
+  ['a preview, which is quick', good, status('True', { rollout: rolling('previewing') }), []],
+  [
+    'deletions that are held',
+    status('True', { rollout: rolling('previewing') }),
+    status('True', { rollout: rolling('held') }),
+    ['Warning DeletionsHeld'],
+  ],
+  [
+    'a roll-out that stops',
+    status('True', { rollout: rolling('rolling') }),
+    status('True', { rollout: rolling('stopped') }),
+    ['Warning RolloutStopped'],
+  ],
+  [
+    'a roll-out that has reached all',
+    status('True', { revision: 'r2', rollout: rolling('rolling') }),
+    status('True', { revision: 'r2' }),
+    ['Normal RolloutFinished'],
+  ],
+  [
+    'a roll-out that was given up for the old text',
+    status('True', { revision: 'r1', rollout: rolling('held') }),
+    status('True', { revision: 'r1' }),
+    [],
+  ],
+];
+
+describe('runtime/objects/status-events', () => {
+  for (const [what, before, after, expected] of table) {
+    test(`${what}: ${expected.length === 0 ? 'no Event' : expected.join(', ')}`, () => {
+      const events = eventsBetween(before as JsonObject, after);
+      assert.deepEqual(
+        events.map(({ type, reason }) => `${type} ${reason}`),
+        expected,
+      );
+    });
+  }
+
+  test('held deletions are told with their number', () => {
+    const [event] = eventsBetween(none, status('Unknown', { rollout: rolling('held') }));
+    assert.equal(
+      event?.note,
+      'From revision r1 to r2: 0 of 5 resources, 12 objects would be deleted',
+    );
+  });
+});

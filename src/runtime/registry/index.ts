@@ -1,0 +1,7 @@
+export type { KnownDefinition, KnownDefinitions } from './known-definition.ts';
+export {
+  Registry,
+  type RegistryOptions,
+  type SourceReading,
+  type TextFindings,
+} from './registry.ts';

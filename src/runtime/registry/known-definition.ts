@@ -1,0 +1,25 @@
+import type { LocatedDefinition } from '../../definition/index.ts';
+import type { DefinitionCrash, DefinitionOrigin } from '../wanted-definition.ts';
+
+/**
+ * What is known of a definition beside its text: what users ask for on its object, and what is on record of it. CONTRACT between the
+ * registry and those who know it (mirrors, ControllerRevisions, the black box of crashes).
+ */
+export interface KnownDefinition {
+  readonly name: string;
+  /** Where its text stood when it last ran: that one keeps the name. @default undefined: nobody knows */
+  readonly origin?: DefinitionOrigin;
+  /** The revisions on record, newest first. @default none */
+  readonly formerly?: readonly LocatedDefinition[];
+  /** The revision whose deletions a user has approved. @default undefined: none */
+  readonly approvedDeletions?: string;
+  /** @default false */
+  readonly isPaused?: boolean;
+  /** Why it is not run at all. @default undefined */
+  readonly suspended?: string;
+  /** What other processes have told of crashes. @default none */
+  readonly crashes?: readonly DefinitionCrash[];
+}
+
+/** By the name of the definition. Asked at every change of a text, and whenever the registry is told that it has changed; must be quick. */
+export type KnownDefinitions = () => ReadonlyMap<string, KnownDefinition>;

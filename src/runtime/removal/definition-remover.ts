@@ -1,0 +1,217 @@
+import type { Logger } from '../../telemetry/roles.ts';
+import { backoffMs } from '../../util/backoff.ts';
+import { failureFields } from '../../util/failure-fields.ts';
+import { apiVersionOf, type Gvk } from '../../util/gvk.ts';
+import { whenAborted } from '../../util/when-aborted.ts';
+import { bringsCrd, crdFlowOf, crdGvk, formerKindsOf, isGoing } from '../crd/index.ts';
+import type { DefinitionState, DefinitionView } from '../definition-view.ts';
+import { soleLeader } from '../leadership/leadership.ts';
+import { definitionCrdName, definitionGvk } from '../objects/index.ts';
+import type { SharedOptions } from '../runner-options.ts';
+import { messageOf } from '../standing.ts';
+import type { RemovalTerms, WantedDefinition } from '../wanted-definition.ts';
+import { setFinalizer } from './let-go.ts';
+import { hasRemovalFinalizer } from './removal-terms.ts';
+import { removeCrd } from './remove-crd.ts';
+import { runRetiree } from './run-retiree.ts';
+
+export interface DefinitionRemoverOptions extends SharedOptions {
+  /** With {@link WantedDefinition.removal}. */
+  readonly wanted: WantedDefinition;
+}
+
+const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
+
+/**
+ * The end of a definition that a user deletes together with what it has made: first the children of its resources, then its CRD, then
+ * the object itself is let go. Every step finds what the last one has left, so that another process can go on with it.
+ */
+export class DefinitionRemover {
+  readonly #options: DefinitionRemoverOptions;
+  readonly #logger: Logger;
+  #wanted: WantedDefinition;
+  #news = new AbortController();
+  #state: DefinitionState = { kind: 'running' };
+  #message = 'It is being removed';
+  #left = 0;
+
+  constructor(options: DefinitionRemoverOptions) {
+    this.#options = options;
+    this.#wanted = options.wanted;
+    const { name } = options.wanted.located.definition;
+    this.#logger = options.logger.child({ definition: name });
+  }
+
+  get view(): DefinitionView {
+    const { located, origin } = this.#wanted;
+    const { name, revision, kind } = located.definition;
+    return {
+      name,
+      revision,
+      apiVersion: apiVersionOf(kind.gvk),
+      kind: kind.gvk.kind,
+      state: this.#state,
+      instances: this.#left,
+      leftInPlace: 0,
+      queued: 0,
+      problems: [],
+      removal: this.#message,
+      ...(origin && { origin }),
+    };
+  }
+
+  /** Nothing is counted of what goes. */
+  observe(): void {}
+
+  /** Others may have its CRD as soon as the cluster says so. */
+  get crdDecided(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  update(wanted: WantedDefinition): void {
+    const isNews =
+      wanted.isPaused !== this.#wanted.isPaused ||
+      !isSame(wanted.removal, this.#wanted.removal) ||
+      wanted.located.definition.revision !== this.#wanted.located.definition.revision;
+    this.#wanted = wanted;
+    if (!isNews) return;
+    this.#news.abort(new Error('Something else is wanted'));
+    this.#news = new AbortController();
+  }
+
+  /** Until the signal aborts and all passes have ended. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      const attempt = AbortSignal.any([signal, this.#news.signal]);
+      try {
+        await this.#remove(attempt);
+        // Its object goes, and with it we do.
+        await whenAborted(attempt);
+        failures = 0;
+      } catch (error) {
+        if (attempt.aborted) continue;
+        this.#fail(error, failures);
+        await this.#options.clock.sleep(backoffMs(failures++, retry), attempt).catch(() => {});
+      }
+    }
+  }
+
+  async #remove(signal: AbortSignal): Promise<void> {
+    const { cluster, leadership = soleLeader } = this.#options;
+    const { located, removal, isPaused = false } = this.#wanted;
+    const { name } = located.definition;
+    if (removal === undefined) return;
+    await leadership.whenLeading(signal);
+    const flow = { name, priority: 'world' } as const;
+    const object = (await cluster.get({ gvk: definitionGvk, name }, { flow }, signal))?.object;
+    if (object === undefined || !hasRemovalFinalizer(object) || !isGoing(object)) return;
+    if (isPaused) return this.#tell('Paused: annotation homeostat.dev/paused is on it');
+    const definitions = await cluster.get(
+      { gvk: crdGvk, name: definitionCrdName },
+      { flow },
+      signal,
+    );
+    // Then nobody has asked for this definition to go.
+    if (definitions !== undefined && isGoing(definitions.object)) {
+      this.#logger.warn({}, 'The kind of definitions is being deleted: what they have made stays');
+    } else {
+      this.#logger.info({ ...removal }, 'Definition is being removed');
+      const sinceMs = Date.parse(object.metadata.deletionTimestamp ?? '');
+      if (removal.children) await this.#removeChildren(sinceMs, signal);
+      if (removal.crd) await this.#removeCrd(removal, sinceMs, signal);
+    }
+    await setFinalizer(cluster, { object, isWanted: false }, signal);
+    this.#tell('Nothing is left of it');
+    this.#logger.info({}, 'Definition removed');
+  }
+
+  async #removeChildren(sinceMs: number, signal: AbortSignal): Promise<void> {
+    this.#tell('The children of its resources are looked for');
+    const isOver = new AbortController();
+    const onLeft = (left: number) => {
+      this.#noteLeft(left, 'with children that are to go');
+      if (left === 0) isOver.abort(new Error('All are gone'));
+    };
+    await this.#work(
+      { removesChildren: true, sinceMs, onLeft },
+      AbortSignal.any([signal, isOver.signal]),
+    ).catch((error: unknown) => {
+      if (!isOver.signal.aborted) throw error;
+    });
+    signal.throwIfAborted();
+    this.#logger.info({}, 'Children removed');
+  }
+
+  async #removeCrd(
+    { children }: RemovalTerms,
+    sinceMs: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { cluster } = this.#options;
+    const { definition } = this.#wanted.located;
+    if (!bringsCrd(definition)) return;
+    this.#tell('Its CustomResourceDefinition is to go');
+    const onLeft = (left: number) => this.#noteLeft(left, 'to go with their kind');
+    const work = (ending: AbortSignal) =>
+      this.#work({ removesChildren: children, sinceMs, onLeft }, ending);
+    const result = await removeCrd({ definition, cluster, work }, signal);
+    if (result.kind === 'kept')
+      this.#logger.warn({ reason: result.reason }, 'CustomResourceDefinition stays');
+    else this.#logger.info({}, 'CustomResourceDefinition removed');
+  }
+
+  async #work(
+    terms: Pick<Parameters<typeof runRetiree>[0], 'removesChildren' | 'sinceMs' | 'onLeft'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { wanted: _, ...shared } = this.#options;
+    const { located, suspended } = this.#wanted;
+    const formerKinds = await this.#formerKinds(signal);
+    // What has taken the process down is not run for its end either.
+    const isTrusted = suspended === undefined;
+    const about = { located, formerKinds, isTrusted };
+    await runRetiree({ ...shared, ...about, ...terms }, signal);
+  }
+
+  /** Kinds that the definition has had children of in the time of an earlier text. */
+  async #formerKinds(signal: AbortSignal): Promise<readonly Gvk[]> {
+    const { cluster } = this.#options;
+    const { definition } = this.#wanted.located;
+    if (!bringsCrd(definition)) return [];
+    const ref = { gvk: crdGvk, name: definition.kind.crd.metadata.name };
+    const live = await cluster.get(ref, { flow: crdFlowOf(definition) }, signal);
+    const found: Gvk[] = [];
+    for (const kind of formerKindsOf(definition, live?.object)) {
+      const type = await cluster.findKind(kind, signal);
+      if (type !== undefined) found.push(type.gvk);
+    }
+    return found;
+  }
+
+  #noteLeft(left: number, what: string): void {
+    this.#left = left;
+    if (left > 0) this.#tell(`${left === 1 ? 'One resource' : `${left} resources`} ${what}`);
+  }
+
+  #tell(message: string): void {
+    if (message === this.#message && this.#state.kind === 'running') return;
+    this.#message = message;
+    this.#state = { kind: 'running' };
+    this.#options.bell.ring();
+  }
+
+  #fail(error: unknown, failures: number): void {
+    this.#message = `It cannot be removed: ${messageOf(error)}`;
+    this.#state = { kind: 'failing', message: this.#message };
+    this.#options.bell.ring();
+    this.#logger[failures === 0 ? 'warn' : 'debug'](
+      failureFields(error),
+      'Definition cannot be removed, will retry',
+    );
+  }
+}
+
+function isSame(a: RemovalTerms | undefined, b: RemovalTerms | undefined): boolean {
+  return a?.children === b?.children && a?.crd === b?.crd;
+}

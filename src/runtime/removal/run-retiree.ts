@@ -1,0 +1,133 @@
+import { Controller } from '../../controller/index.ts';
+import type { LocatedDefinition } from '../../definition/index.ts';
+import {
+  createBrokenRetiree,
+  createRetiree,
+  type Operator,
+  type RetireeOptions,
+} from '../../reconcile/index.ts';
+import type { Gvk } from '../../util/gvk.ts';
+import { whenAborted } from '../../util/when-aborted.ts';
+import { prepareFormer } from '../prepare-definition.ts';
+import type { SharedOptions } from '../runner-options.ts';
+
+export interface RetireeRunOptions extends SharedOptions {
+  /** A draft where it is broken. */
+  readonly located: LocatedDefinition;
+  readonly removesChildren: boolean;
+  /** May its expressions be run? Else it is taken for broken. */
+  readonly isTrusted: boolean;
+  /** Since when, wall clock ms. */
+  readonly sinceMs: number;
+  /** Kinds that it may have children of besides. */
+  readonly formerKinds: readonly Gvk[];
+  /** How many resources still have something that is to go. Called at every change. */
+  readonly onLeft: (left: number) => void;
+}
+
+/** A few resources at once, whatever the definition says: nobody waits for any one of them. */
+const brokenConcurrency = 4;
+
+/**
+ * Works on the resources of a definition that is being removed until the signal aborts and the last pass has ended. Returns at once when
+ * its kind is not served: there are none.
+ * @throws KubeError when it cannot be told which resources there are.
+ */
+export async function runRetiree(options: RetireeRunOptions, signal: AbortSignal): Promise<void> {
+  const { located, cluster, clock, metrics, logger, graceMs, onLeft } = options;
+  const { definition } = located;
+  const { name, kind } = definition;
+  if ((await cluster.lookUp(kind.gvk, signal)) === undefined) return onLeft(0);
+  const removed = new Set<string>();
+  const tellLeft = () => {
+    const left = [...operator.keys()].filter((key) => !removed.has(key)).length;
+    onLeft(left);
+  };
+  const operator = await makeOperator(
+    options,
+    {
+      enqueue: (key, priority) => {
+        // It has changed: there may be something of it again.
+        removed.delete(key);
+        controller.enqueue(key, priority);
+      },
+      hold: (isHeld) => (isHeld ? controller.hold() : controller.release()),
+      onRemoved: (key) => removed.add(key),
+    },
+    signal,
+  );
+  const { concurrency, retry } = definition.controller;
+  const controller = new Controller({
+    name,
+    reconciler: {
+      reconcile: async (key, turn) => {
+        const outcome = await operator.reconcile(key, turn);
+        tellLeft();
+        return outcome;
+      },
+    },
+    clock,
+    metrics,
+    // A pass adds the definition's name itself.
+    logger: logger.child({ definition: name }),
+    concurrency: Math.max(concurrency, brokenConcurrency),
+    baseDelayMs: retry.initialMs,
+    maxDelayMs: retry.maxMs,
+    ...(graceMs === undefined ? {} : { graceMs }),
+  });
+  try {
+    await operator.start(signal);
+    assertKnown(operator);
+    const running = controller.run(signal);
+    tellLeft();
+    await whenAborted(signal);
+    await running;
+  } finally {
+    operator.stop();
+  }
+}
+
+type Hooks = Pick<RetireeOptions, 'enqueue' | 'hold'> & {
+  readonly onRemoved: (key: string) => void;
+};
+
+async function makeOperator(
+  options: RetireeRunOptions,
+  { enqueue, hold, onRemoved }: Hooks,
+  signal: AbortSignal,
+): Promise<Operator> {
+  const { located, cluster, clock, random, metrics, logger, runtimeNamespace } = options;
+  const { formerKinds, removesChildren, sinceMs } = options;
+  const { definition } = located;
+  const shared = {
+    cluster,
+    clock,
+    random,
+    metrics,
+    logger,
+    formerKinds,
+    ...(runtimeNamespace === undefined ? {} : { runtimeNamespace }),
+    enqueue,
+    hold,
+    retirement: { removesChildren, sinceMs, onRemoved },
+  };
+  const prepared = options.isTrusted
+    ? await prepareFormer(located, { cluster }, signal)
+    : undefined;
+  if (prepared !== undefined) return createRetiree({ ...shared, plan: prepared.plan });
+  const { name, kind, controller, children, onDelete } = definition;
+  const own = [...children, ...(onDelete?.children ?? [])].map(({ gvk }) => gvk);
+  return createBrokenRetiree({
+    ...shared,
+    formerKinds: [...own, ...formerKinds],
+    name,
+    kind,
+    ...(controller.namespaces && { namespaces: controller.namespaces }),
+  });
+}
+
+/** An informer that cannot list says nothing of what there is. */
+function assertKnown(operator: Operator): void {
+  const problem = operator.problems().find(({ what }) => what.startsWith('resources ('));
+  if (problem !== undefined) throw new Error(`The resources cannot be listed: ${problem.message}`);
+}

@@ -1,0 +1,3 @@
+export { createDefinitionRevisions } from './create-definition-revisions.ts';
+export type { DefinitionRevisions, DefinitionRevisionsOptions } from './definition-revisions.ts';
+export { withRevisions } from './with-revisions.ts';

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { shippedText, thingDefinition } from '../../../test/support/definitions.ts';
+import { bundledPlural, bundledSchemas } from '../../compile/index.ts';
+import { checkDefinitions } from '../check-definitions.ts';
+import { type DefinitionRights, definitionRights } from './definition-rights.ts';
+
+function rightsOf(...texts: readonly string[]): DefinitionRights {
+  const files = texts.map((text, index) => ({ file: `${index}.yaml`, text }));
+  const { accepted, diagnostics } = checkDefinitions(files, { schemas: bundledSchemas() });
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  assert.deepEqual(errors, []);
+  return definitionRights(
+    accepted.map(({ plan }) => plan),
+    bundledPlural,
+  );
+}
+
+/** What may be done to a resource, as `verbs [names] @namespaces`. */
+function allowed({ rules }: DefinitionRights, apiGroup: string, resource: string) {
+  return rules
+    .filter((rule) => rule.apiGroup === apiGroup && rule.resource === resource)
+    .map(({ verbs, names, namespaces }) =>
+      [
+        verbs.join(' '),
+        ...(names === undefined ? [] : [`[${names.join(' ')}]`]),
+        ...(namespaces === undefined ? [] : [`@${namespaces.join(' ')}`]),
+      ].join(' '),
+    );
+}
+
+const group = 'mine.example.com';
+const mine = (body: string) => rightsOf(thingDefinition('mine', body));
+
+const configMap = `  children:
+    - id: config
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }" }, data: { a: b } }
+`;
+
+describe('runtime/rights: what a definition needs', () => {
+  test('without children: to watch its resources and to write their status', () => {
+    const rights = mine('  status: { a: b }\n');
+    assert.deepEqual(
+      rights.rules.map(({ resource, verbs }) => `${resource}: ${verbs.join(' ')}`),
+      ['customresourcedefinitions: get create patch', 'things: list watch', 'things/status: patch'],
+    );
+    assert.deepEqual(rights.notes, []);
+  });
+
+  test('its own CRD is the only one that may be written', () => {
+    const rules = allowed(mine(configMap), 'apiextensions.k8s.io', 'customresourcedefinitions');
+    assert.deepEqual(rules, ['get create patch [things.mine.example.com]']);
+  });
+
+  test('with several versions its resources may be written anew, and the record of stored versions trimmed', () => {
+    const one = '      - name: v1\n';
+    const text = thingDefinition('mine', '').replace(
+      one,
+      `      - { name: v0, served: true, storage: false, schema: { openAPIV3Schema: { type: object } } }\n${one}        served: true\n        storage: true\n`,
+    );
+    const rights = rightsOf(text);
+    const status = allowed(rights, 'apiextensions.k8s.io', 'customresourcedefinitions/status');
+    assert.deepEqual(status, ['patch [things.mine.example.com]']);
+    assert.deepEqual(allowed(rights, group, 'things'), ['get list watch patch']);
+  });
+
+  test('its CRD may be deleted where it is to go with it', () => {
+    const rights = rightsOf(thingDefinition('mine', '  crdPolicy: { deletion: Delete }\n'));
+    const rules = allowed(rights, 'apiextensions.k8s.io', 'customresourcedefinitions');
+    assert.deepEqual(rules, ['get create patch delete [things.mine.example.com]']);
+  });
+
+  test('children may be watched, made, changed and deleted; their owner may be named as such', () => {
+    const rights = mine(configMap);
+    assert.deepEqual(allowed(rights, '', 'configmaps'), ['get list watch create patch delete']);
+    assert.deepEqual(allowed(rights, group, 'things/finalizers'), ['update']);
+    assert.deepEqual(allowed(rights, group, 'things'), ['list watch']);
+  });
+
+  test('Secrets are for those that make or read them', () => {
+    const isSecret = ({ resource }: { readonly resource: string }) => resource === 'secrets';
+    assert.equal(mine(configMap).rules.some(isSecret), false);
+    const reads = '  reads:\n    - { id: a, apiVersion: v1, kind: Secret, name: a }\n';
+    const status = '  status: { b: "${ $exists(reads.a) }" }\n';
+    assert.deepEqual(allowed(mine(reads + status), '', 'secrets'), ['list watch']);
+  });
+
+  test('a finalizer takes the right to write the resource', () => {
+    const orphaning = configMap.replace(
+      '- id: config',
+      '- id: config\n      deletionPolicy: Orphan',
+    );
+    const rights = mine(orphaning);
+    assert.deepEqual(allowed(rights, group, 'things'), ['get list watch patch']);
+    // Such a child has no owner reference.
+    assert.deepEqual(allowed(rights, group, 'things/finalizers'), []);
+  });
+
+  test('"onDelete" asks whether the namespace is on its way out', () => {
+    const rights = mine(`  onDelete:
+    children:
+      - id: last
+        template: { apiVersion: v1, kind: ConfigMap, metadata: { name: last }, data: { a: b } }
+`);
+    assert.deepEqual(allowed(rights, '', 'namespaces'), ['get']);
+    assert.deepEqual(allowed(rights, '', 'configmaps'), ['get list watch create patch delete']);
+  });
+
+  test('patches: of the resource itself, of others, and of those that may have to be made', () => {
+    const rights = mine(`  patches:
+    - id: self
+      patch: { spec: { a: b } }
+    - id: other
+      target: { apiVersion: v1, kind: Service, name: other }
+      patch: { metadata: { labels: { a: b } } }
+    - id: made
+      create: true
+      target: { apiVersion: v1, kind: ConfigMap, name: made }
+      patch: { data: { a: b } }
+`);
+    assert.deepEqual(allowed(rights, group, 'things'), ['get list watch patch']);
+    assert.deepEqual(allowed(rights, '', 'services'), ['get list watch patch']);
+    assert.deepEqual(allowed(rights, '', 'configmaps'), ['get list watch create patch']);
+  });
+
+  test('a selector over namespaces watches them', () => {
+    const rights = mine(`  reads:
+    - id: a
+      apiVersion: v1
+      kind: ConfigMap
+      selector: all
+      namespaceSelector: { matchLabels: { a: b } }
+      crossNamespace: true
+  status: { b: "\${ $count(reads.a) }" }
+`);
+    assert.deepEqual(allowed(rights, '', 'namespaces'), ['list watch']);
+    assert.deepEqual(allowed(rights, '', 'configmaps'), ['list watch']);
+  });
+
+  const forKind = (kind: string, rest = '') => `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: foreign }
+spec:
+  for: ${kind}
+${configMap}${rest}`;
+
+  test('a kind of others: no CRD, and no status that is not mapped', () => {
+    const rights = rightsOf(forKind('{ apiVersion: apps/v1, kind: StatefulSet }'));
+    assert.deepEqual(allowed(rights, 'apps', 'statefulsets'), ['list watch']);
+    assert.deepEqual(allowed(rights, 'apps', 'statefulsets/status'), []);
+    assert.deepEqual(allowed(rights, 'apps', 'statefulsets/finalizers'), ['update']);
+    assert.deepEqual(
+      rights.rules.filter(({ purposes }) => purposes.includes('crd')),
+      [],
+    );
+  });
+
+  test('where objects are selected, one that is selected no more is asked for', () => {
+    const selective =
+      '{ apiVersion: apps/v1, kind: StatefulSet, selector: { matchLabels: { a: b } } }';
+    assert.deepEqual(allowed(rightsOf(forKind(selective)), 'apps', 'statefulsets'), [
+      'get list watch',
+    ]);
+  });
+
+  test('the plural of a kind that nobody knows is guessed, and a note says so', () => {
+    const body = configMap.replace('v1, kind: ConfigMap', 'x.example.com/v1, kind: Proxy');
+    const { rules, notes } = mine(body);
+    assert.ok(rules.some(({ resource }) => resource === 'proxies'));
+    assert.deepEqual(notes, [
+      'The plural of "Proxy" of "x.example.com/v1" is taken to be "proxies"',
+    ]);
+  });
+
+  test('the plural of a kind that another definition brings is known', () => {
+    const child = configMap.replace('v1, kind: ConfigMap', 'other.example.com/v1, kind: Thing');
+    const { notes } = rightsOf(
+      thingDefinition('mine', child.replace(', data: { a: b }', '')),
+      thingDefinition('other', ''),
+    );
+    assert.deepEqual(notes, []);
+  });
+
+  test('definitions that need the same share a rule, which names them all', () => {
+    const { rules } = rightsOf(thingDefinition('a', configMap), thingDefinition('b', configMap));
+    const rule = rules.filter(({ resource }) => resource === 'configmaps');
+    assert.deepEqual(
+      rule.map(({ whys }) => whys),
+      [['a: its children "config"', 'b: its children "config"']],
+    );
+  });
+});
+
+describe('runtime/rights: in namespaces', () => {
+  const served = (include: string, body: string) =>
+    mine(`${body}  controller: { namespaces: { include: ${include}, exclude: [c] } }\n`);
+
+  test('writes stay in those that are named; watches are on the whole kind', () => {
+    const rights = served('[b, a, c]', configMap);
+    assert.deepEqual(allowed(rights, '', 'configmaps'), [
+      'list watch',
+      'get create patch delete @a b',
+    ]);
+    assert.deepEqual(allowed(rights, group, 'things'), ['list watch']);
+    assert.deepEqual(allowed(rights, group, 'things/status'), ['patch @a b']);
+  });
+
+  for (const [what, rights] of [
+    ['a glob names', served('["team-*"]', configMap)],
+    [
+      'a child leaves',
+      served('[a]', configMap.replace('- id: config', '- id: config\n      crossNamespace: true')),
+    ],
+  ] as const) {
+    test(`what ${what} cannot be narrowed`, () => {
+      assert.deepEqual(allowed(rights, '', 'configmaps'), ['get list watch create patch delete']);
+    });
+  }
+});
+
+describe('runtime/rights: rights that are given to others', () => {
+  const rbac = 'rbac.authorization.k8s.io';
+
+  test('a tenant: the rules of its Role are held, the roles that its members may have can be bound', () => {
+    const rights = rightsOf(shippedText('tenant.yaml'));
+    assert.deepEqual(allowed(rights, rbac, 'clusterroles'), ['bind [admin edit view]']);
+    assert.deepEqual(allowed(rights, rbac, 'roles'), ['get list watch create patch delete']);
+    assert.ok(allowed(rights, '', 'resourcequotas').join().includes('get list watch'));
+    assert.deepEqual(rights.notes, []);
+  });
+
+  const role = (rules: string) => `  children:
+    - id: role
+      template:
+        apiVersion: ${rbac}/v1
+        kind: Role
+        metadata: { name: made }
+        rules: ${rules}
+`;
+
+  test('literal rules are held, with the names that they name', () => {
+    const rule = '{ apiGroups: [""], resources: [pods], resourceNames: [a], verbs: [get] }';
+    assert.deepEqual(allowed(mine(role(`[${rule}]`)), '', 'pods'), ['get [a]']);
+  });
+
+  for (const rules of [
+    '"${ spec.rules }"',
+    '[{ apiGroups: [""], resources: ["${ spec.r }"], verbs: [get] }]',
+  ])
+    test(`computed rules are a note: ${rules}`, () => {
+      const { rules: held, notes } = mine(role(rules));
+      assert.ok(!held.some(({ purposes }) => purposes.includes('granted-rules')));
+      assert.match(notes.join(), /child "role" makes a Role with rules that are computed/);
+    });
+
+  const binding = (ref: string) => `  children:
+    - id: binding
+      template:
+        apiVersion: ${rbac}/v1
+        kind: RoleBinding
+        metadata: { name: made }
+        roleRef: { apiGroup: ${rbac}, kind: ${ref} }
+        subjects: [{ apiGroup: ${rbac}, kind: User, name: a }]
+`;
+
+  test('a role that is named may be bound, and no other', () => {
+    const rights = mine(binding('ClusterRole, name: view'));
+    assert.deepEqual(allowed(rights, rbac, 'clusterroles'), ['bind [view]']);
+  });
+
+  test('a name that is computed is a note, not a right on all roles', () => {
+    const { rules, notes } = mine(binding('ClusterRole, name: "${ spec.role }"'));
+    assert.ok(!rules.some(({ verbs }) => verbs.includes('bind')));
+    assert.match(notes.join(), /child "binding" binds a role whose name is computed/);
+  });
+
+  test('nobody gets "escalate"', () => {
+    const { rules } = rightsOf(shippedText('tenant.yaml'));
+    assert.ok(!rules.some(({ verbs }) => verbs.includes('escalate') || verbs.includes('*')));
+  });
+});

@@ -1,0 +1,94 @@
+import type { MergedRule } from './access-rule.ts';
+
+/** To whom the roles are given. */
+export interface ServiceAccountRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export interface RolesOptions {
+  /** Of all roles and bindings. */
+  readonly name: string;
+  readonly serviceAccount: ServiceAccountRef;
+  readonly rules: readonly MergedRule[];
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+const rbac = 'rbac.authorization.k8s.io';
+
+/**
+ * Rules as YAML documents for `kubectl apply`: a ClusterRole for what is cluster-wide, a Role for each namespace that a rule names,
+ * and their bindings. Each rule stands below comments that say what it is for.
+ */
+export function rolesYaml({ rules, ...options }: RolesOptions): string {
+  const namespaces = [...new Set(rules.flatMap(({ namespaces = [] }) => namespaces))].sort();
+  const everywhere = rules.filter((rule) => rule.namespaces === undefined);
+  const documents = [
+    ...(everywhere.length > 0 ? roleAndBinding(options, everywhere, undefined) : []),
+    ...namespaces.flatMap((namespace) => {
+      const here = rules.filter((rule) => rule.namespaces?.includes(namespace) === true);
+      return roleAndBinding(options, here, namespace);
+    }),
+  ];
+  return documents.join('---\n');
+}
+
+function roleAndBinding(
+  { name, serviceAccount, labels = {} }: Omit<RolesOptions, 'rules'>,
+  rules: readonly MergedRule[],
+  namespace: string | undefined,
+): readonly string[] {
+  const prefix = namespace === undefined ? 'Cluster' : '';
+  const header = (kind: string) =>
+    [
+      `apiVersion: ${rbac}/v1`,
+      `kind: ${prefix}${kind}`,
+      'metadata:',
+      `  name: ${name}`,
+      ...(namespace === undefined ? [] : [`  namespace: ${namespace}`]),
+      ...(Object.keys(labels).length === 0 ? [] : ['  labels:']),
+      ...Object.entries(labels).map(([key, value]) => `    ${key}: ${JSON.stringify(value)}`),
+    ].join('\n');
+  const subject = `{ kind: ServiceAccount, namespace: ${serviceAccount.namespace}, name: ${serviceAccount.name} }`;
+  return [
+    `${header('Role')}\nrules:\n${rulesYaml(rules)}`,
+    `${header('RoleBinding')}
+roleRef: { apiGroup: ${rbac}, kind: ${prefix}Role, name: ${name} }
+subjects:
+  - ${subject}
+`,
+  ];
+}
+
+/** The items of `rules`, each below its comments. `comment`: more of them, for a rule. */
+export function rulesYaml(
+  rules: readonly MergedRule[],
+  { indent = 2, comment }: RulesYamlOptions = {},
+): string {
+  const margin = ' '.repeat(indent);
+  return rules
+    .map((rule) => {
+      const { apiGroup, resource, names, verbs, whys } = rule;
+      const lines = [
+        ...[...whys, ...(comment?.(rule) ?? [])].map((text) => `# ${text}`),
+        `- apiGroups: ${list([apiGroup])}`,
+        `  resources: ${list([resource])}`,
+        ...(names === undefined ? [] : [`  resourceNames: ${list(names)}`]),
+        `  verbs: ${list(verbs)}`,
+      ];
+      return lines.map((line) => `${margin}${line}\n`).join('');
+    })
+    .join('');
+}
+
+export interface RulesYamlOptions {
+  /** Spaces before each item. @default 2 */
+  readonly indent?: number;
+  /** Further lines of comment. @default none */
+  readonly comment?: (rule: MergedRule) => readonly string[];
+}
+
+/** As YAML and JSON. */
+function list(texts: readonly string[]): string {
+  return `[${texts.map((text) => JSON.stringify(text)).join(', ')}]`;
+}

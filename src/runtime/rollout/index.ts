@@ -1,0 +1,4 @@
+export type { Edition, EditionHooks } from './edition.ts';
+export { reportedRevisions } from './reported-revisions.ts';
+export type { RolloutNews } from './rollout.ts';
+export { Switchboard, type SwitchboardOptions } from './switchboard.ts';

@@ -1,0 +1,35 @@
+import type { WorkWatch } from '../compile/index.ts';
+import type { LocatedDefinition } from '../definition/index.ts';
+import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
+import type { Clock } from '../util/clock.ts';
+import type { Random } from '../util/random.ts';
+import type { Leadership } from './leadership/leadership.ts';
+import type { RuntimeCluster } from './runtime-cluster.ts';
+import type { ViewBell } from './view-bell.ts';
+
+/** What all definitions of a manager share. */
+export interface SharedOptions {
+  readonly bell: ViewBell;
+  readonly cluster: RuntimeCluster;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  /** Where the runtime itself lives. @default undefined: outside of the cluster */
+  readonly runtimeNamespace?: string;
+  /** How long running passes may go on after the signal, in ms. @default 20_000 */
+  readonly graceMs?: number;
+  /** @default soleLeader */
+  readonly leadership?: Leadership;
+  /** Does a change of a CRD break nothing that anybody would miss (a world of samples)? @default false */
+  readonly breaksStored?: boolean;
+  /**
+   * Resolves when it is known which older revisions there are (`WantedDefinition.formerly`); no definition starts before. Rejects when the
+   * signal aborts. @default at once
+   */
+  readonly whenFormersKnown?: (signal: AbortSignal) => Promise<void>;
+  /** Called with each revision that was accepted. @default nobody is told */
+  readonly onAccepted?: (located: LocatedDefinition) => void;
+  /** Who is told for which revision the process works. @default nobody */
+  readonly watchFor?: (name: string, revision: string) => WorkWatch;
+}

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { FakeCluster } from '../../../test/support/fakes/fake-cluster.ts';
+import { KubeError } from '../../kube/roles.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { definitionGvk } from '../objects/index.ts';
+import { createConfigMapSource, textsInConfigMap } from './configmap-source.ts';
+import type { DefinitionSource, SourceText } from './definition-source.ts';
+import { createObjectSource, textOfObject } from './object-source.ts';
+
+const configMapGvk = gvkOf('v1', 'ConfigMap');
+const verbs = ['get', 'list', 'watch'];
+const types = [
+  { gvk: configMapGvk, plural: 'configmaps', namespaced: true, hasStatus: false, verbs },
+  {
+    gvk: definitionGvk,
+    plural: 'operatordefinitions',
+    namespaced: false,
+    hasStatus: true,
+    verbs,
+  },
+];
+
+function configMap(name: string, fields: object = {}, metadata: object = {}): KubeObject {
+  const labels = { 'homeostat.dev/definitions': 'true' };
+  const all = { name, namespace: 'ops', labels, ...metadata };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: all, ...fields };
+}
+
+function operatorDefinition(name: string, metadata: object = {}): KubeObject {
+  const { group, version, kind } = definitionGvk;
+  const spec = { vars: { b: 1, a: '${ x }' } };
+  return { apiVersion: `${group}/${version}`, kind, metadata: { name, ...metadata }, spec };
+}
+
+async function follow(t: TestContext, cluster: FakeCluster, source: DefinitionSource) {
+  const stopper = new AbortController();
+  const told: string[] = [];
+  const listener = {
+    onTexts: (texts: readonly SourceText[]) =>
+      void told.push(texts.map(({ file, text }) => `${file}=${text.trim()}`).join(' ')),
+    onTrouble: (trouble: string | undefined) => void told.push(`trouble: ${trouble}`),
+  };
+  const running = source.run(listener, stopper.signal);
+  t.after(async () => {
+    stopper.abort();
+    await running;
+    assert.deepEqual(cluster.watched, []);
+  });
+  return {
+    /** What was told since the last call. */
+    async said(): Promise<readonly string[]> {
+      cluster.deliver();
+      await new Promise(setImmediate);
+      return told.splice(0);
+    },
+  };
+}
+
+describe('runtime/configmap-source', () => {
+  test('the keys that may hold definitions, in order, named by their place', () => {
+    const creationTimestamp = '2026-01-02T03:04:05Z';
+    const data = { 'b.yml': 'b', 'a.yaml': 'a', 'c.json': '{}', notes: 'n', '.d.yaml': 'd' };
+    const texts = textsInConfigMap(configMap('one', { data }, { creationTimestamp }));
+    assert.deepEqual(
+      texts.map(({ file, text }) => [file, text]),
+      [
+        ['configmap ops/one/a.yaml', 'a'],
+        ['configmap ops/one/b.yml', 'b'],
+        ['configmap ops/one/c.json', '{}'],
+      ],
+    );
+    assert.deepEqual(texts[0]?.origin, { source: 'configmap', ref: 'ops/one/a.yaml' });
+    assert.equal(texts[0]?.sinceMs, Date.parse(creationTimestamp));
+  });
+
+  test('a key that is no text is there and cannot be read', () => {
+    const [text] = textsInConfigMap(configMap('one', { binaryData: { 'a.yaml': '/w==', b: '' } }));
+    assert.match(text?.unreadable ?? '', /binaryData/);
+  });
+
+  for (const where of ['labels', 'annotations']) {
+    test(`what is made for a resource holds no definitions (${where})`, () => {
+      const marks = { [where]: { 'homeostat.dev/owner-uid': 'u' } };
+      const made = configMap('one', { data: { 'a.yaml': 'a' } }, marks);
+      assert.deepEqual(textsInConfigMap(made), []);
+    });
+  }
+
+  test('labelled ConfigMaps of the namespace are followed, and a list is told as one', async (t) => {
+    const cluster = new FakeCluster(types);
+    const data = { 'a.yaml': 'a' };
+    cluster.server.put(configMap('one', { data }));
+    cluster.server.put(configMap('two', { data: { 'b.yaml': 'b' } }));
+    cluster.server.put(configMap('plain', { data }, { labels: {} }));
+    cluster.server.put(configMap('one', { data }, { namespace: 'other' }));
+    const source = createConfigMapSource({ cluster, namespace: 'ops' });
+    const { said } = await follow(t, cluster, source);
+    assert.deepEqual(await said(), ['configmap ops/one/a.yaml=a configmap ops/two/b.yaml=b']);
+    cluster.server.put(configMap('one', { data: { 'a.yaml': 'A' } }));
+    cluster.server.delete(configMapGvk, { namespace: 'ops', name: 'two' });
+    assert.deepEqual(await said(), ['configmap ops/one/a.yaml=A']);
+    cluster.server.delete(configMapGvk, { namespace: 'ops', name: 'one' });
+    assert.deepEqual(await said(), ['']);
+    assert.ok(source.covers({ source: 'configmap', ref: 'ops/one/a.yaml' }));
+    assert.equal(source.covers({ source: 'configmap', ref: 'ops2/one/a.yaml' }), false);
+  });
+
+  test('what may not be listed is a trouble, and never no texts', async (t) => {
+    const cluster = new FakeCluster(types);
+    cluster.server.put(configMap('one', { data: { 'a.yaml': 'a' } }));
+    const error = new KubeError('forbidden', 'configmaps is forbidden', { status: 403 });
+    cluster.block('ConfigMap', error);
+    const source = createConfigMapSource({ cluster, namespace: 'ops' });
+    const { said } = await follow(t, cluster, source);
+    assert.deepEqual(await said(), ['trouble: configmaps is forbidden']);
+    cluster.unblock('ConfigMap');
+    assert.deepEqual(await said(), ['trouble: undefined', 'configmap ops/one/a.yaml=a']);
+  });
+});
+
+describe('runtime/object-source', () => {
+  test('an object is the text that the user wrote', () => {
+    const creationTimestamp = '2026-01-02T03:04:05Z';
+    const metadata = { creationTimestamp, uid: 'u', labels: { a: 'b' }, generation: 3 };
+    const { file, text, origin, sinceMs } = textOfObject(operatorDefinition('one', metadata));
+    assert.equal(file, 'operatordefinition one');
+    assert.deepEqual(origin, { source: 'object', ref: 'one' });
+    assert.equal(sinceMs, Date.parse(creationTimestamp));
+    const lines = [
+      'apiVersion: homeostat.dev/v1alpha1',
+      'kind: OperatorDefinition',
+      'metadata:',
+      '  labels:',
+      '    a: b',
+      '  name: one',
+      'spec:',
+      '  vars:',
+      '    a: ${ x }',
+      '    b: 1',
+    ];
+    assert.equal(text, `${lines.join('\n')}\n`);
+  });
+
+  test('mirrors are no source', async (t) => {
+    const cluster = new FakeCluster(types);
+    cluster.server.put(operatorDefinition('own'));
+    const labels = { 'homeostat.dev/source': 'configmap' };
+    cluster.server.put(operatorDefinition('mirror', { labels }));
+    const { said } = await follow(t, cluster, createObjectSource(cluster));
+    const told = (await said()).join();
+    assert.match(told, /^operatordefinition own=/);
+    assert.doesNotMatch(told, /mirror/);
+  });
+
+  test('while the kind is not served there are none, which is no trouble', async (t) => {
+    const cluster = new FakeCluster(types);
+    const error = new KubeError('kind-missing', 'Not served', { status: 404 });
+    cluster.block('OperatorDefinition', error);
+    const { said } = await follow(t, cluster, createObjectSource(cluster));
+    assert.deepEqual(await said(), ['']);
+    cluster.server.put(operatorDefinition('own'));
+    cluster.unblock('OperatorDefinition');
+    assert.match((await said()).join(), /^operatordefinition own=/);
+  });
+});

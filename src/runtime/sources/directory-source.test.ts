@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { SeededRandom } from '../../../test/support/model/seeded-random.ts';
+import { patienceMs } from '../../../test/support/patience.ts';
+import { silentLogger } from '../../../test/support/silent-telemetry.ts';
+import type { SourceText } from './definition-source.ts';
+import { createDirectorySource } from './directory-source.ts';
+
+/** An empty folder of the test's own. */
+function emptyFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'homeostat-source-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function write(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+}
+
+/** Replaces what is mounted, exactly as the kubelet does. */
+function mount(folder: string, version: string, files: Readonly<Record<string, string>>): void {
+  const data = join(folder, `..${version}`);
+  mkdirSync(data);
+  write(data, files);
+  symlinkSync(`..${version}`, join(folder, '..data_tmp'));
+  renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
+  for (const name of Object.keys(files)) {
+    rmSync(join(folder, name), { force: true });
+    symlinkSync(join('..data', name), join(folder, name));
+  }
+}
+
+/** Names and texts; of one that cannot be read the reason in brackets. */
+function shown(texts: readonly SourceText[] | undefined): readonly string[] | undefined {
+  return texts?.map(({ file, text, unreadable }) => {
+    const said = unreadable === undefined ? text.trim() : `(${unreadable})`;
+    return `${basename(file)}: ${said}`;
+  });
+}
+
+async function follow(t: TestContext, path: string, skips: readonly string[] = []) {
+  const clock = new FakeClock();
+  const stopper = new AbortController();
+  const told: (readonly SourceText[])[] = [];
+  let trouble: string | undefined;
+  const source = createDirectorySource({ path, clock, logger: silentLogger(), skips });
+  const listener = {
+    onTexts: (texts: readonly SourceText[]) => void told.push(texts),
+    onTrouble: (reason: string | undefined) => {
+      trouble = reason;
+    },
+  };
+  const running = source.run(listener, stopper.signal);
+  t.after(async () => {
+    stopper.abort();
+    await running;
+    assert.equal(clock.pending, 0);
+  });
+  /** Lets time go on, and the file system work, until that is so. */
+  const until = async (isMet: () => boolean, what: string) => {
+    const deadline = performance.now() + patienceMs;
+    while (!isMet()) {
+      assert.ok(performance.now() < deadline, `${what}: ${JSON.stringify(shown(told.at(-1)))}`);
+      await clock.advance(10);
+      await new Promise(setImmediate);
+    }
+  };
+  return {
+    clock,
+    told,
+    untilTold: (...expected: readonly string[]) =>
+      until(() => JSON.stringify(shown(told.at(-1))) === JSON.stringify(expected), 'last told'),
+    untilTrouble: (pattern: RegExp) => until(() => pattern.test(trouble ?? ''), `${pattern}`),
+    untilWell: () => until(() => trouble === undefined, 'no trouble'),
+    /** Long enough for several looks. */
+    lookOn: async () => {
+      const endMs = clock.monotonicMs() + 20_000;
+      await until(() => clock.monotonicMs() >= endMs, 'time');
+    },
+  };
+}
+
+describe('runtime/directory-source', () => {
+  test('tells the definition files of a directory by name; folders and names with a dot are skipped', async (t) => {
+    const folder = emptyFolder(t);
+    write(folder, {
+      'b.yml': 'b\n',
+      'a.yaml': 'a\n',
+      'c.json': 'c',
+      'notes.txt': 'n\n',
+      '.hidden.yaml': 'h\n',
+      'samples/d.yaml': 'd\n',
+      'odd.yaml/e.yaml': 'e\n',
+    });
+    const { untilTold, told } = await follow(t, folder);
+    await untilTold('a.yaml: a', 'b.yml: b', 'c.json: c');
+    const [first] = told[0] ?? [];
+    assert.deepEqual(first, {
+      file: join(folder, 'a.yaml'),
+      text: 'a\n',
+      origin: { source: 'directory', ref: join(folder, 'a.yaml') },
+      sinceMs: 0,
+    });
+  });
+
+  test('tells what is saved, added and removed; a file that is added is younger than those of the start', async (t) => {
+    const folder = emptyFolder(t);
+    write(folder, { 'a.yaml': 'a\n' });
+    const { untilTold, told, clock } = await follow(t, folder);
+    await untilTold('a.yaml: a');
+    write(folder, { 'a.yaml': 'A\n', 'b.yaml': 'b\n' });
+    await untilTold('a.yaml: A', 'b.yaml: b');
+    const [old, young] = told.at(-1) ?? [];
+    assert.equal(old?.sinceMs, 0);
+    assert.ok(young !== undefined && young.sinceMs > 0 && young.sinceMs <= clock.nowMs());
+    rmSync(join(folder, 'a.yaml'));
+    await untilTold('b.yaml: b');
+  });
+
+  test('what does not change is told once', async (t) => {
+    const folder = emptyFolder(t);
+    write(folder, { 'a.yaml': 'a\n' });
+    const { untilTold, told, lookOn } = await follow(t, folder);
+    await untilTold('a.yaml: a');
+    await lookOn();
+    assert.equal(told.length, 1);
+  });
+
+  test('a file that is written in two steps is told when it is whole', async (t) => {
+    const folder = emptyFolder(t);
+    write(folder, { 'a.yaml': 'a\n' });
+    const { untilTold, told, clock } = await follow(t, folder);
+    await untilTold('a.yaml: a');
+    writeFileSync(join(folder, 'a.yaml'), 'first: 1\nseco');
+    for (let step = 0; step < 20; step++) {
+      await clock.advance(10);
+      await new Promise(setImmediate);
+    }
+    appendFileSync(join(folder, 'a.yaml'), 'nd: 2\n');
+    await untilTold('a.yaml: first: 1\nsecond: 2');
+    assert.deepEqual(told.map(shown), [['a.yaml: a'], ['a.yaml: first: 1\nsecond: 2']]);
+  });
+
+  test('a file that an editor puts in place of another one is followed', async (t) => {
+    const folder = emptyFolder(t);
+    write(folder, { 'a.yaml': 'a\n' });
+    const { untilTold } = await follow(t, folder);
+    await untilTold('a.yaml: a');
+    for (const text of ['b', 'c']) {
+      write(folder, { 'a.yaml~': `${text}\n` });
+      renameSync(join(folder, 'a.yaml~'), join(folder, 'a.yaml'));
+      await untilTold(`a.yaml: ${text}`);
+    }
+  });
+
+  test('a mounted volume that the kubelet swaps is told whole, and may become empty', async (t) => {
+    const folder = emptyFolder(t);
+    mount(folder, 'v1', { 'a.yaml': 'a1\n', 'b.yaml': 'b1\n' });
+    const { untilTold, told } = await follow(t, folder);
+    await untilTold('a.yaml: a1', 'b.yaml: b1');
+    mount(folder, 'v2', { 'a.yaml': 'a2\n', 'b.yaml': 'b2\n' });
+    rmSync(join(folder, '..v1'), { recursive: true });
+    await untilTold('a.yaml: a2', 'b.yaml: b2');
+    mount(folder, 'v3', {});
+    for (const name of ['a.yaml', 'b.yaml']) rmSync(join(folder, name));
+    rmSync(join(folder, '..v2'), { recursive: true });
+    await untilTold();
+    const whole = [['a.yaml: a1', 'b.yaml: b1'], ['a.yaml: a2', 'b.yaml: b2'], []];
+    assert.deepEqual(told.map(shown), whole);
+  });
+
+  test('a mounted volume that is swapped while it is read is never told half and half', async (t) => {
+    const folder = emptyFolder(t);
+    const random = new SeededRandom(7);
+    const names = ['a.yaml', 'b.yaml', 'c.yaml'];
+    const filesOf = (version: string) =>
+      Object.fromEntries(names.map((name) => [name, `${version}\n`]));
+    mount(folder, 'v0', filesOf('v0'));
+    const { untilTold, told, clock } = await follow(t, folder);
+    for (let swap = 1; swap <= 40; swap++) {
+      mount(folder, `v${swap}`, filesOf(`v${swap}`));
+      rmSync(join(folder, `..v${swap - 1}`), { recursive: true });
+      for (let step = random.below(30); step > 0; step--) {
+        await clock.advance(random.below(20));
+        await new Promise(setImmediate);
+      }
+    }
+    await untilTold(...names.map((name) => `${name}: v40`));
+    assert.ok(told.length > 2, `told ${told.length} times`);
+    for (const texts of told) {
+      const versions = new Set(texts.map(({ text, unreadable }) => unreadable ?? text));
+      assert.deepEqual([texts.length, versions.size], [names.length, 1], shown(texts)?.join());
+    }
+  });
+
+  test('a directory that goes is a trouble until it comes back', async (t) => {
+    const folder = join(emptyFolder(t), 'definitions');
+    write(folder, { 'a.yaml': 'a\n' });
+    const { untilTold, untilTrouble, untilWell, told } = await follow(t, folder);
+    await untilTold('a.yaml: a');
+    renameSync(folder, `${folder}.away`);
+    await untilTrouble(/^Cannot read ".*definitions": no such file or directory$/);
+    assert.equal(told.length, 1);
+    write(folder, { 'a.yaml': 'b\n' });
+    await untilTold('a.yaml: b');
+    await untilWell();
+    write(folder, { 'a.yaml': 'c\n' });
+    await untilTold('a.yaml: c');
+  });
+
+  test('an empty directory in its place is a trouble: something is not mounted', async (t) => {
+    const folder = join(emptyFolder(t), 'definitions');
+    write(folder, { 'a.yaml': 'a\n' });
+    const { untilTold, untilTrouble, untilWell, told } = await follow(t, folder);
+    await untilTold('a.yaml: a');
+    renameSync(folder, `${folder}.away`);
+    mkdirSync(folder);
+    await untilTrouble(/it is another directory now, and empty$/);
+    assert.equal(told.length, 1);
+    rmSync(folder, { recursive: true });
+    renameSync(`${folder}.away`, folder);
+    await untilWell();
+    write(folder, { 'a.yaml': 'b\n' });
+    await untilTold('a.yaml: b');
+  });
+
+  test('a directory that is not there at the start is a trouble', async (t) => {
+    const folder = join(emptyFolder(t), 'definitions');
+    const { untilTrouble, untilTold, told } = await follow(t, folder);
+    await untilTrouble(/no such file/);
+    assert.deepEqual(told, []);
+    write(folder, { 'a.yaml': 'a\n' });
+    await untilTold('a.yaml: a');
+  });
+
+  test('of a file that cannot be read that is told, and the others are', async (t) => {
+    const folder = emptyFolder(t);
+    write(folder, { 'a.yaml': 'a\n' });
+    symlinkSync('nowhere.yaml', join(folder, 'b.yaml'));
+    const { untilTold } = await follow(t, folder);
+    await untilTold('a.yaml: a', 'b.yaml: (no such file or directory)');
+    write(folder, { 'nowhere.yaml': 'b\n' });
+    await untilTold('a.yaml: a', 'b.yaml: b', 'nowhere.yaml: b');
+  });
+
+  test('the target of a link is followed, and a link to a directory that is swapped', async (t) => {
+    const folder = emptyFolder(t);
+    write(folder, { 'v1/a.yaml': 'a1\n', 'v2/a.yaml': 'a2\n', 'v2/b.yaml': 'b2\n' });
+    symlinkSync('v1', join(folder, 'current'));
+    const { untilTold } = await follow(t, join(folder, 'current'));
+    await untilTold('a.yaml: a1');
+    symlinkSync('v2', join(folder, 'next'));
+    renameSync(join(folder, 'next'), join(folder, 'current'));
+    await untilTold('a.yaml: a2', 'b.yaml: b2');
+    rmSync(join(folder, 'v2', 'b.yaml'));
+    symlinkSync(join(folder, 'elsewhere'), join(folder, 'v2', 'b.yaml'));
+    write(folder, { elsewhere: 'x\n' });
+    await untilTold('a.yaml: a2', 'b.yaml: x');
+    write(folder, { elsewhere: 'y\n' });
+    await untilTold('a.yaml: a2', 'b.yaml: y');
+  });
+
+  test('one file may be named; when it goes that is a trouble', async (t) => {
+    const folder = emptyFolder(t);
+    write(folder, { 'a.yaml': 'a\n', 'b.yaml': 'b\n' });
+    const { untilTold, untilTrouble } = await follow(t, join(folder, 'a.yaml'));
+    await untilTold('a.yaml: a');
+    write(folder, { 'new.yaml': 'new\n' });
+    renameSync(join(folder, 'new.yaml'), join(folder, 'a.yaml'));
+    await untilTold('a.yaml: new');
+    rmSync(join(folder, 'a.yaml'));
+    await untilTrouble(/no such file/);
+    write(folder, { 'a.yaml': 'again\n' });
+    await untilTold('a.yaml: again');
+  });
+
+  test('files that are known to be something else are left out', async (t) => {
+    const folder = emptyFolder(t);
+    write(folder, { 'a.yaml': 'a\n', 'world.json': '{}' });
+    const world = relative(process.cwd(), join(folder, 'world.json'));
+    const { untilTold } = await follow(t, folder, [world]);
+    await untilTold('a.yaml: a');
+  });
+});

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import { customKind, thing, thingDefinition, thingPath } from '../support/definitions.ts';
+import { useHomeostat } from '../support/homeostat.ts';
+
+const shared = useControlPlane({ controllerManager: false });
+const startHomeostat = useHomeostat(shared);
+
+const crdPath = (name: string) =>
+  `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.${name}.example.com`;
+
+interface Text {
+  /** Properties of `spec`, in flow style. */
+  readonly fields: string;
+  /** Fields of `spec` that must be there, in flow style. */
+  readonly required?: string;
+  readonly policy?: string;
+  /** What the child says. */
+  readonly says?: string;
+}
+
+/** A definition with one child that says something of its resource. */
+function definition(name: string, text: Text): string {
+  const { fields, required = '[]', policy = '{}', says = '$string(spec.size)' } = text;
+  const schema = `
+            type: object
+            properties:
+              spec: { type: object, required: ${required}, properties: { ${fields} } }
+              status: { type: object }`;
+  const body = `  crdPolicy: ${policy}
+  children:
+    - id: config
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ metadata.name }" }
+        data: { text: '\${ ${says} }' }
+  controller: { rollout: { perSecond: 0 } }
+`;
+  return thingDefinition(name, body, { schema });
+}
+
+const textOf = (object: KubeObject | undefined) =>
+  (object?.data as { text?: string } | undefined)?.text;
+const configMapPath = (namespace: string, name = 'one') =>
+  `/api/v1/namespaces/${namespace}/configmaps/${name}`;
+
+interface CrdSchema {
+  readonly properties: {
+    readonly spec: { readonly properties: Readonly<Record<string, unknown>> };
+  };
+}
+
+function fieldsOf(crd: KubeObject | undefined): Readonly<Record<string, unknown>> {
+  const { versions } = (crd?.spec ?? { versions: [] }) as {
+    readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: CrdSchema } }[];
+  };
+  return versions[0]?.schema.openAPIV3Schema.properties.spec.properties ?? {};
+}
+
+const plain = 'size: { type: integer, minimum: 0 }, name: { type: string }';
+const tight = 'size: { type: integer, minimum: 1 }, mode: { type: string }';
+
+describe('integration/crd-change', { skip: shared.skip }, () => {
+  test('a change that breaks is refused with all its reasons, what ran goes on; with the override it goes through', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const homeostat = await startHomeostat({ 'a.yaml': definition('tight', { fields: plain }) });
+    await client.apply(thing('tight', namespace, { size: 0, name: 'x' }));
+    await client.untilObject(configMapPath(namespace), (object) => textOf(object) === '0');
+    const before = await client.get(crdPath('tight'));
+
+    const breaking = { fields: tight, required: '[mode]', says: '"changed " & $string(spec.size)' };
+    homeostat.write('a.yaml', definition('tight', breaking));
+    const refused = await homeostat.whenLogged('Change refused, what runs goes on');
+    assert.match(String(refused.reason), /"things.tight.example.com" .* \(3 reasons\)/);
+    const diagnostics = (refused.diagnostics as readonly string[]).map((line) =>
+      line.replace(/^.*\/a\.yaml/, 'a.yaml'),
+    );
+    assert.deepEqual(diagnostics.toSorted(), [
+      'a.yaml:15:37: "spec" of version "v1" requires "mode" from now on: stored resources may lack it',
+      'a.yaml:15:55: "spec.name" of version "v1" is removed: stored values of it would be lost',
+      'a.yaml:15:92: "spec.size" of version "v1" raises "minimum" from "0" to "1": stored values may be below it',
+    ]);
+    const kept = await client.get(crdPath('tight'));
+    assert.equal(kept?.metadata.generation, before?.metadata.generation);
+    await client.patch(thingPath('tight', namespace), { spec: { size: 7 } });
+    await client.untilObject(configMapPath(namespace), (object) => textOf(object) === '7');
+
+    const policy = '{ allowBreakingChanges: true }';
+    homeostat.write('a.yaml', definition('tight', { ...breaking, policy }));
+    await client.untilObject(crdPath('tight'), (crd) => 'mode' in fieldsOf(crd));
+    await client.untilObject(configMapPath(namespace), (object) => textOf(object) === 'changed 7');
+    await homeostat.stop();
+
+    // A process that begins finds the CRD as it is: nothing to blame, nothing to write.
+    const installed = await client.get(crdPath('tight'));
+    const next = await startHomeostat({ 'a.yaml': definition('tight', breaking) });
+    await next.whenLogged('Definition running');
+    const after = await client.get(crdPath('tight'));
+    assert.equal(after?.metadata.resourceVersion, installed?.metadata.resourceVersion);
+    await next.stop();
+    const older = await startHomeostat({ 'a.yaml': definition('tight', { fields: plain }) });
+    const again = await older.whenLogged('Definition refused');
+    assert.match(String(again.reason), /would break stored resources/);
+  });
+
+  test('a new optional field is served at once, without a restart', async (t) => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const homeostat = await startHomeostat({ 'a.yaml': definition('wider', { fields: plain }) });
+    await client.apply(thing('wider', namespace, { size: 1 }));
+    await client.untilObject(configMapPath(namespace), (object) => textOf(object) === '1');
+    const wider = { fields: `${plain}, mode: { type: string }`, says: 'spec.mode ?? "none"' };
+    const beganMs = performance.now();
+    homeostat.write('a.yaml', definition('wider', wider));
+    await client.untilObject(crdPath('wider'), (crd) => 'mode' in fieldsOf(crd));
+    const installedMs = performance.now();
+    await client.untilObject(configMapPath(namespace), (object) => textOf(object) === 'none');
+    const followedMs = performance.now();
+    await client.patch(thingPath('wider', namespace), { spec: { mode: 'fast' } });
+    await client.untilObject(configMapPath(namespace), (object) => textOf(object) === 'fast');
+    const round = (endMs: number) => Math.round(endMs - beganMs);
+    t.diagnostic(
+      `CRD changed after ${round(installedMs)} ms, resources follow after ${round(followedMs)} ms`,
+    );
+  });
+
+  test('what the server itself refuses it refuses with the override, too, in its words', async () => {
+    const client = shared.client();
+    const policy = '{ allowBreakingChanges: true }';
+    const inDefault = definition('scoped', { fields: plain, policy })
+      .replace('      template:', '      crossNamespace: true\n      template:')
+      .replace('.name }" }', '.name }", namespace: default }');
+    const homeostat = await startHomeostat({ 'a.yaml': inDefault });
+    homeostat.write('a.yaml', inDefault.replace('Namespaced', 'Cluster'));
+    const refused = await homeostat.whenLogged('Change refused, what runs goes on');
+    assert.match(String(refused.reason), /The API server refuses .*spec\.scope.*immutable/s);
+    const crd = await client.get(crdPath('scoped'));
+    assert.equal((crd?.spec as { scope?: string } | undefined)?.scope, 'Namespaced');
+  });
+
+  test('a CRD of others is not taken over where that would break what they have stored', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const foreign = customKind({
+      group: 'theirs.example.com',
+      kind: 'Thing',
+      properties: {
+        spec: { type: 'object', properties: { size: { type: 'integer' } } },
+        status: { type: 'object', properties: { children: { type: 'integer' } } },
+      },
+    });
+    await client.installCrd(foreign);
+    await client.apply(thing('theirs', namespace, { size: -1 }));
+    const adopt = '{ adopt: true }';
+    const homeostat = await startHomeostat({
+      'a.yaml': definition('theirs', { fields: plain, policy: adopt }),
+    });
+    const refused = await homeostat.whenLogged('Definition refused');
+    const reasons = (refused.diagnostics as readonly string[]).join('\n');
+    assert.match(reasons, /"spec.size" of version "v1" gets "minimum: 0"/);
+    assert.match(reasons, /"status.children" of version "v1" changes its type/);
+    const crd = await client.get(crdPath('theirs'));
+    assert.equal(crd?.metadata.labels, undefined);
+  });
+});

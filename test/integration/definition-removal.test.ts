@@ -1,0 +1,329 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { parseYaml } from '../../src/definition/index.ts';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
+import {
+  conditionOf,
+  customKind,
+  thing,
+  thingDefinition,
+  thingPath,
+} from '../support/definitions.ts';
+import { HomeostatProcess } from '../support/homeostat-process.ts';
+
+const shared = useControlPlane({ audit: true });
+
+const definitionsPath = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
+const definitionPath = (name: string) => `${definitionsPath}/${name}`;
+const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const crdPath = (name: string) => `${crds}/things.${name}.example.com`;
+const definitionsCrd = `${crds}/operatordefinitions.homeostat.dev`;
+const removalFinalizer = 'homeostat.dev/removal';
+
+const map = (id: string, more = '') => `
+    - id: ${id}
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ metadata.name }-${id}"${more}
+        data: { text: "\${ $string(spec.size) }" }`;
+
+const near = map('near', ' }');
+/** Without an owner reference: it needs our finalizer on the resource. */
+const far = `${map('far', ', namespace: default }')}
+      crossNamespace: true`;
+const guarded = `${map('guarded', ' }')}
+      deleteWhen: "\${ $child.metadata.labels.go = 'yes' }"`;
+
+interface Text {
+  readonly children?: string;
+  readonly more?: string;
+}
+
+function definition(name: string, { children = near + far, more = '' }: Text = {}): KubeObject {
+  return parseYaml(thingDefinition(name, `  children:${children}\n${more}`)) as KubeObject;
+}
+
+const removesChildren = '  removalPolicy: Delete\n';
+const removesCrd = '  crdPolicy: { deletion: Delete }\n';
+
+describe('integration/definition-removal', { skip: shared.skip }, () => {
+  let homeostat: HomeostatProcess;
+  const running = new Set<HomeostatProcess>();
+  before(async () => {
+    homeostat = await begin();
+    await shared.client().untilObject(definitionsCrd, isEstablished);
+    await shared.client().untilList(definitionsPath, () => true);
+  });
+  after(() => Promise.all([...running].map((process) => process.stop())));
+
+  async function begin(
+    definitions: Readonly<Record<string, string>> = {},
+    flags: readonly string[] = [],
+  ) {
+    const kubeconfig = shared.plane.kubeconfigPath('operator');
+    const process = new HomeostatProcess({
+      kubeconfig,
+      definitions: { 'none.txt': '', ...definitions },
+      flags: ['--sources', 'directories,configmaps,objects', ...flags],
+    });
+    running.add(process);
+    void process.ended().then(() => running.delete(process));
+    await process.whenLogged('Starting');
+    return process;
+  }
+
+  /** The definition at work, with resources `a` and `b`, which have their children. */
+  async function withResources(object: KubeObject) {
+    const { name } = object.metadata;
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    await client.apply(object);
+    await client.untilObject(crdPath(name), isEstablished);
+    for (const each of ['a', 'b'])
+      await client.apply(thing(name, namespace, { size: 1 }, `${name}-${each}`));
+    const path = (each: string) => thingPath(name, namespace, `${name}-${each}`);
+    for (const each of ['a', 'b'])
+      await client.untilObject(path(each), (found) => conditionOf(found)?.status === 'True');
+    const maps = async (where = namespace) =>
+      (await client.list(`/api/v1/namespaces/${where}/configmaps`))
+        .map(({ metadata }) => metadata.name)
+        .filter((each) => each.startsWith(`${name}-`))
+        .toSorted();
+    return { name, namespace, client, path, maps };
+  }
+
+  const untilMarked = (name: string) =>
+    shared
+      .client()
+      .untilObject(
+        definitionPath(name),
+        (object) => object?.metadata.finalizers?.includes(removalFinalizer) === true,
+      );
+
+  test('with removalPolicy Delete the children of all resources go; the resources and the CRD stay', async () => {
+    const object = definition('children', { more: removesChildren });
+    const { name, client, path, maps } = await withResources(object);
+    assert.deepEqual(await maps(), ['children-a-near', 'children-b-near']);
+    assert.deepEqual(await maps('default'), ['children-a-far', 'children-b-far']);
+    await untilMarked(name);
+    await client.delete(definitionPath(name));
+    await client.untilGone(definitionPath(name));
+    assert.deepEqual([...(await maps()), ...(await maps('default'))], []);
+    for (const each of ['a', 'b']) {
+      const resource = await client.get(path(each));
+      assert.equal(resource?.metadata.deletionTimestamp, undefined);
+      assert.deepEqual(resource?.metadata.finalizers ?? [], []);
+      const ready = conditionOf(resource);
+      assert.deepEqual([ready?.status, ready?.reason], ['False', 'Terminating']);
+    }
+    assert.ok(isEstablished(await client.get(crdPath(name))));
+
+    // The definition comes back and takes up what it finds.
+    await client.apply(definition('children'));
+    await client.untilObject(path('a'), (found) => conditionOf(found)?.status === 'True');
+    assert.ok((await maps()).includes('children-a-near'));
+  });
+
+  test('with crdPolicy.deletion Delete the CRD goes with all resources, onDelete first', async () => {
+    const onDelete = `  onDelete:
+    children:
+      - id: backup
+        template:
+          apiVersion: v1
+          kind: ConfigMap
+          metadata: { name: "\${ metadata.name }-backup" }
+`;
+    const object = definition('kind', { more: removesCrd + onDelete });
+    const { name, client, path, maps } = await withResources(object);
+    await untilMarked(name);
+    const mark = shared.audit.mark();
+    await client.delete(definitionPath(name));
+    await client.untilGone(definitionPath(name));
+    assert.equal(await client.get(crdPath(name)), undefined);
+    assert.equal(await client.get(path('a')), undefined);
+    assert.deepEqual([...(await maps()), ...(await maps('default'))], []);
+    await shared.audit.untilSeen(
+      (entries) =>
+        ['kind-a-backup', 'kind-b-backup'].every((made) =>
+          entries.some(({ name: what, verb }) => what === made && verb === 'patch'),
+        ),
+      { since: mark },
+    );
+  });
+
+  test('both go, children under their guards; a process that is killed on the way is followed by another that goes on', async () => {
+    const children = near + far + guarded;
+    const both = removesChildren + removesCrd;
+    const { name, namespace, client, path, maps } = await withResources(
+      definition('both', { children, more: both }),
+    );
+    await untilMarked(name);
+    await client.delete(definitionPath(name));
+    const told = await client.untilObject(
+      definitionPath(name),
+      (object) => conditionOf(object)?.reason === 'Terminating',
+    );
+    assert.equal(conditionOf(told)?.status, 'False');
+    await client.untilObject(path('a'), (object) =>
+      /deleteWhen|guarded/.test(conditionOf(object)?.message ?? ''),
+    );
+    await homeostat.stop('SIGKILL');
+    assert.deepEqual(await maps(), ['both-a-guarded', 'both-b-guarded']);
+    homeostat = await begin();
+    await homeostat.whenLogged('Definition is being removed');
+    for (const each of ['a', 'b'])
+      await client.patch(`/api/v1/namespaces/${namespace}/configmaps/both-${each}-guarded`, {
+        metadata: { labels: { go: 'yes' } },
+      });
+    await client.untilGone(definitionPath(name));
+    assert.equal(await client.get(crdPath(name)), undefined);
+    assert.deepEqual([...(await maps()), ...(await maps('default'))], []);
+  });
+
+  test('without a word of Delete the object goes at once, and everything stays', async () => {
+    const { name, client, path, maps } = await withResources(definition('kept'));
+    await client.apply(definition('kept', { more: removesChildren }));
+    await untilMarked(name);
+    await client.apply(definition('kept'));
+    await client.untilObject(
+      definitionPath(name),
+      (object) => object?.metadata.finalizers === undefined,
+    );
+    await client.delete(definitionPath(name));
+    await client.untilGone(definitionPath(name));
+    // Its resources are not stranded behind our finalizer.
+    await client.delete(path('b'));
+    await client.untilGone(path('b'));
+    assert.deepEqual(await maps('default'), ['kept-a-far']);
+    assert.ok((await client.get(path('a')))?.metadata.finalizers?.length);
+    assert.ok(isEstablished(await client.get(crdPath(name))));
+  });
+
+  test('a file that vanishes takes nothing along, whatever it says', async () => {
+    const both = removesChildren + removesCrd;
+    const text = JSON.stringify(definition('file', { more: both }));
+    const process = await begin({ 'file.yaml': text });
+    await process.whenLogged('Definition running');
+    const client = shared.client();
+    const namespace = await shared.namespace();
+    await client.untilObject(crdPath('file'), isEstablished);
+    await client.apply(thing('file', namespace, { size: 1 }));
+    const path = thingPath('file', namespace);
+    await client.untilObject(path, (found) => conditionOf(found)?.status === 'True');
+    const mirror = await client.untilObject(
+      definitionPath('file'),
+      (object) => object !== undefined,
+    );
+    assert.deepEqual(mirror?.metadata.finalizers ?? [], []);
+    // A mirror that is deleted comes back.
+    await client.delete(definitionPath('file'));
+    await client.untilObject(
+      definitionPath('file'),
+      (object) => object !== undefined && object.metadata.uid !== mirror?.metadata.uid,
+    );
+    process.remove('file.yaml');
+    await client.untilGone(definitionPath('file'));
+    assert.ok(isEstablished(await client.get(crdPath('file'))));
+    assert.ok(await client.get(path));
+    assert.ok(await client.get(`/api/v1/namespaces/${namespace}/configmaps/one-near`));
+    await process.stop();
+  });
+
+  test('a definition of a kind of others that is gone when the next process begins strands nobody', async () => {
+    const client = shared.client();
+    const [own, namespace] = [await shared.namespace(), await shared.namespace()];
+    await client.installCrd(customKind({ group: 'lone.example.com', kind: 'Widget' }));
+    const text = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: lone }
+spec:
+  for: { apiVersion: lone.example.com/v1, kind: Widget }
+  children:
+    - id: far
+      crossNamespace: true
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ metadata.name }-far", namespace: default }
+`;
+    const flags = ['--namespace', own];
+    const first = await begin({ 'lone.yaml': text }, flags);
+    const path = `/apis/lone.example.com/v1/namespaces/${namespace}/widgets/lone`;
+    await client.apply({
+      apiVersion: 'lone.example.com/v1',
+      kind: 'Widget',
+      metadata: { name: 'lone', namespace },
+    });
+    await client.untilObject('/api/v1/namespaces/default/configmaps/lone-far', (object) =>
+      Boolean(object),
+    );
+    await client.untilList(
+      `/apis/apps/v1/namespaces/${own}/controllerrevisions`,
+      (found) => found.length > 0,
+    );
+    await first.stop('SIGKILL');
+    await client.delete(path);
+    assert.ok((await client.get(path))?.metadata.finalizers?.length);
+    const next = await begin({}, flags);
+    await client.untilGone(path);
+    await client.untilGone('/api/v1/namespaces/default/configmaps/lone-far');
+    await next.stop();
+  });
+
+  test('objects of a kind of others lose their children and stay', async () => {
+    const client = shared.client();
+    const namespace = await shared.namespace();
+    await client.installCrd(customKind({ group: 'shared.example.com', kind: 'Widget' }));
+    const text = `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: shared }
+spec:
+  for: { apiVersion: shared.example.com/v1, kind: Widget, selector: { matchLabels: { on: 'yes' } } }
+  removalPolicy: Delete
+  children:
+    - id: near
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }-near" } }
+`;
+    await client.apply(parseYaml(text) as KubeObject);
+    const metadata = { name: 'one', namespace, labels: { on: 'yes' } };
+    await client.apply({ apiVersion: 'shared.example.com/v1', kind: 'Widget', metadata });
+    const child = `/api/v1/namespaces/${namespace}/configmaps/one-near`;
+    await client.untilObject(child, (object) => object !== undefined);
+    await untilMarked('shared');
+    await client.delete(definitionPath('shared'));
+    await client.untilGone(definitionPath('shared'));
+    await client.untilGone(child);
+    const path = `/apis/shared.example.com/v1/namespaces/${namespace}/widgets/one`;
+    assert.deepEqual((await client.get(path))?.metadata.labels, { on: 'yes' });
+  });
+
+  test('a CRD that was taken over is never deleted', async () => {
+    const client = shared.client();
+    const spec = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+    const properties = { spec, status: spec };
+    await client.installCrd(customKind({ group: 'taken.example.com', kind: 'Thing', properties }));
+    const more = '  crdPolicy: { adopt: true, deletion: Delete }\n';
+    const { name, path } = await withResources(definition('taken', { more }));
+    await untilMarked(name);
+    await client.delete(definitionPath(name));
+    await client.untilGone(definitionPath(name));
+    await homeostat.whenLogged('CustomResourceDefinition stays');
+    const crd = await client.get(crdPath(name));
+    assert.equal(crd?.metadata.deletionTimestamp, undefined);
+    assert.ok(await client.get(path('a')));
+  });
+
+  test('when the kind of all definitions is deleted everything stays', async () => {
+    const both = removesChildren + removesCrd;
+    const { name, client, path, maps } = await withResources(definition('all', { more: both }));
+    await untilMarked(name);
+    const before = await client.get(definitionsCrd);
+    await client.delete(definitionsCrd);
+    await client.untilObject(definitionsCrd, (crd) => crd?.metadata.uid !== before?.metadata.uid);
+    assert.ok(isEstablished(await client.get(crdPath(name))));
+    assert.ok(await client.get(path('a')));
+    assert.deepEqual(await maps(), ['all-a-near', 'all-b-near']);
+  });
+});

@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+import { parseYaml } from '../../src/definition/index.ts';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import { conditionOf, shippedText, statusOf, thingDefinition } from '../support/definitions.ts';
+import { HomeostatProcess } from '../support/homeostat-process.ts';
+
+const shared = useControlPlane({ audit: true, users: ['second'] });
+const collection = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
+const shipped = readdirSync(new URL('../../operators/', import.meta.url)).filter((file) =>
+  file.endsWith('.yaml'),
+);
+
+const label = { 'homeostat.dev/definitions': 'true' };
+
+/** A child that shows a text. */
+const shows = (text: string) => `  children:
+    - id: shown
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ metadata.name }" }
+        data: { text: "${text}" }
+`;
+
+interface Table {
+  readonly columnDefinitions: readonly { readonly name: string; readonly priority: number }[];
+  readonly rows: readonly { readonly cells: readonly unknown[] }[];
+}
+
+describe('integration/definitions-shown', { skip: shared.skip }, () => {
+  const running = new Set<HomeostatProcess>();
+  after(() => Promise.all([...running].map((process) => process.stop())));
+
+  function start(
+    namespace: string,
+    { user = 'operator', flags = [] }: { user?: string; flags?: readonly string[] } = {},
+  ): HomeostatProcess {
+    const process = new HomeostatProcess({
+      kubeconfig: shared.plane.kubeconfigPath(user),
+      flags: ['--namespace', namespace, '--sources', 'configmaps,objects', ...flags],
+    });
+    running.add(process);
+    return process;
+  }
+
+  async function end(process: HomeostatProcess): Promise<void> {
+    running.delete(process);
+    assert.equal(await process.stop(), 0);
+  }
+
+  function write(
+    namespace: string,
+    data: Readonly<Record<string, string>>,
+    name = 'operators',
+  ): Promise<KubeObject> {
+    return shared.client().apply({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, namespace, labels: label },
+      data,
+    });
+  }
+
+  function untilDefinition(
+    name: string,
+    check: (object: KubeObject | undefined) => boolean,
+  ): Promise<KubeObject | undefined> {
+    return shared.client().untilObject(`${collection}/${name}`, check);
+  }
+
+  const isReady = (object: KubeObject | undefined) => conditionOf(object)?.status === 'True';
+
+  function untilText(namespace: string, name: string, text: string): Promise<unknown> {
+    return shared
+      .client()
+      .untilObject(
+        `/api/v1/namespaces/${namespace}/configmaps/${name}`,
+        (object) => (object?.data as { text?: string } | undefined)?.text === text,
+      );
+  }
+
+  const thing = (group: string, namespace: string, name: string): KubeObject => ({
+    apiVersion: `${group}.example.com/v1`,
+    kind: 'Thing',
+    metadata: { name, namespace },
+    spec: {},
+  });
+
+  test('a ConfigMap of all shipped operators: each has an object that is ready; nothing at rest', async () => {
+    const namespace = await shared.namespace();
+    const process = start(namespace);
+    await write(namespace, Object.fromEntries(shipped.map((file) => [file, shippedText(file)])));
+    const client = shared.client();
+    await client.untilList(
+      collection,
+      (items) => items.length === shipped.length && items.every(isReady),
+    );
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const table = await client.must<Table>({ method: 'GET', path: collection, accept });
+    const names = table.columnDefinitions.filter(({ priority }) => priority === 0);
+    assert.deepEqual(
+      names.map(({ name }) => name),
+      ['Name', 'Ready', 'Reason', 'Kind', 'Instances', 'Revision', 'Age'],
+    );
+    const podset = table.rows.find(({ cells: [name] }) => name === 'podset');
+    assert.deepEqual(podset?.cells.slice(1, 5), ['True', 'Running', 'PodSet', 0]);
+
+    await shared.audit.quiet(2_000, { ofDefinitions: true });
+    const since = shared.audit.mark();
+    await shared.audit.quiet(20_000, { ofDefinitions: true });
+    const { by } = shared.audit.count({ since, ofDefinitions: true });
+    assert.deepEqual(
+      Object.keys(by).filter((request) => !request.startsWith('watch ')),
+      [],
+    );
+    await write(namespace, {});
+    await client.untilList(collection, (items) => items.length === 0);
+    await end(process);
+  });
+
+  test('a mistake is told with its place, what ran goes on, and a restart begins with that', async () => {
+    const namespace = await shared.namespace();
+    const good = thingDefinition('restarted', shows('one'));
+    let process = start(namespace);
+    await write(namespace, { 'thing.yaml': good });
+    await untilDefinition('restarted', isReady);
+    await shared.client().apply(thing('restarted', namespace, 'first'));
+    await untilText(namespace, 'first', 'one');
+
+    await write(namespace, { 'thing.yaml': good.replace('children:', 'childern:') });
+    const refused = await untilDefinition(
+      'restarted',
+      (object) => conditionOf(object)?.reason === 'Refused',
+    );
+    assert.match(
+      conditionOf(refused, 'Accepted')?.message ?? '',
+      /thing\.yaml:\d+:3: Unknown field "childern"/,
+    );
+    assert.equal(conditionOf(refused, 'Running')?.status, 'True');
+    await untilEvent(namespace, 'Refused');
+    await shared.client().apply(thing('restarted', namespace, 'second'));
+    await untilText(namespace, 'second', 'one');
+
+    await end(process);
+    process = start(namespace);
+    await process.whenLogged('Definition running');
+    await shared.client().apply(thing('restarted', namespace, 'third'));
+    await untilText(namespace, 'third', 'one');
+    await untilDefinition(
+      'restarted',
+      (object) =>
+        conditionOf(object)?.reason === 'Refused' &&
+        conditionOf(object, 'Running')?.status === 'True',
+    );
+
+    await write(namespace, { 'thing.yaml': thingDefinition('restarted', shows('two')) });
+    await untilText(namespace, 'first', 'two');
+    await untilDefinition('restarted', isReady);
+    const records = await shared
+      .client()
+      .list(`/apis/apps/v1/namespaces/${namespace}/controllerrevisions`);
+    assert.equal(records.length, 2);
+    await end(process);
+  });
+
+  test('a renamed ConfigMap, a mirror deleted by hand: nothing else is deleted', async () => {
+    const namespace = await shared.namespace();
+    const text = thingDefinition('renamed', shows('one'));
+    const process = start(namespace);
+    const client = shared.client();
+    await write(namespace, { 'thing.yaml': text }, 'before');
+    await untilDefinition('renamed', isReady);
+    await client.apply(thing('renamed', namespace, 'kept'));
+    await untilText(namespace, 'kept', 'one');
+    const since = shared.audit.mark();
+
+    await write(namespace, { 'thing.yaml': text }, 'after');
+    await client.delete(`/api/v1/namespaces/${namespace}/configmaps/before`);
+    const ref = `${namespace}/after/thing.yaml`;
+    const moved = await untilDefinition(
+      'renamed',
+      (object) => object?.metadata.annotations?.['homeostat.dev/source-ref'] === ref,
+    );
+    await client.delete(`${collection}/renamed`);
+    await untilDefinition(
+      'renamed',
+      (object) => isReady(object) && object?.metadata.uid !== moved?.metadata.uid,
+    );
+    const deleted = shared.audit
+      .entries({ since, ofDefinitions: true })
+      .filter(({ verb }) => verb === 'delete');
+    assert.deepEqual(deleted, []);
+
+    await client.delete(`/api/v1/namespaces/${namespace}/configmaps/after`);
+    await client.untilGone(`${collection}/renamed`);
+    assert.ok(await client.get(`/api/v1/namespaces/${namespace}/configmaps/kept`));
+    await end(process);
+  });
+
+  test('a kind that is not there has a condition', async () => {
+    const namespace = await shared.namespace();
+    const process = start(namespace);
+    await write(namespace, {
+      'waits.yaml': `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: waits }
+spec:
+  for: { apiVersion: nowhere.example.com/v1, kind: Nothing }
+${shows('x')}`,
+    });
+    const waiting = await untilDefinition(
+      'waits',
+      (object) => conditionOf(object)?.reason === 'KindMissing',
+    );
+    assert.equal(conditionOf(waiting, 'KindAvailable')?.status, 'False');
+    assert.equal(conditionOf(waiting, 'Accepted')?.status, 'True');
+    await end(process);
+  });
+
+  test('an object of a user is served from itself, and pauses by an annotation', async () => {
+    const namespace = await shared.namespace();
+    const process = start(namespace);
+    const client = shared.client();
+    await write(namespace, {});
+    await process.whenLogged('Starting');
+    const object = parseYaml(thingDefinition('own', shows('one'))) as KubeObject;
+    await client.untilList(collection, () => true);
+    await client.apply(object);
+    await untilDefinition('own', isReady);
+    await client.apply(thing('own', namespace, 'mine'));
+    await untilText(namespace, 'mine', 'one');
+    await client.patch(`${collection}/own`, {
+      metadata: { annotations: { 'homeostat.dev/paused': 'true' } },
+    });
+    const paused = await untilDefinition('own', (each) => conditionOf(each)?.reason === 'Paused');
+    assert.deepEqual(paused?.spec, object.spec);
+    assert.equal(statusOf(paused).observedGeneration, paused?.metadata.generation);
+    await client.delete(`${collection}/own`);
+    await client.untilGone(`${collection}/own`);
+    await end(process);
+  });
+
+  test('of two replicas the leader alone shows definitions; the other one goes on where it stopped', async () => {
+    const namespace = await shared.namespace();
+    const group = 'rbac.authorization.k8s.io';
+    await shared.client().apply({
+      apiVersion: `${group}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'second' },
+      roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'cluster-admin' },
+      subjects: [{ apiGroup: group, kind: 'User', name: 'second' }],
+    });
+    const flags = ['--leader-elect'];
+    const text = thingDefinition('elected', shows('one'));
+    const first = start(namespace, { flags });
+    await first.whenLogged('Leads now');
+    const second = start(namespace, { user: 'second', flags });
+    await second.whenLogged('Follows, another process leads');
+    await write(namespace, { 'thing.yaml': text });
+    const shown = await untilDefinition('elected', isReady);
+    await second.whenReady();
+    const writesOfSecond = () =>
+      shared.audit
+        .entries({ user: 'second', ofDefinitions: true })
+        .filter(
+          ({ verb, resource }) => !/^(get|list|watch)$/.test(verb) && !/review/.test(resource),
+        );
+    assert.deepEqual(writesOfSecond(), []);
+
+    await end(first);
+    await second.whenLogged('Leads now');
+    await write(namespace, { 'thing.yaml': text.replace('children:', 'childern:') });
+    const refused = await untilDefinition(
+      'elected',
+      (object) => conditionOf(object)?.reason === 'Refused',
+    );
+    assert.equal(refused?.metadata.uid, shown?.metadata.uid);
+    await write(namespace, {});
+    await shared.client().untilGone(`${collection}/elected`);
+    await end(second);
+  });
+
+  function untilEvent(namespace: string, reason: string): Promise<unknown> {
+    return shared
+      .client()
+      .untilList(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`, (events) =>
+        events.some((event) => event.reason === reason),
+      );
+  }
+});

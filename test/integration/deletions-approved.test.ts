@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import {
+  conditionOf,
+  statusOf,
+  thing,
+  thingDefinition,
+  thingPath,
+} from '../support/definitions.ts';
+import { HomeostatProcess } from '../support/homeostat-process.ts';
+
+const shared = useControlPlane();
+const name = 'approved';
+const mirror = `/apis/homeostat.dev/v1alpha1/operatordefinitions/${name}`;
+
+const map = (id: string) => `
+    - id: ${id}
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }-${id}" }, data: { text: "\${ spec.text }" } }`;
+
+function definition(...children: readonly string[]): string {
+  const rollout = '{ perSecond: 0, maxDeletions: 2 }';
+  return thingDefinition(
+    name,
+    `  children:${children.map(map).join('')}\n  controller: { rollout: ${rollout} }\n`,
+  );
+}
+
+/** By the objects that people see: a ConfigMap with the text, its mirror with conditions and the annotation. */
+describe('integration/deletions-approved', { skip: shared.skip }, () => {
+  const running = new Set<HomeostatProcess>();
+  after(() => Promise.all([...running].map((process) => process.stop())));
+
+  function start(namespace: string): HomeostatProcess {
+    const process = new HomeostatProcess({
+      kubeconfig: shared.plane.kubeconfigPath('operator'),
+      flags: ['--namespace', namespace, '--sources', 'configmaps,objects'],
+    });
+    running.add(process);
+    return process;
+  }
+
+  function write(namespace: string, text: string): Promise<KubeObject> {
+    return shared.client().apply({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'operators', namespace, labels: { 'homeostat.dev/definitions': 'true' } },
+      data: { 'approved.yaml': text },
+    });
+  }
+
+  function untilDefinition(reason: string): Promise<KubeObject | undefined> {
+    return shared.client().untilObject(mirror, (object) => conditionOf(object)?.reason === reason);
+  }
+
+  function untilMaps(namespace: string, id: string, count: number) {
+    const path = `/api/v1/namespaces/${namespace}/configmaps?labelSelector=homeostat.dev/child=${id}`;
+    return shared.client().untilList(path, (items) => items.length === count);
+  }
+
+  function approve(revision: string): Promise<KubeObject> {
+    const annotations = { 'homeostat.dev/approve-deletions': revision };
+    return shared.client().patch(mirror, { metadata: { annotations } });
+  }
+
+  /** Edits a resource, and resolves when a pass of this revision has seen that. */
+  async function edit(namespace: string, resource: string, revision: string): Promise<void> {
+    const edited = await shared.client().apply(thing(name, namespace, { text: 'two' }, resource));
+    const { generation = 0 } = edited.metadata;
+    await shared.client().untilObject(thingPath(name, namespace, resource), (object) => {
+      const { observedGeneration = 0, definitionRevision } = statusOf(object);
+      return observedGeneration >= generation && definitionRevision === revision;
+    });
+  }
+
+  test('what a changed text would delete is told on its object, held over a restart, and let go by the annotation', async () => {
+    const namespace = await shared.namespace();
+    const process = start(namespace);
+    await write(namespace, definition('kept', 'lost'));
+    await untilDefinition('Running');
+    for (const resource of ['a', 'b', 'c']) {
+      await shared.client().apply(thing(name, namespace, { text: 'one' }, resource));
+    }
+    await untilMaps(namespace, 'lost', 3);
+
+    await write(namespace, definition('kept'));
+    const held = await untilDefinition('DeletionsHeld');
+    const { to, deletions } = statusOf(held).rollout as { to: string; deletions: number };
+    assert.equal(deletions, 3);
+    assert.match(conditionOf(held)?.message ?? '', new RegExp(to));
+
+    await approve('0123456789');
+    await edit(namespace, 'a', to);
+    await untilMaps(namespace, 'lost', 3);
+
+    running.delete(process);
+    assert.equal(await process.stop(), 0);
+    const next = start(namespace);
+    await next.whenLogged('Definition running');
+    await edit(namespace, 'b', to);
+    await untilDefinition('DeletionsHeld');
+    await untilMaps(namespace, 'lost', 3);
+
+    await approve(to);
+    await untilMaps(namespace, 'lost', 0);
+    await untilDefinition('Running');
+    await untilMaps(namespace, 'kept', 3);
+  });
+});

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { manifestFiles, manifestText } from '../../scripts/deploy/manifests.ts';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+import { PlaneRequestError, useControlPlane } from '../support/control-plane/index.ts';
+import { customKind } from '../support/definitions.ts';
+import { createHelm, type Helm, objectsOf } from '../support/helm/index.ts';
+import { refusedValues, valueSets } from '../support/helm/value-sets.ts';
+import { runCli } from '../support/homeostat-process.ts';
+
+const shared = useControlPlane();
+const namespace = 'homeostat-system';
+const place = ['homeostat', 'deploy/chart', '--namespace', namespace];
+const applyType = 'application/apply-patch+yaml';
+
+/** Applies without changing anything, as strict as the server can be. */
+async function dryRun(object: KubeObject): Promise<void> {
+  const client = shared.client();
+  const path = await client.pathOf(object);
+  const query = 'fieldManager=dry&force=true&fieldValidation=Strict&dryRun=All';
+  const request = { method: 'PATCH', path: `${path}?${query}`, body: object };
+  await client.must({ ...request, contentType: applyType });
+}
+
+function manifests(): readonly KubeObject[] {
+  const folder = 'deploy/manifests';
+  const texts = readdirSync(folder)
+    .sort()
+    .map((file) => readFileSync(join(folder, file), 'utf8'));
+  return texts.flatMap(objectsOf);
+}
+
+interface Deployment extends KubeObject {
+  readonly spec: { readonly replicas: number; readonly template: PodTemplate };
+}
+
+interface PodTemplate {
+  readonly metadata: object;
+  readonly spec: {
+    readonly containers: readonly {
+      readonly args: readonly string[];
+      readonly env: readonly { readonly name: string; readonly value?: string }[];
+    }[];
+  };
+}
+
+function podTemplate(): PodTemplate {
+  const deployment = manifests().find(({ kind }) => kind === 'Deployment');
+  assert.ok(deployment);
+  return (deployment as Deployment).spec.template;
+}
+
+function createPod(spec: object): Promise<KubeObject> {
+  const path = `/api/v1/namespaces/${namespace}/pods?dryRun=All`;
+  const metadata = { ...podTemplate().metadata, name: 'tried', namespace };
+  return shared.client().create(path, { apiVersion: 'v1', kind: 'Pod', metadata, spec });
+}
+
+describe('integration/deploy-chart', { skip: shared.skip }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'homeostat-chart-'));
+  let helm: Helm;
+  const valuesFile = (values: object) => {
+    const file = join(folder, 'values.json');
+    writeFileSync(file, JSON.stringify(values));
+    return file;
+  };
+
+  before(
+    async () => {
+      helm = await createHelm();
+      const client = shared.client();
+      await client.create('/api/v1/namespaces', { metadata: { name: namespace } });
+      const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+      const monitor = { group: 'monitoring.coreos.com', kind: 'ServiceMonitor' };
+      await client.installCrd(customKind({ ...monitor, properties: { spec: open } }));
+    },
+    { timeout: 1_800_000 },
+  );
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('helm finds nothing to say about the chart', () => {
+    const { code, output, errors } = helm.run('lint', '--strict', 'deploy/chart');
+    assert.equal(code, 0, output + errors);
+    assert.doesNotMatch(output, /\[(?:WARNING|ERROR)\]/);
+  });
+
+  for (const manifest of manifestFiles)
+    test(`deploy/manifests/${manifest.file} is what the chart renders`, () => {
+      const committed = readFileSync(join('deploy/manifests', manifest.file), 'utf8');
+      assert.equal(committed, manifestText(helm, manifest), 'Run "npm run generate"');
+    });
+
+  for (const { what, values, has = [], hasNot = [] } of valueSets)
+    test(`${what}: the server takes every object`, async () => {
+      const objects = objectsOf(helm.template(...place, '--values', valuesFile(values)));
+      const names = objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+      for (const name of has) assert.ok(names.includes(name), `${name} in ${names}`);
+      for (const name of hasNot) assert.ok(!names.includes(name), `no ${name} in ${names}`);
+      for (const object of objects) await dryRun(object);
+    });
+
+  for (const [values, says] of refusedValues)
+    test(`refused: ${JSON.stringify(values)}`, () => {
+      const { code, errors } = helm.run('template', ...place, '--values', valuesFile(values));
+      assert.notEqual(code, 0);
+      assert.match(errors, says);
+    });
+
+  test('without definitions the runtime may read no Secret, and nothing is given wholesale', () => {
+    const objects = objectsOf(helm.template(...place));
+    const roles = objects.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');
+    assert.equal(roles.length, 2);
+    assert.doesNotMatch(JSON.stringify(roles), /secrets|"\*"|escalate/);
+  });
+
+  test('the operators together fit into a ConfigMap', () => {
+    const maps = manifests().filter(({ kind }) => kind === 'ConfigMap');
+    assert.equal(maps.length, 1);
+    for (const map of maps) assert.ok(JSON.stringify(map).length < 1_048_576 / 2);
+  });
+
+  test('helm installs, upgrades, uninstalls and installs again; the CRD stays', async () => {
+    const client = shared.client();
+    const target = ['--kubeconfig', shared.plane.kubeconfigPath(), '--namespace', 'tried'];
+    const must = (...args: readonly string[]) => {
+      const { code, output, errors } = helm.run(...args, ...target);
+      assert.equal(code, 0, `helm ${args.join(' ')}: ${output}${errors}`);
+      return output;
+    };
+    const values = ['--values', valuesFile({ examples: { enabled: true } })];
+    const install = ['install', 'mine', 'deploy/chart', '--create-namespace', ...values];
+    assert.match(must(...install), /homeostat rights my-operators\/ .*\n.*tried\/mine-homeostat/);
+    const deployment = '/apis/apps/v1/namespaces/tried/deployments/mine-homeostat';
+    const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/tried:mine-homeostat';
+    assert.ok(await client.get(deployment));
+    assert.ok(await client.get(role));
+    must('upgrade', 'mine', 'deploy/chart', '--set', 'replicas=3');
+    const upgraded = await client.get<Deployment>(deployment);
+    assert.equal(upgraded?.spec.replicas, 3);
+    must('uninstall', 'mine');
+    await client.untilGone(deployment);
+    assert.equal(await client.get(role), undefined);
+    const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    assert.ok(await client.get(`${crds}/operatordefinitions.homeostat.dev`));
+    must(...install);
+    must('uninstall', 'mine');
+  });
+
+  test('the plain manifests can be applied, in the order of their names, and again', async () => {
+    const client = shared.client();
+    for (const object of manifests()) await client.apply(object);
+    for (const object of manifests()) {
+      const before = await client.get(await client.pathOf(object));
+      const again = await client.apply(object);
+      // The Deployment has a status by now.
+      assert.equal(again.metadata.generation, before?.metadata.generation, object.kind);
+    }
+  });
+
+  test('a Pod of the Deployment is accepted where the Pod Security level is "restricted"', async () => {
+    const { spec } = podTemplate();
+    await createPod(spec);
+    const [container] = spec.containers;
+    const root = [{ ...container, securityContext: {} }];
+    await assert.rejects(
+      createPod({ ...spec, containers: root }),
+      (error) => error instanceof PlaneRequestError && /restricted/.test(error.message),
+    );
+  });
+
+  test('every argument of the container is a flag of "homeostat run"', async () => {
+    const { stdout } = await runCli('run', '--help');
+    const [container] = podTemplate().spec.containers;
+    const flags = container?.args.slice(1).map((argument) => argument.replace(/=.*/, '')) ?? [];
+    assert.ok(flags.length > 4);
+    for (const flag of flags) assert.match(stdout, new RegExp(`^\\s+${flag}\\b`, 'm'));
+  });
+});

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { afterEach, before, describe, test } from 'node:test';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import { thing, thingDefinition, thingPath } from '../support/definitions.ts';
+import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { untilStatus } from '../support/scrape.ts';
+
+/** Each process is a user of its own, so that the audit log tells who wrote. */
+const users = Array.from({ length: 12 }, (_, index) => `replica-${index}`);
+const shared = useControlPlane({ audit: true, controllerManager: false, users });
+const leasePath = '/apis/coordination.k8s.io/v1/namespaces/homeostat-system/leases/homeostat';
+
+/** Shorter than the defaults, and long enough for a machine that is busy. */
+const flags = [
+  '--leader-elect',
+  ...['--lease-duration', '8s'],
+  ...['--renew-deadline', '6s'],
+  ...['--retry-period', '1s'],
+];
+const definitions = {
+  'elected.yaml': thingDefinition(
+    'elected',
+    `  children:
+    - id: copy
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ metadata.name }" }
+        data: { size: "\${ $string(spec.size) }" }
+  status: { size: "\${ spec.size }" }
+`,
+  ),
+};
+
+interface Replica {
+  readonly user: string;
+  readonly process: HomeostatProcess;
+}
+
+describe('integration/leader-election', { skip: shared.skip }, () => {
+  const running = new Set<Replica>();
+  const left = [...users];
+
+  before(async () => {
+    const client = shared.client();
+    await client.apply({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'homeostat-system' },
+    });
+    const group = 'rbac.authorization.k8s.io';
+    await client.apply({
+      apiVersion: `${group}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'replicas' },
+      roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'cluster-admin' },
+      subjects: users.map((name) => ({ apiGroup: group, kind: 'User', name })),
+    });
+  });
+  afterEach(async () => {
+    await Promise.all([...running].map(({ process }) => process.stop('SIGKILL')));
+    running.clear();
+    await shared.client().delete(leasePath);
+  });
+
+  function start(): Replica {
+    const user = left.shift();
+    assert.ok(user, 'More users are needed');
+    const kubeconfig = shared.plane.kubeconfigPath(user);
+    const replica = { user, process: new HomeostatProcess({ kubeconfig, definitions, flags }) };
+    running.add(replica);
+    return replica;
+  }
+
+  /** One that leads, and one that follows with warm caches. */
+  async function startTwo(): Promise<readonly [Replica, Replica]> {
+    const leader = start();
+    await leader.process.whenLogged('Leads now');
+    await leader.process.whenReady();
+    const follower = start();
+    await follower.process.whenLogged('Follows, another process leads');
+    await follower.process.whenReady();
+    return [leader, follower];
+  }
+
+  async function untilCopied(namespace: string, size: number, name = 'one'): Promise<void> {
+    await shared
+      .client()
+      .untilObject(
+        `/api/v1/namespaces/${namespace}/configmaps/${name}`,
+        (object) => (object?.data as { readonly size?: string })?.size === String(size),
+      );
+    await shared
+      .client()
+      .untilObject(
+        thingPath('elected', namespace, name),
+        (object) => (object?.status as { readonly size?: number })?.size === size,
+      );
+  }
+
+  function apply(namespace: string, size: number, name = 'one') {
+    return shared.client().apply(thing('elected', namespace, { size }, name));
+  }
+
+  /** When the present holder has taken the Lease, by the clock of this machine. */
+  async function acquiredAtMs(): Promise<number> {
+    const lease = await shared.client().get<KubeObject>(leasePath);
+    return Date.parse(String((lease?.spec as { readonly acquireTime?: string })?.acquireTime));
+  }
+
+  function writesOf({ user }: Replica) {
+    const reads = new Set(['get', 'list', 'watch']);
+    return shared.audit
+      .entries({ user, ofDefinitions: true })
+      .filter(({ verb }) => !reads.has(verb));
+  }
+
+  function textsOf(replica: Replica, sinceMs = 0): readonly string[] {
+    return writesOf(replica)
+      .filter(({ atMs }) => atMs > sinceMs)
+      .map(({ verb, uri, status }) => `${verb} ${uri} ${status}`);
+  }
+
+  test('one works, the other is ready and writes nothing; told to stop, the first hands over', async () => {
+    const namespace = await shared.namespace();
+    const [first, second] = await startTwo();
+    await apply(namespace, 1);
+    await untilCopied(namespace, 1);
+    await apply(namespace, 2);
+    await untilCopied(namespace, 2);
+    assert.equal(await untilStatus(second.process, '/readyz', 200), 'ok\n');
+    assert.equal(await untilStatus(second.process, '/healthz', 200), 'ok\n');
+    const metrics = await untilStatus(second.process, '/metrics', 200);
+    assert.match(metrics, /^leader_election_master_status\{name="homeostat"\} 0$/m);
+    assert.deepEqual(textsOf(second), []);
+
+    assert.equal(await first.process.stop(), 0);
+    await second.process.whenLogged('Leads now');
+    assert.ok(first.process.entries.some(({ msg }) => msg === 'Gave the lead back'));
+    const atMs = await acquiredAtMs();
+    await apply(namespace, 3);
+    await untilCopied(namespace, 3);
+    await shared.audit.quiet(1_000, { user: second.user });
+    assert.deepEqual(textsOf(first, atMs), []);
+    // What was done is not done again: the new wish, and the word on who leads.
+    assert.deepEqual(
+      writesOf(second)
+        .map(({ verb, resource }) => `${verb} ${resource}`)
+        .sort(),
+      ['create events', 'patch configmaps', 'patch things/status'],
+    );
+    const lease = await shared.client().get<KubeObject>(leasePath);
+    assert.equal((lease?.spec as { readonly leaseTransitions?: number })?.leaseTransitions, 1);
+  });
+
+  test('killed, it is followed when the Lease has run out', async () => {
+    const namespace = await shared.namespace();
+    const [first, second] = await startTwo();
+    await apply(namespace, 1);
+    await untilCopied(namespace, 1);
+    await first.process.stop('SIGKILL');
+    await apply(namespace, 2);
+    await second.process.whenLogged('Leads now');
+    await untilCopied(namespace, 2);
+  });
+
+  test('frozen in the middle of its work and continued, it writes nothing and ends', async () => {
+    const namespace = await shared.namespace();
+    const [first, second] = await startTwo();
+    const names = Array.from({ length: 150 }, (_, index) => `thing-${index}`);
+    const since = writesOf(first).length;
+    const applies = names.map((name) => apply(namespace, 1, name));
+    await shared.audit.untilSeen(() => writesOf(first).length > since + 20);
+    process.kill(first.process.pid, 'SIGSTOP');
+    await Promise.all(applies);
+    await second.process.whenLogged('Leads now');
+    const atMs = await acquiredAtMs();
+    for (const name of names) await untilCopied(namespace, 1, name);
+    process.kill(first.process.pid, 'SIGCONT');
+    assert.equal(await first.process.ended(), 1);
+    const words = first.process.entries.filter(({ level }) => level === 'error');
+    assert.deepEqual(
+      words.map(({ msg, reason }) => `${msg}: ${reason}`),
+      ['Leads no more, the process ends: The Lease was not renewed in time'],
+    );
+    await apply(namespace, 2, 'after');
+    await untilCopied(namespace, 2, 'after');
+    await shared.audit.quiet(500, { user: first.user });
+    assert.deepEqual(textsOf(first, atMs), []);
+    assert.ok(textsOf(second, atMs).length > 0);
+  });
+
+  test('while the server is away nobody writes; back, one of those that are left leads', async () => {
+    const namespace = await shared.namespace();
+    const [first, second] = await startTwo();
+    await apply(namespace, 1);
+    await untilCopied(namespace, 1);
+    await shared.plane.stopApiServer();
+    // The lead is lost while nobody answers: the kubelet would start the process again.
+    assert.equal(await first.process.ended(), 1);
+    const third = start();
+    await third.process.whenLogged('The Lease cannot be read or written, will retry');
+    await shared.plane.startApiServer();
+    await apply(namespace, 2);
+    await untilCopied(namespace, 2);
+    const leaders = [second, third].filter(({ process }) =>
+      process.entries.some(({ msg }) => msg === 'Leads now'),
+    );
+    assert.equal(leaders.length, 1);
+  });
+});

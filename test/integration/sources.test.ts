@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { parseYaml } from '../../src/definition/index.ts';
+import type { KubeObject } from '../../src/util/kube-object.ts';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import { thing, thingDefinition } from '../support/definitions.ts';
+import { HomeostatProcess, runCli } from '../support/homeostat-process.ts';
+import { untilStatus } from '../support/scrape.ts';
+
+const shared = useControlPlane({ audit: true });
+
+/** A definition that makes a ConfigMap with its version in it. */
+function copier(name: string, version: number): string {
+  return thingDefinition(
+    name,
+    `  children:
+    - id: copy
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ metadata.name }-${name}" }
+        data: { version: "${version}", text: "\${ spec.text }" }
+`,
+  );
+}
+
+/** With a mistake. */
+const typo = (name: string) => copier(name, 9).replace('spec.text', 'spec.text +');
+
+const refused = 'File with mistakes, its definitions are refused';
+const gone = 'Definition is gone, what it has made stays';
+
+describe('integration/sources', { skip: shared.skip }, () => {
+  const running = new Set<HomeostatProcess>();
+  const root = mkdtempSync(join(tmpdir(), 'homeostat-sources-'));
+  after(async () => {
+    await Promise.all([...running].map((process) => process.stop()));
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  function start(...flags: readonly string[]): HomeostatProcess {
+    const kubeconfig = shared.plane.kubeconfigPath('operator');
+    const process = new HomeostatProcess({ kubeconfig, flags });
+    running.add(process);
+    return process;
+  }
+
+  function folder(name: string, files: Readonly<Record<string, string>>): string {
+    const path = join(root, name);
+    mkdirSync(path, { recursive: true });
+    for (const [file, text] of Object.entries(files)) writeFileSync(join(path, file), text);
+    return path;
+  }
+
+  const copyPath = (name: string, namespace: string) =>
+    `/api/v1/namespaces/${namespace}/configmaps/one-${name}`;
+
+  /** Resolves when the copy of the Thing says so. */
+  function untilCopy(name: string, namespace: string, version: number, text = 'one') {
+    return shared.client().untilObject(copyPath(name, namespace), (object) => {
+      const data = object?.data as Readonly<Record<string, string>> | undefined;
+      return data?.version === String(version) && data.text === text;
+    });
+  }
+
+  const applyThing = (name: string, namespace: string, text = 'one') =>
+    shared.client().apply(thing(name, namespace, { text }));
+
+  const saveMap = (namespace: string, name: string, data: Readonly<Record<string, string>>) =>
+    shared.client().apply({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, namespace, labels: { 'homeostat.dev/definitions': 'true' } },
+      data,
+    });
+
+  test('a directory is followed: saved, broken, mended, removed and added files', async () => {
+    const namespace = await shared.namespace();
+    const path = folder('saved', { 'saved.yaml': copier('saved', 1) });
+    const homeostat = start('--definitions', path);
+    await homeostat.whenReady();
+    await applyThing('saved', namespace);
+    await untilCopy('saved', namespace, 1);
+    folder('saved', { 'saved.yaml': copier('saved', 2) });
+    await untilCopy('saved', namespace, 2);
+    folder('saved', { 'saved.yaml': typo('saved') });
+    const told = await homeostat.whenLogged(refused);
+    assert.equal(told.file, join(path, 'saved.yaml'));
+    await applyThing('saved', namespace, 'two');
+    await untilCopy('saved', namespace, 2, 'two');
+    folder('saved', { 'saved.yaml': copier('saved', 3), 'added.yaml': copier('added', 1) });
+    await untilCopy('saved', namespace, 3, 'two');
+    await homeostat.whenLoggedTimes('Definition running', 2);
+    await applyThing('added', namespace);
+    await untilCopy('added', namespace, 1);
+    rmSync(join(path, 'saved.yaml'));
+    await homeostat.whenLogged(gone);
+    assert.ok(await shared.client().get(copyPath('saved', namespace)));
+    assert.equal(await homeostat.stop(), 0);
+  });
+
+  test('a mounted volume that the kubelet swaps is followed', async () => {
+    const namespace = await shared.namespace();
+    const path = folder('mounted', {});
+    const mount = (version: string, text: string) => {
+      mkdirSync(join(path, `..${version}`));
+      writeFileSync(join(path, `..${version}`, 'mounted.yaml'), text);
+      symlinkSync(`..${version}`, join(path, '..data_tmp'));
+      renameSync(join(path, '..data_tmp'), join(path, '..data'));
+    };
+    mount('v1', copier('mounted', 1));
+    symlinkSync(join('..data', 'mounted.yaml'), join(path, 'mounted.yaml'));
+    const homeostat = start('--definitions', path);
+    await homeostat.whenReady();
+    await applyThing('mounted', namespace);
+    await untilCopy('mounted', namespace, 1);
+    mount('v2', copier('mounted', 2));
+    rmSync(join(path, '..v1'), { recursive: true });
+    await untilCopy('mounted', namespace, 2);
+    assert.equal(
+      homeostat.entries.some(({ msg }) => msg === gone),
+      false,
+    );
+    assert.equal(await homeostat.stop(), 0);
+  });
+
+  test('one name in a directory and in a ConfigMap: who was there first keeps it, and gives it on', async () => {
+    const [operators, namespace] = [await shared.namespace(), await shared.namespace()];
+    const path = folder('both', { 'both.yaml': copier('both', 1) });
+    const homeostat = start('--definitions', path, '--definitions-namespace', operators);
+    await homeostat.whenReady();
+    await applyThing('both', namespace);
+    await untilCopy('both', namespace, 1);
+    await saveMap(operators, 'operators', { 'both.yaml': copier('both', 2) });
+    const told = await homeostat.whenLogged(refused);
+    assert.equal(told.file, `configmap ${operators}/operators/both.yaml`);
+    const text = await untilStatus(homeostat, '/readyz?verbose', 200);
+    assert.match(text, /operators\/both\.yaml refused: .*The name "both" is served/);
+    rmSync(join(path, 'both.yaml'));
+    await untilCopy('both', namespace, 2);
+    assert.equal(
+      homeostat.entries.some(({ msg }) => msg === gone),
+      false,
+    );
+    assert.equal(await homeostat.stop(), 0);
+  });
+
+  test('a restart with a broken text starts from the last good revision, and tells what is refused', async () => {
+    const [operators, namespace] = [await shared.namespace(), await shared.namespace()];
+    const flags = ['--sources', 'configmaps', '--namespace', operators];
+    await saveMap(operators, 'operators', { 'record.yaml': copier('record', 1) });
+    const first = start(...flags);
+    await first.whenReady();
+    await shared
+      .client()
+      .untilList(
+        `/apis/apps/v1/namespaces/${operators}/controllerrevisions`,
+        (items) => items.length === 1,
+      );
+    await applyThing('record', namespace);
+    await untilCopy('record', namespace, 1);
+    await first.stop();
+    // Not even its name can be read.
+    await saveMap(operators, 'operators', { 'record.yaml': 'kind: [\n' });
+    const second = start(...flags);
+    const told = await second.whenLogged(refused);
+    assert.match(String(told.diagnostics), /record\.yaml:\d+:\d+: /);
+    await second.whenLogged('Definition running');
+    await applyThing('record', namespace, 'two');
+    await untilCopy('record', namespace, 1, 'two');
+    const since = shared.audit.mark();
+    await saveMap(operators, 'operators', { 'record.yaml': copier('record', 2) });
+    await untilCopy('record', namespace, 2, 'two');
+    const entries = shared.audit.entries({ since });
+    assert.deepEqual(
+      entries.filter(({ verb }) => verb.startsWith('delete')),
+      [],
+    );
+    assert.equal(await second.stop(), 0);
+  });
+
+  test('an OperatorDefinition that a user makes runs, tells its mistakes by their path, and stops when it goes', async () => {
+    const namespace = await shared.namespace();
+    const homeostat = start('--sources', 'objects');
+    const crd =
+      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/operatordefinitions.homeostat.dev';
+    await shared
+      .client()
+      .untilObject(crd, (object) => JSON.stringify(object?.status).includes('Established'));
+    const save = (text: string) => shared.client().apply(parseYaml(text) as unknown as KubeObject);
+    const path = '/apis/homeostat.dev/v1alpha1/operatordefinitions/own';
+    await save(copier('own', 1));
+    await homeostat.whenReady();
+    await applyThing('own', namespace);
+    await untilCopy('own', namespace, 1);
+    await save(typo('own'));
+    const told = await homeostat.whenLogged(refused);
+    assert.match(
+      String(told.diagnostics),
+      /^operatordefinition own: spec\.children\.0\.template\.data\.text: /,
+    );
+    await save(copier('own', 2));
+    await untilCopy('own', namespace, 2);
+    await shared.client().delete(path);
+    await homeostat.whenLogged(gone);
+    assert.ok(await shared.client().get(copyPath('own', namespace)));
+    assert.equal(await homeostat.stop(), 0);
+  });
+
+  test('an empty file is no definition to check, and that is why it fails', async () => {
+    const path = folder('empty', { 'empty.yaml': '# nothing\n' });
+    const { code, stderr } = await runCli('validate', join(path, 'empty.yaml'));
+    assert.equal(code, 1);
+    assert.match(stderr, /Expected a definition, found nothing/);
+    assert.match(stderr, /^homeostat: There is no definition to check$/m);
+  });
+
+  test('sources that contradict the other flags are refused', async () => {
+    const { code, stderr } = await runCli('run', '--sources', 'directories');
+    assert.equal(code, 2);
+    assert.match(stderr, /needs --definitions/);
+  });
+});

@@ -1,0 +1,198 @@
+import type { RuleSection } from './rule.ts';
+
+const queue = 'src/controller/work-queue.test.ts';
+const refusals = 'src/reconcile/pass/refusals.test.ts';
+const reload = 'test/integration/reload.test.ts';
+const held = 'test/integration/deletions-held.test.ts';
+const maps = 'test/integration/configmap-source.test.ts';
+const files = 'test/integration/sources.test.ts';
+const objects = 'test/integration/definition-objects.test.ts';
+const revisions = 'test/integration/revisions.test.ts';
+
+export const controller: RuleSection = {
+  heading: '8. The controller',
+  rules: [
+    {
+      rule: '`concurrency`: as many resources at once, never the same one twice',
+      shownBy: [
+        'src/controller/controller.test.ts › works on as many keys at once as its concurrency says',
+        `${queue} › never gives one key to two workers, and runs it exactly once more`,
+      ],
+    },
+    {
+      rule: '`resync` runs each resource',
+      shownBy: ['test/integration/schedule.test.ts › resync runs every resource once in a while'],
+    },
+    {
+      rule: '`namespaces.include` and `exclude`',
+      shownBy: [
+        'test/integration/schedule.test.ts › only resources of the namespaces that are served are worked on',
+      ],
+    },
+    {
+      rule: '`retry.initial`, `max` and `permanent`',
+      shownBy: [
+        `${queue} › delays double from 5 ms to 1000 s and are reset by forget`,
+        `${refusals} › retry.permanent has it sent again`,
+      ],
+    },
+    {
+      rule: '`rollout.perSecond`: existing resources follow at its pace, new and edited ones at once',
+      shownBy: [
+        `${reload} › existing resources follow a changed template at the pace; a new and an edited one take it at once`,
+        'src/runtime/rollout/pace.test.ts',
+      ],
+    },
+    {
+      rule: '`rollout.stopAfterFailures`: so many that fail and did not before stop it; the others keep what they have',
+      shownBy: [
+        `${reload} › a change that breaks every resource breaks ten of them, and the corrected one heals`,
+      ],
+    },
+    {
+      rule: '`rollout.maxDeletions`: a change that would delete more deletes nothing before it is approved',
+      shownBy: [
+        `${held} › a change that would delete 200 objects deletes none before it is approved`,
+        `${held} › as many as are allowed go without a word, one more and none does`,
+        `${held} › with maxDeletions: 0 a change that deletes nothing goes on, and one that deletes waits`,
+        `${held} › after a restart it is still held, and nothing was deleted meanwhile`,
+        'src/reconcile/preview/preview-model.test.ts',
+      ],
+    },
+    {
+      rule: 'Settings of a definition that runs are taken without a restart',
+      shownBy: [
+        `${reload} › settings are taken without a restart, and a definition that goes and comes back goes on`,
+      ],
+    },
+    {
+      rule: 'A slow or failing definition does not slow down another',
+      shownBy: [
+        'test/integration/isolation.test.ts › good resources are made and follow edits beside a failing and a hot definition',
+      ],
+    },
+  ],
+};
+
+export const sources: RuleSection = {
+  heading: '9. Where definitions come from, and hot reload',
+  rules: [
+    {
+      rule: 'A directory: `--definitions DIR`; also a mounted volume whose symlink is swapped',
+      shownBy: [
+        'test/integration/mistakes.test.ts › is printed with line, column and hint, and nothing is sent to the cluster',
+        `${files} › a directory is followed: saved, broken, mended, removed and added files`,
+        `${files} › a mounted volume that the kubelet swaps is followed`,
+      ],
+    },
+    {
+      rule: 'ConfigMaps by their label: all keys that end in `.yaml`, `.yml` or `.json`',
+      shownBy: [
+        `${maps} › all run as soon as it is there, and their resources work`,
+        `${maps} › one is edited: existing resources follow, and nobody asks for kinds that did not change`,
+      ],
+    },
+    {
+      rule: 'A ConfigMap that carries `homeostat.dev/owner-uid` is never a source',
+      shownBy: [
+        `${maps} › a ConfigMap that is made for a resource is no source, nor one without the label`,
+      ],
+    },
+    {
+      rule: '`OperatorDefinition` objects that users make',
+      shownBy: [
+        `${files} › an OperatorDefinition that a user makes runs, tells its mistakes by their path, and stops when it goes`,
+        `${objects} › an object of a user is not taken, and gets a status`,
+      ],
+    },
+    {
+      rule: 'Texts are mirrored into objects; their `spec` is put back, what may be marked stays; they go with their text',
+      shownBy: [
+        `${objects} › the CRD is installed, and kubectl get shows what matters`,
+        `${objects} › an edit of a mirror is put back, additions too; what may be marked stays`,
+        `${objects} › a mirror that is deleted by hand comes back, with its status`,
+        `${objects} › a definition goes with its text, and only its mirror does`,
+      ],
+    },
+    {
+      rule: 'Conditions `Accepted` with every diagnostic, `KindAvailable`, `Permitted`, `Running` and `Ready`',
+      shownBy: [
+        'src/runtime/objects/definition-conditions.test.ts',
+        'test/integration/definitions-shown.test.ts',
+        'test/integration/definitions-permitted.test.ts',
+        `${objects} › a text that the CRD does not take is shown by its conditions; what runs stays`,
+      ],
+    },
+    {
+      rule: 'Each document is accepted or refused by itself, and one that does not parse leaves all as they were',
+      shownBy: ['src/runtime/registry/registry.test.ts'],
+    },
+    {
+      rule: 'The same name from two sources: the older keeps it, the other is told and takes over when it goes',
+      shownBy: [
+        `${maps} › two ConfigMaps with one name: the older keeps it, the other takes over when it goes`,
+        `${files} › one name in a directory and in a ConfigMap: who was there first keeps it, and gives it on`,
+      ],
+    },
+    {
+      rule: 'A mistake keeps the last good revision and says so',
+      shownBy: [
+        `${maps} › one gets a typo: it is told with line and column, and what ran goes on`,
+        `${reload} › a change that the cluster refuses leaves what runs as it is, and says why`,
+      ],
+    },
+    {
+      rule: 'A change takes effect without a restart: informers of new kinds first, kinds that are not used any more are released, others get no request',
+      shownBy: [
+        `${reload} › kinds come and go: what is new is watched and made, what is dropped goes and is not watched any more, and others get no request`,
+        `${reload} › of fifty changes in a row the last one wins, and nothing is left of the others`,
+      ],
+    },
+    {
+      rule: 'A pass that has begun ends with the revision it began with',
+      shownBy: [
+        `${reload} › a pass that has begun ends with the revision it began with, and the end is the new one`,
+      ],
+    },
+    {
+      rule: 'The last two accepted revisions are kept, and a restart with a broken text starts from the last good one',
+      shownBy: [
+        `${revisions} › the last two accepted texts are on record, and a new process begins with them`,
+        `${files} › a restart with a broken text starts from the last good revision, and tells what is refused`,
+        `${reload} › after a restart in the middle resources keep what they have until they are reached`,
+      ],
+    },
+    {
+      rule: 'Half-written, empty or missing input never deletes anything',
+      shownBy: [
+        `${maps} › it is emptied, deleted, made again under another name: controllers stop and go on, and nothing is deleted`,
+        'src/runtime/registry/registry.test.ts',
+      ],
+    },
+    {
+      rule: 'Of two definitions with the same `crd` the one whose name the CRD is labelled with keeps it',
+      shownBy: [
+        'test/integration/same-crd.test.ts › of two definitions with one CRD the first gets it, and after a restart the one whose it is keeps it, whatever their order',
+      ],
+    },
+    {
+      rule: 'A definition may be paused, and its deletions approved, on its object',
+      shownBy: [
+        `${reload} › a definition that is paused does nothing, and catches up when it goes on`,
+        'test/integration/deletions-approved.test.ts › what a changed text would delete is told on its object, held over a restart, and let go by the annotation',
+      ],
+    },
+    {
+      rule: 'A runtime without a definition that needs it has no right on Secrets',
+      shownBy: [
+        'test/integration/deploy-chart.test.ts › without definitions the runtime may read no Secret, and nothing is given wholesale',
+      ],
+    },
+    {
+      rule: 'A definition that takes the process down three times in ten minutes is suspended',
+      shownBy: [
+        'test/integration/crash-loop.test.ts › a definition that takes the process down three times is not run, the others are; another text is',
+      ],
+    },
+  ],
+};

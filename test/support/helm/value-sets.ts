@@ -1,0 +1,97 @@
+/** Values that people set, each with what must be in the rendering. */
+export interface ValueSet {
+  readonly what: string;
+  readonly values: object;
+  /** Objects that must be there, as `Kind/name`. @default none */
+  readonly has?: readonly string[];
+  /** Objects that must not be there. @default none */
+  readonly hasNot?: readonly string[];
+}
+
+export const valueSets: readonly ValueSet[] = [
+  { what: 'the default values', values: {}, hasNot: ['ConfigMap/homeostat-examples'] },
+  {
+    what: 'the shipped operators',
+    values: { examples: { enabled: true } },
+    has: ['ConfigMap/homeostat-examples', 'ClusterRole/homeostat-examples'],
+  },
+  {
+    what: 'one replica, without leader election',
+    values: { replicas: 1, leaderElection: { enabled: false } },
+    has: ['Deployment/homeostat'],
+    hasNot: ['PodDisruptionBudget/homeostat'],
+  },
+  {
+    what: 'roles by somebody else',
+    values: { rbac: { create: false }, serviceAccount: { create: false, name: 'given' } },
+    hasNot: ['ClusterRole/homeostat', 'Role/homeostat', 'ServiceAccount/homeostat'],
+  },
+  {
+    what: 'definitions and rights of their own',
+    values: {
+      definitions: {
+        'mine.yaml': 'apiVersion: homeostat.dev/v1alpha1\nkind: OperatorDefinition\n',
+      },
+      rbac: {
+        extraRules: [
+          { apiGroups: [''], resources: ['secrets'], resourceNames: ['one'], verbs: ['get'] },
+        ],
+      },
+    },
+    has: ['ConfigMap/homeostat-definitions', 'ClusterRole/homeostat-definitions'],
+  },
+  {
+    what: 'another name, an image by digest, all that a Pod may be told',
+    values: {
+      fullnameOverride: 'other',
+      namespace: { create: true },
+      image: { repository: 'registry.example.com/homeostat', digest: `sha256:${'a'.repeat(64)}` },
+      imagePullSecrets: [{ name: 'registry' }],
+      serviceAccount: { annotations: { a: 'b' } },
+      sources: ['objects'],
+      extraArgs: ['--definitions-namespace=elsewhere'],
+      extraEnv: [{ name: 'HTTPS_PROXY', value: 'http://proxy.example.com' }],
+      podAnnotations: { a: 'b' },
+      podLabels: { c: 'd' },
+      priorityClassName: 'system-cluster-critical',
+      nodeSelector: { 'kubernetes.io/os': 'linux' },
+      tolerations: [{ key: 'a', operator: 'Exists' }],
+      affinity: {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [
+            {
+              topologyKey: 'kubernetes.io/hostname',
+              labelSelector: { matchLabels: { 'app.kubernetes.io/name': 'homeostat' } },
+            },
+          ],
+        },
+      },
+      topologySpreadConstraints: [
+        { maxSkew: 1, topologyKey: 'example.com/rack', whenUnsatisfiable: 'DoNotSchedule' },
+      ],
+      resources: { requests: { cpu: '1', memory: '1Gi' }, limits: { memory: '2Gi' } },
+      podDisruptionBudget: { maxUnavailable: '50%' },
+    },
+    has: ['Namespace/homeostat-system', 'Deployment/other', 'PodDisruptionBudget/other'],
+    hasNot: ['Deployment/homeostat'],
+  },
+  {
+    what: 'a ServiceMonitor',
+    values: { serviceMonitor: { enabled: true, labels: { release: 'prometheus' } } },
+    has: ['ServiceMonitor/homeostat', 'Service/homeostat-metrics'],
+  },
+];
+
+/** Values that are refused, and what helm says of them. */
+export const refusedValues: readonly (readonly [values: object, says: RegExp])[] = [
+  [
+    { replicas: 2, leaderElection: { enabled: false } },
+    /More than one replica needs leaderElection/,
+  ],
+  [{ replica: 2 }, /replica/],
+  [{ sources: ['directories'] }, /sources/],
+  [{ terminationGracePeriodSeconds: 10 }, /terminationGracePeriodSeconds/],
+  [{ definitions: { 'mine.txt': '' } }, /mine\.txt/],
+  [{ serviceAccount: { create: false } }, /serviceAccount.name is needed/],
+  [{ service: { enabled: false }, serviceMonitor: { enabled: true } }, /needs service.enabled/],
+];

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { createDefinitionParser } from '../../src/definition/index.ts';
+import type { KubeCluster } from '../../src/kube/index.ts';
+import {
+  createManager,
+  type DefinitionView,
+  type Manager,
+  type WantedDefinition,
+} from '../../src/runtime/index.ts';
+import { createSystemClock } from '../../src/util/clock.ts';
+import { createSystemRandom } from '../../src/util/random.ts';
+import { patienceMs } from './patience.ts';
+import { freshMetrics, silentLogger } from './silent-telemetry.ts';
+
+const parser = createDefinitionParser();
+
+/** What is said of a definition besides its text. */
+export type WantedExtras = Omit<WantedDefinition, 'located' | 'formerly'> & {
+  /** Texts that ran before. */
+  readonly formerly?: readonly string[];
+};
+
+/** A manager of one definition on a real cluster, in this process: what the sources would say, the test says. */
+export class LiveManager {
+  readonly #manager: Manager;
+  readonly #stop = new AbortController();
+  readonly #ended: Promise<void>;
+
+  constructor(cluster: KubeCluster) {
+    this.#manager = createManager({
+      cluster,
+      clock: createSystemClock(),
+      random: createSystemRandom(),
+      logger: silentLogger(),
+      metrics: freshMetrics(),
+    });
+    this.#ended = this.#manager.run(this.#stop.signal);
+  }
+
+  /** This text is the definition from now on. @returns its revision */
+  want(text: string, { formerly, ...extras }: WantedExtras = {}): string {
+    const located = locate(text);
+    const before = formerly?.map(locate);
+    const wanted = { located, ...extras, ...(before && { formerly: before }) };
+    this.#manager.replace({ definitions: [wanted] });
+    return located.definition.revision;
+  }
+
+  /** The definition goes. */
+  wantNothing(): void {
+    this.#manager.replace({ definitions: [] });
+  }
+
+  get view(): DefinitionView | undefined {
+    return this.#manager.view().definitions[0];
+  }
+
+  /** Resolves with the first view that is as expected. */
+  until(what: string, isMet: (view: DefinitionView) => boolean): Promise<DefinitionView> {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        unsubscribe();
+      };
+      const check = () => {
+        const { view } = this;
+        if (view === undefined || !isMet(view)) return;
+        end();
+        resolve(view);
+      };
+      const timer = setTimeout(() => {
+        end();
+        reject(new Error(`Waited in vain for ${what}; last seen: ${JSON.stringify(this.view)}`));
+      }, patienceMs);
+      const unsubscribe = this.#manager.onChange(check);
+      check();
+    });
+  }
+
+  /** Runs it with this revision, everywhere. */
+  untilSettled(revision: string): Promise<DefinitionView> {
+    return this.until(
+      `revision ${revision} everywhere`,
+      (view) =>
+        view.revision === revision && view.state.kind === 'running' && view.rollout === undefined,
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('The test is over'));
+    await this.#ended;
+  }
+}
+
+function locate(text: string) {
+  const { definitions, diagnostics } = parser.parse(text, 'definition.yaml');
+  const [located] = definitions;
+  assert.ok(located, JSON.stringify(diagnostics));
+  return located;
+}
