@@ -8,6 +8,8 @@ import type { Json } from '../../../src/util/json.ts';
 export interface ContractCase {
   /** What holds, as a sentence. */
   readonly name: string;
+  /** The numbers of what it shows in `ranked/behaviours.ts`. */
+  readonly ranked?: readonly number[];
   readonly steps: readonly ContractStep[];
 }
 

@@ -2,6 +2,8 @@
 export interface KubectlStep {
   /** Without `kubectl`. */
   readonly run: string;
+  /** The numbers of what it shows in `ranked/behaviours.ts`. */
+  readonly ranked?: readonly number[];
   /** For `-f -`. */
   readonly input?: string;
   /** The command goes on until it has printed so many lines. */

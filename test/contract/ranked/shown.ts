@@ -1,0 +1,22 @@
+import { garbage } from '../cases/garbage.ts';
+import { contractCases } from '../cases/index.ts';
+import { kubectlScript } from '../kubectl/kubectl-script.ts';
+
+interface Ranked {
+  readonly ranked?: readonly number[];
+}
+
+/** Everything of the suite that may say what it shows. */
+const all: readonly Ranked[] = [
+  ...Object.values(contractCases).flat(),
+  ...garbage,
+  ...kubectlScript,
+];
+
+/** How many cases and commands show a behaviour, by its number. */
+export function shownCounts(): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const number of all.flatMap(({ ranked = [] }) => ranked))
+    counts.set(number, (counts.get(number) ?? 0) + 1);
+  return counts;
+}
