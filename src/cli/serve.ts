@@ -72,7 +72,10 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
   });
   const manager = createManager({
     ...world,
-    whenFormersKnown: (signal) => unlessAborted(formersKnown.promise, signal),
+    whenFormersKnown: async (signal, onFailure) => {
+      const unsubscribe = revisions.onSilence(onFailure);
+      await unlessAborted(formersKnown.promise, signal).finally(unsubscribe);
+    },
     onAccepted: (located) => revisions.accepted(located),
     onFinished: (name) => {
       gone.finished(name);

@@ -94,14 +94,23 @@ const thing = {
 };
 
 describe('runtime/definition-runner', () => {
-  test('nothing is asked before the older revisions are known, and it ends while it waits for them', async () => {
+  test('nothing is asked before the older revisions are known, it says what they wait for, and it ends while it waits for them', async () => {
     const formers = Promise.withResolvers<void>();
-    const whenFormersKnown = () => formers.promise;
+    let fail = (_error: KubeError) => {};
+    const whenFormersKnown = (_signal: AbortSignal, onFailure: typeof fail) => {
+      fail = onFailure;
+      return formers.promise;
+    };
     const no = new KubeError('forbidden', 'no', { status: 403 });
     const { runner, ended, stop } = run(no, new RefusingCluster(no), { whenFormersKnown });
     await settle();
     const message = 'Its older revisions are being read';
     assert.deepEqual(runner.view.state, { kind: 'starting', message });
+    fail(new KubeError('unauthorized', 'who are you', { status: 401 }));
+    assert.deepEqual(runner.view.state, {
+      kind: 'starting',
+      message: 'The API server does not accept our credentials',
+    });
     formers.resolve();
     await settle();
     assert.equal(runner.view.state.kind, 'failing');

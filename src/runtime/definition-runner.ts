@@ -1,3 +1,4 @@
+import type { KubeError } from '../kube/roles.ts';
 import { backoffMs } from '../util/backoff.ts';
 import { apiVersionOf } from '../util/gvk.ts';
 import { whenAborted } from '../util/when-aborted.ts';
@@ -144,7 +145,9 @@ export class DefinitionRunner {
     }
     if (this.#options.whenFormersKnown !== undefined) {
       this.#standing.starting('Its older revisions are being read');
-      await this.#options.whenFormersKnown(attempt);
+      let failures = 0;
+      const onFailure = (error: KubeError) => this.#standing.failed(error, failures++);
+      await this.#options.whenFormersKnown(attempt, onFailure);
     }
     const { definition } = located;
     const onMissing = () => this.#standing.waiting(definition.kind);

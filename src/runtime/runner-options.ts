@@ -1,5 +1,6 @@
 import type { WorkWatch } from '../compile/index.ts';
 import type { LocatedDefinition } from '../definition/index.ts';
+import type { KubeError } from '../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Random } from '../util/random.ts';
@@ -25,9 +26,12 @@ export interface SharedOptions {
   readonly breaksStored?: boolean;
   /**
    * Resolves when it is known which older revisions there are (`WantedDefinition.formerly`); no definition starts before. Rejects when the
-   * signal aborts. @default at once
+   * signal aborts. Each try in vain until then is told. @default at once
    */
-  readonly whenFormersKnown?: (signal: AbortSignal) => Promise<void>;
+  readonly whenFormersKnown?: (
+    signal: AbortSignal,
+    onFailure: (error: KubeError) => void,
+  ) => Promise<void>;
   /** Called with each revision that was accepted. @default nobody is told */
   readonly onAccepted?: (located: LocatedDefinition) => void;
   /** Who is told for which revision the process works. @default nobody */

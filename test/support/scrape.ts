@@ -48,19 +48,21 @@ export function valueOfSamples(
     .reduce((sum, { value }) => sum + value, 0);
 }
 
-/** A health check's answer, asked for again and again until it has that status: it sends no news of its own. */
+/** A health check's answer, asked for again and again until it has that status and those words: it sends no news of its own. */
 export async function untilStatus(
   homeostat: HomeostatProcess,
   path: string,
   status: number,
+  words = /^/,
 ): Promise<string> {
   const deadline = performance.now() + patienceMs;
   const url = `${await homeostat.url()}${path}`;
   for (;;) {
     const response = await fetch(url);
     const text = await response.text();
-    if (response.status === status) return text;
-    if (performance.now() > deadline) throw new Error(`${path} is not ${status}: ${text}`);
+    if (response.status === status && words.test(text)) return text;
+    if (performance.now() > deadline)
+      throw new Error(`${path} is not ${status} with ${words}, but ${response.status}: ${text}`);
     await sleep(100);
   }
 }

@@ -3,7 +3,7 @@
  * CONTRACT between the composition, the registry and this room.
  */
 import type { LocatedDefinition } from '../../definition/index.ts';
-import type { Cluster } from '../../kube/roles.ts';
+import type { Cluster, KubeError } from '../../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { Leadership } from '../leadership/leadership.ts';
@@ -34,6 +34,8 @@ export interface DefinitionRevisions {
   readonly isAnswered: boolean;
   /** Calls back when {@link known} has been read, or when {@link isAnswered} has changed. Returns the unsubscribe function. */
   onKnown(listener: () => void): () => void;
+  /** Calls back with the last and with each further try in vain, of a server that has not answered yet. Returns the unsubscribe function. */
+  onSilence(listener: (error: KubeError) => void): () => void;
   /** Resolves when {@link known} has been read, or cannot be now: of a silent server nobody waits for it. Rejects when the signal aborts. Only while it runs. */
   whenKnown(signal: AbortSignal): Promise<void>;
   /** This revision was accepted: it goes on record, as the newest. Returns at once. */

@@ -236,9 +236,14 @@ describe('runtime/revisions', () => {
     await next.revisions.whenKnown(new AbortController().signal);
     assert.equal(next.revisions.known().size, 0);
     assert.deepEqual([next.revisions.isAnswered, told], [false, 0]);
+    const reasons: string[] = [];
+    next.revisions.onSilence(({ message }) => reasons.push(message));
+    assert.deepEqual(reasons, ['no'], 'who comes late is told the last');
     world.cluster.unblock('ControllerRevision');
     await next.settle();
     assert.deepEqual([next.revisions.isAnswered, told], [true, 1]);
+    next.revisions.onSilence(({ message }) => reasons.push(message));
+    assert.deepEqual(reasons, ['no'], 'that is over');
     assert.deepEqual(next.revisions.known().get('thing')?.map(nameOf), [nameOf(first)]);
     await next.accept(second);
     assert.equal(next.recorded.length, 2);

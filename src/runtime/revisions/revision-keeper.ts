@@ -34,7 +34,10 @@ export class RevisionKeeper implements DefinitionRevisions {
   #known: ReadonlyMap<string, readonly LocatedDefinition[]> = new Map();
   #hasRead = false;
   #hasAnswer = false;
+  /** Why there is no answer yet. */
+  #silence: KubeError | undefined;
   readonly #listeners = new Set<() => void>();
+  readonly #silenceListeners = new Set<(error: KubeError) => void>();
   /** There is a text of which nobody can say what stands in it. */
   #mayHide = false;
   #objects: Informer | undefined;
@@ -80,6 +83,13 @@ export class RevisionKeeper implements DefinitionRevisions {
     const entry = () => listener();
     this.#listeners.add(entry);
     return () => this.#listeners.delete(entry);
+  }
+
+  onSilence(listener: (error: KubeError) => void): () => void {
+    const entry = (error: KubeError) => listener(error);
+    this.#silenceListeners.add(entry);
+    if (this.#silence !== undefined) entry(this.#silence);
+    return () => this.#silenceListeners.delete(entry);
   }
 
   whenKnown(signal: AbortSignal): Promise<void> {
@@ -150,10 +160,18 @@ export class RevisionKeeper implements DefinitionRevisions {
       unsubscribe();
       this.#known = this.#readAll(objects);
     }
+    if (state.kind === 'failing' && !isRefused) this.#tellSilence(state.error);
     const isNews = isRead || (isRefused && !this.#hasAnswer);
     if (!isNews) return;
     this.#hasAnswer = true;
+    this.#silence = undefined;
     for (const listener of [...this.#listeners]) listener();
+  }
+
+  #tellSilence(error: KubeError): void {
+    if (this.#hasAnswer) return;
+    this.#silence = error;
+    for (const listener of [...this.#silenceListeners]) listener(error);
   }
 
   /** Looks now and then whether what was forbidden still is. */
