@@ -15,8 +15,6 @@ export interface KnownDefinition {
   readonly approvedDeletions?: string;
   /** @default false */
   readonly isPaused?: boolean;
-  /** Why it is not run at all. @default undefined */
-  readonly suspended?: string;
   /** What other processes have told of crashes. @default none */
   readonly crashes?: readonly DefinitionCrash[];
 }

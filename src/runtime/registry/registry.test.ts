@@ -455,11 +455,11 @@ ${isMapping ? '  status: { name: "${ metadata.name }" }\n' : ''}`;
   test('what is known beside the text goes with the definition, and may change', async (t) => {
     const source = new ScriptedSource();
     let isPaused = false;
-    const known = () => new Map([['aaa', { name: 'aaa', isPaused, suspended: 'CrashLoop' }]]);
+    const known = () => new Map([['aaa', { name: 'aaa', isPaused, approvedDeletions: 'r1' }]]);
     const { look, registry } = await startRegistry(t, [source], { known });
     source.tell({ k: good('aaa') });
     const [before] = (await look()).definitions;
-    assert.deepEqual([before?.isPaused, before?.suspended], [false, 'CrashLoop']);
+    assert.deepEqual([before?.isPaused, before?.approvedDeletions], [false, 'r1']);
     isPaused = true;
     registry.refresh();
     assert.equal((await look()).definitions[0]?.isPaused, true);
