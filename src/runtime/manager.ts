@@ -1,20 +1,12 @@
 import type { LocatedDefinition, OperatorDefinition } from '../definition/index.ts';
 import { rightText } from '../reconcile/index.ts';
-import {
-  type Gauge,
-  type Logger,
-  type MetricRegistry,
-  metricCatalogue,
-} from '../telemetry/roles.ts';
-import type { Clock } from '../util/clock.ts';
+import { type Gauge, metricCatalogue } from '../telemetry/roles.ts';
 import { failureFields } from '../util/failure-fields.ts';
-import type { Random } from '../util/random.ts';
 import { bringsCrd } from './crd/index.ts';
 import { type Finisher, startFinisher } from './definition-finisher.ts';
 import { DefinitionRunner } from './definition-runner.ts';
 import type { RuntimeView } from './definition-view.ts';
 import { definitionsOnRecord, type RecordedDefinition } from './definitions-on-record.ts';
-import type { Leadership } from './leadership/leadership.ts';
 import { DefinitionRemover } from './removal/index.ts';
 import type { SharedOptions } from './runner-options.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
@@ -22,36 +14,14 @@ import { isSameKind, kindIdOf } from './same-kind.ts';
 import { ViewBell } from './view-bell.ts';
 import type { WantedDefinition, WantedSet } from './wanted-definition.ts';
 
-export interface ManagerOptions {
+export interface ManagerOptions extends Omit<SharedOptions, 'bell'> {
   /** Short for a first {@link Manager.replace}. @default undefined: nothing runs, and nobody counts as gone, before that is called */
   readonly definitions?: readonly LocatedDefinition[];
-  readonly cluster: RuntimeCluster;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics: MetricRegistry;
-  /** Where the runtime itself lives: nothing is ever made there for resources of elsewhere. @default undefined: outside of the cluster */
-  readonly runtimeNamespace?: string;
-  /** How long running passes may go on after the signal, in ms. @default 20_000 */
-  readonly graceMs?: number;
-  /** @default soleLeader */
-  readonly leadership?: Leadership;
-  /** Does a change of a CRD break nothing that anybody would miss (a world of samples)? @default false */
-  readonly breaksStored?: boolean;
-  /**
-   * Resolves when it is known which older revisions there are (`WantedDefinition.formerly`): who starts without them gives all resources
-   * the newest text at once. No definition starts before. Rejects when the signal aborts. @default at once
-   */
-  readonly whenFormersKnown?: NonNullable<SharedOptions['whenFormersKnown']>;
-  /** Who is told for which revision the process works. @default nobody */
-  readonly watchFor?: NonNullable<SharedOptions['watchFor']>;
   /**
    * Called with the name of a definition that does not run when nothing of a kind of others (`for`) waits for it any more.
    * @default nobody is told
    */
   readonly onFinished?: (name: string) => void;
-  /** Called with each revision that was accepted: it compiles against the server's schemas, and its kind is served. @default nobody is told */
-  readonly onAccepted?: (located: LocatedDefinition) => void;
 }
 
 /** Runs a set of definitions in one cluster. */
