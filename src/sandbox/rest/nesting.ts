@@ -16,22 +16,10 @@ export function measureNesting(text: string): {
 } {
   // Each level takes two characters.
   if (text.length < 2 * deepestFollowed) return { depth: 0, character: '' };
-  let [depth, greatest] = [0, 0];
-  for (let at = 0; at < text.length; at++) {
-    switch (text[at]) {
-      case '"':
-        at = endOfString(text, at);
-        break;
-      case '{':
-      case '[':
-        depth++;
-        if (depth > deepestRead) return { depth, character: text.charAt(at) };
-        greatest = Math.max(greatest, depth);
-        break;
-      case '}':
-      case ']':
-        depth--;
-    }
+  let greatest = 0;
+  for (const { at, depth, begins } of brackets(text)) {
+    if (begins && depth > deepestRead) return { depth, character: text.charAt(at) };
+    greatest = Math.max(greatest, depth);
   }
   return { depth: greatest, character: '' };
 }
@@ -50,22 +38,11 @@ export function withoutDeepValues(text: string): string {
 function cutDeepValues(text: string): string {
   const mark = JSON.stringify(cutMark);
   const parts: string[] = [];
-  let [depth, kept] = [0, 0];
-  for (let at = 0; at < text.length; at++) {
-    switch (text[at]) {
-      case '"':
-        at = endOfString(text, at);
-        break;
-      case '{':
-      case '[':
-        depth++;
-        if (depth === deepestFollowed + 1) parts.push(text.slice(kept, at), mark);
-        break;
-      case '}':
-      case ']':
-        if (depth === deepestFollowed + 1) kept = at + 1;
-        depth--;
-    }
+  let kept = 0;
+  for (const { at, depth, begins } of brackets(text)) {
+    if (depth !== deepestFollowed + 1) continue;
+    if (begins) parts.push(text.slice(kept, at), mark);
+    else kept = at + 1;
   }
   return parts.join('') + text.slice(kept);
 }
@@ -77,6 +54,27 @@ export function assertNothingCut(object: JsonObject): void {
 
 export function tooDeep(): StatusError {
   return notModelled(`values that are nested deeper than ${deepestFollowed}`);
+}
+
+/** Where values begin and end, and how deep each of them is. */
+function* brackets(
+  text: string,
+): Generator<{ readonly at: number; readonly depth: number; readonly begins: boolean }> {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    switch (text[at]) {
+      case '"':
+        at = endOfString(text, at);
+        break;
+      case '{':
+      case '[':
+        yield { at, depth: ++depth, begins: true };
+        break;
+      case '}':
+      case ']':
+        yield { at, depth: depth--, begins: false };
+    }
+  }
 }
 
 function endOfString(text: string, start: number): number {
