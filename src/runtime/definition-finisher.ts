@@ -7,29 +7,21 @@ import {
   hasLeftFinalizers,
   whenNoFinalizersLeft,
 } from '../reconcile/index.ts';
-import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
-import type { Clock } from '../util/clock.ts';
 import { failureFields } from '../util/failure-fields.ts';
 import { gvkKey } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
-import type { Random } from '../util/random.ts';
 import { firstOf, storedKind } from './crd/index.ts';
 import { crdsOnRecord, type RecordedDefinition } from './definitions-on-record.ts';
-import { type Leadership, soleLeader } from './leadership/leadership.ts';
-import type { RuntimeCluster } from './runtime-cluster.ts';
+import { soleLeader } from './leadership/leadership.ts';
+import { forController, forOperator, type SharedOptions } from './runner-options.ts';
 
-export interface DefinitionFinisherOptions {
+export interface DefinitionFinisherOptions
+  extends Pick<
+    SharedOptions,
+    'cluster' | 'clock' | 'random' | 'logger' | 'metrics' | 'graceMs' | 'leadership'
+  > {
   /** What is known of the definition that is broken, or on record of one that is gone. Of a kind that it brings the CRD tells, as the server has it. */
   readonly definition: OperatorDefinition | RecordedDefinition;
-  readonly cluster: RuntimeCluster;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-  readonly metrics: MetricRegistry;
-  /** How long running passes may go on after the signal, in ms. @default 20_000 */
-  readonly graceMs?: number;
-  /** @default soleLeader */
-  readonly leadership?: Leadership;
   /** Called when nothing is left that could wait for it. @default nobody is told */
   readonly onDone?: () => void;
   /** The definition is there, and broken: its CRD may come back, and is waited for. @default false: where there is none, nothing waits */
@@ -169,8 +161,7 @@ async function finishKind(
   kind: ServedKind,
   signal: AbortSignal,
 ): Promise<void> {
-  const { definition, cluster, clock, random, metrics, logger, graceMs } = options;
-  const { leadership = soleLeader } = options;
+  const { definition, leadership = soleLeader } = options;
   const { name } = definition;
   const namespaces = isWhole(definition) ? definition.controller.namespaces : undefined;
   const operator = createFinisher({
@@ -179,24 +170,16 @@ async function finishKind(
     ...(namespaces && { namespaces }),
     // Nothing in the cluster says whether another process has the definition that is only on record.
     isQuiet: !isWhole(definition),
-    cluster,
-    clock,
-    random,
-    metrics,
-    logger,
+    ...forOperator(options),
     enqueue: (key, priority) => controller.enqueue(key, priority),
     hold: (isHeld) => (isHeld ? controller.hold() : controller.release()),
   });
   const controller = new Controller({
-    name,
+    ...forController(options, name),
     reconciler: operator,
-    clock,
-    metrics,
-    logger: logger.child({ definition: name }),
     concurrency,
     baseDelayMs: retry.initialMs,
     maxDelayMs: retry.maxMs,
-    ...(graceMs === undefined ? {} : { graceMs }),
   });
   try {
     await operator.start(signal);

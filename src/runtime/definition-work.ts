@@ -14,7 +14,7 @@ import { soleLeader } from './leadership/leadership.ts';
 import { factsOf, type OperatorFacts } from './operator-facts.ts';
 import type { Prepared } from './prepare-definition.ts';
 import { type Edition, type EditionHooks, type RolloutNews, Switchboard } from './rollout/index.ts';
-import type { SharedOptions } from './runner-options.ts';
+import { forController, forOperator, type SharedOptions } from './runner-options.ts';
 import { dropFormerKinds, storeAnew } from './tidy-up.ts';
 
 export interface DefinitionWorkOptions extends SharedOptions {
@@ -49,27 +49,23 @@ export class DefinitionWork {
   constructor(options: DefinitionWorkOptions, first: Prepared) {
     this.#options = options;
     this.#first = first;
-    const { clock, metrics, graceMs } = options;
-    const { name } = first.plan;
-    this.#logger = options.logger.child({ definition: name });
+    const { clock, bell } = options;
+    const forOurs = forController(options, first.plan.name);
+    this.#logger = forOurs.logger;
     this.#board = new Switchboard({
       clock,
       enqueue: (key, priority) => this.#controller.enqueue(key, priority),
       passesEnded: () => this.#controller.passesEnded(),
       mayWork: () => this.#isLeading && !this.#controller.isHeld,
       onNews: (news, view) => this.#tell(news, view),
-      onChange: () => options.bell.ringLater(),
+      onChange: () => bell.ringLater(),
       onBug: (error) => this.#logger.error(failureFields(error), 'Preview failed'),
       onSettled: () => this.#tidyUp(),
     });
     this.#controller = new Controller({
-      name,
-      reconciler: this.#board,
-      clock,
-      metrics,
-      logger: this.#logger,
+      ...forOurs,
       ...settingsOf(first.plan.definition),
-      ...(graceMs === undefined ? {} : { graceMs }),
+      reconciler: this.#board,
     });
   }
 
@@ -194,21 +190,15 @@ export class DefinitionWork {
   }
 
   #createOperator(plan: OperatorPlan, formerKinds: readonly Gvk[], hooks: EditionHooks): Operator {
-    const { cluster, clock, random, metrics, logger, runtimeNamespace, bell } = this.#options;
+    const { definitionMetrics, bell } = this.#options;
     return createOperator({
+      ...forOperator(this.#options),
       plan,
-      cluster,
-      clock,
-      random,
-      metrics,
-      // A pass adds the definition's name itself.
-      logger,
       formerKinds,
-      ...(runtimeNamespace === undefined ? {} : { runtimeNamespace }),
       ...hooks,
       onDecisions: (key, record) => {
         hooks.onDecisions(key, record);
-        this.#options.definitionMetrics.passed(record);
+        definitionMetrics.passed(record);
         bell.ringLater();
       },
       hold: (isHeld) => this.#hold(isHeld),

@@ -16,7 +16,7 @@ export interface SharedOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** Where the runtime itself lives. @default undefined: outside of the cluster */
+  /** Where the runtime itself lives: nothing is ever made there for resources of elsewhere. @default undefined: outside of the cluster */
   readonly runtimeNamespace?: string;
   /** How long running passes may go on after the signal, in ms. @default 20_000 */
   readonly graceMs?: number;
@@ -25,15 +25,45 @@ export interface SharedOptions {
   /** Does a change of a CRD break nothing that anybody would miss (a world of samples)? @default false */
   readonly breaksStored?: boolean;
   /**
-   * Resolves when it is known which older revisions there are (`WantedDefinition.formerly`); no definition starts before. Rejects when the
-   * signal aborts. Each try in vain until then is told. @default at once
+   * Resolves when it is known which older revisions there are (`WantedDefinition.formerly`): who starts without them gives all resources
+   * the newest text at once. No definition starts before. Rejects when the signal aborts. Each try in vain until then is told. @default at once
    */
   readonly whenFormersKnown?: (
     signal: AbortSignal,
     onFailure: (error: KubeError) => void,
   ) => Promise<void>;
-  /** Called with each revision that was accepted. @default nobody is told */
+  /** Called with each revision that was accepted: it compiles against the server's schemas, and its kind is served. @default nobody is told */
   readonly onAccepted?: (located: LocatedDefinition) => void;
   /** Who is told for which revision the process works. @default nobody */
   readonly watchFor?: (name: string, revision: string) => WorkWatch;
+}
+
+type ForOperator = 'cluster' | 'clock' | 'random' | 'metrics' | 'logger' | 'runtimeNamespace';
+
+/** What an operator needs of it. */
+export function forOperator(options: Pick<SharedOptions, ForOperator>) {
+  const { cluster, clock, random, metrics, logger, runtimeNamespace } = options;
+  return {
+    cluster,
+    clock,
+    random,
+    metrics,
+    // A pass adds the definition's name itself.
+    logger,
+    ...(runtimeNamespace === undefined ? {} : { runtimeNamespace }),
+  };
+}
+
+type ForController = 'clock' | 'metrics' | 'logger' | 'graceMs';
+
+/** What the controller of a definition needs of it. */
+export function forController(options: Pick<SharedOptions, ForController>, name: string) {
+  const { clock, metrics, logger, graceMs } = options;
+  return {
+    name,
+    clock,
+    metrics,
+    logger: logger.child({ definition: name }),
+    ...(graceMs === undefined ? {} : { graceMs }),
+  };
 }

@@ -9,7 +9,7 @@ import {
 import type { Gvk } from '../../util/gvk.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import { prepareFormer } from '../prepare-definition.ts';
-import type { SharedOptions } from '../runner-options.ts';
+import { forController, forOperator, type SharedOptions } from '../runner-options.ts';
 
 export interface RetireeRunOptions extends SharedOptions {
   /** A draft where it is broken. */
@@ -34,7 +34,7 @@ const brokenConcurrency = 4;
  * @throws KubeError when it cannot be told which resources there are.
  */
 export async function runRetiree(options: RetireeRunOptions, signal: AbortSignal): Promise<void> {
-  const { located, cluster, clock, metrics, logger, graceMs, onLeft } = options;
+  const { located, cluster, onLeft } = options;
   const { definition } = located;
   const { name, kind } = definition;
   if ((await cluster.lookUp(kind.gvk, signal)) === undefined) return onLeft(0);
@@ -58,7 +58,7 @@ export async function runRetiree(options: RetireeRunOptions, signal: AbortSignal
   );
   const { concurrency, retry } = definition.controller;
   const controller = new Controller({
-    name,
+    ...forController(options, name),
     reconciler: {
       reconcile: async (key, turn) => {
         const outcome = await operator.reconcile(key, turn);
@@ -66,14 +66,9 @@ export async function runRetiree(options: RetireeRunOptions, signal: AbortSignal
         return outcome;
       },
     },
-    clock,
-    metrics,
-    // A pass adds the definition's name itself.
-    logger: logger.child({ definition: name }),
     concurrency: Math.max(concurrency, brokenConcurrency),
     baseDelayMs: retry.initialMs,
     maxDelayMs: retry.maxMs,
-    ...(graceMs === undefined ? {} : { graceMs }),
   });
   try {
     await operator.start(signal);
@@ -96,17 +91,11 @@ async function makeOperator(
   { enqueue, hold, onRemoved }: Hooks,
   signal: AbortSignal,
 ): Promise<Operator> {
-  const { located, cluster, clock, random, metrics, logger, runtimeNamespace } = options;
-  const { formerKinds, removesChildren, sinceMs } = options;
+  const { located, cluster, formerKinds, removesChildren, sinceMs } = options;
   const { definition } = located;
   const shared = {
-    cluster,
-    clock,
-    random,
-    metrics,
-    logger,
+    ...forOperator(options),
     formerKinds,
-    ...(runtimeNamespace === undefined ? {} : { runtimeNamespace }),
     enqueue,
     hold,
     retirement: { removesChildren, sinceMs, onRemoved },
