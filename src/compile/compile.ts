@@ -17,7 +17,6 @@ import { createUsesFinder } from './analysis/uses.ts';
 import { checkForEach } from './checks/check-for-each.ts';
 import { checkNames } from './checks/check-names.ts';
 import { checkOnDelete } from './checks/check-on-delete.ts';
-import { checkPatchScope } from './checks/check-patch-scope.ts';
 import { checkPaths } from './checks/check-paths.ts';
 import { checkReadScope } from './checks/check-read-scope.ts';
 import { checkReportSources } from './checks/check-report-sources.ts';
@@ -92,7 +91,6 @@ function compileWhole(
   checkSelectors(parts, diagnostics);
   const scope = scopeOf(definition.kind, schemas);
   checkScope({ parts, scope, schemas, diagnostics });
-  checkPatchScope({ parts, scope, schemas, diagnostics });
   checkReadScope({ parts, scope, schemas, diagnostics });
   checkOnDelete({ parts, uses, diagnostics });
   warnAboutWhen({ parts, uses, diagnostics });

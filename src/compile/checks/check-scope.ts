@@ -1,9 +1,10 @@
-import { gvkKey } from '../../util/gvk.ts';
+import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
 import type { ChildParts, DefinitionParts } from '../definition-parts.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { OperatorPlan } from '../operator-plan.ts';
+import type { PatchParts } from '../reporting-parts.ts';
 import type { SchemaSource } from '../schema-source.ts';
 
 export interface ScopeOptions {
@@ -14,56 +15,99 @@ export interface ScopeOptions {
   readonly diagnostics: Diagnostics;
 }
 
-/** A child of a namespaced kind is in a namespace, one of another kind in none; and both as far as its resource may reach. */
+/** A child, or what a patch is for. */
+interface Placed {
+  readonly what: keyof typeof words;
+  readonly gvk: Gvk;
+  readonly pointer: string;
+  /** Where its namespace stands, or would. */
+  readonly namespacePointer: string;
+  readonly hasNamespace: boolean;
+  /** Does it say how far it may reach beyond the resource's namespace? */
+  readonly reachesFar: boolean;
+}
+
+const words = {
+  child: { field: 'template', resource: 'its resource' },
+  target: { field: 'target', resource: 'the resource' },
+} as const;
+
+/** What is of a namespaced kind is in a namespace, what is of another kind in none; and both as far as the resource may reach. */
 export function checkScope({ parts, scope, schemas, diagnostics }: ScopeOptions): void {
-  for (const child of parts.children) {
-    const isNamespaced = schemas?.isNamespaced(child.definition.gvk);
-    if (isNamespaced === true) checkNamespaced(child, scope, diagnostics);
-    else if (isNamespaced === false) checkClusterScoped(child, scope, diagnostics);
+  const patches = parts.reporting?.patches ?? [];
+  for (const placed of [...parts.children.map(placedChild), ...patches.flatMap(placedTarget)]) {
+    const isNamespaced = schemas?.isNamespaced(placed.gvk);
+    if (isNamespaced === true) checkNamespaced(placed, scope, diagnostics);
+    else if (isNamespaced === false) checkClusterScoped(placed, scope, diagnostics);
   }
 }
 
+function placedChild({ definition, pointer }: ChildParts): Placed {
+  const { gvk, template, crossNamespace } = definition;
+  const metadata = isJsonObject(template) ? template.metadata : undefined;
+  const templatePointer = pointerTo(pointer, words.child.field);
+  return {
+    what: 'child',
+    gvk,
+    pointer: templatePointer,
+    namespacePointer: `${templatePointer}/metadata/namespace`,
+    hasNamespace: isJsonObject(metadata) && metadata.namespace !== undefined,
+    reachesFar: crossNamespace !== false,
+  };
+}
+
+function placedTarget({ definition, pointer }: PatchParts): readonly Placed[] {
+  const { target, crossNamespace } = definition;
+  if (target === undefined) return [];
+  const targetPointer = pointerTo(pointer, words.target.field);
+  return [
+    {
+      what: 'target',
+      gvk: target.gvk,
+      pointer: targetPointer,
+      namespacePointer: pointerTo(targetPointer, 'namespace'),
+      hasNamespace: target.namespace !== undefined,
+      reachesFar: crossNamespace !== false,
+    },
+  ];
+}
+
 function checkNamespaced(
-  { definition, pointer }: ChildParts,
+  { what, gvk, namespacePointer, hasNamespace }: Placed,
   scope: ScopeOptions['scope'],
   diagnostics: Diagnostics,
 ): void {
-  if (scope !== 'Cluster' || hasNamespace(definition.template)) return;
+  if (scope !== 'Cluster' || hasNamespace) return;
   diagnostics.report({
     code: 'missing-field',
-    message: `The resource has no namespace, so that a child of kind "${gvkKey(definition.gvk)}" must name one`,
-    path: `${pointerTo(pointer, 'template')}/metadata/namespace`,
+    message: `The resource has no namespace, so that a ${what} of kind "${gvkKey(gvk)}" must name one`,
+    path: namespacePointer,
     at: 'parent-key',
     hint: 'Write "namespace" beside "name"; a computed one needs "crossNamespace" with globs',
   });
 }
 
 function checkClusterScoped(
-  { definition, pointer }: ChildParts,
+  { what, gvk, pointer, namespacePointer, hasNamespace, reachesFar }: Placed,
   scope: ScopeOptions['scope'],
   diagnostics: Diagnostics,
 ): void {
-  const kind = gvkKey(definition.gvk);
-  const template = pointerTo(pointer, 'template');
-  if (hasNamespace(definition.template)) {
+  const kind = gvkKey(gvk);
+  if (hasNamespace) {
     diagnostics.report({
       code: 'invalid-value',
       message: `Objects of the cluster-scoped kind "${kind}" have no namespace`,
-      path: `${template}/metadata/namespace`,
+      path: namespacePointer,
       at: 'key',
       hint: 'Leave it out',
     });
   }
-  if (scope === 'Cluster' || definition.crossNamespace !== false) return;
+  if (scope === 'Cluster' || reachesFar) return;
+  const { field, resource } = words[what];
   diagnostics.report({
     code: 'missing-field',
-    message: `A child of the cluster-scoped kind "${kind}" needs "crossNamespace", since its resource is namespaced`,
-    path: pointerTo(template, 'kind'),
-    hint: 'Write "crossNamespace: true" beside "template"',
+    message: `A ${what} of the cluster-scoped kind "${kind}" needs "crossNamespace", since ${resource} is namespaced`,
+    path: pointerTo(pointer, 'kind'),
+    hint: `Write "crossNamespace: true" beside "${field}"`,
   });
-}
-
-function hasNamespace(template: unknown): boolean {
-  const metadata = isJsonObject(template) ? template.metadata : undefined;
-  return isJsonObject(metadata) && metadata.namespace !== undefined;
 }
