@@ -6,7 +6,7 @@ import { KubeError } from '../kube/roles.ts';
 import type { Operator } from '../reconcile/index.ts';
 import { createLogger } from '../telemetry/index.ts';
 import { gvkOf } from '../util/gvk.ts';
-import { dropFormerKinds } from './tidy-up.ts';
+import { dropFormerKinds, storeAnew } from './tidy-up.ts';
 
 const right = {
   verb: 'get',
@@ -15,11 +15,25 @@ const right = {
 };
 const hourMs = 60 * 60_000;
 
+/** A logger and what it was told. */
+function listeningLogger() {
+  const log: { readonly level: string; readonly msg: string }[] = [];
+  const destination = { write: (line: string) => void log.push(JSON.parse(line)) };
+  return { log, logger: createLogger({ level: 'info', destination }) };
+}
+
+async function passHour(clock: FakeClock): Promise<void> {
+  for (let times = 0; times < 720; times++) {
+    await clock.advance(hourMs / 720);
+    await settle();
+  }
+}
+
 function start() {
   const cluster = new RuntimeFakeCluster();
   const clock = new FakeClock();
   const stopper = new AbortController();
-  const log: { readonly level: string; readonly msg: string }[] = [];
+  const { log, logger } = listeningLogger();
   const kept: number[] = [];
   const operator: Pick<Operator, 'hasChildren' | 'keepFormerKinds'> = {
     hasChildren: () => false,
@@ -27,15 +41,7 @@ function start() {
   };
   cluster.fault = () => new KubeError('forbidden', 'no', { status: 403, right });
   const ended = dropFormerKinds(
-    {
-      definition: locatedThing('thing').definition,
-      cluster,
-      clock,
-      logger: createLogger({
-        level: 'info',
-        destination: { write: (line) => void log.push(JSON.parse(line)) },
-      }),
-    },
+    { definition: locatedThing('thing').definition, cluster, clock, logger },
     { operator: operator as Operator, formerKinds: [gvkOf('v1', 'Secret')] },
     stopper.signal,
   );
@@ -45,10 +51,7 @@ function start() {
 describe('runtime/tidy-up, kinds that are not made any more', () => {
   test('a record that may not be written is tried more and more rarely, and told once', async () => {
     const { cluster, clock, log, kept, ended, stop } = start();
-    for (let times = 0; times < 720; times++) {
-      await clock.advance(hourMs / 720);
-      await settle();
-    }
+    await passHour(clock);
     assert.ok(cluster.requests.length < 20, `${cluster.requests.length} requests in an hour`);
     assert.deepEqual(
       log.map(({ level, msg }) => `${level} ${msg}`),
@@ -70,5 +73,71 @@ describe('runtime/tidy-up, kinds that are not made any more', () => {
     assert.deepEqual(kept, [0]);
     await clock.advance(5_000);
     await ended;
+  });
+});
+
+describe('runtime/tidy-up, resources that are stored in an old version', () => {
+  /** A CRD with an old version on record, and a resource that the server fails to write. */
+  async function startMigration(fault: KubeError) {
+    const type = { plural: 'things', namespaced: true, hasStatus: true, verbs: [] };
+    const cluster = new RuntimeFakeCluster([
+      { gvk: gvkOf('thing.example.com/v1', 'Thing'), ...type },
+    ]);
+    cluster.server.put({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: {
+        name: 'things.thing.example.com',
+        labels: { 'homeostat.dev/definition': 'thing' },
+      },
+      status: { storedVersions: ['v0', 'v1'] },
+    });
+    cluster.server.put({
+      apiVersion: 'thing.example.com/v1',
+      kind: 'Thing',
+      metadata: { name: 'one', namespace: 'default' },
+    });
+    cluster.fault = ({ verb }) => (verb === 'edit' ? fault : undefined);
+    const clock = new FakeClock();
+    const { log, logger } = listeningLogger();
+    const { definition } = locatedThing('thing');
+    const stopper = new AbortController();
+    const ended = storeAnew({ definition, cluster, clock, logger }, stopper.signal);
+    await settle();
+    return { cluster, clock, log, ended };
+  }
+
+  const edits = ({ requests }: RuntimeFakeCluster) =>
+    requests.filter(({ verb }) => verb === 'edit').length;
+
+  test('what cannot be written is tried more and more rarely, and told once', async () => {
+    const busy = new KubeError('server-error', 'no', { status: 500 });
+    const { cluster, clock, log, ended } = await startMigration(busy);
+    await passHour(clock);
+    assert.ok(edits(cluster) < 20, `${edits(cluster)} tries in an hour`);
+    cluster.fault = () => undefined;
+    await passHour(clock);
+    await ended;
+    assert.deepEqual(
+      log.map(({ level, msg }) => `${level} ${msg}`),
+      [
+        'warn Resources stay in an old version, will retry',
+        'info Resources are stored in the new version',
+      ],
+    );
+  });
+
+  test('it is tried at once when the right is there', async () => {
+    const denied = new KubeError('forbidden', 'no', { status: 403, right: { ...right } });
+    const { cluster, clock, ended } = await startMigration(denied);
+    await passHour(clock);
+    const before = edits(cluster);
+    cluster.fault = () => undefined;
+    cluster.rights.grant();
+    await settle();
+    await clock.advance(5_000);
+    await settle();
+    await ended;
+    assert.equal(edits(cluster), before + 1);
   });
 });

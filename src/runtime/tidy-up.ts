@@ -22,9 +22,8 @@ export interface TidyUpOptions {
 
 /** Between looks at what is known here, without a request. */
 const lookMs = 5_000;
-const migrationRetryMs = 60_000;
-/** A record that cannot be written costs a watch, no more. */
-const recordRetry = { baseDelayMs: lookMs, maxDelayMs: 600_000 };
+/** A record that cannot be written costs a watch, resources in an old version a line in the definition: no more. */
+const tidyRetry = { baseDelayMs: lookMs, maxDelayMs: 600_000 };
 
 /** Ends the watches on kinds that are not made any more when nothing of them is left, and takes them off the record. Never rejects. */
 export async function dropFormerKinds(
@@ -50,7 +49,7 @@ export async function dropFormerKinds(
       if (signal.aborted) return;
       const level = failures === 0 ? 'warn' : 'debug';
       logger[level](failureFields(error), 'Former kinds stay on record, will retry');
-      await waitToRetry(backoffMs(failures++, recordRetry), error, { clock, cluster, signal });
+      await waitToRetry(backoffMs(failures++, tidyRetry), error, { clock, cluster, signal });
     }
   }
 }
@@ -72,9 +71,9 @@ export async function storeAnew(options: TidyUpOptions, signal: AbortSignal): Pr
       return;
     } catch (error) {
       if (signal.aborted) return;
-      const level = failures++ === 0 ? 'warn' : 'debug';
+      const level = failures === 0 ? 'warn' : 'debug';
       logger[level](failureFields(error), 'Resources stay in an old version, will retry');
-      await clock.sleep(migrationRetryMs, signal).catch(() => {});
+      await waitToRetry(backoffMs(failures++, tidyRetry), error, { clock, cluster, signal });
     }
   }
 }

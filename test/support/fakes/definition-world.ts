@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createDefinitionParser, type LocatedDefinition } from '../../../src/definition/index.ts';
+import type { ResourceType } from '../../../src/kube/roles.ts';
 import type { DefinitionView, RuntimeCluster, WantedSet } from '../../../src/runtime/index.ts';
 import type { Leadership } from '../../../src/runtime/leadership/leadership.ts';
 import {
@@ -21,12 +22,12 @@ const crdGvk = gvkOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
 const configMapGvk = gvkOf('v1', 'ConfigMap');
 const clusterScoped = { namespaced: false, hasStatus: true, verbs: [] };
 
-/** A cluster that documents no kinds. */
+/** A cluster that documents no kinds. `more`: kinds besides those of every cluster. */
 export class RuntimeFakeCluster extends FakeCluster implements RuntimeCluster {
   readonly silence = undefined;
   readonly eventsRefused = undefined;
 
-  constructor() {
+  constructor(more: readonly ResourceType[] = []) {
     super([
       { gvk: crdGvk, plural: 'customresourcedefinitions', ...clusterScoped },
       { gvk: definitionGvk, plural: 'operatordefinitions', ...clusterScoped },
@@ -37,6 +38,7 @@ export class RuntimeFakeCluster extends FakeCluster implements RuntimeCluster {
         ...clusterScoped,
         namespaced: true,
       },
+      ...more,
     ]);
   }
 
