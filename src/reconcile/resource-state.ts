@@ -1,11 +1,11 @@
 import type { ObjectRef, StoredObject } from '../kube/roles.ts';
 import type { KubeObject } from '../util/kube-object.ts';
+import type { Intent } from './child/build-intent.ts';
+import type { Concession } from './child/concessions.ts';
+import type { Fight } from './child/fights.ts';
+import type { Replacement } from './child/replace-element.ts';
 import type { Problem } from './failure.ts';
-import type { Intent } from './pass/build-intent.ts';
-import type { Concession } from './pass/concessions.ts';
-import type { Fight } from './pass/fights.ts';
 import type { ReadResult } from './pass/observe-reads.ts';
-import type { Replacement } from './pass/replace-element.ts';
 import { createRestraint, type Restraint } from './pass/restraint.ts';
 
 /** What is remembered of one resource between its passes. In memory only: losing it costs requests, never correctness. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../util/json.ts';
+import { isJsonObject } from './json.ts';
 
 /** Where two trees of plain data differ: `children.deployment.template.spec.replicas`. Items of lists go by their `id` or `name`. */
 export function changedPaths(before: unknown, after: unknown): readonly string[] {

@@ -2,10 +2,10 @@ import type { RuleSection } from './rule.ts';
 
 const prune = 'src/reconcile/pass/prune.test.ts';
 const tier = 'src/reconcile/pass/want-tier.test.ts';
-const hold = 'src/reconcile/pass/hold.test.ts';
+const hold = 'src/reconcile/child/hold.test.ts';
 const phase = 'src/compile/phase/phase.test.ts';
 const forEach = 'src/compile/phase/for-each.test.ts';
-const apply = 'src/reconcile/pass/apply-element.test.ts';
+const apply = 'src/reconcile/child/apply-element.test.ts';
 const podset = 'test/integration/podset.test.ts';
 
 export const children: RuleSection = {
@@ -56,7 +56,7 @@ export const children: RuleSection = {
       rule: '`ordered`: the next element is made when the one before it is ready',
       shownBy: [
         'test/integration/ordered.test.ts › ordered: up one by one, each when the one before is ready, and down from the last',
-        'src/reconcile/pass/apply-in-turn.test.ts › an element is made when the one before it is ready, and the wait is told',
+        'src/reconcile/child/apply-in-turn.test.ts › an element is made when the one before it is ready, and the wait is told',
       ],
     },
     {
@@ -93,7 +93,7 @@ export const children: RuleSection = {
     {
       rule: '`Recreate` replaces an immutable drift at most once in ten minutes',
       shownBy: [
-        'src/reconcile/pass/replace-element.test.ts › drift of a field that cannot be changed makes the object anew, once in ten minutes for one intent',
+        'src/reconcile/child/replace-element.test.ts › drift of a field that cannot be changed makes the object anew, once in ten minutes for one intent',
         'test/integration/children-life.test.ts › Recreate: what the server does not let change is replaced, a Secret without a hash of its values',
       ],
     },
@@ -114,7 +114,7 @@ export const children: RuleSection = {
       rule: '`rollingUpdate`: `partition` and `order`',
       shownBy: [
         'test/integration/ordered.test.ts › rollingUpdate: elements below the partition keep what they have',
-        'src/reconcile/pass/apply-in-turn.test.ts › goes ${what}',
+        'src/reconcile/child/apply-in-turn.test.ts › goes ${what}',
       ],
     },
     {
@@ -148,8 +148,8 @@ export const children: RuleSection = {
     {
       rule: '`Recreate` deletes nothing that was there before us',
       shownBy: [
-        'src/reconcile/pass/replace-element.test.ts › an object that was there before us',
-        'src/reconcile/pass/adopt.test.ts › with Recreate it is changed in place, also when the intent changes',
+        'src/reconcile/child/replace-element.test.ts › an object that was there before us',
+        'src/reconcile/child/adopt.test.ts › with Recreate it is changed in place, also when the intent changes',
       ],
     },
     {

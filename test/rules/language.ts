@@ -312,7 +312,7 @@ export const vars: RuleSection = {
       rule: 'The namespace of the runtime is never read or written',
       shownBy: [
         "src/reconcile/read-namespaces.test.ts › the runtime's own namespace is never read: by name it is told, in all of them it is left out",
-        'src/reconcile/pass/placement.test.ts › a child may not be in',
+        'src/reconcile/child/placement.test.ts › a child may not be in',
       ],
     },
     {

@@ -2,7 +2,7 @@ import type { RuleSection } from './rule.ts';
 
 const report = 'src/reconcile/report/build-report.test.ts';
 const write = 'src/reconcile/report/write-report.test.ts';
-const refusals = 'src/reconcile/pass/refusals.test.ts';
+const refusals = 'src/reconcile/child/refusals.test.ts';
 const queue = 'src/controller/work-queue.test.ts';
 
 export const reporting: RuleSection = {

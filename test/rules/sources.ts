@@ -1,7 +1,7 @@
 import type { RuleSection } from './rule.ts';
 
 const queue = 'src/controller/work-queue.test.ts';
-const refusals = 'src/reconcile/pass/refusals.test.ts';
+const refusals = 'src/reconcile/child/refusals.test.ts';
 const reload = 'test/integration/reload.test.ts';
 const held = 'test/integration/deletions-held.test.ts';
 const maps = 'test/integration/configmap-source.test.ts';

@@ -1,6 +1,7 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import type { ResolvedChild } from '../child/resolve-child.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import {
   finalizerManagerOf,
@@ -9,7 +10,6 @@ import {
   onDeleteAnnotationOf,
 } from '../names.ts';
 import { type Pass, worldWrite } from '../pass/pass.ts';
-import type { ResolvedChild } from '../pass/resolve-child.ts';
 import { detachedKinds, hasFinalizer, inventoryOf, kindsText, kindText } from './inventory.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { ChildPlan, Seen } from '../../compile/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
+import { liveOf } from '../child/element-result.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import { onDeleteAnnotationOf } from '../names.ts';
-import { liveOf } from '../pass/element-result.ts';
 import { observeChildren } from '../pass/observe-children.ts';
 import { observeReads } from '../pass/observe-reads.ts';
 import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';

@@ -1,6 +1,7 @@
 import type { Outcome, Turn } from '../../controller/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import { parseKey } from '../../util/object-key.ts';
+import { forgetUnwanted } from '../child/refusals.ts';
 import type { OperatorContext } from '../context.ts';
 import { endResource, finalizeStranger } from '../finalize/end-resource.ts';
 import { ensureOnDelete } from '../finalize/ensure-finalizer.ts';
@@ -18,7 +19,6 @@ import { isTerminating } from './ownership.ts';
 import { type BeginOptions, beginPass, loggerOf, type Pass } from './pass.ts';
 import { isPaused, reportPaused } from './paused.ts';
 import { prune } from './prune.ts';
-import { forgetUnwanted } from './refusals.ts';
 import { remainingRestMs } from './restraint.ts';
 import { runStranger } from './run-stranger.ts';
 import { stateOf } from './state-of.ts';

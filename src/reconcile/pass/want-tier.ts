@@ -1,11 +1,11 @@
 import type { ChildPlan } from '../../compile/index.ts';
+import { applyChild } from '../child/apply-child.ts';
+import { claimNames, resolveChild } from '../child/resolve-child.ts';
+import { seenWhileWanting } from '../child/seen-child.ts';
 import { ensureFinalizer } from '../finalize/ensure-finalizer.ts';
 import { allEnded } from './all-ended.ts';
-import { applyChild } from './apply-child.ts';
 import { observeReads } from './observe-reads.ts';
 import type { Pass } from './pass.ts';
-import { claimNames, resolveChild } from './resolve-child.ts';
-import { seenWhileWanting } from './seen-child.ts';
 
 /** Renders the children of one tier and makes them so; the next tier is rendered with what the server answered. */
 export async function wantTier(pass: Pass, tier: readonly ChildPlan[]): Promise<void> {

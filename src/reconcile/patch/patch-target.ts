@@ -1,9 +1,9 @@
 import type { PatchPlan, RenderedPatch } from '../../compile/index.ts';
 import type { InformerState, ObjectRef, StoredObject } from '../../kube/roles.ts';
 import type { Gvk } from '../../util/gvk.ts';
+import { placementOf } from '../child/placement.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
-import { placementOf } from '../pass/placement.ts';
 import { identityOf } from '../wake/child-watch.ts';
 
 /** What is patched. */

@@ -1,14 +1,14 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import type { Intent } from '../child/build-intent.ts';
+import { contested, noteRepair, stillContested } from '../child/fights.ts';
+import { knownRefusal, noteRefusal } from '../child/refusals.ts';
+import { isStale } from '../child/send-intent.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import type { Difference } from '../intent/difference.ts';
 import { fieldName } from '../intent/field-names.ts';
 import { patchManagerOf } from '../names.ts';
-import type { Intent } from '../pass/build-intent.ts';
-import { contested, noteRepair, stillContested } from '../pass/fights.ts';
 import { type Pass, worldWrite } from '../pass/pass.ts';
-import { knownRefusal, noteRefusal } from '../pass/refusals.ts';
 import { usesSecret } from '../pass/secret-use.ts';
-import { isStale } from '../pass/send-intent.ts';
 import { differingFields, rememberAnswer } from './patch-intent.ts';
 import { isChanged, type PatchOf } from './patch-target.ts';
 

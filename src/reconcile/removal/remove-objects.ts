@@ -1,10 +1,10 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import { knownDeletionRefusal, noteDeletionRefusal } from '../child/refusals.ts';
 import { childIdOf } from '../child-id.ts';
 import { problemOfRequest } from '../failure.ts';
 import { allEnded } from '../pass/all-ended.ts';
 import { isTerminating } from '../pass/ownership.ts';
 import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
-import { knownDeletionRefusal, noteDeletionRefusal } from '../pass/refusals.ts';
 import { identityOf } from '../wake/child-watch.ts';
 import { topicOfRef } from '../wake/named-objects.ts';
 import { mayGo } from './guard.ts';

@@ -1,8 +1,8 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
+import type { WantedElement } from '../child/element-result.ts';
 import { childIdOf } from '../child-id.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
-import type { WantedElement } from '../pass/element-result.ts';
 import { isOthers, isOurs } from '../pass/ownership.ts';
 import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
 import type { ResourceState, Stray } from '../resource-state.ts';

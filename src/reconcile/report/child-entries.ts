@@ -1,10 +1,10 @@
 import type { ChildPlan, Phase } from '../../compile/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
+import { verdictOf } from '../child/element-result.ts';
+import { ownNamespace } from '../child/placement.ts';
 import type { ChildDecision, Verdict } from '../decision.ts';
 import type { Problem, ProblemReason } from '../failure.ts';
-import { verdictOf } from '../pass/element-result.ts';
 import type { ChildResult, ElementResult, Pass, PrunedObject } from '../pass/pass.ts';
-import { ownNamespace } from '../pass/placement.ts';
 import { childPlanOf } from '../removal/leaving.ts';
 import { readinessOfElement } from './readiness.ts';
 

@@ -1,8 +1,8 @@
 import type { Phase, PhaseInput, Seen } from '../../compile/index.ts';
+import { seenWhileReporting } from '../child/seen-child.ts';
 import { observedForReport } from '../pass/observe-children.ts';
 import { readAgain } from '../pass/observe-reads.ts';
 import type { Pass } from '../pass/pass.ts';
-import { seenWhileReporting } from '../pass/seen-child.ts';
 
 /** The world after the applies, as the report is to see it. */
 export interface ReportedWorld {

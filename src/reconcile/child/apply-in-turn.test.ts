@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { planOfPodSet } from '../../../test/support/podset-text.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+
+const key = 'default/a';
+
+function maps(fields: string): string {
+  return `
+  children:
+    - id: maps
+      forEach: \${ [0..spec.size - 1] }
+      ready: \${ $child.status.phase = 'Running' }
+      ${fields}
+      template:
+        apiVersion: v1
+        kind: Pod
+        metadata: { name: "map-\${ $item }" }
+        spec: { containers: [{ name: main, image: "\${ spec.image }" }] }`;
+}
+
+interface Spec {
+  readonly size: number;
+  readonly image: string;
+}
+
+class Fleet {
+  readonly world: OperatorWorld;
+  readonly #resource: KubeObject;
+
+  constructor(world: OperatorWorld, spec: Spec) {
+    this.world = world;
+    this.#resource = world.podSet('a', spec);
+  }
+
+  static async with(fields: string, spec: Spec): Promise<Fleet> {
+    const world = new OperatorWorld(planOfPodSet(maps(fields)));
+    await world.start();
+    const fleet = new Fleet(world, spec);
+    await world.settle();
+    return fleet;
+  }
+
+  async want(spec: Spec): Promise<void> {
+    this.world.edit(this.#resource, { spec });
+    await this.world.settle();
+  }
+
+  pod(index: number): KubeObject {
+    const pod = this.world.get('v1', 'Pod', `map-${index}`);
+    assert.ok(pod, `map-${index} is not there`);
+    return pod;
+  }
+
+  async ready(index: number, ready = true): Promise<void> {
+    this.world.edit(this.pod(index), { status: { phase: ready ? 'Running' : 'Pending' } });
+    await this.world.settle();
+  }
+
+  async allReady(size: number): Promise<void> {
+    for (let index = 0; index < size; index++) await this.ready(index);
+  }
+
+  /** Images by index, as `one one two`; `-` where there is none, `!` where it is not ready. */
+  get images(): string {
+    const resource = this.world.get('apps.example.com/v1', 'PodSet', 'a') ?? this.#resource;
+    const { size } = resource.spec as Spec;
+    return Array.from({ length: size }, (_, index) => this.#image(index)).join(' ');
+  }
+
+  #image(index: number): string {
+    const pod = this.world.get('v1', 'Pod', `map-${index}`);
+    if (pod === undefined) return '-';
+    const { containers } = pod.spec as { containers: { image: string }[] };
+    const isReady = (pod.status as { phase?: string } | undefined)?.phase === 'Running';
+    return `${containers[0]?.image}${isReady ? '' : '!'}`;
+  }
+
+  messageOf(index: number): string | undefined {
+    const children = this.world.status('a').children as { name: string; message: string }[];
+    return children.find(({ name }) => name === `map-${index}`)?.message;
+  }
+
+  async atRest(): Promise<void> {
+    this.world.cluster.takeWrites();
+    await this.world.runOne(key);
+    assert.deepEqual(this.world.cluster.requests, []);
+  }
+}
+
+describe('reconcile/child ordered', () => {
+  test('an element is made when the one before it is ready, and the wait is told', async () => {
+    const fleet = await Fleet.with('ordered: true', { size: 3, image: 'one' });
+    assert.equal(fleet.images, 'one! - -');
+    assert.equal(fleet.messageOf(1), 'Waiting for Pod "map-0" to be ready');
+    assert.equal(fleet.messageOf(2), 'Waiting for Pod "map-1" to be ready');
+    await fleet.atRest();
+    await fleet.ready(0);
+    assert.equal(fleet.images, 'one one! -');
+    await fleet.ready(1);
+    await fleet.ready(2);
+    assert.equal(fleet.images, 'one one one');
+    assert.match(fleet.world.ready('a'), /^True/);
+    await fleet.atRest();
+  });
+
+  test('changes of elements that are there wait for nobody', async () => {
+    const fleet = await Fleet.with('ordered: true', { size: 2, image: 'one' });
+    await fleet.allReady(2);
+    await fleet.ready(0, false);
+    await fleet.want({ size: 3, image: 'two' });
+    assert.equal(fleet.images, 'two! two two!');
+  });
+
+  test('elements that are not wanted any more go while others wait', async () => {
+    const fleet = await Fleet.with('ordered: true', { size: 3, image: 'one' });
+    await fleet.allReady(3);
+    await fleet.ready(0, false);
+    fleet.world.remove(fleet.pod(1));
+    await fleet.want({ size: 2, image: 'one' });
+    assert.equal(fleet.images, 'one! -');
+    assert.equal(fleet.world.get('v1', 'Pod', 'map-2'), undefined);
+  });
+});
+
+describe('reconcile/child rollingUpdate', () => {
+  const rolling = (more = '') => `updateStrategy: { rollingUpdate: { ${more} } }`;
+  const recreate = 'updateStrategy: { type: Recreate, rollingUpdate: {} }';
+
+  async function fleetOf(fields: string, size = 3): Promise<Fleet> {
+    const fleet = await Fleet.with(fields, { size, image: 'one' });
+    await fleet.allReady(size);
+    return fleet;
+  }
+
+  test('all that is there goes on one by one while it stays ready', async () => {
+    const fleet = await fleetOf(rolling());
+    await fleet.want({ size: 3, image: 'two' });
+    assert.equal(fleet.images, 'two two two');
+    await fleet.atRest();
+  });
+
+  test('made anew, one at a time, each when the one before is ready', async () => {
+    const fleet = await fleetOf(recreate);
+    await fleet.want({ size: 3, image: 'two' });
+    assert.equal(fleet.images, 'two! one one');
+    assert.equal(
+      fleet.messageOf(1),
+      'Waiting for its turn in the rolling update: Pod "map-0" is not ready',
+    );
+    assert.match(fleet.world.ready('a'), /^False Waiting/);
+    await fleet.atRest();
+    await fleet.ready(0);
+    assert.equal(fleet.images, 'two two! one');
+    await fleet.ready(1);
+    await fleet.ready(2);
+    assert.equal(fleet.images, 'two two two');
+    assert.match(fleet.world.ready('a'), /^True/);
+    await fleet.atRest();
+  });
+
+  test('it stops at an element that does not become ready, also in a new process', async () => {
+    const fleet = await fleetOf(recreate);
+    await fleet.want({ size: 3, image: 'broken' });
+    await fleet.world.restart(planOfPodSet(maps(recreate)));
+    await fleet.world.settle();
+    assert.equal(fleet.images, 'broken! one one');
+    // A mended template reaches first what is broken anyway.
+    await fleet.want({ size: 3, image: 'two' });
+    assert.equal(fleet.images, 'two! one one');
+    await fleet.allReady(3);
+    assert.equal(fleet.images, 'two two two');
+  });
+
+  test('in place it stops too', async () => {
+    const fleet = await fleetOf(rolling());
+    // Not ready before anything changes: nobody loses more than that.
+    await fleet.ready(1, false);
+    await fleet.want({ size: 3, image: 'two' });
+    assert.equal(fleet.images, 'one two! one');
+    await fleet.ready(1);
+    assert.equal(fleet.images, 'two two two');
+  });
+
+  test('what somebody changed is put back at once, whoever has the turn', async () => {
+    const fleet = await fleetOf(recreate);
+    await fleet.want({ size: 3, image: 'two' });
+    const meddle = (index: number) => {
+      const pod = fleet.pod(index);
+      fleet.world.edit(pod, { spec: { containers: [{ name: 'main', image: 'meddled' }] } });
+    };
+    meddle(0);
+    meddle(2);
+    await fleet.world.settle();
+    assert.equal(fleet.images, 'two! one one');
+  });
+
+  test('elements below the partition keep what they have, and are ready all the same', async () => {
+    const fleet = await fleetOf(rolling('partition: 2'));
+    await fleet.want({ size: 3, image: 'two' });
+    assert.equal(fleet.images, 'one one two');
+    assert.equal(fleet.messageOf(0), 'Keeps what it has: its index is below the partition');
+    assert.match(fleet.world.ready('a'), /^True/);
+    await fleet.atRest();
+  });
+
+  for (const [what, more, size, after] of [
+    ['from the last', 'order: Descending', 3, 'one one two!'],
+    ['two at a time', 'maxUnavailable: 2', 3, 'two! two! one'],
+    ['a part at a time', 'maxUnavailable: "50%"', 3, 'two! two! one'],
+    ['at least one at a time', 'maxUnavailable: "1%"', 2, 'two! one'],
+  ] as const) {
+    test(`goes ${what} (${more})`, async () => {
+      const fleet = await fleetOf(
+        `updateStrategy: { type: Recreate, rollingUpdate: { ${more} } }`,
+        size,
+      );
+      await fleet.want({ size, image: 'two' });
+      assert.equal(fleet.images, after);
+    });
+  }
+
+  test('more elements are made at once, of the new template', async () => {
+    const fleet = await fleetOf(recreate, 2);
+    await fleet.want({ size: 4, image: 'two' });
+    assert.equal(fleet.images, 'one one two! two!');
+    await fleet.ready(2);
+    await fleet.ready(3);
+    assert.equal(fleet.images, 'two! one two two');
+  });
+
+  test('with `ordered`, what was deleted for it is made again in order', async () => {
+    const fleet = await fleetOf(`ordered: true\n      ${recreate}`);
+    await fleet.want({ size: 4, image: 'two' });
+    assert.equal(fleet.images, 'one one one two!');
+    await fleet.ready(3);
+    for (let index = 0; index < 3; index++) await fleet.ready(index);
+    assert.equal(fleet.images, 'two two two two');
+  });
+
+  test('a child that is held changes none of its elements', async () => {
+    const held = `
+  children:
+    - id: first
+      ready: \${ $child.data.ready = 'yes' }
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: first }
+        data: { ready: "\${ spec.go ? 'yes' : 'no' }" }`;
+    const body = maps(`after: [first]\n      ${rolling()}`).replace('\n  children:', held);
+    const world = new OperatorWorld(planOfPodSet(body));
+    await world.start();
+    const resource = world.podSet('a', { size: 1, image: 'one', go: true });
+    await world.settle();
+    world.edit(resource, { spec: { size: 1, image: 'two', go: false } });
+    await world.settle();
+    assert.match(
+      world.ready('a'),
+      /Waiting: maps "map-0": Waiting for children\.first to be ready/,
+    );
+    assert.deepEqual(world.get('v1', 'Pod', 'map-0')?.spec, {
+      containers: [{ name: 'main', image: 'one' }],
+    });
+  });
+});

@@ -1,0 +1,91 @@
+import type { ChildPlan, Element } from '../../compile/index.ts';
+import type { StoredObject } from '../../kube/roles.ts';
+import type { Verdict } from '../decision.ts';
+import type { Problem } from '../failure.ts';
+import { childLabel } from '../names.ts';
+import { isOurs, isTerminating } from '../pass/ownership.ts';
+import type { ElementResult, Pass } from '../pass/pass.ts';
+import type { Intent } from './build-intent.ts';
+
+/** One element to be made. */
+export interface WantedElement {
+  readonly plan: ChildPlan;
+  readonly element: Element;
+  readonly intent: Intent;
+  /** What has to be ready first, for people: it holds its creation and every change of its intent. */
+  readonly held: readonly string[];
+  /** Is that only other elements of its own child, so that what else there is to do is known? @default false */
+  readonly isInTurn?: boolean;
+  /** Are fields taken from other managers? @default true, unless the child says `conflicts: Report` */
+  readonly force?: boolean;
+}
+
+/** An element that is as wanted. */
+export function settledElement(
+  { plan, element, intent }: WantedElement,
+  verdict: Verdict,
+  live: StoredObject,
+): ElementResult {
+  return { plan, element, ...placeOf(intent), verdict, live };
+}
+
+/** An element with something in its way. `live`: what exists of it all the same. */
+export function hinderedElement(
+  { plan, element, intent }: WantedElement,
+  problem: Problem,
+  live?: StoredObject,
+): ElementResult {
+  const result = { plan, element, ...placeOf(intent), verdict: verdictOf(problem), problem };
+  return live === undefined ? result : { ...result, live };
+}
+
+function placeOf({ ref: { name, namespace } }: Intent): Pick<ElementResult, 'name' | 'namespace'> {
+  return { name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** What was done stays done; but something is not as wanted all the same. */
+export function withProblem(result: ElementResult, problem: Problem | undefined): ElementResult {
+  if (problem === undefined || result.problem !== undefined) return result;
+  const isDone = result.verdict.kind !== 'unchanged';
+  return { ...result, problem, verdict: isDone ? result.verdict : verdictOf(problem) };
+}
+
+export interface Blocked {
+  readonly plan: ChildPlan;
+  readonly element: Element | undefined;
+  /** What it would be called; empty when that is not known either. */
+  readonly name: string;
+  readonly problem: Problem;
+}
+
+/** An element that could not be rendered: what exists of it stays as it is. */
+export function blockedElement(
+  pass: Pass,
+  { plan, element, name: wantedName, problem }: Blocked,
+): ElementResult {
+  // Without a name only a child that is no list can be found: by its label.
+  const live = plan.isList ? undefined : liveOf(pass, plan)[0];
+  const name = live?.object.metadata.name ?? wantedName;
+  const result = { plan, element, name, verdict: verdictOf(problem), problem };
+  return live === undefined ? result : { ...result, live };
+}
+
+/** What a problem means for the decision record. */
+export function verdictOf(problem: Problem): Verdict {
+  if (problem.owner !== undefined) return { kind: 'conflict', owner: problem.owner };
+  if (problem.reason === 'Waiting' || problem.reason === 'KindMissing') {
+    return { kind: 'waiting', on: problem.on ?? [problem.message] };
+  }
+  return { kind: 'failed', code: problem.code, permanent: problem.kind !== 'temporary' };
+}
+
+/** The objects of a child that are there, ours and not being deleted, by name. */
+export function liveOf(pass: Pass, plan: ChildPlan): readonly StoredObject[] {
+  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
+  return pass.context.watches
+    .children(plan.gvk)
+    .labelledWith(pass.uid)
+    .filter((stored) => isOurs(stored, owner) && !isTerminating(stored.object))
+    .filter(({ object }) => object.metadata.labels?.[childLabel] === plan.id)
+    .sort((a, b) => (a.object.metadata.name < b.object.metadata.name ? -1 : 1));
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type HandmadeChild, planOf } from '../../../test/support/fakes/handmade-plan.ts';
+import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+
+interface Where {
+  readonly scope?: 'Namespaced' | 'Cluster';
+  readonly kind?: 'ConfigMap' | 'Namespace';
+  readonly namespace?: string;
+  readonly crossNamespace?: HandmadeChild['crossNamespace'];
+}
+
+/** What comes of one child in that place: the object, or why there is none. */
+async function place({ scope = 'Namespaced', kind = 'ConfigMap', ...where }: Where) {
+  const { namespace, crossNamespace } = where;
+  const child: HandmadeChild = {
+    id: 'child',
+    apiVersion: 'v1',
+    kind,
+    ...(crossNamespace !== undefined && { crossNamespace }),
+    template: () => ({ metadata: { name: 'child', ...(namespace && { namespace }) } }),
+  };
+  const world = new OperatorWorld(planOf({ children: [child], scope }));
+  await world.start();
+  const metadata = { name: 'a', ...(scope === 'Namespaced' && { namespace: 'default' }) };
+  const gvk = gvkOf('apps.example.com/v1', 'PodSet');
+  world.cluster.server.put({
+    apiVersion: 'apps.example.com/v1',
+    kind: 'PodSet',
+    metadata,
+    spec: {},
+  });
+  await world.settle();
+  const [made] = world.cluster.server.list(gvkOf('v1', kind)).map(({ object }) => object);
+  const resource = world.cluster.server.get(gvk, metadata.namespace || undefined, 'a')?.object;
+  return { world, made, resource, why: messageOf(resource) };
+}
+
+function messageOf(object: KubeObject | undefined): string {
+  const { conditions = [] } = (object?.status ?? {}) as {
+    readonly conditions?: readonly { readonly type: string; readonly message: string }[];
+  };
+  return conditions.find(({ type }) => type === 'Ready')?.message ?? '';
+}
+
+describe('reconcile/child/placement', () => {
+  const allowed: readonly (readonly [string, Where, string | undefined, 'owned' | 'labelled'])[] = [
+    ['the namespace of its resource', {}, 'default', 'owned'],
+    ['the same, said so', { namespace: 'default' }, 'default', 'owned'],
+    ['another, on purpose', { namespace: 'b', crossNamespace: true }, 'b', 'labelled'],
+    [
+      'one within globs',
+      { namespace: 'team-a', crossNamespace: { namespaces: ['team-*'] } },
+      'team-a',
+      'labelled',
+    ],
+    ['none', { kind: 'Namespace', crossNamespace: true }, undefined, 'labelled'],
+    ['any, of a cluster-scoped resource', { scope: 'Cluster', namespace: 'b' }, 'b', 'owned'],
+    [
+      'none, of a cluster-scoped resource',
+      { scope: 'Cluster', kind: 'Namespace' },
+      undefined,
+      'owned',
+    ],
+    [
+      'one within globs, of a cluster-scoped resource',
+      { scope: 'Cluster', namespace: 'team-a', crossNamespace: { namespaces: ['team-*'] } },
+      'team-a',
+      'owned',
+    ],
+  ];
+  for (const [what, where, namespace, by] of allowed) {
+    test(`a child may be in ${what}`, async () => {
+      const { world, made, resource, why } = await place(where);
+      assert.ok(made, why);
+      assert.equal(made.metadata.namespace, namespace);
+      const { uid = '' } = resource?.metadata ?? {};
+      assert.equal(made.metadata.labels?.['homeostat.dev/owner-uid'], uid);
+      const owner = made.metadata.ownerReferences?.[0]?.uid;
+      assert.equal(owner, by === 'owned' ? uid : undefined);
+      const held = resource?.metadata.finalizers ?? [];
+      assert.deepEqual(held, by === 'owned' ? [] : ['homeostat.dev/podset']);
+      // At rest, wherever it is.
+      const [key] = [...world.operator.keys()];
+      world.cluster.takeWrites();
+      await world.runOne(key ?? '');
+      assert.deepEqual(world.cluster.requests, []);
+    });
+  }
+
+  const refused: readonly (readonly [string, Where, RegExp])[] = [
+    [
+      'another namespace by accident',
+      { namespace: 'b' },
+      /"b" is not that of the resource, which needs "crossNamespace"/,
+    ],
+    [
+      'one beyond its globs',
+      { namespace: 'b', crossNamespace: { namespaces: ['team-*'] } },
+      /"b" matches none of "crossNamespace.namespaces"/,
+    ],
+    [
+      'that of the runtime',
+      { namespace: 'homeostat-system', crossNamespace: { namespaces: ['*'] } },
+      /is the namespace of the runtime itself/,
+    ],
+    [
+      'that of the runtime, of a cluster-scoped resource',
+      { scope: 'Cluster', namespace: 'homeostat-system' },
+      /is the namespace of the runtime itself/,
+    ],
+    [
+      'none by accident',
+      { kind: 'Namespace' },
+      /"Namespace" is cluster-scoped, which needs "crossNamespace"/,
+    ],
+    [
+      'a namespace that its kind does not have',
+      { kind: 'Namespace', namespace: 'b', crossNamespace: true },
+      /Expected none, since "Namespace" is cluster-scoped, found "b"/,
+    ],
+    [
+      'no namespace that anybody knows',
+      { scope: 'Cluster' },
+      /Expected a namespace, since the resource has none, found none/,
+    ],
+  ];
+  for (const [what, where, message] of refused) {
+    test(`a child may not be in ${what}`, async () => {
+      const { world, made, why } = await place(where);
+      assert.equal(made, undefined);
+      assert.match(why, message);
+      const applied = world.cluster.takeWrites().filter((write) => write.startsWith('apply'));
+      assert.deepEqual(applied, []);
+    });
+  }
+});

@@ -1,0 +1,79 @@
+import type { ChildPlan } from '../../compile/index.ts';
+import { matchesGlob } from '../../util/glob.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { isNamespaced } from '../context.ts';
+import type { Problem } from '../failure.ts';
+import type { Pass } from '../pass/pass.ts';
+
+/** Where an object is to be; no namespace: its kind has none. */
+export interface Placement {
+  readonly namespace: string | undefined;
+}
+
+/** What is placed: a child, or the target of a patch. */
+export type PlacedPlan = Pick<ChildPlan, 'gvk' | 'crossNamespace'>;
+
+/** Where a rendered child goes, or why it may not go there (definition.md section 4, `crossNamespace`). */
+export function placementOf(
+  pass: Pass,
+  plan: PlacedPlan,
+  { kind, metadata }: KubeObject,
+): Placement | Problem {
+  const asked = metadata.namespace;
+  if (!livesInNamespace(pass, plan)) {
+    if (asked !== undefined) {
+      return invalid(
+        `metadata.namespace: Expected none, since "${kind}" is cluster-scoped, found "${asked}"`,
+      );
+    }
+    const mayLeave = plan.crossNamespace !== false || pass.namespace === undefined;
+    return mayLeave
+      ? { namespace: undefined }
+      : invalid(needsCrossNamespace(`kind: "${kind}" is cluster-scoped`));
+  }
+  const namespace = asked ?? pass.namespace;
+  if (namespace === undefined) {
+    return invalid(
+      'metadata.namespace: Expected a namespace, since the resource has none, found none',
+    );
+  }
+  const why = namespace === pass.namespace ? undefined : whyNotIn(namespace, pass, plan);
+  return why === undefined ? { namespace } : invalid(why);
+}
+
+/** The namespace of a child that says nothing of one; undefined for cluster-scoped kinds. */
+export function ownNamespace(pass: Pass, plan: PlacedPlan): string | undefined {
+  return livesInNamespace(pass, plan) ? pass.namespace : undefined;
+}
+
+function whyNotIn(
+  namespace: string,
+  { context, namespace: own }: Pass,
+  { crossNamespace }: PlacedPlan,
+): string | undefined {
+  const where = `metadata.namespace: "${namespace}"`;
+  if (namespace === context.runtimeNamespace)
+    return `${where} is the namespace of the runtime itself`;
+  // What a cluster-scoped resource names in so many words needs no leave: it has no namespace to be left.
+  if (crossNamespace === false) {
+    return own === undefined
+      ? undefined
+      : needsCrossNamespace(`${where} is not that of the resource`);
+  }
+  if (crossNamespace === true || matchesGlob(namespace, crossNamespace.namespaces))
+    return undefined;
+  return `${where} matches none of "crossNamespace.namespaces"`;
+}
+
+function needsCrossNamespace(what: string): string {
+  return `${what}, which needs "crossNamespace"`;
+}
+
+/** A kind that nobody knows yet is taken for namespaced: its apply will tell. */
+function livesInNamespace({ context }: Pass, { gvk }: PlacedPlan): boolean {
+  return isNamespaced(context, gvk) ?? true;
+}
+
+function invalid(message: string): Problem {
+  return { reason: 'RenderFailed', message, code: 'invalid-manifest', kind: 'permanent' };
+}

@@ -1,0 +1,96 @@
+import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import { intentHashOf } from '../intent/intent-hash.ts';
+import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
+import { type Leave, mayGo } from '../removal/guard.ts';
+import { hinderedElement, type WantedElement } from './element-result.ts';
+import { leavingResult } from './in-the-way.ts';
+import { failedElement } from './send-intent.ts';
+import { hashOfIntent, hasNewIntent } from './update-strategy.ts';
+
+/** A replacement because a field cannot be changed, and for which intent. */
+export interface Replacement {
+  readonly intentHash: string;
+  /** Monotonic. */
+  readonly atMs: number;
+}
+
+/** For one intent an object is replaced so often at most because the server calls a field immutable: a webhook may write that field anew each time. */
+const onceInMs = 600_000;
+
+/** Is the object, which is ours, one of another intent, so that it is made anew (`updateStrategy: Recreate`)? */
+export function isOutdated(pass: Pass, wanted: WantedElement, live: StoredObject): boolean {
+  return wanted.plan.updateStrategy.type === 'Recreate' && hasNewIntent(pass, wanted, live);
+}
+
+/** May an object of ours be made anew because the server does not let a field of it change? */
+export function mayReplace(
+  pass: Pass,
+  { plan, intent }: WantedElement,
+  { error, live }: { readonly error: KubeError; readonly live: StoredObject },
+): boolean {
+  if (plan.updateStrategy.type !== 'Recreate') return false;
+  if (error.immutableFields.length === 0) return false;
+  const { state, context } = pass;
+  const hash = hashOfIntent(pass, intent);
+  const nowMs = context.clock.monotonicMs();
+  const last = state.replacements.get(intent.identity);
+  if (last?.intentHash === hash && nowMs - last.atMs < onceInMs) return false;
+  if (isYoung(pass, live, hash)) return false;
+  state.replacements.set(intent.identity, { intentHash: hash, atMs: nowMs });
+  return true;
+}
+
+/** Was it made of this very intent a moment ago? So it is known also to a new process. */
+function isYoung({ context }: Pass, { object }: StoredObject, hash: string): boolean {
+  const madeMs = Date.parse(object.metadata.creationTimestamp ?? '');
+  return intentHashOf(object) === hash && context.clock.nowMs() - madeMs < onceInMs;
+}
+
+/** Its child says when it may go (`deleteWhen`), and does not say so now. */
+function stayingResult(
+  wanted: WantedElement,
+  live: StoredObject,
+  leave: Exclude<Leave, { kind: 'granted' }>,
+): ElementResult {
+  if (leave.kind === 'failed') return hinderedElement(wanted, leave.problem, live);
+  const { kind, metadata } = live.object;
+  const on = `the leave to replace ${kind} "${metadata.name}"`;
+  const message = `Its replacement waits: it ${leave.message}`;
+  const problem = {
+    reason: 'Waiting',
+    message,
+    code: 'waiting',
+    kind: 'waiting',
+    on: [on],
+  } as const;
+  return hinderedElement(wanted, problem, live);
+}
+
+/** Deletes the object that is to be made anew. Undefined: it is gone. */
+export async function removeOutdated(
+  pass: Pass,
+  wanted: WantedElement,
+  live: StoredObject,
+): Promise<ElementResult | undefined> {
+  const { intent, plan } = wanted;
+  const { uid = '' } = live.object.metadata;
+  const leave = await mayGo(pass, live);
+  if (leave.kind !== 'granted') return stayingResult(wanted, live, leave);
+  try {
+    const answer = await pass.context.cluster.delete(
+      intent.ref,
+      { ...worldWrite(pass), uid },
+      pass.signal,
+    );
+    pass.world.hasWritten = true;
+    pass.state.serverMade.delete(intent.topic);
+    // What expressions have seen of it they see until there is a new one: a password goes over to it.
+    pass.state.replaced.set(intent.identity, { childId: plan.id, stored: live });
+    return answer === 'deleting' ? leavingResult(pass, wanted, live) : undefined;
+  } catch (error) {
+    if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
+    // Another object has its name by now: the one that was to go is gone.
+    if (error.code === 'uid-mismatch') return undefined;
+    return failedElement(pass, wanted, error, live);
+  }
+}

@@ -1,0 +1,150 @@
+import type { ChildPlan, Element } from '../../compile/index.ts';
+import type { RollingUpdate } from '../../definition/index.ts';
+import type { StoredObject } from '../../kube/roles.ts';
+import type { Problem } from '../failure.ts';
+import { intentHashOf } from '../intent/intent-hash.ts';
+import { isTerminating } from '../pass/ownership.ts';
+import type { ElementResult, Pass } from '../pass/pass.ts';
+import { readinessOfElement } from '../report/readiness.ts';
+import { asAdopted } from './adopt.ts';
+import { isMine, lookUp } from './apply-element.ts';
+import { applyResolved } from './apply-resolved.ts';
+import type { Intent } from './build-intent.ts';
+import { compareIntent, isAppliedLast } from './compare-intent.ts';
+import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
+import { keepApplied, repairApplied } from './keep-applied.ts';
+import { hasNewIntent } from './update-strategy.ts';
+
+/** An element whose object is of an older intent. */
+export interface OutdatedElement {
+  readonly wanted: WantedElement;
+  readonly live: StoredObject;
+  /** As it is. */
+  readonly result: ElementResult;
+}
+
+export interface RollOut {
+  /** By index; undefined: it has been dealt with. */
+  readonly outdated: readonly (OutdatedElement | undefined)[];
+  readonly results: readonly (ElementResult | undefined)[];
+}
+
+/** Is the object of an element one of an older intent? Undefined: there is none, or what differs is what somebody changed, or it is not ours to change. */
+export function outdatedElement(
+  pass: Pass,
+  plan: ChildPlan,
+  { element, intent }: { readonly element: Element; readonly intent: Intent },
+): OutdatedElement | undefined {
+  const live = lookUp(pass, intent);
+  if (live === undefined || isTerminating(live.object) || !isMine(pass, live)) return undefined;
+  const wanted = asAdopted({ plan, element, intent, held: [] }, live, true);
+  if (!isOld(pass, wanted, live)) return undefined;
+  return { wanted, live, result: settledElement(wanted, { kind: 'unchanged' }, live) };
+}
+
+function isOld(pass: Pass, wanted: WantedElement, live: StoredObject): boolean {
+  const { plan, intent } = wanted;
+  if (intentHashOf(live.object) !== undefined) return hasNewIntent(pass, wanted, live);
+  if (compareIntent(pass, { plan, intent, live }).kind === 'same') return false;
+  return !isAppliedLast(pass, intent);
+}
+
+/**
+ * Brings outdated elements up to date, in order, as long as those that are ready stay so many (`rollingUpdate`): one that does not become
+ * ready stops it. An element that is not ready anyway loses nothing, so that a mended template reaches it first.
+ */
+export async function rollOut(
+  pass: Pass,
+  plan: ChildPlan,
+  { outdated, results }: RollOut,
+): Promise<readonly ElementResult[]> {
+  const { rollingUpdate } = plan.updateStrategy;
+  const done = [...results];
+  if (rollingUpdate === undefined || outdated.every((each) => each === undefined)) {
+    return present(done);
+  }
+  const atMost = mostUnavailable(rollingUpdate, outdated.length);
+  const unready = new Map<number, ElementResult>();
+  for (const [index, each] of outdated.entries()) {
+    const result = done[index] ?? each?.result;
+    if (result !== undefined && !(await isReadyNow(pass, result))) unready.set(index, result);
+  }
+  const old = new Set(outdated.flatMap((each, index) => (each === undefined ? [] : [index])));
+  for (const index of orderOf(rollingUpdate, outdated)) {
+    const each = outdated[index];
+    if (each === undefined) continue;
+    if (index < rollingUpdate.partition) {
+      done[index] = await keptBack(pass, each);
+      continue;
+    }
+    const inFlight = [...unready].filter(([at]) => !old.has(at));
+    const mayGo = inFlight.length < atMost && (unready.has(index) || unready.size < atMost);
+    if (!mayGo) {
+      const [blocker] = inFlight.length < atMost ? [...unready] : inFlight;
+      done[index] = await waitingFor(pass, each, blocker?.[1]);
+      continue;
+    }
+    const { element, intent } = each.wanted;
+    const result = await applyResolved(pass, plan, {
+      each: { kind: 'rendered', element, intent },
+      held: [],
+    });
+    done[index] = result;
+    old.delete(index);
+    if (await isReadyNow(pass, result)) unready.delete(index);
+    else unready.set(index, result);
+  }
+  return present(done);
+}
+
+/** Is the element there, as wanted and ready? */
+export async function isReadyNow(pass: Pass, result: ElementResult): Promise<boolean> {
+  const { state } = await readinessOfElement(pass.wanting, result);
+  return state === 'Ready';
+}
+
+/** A part is rounded up, so that it always goes on. */
+function mostUnavailable({ maxUnavailable }: RollingUpdate, elements: number): number {
+  if (typeof maxUnavailable === 'number') return maxUnavailable;
+  return Math.max(1, Math.ceil((Number.parseInt(maxUnavailable, 10) * elements) / 100));
+}
+
+function orderOf({ order }: RollingUpdate, elements: readonly unknown[]): readonly number[] {
+  const indexes = [...elements.keys()];
+  return order === 'Descending' ? indexes.reverse() : indexes;
+}
+
+/** It keeps what it has; what somebody changed of that is put back, where it is known. */
+async function keptBack(
+  pass: Pass,
+  { wanted, live, result }: OutdatedElement,
+): Promise<ElementResult> {
+  const repaired = await repairApplied(pass, wanted.plan, live);
+  return {
+    ...result,
+    ...repaired,
+    element: result.element,
+    note: 'Keeps what it has: its index is below the partition',
+  };
+}
+
+function waitingFor(
+  pass: Pass,
+  { wanted, live }: OutdatedElement,
+  blocker: ElementResult | undefined,
+): Promise<ElementResult> {
+  const what = blocker === undefined ? 'others' : `${blocker.plan.gvk.kind} "${blocker.name}"`;
+  const problem: Problem = {
+    reason: 'Waiting',
+    message: `Waiting for its turn in the rolling update: ${what} is not ready`,
+    code: 'waiting',
+    kind: 'waiting',
+    on: [`${what} to be ready`],
+    isPartial: true,
+  };
+  return keepApplied(pass, hinderedElement(wanted, problem, live));
+}
+
+function present(results: readonly (ElementResult | undefined)[]): readonly ElementResult[] {
+  return results.filter((result) => result !== undefined);
+}
