@@ -1,5 +1,8 @@
 import type { ContractCase } from '../driver/index.ts';
 import { applies } from './applies.ts';
+import { applyConflicts } from './apply-conflicts.ts';
+import { applyMerges } from './apply-merges.ts';
+import { applyRefusals } from './apply-refusals.ts';
 import { attacks } from './attacks.ts';
 import { crdCases } from './crds.ts';
 import { creates } from './creates.ts';
@@ -23,6 +26,9 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   creates,
   updates,
   applies,
+  'apply-conflicts': applyConflicts,
+  'apply-merges': applyMerges,
+  'apply-refusals': applyRefusals,
   deletes,
   releases,
   lists,

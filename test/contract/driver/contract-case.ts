@@ -32,6 +32,13 @@ export interface Expectation {
   readonly body?: Json;
   /** Matches the message of a Status. */
   readonly message?: RegExp;
+  /**
+   * All that is in managedFields: paths by who owns them. `a` = applied by a, `a (Update)`, `a (Update of status)`.
+   * A struct that is owned by itself ends with a slash: `.spec.map/`.
+   */
+  readonly owners?: Readonly<Record<string, readonly string[]>>;
+  /** Texts that a server makes up, by dotted path: each is as it must be, and compared with none of another server. */
+  readonly generated?: Readonly<Record<string, RegExp>>;
   /** Parts of the answer that differ between the servers, and why. Dotted paths; empty = the whole body. */
   readonly differs?: Readonly<Record<string, string>>;
 }

@@ -22,10 +22,16 @@ type VersionOf = 'object' | 'world';
  */
 export class Normaliser {
   readonly #names = new Map<string, string>();
+  readonly #generated: string[] = [];
   #newestVersion = 0;
 
   normalise(value: Json): Json {
     return this.#value('', value, 'object');
+  }
+
+  /** From now on the text has a name that other servers have for theirs, too. */
+  nameGenerated(text: string): void {
+    if (!this.#generated.includes(text)) this.#generated.push(text);
   }
 
   #value(key: string, value: Json, versionOf: VersionOf): Json {
@@ -61,7 +67,11 @@ export class Normaliser {
     return items.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   }
 
-  #text(text: string): string {
+  #text(original: string): string {
+    const text = this.#generated.reduce(
+      (known, made, index) => known.replaceAll(made, `generated-${index + 1}`),
+      original,
+    );
     return text
       .replace(/(?<=errors:\n)(?: {2}.*\n?)+$/, inLineOrder)
       .replaceAll(uid, (found) => this.#name('uid', found))

@@ -10,6 +10,7 @@ import type {
   WatchStep,
 } from './contract-case.ts';
 import { Normaliser } from './normaliser.ts';
+import { ownersOf } from './owners.ts';
 
 /** A real server's collector of garbage may need several rounds. */
 const untilLimitMs = 60_000;
@@ -71,11 +72,17 @@ class RunningCase {
       const message = isJsonObject(body) ? String(body.message) : '';
       assert.match(message, expect.message, told);
     }
-    for (const [name, at] of Object.entries(save)) {
-      const value = at.split('.').reduce(childOf, body);
-      assert.ok(typeof value === 'string' || typeof value === 'number', `${told}: no ${at}`);
-      this.#variables.set(name, String(value));
+    if (expect.owners !== undefined) {
+      const owners = Object.entries(expect.owners).map(([by, paths]) => [by, [...paths].sort()]);
+      assert.deepEqual(ownersOf(body), Object.fromEntries(owners), told);
     }
+    for (const [at, pattern] of Object.entries(expect.generated ?? {})) {
+      const made = textAt(body, at, told);
+      assert.match(made, pattern, told);
+      this.#normaliser.nameGenerated(made);
+    }
+    for (const [name, at] of Object.entries(save))
+      this.#variables.set(name, textAt(body, at, told));
     const { warning } = answer.headers;
     this.records.push({
       step: `${method} ${step.path}`,
@@ -145,6 +152,13 @@ class RunningCase {
   #fillJson(value: Json): Json {
     return JSON.parse(this.#fill(JSON.stringify(value)));
   }
+}
+
+/** @throws AssertionError when there is neither a text nor a number */
+function textAt(body: Json, path: string, told: string): string {
+  const value = path.split('.').reduce(childOf, body);
+  assert.ok(typeof value === 'string' || typeof value === 'number', `${told}: no ${path}`);
+  return String(value);
 }
 
 function childOf(value: unknown, step: string): unknown {
