@@ -17,8 +17,17 @@ const mistake: Diagnostic = {
 const warning: Diagnostic = { ...mistake, severity: 'warning', message: 'Odd' };
 
 function findings(...diagnostics: readonly Diagnostic[]): TextFindings {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error').map(() => 'the error');
-  return { file: 'a.yaml', text: 'spec:\n  reeds: []\n', diagnostics, errors, refused: 1 };
+  const linesOf = (wanted: Diagnostic['severity']) =>
+    diagnostics.filter(({ severity }) => severity === wanted).map(() => `the ${wanted}`);
+  const [errors, warnings] = [linesOf('error'), linesOf('warning')];
+  return {
+    file: 'a.yaml',
+    text: 'spec:\n  reeds: []\n',
+    diagnostics,
+    errors,
+    warnings,
+    refused: 1,
+  };
 }
 
 function told(isWatched: boolean, printed: readonly Diagnostic[] = []) {
@@ -63,7 +72,7 @@ describe('cli/findings-teller', () => {
   test('warnings are told beside them, as what they are', () => {
     const { teller, log } = told(false);
     teller.tell([findings(warning)]);
-    const diagnostics = ['a.yaml:2:3: Odd'];
+    const diagnostics = ['the warning'];
     assert.deepEqual(log, [['info', 'File with warnings', { file: 'a.yaml', diagnostics }]]);
   });
 

@@ -31,11 +31,8 @@ export class FindingsTeller {
     }
   }
 
-  #log({ file, diagnostics, errors, refused }: TextFindings): void {
+  #log({ file, errors, warnings, refused }: TextFindings): void {
     const { logger } = this.#options;
-    const warnings = diagnostics
-      .filter(({ severity }) => severity === 'warning')
-      .map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`);
     const wasWrong = this.#wrong.delete(file);
     if (errors.length > 0) {
       this.#wrong.add(file);

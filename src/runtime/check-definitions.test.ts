@@ -37,7 +37,7 @@ describe('runtime/check-definitions', () => {
     assert.equal(refused[1]?.diagnostics.length, 2);
     assert.match(
       refused[1]?.diagnostics[0] ?? '',
-      /^mixed\.yaml:\d+:3: Unknown field "controler"$/,
+      /^mixed\.yaml:\d+:3: Unknown field "controler"\. Did you mean "controller"\?$/,
     );
   });
 

@@ -5,7 +5,7 @@ export interface RefusedFile {
   readonly file: string;
   /** How many of its definitions; at least one. */
   readonly definitions: number;
-  /** `file:line:column: message`, by position. */
+  /** As {@link diagnosticText} says them, by position. */
   readonly diagnostics: readonly string[];
 }
 
@@ -22,7 +22,12 @@ export function refusedFiles(
   }));
 }
 
-/** A diagnostic on one line. */
-export function diagnosticText({ file, line, column, message }: Diagnostic): string {
-  return `${file}:${line}:${column}: ${message}`;
+/** A diagnostic on one line: `file:line:column: message. Hint`. */
+export function diagnosticText({ file, line, column, ...said }: Diagnostic): string {
+  return `${file}:${line}:${column}: ${wordsOf(said)}`;
+}
+
+/** What is wrong, and what to do about it where that is known. */
+export function wordsOf({ message, hint }: Pick<Diagnostic, 'message' | 'hint'>): string {
+  return hint === undefined ? message : `${message}. ${hint}`;
 }

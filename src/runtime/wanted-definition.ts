@@ -18,7 +18,7 @@ export interface Refusal {
   /** Of the text that was refused, where so much could be read of it. */
   readonly revision?: string;
   readonly message: string;
-  /** `file:line:column: message`, one each. */
+  /** `file:line:column: message. Hint`, one each. */
   readonly diagnostics: readonly string[];
 }
 
@@ -38,6 +38,8 @@ export interface WantedDefinition {
   readonly origin?: DefinitionOrigin;
   /** The newest text has mistakes, and `located` is an older one. @default undefined */
   readonly refusal?: Refusal;
+  /** What is to be said of the newest text though it is taken: `file:line:column: message. Hint`, one each. @default none */
+  readonly warnings?: readonly string[];
   /**
    * What ran before this process began (from its ControllerRevisions), newest first: what is left where the cluster refuses `located`,
    * and what resources that carry its revision keep until the roll-out reaches them. @default none

@@ -187,6 +187,18 @@ describe('runtime/objects/definition-conditions', () => {
     test(`the summary tells of ${what}`, () => assert.equal(said(facts)[0], expected));
   }
 
+  test('where it stands is told beside what is to be said of it though it is taken', () => {
+    const warnings = ['a.yaml:1:2: Odd. Quote it', 'a.yaml:3:4: Odder'];
+    const accepted = (facts: DefinitionFacts) =>
+      conditionsOf(facts).find(({ type }) => type === 'Accepted')?.message;
+    const from = 'From configmap ns/ops/thing.yaml';
+    assert.equal(accepted(factsWith({})), from);
+    assert.equal(
+      accepted(factsWith({}, { wanted: { located: thing, origin, warnings } })),
+      `${from}\nWarning: a.yaml:1:2: Odd. Quote it\nWarning: a.yaml:3:4: Odder`,
+    );
+  });
+
   test('no reason is ever empty: servers do not take it', () => {
     for (const [, facts] of [...table, ...summaries])
       for (const { reason } of conditionsOf(facts)) assert.match(reason, /^[A-Z][A-Za-z]+$/);
@@ -207,6 +219,7 @@ describe('runtime/objects/definition-conditions', () => {
     for (const facts of [
       factsWith({ missingRights: many }),
       factsWith({ problems: many, missingRights: [] }),
+      factsWith({}, { wanted: { located: thing, origin, warnings: many } }),
     ])
       for (const { type, message } of conditionsOf(facts))
         assert.ok(message.length <= 16_384, `${type}: ${message.length}`);

@@ -50,8 +50,17 @@ function accepted({ origin, wanted, refusal, view }: DefinitionFacts): SaidCondi
   }
   const isTaken = view !== undefined && isRunningState(view);
   return isTaken
-    ? { type, status: 'True', reason: 'Accepted', message: `From ${originText(origin)}` }
+    ? { type, status: 'True', reason: 'Accepted', message: acceptedText(origin, wanted) }
     : { type, status: 'Unknown', reason: 'Checking', message: stateMessage(view) };
+}
+
+/** Where its text stands, and what is to be said of it all the same. */
+function acceptedText(
+  origin: DefinitionFacts['origin'],
+  wanted: DefinitionFacts['wanted'],
+): string {
+  const warnings = (wanted?.warnings ?? []).map((warning) => `Warning: ${warning}`);
+  return shortened([`From ${originText(origin)}`, ...warnings].join('\n'));
 }
 
 /** It compiles against the server's schemas, and its kind is served or waited for. */

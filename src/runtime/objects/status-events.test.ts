@@ -98,6 +98,12 @@ describe('runtime/objects/status-events', () => {
     });
   }
 
+  test('warnings are told with the text that is taken', () => {
+    const message = 'From configmap ns/ops/a.yaml\nWarning: a.yaml:1:1: Odd';
+    const [event] = eventsBetween(none, status('True', { message }));
+    assert.equal(event?.note, 'Revision r1 (configmap ns/ops/a.yaml)\nWarning: a.yaml:1:1: Odd');
+  });
+
   test('held deletions are told with their number', () => {
     const [event] = eventsBetween(none, status('Unknown', { rollout: rolling('held') }));
     assert.equal(

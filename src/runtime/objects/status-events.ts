@@ -22,7 +22,9 @@ function loading(before: JsonObject, after: DefinitionStatus): readonly StatusEv
   const action = 'Load';
   if (now.status === 'True') {
     const isKnown = last?.status === 'True' && before.revision === after.revision;
-    const note = `Revision ${after.revision} (${after.source})`;
+    // What follows the first line are warnings: whoever edits a ConfigMap looks here.
+    const [, ...warnings] = now.message.split('\n');
+    const note = [`Revision ${after.revision} (${after.source})`, ...warnings].join('\n');
     return isKnown ? [] : [{ type: 'Normal', reason: 'Accepted', action, note }];
   }
   const isKnown = last?.status === 'False' && last.message === now.message;

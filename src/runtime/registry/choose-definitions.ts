@@ -4,7 +4,7 @@ import type { DefinitionOrigin, Refusal } from '../wanted-definition.ts';
 import { withoutClashes } from '../without-clashes.ts';
 import { linesOf } from './diagnostic-lines.ts';
 import type { KnownDefinition } from './known-definition.ts';
-import type { TextState } from './text-state.ts';
+import type { TextEntry, TextState } from './text-state.ts';
 
 /** A definition that runs, and the text it is from. */
 export interface Chosen {
@@ -13,6 +13,8 @@ export interface Chosen {
   readonly text: SourceText;
   /** What the text says now is not taken. */
   readonly refusal?: Refusal;
+  /** It is taken, and something is to be said of it. @default none */
+  readonly warnings?: readonly string[];
 }
 
 /** A version that may not run beside the others: its name, kind or status is another one's. */
@@ -70,13 +72,14 @@ function claimsOf(options: ChooseOptions): readonly Claim[] {
     const { text } = state;
     const names = [...state.entries.keys(), ...recordedNames(state, options)];
     return names.flatMap((name): readonly Chosen[] => {
-      const { good, refusal } = state.entries.get(name) ?? lostEntry(state);
+      const { good, refusal, warnings } = state.entries.get(name) ?? lostEntry(state);
       const last = running.get(name);
       // What runs goes on also when its record is gone by now.
       const ran = isSameOrigin(last?.text.origin, text.origin) ? last?.located : undefined;
       const located = good ?? ran ?? known.get(name)?.formerly?.[0];
       if (located === undefined) return [];
-      return [{ name, located, text, ...(refusal === undefined ? {} : { refusal }) }];
+      const said = { ...(refusal && { refusal }), ...(warnings && { warnings }) };
+      return [{ name, located, text, ...said }];
     });
   });
   return claims.map((claim, position) => ({ ...claim, position }));
@@ -96,10 +99,7 @@ function recordedNames(
   return [...names].filter((name) => isOfText(name) && !state.entries.has(name));
 }
 
-function lostEntry({ refused }: TextState): {
-  readonly good?: undefined;
-  readonly refusal: Refusal;
-} {
+function lostEntry({ refused }: TextState): TextEntry {
   const diagnostics = refused.flatMap(({ refusal }) => refusal.diagnostics);
   return {
     refusal: {

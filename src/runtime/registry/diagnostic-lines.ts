@@ -1,18 +1,18 @@
 import type { Diagnostic } from '../../definition/index.ts';
-import { diagnosticText } from '../refused-file.ts';
+import { diagnosticText, wordsOf } from '../refused-file.ts';
 import type { SourceText } from '../sources/index.ts';
 
-/** The errors among them, one line each. Nobody has seen the lines of an object: there the path says where. */
+/** The errors among them, or the warnings, one line each. Nobody has seen the lines of an object: there the path says where. */
 export function linesOf(
   { origin }: SourceText,
   diagnostics: readonly Diagnostic[],
+  wanted: Diagnostic['severity'] = 'error',
 ): readonly string[] {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  return errors.map(origin.source === 'object' ? textByPath : diagnosticText);
+  const found = diagnostics.filter(({ severity }) => severity === wanted);
+  return found.map(origin.source === 'object' ? textByPath : diagnosticText);
 }
 
-function textByPath({ file, path, message }: Diagnostic): string {
-  return path === ''
-    ? `${file}: ${message}`
-    : `${file}: ${path.slice(1).replaceAll('/', '.')}: ${message}`;
+function textByPath({ file, path, ...said }: Diagnostic): string {
+  const place = path === '' ? file : `${file}: ${path.slice(1).replaceAll('/', '.')}`;
+  return `${place}: ${wordsOf(said)}`;
 }

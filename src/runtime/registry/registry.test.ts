@@ -227,7 +227,10 @@ describe('runtime/registry', () => {
         ['l', 1],
       ],
     );
-    assert.match(refused?.[0]?.diagnostics[0] ?? '', /^k:\d+:3: Unknown field "reeds"$/);
+    assert.match(
+      refused?.[0]?.diagnostics[0] ?? '',
+      /^k:\d+:3: Unknown field "reeds"\. Did you mean "reads"\?$/,
+    );
     assert.deepEqual(
       refusedTexts?.map(({ origin, name, document }) => [origin.ref, name, document !== undefined]),
       [
@@ -253,13 +256,27 @@ describe('runtime/registry', () => {
     assert.deepEqual([refused, broken, refusedTexts?.length], [[], [], 1]);
   });
 
+  test('a warning goes with its definition while its text is taken, and with no other', async (t) => {
+    const source = new ScriptedSource('a');
+    const { look } = await startRegistry(t, [source]);
+    const odd = thingDefinition('aaa', '  vars: { answer: no }\n');
+    source.tell({ k: `${odd}---\n${good('bbb')}` });
+    const warnings = async () =>
+      (await look()).definitions.map(({ warnings = [] }) => warnings.join());
+    const [told = '', ...others] = await warnings();
+    assert.match(told, /^k:\d+:\d+: .*"no".*\. Quote it/);
+    assert.deepEqual(others, ['']);
+    source.tell({ k: `${bad('aaa')}---\n${good('bbb')}` });
+    assert.deepEqual(await warnings(), ['', '']);
+  });
+
   test('the mistakes of an object are told by path: nobody has seen its lines', async (t) => {
     const source = new ScriptedSource();
     const { look } = await startRegistry(t, [source]);
     const origin = { source: 'object', ref: 'aaa' } as const;
     source.tell({ k: { text: bad('aaa'), origin, file: 'operatordefinition aaa' } });
     assert.deepEqual((await look()).refused?.[0]?.diagnostics, [
-      'operatordefinition aaa: spec.reeds: Unknown field "reeds"',
+      'operatordefinition aaa: spec.reeds: Unknown field "reeds". Did you mean "reads"?',
     ]);
   });
 

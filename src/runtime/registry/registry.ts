@@ -34,6 +34,8 @@ export interface TextFindings {
   readonly diagnostics: readonly Diagnostic[];
   /** The errors among them, one line each. */
   readonly errors: readonly string[];
+  /** The others, one line each. */
+  readonly warnings: readonly string[];
   /** How many of its definitions are not taken as they are, as far as they can be told apart. */
   readonly refused: number;
 }
@@ -277,7 +279,8 @@ export class Registry {
       const outrun = choice.outrun.filter((each) => each.text === state.text);
       const refused = state.refused.length + outrun.length;
       const errors = linesOf(state.text, diagnostics);
-      findings.push({ file, text, diagnostics, errors, refused });
+      const warnings = linesOf(state.text, diagnostics, 'warning');
+      findings.push({ file, text, diagnostics, errors, warnings, refused });
     }
     this.#told = told;
     return findings;

@@ -16,6 +16,8 @@ export interface TextEntry {
   readonly refusal?: Refusal;
   /** What is refused, as far as it could be understood. */
   readonly draft?: LocatedDefinition;
+  /** What is to be said of `good` though it is taken, one line each. @default none */
+  readonly warnings?: readonly string[];
 }
 
 /** A document that is refused, or the whole text. */
@@ -129,7 +131,9 @@ function readWhole(
   for (const document of checked.documents) {
     const { located, isAccepted } = document;
     if (located !== undefined && isAccepted) {
-      entries.set(located.definition.name, { good: located });
+      const warnings = linesOf(text, arrangeDiagnostics(document.diagnostics), 'warning');
+      const said = warnings.length === 0 ? {} : { warnings };
+      entries.set(located.definition.name, { good: located, ...said });
       continue;
     }
     const part = refusedPart(document, text);

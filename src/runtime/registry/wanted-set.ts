@@ -64,7 +64,7 @@ function removedDraft(
 }
 
 function wanted(
-  { located, text, refusal }: Chosen,
+  { located, text, refusal, warnings }: Chosen,
   known: KnownDefinition | undefined,
 ): WantedDefinition {
   const { name: _, origin: __, crashes: ___, ...onRecord } = known ?? { name: '' };
@@ -72,7 +72,8 @@ function wanted(
     located,
     origin: text.origin,
     ...(text.removal && { removal: text.removal }),
-    ...(refusal === undefined ? {} : { refusal }),
+    ...(refusal && { refusal }),
+    ...(warnings && { warnings }),
     ...marksIn(annotationsOf(located)),
     ...onRecord,
   };
