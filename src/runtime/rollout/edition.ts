@@ -6,6 +6,7 @@ import {
   DeletionHold,
   type Operator,
 } from '../../reconcile/index.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import { failingIn } from './failing.ts';
 
 /** What an operator of an edition calls. */
@@ -52,6 +53,14 @@ export class Edition {
 
   get settings(): RolloutOptions {
     return this.located.definition.controller.rollout;
+  }
+
+  /** Its resources by their keys. */
+  *resources(): Iterable<readonly [string, KubeObject]> {
+    for (const key of this.operator.keys()) {
+      const resource = this.operator.resource(key);
+      if (resource !== undefined) yield [key, resource];
+    }
   }
 
   /** Has the last pass of the resource found something that this revision may be the reason of? */

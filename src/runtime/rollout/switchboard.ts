@@ -3,9 +3,10 @@ import type { LocatedDefinition } from '../../definition/index.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { RolloutView } from '../definition-view.ts';
+import { Assignments } from './assignments.ts';
 import { Edition, type EditionOptions } from './edition.ts';
 import { isStalled, verdictOf } from './failing.ts';
-import { holdsDeletions, isTouched, type Mark, markOf, revisionOf } from './marks.ts';
+import { holdsDeletions, revisionOf } from './marks.ts';
 import type { Verdict } from './pace.ts';
 import { Rollout, type RolloutNews } from './rollout.ts';
 
@@ -29,25 +30,15 @@ export interface SwitchboardOptions {
   readonly onSettled: () => void;
 }
 
-/** A resource that keeps an older revision. */
-interface Assignment {
-  readonly edition: Edition;
-  /** How it was when a newer revision came. */
-  readonly mark: Mark;
-}
-
 /**
  * Stands in front of the operators of one definition and decides per resource whose pass it is: with the newest revision those that are
  * new, edited or reached by the roll-out; with the one they had all others. At rest there is one, and nothing to decide.
  */
 export class Switchboard implements Reconciler {
   readonly #options: SwitchboardOptions;
-  #newest: Edition | undefined;
-  /** Newest first. */
-  #older: Edition[] = [];
+  readonly #assignments: Assignments;
   /** On their way out: a pass of theirs may still run. */
   readonly #leaving = new Set<Edition>();
-  readonly #assigned = new Map<string, Assignment>();
   /** The last one, also when it is over: what it holds back stays held. */
   #rollout: Rollout | undefined;
   /** Does it matter how passes end? */
@@ -60,23 +51,23 @@ export class Switchboard implements Reconciler {
 
   constructor(options: SwitchboardOptions) {
     this.#options = options;
+    this.#assignments = new Assignments(options.enqueue);
   }
 
   /** @throws Error before {@link begin} */
   get newest(): Edition {
-    if (this.#newest === undefined) throw new Error('Expected a revision at work');
-    return this.#newest;
+    return this.#assignments.newest;
   }
 
   /** What is at work, the newest first. */
   get editions(): readonly Edition[] {
-    return this.#newest === undefined ? [] : [this.#newest, ...this.#older];
+    return this.#assignments.editions;
   }
 
   /** Undefined: every resource has the newest revision, and nothing is held back. */
   get view(): RolloutView | undefined {
     // Where others are at work, and nothing is seen to have an older one, there is nothing to tell.
-    if (!this.#hasWorked && this.#assigned.size === 0) return undefined;
+    if (!this.#hasWorked && this.#assignments.size === 0) return undefined;
     return this.#rollout?.view;
   }
 
@@ -87,18 +78,17 @@ export class Switchboard implements Reconciler {
   ): Edition {
     const onWake = (edition: Edition, key: string, priority: Priority) => {
       if (!this.#hasWorked) this.#follow(key);
-      if (this.#editionOf(key) === edition) this.#options.enqueue(key, priority);
+      if (this.#assignments.editionOf(key) === edition) this.#options.enqueue(key, priority);
     };
     return new Edition({ located, createOperator, onWake });
   }
 
   /** Begins with a revision, and with older ones (newest first) that resources may still have by what they report. All are started. */
   begin(newest: Edition, older: readonly Edition[]): void {
-    this.#newest = newest;
-    this.#older = [...older];
-    this.#assignByReports();
+    this.#assignments.begin(newest, older);
+    this.#guardKept();
     // In the middle of a roll-out all are asked about: one that has the revision may not have come to rest with it.
-    const resources = Array.from(resourcesOf(newest)).filter(
+    const resources = Array.from(newest.resources()).filter(
       ([, resource]) => revisionOf(resource) !== undefined,
     );
     const changed = resources.filter(([, resource]) => isBehind(resource, newest.revision));
@@ -112,26 +102,17 @@ export class Switchboard implements Reconciler {
    * done here, only those keep an older one that report it: another process may have reached the others.
    */
   switchTo(next: Edition): void {
-    const before = this.newest;
-    if (!this.#hasWorked) {
-      this.#older = [before, ...this.#older];
-      this.#newest = next;
-      this.#assignByReports();
-      const behind = Array.from(resourcesOf(next)).filter(([, each]) =>
+    if (this.#hasWorked) {
+      this.#assignments.switchTo(next);
+      this.#roll();
+    } else {
+      this.#assignments.switchByReports(next);
+      this.#guardKept();
+      const behind = Array.from(next.resources()).filter(([, each]) =>
         isBehind(each, next.revision),
       );
       this.#roll(behind.map(([key]) => key));
-      this.proceed();
-      return;
     }
-    for (const [key, resource] of resourcesOf(before)) {
-      // What has the revision already, from before the last change, needs no pace.
-      if (!this.#assigned.has(key) && revisionOf(resource) !== next.revision)
-        this.#assigned.set(key, { edition: before, mark: markOf(resource) });
-    }
-    this.#older = [before, ...this.#older];
-    this.#newest = next;
-    this.#roll();
     this.proceed();
   }
 
@@ -139,9 +120,9 @@ export class Switchboard implements Reconciler {
   proceed(): void {
     if (!this.#options.mayWork()) return;
     if (!this.#hasWorked) {
-      for (const key of [...this.#assigned.keys()]) this.#followReport(key);
+      this.#assignments.followReports();
       this.#guardKept();
-      if (this.#assigned.size === 0) this.#rollWhatIsLeft();
+      if (this.#assignments.size === 0) this.#rollWhatIsLeft();
       this.#hasWorked = true;
     }
     this.#rollout?.begin();
@@ -151,7 +132,7 @@ export class Switchboard implements Reconciler {
   approve(revision: string | undefined): void {
     this.#approved = revision;
     this.#rollout?.approve(revision);
-    for (const edition of this.#older) edition.approve(revision);
+    for (const edition of this.#assignments.older) edition.approve(revision);
   }
 
   reconcile(key: string, turn: Turn): Promise<Outcome> {
@@ -166,58 +147,26 @@ export class Switchboard implements Reconciler {
     this.#isRolling = false;
     for (const edition of new Set([...this.editions, ...this.#leaving])) edition.operator.stop();
     this.#leaving.clear();
-    this.#older = [];
-    this.#assigned.clear();
-  }
-
-  #editionOf(key: string): Edition | undefined {
-    return this.#assigned.get(key)?.edition ?? this.#newest;
-  }
-
-  /** Assigns who reports an older revision to it. */
-  #assignByReports(): void {
-    const known = new Set(this.#assigned.keys());
-    for (const key of known) this.#followReport(key);
-    for (const edition of this.#older) {
-      for (const [key, resource] of resourcesOf(edition)) {
-        if (!known.has(key) && this.#reportedOlder(resource) === edition)
-          this.#assigned.set(key, { edition, mark: markOf(resource) });
-      }
-    }
-    this.#guardKept();
+    this.#assignments.clear();
   }
 
   /** A report may be older than what the resource has: passes of the older revision may take away what a newer one has made. */
   #guardKept(): void {
-    for (const edition of this.#older) {
-      edition.guardKept(this.#keysOf(edition), (key) => this.#options.enqueue(key, 'normal'));
+    for (const edition of this.#assignments.older) {
+      edition.guardKept(this.#assignments.keysOf(edition), (key) =>
+        this.#options.enqueue(key, 'normal'),
+      );
       edition.approve(this.#approved);
     }
   }
 
-  #reportedOlder(resource: KubeObject): Edition | undefined {
-    const revision = revisionOf(resource);
-    if (revision === this.#newest?.revision) return undefined;
-    return this.#older.find((edition) => edition.revision === revision);
-  }
-
   /** While others are at work: a resource has been woken, maybe by what they have done to it. */
   #follow(key: string): void {
-    if (!this.#assigned.has(key)) return;
-    this.#followReport(key);
-    if (this.#assigned.has(key)) return;
-    if (this.#assigned.size === 0) this.#rollWhatIsLeft();
+    if (this.#assignments.olderOf(key) === undefined) return;
+    this.#assignments.followReport(key);
+    if (this.#assignments.olderOf(key) !== undefined) return;
+    if (this.#assignments.size === 0) this.#rollWhatIsLeft();
     this.#options.onChange();
-  }
-
-  #followReport(key: string): void {
-    const known = this.#assigned.get(key);
-    const resource = known?.edition.operator.resource(key);
-    const isKept = known && resource && !isTouched(known.mark, resource);
-    const edition = isKept ? this.#reportedOlder(resource) : undefined;
-    if (edition === undefined || resource === undefined) this.#takeOver(key, 'low');
-    else if (edition !== known?.edition)
-      this.#assigned.set(key, { edition, mark: markOf(resource) });
   }
 
   /** Others have brought all to the newest revision, as far as can be seen: the older ones end, what reports nothing stays guarded. */
@@ -237,98 +186,75 @@ export class Switchboard implements Reconciler {
     const givenUp = this.#giveUpTooMany();
     const { newest } = this;
     const { clock, enqueue, onNews, onChange, onBug } = this.#options;
-    const keys = this.#older.flatMap((edition) => this.#keysOf(edition));
+    const keys = this.#assignments.older.flatMap((edition) => this.#assignments.keysOf(edition));
     const rollout = new Rollout({
       to: newest,
-      from: this.#older.at(-1)?.revision ?? reportedBy(newest, changed[0]) ?? newest.revision,
+      from:
+        this.#assignments.older.at(-1)?.revision ??
+        reportedBy(newest, changed[0]) ??
+        newest.revision,
       keys,
       guarded: [...new Set([...keys, ...givenUp, ...changed])],
       clock,
       isPending: (key) => this.#isPending(key),
-      pending: () => this.#assigned.size,
+      pending: () => this.#assignments.size,
       reach: (key) => this.#reach(key),
       wake: (key) => enqueue(key, 'normal'),
       onNews,
       onChange: () => {
-        this.#isRolling = this.#older.length > 0 || rollout.view !== undefined;
+        this.#isRolling = this.#assignments.older.length > 0 || rollout.view !== undefined;
         onChange();
       },
       onBug,
       onReached: () => this.#end(),
     });
     this.#rollout = rollout;
-    this.#isRolling = this.#older.length > 0 || rollout.view !== undefined;
+    this.#isRolling = this.#assignments.older.length > 0 || rollout.view !== undefined;
     rollout.approve(this.#approved);
     newest.open();
-    for (const edition of this.#older) edition.open();
-  }
-
-  #keysOf(edition: Edition): readonly string[] {
-    return [...this.#assigned].filter(([, each]) => each.edition === edition).map(([key]) => key);
+    for (const edition of this.#assignments.older) edition.open();
   }
 
   /** @returns resources that have the newest revision from now on, as if they had been edited. */
   #giveUpTooMany(): readonly string[] {
     const givenUp: string[] = [];
     const bySize = () =>
-      this.#older
-        .map((edition) => ({ edition, keys: this.#keysOf(edition) }))
+      this.#assignments.older
+        .map((edition) => ({ edition, keys: this.#assignments.keysOf(edition) }))
         .sort((a, b) => a.keys.length - b.keys.length);
     for (const { edition, keys } of bySize()) {
-      if (keys.length > 0 && this.#older.length <= mostOlder) break;
-      for (const key of keys) this.#takeOver(key, 'normal');
-      givenUp.push(...keys);
-      this.#older = this.#older.filter((each) => each !== edition);
+      if (keys.length > 0 && this.#assignments.older.length <= mostOlder) break;
+      givenUp.push(...this.#assignments.giveUp(edition));
       void this.#retire(edition);
     }
     return givenUp;
   }
 
   #reach(key: string): { readonly failedBefore: boolean } {
-    const edition = this.#assigned.get(key)?.edition;
+    const edition = this.#assignments.olderOf(key);
     const resource = edition?.operator.resource(key);
     const failedBefore =
       edition?.isFailing(key) === true || (resource !== undefined && isStalled(resource));
-    this.#takeOver(key, 'low');
+    this.#assignments.takeOver(key, 'low');
     return { failedBefore };
-  }
-
-  #takeOver(key: string, priority: Priority): void {
-    this.#assigned.delete(key);
-    this.#options.enqueue(key, priority);
   }
 
   /** Another process may have reached it, as long as that one was the leader. */
   #isPending(key: string): boolean {
-    if (!this.#assigned.has(key)) return false;
-    if (this.#choose(key) !== this.#newest) return true;
+    if (this.#assignments.olderOf(key) === undefined) return false;
+    if (this.#assignments.choose(key) !== this.newest) return true;
     this.#options.enqueue(key, 'low');
     return false;
   }
 
-  /** Whose pass is it? One that has been touched, or is gone, is the newest revision's from now on. */
-  #choose(key: string): Edition {
-    const assignment = this.#assigned.get(key);
-    if (assignment === undefined) return this.newest;
-    const { edition, mark } = assignment;
-    const resource = edition.operator.resource(key);
-    const keeps =
-      resource !== undefined &&
-      !isTouched(mark, resource) &&
-      revisionOf(resource) !== this.newest.revision;
-    if (keeps) return edition;
-    this.#assigned.delete(key);
-    return this.newest;
-  }
-
   async #reconcileWhileRolling(key: string, turn: Turn): Promise<Outcome> {
-    const edition = this.#choose(key);
-    const isNewest = edition === this.#newest;
+    const edition = this.#assignments.choose(key);
+    const isNewest = edition === this.newest;
     // Nothing of it runs with an older revision any more: one key is never with two workers.
-    if (isNewest) for (const older of this.#older) older.forget(key);
+    if (isNewest) for (const older of this.#assignments.older) older.forget(key);
     const resource = edition.operator.resource(key);
     if (resource?.metadata.deletionTimestamp !== undefined || resource === undefined)
-      for (const guard of [this.#rollout, ...this.#older.map(({ kept }) => kept)])
+      for (const guard of [this.#rollout, ...this.#assignments.older.map(({ kept }) => kept)])
         guard?.forget(key);
     const rollout = this.#rollout;
     if (!isNewest || rollout?.watches(key) !== true) return edition.operator.reconcile(key, turn);
@@ -346,12 +272,11 @@ export class Switchboard implements Reconciler {
   }
 
   #end(): void {
-    const leaving = this.#older;
-    this.#older = [];
+    const leaving = this.#assignments.endOlder();
     this.#isRolling = this.#rollout?.view !== undefined;
     const { newest } = this;
     void Promise.all(leaving.map((edition) => this.#retire(edition))).then(() => {
-      if (this.#newest === newest && this.#older.length === 0) this.#options.onSettled();
+      if (this.newest === newest && this.#assignments.older.length === 0) this.#options.onSettled();
     });
   }
 
@@ -360,13 +285,6 @@ export class Switchboard implements Reconciler {
     this.#leaving.add(edition);
     await this.#options.passesEnded();
     if (this.#leaving.delete(edition)) edition.operator.stop();
-  }
-}
-
-function* resourcesOf({ operator }: Edition): Iterable<readonly [string, KubeObject]> {
-  for (const key of operator.keys()) {
-    const resource = operator.resource(key);
-    if (resource !== undefined) yield [key, resource];
   }
 }
 
