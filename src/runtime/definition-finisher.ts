@@ -10,7 +10,7 @@ import {
 import { failureFields } from '../util/failure-fields.ts';
 import { gvkKey } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
-import { firstOf, storedKind } from './crd/index.ts';
+import { firstOf, isEstablished, storedKind } from './crd/index.ts';
 import { crdsOnRecord, type RecordedDefinition } from './definitions-on-record.ts';
 import { soleLeader } from './leadership/leadership.ts';
 import { forController, forOperator, type SharedOptions } from './runner-options.ts';
@@ -205,17 +205,4 @@ function carriersOf(crds: Informer, name: string): readonly KubeObject[] {
 
 function kindsOf(crds: readonly KubeObject[]): readonly ServedKind[] {
   return crds.filter(isEstablished).flatMap((crd) => storedKind(crd) ?? []);
-}
-
-function isEstablished({ status }: KubeObject): boolean {
-  // The first event of a CRD has a list that is null.
-  const { conditions } = (status ?? {}) as { readonly conditions?: readonly Condition[] | null };
-  return (conditions ?? []).some(
-    (condition) => condition.type === 'Established' && condition.status === 'True',
-  );
-}
-
-interface Condition {
-  readonly type: string;
-  readonly status: string;
 }

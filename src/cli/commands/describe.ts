@@ -1,5 +1,6 @@
 import { printYaml } from '../../definition/index.ts';
 import { buildTree, objectState, treeLines } from '../../dev/index.ts';
+import { conditionsOf } from '../../util/conditions-of.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { exitCode } from '../exit-code.ts';
@@ -85,14 +86,12 @@ function section(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
 }
 
-function conditionLines({ status }: KubeObject): readonly string[] {
-  const conditions = isJsonObject(status) ? status.conditions : undefined;
-  if (!Array.isArray(conditions) || conditions.length === 0) return [];
-  const rows = conditions
-    .filter(isJsonObject)
-    .map((condition) =>
-      ['type', 'status', 'reason', 'message'].map((field) => text(condition[field])),
-    );
+function conditionLines(object: KubeObject): readonly string[] {
+  const conditions = conditionsOf(object);
+  if (conditions.length === 0) return [];
+  const rows = conditions.map((condition) =>
+    ['type', 'status', 'reason', 'message'].map((field) => text(condition[field])),
+  );
   return tableLines(['TYPE', 'STATUS', 'REASON', 'MESSAGE'], rows);
 }
 

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../util/canonical-json.ts';
+import { conditionsOf } from '../../util/conditions-of.ts';
 import { parseDurationMs } from '../../util/duration.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { parseQuantity, quantityNumber } from '../../util/quantity.ts';
@@ -150,10 +151,7 @@ function namePart(part: unknown): string {
 }
 
 function findCondition(object: unknown, type: unknown): unknown {
-  const status = isJsonObject(object) ? object.status : undefined;
-  const conditions = isJsonObject(status) ? status.conditions : undefined;
-  if (!Array.isArray(conditions)) return undefined;
-  return conditions.find((condition) => isJsonObject(condition) && condition.type === type);
+  return conditionsOf(object).find((condition) => condition.type === type);
 }
 
 function parseNumber(text: string): number | undefined {

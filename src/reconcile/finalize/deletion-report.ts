@@ -1,9 +1,10 @@
+import { conditionsOf } from '../../util/conditions-of.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { Problem } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
 import { countChildren, listChildren } from '../report/build-report.ts';
 import type { ChildEntry } from '../report/child-entries.ts';
-import { conditionsOf, standardConditions } from '../report/conditions.ts';
+import { standardConditions } from '../report/conditions.ts';
 import { conditionTypesOf, isForeign, standardConditionTypes } from '../report/status-fields.ts';
 import { type Summary, summarise } from '../report/summary.ts';
 import { type StatusOutcome, writeStatus } from '../report/write-status.ts';

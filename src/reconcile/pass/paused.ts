@@ -1,8 +1,9 @@
 import type { Outcome } from '../../controller/index.ts';
+import { conditionsOf } from '../../util/conditions-of.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { pausedAnnotation } from '../names.ts';
-import { conditionsOf, standardConditions } from '../report/conditions.ts';
+import { standardConditions } from '../report/conditions.ts';
 import {
   conditionTypesOf,
   isForeign,

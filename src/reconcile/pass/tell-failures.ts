@@ -1,7 +1,7 @@
+import { conditionsOf } from '../../util/conditions-of.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import type { Report } from '../report/build-report.ts';
 import type { ChildEntry } from '../report/child-entries.ts';
-import { conditionsOf } from '../report/conditions.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
 import { loggerOf, type Pass } from './pass.ts';
 import { statusUsesSecret } from './secret-use.ts';

@@ -1,7 +1,8 @@
 import type { OperatorPlan, RenderedCondition, SchemaType } from '../../compile/index.ts';
+import { conditionsOf } from '../../util/conditions-of.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
-import { type Condition, conditionsOf, createCondition } from './conditions.ts';
+import { type Condition, createCondition } from './conditions.ts';
 import type { MappedStatus } from './map-status.ts';
 import { withNewStatus } from './new-status.ts';
 import type { ReportedWorld } from './start-reporting.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../util/json.ts';
+import { conditionsOf } from '../../util/conditions-of.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Summary } from './summary.ts';
 
@@ -27,12 +27,6 @@ export function standardConditions(options: ConditionsOptions): readonly Conditi
   if (isReconciling) conditions.push(condition('Reconciling', 'True', options));
   if (isStalled) conditions.push(condition('Stalled', 'True', options));
   return conditions;
-}
-
-/** The conditions that a resource carries. */
-export function conditionsOf({ status }: KubeObject): readonly Readonly<Record<string, unknown>>[] {
-  const conditions = isJsonObject(status) ? status.conditions : undefined;
-  return Array.isArray(conditions) ? conditions.filter(isJsonObject) : [];
 }
 
 function condition(

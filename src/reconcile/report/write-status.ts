@@ -1,12 +1,12 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
+import { conditionsOf } from '../../util/conditions-of.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import { statusManagerOf } from '../names.ts';
 import type { Pass } from '../pass/pass.ts';
-import { conditionsOf } from './conditions.ts';
 import { conditionTypesOf, statusKeysOf } from './status-fields.ts';
 
 type Status = Readonly<Record<string, unknown>>;

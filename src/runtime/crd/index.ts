@@ -5,4 +5,4 @@ export { formerKindsOf } from './former-kinds.ts';
 export { type InstallResult, installCrd } from './install-crd.ts';
 export { type Migration, migrateStored } from './migrate-stored.ts';
 export { crdGvk, storedKind } from './stored-kind.ts';
-export { firstOf, whenCrdLost, whenUsable } from './when-crd.ts';
+export { firstOf, isEstablished, whenCrdLost, whenUsable } from './when-crd.ts';

@@ -1,5 +1,6 @@
 import type { Informer } from '../../kube/roles.ts';
 import { settled } from '../../reconcile/index.ts';
+import { conditionsOf } from '../../util/conditions-of.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { CrdContext } from './crd-definition.ts';
 import { whyNotOurs } from './crd-owner.ts';
@@ -46,13 +47,16 @@ export async function whenEstablished(
   const { clash } = await firstOf(crds, signal, () => {
     const live = crds.get(undefined, name)?.object;
     if (live === undefined) return undefined;
-    const accepted = conditionOf(live, 'NamesAccepted');
+    const accepted = conditionsOf(live).find(({ type }) => type === 'NamesAccepted');
     if (accepted?.status === 'False')
       return { clash: `Names of "${name}" are taken: ${accepted.message}` };
-    const isEstablished = conditionOf(live, 'Established')?.status === 'True';
-    return isEstablished ? { clash: undefined } : undefined;
+    return isEstablished(live) ? { clash: undefined } : undefined;
   });
   return clash;
+}
+
+export function isEstablished(crd: KubeObject): boolean {
+  return conditionsOf(crd).some(({ type, status }) => type === 'Established' && status === 'True');
 }
 
 /** Established is not yet served: discovery and the other servers follow a little later. */
@@ -88,17 +92,4 @@ export function firstOf<T>(
     // Also once by hand: subscribing to an empty informer delivers nothing, and an answer given while subscribing came before `unsubscribe`.
     check();
   });
-}
-
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly message: string;
-}
-
-/** A condition of a CRD. */
-export function conditionOf(object: KubeObject, type: string): Condition | undefined {
-  // The first event of a CRD has a list that is null.
-  const status = object.status as { readonly conditions?: readonly Condition[] | null } | undefined;
-  return status?.conditions?.find((condition) => condition.type === type);
 }

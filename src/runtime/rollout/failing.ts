@@ -1,6 +1,6 @@
 import { KubeError } from '../../kube/roles.ts';
 import type { DecisionRecord } from '../../reconcile/index.ts';
-import { isJsonObject } from '../../util/json.ts';
+import { conditionsOf } from '../../util/conditions-of.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Verdict } from './pace.ts';
 
@@ -37,12 +37,6 @@ export function verdictOf(error: unknown): Verdict {
 }
 
 /** Does the resource's own report say that somebody has to do something? */
-export function isStalled({ status }: KubeObject): boolean {
-  const { conditions } = isJsonObject(status) ? status : {};
-  return (
-    Array.isArray(conditions) &&
-    conditions.some(
-      (each) => isJsonObject(each) && each.type === 'Stalled' && each.status === 'True',
-    )
-  );
+export function isStalled(resource: KubeObject): boolean {
+  return conditionsOf(resource).some(({ type, status }) => type === 'Stalled' && status === 'True');
 }

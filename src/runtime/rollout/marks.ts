@@ -1,3 +1,4 @@
+import { conditionsOf } from '../../util/conditions-of.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
@@ -45,13 +46,9 @@ export function revisionOf({ status }: KubeObject): string | undefined {
 }
 
 /** Does its last report say that deletions of a change wait for an approval? */
-export function holdsDeletions({ status }: KubeObject): boolean {
-  const { conditions } = isJsonObject(status) ? status : {};
-  return (
-    Array.isArray(conditions) &&
-    conditions.some(
-      (each) => isJsonObject(each) && each.type === 'Ready' && each.reason === 'DeletionsHeld',
-    )
+export function holdsDeletions(resource: KubeObject): boolean {
+  return conditionsOf(resource).some(
+    ({ type, reason }) => type === 'Ready' && reason === 'DeletionsHeld',
   );
 }
 

@@ -1,3 +1,4 @@
+import { conditionsOf } from '../conditions-of.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import type { KubeObject } from '../kube-object.ts';
 
@@ -43,7 +44,7 @@ export function statusOf(object: KubeObject): JsonObject {
 
 /** The condition of that type. */
 export function conditionOf(object: KubeObject, type: string): Condition | undefined {
-  const found = objectsAt(statusOf(object), 'conditions').find((entry) => entry.type === type);
+  const found = conditionsOf(object).find((entry) => entry.type === type);
   if (found === undefined) return undefined;
   const reason = textAt(found, 'reason');
   return {
