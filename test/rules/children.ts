@@ -63,7 +63,7 @@ export const children: RuleSection = {
       rule: '`ordered`: removal goes one at a time from the last, on deletion too',
       shownBy: [
         'test/integration/deletion.test.ts › elements of an ordered child go one by one from the last, each when the one before is gone',
-        'src/reconcile/finalize/finalize.test.ts › an orphan stays, and elements of an ordered child go from the last',
+        'src/reconcile/finalize/without-definition.test.ts › an orphan stays, and elements of an ordered child go from the last',
       ],
     },
     {

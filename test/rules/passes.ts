@@ -200,7 +200,7 @@ export const deletion: RuleSection = {
     {
       rule: 'Where one is needed, finalizer and inventory are written before the first child',
       shownBy: [
-        'src/reconcile/finalize/finalize.test.ts › are written in one apply, before the first child that needs them',
+        'src/reconcile/finalize/ensure-finalizer.test.ts › are written in one apply, before the first child that needs them',
         'test/integration/scope.test.ts › children of elsewhere are made, in a resource that waits for us, with labels only; at rest nothing is sent',
       ],
     },
@@ -234,7 +234,7 @@ export const deletion: RuleSection = {
       rule: 'Deletion works when the definition is broken',
       shownBy: [
         'test/integration/scope.test.ts › they go also when their definition is broken meanwhile',
-        'src/reconcile/finalize/finalize.test.ts › labels and inventory are enough',
+        'src/reconcile/finalize/without-definition.test.ts › labels and inventory are enough',
       ],
     },
     {
@@ -248,7 +248,7 @@ export const deletion: RuleSection = {
       rule: '`onDelete.order`: Reverse or Parallel',
       shownBy: [
         'test/integration/deletion.test.ts › what onDelete makes is made first and waited for; then the children go, dependents first',
-        'src/reconcile/finalize/finalize.test.ts › with "order: Parallel" the children go at once, and what it has made last',
+        'src/reconcile/finalize/on-delete.test.ts › with "order: Parallel" the children go at once, and what it has made last',
       ],
     },
     {
@@ -268,7 +268,7 @@ export const deletion: RuleSection = {
       rule: 'In a terminating namespace `onDelete.children` are skipped',
       shownBy: [
         'test/integration/deletion.test.ts › a namespace with such resources in it comes to its end',
-        'src/reconcile/finalize/finalize.test.ts › in a namespace on its way out nothing is made, and nothing waited for',
+        'src/reconcile/finalize/on-delete.test.ts › in a namespace on its way out nothing is made, and nothing waited for',
       ],
     },
     {

@@ -12,6 +12,7 @@ import {
 import type { FakeRequest } from '../../../test/support/fakes/fake-cluster.ts';
 import type { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
 
+const finalizer = 'homeostat.dev/podset';
 const note = 'orphan.homeostat.dev/podset';
 
 /** Somebody deletes the resource with `--cascade=orphan`; the server does not take writes of `failing` meanwhile. */
@@ -74,5 +75,23 @@ describe('reconcile/finalize: what a deletion was said to leave stays', () => {
     await other.settle();
     await deletePodSet(other);
     assert.deepEqual(placesOf(other, 'ConfigMap'), []);
+  });
+
+  test('also when the collector was faster than we', async () => {
+    const { world } = await deletionWorld({ children: [farChild('far')] });
+    const before = podSetOf(world);
+    assert.ok(before);
+    const finalizers = ['orphan', finalizer];
+    world.edit(before, { metadata: { ...before.metadata, finalizers } });
+    await world.settle();
+    const said = podSetOf(world);
+    assert.ok(said);
+    world.remove(said);
+    const leaving = podSetOf(world);
+    assert.ok(leaving);
+    world.edit(leaving, { metadata: { ...leaving.metadata, finalizers: [finalizer] } });
+    await world.settle();
+    assert.equal(podSetOf(world), undefined);
+    assert.deepEqual(placesOf(world, 'ConfigMap'), ['other/far']);
   });
 });
