@@ -1,37 +1,7 @@
-import type { Json, JsonObject } from '../../../src/util/json.ts';
+import type { JsonObject } from '../../../src/util/json.ts';
 import type { ContractCase } from '../driver/index.ts';
+import { type CrdOptions, crd, crds, gadget, gadgets, sizes, whenServed } from './gadgets.ts';
 import { get, jsonPatch, merge, post, remove } from './requests.ts';
-
-const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-
-interface CrdOptions {
-  readonly group?: string;
-  readonly name?: string;
-  readonly scope?: string;
-  readonly names?: JsonObject;
-  readonly versions?: Json;
-  readonly schema?: Json;
-  readonly more?: JsonObject;
-}
-
-/** A CRD of a group of the case's own, so that cases do not meet. */
-function crd(options: CrdOptions = {}): JsonObject {
-  const { group = '$(ns).io', scope = 'Namespaced', more = {} } = options;
-  const { name = `gadgets.${group}`, schema = { type: 'object' } } = options;
-  const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } };
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name },
-    spec: {
-      group,
-      scope,
-      names: { plural: 'gadgets', kind: 'Gadget', ...options.names },
-      versions: options.versions ?? [version],
-      ...more,
-    },
-  };
-}
 
 function refused(name: string, options: CrdOptions): ContractCase {
   return {
@@ -52,24 +22,6 @@ function refusedSchema(name: string, properties: JsonObject): ContractCase {
   return refused(name, { schema: { type: 'object', properties } });
 }
 
-const rv = 'metadata.resourceVersion';
-const gadgets = '/apis/$(ns).io/v1/namespaces/$(ns)/gadgets';
-const whenServed = {
-  status: 'a server writes it some time later',
-  'metadata.managedFields': 'a server writes the status some time later',
-  'metadata.resourceVersion': 'a server writes the status some time later',
-};
-
-function gadget(spec: JsonObject): JsonObject {
-  return { apiVersion: '$(ns).io/v1', kind: 'Gadget', metadata: { name: 'x' }, spec };
-}
-
-/** Objects with a size, and something else. */
-function sizes(more: JsonObject): JsonObject {
-  const spec = { type: 'object', properties: { size: { type: 'integer' }, ...more } };
-  return { type: 'object', properties: { spec } };
-}
-
 const twoVersions = [
   {
     name: 'v1',
@@ -85,6 +37,7 @@ const twoVersions = [
   },
 ];
 
+const rv = 'metadata.resourceVersion';
 const schema = { openAPIV3Schema: { type: 'object' } };
 const globes = `${crds}/globes.$(group)`;
 const map = { type: 'array', 'x-kubernetes-list-type': 'map' };
