@@ -199,6 +199,15 @@ export const children: RuleSection = {
         `${phase} › a child of more than 1 MiB and a text of more than 256 KiB are refused`,
       ],
     },
-    { rule: 'Readiness follows the kind', shownBy: ['src/util/readiness/readiness-of.test.ts'] },
+    {
+      rule: 'Readiness follows the kind',
+      shownBy: [
+        'src/util/readiness/workload-readiness.test.ts',
+        'src/util/readiness/pod-readiness.test.ts',
+        'src/util/readiness/provision-readiness.test.ts',
+        'src/util/readiness/api-readiness.test.ts',
+        'src/util/readiness/readiness-of.test.ts',
+      ],
+    },
   ],
 };
