@@ -129,20 +129,41 @@ describe('sandbox', () => {
     assert.notEqual(url(), before);
   });
 
-  test('a watch has bookmarks while nothing happens, and ends in time', async () => {
+  test('a watch has bookmarks of what others write, none while nothing happens, and ends in time', async () => {
     const clock = new FakeClock();
     const sandbox = createTestSandbox({ clock, controllers: false });
     const watch = new WatchReader(
       sandbox,
       `${configMaps}?watch=1&allowWatchBookmarks=true&timeoutSeconds=90&resourceVersion=0`,
     );
+    const elsewhere = (name: string) => {
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } };
+      call(sandbox, 'POST', '/api/v1/namespaces/kube-public/configmaps', object);
+    };
     assert.equal((await watch.next())[0]?.type, 'BOOKMARK');
+    elsewhere('a');
     await clock.advance(60_000);
     assert.equal((await watch.next())[0]?.type, 'BOOKMARK');
-    await clock.advance(30_000);
+    await clock.advance(27_000);
+    elsewhere('b');
+    await clock.advance(1_000);
     assert.equal((await watch.next())[0]?.type, 'BOOKMARK');
+    await clock.advance(2_000);
     assert.deepEqual(await watch.next(), []);
     assert.equal(clock.pending, 0);
+  });
+
+  test('a watch of a quiet world has no bookmark but the first', async () => {
+    const clock = new FakeClock();
+    const sandbox = createTestSandbox({ clock, controllers: false });
+    const query = 'watch=1&allowWatchBookmarks=true&timeoutSeconds=200';
+    const watch = new WatchReader(sandbox, `${configMaps}?${query}`);
+    const [first] = await watch.next();
+    const annotations = { 'k8s.io/initial-events-end': 'true' };
+    const metadata = first?.object.metadata as JsonObject | undefined;
+    assert.deepEqual(metadata?.annotations, annotations);
+    await clock.advance(200_000);
+    assert.deepEqual(await watch.next(), []);
   });
 
   test('a watch that its reader leaves costs nothing any more', async () => {

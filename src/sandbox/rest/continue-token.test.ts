@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readToken, writeToken } from './continue-token.ts';
+import { readToken, tokenAfter, writeToken } from './continue-token.ts';
 
 describe('sandbox/rest/continue-token', () => {
   test('is read as it was written, whatever the name', () => {
-    const token = { version: 1234, after: 'ns/näme?&=' };
+    const token = { version: 1234, start: 'ns/näme?&=' };
     const text = writeToken(token);
     assert.match(text, /^[-_A-Za-z0-9]+$/);
     assert.deepEqual(readToken(text), token);
+  });
+
+  test('a page begins after the last key of the one before, and before all others', () => {
+    const { start } = readToken(tokenAfter(1, 'ns/a'));
+    assert.ok('ns/a' < start && start < 'ns/a-b' && start < 'ns/aa');
   });
 
   for (const text of [

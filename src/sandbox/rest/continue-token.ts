@@ -3,14 +3,19 @@ import { badRequest, type StatusError } from '../status/index.ts';
 
 /** Where the next page of a list begins. */
 export interface ContinueToken {
-  /** The version that all pages show. */
+  /** The version that all pages show; below zero = whatever is newest. */
   readonly version: number;
-  /** The key after which it begins. */
-  readonly after: string;
+  /** The first key of it, within the scope of the list. */
+  readonly start: string;
 }
 
-export function writeToken({ version, after }: ContinueToken): string {
-  const text = JSON.stringify({ v: tokenVersion, rv: version, start: after });
+/** Of the page after the one whose last key, within the scope of the list, is this. */
+export function tokenAfter(version: number, last: string): string {
+  return writeToken({ version, start: `${last}\0` });
+}
+
+export function writeToken({ version, start }: ContinueToken): string {
+  const text = JSON.stringify({ v: tokenVersion, rv: version, start: `/${start}` });
   const bytes = new TextEncoder().encode(text);
   const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
   return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
@@ -27,7 +32,7 @@ export function readToken(text: string): ContinueToken {
   if (typeof start !== 'string') throw invalidToken(wrongType(start, 'start of type string'));
   // It would lead out of the collection in the server's store.
   if (start.split('/').some((part) => part === '..' || part === '.')) throw invalidToken(start);
-  return { version: rv, after: start };
+  return { version: rv, start: start.replace(/^\//, '') };
 }
 
 const tokenVersion = 'meta.k8s.io/v1';

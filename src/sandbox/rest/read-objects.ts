@@ -1,7 +1,13 @@
 import type { JsonObject } from '../../util/json.ts';
-import { badRequest, expired, notFound, tooLargeResourceVersion } from '../status/index.ts';
+import {
+  badRequest,
+  expired,
+  expiredPage,
+  notFound,
+  tooLargeResourceVersion,
+} from '../status/index.ts';
 import type { StoredObject } from '../store/index.ts';
-import { readToken, writeToken } from './continue-token.ts';
+import { readToken, tokenAfter, writeToken } from './continue-token.ts';
 import type { ListOptions } from './list-options.ts';
 import type { RestContext, Target } from './rest-context.ts';
 import { findStored } from './update-object.ts';
@@ -30,16 +36,16 @@ export interface ListPage {
 export function listObjects(context: RestContext, target: Target, options: ListOptions): ListPage {
   const { store } = context;
   const { limit, matches, hasSelector } = options;
-  const { version, after } = pageStart(context, options);
+  const { version, start } = pageStart(context, options);
   const all = store.listAt(target.kind.collection, version);
   if (all === undefined) {
-    if (options.continueToken !== '') throw expired(expiredToken);
-    throw expired(`The resourceVersion for the provided list is too old.`);
+    if (options.continueToken === '')
+      throw expired('The resourceVersion for the provided list is too old.');
+    throw expiredPage(writeToken({ version: -1, start }));
   }
+  const scope = target.namespace === '' ? '' : `${target.namespace}/`;
   const inScope = all.filter(
-    (stored) =>
-      (target.namespace === '' || stored.namespace === target.namespace) &&
-      (after === '' || stored.key > after),
+    ({ key }) => key.startsWith(scope) && (start === '' || keyWithin(scope, key) >= start),
   );
   const items: StoredObject[] = [];
   let seen = 0;
@@ -52,12 +58,14 @@ export function listObjects(context: RestContext, target: Target, options: ListO
   const last = inScope[seen - 1];
   if (remaining === 0 || last === undefined)
     return { version, items, continueToken: '', remaining: undefined };
-  const continueToken = writeToken({ version, after: last.key });
+  const continueToken = tokenAfter(version, keyWithin(scope, last.key));
   return { version, items, continueToken, remaining: hasSelector ? undefined : remaining };
 }
 
-const expiredToken =
-  'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.';
+/** Objects without a namespace have keys that begin with a slash. */
+function keyWithin(scope: string, key: string): string {
+  return key.slice(scope.length).replace(/^\//, '');
+}
 
 function pageStart(context: RestContext, options: ListOptions) {
   const { store } = context;
@@ -66,12 +74,14 @@ function pageStart(context: RestContext, options: ListOptions) {
   if (continueToken !== '') {
     if (resourceVersion !== '' && resourceVersion !== '0')
       throw badRequest('specifying resource version is not allowed when using continue');
-    return readToken(continueToken);
+    const token = readToken(continueToken);
+    if (token.version > store.version) throw tooLargeResourceVersion(token.version, store.version);
+    return token.version < 0 ? { ...token, version: store.version } : token;
   }
   const isExact =
     versionMatch === 'Exact' ||
     (versionMatch === undefined && options.limit !== undefined && asked > 0);
-  return { version: isExact ? asked : store.version, after: '' };
+  return { version: isExact ? asked : store.version, start: '' };
 }
 
 /** A resourceVersion of a query; 0 when it is not given. @throws StatusError 400 or 504 */

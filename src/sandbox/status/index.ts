@@ -18,6 +18,7 @@ export {
   conflict,
   entityTooLarge,
   expired,
+  expiredPage,
   forbidden,
   internalError,
   invalid,

@@ -144,12 +144,19 @@ export function expired(message: string): StatusError {
   return new StatusError({ code: 410, reason: 'Expired', message });
 }
 
+/** A page of a state that is forgotten; the token leads to the rest as it is now. */
+export function expiredPage(continueToken: string): StatusError {
+  const message =
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';
+  return new StatusError({ code: 410, reason: 'Expired', message, continueToken });
+}
+
 /** A resourceVersion that this server has not reached. */
 export function tooLargeResourceVersion(asked: number, current: number): StatusError {
   return new StatusError({
     code: 504,
     reason: 'Timeout',
-    message: `Too large resource version: ${asked}, current: ${current}`,
+    message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
     details: {
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
       retryAfterSeconds: 1,

@@ -24,6 +24,8 @@ export interface StatusOptions {
   /** Empty = none. */
   readonly reason: string;
   readonly details?: StatusDetails;
+  /** Where a list may be gone on with. */
+  readonly continueToken?: string;
   readonly cause?: unknown;
 }
 
@@ -33,11 +35,13 @@ export class StatusError extends HomeostatError<'refused'> {
   readonly status: number;
   readonly reason: string;
   readonly details: StatusDetails | undefined;
-  constructor({ code, message, reason, details, cause }: StatusOptions) {
+  readonly #continueToken: string | undefined;
+  constructor({ code, message, reason, details, continueToken, cause }: StatusOptions) {
     super('refused', message, { cause });
     this.status = code;
     this.reason = reason;
     this.details = details;
+    this.#continueToken = continueToken;
   }
 
   /** The answer's body. */
@@ -46,7 +50,7 @@ export class StatusError extends HomeostatError<'refused'> {
     return {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata: {},
+      metadata: this.#continueToken === undefined ? {} : { continue: this.#continueToken },
       status: 'Failure',
       message,
       ...(reason === '' ? {} : { reason }),

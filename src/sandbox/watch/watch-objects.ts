@@ -36,7 +36,7 @@ const maxBacklog = 50_000_000;
 
 /**
  * Opens a watch: what is there now or what changed since a version, then every change.
- * @throws StatusError for a version that cannot be read or is not there yet.
+ * @throws StatusError for a version that cannot be read.
  */
 export function watchObjects(watch: WatchOptions): AsyncIterable<string> {
   const { store, options } = watch;
@@ -53,10 +53,7 @@ function startVersion(store: ObjectStore, options: ListOptions): number | undefi
     throw plainFailure(`resourceVersion: ${problem}`);
   }
   const version = Number(resourceVersion);
-  if (sendsInitialEvents === true) {
-    if (version > store.version) throw tooLargeResourceVersion(version, store.version);
-    return undefined;
-  }
+  if (sendsInitialEvents === true) return undefined;
   if (resourceVersion === '' || version === 0)
     return sendsInitialEvents === false ? store.version : undefined;
   return version;
@@ -70,6 +67,8 @@ class WatchSession {
   readonly #cancels: (() => void)[] = [];
   /** Changes up to here need no mention. */
   #seenVersion = 0;
+  /** The version that the reader knows. */
+  #toldVersion = 0;
 
   constructor(watch: WatchOptions) {
     this.#watch = watch;
@@ -78,6 +77,11 @@ class WatchSession {
 
   open(from: number | undefined): AsyncIterable<string> {
     const { store, kind, options } = this.#watch;
+    const asked = Number(options.resourceVersion);
+    if (options.sendsInitialEvents === true && asked > store.version) {
+      this.#fail(tooLargeResourceVersion(asked, store.version));
+      return this.#stream;
+    }
     if (from === undefined) this.#sendCurrent();
     else {
       // What came before the last change of its CRD, nobody remembers.
@@ -89,6 +93,7 @@ class WatchSession {
       }
       for (const event of missed) this.#onEvent(event);
       this.#seenVersion = Math.max(from, store.version);
+      this.#toldVersion = Math.max(from, this.#toldVersion);
     }
     const unsubscribe = store.subscribe((event) => {
       // Opened while changes are being told, it has seen them already.
@@ -109,8 +114,7 @@ class WatchSession {
     for (const stored of store.list(kind.collection))
       if (this.#isWatched(stored)) this.#send('ADDED', stored);
     this.#seenVersion = store.version;
-    const isList = options.sendsInitialEvents === true || options.resourceVersion === '0';
-    if (options.allowsBookmarks && isList) this.#bookmark({ 'k8s.io/initial-events-end': 'true' });
+    if (options.allowsBookmarks) this.#bookmark({ 'k8s.io/initial-events-end': 'true' });
   }
 
   #schedule({ timeoutSeconds, allowsBookmarks }: ListOptions): void {
@@ -119,15 +123,14 @@ class WatchSession {
     this.#cancels.push(clock.after(limitMs, () => this.#stream.end()));
     if (!allowsBookmarks) return;
     const beforeEndMs = limitMs - 2000;
-    if (beforeEndMs > 0)
-      this.#cancels.push(clock.after(beforeEndMs, () => this.#bookmark(undefined)));
+    if (beforeEndMs > 0) this.#cancels.push(clock.after(beforeEndMs, () => this.#bookmarkNews()));
     this.#bookmarkLater();
   }
 
   #bookmarkLater(): void {
     const { clock } = this.#watch;
     const cancel = clock.after(bookmarkIntervalMs, () => {
-      this.#bookmark(undefined);
+      this.#bookmarkNews();
       this.#bookmarkLater();
     });
     this.#cancels.push(cancel);
@@ -139,6 +142,7 @@ class WatchSession {
     const { before, after, last } = event;
     const wasWatched = before !== undefined && this.#isWatched(before);
     const isWatched = after !== undefined && this.#isWatched(after);
+    if (isWatched || wasWatched) this.#toldVersion = event.version;
     if (isWatched) this.#send(wasWatched ? 'MODIFIED' : 'ADDED', after);
     else if (wasWatched) this.#send('DELETED', after === undefined ? last : asOf(before, last));
     this.#seenVersion = Math.max(this.#seenVersion, event.version);
@@ -161,13 +165,19 @@ class WatchSession {
     return JSON.stringify(show === undefined ? object : show(object));
   }
 
+  /** Only where the world has gone on since the reader was told anything. */
+  #bookmarkNews(): void {
+    if (this.#watch.store.version > this.#toldVersion) this.#bookmark(undefined);
+  }
+
   #bookmark(annotations: JsonObject | undefined): void {
-    const { kind, showBookmark } = this.#watch;
+    const { kind, showBookmark, store } = this.#watch;
+    this.#toldVersion = Math.max(this.#seenVersion, store.version);
     const bookmark = {
       kind: kind.names.kind,
       apiVersion: kind.apiVersion,
       metadata: {
-        resourceVersion: String(Math.max(this.#seenVersion, this.#watch.store.version)),
+        resourceVersion: String(this.#toldVersion),
         ...(annotations === undefined ? {} : { annotations }),
       },
     };

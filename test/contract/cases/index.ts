@@ -4,11 +4,13 @@ import { applyConflicts } from './apply-conflicts.ts';
 import { applyMerges } from './apply-merges.ts';
 import { applyRefusals } from './apply-refusals.ts';
 import { attacks } from './attacks.ts';
+import { bookmarks } from './bookmarks.ts';
 import { crdCases } from './crds.ts';
 import { creates } from './creates.ts';
 import { deletes } from './deletes.ts';
 import { discoveries } from './discoveries.ts';
 import { eventCases } from './events.ts';
+import { listVersions } from './list-versions.ts';
 import { lists } from './lists.ts';
 import { malformed } from './malformed.ts';
 import { releases } from './releases.ts';
@@ -32,7 +34,9 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   deletes,
   releases,
   lists,
+  'list-versions': listVersions,
   watches,
+  bookmarks,
   validations,
   workloads,
   strategics,

@@ -1,5 +1,5 @@
 import type { ContractCase } from '../driver/index.ts';
-import { configMap, configMaps, get, post, remove, thing, things } from './requests.ts';
+import { configMap, configMaps, get, post, thing, things } from './requests.ts';
 
 const three = ['a', 'b', 'c'].map((name, index) =>
   post(
@@ -12,13 +12,10 @@ const three = ['a', 'b', 'c'].map((name, index) =>
   ),
 );
 
-function token(text: string): string {
-  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
-}
-
 function selected(labelSelector: string, names: readonly string[]): ContractCase {
   const query = encodeURIComponent(labelSelector);
   return {
+    ranked: [40],
     name: `the label selector "${labelSelector}" finds ${names.join(', ') || 'nothing'}`,
     steps: [
       ...three,
@@ -51,98 +48,6 @@ export const lists: readonly ContractCase[] = [
       }),
     ],
   },
-  {
-    name: 'pages show one state of the world',
-    steps: [
-      ...three,
-      get(
-        `${configMaps}?limit=2`,
-        { status: 200, body: { items: [{}, {}], metadata: { remainingItemCount: 1 } } },
-        { save: { token: 'metadata.continue', rv: 'metadata.resourceVersion' } },
-      ),
-      remove(`${configMaps}/c`, undefined, { status: 200 }),
-      post(configMaps, configMap({}, { name: 'd' }), { status: 201 }),
-      get(`${configMaps}?limit=2&continue=$(token)`, {
-        status: 200,
-        body: {
-          items: [{ metadata: { name: 'c' } }],
-          metadata: { resourceVersion: '$(rv)', continue: null },
-        },
-      }),
-      get(`${configMaps}?limit=1&labelSelector=tier%3Dlow`, {
-        status: 200,
-        body: { items: [{ metadata: { name: 'a' } }], metadata: { remainingItemCount: null } },
-      }),
-      get(`${configMaps}?limit=0`, { status: 200, body: { items: [{}, {}, {}] } }),
-      get(`${configMaps}?limit=500`, { status: 200, body: { metadata: { continue: null } } }),
-    ],
-  },
-  {
-    name: 'broken page tokens and numbers are refused',
-    steps: [
-      ...[
-        'abc',
-        '!!',
-        token('hello'),
-        token('{}'),
-        token('{"v":"v9","rv":5,"start":"x"}'),
-        token('{"v":"meta.k8s.io/v1"}'),
-        token('{"v":"meta.k8s.io/v1","rv":5}'),
-        token('{"v":"meta.k8s.io/v1","rv":"x","start":"x"}'),
-        token('{"v":"meta.k8s.io/v1","rv":5,"start":"../x"}'),
-      ].map((text) =>
-        get(`${configMaps}?limit=2&continue=${text}`, {
-          status: 400,
-          message: /^invalid continue token: continue key is not valid: /,
-        }),
-      ),
-      get(`${configMaps}?limit=x`, { status: 400 }),
-      get(`${configMaps}?resourceVersion=x`, { status: 400 }),
-    ],
-  },
-  {
-    name: 'a version from the future is not there yet',
-    steps: [
-      post(configMaps, configMap({}), { status: 201 }),
-      get(`${configMaps}?resourceVersion=99999999999999`, {
-        status: 504,
-        differs: { message: 'numbers differ' },
-      }),
-      get(`${configMaps}/x?resourceVersion=99999999999999`, {
-        status: 504,
-        differs: { message: 'numbers differ' },
-      }),
-    ],
-  },
-  {
-    name: 'an exact version shows the state of then',
-    steps: [
-      post(
-        configMaps,
-        configMap({ a: '1' }),
-        { status: 201 },
-        { save: { rv: 'metadata.resourceVersion' } },
-      ),
-      post(
-        configMaps,
-        configMap({}, { name: 'y' }),
-        { status: 201 },
-        { save: { later: 'metadata.resourceVersion' } },
-      ),
-      get(`${configMaps}?resourceVersion=$(rv)&resourceVersionMatch=Exact`, {
-        status: 200,
-        body: { items: [{ metadata: { name: 'x' } }], metadata: { resourceVersion: '$(rv)' } },
-      }),
-      get(`${configMaps}?resourceVersion=$(later)&resourceVersionMatch=NotOlderThan`, {
-        status: 200,
-        body: { items: [{}, {}] },
-      }),
-      get(`${configMaps}?resourceVersionMatch=Exact`, { status: 422 }),
-      get(`${configMaps}?resourceVersion=0&resourceVersionMatch=Exact`, { status: 422 }),
-      get(`${configMaps}?resourceVersion=$(rv)&resourceVersionMatch=Nearly`, { status: 422 }),
-      get(`${configMaps}?sendInitialEvents=true`, { status: 422 }),
-    ],
-  },
   selected('app=a', ['a']),
   selected('app==a', ['a']),
   selected('app!=a', ['b', 'c']),
@@ -171,6 +76,7 @@ export const lists: readonly ContractCase[] = [
   ].map(
     (labelSelector): ContractCase => ({
       name: `"${labelSelector}" is no label selector`,
+      ranked: [40],
       steps: [
         get(`${configMaps}?labelSelector=${encodeURIComponent(labelSelector)}`, { status: 400 }),
       ],
@@ -178,6 +84,7 @@ export const lists: readonly ContractCase[] = [
   ),
   {
     name: 'field selectors know names and namespaces',
+    ranked: [40],
     steps: [
       ...three,
       get(`${configMaps}?fieldSelector=metadata.name%3Db`, {
@@ -202,6 +109,7 @@ export const lists: readonly ContractCase[] = [
   },
   {
     name: 'Secrets can be selected by type',
+    ranked: [40],
     steps: [
       post(
         '/api/v1/namespaces/$(ns)/secrets',
@@ -220,6 +128,7 @@ export const lists: readonly ContractCase[] = [
   },
   {
     name: 'only metadata can be asked for',
+    ranked: [51],
     steps: [
       post(things, thing({ size: 1 }), { status: 201 }),
       get(

@@ -7,6 +7,7 @@ const live = (type: string, name = 'x') => ({ type, object: { metadata: { name }
 export const watches: readonly ContractCase[] = [
   {
     name: 'a watch from a version shows exactly what came later, in order',
+    ranked: [32, 16],
     steps: [
       post(configMaps, configMap({ a: '1' }), { status: 201 }, save),
       merge(`${configMaps}/x`, { data: { a: '2' } }, { status: 200 }),
@@ -22,6 +23,7 @@ export const watches: readonly ContractCase[] = [
   },
   {
     name: 'a watch without a version begins with what is there',
+    ranked: [33],
     steps: [
       post(things, thing({ size: 1 }), { status: 201 }),
       {
@@ -34,23 +36,40 @@ export const watches: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a live watch shows creations, changes and deletions',
+    name: 'the end of a finalizer is told once, as a deletion',
+    ranked: [22],
     steps: [
       get(things, { status: 200 }, save),
       {
         watch: `${things}?watch=1&resourceVersion=$(rv)`,
         during: [
-          post(things, thing({ size: 1 }, { finalizers: ['demo.io/a'] }), { status: 201 }),
+          post(things, thing({ size: 1 }, { finalizers: ['demo.io/a', 'demo.io/b'] }), {
+            status: 201,
+          }),
           remove(`${things}/x`, undefined, { status: 200 }),
+          remove(`${things}/x`, undefined, { status: 200 }),
+          merge(`${things}/x`, { metadata: { finalizers: ['demo.io/b'] } }, { status: 200 }),
           merge(`${things}/x`, { metadata: { finalizers: null } }, { status: 200 }),
+          post(things, thing({}, { name: 'end' }), { status: 201 }),
         ],
-        events: 3,
-        expect: [live('ADDED'), live('MODIFIED'), live('DELETED')],
+        events: 5,
+        expect: [
+          live('ADDED'),
+          {
+            type: 'MODIFIED',
+            object: { metadata: { finalizers: ['demo.io/a', 'demo.io/b'], generation: 2 } },
+          },
+          { type: 'MODIFIED', object: { metadata: { finalizers: ['demo.io/b'] } } },
+          // As it was before the last finalizer went.
+          { type: 'DELETED', object: { metadata: { name: 'x', finalizers: ['demo.io/b'] } } },
+          live('ADDED', 'end'),
+        ],
       },
     ],
   },
   {
     name: 'an object that leaves the selector is deleted, one that enters is added',
+    ranked: [35],
     steps: [
       get(configMaps, { status: 200 }, save),
       {
@@ -69,6 +88,7 @@ export const watches: readonly ContractCase[] = [
   },
   {
     name: 'a watch of one name, and one of a namespace',
+    ranked: [37],
     steps: [
       get(configMaps, { status: 200 }, save),
       post(configMaps, configMap({}, { name: 'a' }), { status: 201 }),
@@ -87,51 +107,43 @@ export const watches: readonly ContractCase[] = [
   },
   {
     name: 'timeoutSeconds ends a watch',
+    ranked: [37],
     steps: [
       post(configMaps, configMap({}), { status: 201 }),
       { watch: `${configMaps}?watch=1&timeoutSeconds=1`, events: 'all', expect: [live('ADDED')] },
     ],
   },
   {
-    name: 'WatchList tells when the initial events are over',
+    name: 'a watch of a version that is forgotten ends with an error, and a new one goes on',
+    ranked: [34],
     steps: [
-      post(configMaps, configMap({}), { status: 201 }),
+      post(things, thing({ size: 1 }), { status: 201 }, save),
       {
-        watch: `${configMaps}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
-        events: 2,
+        watch: `${things}?watch=1&resourceVersion=1`,
+        events: 'all',
         expect: [
-          live('ADDED'),
           {
-            type: 'BOOKMARK',
-            object: {
-              kind: 'ConfigMap',
-              metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } },
-            },
+            type: 'ERROR',
+            object: { kind: 'Status', status: 'Failure', code: 410, reason: 'Expired' },
           },
         ],
       },
-      post(things, thing({}), { status: 201 }),
       {
-        watch: `${things}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
-        events: 2,
-        expect: [live('ADDED'), { type: 'BOOKMARK', object: { kind: 'Thing' } }],
+        watch: `/apis/$(group)/v1/things?watch=1&resourceVersion=1&allowWatchBookmarks=true`,
+        events: 'all',
+        expect: [{ type: 'ERROR', object: { code: 410 } }],
       },
-    ],
-  },
-  {
-    name: 'options of a watch that do not go together are refused',
-    steps: [
-      get(`${configMaps}?watch=1&sendInitialEvents=true`, { status: 422 }),
-      get(`${configMaps}?watch=1&resourceVersionMatch=NotOlderThan`, { status: 422 }),
-      get(`${configMaps}?watch=1&sendInitialEvents=true&resourceVersionMatch=Exact`, {
-        status: 422,
-      }),
-      get(`${configMaps}?watch=1&resourceVersion=abc`, { status: 500 }),
-      get(`${configMaps}?watch=1&labelSelector=%3D`, { status: 400 }),
+      {
+        watch: `${things}?watch=1&resourceVersion=$(rv)`,
+        during: [merge(`${things}/x`, { spec: { size: 2 } }, { status: 200 })],
+        events: 1,
+        expect: [live('MODIFIED')],
+      },
     ],
   },
   {
     name: 'a watch may show metadata only',
+    ranked: [51],
     steps: [
       post(things, thing({ size: 1 }), { status: 201 }),
       {

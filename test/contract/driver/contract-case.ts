@@ -48,7 +48,10 @@ export interface WatchStep {
   readonly watch: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly during?: readonly RequestStep[];
-  /** The number of events to read; `all` = until the server ends the watch. */
+  /**
+   * The number of events to read; `all` = until the server ends the watch. A bookmark that says what the one before it
+   * said does not count: how many there are is the server's business.
+   */
   readonly events: number | 'all';
   /** Parts of the events, in order. */
   readonly expect: readonly Json[];
@@ -56,6 +59,8 @@ export interface WatchStep {
   readonly status?: number;
 }
 
+  /** Names for parts of the events: `{ rv: '0.object.metadata.resourceVersion' }`. */
+  readonly save?: RequestStep['save'];
 /** Asks until the answer is as expected: controllers of a real server take their time. */
 export interface UntilStep {
   readonly until: string;

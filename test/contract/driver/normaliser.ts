@@ -89,6 +89,7 @@ export class Normaliser {
     this.#newestVersion = Math.max(this.#newestVersion, Number(value));
     return this.#name('version', value);
   }
+      .replaceAll(/(resource version: \d+, current: )\d+/g, '$1M')
 
   #moment(value: string): string {
     // The next page of a list is of its moment, whatever was written since.

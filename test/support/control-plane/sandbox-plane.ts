@@ -114,6 +114,10 @@ class SandboxPlane implements Plane {
     await this.startApiServer();
   }
 
+  compactEtcd(): Promise<void> {
+    return notHere('etcd');
+  }
+
   snapshotEtcd(): Promise<string> {
     return notHere('etcd');
   }
