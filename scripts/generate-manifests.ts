@@ -17,7 +17,7 @@ const binary = findHelm();
 if (binary === undefined) process.stderr.write('deploy/manifests is not compared: no helm here\n');
 else
   for (const manifest of manifestFiles)
-    bring(manifest.file, manifestText(new Helm(binary), manifest));
+    bring(manifest.file, await manifestText(new Helm(binary), manifest));
 
 function bring(name: string, text: string): void {
   const file = join(folder, name);

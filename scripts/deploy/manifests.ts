@@ -24,10 +24,10 @@ export const manifestFiles: readonly ManifestFile[] = [
 ];
 
 /** The text of a file. @throws Error when helm refuses */
-export function manifestText(helm: Helm, { about, args }: ManifestFile): string {
+export async function manifestText(helm: Helm, { about, args }: ManifestFile): Promise<string> {
   const place = ['homeostat', 'deploy/chart', '--namespace', 'homeostat-system'];
-  const rendered = helm
-    .template(...place, ...args)
+  const text = await helm.template(...place, ...args);
+  const rendered = text
     .replace(/^# Source: .*\n/gm, '')
     .replace(/\n{2,}---/g, '\n---')
     .trim();

@@ -81,21 +81,21 @@ describe('integration/deploy-chart', { skip: shared.skip }, () => {
   );
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('helm finds nothing to say about the chart', () => {
-    const { code, output, errors } = helm.run('lint', '--strict', 'deploy/chart');
+  test('helm finds nothing to say about the chart', async () => {
+    const { code, output, errors } = await helm.run('lint', '--strict', 'deploy/chart');
     assert.equal(code, 0, output + errors);
     assert.doesNotMatch(output, /\[(?:WARNING|ERROR)\]/);
   });
 
   for (const manifest of manifestFiles)
-    test(`deploy/manifests/${manifest.file} is what the chart renders`, () => {
+    test(`deploy/manifests/${manifest.file} is what the chart renders`, async () => {
       const committed = readFileSync(join('deploy/manifests', manifest.file), 'utf8');
-      assert.equal(committed, manifestText(helm, manifest), 'Run "npm run generate"');
+      assert.equal(committed, await manifestText(helm, manifest), 'Run "npm run generate"');
     });
 
   for (const { what, values, has = [], hasNot = [] } of valueSets)
     test(`${what}: the server takes every object`, async () => {
-      const objects = objectsOf(helm.template(...place, '--values', valuesFile(values)));
+      const objects = objectsOf(await helm.template(...place, '--values', valuesFile(values)));
       const names = objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
       for (const name of has) assert.ok(names.includes(name), `${name} in ${names}`);
       for (const name of hasNot) assert.ok(!names.includes(name), `no ${name} in ${names}`);
@@ -103,14 +103,14 @@ describe('integration/deploy-chart', { skip: shared.skip }, () => {
     });
 
   for (const [values, says] of refusedValues)
-    test(`refused: ${JSON.stringify(values)}`, () => {
-      const { code, errors } = helm.run('template', ...place, '--values', valuesFile(values));
+    test(`refused: ${JSON.stringify(values)}`, async () => {
+      const { code, errors } = await helm.run('template', ...place, '--values', valuesFile(values));
       assert.notEqual(code, 0);
       assert.match(errors, says);
     });
 
-  test('without definitions the runtime may read no Secret, and nothing is given wholesale', () => {
-    const objects = objectsOf(helm.template(...place));
+  test('without definitions the runtime may read no Secret, and nothing is given wholesale', async () => {
+    const objects = objectsOf(await helm.template(...place));
     const roles = objects.filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');
     assert.equal(roles.length, 2);
     assert.doesNotMatch(JSON.stringify(roles), /secrets|"\*"|escalate/);
@@ -125,28 +125,31 @@ describe('integration/deploy-chart', { skip: shared.skip }, () => {
   test('helm installs, upgrades, uninstalls and installs again; the CRD stays', async () => {
     const client = shared.client();
     const target = ['--kubeconfig', shared.plane.kubeconfigPath(), '--namespace', 'tried'];
-    const must = (...args: readonly string[]) => {
-      const { code, output, errors } = helm.run(...args, ...target);
+    const must = async (...args: readonly string[]) => {
+      const { code, output, errors } = await helm.run(...args, ...target);
       assert.equal(code, 0, `helm ${args.join(' ')}: ${output}${errors}`);
       return output;
     };
     const values = ['--values', valuesFile({ examples: { enabled: true } })];
     const install = ['install', 'mine', 'deploy/chart', '--create-namespace', ...values];
-    assert.match(must(...install), /homeostat rights my-operators\/ .*\n.*tried\/mine-homeostat/);
+    assert.match(
+      await must(...install),
+      /homeostat rights my-operators\/ .*\n.*tried\/mine-homeostat/,
+    );
     const deployment = '/apis/apps/v1/namespaces/tried/deployments/mine-homeostat';
     const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/tried:mine-homeostat';
     assert.ok(await client.get(deployment));
     assert.ok(await client.get(role));
-    must('upgrade', 'mine', 'deploy/chart', '--set', 'replicas=3');
+    await must('upgrade', 'mine', 'deploy/chart', '--set', 'replicas=3');
     const upgraded = await client.get<Deployment>(deployment);
     assert.equal(upgraded?.spec.replicas, 3);
-    must('uninstall', 'mine');
+    await must('uninstall', 'mine');
     await client.untilGone(deployment);
     assert.equal(await client.get(role), undefined);
     const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
     assert.ok(await client.get(`${crds}/operatordefinitions.homeostat.dev`));
-    must(...install);
-    must('uninstall', 'mine');
+    await must(...install);
+    await must('uninstall', 'mine');
   });
 
   test('the plain manifests can be applied, in the order of their names, and again', async () => {

@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { parseYamlDocuments } from '../../../src/definition/index.ts';
 import { isJsonObject } from '../../../src/util/json.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
@@ -21,25 +23,26 @@ export class Helm {
     this.#binary = binary;
   }
 
-  run(...args: readonly string[]): HelmOutcome {
+  /** Without holding this process up: what helm asks may be a server in it. */
+  async run(...args: readonly string[]): Promise<HelmOutcome> {
     const home = mkdtempSync(join(tmpdir(), 'homeostat-helm-'));
     try {
       const env = { PATH: process.env.PATH, HOME: home };
-      const { status, stdout, stderr, error } = spawnSync(this.#binary, args, {
-        encoding: 'utf8',
-        env,
-        maxBuffer: 1 << 26,
-      });
-      if (error !== undefined) throw error;
-      return { code: status ?? -1, output: stdout, errors: stderr };
+      const child = spawn(this.#binary, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+      const [[code], output, errors] = await Promise.all([
+        once(child, 'close'),
+        text(child.stdout),
+        text(child.stderr),
+      ]);
+      return { code: code ?? -1, output, errors };
     } finally {
       rmSync(home, { recursive: true, force: true });
     }
   }
 
   /** `helm template`. @throws Error when helm refuses. */
-  template(...args: readonly string[]): string {
-    const { code, output, errors } = this.run('template', ...args);
+  async template(...args: readonly string[]): Promise<string> {
+    const { code, output, errors } = await this.run('template', ...args);
     if (code !== 0) throw new Error(`helm template ${args.join(' ')}: ${errors}`);
     return output;
   }
