@@ -57,10 +57,10 @@ export interface WatchStep {
   readonly expect: readonly Json[];
   /** @default 200 */
   readonly status?: number;
-}
-
   /** Names for parts of the events: `{ rv: '0.object.metadata.resourceVersion' }`. */
   readonly save?: RequestStep['save'];
+}
+
 /** Asks until the answer is as expected: controllers of a real server take their time. */
 export interface UntilStep {
   readonly until: string;

@@ -79,6 +79,7 @@ export class Normaliser {
       .replaceAll(clusterAddress, 'address')
       .replaceAll(/(\d:)3\d{4}\//g, '$1port/')
       .replaceAll(/(resource version: )\d+ \(\d+\)/g, '$1N (M)')
+      .replaceAll(/(resource version: \d+, current: )\d+/g, '$1M')
       .replaceAll(versionInText, (_, before: string, found: string) =>
         before.concat(this.#names.get(`version ${found}`) ?? found),
       );
@@ -89,7 +90,6 @@ export class Normaliser {
     this.#newestVersion = Math.max(this.#newestVersion, Number(value));
     return this.#name('version', value);
   }
-      .replaceAll(/(resource version: \d+, current: )\d+/g, '$1M')
 
   #moment(value: string): string {
     // The next page of a list is of its moment, whatever was written since.

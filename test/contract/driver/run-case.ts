@@ -170,15 +170,6 @@ function childOf(value: unknown, step: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined;
 }
 
-function parseBody(text: string): Json {
-  if (text === '') return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Some answers are plain text.
-    return text;
-  }
-}
 /** A list by what is at a place of its items. */
 function inOrder(body: Json, place: readonly string[] | undefined): Json {
   if (place === undefined || !isJsonObject(body) || !Array.isArray(body.items)) return body;
@@ -192,6 +183,15 @@ function isBookmark(event: Json): boolean {
   return isJsonObject(event) && event.type === 'BOOKMARK';
 }
 
+function parseBody(text: string): Json {
+  if (text === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Some answers are plain text.
+    return text;
+  }
+}
 
 /** Is everything that is expected there? Lists must have the same length. */
 function assertPart(actual: Json | undefined, expected: Json, told: string): void {
