@@ -40,15 +40,20 @@ export interface BundleOptions {
   readonly command: string;
 }
 
-/**
- * The schemas of all kinds that a bare API server serves, as JSON text with one component a line. It
- * depends on the server's version alone, so the same server gives the same text.
- */
-export async function schemaBundle({ client, command }: BundleOptions): Promise<string> {
+/** Texts of files. They depend on the server's version alone, so the same server gives the same texts. */
+export interface BundleTexts {
+  /** The schemas of all kinds that a bare API server serves, without descriptions; one component a line. */
+  readonly schemas: string;
+  /** What the server says of these components and their fields; one component a line. */
+  readonly descriptions: string;
+}
+
+export async function schemaBundle({ client, command }: BundleOptions): Promise<BundleTexts> {
   const version = await get<{ readonly gitVersion: string }>(client, '/version');
   const index = await get<OpenApiIndex>(client, '/openapi/v3');
   const kinds: Record<string, BundledKind> = {};
   const components: Record<string, Schema> = {};
+  const whole: Record<string, Schema> = {};
   for (const group of Object.keys(index.paths)) {
     if (!/^(api|apis\/[^/]+)\/v[^/]+$/.test(group)) continue;
     const document = await get<OpenApiDocument>(client, `/openapi/v3/${group}`);
@@ -56,8 +61,14 @@ export async function schemaBundle({ client, command }: BundleOptions): Promise<
     Object.assign(kinds, found);
     for (const { root } of Object.values(found))
       collect(root, document.components.schemas, components);
+    for (const [name, schema] of Object.entries(document.components.schemas))
+      if (components[name] !== undefined) whole[name] = schema;
   }
-  return bundleText({ provenance: { server: version.gitVersion, command }, kinds, components });
+  const provenance = { server: version.gitVersion, command };
+  return {
+    schemas: bundleText({ provenance, kinds, components }),
+    descriptions: descriptionsText(provenance, whole),
+  };
 }
 
 interface GroupOptions {
@@ -157,6 +168,47 @@ function bundleText({ provenance, kinds, components }: Bundle): string {
     `"components":{\n${entryLines(components)}\n}}`,
     '',
   ].join('\n');
+}
+
+function descriptionsText(
+  provenance: Readonly<Record<string, string>>,
+  components: Components,
+): string {
+  const described = Object.entries(components).map(([name, schema]) => [
+    name,
+    textsOf(name, schema),
+  ]);
+  return [
+    `{"provenance":${JSON.stringify(provenance)},`,
+    `"components":{\n${entryLines(Object.fromEntries(described))}\n}}`,
+    '',
+  ].join('\n');
+}
+
+/** The server describes components and their fields, nothing deeper. */
+function textsOf(name: string, schema: Schema): Schema {
+  const { description, properties = {} } = schema;
+  const fields = Object.entries(properties as Components)
+    .filter(([, field]) => field.description !== undefined)
+    .map(([field, { description: text }]): [string, unknown] => [field, text])
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const found = fields.length + (description === undefined ? 0 : 1);
+  if (found !== countOfDescriptions(schema))
+    throw new Error(`Expected descriptions of "${name}" and its fields alone`);
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(fields.length === 0 ? {} : { properties: Object.fromEntries(fields) }),
+  };
+}
+
+function countOfDescriptions(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.entries(value).reduce(
+    (count, [name, inner]) =>
+      count +
+      (name === 'description' && typeof inner === 'string' ? 1 : countOfDescriptions(inner)),
+    0,
+  );
 }
 
 function entryLines(record: Readonly<Record<string, unknown>>): string {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { builtinDocuments } from '../compile/index.ts';
+import { builtinDocuments, loadBuiltinDescriptions } from '../compile/index.ts';
 import { parseYaml } from '../definition/index.ts';
 import { createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { startSandboxServer } from '../sandbox/node/index.ts';
@@ -68,7 +68,16 @@ function createWorld(
   world: string | undefined,
 ): Sandbox {
   const { kubernetesVersion, ...schemas } = builtinDocuments();
-  const shared = { clock, random, schemas, kubernetesVersion, parseYaml, basePath, onFailure };
+  const shared = {
+    clock,
+    random,
+    schemas,
+    kubernetesVersion,
+    loadDescriptions: loadBuiltinDescriptions,
+    parseYaml,
+    basePath,
+    onFailure,
+  };
   try {
     return createSandbox({ ...shared, ...(world === undefined ? {} : { world }) });
   } catch (error) {

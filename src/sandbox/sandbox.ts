@@ -10,7 +10,7 @@ import {
   WorkloadControllers,
 } from './controllers/index.ts';
 import { CrdController, crdRules } from './crd/index.ts';
-import { OpenApiDocuments } from './discovery/index.ts';
+import { type Descriptions, OpenApiDocuments } from './discovery/index.ts';
 import {
   type BuiltinSchemas,
   builtinKinds,
@@ -30,6 +30,8 @@ export interface SandboxOptions {
   readonly schemas: BuiltinSchemas;
   /** The Kubernetes version that it claims to be: `v1.36.3`. */
   readonly kubernetesVersion: string;
+  /** What the server says of these kinds. Asked for when somebody wants an OpenAPI document with descriptions. Without it there are none of built-in kinds. */
+  readonly loadDescriptions?: () => Promise<Descriptions>;
   /** Reads YAML bodies. Without it only JSON is read, which is what most clients send. */
   readonly parseYaml?: (text: string) => Json;
   /** The path before all paths, as clients see it: `/secret`. @default '' */
@@ -70,6 +72,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     schemas,
     onFailure,
     kubernetesVersion,
+    loadDescriptions,
     basePath = '',
     controllers = true,
     runsPods = true,
@@ -85,7 +88,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     stops.push(workloads.start());
   }
   bootstrap(rest, { version: kubernetesVersion, hasNode: controllers });
-  const openApi = new OpenApiDocuments(components);
+  const openApi = new OpenApiDocuments(components, loadDescriptions);
   const version = versionDocument(kubernetesVersion);
   const protobuf = new ProtobufReader();
   const context = { rest, clock, protobuf, openApi, version, basePath, onFailure };

@@ -5,13 +5,20 @@ import { schemaBundle } from '../../scripts/generate-schema-bundle.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 
 const shared = useControlPlane({ controllerManager: false });
-const file = new URL('../../src/compile/schema/builtin-schemas.generated.json', import.meta.url);
+const folder = new URL('../../src/compile/schema/', import.meta.url);
+const file = new URL('builtin-schemas.generated.json', folder);
+const descriptionsFile = new URL('builtin-descriptions.generated.json', folder);
 
 describe('integration/builtin-schemas', { skip: shared.skip }, () => {
-  test('the bundled schemas are those of the server', async () => {
+  test('the bundled schemas and descriptions are those of the server', async () => {
     const { provenance } = JSON.parse(readFileSync(file, 'utf8'));
-    const bundle = await schemaBundle({ client: shared.client(), command: provenance.command });
-    assert.ok(bundle === readFileSync(file, 'utf8'), 'Outdated: run npm run generate:schemas');
+    const { schemas, descriptions } = await schemaBundle({
+      client: shared.client(),
+      command: provenance.command,
+    });
+    const outdated = 'Outdated: run npm run generate:schemas';
+    assert.ok(schemas === readFileSync(file, 'utf8'), outdated);
+    assert.ok(descriptions === readFileSync(descriptionsFile, 'utf8'), outdated);
   });
 });
 

@@ -1,3 +1,4 @@
+export { type ComponentDescription, loadBuiltinDescriptions } from './builtin-descriptions.ts';
 export { type BuiltinTables, builtinTables } from './builtin-tables.ts';
 export {
   type BuiltinDocuments,

@@ -48,6 +48,13 @@ describe('kube/openapi', () => {
     assert.deepEqual(api.lines, ['GET /openapi/v3', document, 'GET /openapi/v3']);
   });
 
+  test('descriptions are nothing that it needs', async () => {
+    const api = new SchemaServer();
+    await createOpenApi({ api, clock: new FakeClock() }).fetchKindSchema(foo, never);
+    const [, asked] = api.requests;
+    assert.equal(asked?.accept, 'application/json;descriptions=none, application/json');
+  });
+
   test('a changed hash brings the new schema', async () => {
     const api = new SchemaServer();
     const clock = new FakeClock();

@@ -23,6 +23,9 @@ export interface OpenApi {
   fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
 }
 
+/** The sandbox can leave descriptions out, which are most of a document and of no use here; others send what they have. */
+const accept = 'application/json;descriptions=none, application/json';
+
 const flow = { name: 'openapi', priority: 'world' } as const;
 
 /** The index is asked for at most this often: it is the same for all kinds. */
@@ -101,7 +104,7 @@ class IndexedOpenApi implements OpenApi {
     // Not the server's URL: it carries the prefix of a server that has one, and so does our client.
     const path = `/openapi/v3/${entry}`;
     // Nor its hash: to one that is not the newest it answers with a redirection.
-    const request = { method: 'GET', path, flow, timeoutMs: documentTimeoutMs } as const;
+    const request = { method: 'GET', path, accept, flow, timeoutMs: documentTimeoutMs } as const;
     try {
       return (await this.#api.request(request, signal)).body;
     } catch (error) {

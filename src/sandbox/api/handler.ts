@@ -20,7 +20,7 @@ import {
   unknownPath,
 } from '../status/index.ts';
 import { jsonAnswer, textAnswer } from './answers.ts';
-import { negotiate } from './negotiation.ts';
+import { negotiate, wantsDescriptions } from './negotiation.ts';
 import { handleResource } from './resource-request.ts';
 import { parseRoute } from './route.ts';
 
@@ -80,7 +80,7 @@ function answerRequest(context: HandlerContext, request: ApiRequest): ApiAnswer 
     case 'resources':
       return found(resourceList(kinds, route.group, route.version));
     case 'openapi':
-      return answerOpenApi(context, route.document);
+      return answerOpenApi(context, request, route.document);
     case 'health':
       return textAnswer('ok');
     case 'version':
@@ -114,12 +114,17 @@ function answerGroupVersions(
   return { ...jsonAnswer(200, document), headers: { 'content-type': type } };
 }
 
-function answerOpenApi({ openApi, rest, basePath }: HandlerContext, document: string): ApiAnswer {
+function answerOpenApi(
+  { openApi, rest, basePath }: HandlerContext,
+  { headers: { accept } }: ApiRequest,
+  document: string,
+): ApiAnswer {
   const kinds = rest.kinds.all();
   if (document === '') return jsonAnswer(200, openApi.index(kinds, basePath));
   const text = openApi.document(kinds, document);
   if (text === undefined) throw new PageNotFound();
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: text };
+  const body = wantsDescriptions(accept) ? openApi.described(text) : text;
+  return { status: 200, headers: { 'content-type': 'application/json' }, body };
 }
 
 function found(document: Json | undefined): ApiAnswer {

@@ -41,6 +41,15 @@ export function negotiate({ accept, isDiscovery, route }: Negotiation): Shape {
   throw notAcceptable(readable);
 }
 
+/**
+ * Is an OpenAPI document to be one for people? Who reads schemas alone asks for `application/json;descriptions=none` first,
+ * which other servers pass over.
+ */
+export function wantsDescriptions(accept: string | undefined): boolean {
+  const [first] = parseAccept(accept ?? '');
+  return first?.parameters.get('descriptions') !== 'none';
+}
+
 function shapeOf(parameters: ReadonlyMap<string, string>, isDiscovery: boolean): Shape | undefined {
   const as = parameters.get('as');
   const version = parameters.get('v');

@@ -2,14 +2,17 @@ import type { Json, JsonObject } from '../../util/json.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import type { MergeComponents, MergeSchema } from '../apply/index.ts';
 import type { ServedKind } from '../kinds/index.ts';
+import { type Descriptions, describedDocument } from './descriptions.ts';
 
 /** The OpenAPI v3 documents of what is served, one for each group version. */
 export class OpenApiDocuments {
   readonly #components: MergeComponents;
+  readonly #loadDescriptions: (() => Promise<Descriptions>) | undefined;
   readonly #texts = new WeakMap<readonly ServedKind[], ReadonlyMap<string, string>>();
 
-  constructor(components: MergeComponents) {
+  constructor(components: MergeComponents, loadDescriptions?: () => Promise<Descriptions>) {
     this.#components = components;
+    this.#loadDescriptions = loadDescriptions;
   }
 
   /** `/openapi/v3`: where each document is; the hash changes with its content. */
@@ -22,9 +25,15 @@ export class OpenApiDocuments {
     return { paths };
   }
 
-  /** The text of a document (`apis/apps/v1`); undefined when there is none. */
+  /** The text of a document (`apis/apps/v1`), of built-in kinds without descriptions; undefined when there is none. */
   document(kinds: readonly ServedKind[], path: string): string | undefined {
     return this.#documents(kinds).get(path);
+  }
+
+  /** A document with all its descriptions. They are not kept: few people ask, and programs do without. */
+  described(document: string): string | AsyncIterable<string> {
+    const load = this.#loadDescriptions;
+    return load === undefined ? document : describedDocument(document, load);
   }
 
   #documents(kinds: readonly ServedKind[]): ReadonlyMap<string, string> {

@@ -9,9 +9,12 @@ export interface PublishedVersion {
   readonly schema: StructuralSchema;
 }
 
-/** The schema of a custom resource as the server publishes it: with the head that every object has. */
+/**
+ * The schema of a custom resource as the server publishes it: as its author wrote it, with the head that every object has,
+ * here and in embedded resources, and with both types of what is an integer or a string.
+ */
 export function publishedSchema(schema: StructuralSchema): MergeSchema {
-  return withObjectHead(withEmbedded(schema));
+  return withHead(withPublished(schema) as MergeSchema, rootTexts);
 }
 
 /** Components of custom kinds are named by the domain backwards: `io.demo.v1.Widget`. */
@@ -25,44 +28,86 @@ export function customOpenApi({ names, schema }: PublishedVersion): ServedKind['
   };
 }
 
-function withObjectHead(schema: MergeSchema): MergeSchema {
+/** What the server says of the fields of the head. */
+interface HeadTexts {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+const conventions =
+  'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
+
+const rootTexts: HeadTexts = {
+  apiVersion: `APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: ${conventions}#resources`,
+  kind: `Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: ${conventions}#types-kinds`,
+};
+
+const embeddedTexts: HeadTexts = {
+  apiVersion: `apiVersion defines the versioned schema of this representation of an object. More info: ${conventions}#resources`,
+  kind: `kind is a string value representing the type of this object. In CamelCase. More info: ${conventions}#types-kinds`,
+};
+
+const metadataText = `Standard object's metadata. More info: ${conventions}#metadata`;
+
+function withHead(schema: MergeSchema, { apiVersion, kind }: HeadTexts): MergeSchema {
   const head = {
-    apiVersion: { type: 'string' },
-    kind: { type: 'string' },
-    metadata: { $ref: `#/components/schemas/${objectMetaComponent}` },
+    apiVersion: { description: apiVersion, type: 'string' },
+    kind: { description: kind, type: 'string' },
+    metadata: {
+      description: metadataText,
+      allOf: [{ $ref: `#/components/schemas/${objectMetaComponent}` }],
+    },
   };
   return { ...schema, properties: { ...schema.properties, ...head } };
 }
 
-function withEmbedded(schema: StructuralSchema): MergeSchema {
-  const {
-    properties,
-    items,
-    additionalProperties,
-    allOf: _,
-    anyOf: __,
-    oneOf: ___,
-    not: ____,
-    ...rest
-  } = schema;
-  const inner: MergeSchema = {
-    ...(rest as MergeSchema),
-    ...(properties === undefined
-      ? {}
-      : {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, field]) => [name, withEmbedded(field)]),
-          ),
-        }),
-    ...(items === undefined ? {} : { items: withEmbedded(items) }),
-    ...(additionalProperties === undefined
-      ? {}
-      : {
-          additionalProperties:
-            typeof additionalProperties === 'object'
-              ? withEmbedded(additionalProperties)
-              : additionalProperties,
-        }),
+/** Shares every part that is published as it is written. */
+function withPublished(schema: StructuralSchema): StructuralSchema {
+  const changes = { ...innerChanges(schema), ...ownChanges(schema) };
+  const whole = Object.keys(changes).length === 0 ? schema : { ...schema, ...changes };
+  if (schema['x-kubernetes-embedded-resource'] !== true) return whole;
+  const { required = [] } = schema;
+  const missing = ['kind', 'apiVersion'].filter((name) => !required.includes(name));
+  const embedded = { ...whole, required: [...required, ...missing] };
+  return withHead(embedded as MergeSchema, embeddedTexts) as StructuralSchema;
+}
+
+function ownChanges({ anyOf, allOf, ...schema }: StructuralSchema): Partial<StructuralSchema> {
+  if (schema['x-kubernetes-int-or-string'] !== true) return {};
+  const isTold = anyOf !== undefined || allOf?.some((part) => part.anyOf !== undefined) === true;
+  return isTold ? {} : { anyOf: [{ type: 'integer' }, { type: 'string' }] };
+}
+
+function innerChanges(schema: StructuralSchema): Partial<StructuralSchema> {
+  const { properties, items, additionalProperties } = schema;
+  return {
+    ...changed('properties', properties, withEach),
+    ...changed('items', items, withPublished),
+    ...changed(
+      'additionalProperties',
+      typeof additionalProperties === 'object' ? additionalProperties : undefined,
+      withPublished,
+    ),
   };
-  return schema['x-kubernetes-embedded-resource'] === true ? withObjectHead(inner) : inner;
+}
+
+function changed<Name extends keyof StructuralSchema, Part>(
+  name: Name,
+  part: Part | undefined,
+  publish: (part: Part) => Part,
+): { readonly [name in Name]?: Part } {
+  if (part === undefined) return {};
+  const published = publish(part);
+  return published === part ? {} : ({ [name]: published } as { readonly [name in Name]: Part });
+}
+
+function withEach(
+  properties: Readonly<Record<string, StructuralSchema>>,
+): Readonly<Record<string, StructuralSchema>> {
+  const entries = Object.entries(properties).map(([name, field]): [string, StructuralSchema] => [
+    name,
+    withPublished(field),
+  ]);
+  const isSame = entries.every(([name, field]) => field === properties[name]);
+  return isSame ? properties : Object.fromEntries(entries);
 }

@@ -65,8 +65,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     about: 'OpenAPI',
-    sandbox:
-      'Version 3 without descriptions; no version 2. `kubectl explain` shows fields and types. kubectl before 1.29 cannot apply.',
+    sandbox: 'Version 3; no version 2, without which kubectl before 1.29 cannot apply.',
   },
   { about: 'Tables', sandbox: 'As a real server prints them; ages by the clock of the sandbox.' },
   { about: 'Numbers', sandbox: "JavaScript's: integers beyond 2^53 lose digits, and 1.0 is 1." },

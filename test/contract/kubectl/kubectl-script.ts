@@ -106,8 +106,6 @@ lastTimestamp: "2026-01-01T00:00:00Z"
 count: 1
 `;
 
-const noDescriptions = 'the sandbox has the schemas without their descriptions';
-
 /** What people do with kubectl, in the namespace `kubectl`. */
 export const kubectlScript: readonly KubectlStep[] = [
   { run: 'apply -f -', input: web('nginx:1') },
@@ -236,7 +234,10 @@ export const kubectlScript: readonly KubectlStep[] = [
   { run: 'api-resources --api-group=apps' },
   { run: 'api-resources --api-group=batch -o name' },
   { run: 'api-resources --namespaced=false --api-group=rbac.authorization.k8s.io' },
-  { run: 'explain deploy.spec.strategy', differs: noDescriptions },
+  { run: 'explain deploy.spec.strategy' },
+  { run: 'explain pod' },
+  { run: 'explain pod.spec.containers.image' },
+  { run: 'explain pod --recursive' },
   { run: 'explain pod.nonsense' },
   { run: 'version', differs: 'the sandbox says that it is one' },
   { run: 'apply -f -', input: crd },
@@ -256,6 +257,9 @@ export const kubectlScript: readonly KubectlStep[] = [
   { run: 'scale gadget one --replicas=3' },
   { run: 'get gadget one -o jsonpath={.spec.replicas}/{.status.replicas}' },
   { run: 'explain gadget.spec' },
+  { run: 'explain gadget' },
+  { run: 'explain gadget --recursive' },
+  { run: 'explain gadget.metadata.labels' },
   { run: 'delete gadget one' },
   { run: 'delete crd gadgets.kubectl.demo.io' },
   { run: 'get gadgets' },

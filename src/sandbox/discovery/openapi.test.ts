@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { sandboxSchemas } from '../../../test/support/backends/sandbox-schemas.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { createSystemRandom } from '../../util/random.ts';
+import { createSandbox } from '../sandbox.ts';
+import type { Descriptions } from './descriptions.ts';
+
+const service = 'io.k8s.api.core.v1.Service';
+const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
+/** A sandbox that counts how often its descriptions are loaded. */
+function countingSandbox(descriptions?: Descriptions) {
+  const count = { loads: 0 };
+  const loadDescriptions = async () => {
+    count.loads++;
+    return descriptions ?? {};
+  };
+  const sandbox = createSandbox({
+    clock: new FakeClock(),
+    random: createSystemRandom(),
+    schemas: sandboxSchemas(),
+    kubernetesVersion: 'v1.36.3',
+    controllers: false,
+    ...(descriptions === undefined ? {} : { loadDescriptions }),
+    onFailure(error) {
+      throw error;
+    },
+  });
+  const schemas = async (path: string, accept = 'application/json') => {
+    const { body } = sandbox.handle({ method: 'GET', path, headers: { accept }, body: '' });
+    let text = '';
+    for await (const piece of typeof body === 'string' ? [body] : body) text += piece;
+    return JSON.parse(text).components.schemas;
+  };
+  return { sandbox, count, schemas };
+}
+
+const told: Descriptions = {
+  [service]: {
+    description: 'A service.',
+    properties: { spec: 'What is wished.', gone: 'Not here.' },
+  },
+  [meta]: { properties: { name: 'The name.' } },
+};
+
+describe('sandbox/discovery/openapi', () => {
+  test('a document has the descriptions of its components, and their schemas as they are', async () => {
+    const { schemas } = countingSandbox(told);
+    const described = await schemas('/openapi/v3/api/v1');
+    const { description, properties } = described[service];
+    assert.equal(description, 'A service.');
+    assert.deepEqual(properties.spec, {
+      description: 'What is wished.',
+      ...sandboxSchemas().components[service]?.properties?.spec,
+    });
+    assert.equal(properties.gone, undefined);
+    assert.equal(described[meta].properties.name.description, 'The name.');
+    assert.equal(described[meta].properties.labels.description, undefined);
+  });
+
+  test('who wants none gets none, and nothing is loaded', async () => {
+    const { schemas, count } = countingSandbox(told);
+    const bare = await schemas(
+      '/openapi/v3/api/v1',
+      'application/json;descriptions=none, application/json',
+    );
+    assert.deepEqual(bare[service], sandboxSchemas().components[service]);
+    assert.equal(count.loads, 0);
+    await schemas('/openapi/v3/api/v1');
+    assert.equal(count.loads, 1);
+  });
+
+  test('the index needs no descriptions, and a sandbox without them has the schemas', async () => {
+    const { sandbox, count } = countingSandbox(told);
+    sandbox.handle({ method: 'GET', path: '/openapi/v3', headers: {}, body: '' });
+    assert.equal(count.loads, 0);
+    const { schemas } = countingSandbox();
+    assert.equal((await schemas('/openapi/v3/api/v1'))[service].description, undefined);
+  });
+});

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { StructuralSchema } from '../schema/index.ts';
+import { publishedSchema } from './custom-openapi.ts';
+
+/** What is published of a field. */
+function published(field: StructuralSchema) {
+  const schema = { type: 'object', properties: { field } };
+  return publishedSchema(schema).properties?.field;
+}
+
+describe('sandbox/kinds/custom-openapi', () => {
+  test('the head of the object is there, whatever the author says of it', () => {
+    const own = { type: 'object', properties: { kind: { type: 'string', pattern: '^A$' } } };
+    const { kind, apiVersion, metadata } = publishedSchema(own).properties ?? {};
+    assert.deepEqual(Object.keys(kind ?? {}), ['description', 'type']);
+    assert.match(JSON.stringify(apiVersion), /^\{"description":"APIVersion defines /);
+    assert.match(JSON.stringify(metadata), /"\$ref":"#\/components\/schemas\/.*\.ObjectMeta"/);
+  });
+
+  test('an integer or a string is both types, unless its author says so', () => {
+    const both = [{ type: 'integer' }, { type: 'string' }];
+    const port: StructuralSchema = { 'x-kubernetes-int-or-string': true };
+    assert.deepEqual(published(port), { ...port, anyOf: both });
+    const told = { ...port, allOf: [{ anyOf: both }, { maximum: 3 }] };
+    assert.equal(published(told), told);
+  });
+
+  test('an embedded resource has a head of its own, which it must have', () => {
+    const embedded: StructuralSchema = {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      required: ['kind', 'spec'],
+    };
+    const found = published(embedded);
+    assert.deepEqual(found?.required, ['kind', 'spec', 'apiVersion']);
+    assert.match(JSON.stringify(found?.properties?.kind), /"kind is a string value/);
+  });
+
+  test('all else is published as it is written', () => {
+    const field: StructuralSchema = {
+      type: 'array',
+      items: { type: 'object', additionalProperties: { type: 'string' }, not: { required: ['x'] } },
+    };
+    assert.equal(published(field), field);
+  });
+});
