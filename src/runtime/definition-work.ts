@@ -5,7 +5,6 @@ import { createOperator, type Operator } from '../reconcile/index.ts';
 import type { Logger } from '../telemetry/roles.ts';
 import { failureFields } from '../util/failure-fields.ts';
 import type { Gvk } from '../util/gvk.ts';
-import { whenAborted } from '../util/when-aborted.ts';
 import { whenLifeEnds } from './definition-life.ts';
 import type { DefinitionMetrics } from './definition-metrics.ts';
 import type { RolloutView } from './definition-view.ts';
@@ -13,7 +12,8 @@ import { formerKindsOf } from './former-kinds-of.ts';
 import { soleLeader } from './leadership/leadership.ts';
 import { factsOf, type OperatorFacts } from './operator-facts.ts';
 import type { Prepared } from './prepare-definition.ts';
-import { type Edition, type EditionHooks, type RolloutNews, Switchboard } from './rollout/index.ts';
+import { Resync } from './resync.ts';
+import { type Edition, type EditionHooks, logRollout, Switchboard } from './rollout/index.ts';
 import { forController, forOperator, type SharedOptions } from './runner-options.ts';
 import { dropFormerKinds, storeAnew } from './tidy-up.ts';
 
@@ -36,12 +36,12 @@ export class DefinitionWork {
   readonly #logger: Logger;
   readonly #controller: Controller;
   readonly #board: Switchboard;
+  readonly #resync: Resync;
   readonly #atWork = new WeakMap<Edition, AtWork>();
   /** Ends all that goes on. */
   readonly #ending = new AbortController();
   /** Ends what watches over the newest revision. */
   #watching = new AbortController();
-  #wakeResync = () => {};
   #isPaused = false;
   #isLeading = false;
 
@@ -49,7 +49,7 @@ export class DefinitionWork {
   constructor(options: DefinitionWorkOptions, first: Prepared) {
     this.#options = options;
     this.#first = first;
-    const { clock, bell } = options;
+    const { clock, random, bell } = options;
     const forOurs = forController(options, first.plan.name);
     this.#logger = forOurs.logger;
     this.#board = new Switchboard({
@@ -57,7 +57,10 @@ export class DefinitionWork {
       enqueue: (key, priority) => this.#controller.enqueue(key, priority),
       passesEnded: () => this.#controller.passesEnded(),
       mayWork: () => this.#isLeading && !this.#controller.isHeld,
-      onNews: (news, view) => this.#tell(news, view),
+      onNews: (news, view) => {
+        logRollout(this.#logger, news, view);
+        bell.ring();
+      },
       onChange: () => bell.ringLater(),
       onBug: (error) => this.#logger.error(failureFields(error), 'Preview failed'),
       onSettled: () => this.#tidyUp(),
@@ -66,6 +69,12 @@ export class DefinitionWork {
       ...forOurs,
       ...settingsOf(first.plan.definition),
       reconciler: this.#board,
+    });
+    this.#resync = new Resync({
+      clock,
+      random,
+      everyMs: () => this.newest.plan.definition.controller.resyncMs,
+      runAll: () => this.#runAll(),
     });
   }
 
@@ -129,7 +138,7 @@ export class DefinitionWork {
     }
     this.#controller.adjust(settingsOf(next.plan.definition));
     this.#board.switchTo(edition);
-    this.#wakeResync();
+    this.#resync.restart();
     this.#watchOver(next);
   }
 
@@ -155,7 +164,7 @@ export class DefinitionWork {
       await leadership.whenLeading(all).catch(() => {});
       if (!all.aborted) this.#isLeading = true;
       this.#board.proceed();
-      await Promise.all([this.#controller.run(all), this.#resync(all)]);
+      await Promise.all([this.#controller.run(all), this.#resync.run(all)]);
     } finally {
       unsubscribe();
       this.#end('The work has ended');
@@ -214,6 +223,11 @@ export class DefinitionWork {
     this.#board.proceed();
   }
 
+  #runAll(): void {
+    for (const { operator } of this.#board.editions)
+      for (const key of operator.keys()) this.#controller.enqueue(key, 'low');
+  }
+
   /** Ends the work when what the newest revision works on goes, or a kind comes that it did not know. */
   #watchOver(prepared: Prepared): void {
     this.#watching.abort(new Error('A newer revision is at work'));
@@ -237,41 +251,7 @@ export class DefinitionWork {
     void dropFormerKinds(options, { operator: newest.operator, formerKinds }, signal);
     void storeAnew(options, signal);
   }
-
-  /** Runs every resource once in a while, as a net under all that watches might miss. */
-  async #resync(signal: AbortSignal): Promise<void> {
-    const { clock, random } = this.#options;
-    while (!signal.aborted) {
-      const changed = new AbortController();
-      this.#wakeResync = () => changed.abort();
-      const either = AbortSignal.any([signal, changed.signal]);
-      const { resyncMs } = this.newest.plan.definition.controller;
-      if (resyncMs > 0)
-        await clock.sleep(resyncMs * (0.9 + 0.2 * random.fraction()), either).catch(() => {});
-      else await whenAborted(either);
-      if (either.aborted) continue;
-      for (const { operator } of this.#board.editions)
-        for (const key of operator.keys()) this.#controller.enqueue(key, 'low');
-    }
-  }
-
-  #tell(news: RolloutNews, { from, to, reached, total, deletions, message }: RolloutView): void {
-    const about = { from, to, reached, total, ...(deletions > 0 && { deletions }) };
-    const isTrouble = news === 'stopped' || news === 'held';
-    if (isTrouble) this.#logger.warn({ ...about, reason: message }, rolloutTexts[news]);
-    else this.#logger.info(about, rolloutTexts[news]);
-    this.#options.bell.ring();
-  }
 }
-
-const rolloutTexts: Readonly<Record<RolloutNews, string>> = {
-  begun: 'Roll-out begun',
-  held: 'Roll-out held, its deletions are to be approved',
-  approved: 'Deletions of the roll-out approved',
-  stopped: 'Roll-out stopped, too many resources fail with it',
-  resumed: 'Roll-out goes on',
-  ended: 'Roll-out ended',
-};
 
 function settingsOf({ controller: { concurrency, retry } }: OperatorDefinition) {
   return { concurrency, baseDelayMs: retry.initialMs, maxDelayMs: retry.maxMs };

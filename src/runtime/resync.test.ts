@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { Resync } from './resync.ts';
+
+/** Rounds of a minute, with the least or the most that chance makes of them. */
+function startResync(t: TestContext, fraction = 0, everyMs = 60_000) {
+  const clock = new FakeClock();
+  const stopper = new AbortController();
+  const state = { everyMs, rounds: 0 };
+  const resync = new Resync({
+    clock,
+    random: { fraction: () => fraction, text: () => '' },
+    everyMs: () => state.everyMs,
+    runAll: () => state.rounds++,
+  });
+  const running = resync.run(stopper.signal);
+  t.after(async () => {
+    stopper.abort();
+    await running;
+    assert.equal(clock.pending, 0);
+  });
+  return { clock, state, resync };
+}
+
+describe('runtime/resync', () => {
+  for (const [fraction, firstMs] of [
+    [0, 54_000],
+    [1, 66_000],
+  ] as const) {
+    test(`runs all after ${firstMs / 1_000} s where the draw is ${fraction}, and again and again`, async (t) => {
+      const { clock, state } = startResync(t, fraction);
+      await clock.advance(firstMs - 1);
+      assert.equal(state.rounds, 0);
+      await clock.advance(1);
+      assert.equal(state.rounds, 1);
+      await clock.advance(2 * firstMs);
+      assert.equal(state.rounds, 3);
+    });
+  }
+
+  test('a changed time counts from when it is told', async (t) => {
+    const { clock, state, resync } = startResync(t);
+    await clock.advance(50_000);
+    state.everyMs = 10_000;
+    resync.restart();
+    await clock.advance(8_999);
+    assert.equal(state.rounds, 0);
+    await clock.advance(1);
+    assert.equal(state.rounds, 1);
+  });
+
+  test('with 0 there is none, until that changes', async (t) => {
+    const { clock, state, resync } = startResync(t, 0, 0);
+    await clock.advance(3_600_000);
+    assert.deepEqual([state.rounds, clock.pending], [0, 0]);
+    state.everyMs = 10_000;
+    resync.restart();
+    await clock.advance(9_000);
+    assert.equal(state.rounds, 1);
+  });
+});
