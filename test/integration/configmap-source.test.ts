@@ -3,33 +3,18 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
+import { copierDefinition as copier, copyPath, untilCopied } from '../support/copier.ts';
 import {
   conditionOf,
   shippedOperators,
   shippedText,
   thing,
-  thingDefinition,
   thingPath,
 } from '../support/definitions.ts';
 import { HomeostatProcess } from '../support/homeostat-process.ts';
 import { scrape, untilScraped, untilStatus } from '../support/scrape.ts';
 
 const shared = useControlPlane({ audit: true });
-
-/** A definition that makes a ConfigMap with a text; versions differ in it. */
-function copier(name: string, version: number | string, more = ''): string {
-  return thingDefinition(
-    name,
-    `  children:
-    - id: copy
-      template:
-        apiVersion: v1
-        kind: ConfigMap
-        metadata: { name: "\${ metadata.name }-${name}" }
-        data: { version: "${version}", text: "\${ spec.text }" }
-${more}`,
-  );
-}
 
 describe('integration/configmap-source', { skip: shared.skip }, () => {
   const running = new Set<HomeostatProcess>();
@@ -59,13 +44,8 @@ describe('integration/configmap-source', { skip: shared.skip }, () => {
     return shared.client().apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
   }
 
-  /** Resolves when the copy of the Thing says so. */
-  function untilCopy(name: string, namespace: string, version: number) {
-    return shared.client().untilObject(mapPath(namespace, `one-${name}`), (object) => {
-      const data = object?.data as Readonly<Record<string, string>> | undefined;
-      return data?.version === String(version) && data.text === 'one';
-    });
-  }
+  const untilCopy = (name: string, namespace: string, version: number) =>
+    untilCopied(shared.client(), copyPath(name, namespace), { version });
 
   /** Requests that delete anything, of the runtime. */
   function deletions(since: number): readonly string[] {
@@ -197,7 +177,7 @@ describe('integration/configmap-source', { skip: shared.skip }, () => {
         `^configmap ${operators}/newer/twice.yaml:3:\\d+: The name "twice" is served by another`,
       ),
     );
-    assert.deepEqual((await shared.client().get(mapPath(namespace, 'one-twice')))?.data, {
+    assert.deepEqual((await shared.client().get(copyPath('twice', namespace)))?.data, {
       version: '1',
       text: 'one',
     });

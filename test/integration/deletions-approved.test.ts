@@ -5,6 +5,7 @@ import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
   statusOf,
+  textMap,
   thing,
   thingDefinition,
   thingPath,
@@ -15,15 +16,11 @@ const shared = useControlPlane();
 const name = 'approved';
 const mirror = `/apis/homeostat.dev/v1alpha1/operatordefinitions/${name}`;
 
-const map = (id: string) => `
-    - id: ${id}
-      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }-${id}" }, data: { text: "\${ spec.text }" } }`;
-
 function definition(...children: readonly string[]): string {
   const rollout = '{ perSecond: 0, maxDeletions: 2 }';
   return thingDefinition(
     name,
-    `  children:${children.map(map).join('')}\n  controller: { rollout: ${rollout} }\n`,
+    `  children:${children.map((id) => textMap(id)).join('')}\n  controller: { rollout: ${rollout} }\n`,
   );
 }
 

@@ -3,22 +3,14 @@ import { after, describe, test } from 'node:test';
 import type { DefinitionView } from '../../src/runtime/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
-import { statusOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
+import { statusOf, textMap, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useKubeCluster } from '../support/kube-cluster.ts';
 import { LiveManager } from '../support/live-manager.ts';
 
 const shared = useControlPlane();
 
-const map = (id: string, more = '') => `
-    - id: ${id}
-      template:
-        apiVersion: v1
-        kind: ConfigMap
-        metadata: { name: "\${ metadata.name }-${id}" }
-        data: { text: "\${ spec.text }" }${more}`;
-
 /** Its finalizer removes it where no owner reference does. */
-const lost = map('lost', '\n      crossNamespace: true');
+const lost = `${textMap('lost')}\n      crossNamespace: true`;
 
 function definition(name: string, children: string, rollout = '{ perSecond: 0 }'): string {
   const body = `  children:${children}\n  controller: { rollout: ${rollout} }\n`;
@@ -71,8 +63,8 @@ describe('integration/deletions-held', { skip: shared.skip }, () => {
   test('a change that would delete 200 objects deletes none before it is approved', async () => {
     const name = 'many';
     const count = 200;
-    const before = definition(name, map('kept') + lost);
-    const after = definition(name, map('kept'));
+    const before = definition(name, textMap('kept') + lost);
+    const after = definition(name, textMap('kept'));
     const { namespace, manager } = await begin(name, before, count);
     const there = uidsOf(await untilMaps(namespace, 'lost', count));
     await untilMaps(namespace, 'kept', count);
@@ -135,12 +127,12 @@ describe('integration/deletions-held', { skip: shared.skip }, () => {
 
   test('as many as are allowed go without a word, one more and none does', async () => {
     const name = 'limit';
-    const { namespace, manager } = await begin(name, definition(name, map('a') + lost), 3);
+    const { namespace, manager } = await begin(name, definition(name, textMap('a') + lost), 3);
     await untilMaps(namespace, 'lost', 3);
-    manager.want(definition(name, map('a'), '{ maxDeletions: 2 }'));
+    manager.want(definition(name, textMap('a'), '{ maxDeletions: 2 }'));
     await manager.until('the deletions to be held', isHeld);
     await untilMaps(namespace, 'lost', 3);
-    const revision = manager.want(definition(name, map('a'), '{ maxDeletions: 3 }'));
+    const revision = manager.want(definition(name, textMap('a'), '{ maxDeletions: 3 }'));
     await manager.untilSettled(revision);
     await untilMaps(namespace, 'lost', 0);
   });
@@ -148,22 +140,24 @@ describe('integration/deletions-held', { skip: shared.skip }, () => {
   test('with maxDeletions: 0 a change that deletes nothing goes on, and one that deletes waits', async () => {
     const name = 'none';
     const rollout = '{ maxDeletions: 0 }';
-    const { namespace, manager } = await begin(name, definition(name, map('a'), rollout), 2);
+    const { namespace, manager } = await begin(name, definition(name, textMap('a'), rollout), 2);
     await untilMaps(namespace, 'a', 2);
-    await manager.untilSettled(manager.want(definition(name, map('a') + map('b'), rollout)));
+    await manager.untilSettled(
+      manager.want(definition(name, textMap('a') + textMap('b'), rollout)),
+    );
     await untilMaps(namespace, 'b', 2);
-    const revision = manager.want(definition(name, map('b'), rollout));
+    const revision = manager.want(definition(name, textMap('b'), rollout));
     await manager.until('the deletions to be held', isHeld);
     await untilMaps(namespace, 'a', 2);
-    manager.want(definition(name, map('b'), rollout), { approvedDeletions: revision });
+    manager.want(definition(name, textMap('b'), rollout), { approvedDeletions: revision });
     await untilMaps(namespace, 'a', 0);
     await manager.untilSettled(revision);
   });
 
   test('after a restart it is still held, and nothing was deleted meanwhile', async () => {
     const name = 'restarted';
-    const before = definition(name, map('a') + lost, '{ maxDeletions: 0 }');
-    const after = definition(name, map('a'), '{ maxDeletions: 0 }');
+    const before = definition(name, textMap('a') + lost, '{ maxDeletions: 0 }');
+    const after = definition(name, textMap('a'), '{ maxDeletions: 0 }');
     const { namespace, manager, cluster } = await begin(name, before, 3);
     const there = uidsOf(await untilMaps(namespace, 'lost', 3));
     const revision = manager.want(after);
@@ -183,8 +177,8 @@ describe('integration/deletions-held', { skip: shared.skip }, () => {
 
   test('nobody remembers the older text: what resources would lose is held all the same', async () => {
     const name = 'forgotten';
-    const before = definition(name, map('a') + lost, '{ maxDeletions: 0 }');
-    const after = definition(name, map('a') + map('b'), '{ maxDeletions: 0 }');
+    const before = definition(name, textMap('a') + lost, '{ maxDeletions: 0 }');
+    const after = definition(name, textMap('a') + textMap('b'), '{ maxDeletions: 0 }');
     const { namespace, manager, cluster } = await begin(name, before, 3);
     await untilMaps(namespace, 'lost', 3);
     await untilMaps(namespace, 'a', 3);

@@ -5,21 +5,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeCluster } from '../../src/kube/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
-import { statusOf, thing, thingDefinition } from '../support/definitions.ts';
+import { statusOf, textMap, thing, thingDefinition } from '../support/definitions.ts';
 import { useKubeCluster } from '../support/kube-cluster.ts';
 import { LiveManager } from '../support/live-manager.ts';
 import { patienceMs } from '../support/patience.ts';
 
 // Without controllers nothing but the definitions changes anything.
 const shared = useControlPlane({ audit: true, controllerManager: false });
-
-const map = (id: string, text = '"${ spec.text }"') => `
-    - id: ${id}
-      template:
-        apiVersion: v1
-        kind: ConfigMap
-        metadata: { name: "\${ metadata.name }-${id}" }
-        data: { text: ${text} }`;
 
 const secret = `
     - id: secret
@@ -29,13 +21,22 @@ const secret = `
         metadata: { name: "\${ metadata.name }-secret" }
         stringData: { text: "\${ spec.text }" }`;
 
+/** No server has such a field. */
+const misspelt = `
+    - id: a
+      template:
+        apiVersion: apps/v1
+        kind: Deployment
+        metadata: { name: "\${ metadata.name }" }
+        spec: { replicaz: 1 }`;
+
 interface Text {
   readonly children?: string;
   readonly controller?: string;
   readonly more?: string;
 }
 
-function definition(name: string, { children = map('a'), controller, more = '' }: Text = {}) {
+function definition(name: string, { children = textMap('a'), controller, more = '' }: Text = {}) {
   const settings = controller === undefined ? '' : `  controller: ${controller}\n`;
   return thingDefinition(name, `  children:${children}\n${more}${settings}`);
 }
@@ -94,7 +95,7 @@ describe('integration/reload', { skip: shared.skip }, () => {
     const name = 'pace';
     const { namespace, manager } = await begin(name, definition(name), 6);
     const changed = definition(name, {
-      children: map('a', '"new ${ spec.text }"'),
+      children: textMap('a', '"new ${ spec.text }"'),
       controller: slow,
     });
     const revision = manager.want(changed);
@@ -119,7 +120,7 @@ describe('integration/reload', { skip: shared.skip }, () => {
     assert.equal(rollout?.total, 6);
     // Faster now: the rest follows.
     const faster = manager.want(
-      definition(name, { children: map('a', '"new ${ spec.text }"'), controller: atOnce }),
+      definition(name, { children: textMap('a', '"new ${ spec.text }"'), controller: atOnce }),
     );
     await manager.untilSettled(faster);
     await untilRevision(name, namespace, faster, 7);
@@ -136,7 +137,8 @@ describe('integration/reload', { skip: shared.skip }, () => {
     const names = Array.from({ length: count }, (_, index) => `m${index}`);
     const text = (word: string) =>
       definition(name, {
-        children: map('a', `"${word} \${ spec.text }"`) + map('b', `"${word} \${ spec.text }"`),
+        children:
+          textMap('a', `"${word} \${ spec.text }"`) + textMap('b', `"${word} \${ spec.text }"`),
         controller: atOnce,
       });
     const applying = Promise.all(names.map((each) => apply(name, namespace, each, 'two')));
@@ -159,13 +161,13 @@ describe('integration/reload', { skip: shared.skip }, () => {
     const { namespace, manager, uses } = await begin(name, definition(name), 3);
     const before = uses();
     const since = shared.audit.mark();
-    const both = definition(name, { children: map('a') + secret, controller: atOnce });
+    const both = definition(name, { children: textMap('a') + secret, controller: atOnce });
     await manager.untilSettled(manager.want(both));
     const secrets = `/api/v1/namespaces/${namespace}/secrets`;
     await shared.client().untilList(secrets, (items) => items.length === 3);
     assert.deepEqual({ ...uses(), Secret: 0 }, { ...before, Secret: 0 });
     assert.equal(uses().Secret, 1);
-    const only = definition(name, { children: map('a'), controller: atOnce });
+    const only = definition(name, { children: textMap('a'), controller: atOnce });
     await manager.untilSettled(manager.want(only));
     await shared.client().untilList(secrets, (items) => items.length === 0);
     await untilUses(uses, before);
@@ -183,13 +185,7 @@ describe('integration/reload', { skip: shared.skip }, () => {
     const name = 'refused';
     const { namespace, manager, revision } = await begin(name, definition(name), 2);
     const wrong = definition(name, {
-      children: `
-    - id: a
-      template:
-        apiVersion: apps/v1
-        kind: Deployment
-        metadata: { name: "\${ metadata.name }" }
-        spec: { replicaz: 1 }`,
+      children: misspelt,
     });
     const refused = manager.want(wrong);
     const { refusal, state } = await manager.until(
@@ -202,7 +198,9 @@ describe('integration/reload', { skip: shared.skip }, () => {
     await apply(name, namespace, 'fresh', 'two');
     await untilRevision(name, namespace, revision, 3);
     // A text that is right again.
-    const right = manager.want(definition(name, { children: map('a', '"x"'), controller: atOnce }));
+    const right = manager.want(
+      definition(name, { children: textMap('a', '"x"'), controller: atOnce }),
+    );
     const settled = await manager.untilSettled(right);
     assert.equal(settled.refusal, undefined);
     await untilRevision(name, namespace, right, 3);
@@ -213,7 +211,7 @@ describe('integration/reload', { skip: shared.skip }, () => {
     const count = 40;
     const { namespace, manager, revision } = await begin(name, definition(name), count);
     const breaks = definition(name, {
-      children: map('a', '"${ $number(spec.text) }"'),
+      children: textMap('a', '"${ $number(spec.text) }"'),
       controller: atOnce,
     });
     const broken = manager.want(breaks);
@@ -233,7 +231,7 @@ describe('integration/reload', { skip: shared.skip }, () => {
     await apply(name, namespace, 'fresh', '7');
     await untilRevision(name, namespace, broken, 11);
     const healed = manager.want(
-      definition(name, { children: map('a', '"x"'), controller: atOnce }),
+      definition(name, { children: textMap('a', '"x"'), controller: atOnce }),
     );
     await manager.untilSettled(healed);
     await untilRevision(name, namespace, healed, count + 1);
@@ -244,7 +242,7 @@ describe('integration/reload', { skip: shared.skip }, () => {
     const before = definition(name);
     const { namespace, manager, cluster, revision } = await begin(name, before, 6);
     const after = (controller: string) =>
-      definition(name, { children: map('a', '"new"'), controller });
+      definition(name, { children: textMap('a', '"new"'), controller });
     const next = manager.want(after(slow));
     await untilRevision(name, namespace, next, 1);
     await manager.stop();
@@ -273,13 +271,7 @@ describe('integration/reload', { skip: shared.skip }, () => {
     const { namespace, manager, cluster, revision } = await begin(name, good, 1);
     await manager.stop();
     const wrong = definition(name, {
-      children: `
-    - id: a
-      template:
-        apiVersion: apps/v1
-        kind: Deployment
-        metadata: { name: "\${ metadata.name }" }
-        spec: { replicaz: 1 }`,
+      children: misspelt,
     });
     const again = new LiveManager(cluster);
     managers.push(again);
@@ -289,7 +281,9 @@ describe('integration/reload', { skip: shared.skip }, () => {
     assert.equal(view.refusal?.revision, refused);
     await apply(name, namespace, 'fresh', 'two');
     await untilRevision(name, namespace, revision, 2);
-    const right = again.want(definition(name, { children: map('a', '"x"'), controller: atOnce }));
+    const right = again.want(
+      definition(name, { children: textMap('a', '"x"'), controller: atOnce }),
+    );
     await again.untilSettled(right);
     await untilRevision(name, namespace, right, 2);
   });
@@ -298,7 +292,7 @@ describe('integration/reload', { skip: shared.skip }, () => {
     const name = 'selects';
     const text = (word: string) =>
       definition(name, {
-        children: map('a'),
+        children: textMap('a'),
         controller: `{ namespaces: { include: ["${word}-*"] }, rollout: { perSecond: 0 } }`,
       });
     const [first, second] = [
@@ -345,7 +339,7 @@ describe('integration/reload', { skip: shared.skip }, () => {
     const [before, sockets] = [uses(), openSockets()];
     let last = '';
     for (let index = 0; index < 50; index++) {
-      const children = map('a', `"${index}"`) + (index % 3 === 0 ? secret : '');
+      const children = textMap('a', `"${index}"`) + (index % 3 === 0 ? secret : '');
       last = manager.want(
         definition(name, {
           children,
@@ -357,7 +351,7 @@ describe('integration/reload', { skip: shared.skip }, () => {
       if (index % 10 === 8) await manager.until('it', ({ revision }) => revision === last);
     }
     const controller = '{ rollout: { perSecond: 0, maxDeletions: 1000 } }';
-    last = manager.want(definition(name, { children: map('a', '"end"'), controller }));
+    last = manager.want(definition(name, { children: textMap('a', '"end"'), controller }));
     await manager.untilSettled(last);
     await untilRevision(name, namespace, last, 20);
     const items = await untilMaps(namespace, 'a', (all) => all.length === 20);
@@ -373,7 +367,7 @@ describe('integration/reload', { skip: shared.skip }, () => {
   test('a definition that is paused does nothing, and catches up when it goes on', async () => {
     const name = 'paused';
     const { namespace, manager } = await begin(name, definition(name), 1);
-    const text = definition(name, { children: map('a', '"x"'), controller: atOnce });
+    const text = definition(name, { children: textMap('a', '"x"'), controller: atOnce });
     manager.want(text, { isPaused: true });
     await manager.until('the change to be accepted', (view) => view.rollout !== undefined);
     await shared.audit.quiet(500);

@@ -6,26 +6,12 @@ import { after, describe, test } from 'node:test';
 import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
-import { thing, thingDefinition } from '../support/definitions.ts';
+import { copierDefinition as copier, copyPath, untilCopied } from '../support/copier.ts';
+import { thing } from '../support/definitions.ts';
 import { HomeostatProcess, runCli } from '../support/homeostat-process.ts';
 import { untilStatus } from '../support/scrape.ts';
 
 const shared = useControlPlane({ audit: true });
-
-/** A definition that makes a ConfigMap with its version in it. */
-function copier(name: string, version: number): string {
-  return thingDefinition(
-    name,
-    `  children:
-    - id: copy
-      template:
-        apiVersion: v1
-        kind: ConfigMap
-        metadata: { name: "\${ metadata.name }-${name}" }
-        data: { version: "${version}", text: "\${ spec.text }" }
-`,
-  );
-}
 
 /** With a mistake. */
 const typo = (name: string) => copier(name, 9).replace('spec.text', 'spec.text +');
@@ -55,16 +41,8 @@ describe('integration/sources', { skip: shared.skip }, () => {
     return path;
   }
 
-  const copyPath = (name: string, namespace: string) =>
-    `/api/v1/namespaces/${namespace}/configmaps/one-${name}`;
-
-  /** Resolves when the copy of the Thing says so. */
-  function untilCopy(name: string, namespace: string, version: number, text = 'one') {
-    return shared.client().untilObject(copyPath(name, namespace), (object) => {
-      const data = object?.data as Readonly<Record<string, string>> | undefined;
-      return data?.version === String(version) && data.text === text;
-    });
-  }
+  const untilCopy = (name: string, namespace: string, version: number, text = 'one') =>
+    untilCopied(shared.client(), copyPath(name, namespace), { version, text });
 
   const applyThing = (name: string, namespace: string, text = 'one') =>
     shared.client().apply(thing(name, namespace, { text }));

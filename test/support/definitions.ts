@@ -49,6 +49,17 @@ spec:
 ${body}`;
 }
 
+/** A child of a definition, in YAML: a ConfigMap with a text in it. */
+export function textMap(id: string, text = '"${ spec.text }"'): string {
+  return `
+    - id: ${id}
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: "\${ metadata.name }-${id}" }
+        data: { text: ${text} }`;
+}
+
 /** A Thing of {@link thingDefinition}. */
 export function thing(
   definition: string,
