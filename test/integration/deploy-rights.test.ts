@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rightsTestFile, rightTests } from '../../scripts/deploy/right-tests.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { InstantKubelet, InstantVolumes, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, shippedText, statusOf, thing } from '../support/definitions.ts';
-import { type FaultProxy, matching, startFaultProxy } from '../support/fault-proxy/index.ts';
+import { matching } from '../support/fault-proxy/index.ts';
 import { objectsOf } from '../support/helm/index.ts';
-import { HomeostatProcess, runCli } from '../support/homeostat-process.ts';
+import type { HomeostatProcess } from '../support/homeostat-process.ts';
 import { isReady } from '../support/operator-suite.ts';
 import { patienceMs } from '../support/patience.ts';
 import {
@@ -21,28 +19,19 @@ import {
   versioned,
 } from '../support/rights/definitions-of-tests.ts';
 import {
-  auditedRequests,
+  DeployedRuntime,
+  examplesPath,
   type GrantedRight,
   isUsedBy,
-  rightsOfRoles,
   rightText,
-  tokenOf,
 } from '../support/rights/index.ts';
-import {
-  fullSamples,
-  ownedObjects,
-  plainManifests,
-  withoutChildren,
-} from '../support/rights/stage.ts';
+import { fullSamples, ownedObjects, withoutChildren } from '../support/rights/stage.ts';
 
 // The plugin is on in some distributions: whoever names an owner must be allowed to hold up its deletion.
 const shared = useControlPlane({
   audit: true,
   admissionPlugins: ['OwnerReferencesPermissionEnforcement'],
 });
-const system = 'homeostat-system';
-const user = `system:serviceaccount:${system}:homeostat`;
-const rbac = 'rbac.authorization.k8s.io';
 
 /** Operators, in the order of their files. */
 const names = [
@@ -70,8 +59,8 @@ const collections = [
   '/apis/batch/v1/jobs',
   '/apis/networking.k8s.io/v1/ingresses',
   '/apis/networking.k8s.io/v1/networkpolicies',
-  `/apis/${rbac}/v1/rolebindings`,
-  `/apis/${rbac}/v1/roles`,
+  '/apis/rbac.authorization.k8s.io/v1/rolebindings',
+  '/apis/rbac.authorization.k8s.io/v1/roles',
 ];
 
 /** Rights that no request is made with: the server asks for them while it does something else. Each has a test that it is needed. */
@@ -80,8 +69,6 @@ const askedWithin: readonly ((right: GrantedRight) => boolean)[] = [
   ({ resource, verb }) => verb === 'bind' && resource === 'clusterroles',
 ];
 
-const configMap = `/api/v1/namespaces/${system}/configmaps/homeostat-examples`;
-
 /** The shipped operators, changed. */
 function edited(change: (text: string) => string): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -89,55 +76,15 @@ function edited(change: (text: string) => string): Readonly<Record<string, strin
   );
 }
 
-/** Without what the process is told by its test: where it listens, and where it may write. */
-function argumentsOfDeployment(): readonly string[] {
-  const deployment = plainManifests().find(({ kind }) => kind === 'Deployment') as Deployment;
-  const [container] = deployment.spec.template.spec.containers;
-  return (container?.args ?? [])
-    .slice(1)
-    .filter((argument) => !/^--(?:http|state-dir)=/.test(argument))
-    .map((argument) => argument.replace('$(POD_NAMESPACE)', system));
-}
-
-interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly resourceNames?: readonly string[];
-  readonly verbs: readonly string[];
-}
-
-interface Role extends KubeObject {
-  readonly rules: readonly Rule[];
-}
-
-interface Deployment extends KubeObject {
-  readonly spec: {
-    readonly template: {
-      readonly spec: { readonly containers: readonly { readonly args: readonly string[] }[] };
-    };
-  };
-}
-
 /** Refusals of admission that pass by themselves: a namespace that goes, an owner's kind that is new. */
 const passing = /is being terminated|cannot find RESTMapping/;
 
 describe('integration/deploy-rights', { skip: shared.skip }, () => {
   const kubelets: { stop(): Promise<void> }[] = [];
-  const folder = mkdtempSync(join(tmpdir(), 'homeostat-rights-'));
-  /** Roles that `homeostat rights` has made: their paths. */
-  const ownRoles: string[] = [];
-  let proxy: FaultProxy;
-  let kubeconfig: string;
+  let runtime: DeployedRuntime;
   let homeostat: HomeostatProcess;
   let namespace: string;
 
-  /** As the Deployment says; the rest is what a Pod has. */
-  const start = () =>
-    new HomeostatProcess({
-      kubeconfig,
-      flags: argumentsOfDeployment(),
-      env: { HOSTNAME: 'tried' },
-    });
   const untilReady = async (sample: KubeObject) => {
     const client = shared.client();
     return client.untilObject(await client.pathOf(sample), isReady);
@@ -153,58 +100,20 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
   };
 
   before(async () => {
-    const client = shared.client();
-    // The runtime installs the kind of definitions itself where it is missing.
-    for (const object of plainManifests())
-      if (object.kind !== 'CustomResourceDefinition') await client.apply(object);
-    // Here nobody puts them together: a role without rules may be bound by everybody.
-    const rules = [{ apiGroups: [''], resources: ['pods/log'], verbs: ['get'] }];
-    for (const name of ['admin', 'edit', 'view'])
-      await client.patch(`/apis/${rbac}/v1/clusterroles/${name}`, { rules });
-    const token = await tokenOf(client, { namespace: system, name: 'homeostat' });
-    const { server, caCertificate, folder } = shared.plane;
-    const proxied = await startFaultProxy({ server, caCertificate, folder, token: () => token });
-    ({ proxy, kubeconfig } = proxied);
+    runtime = await DeployedRuntime.install(shared);
     // Somebody is faster, once for each kind: what is there is looked at then.
-    for (const { resource, apiGroup } of rightsOfRoles(await roles()).filter(
-      ({ verb }) => verb === 'create',
-    ))
-      proxy.inject({
-        name: `${resource}.${apiGroup} is there already`,
-        on: 'request',
-        when: (request) => matching({ verb: 'apply', resource })(request),
-        action: { kind: 'answer', status: 409 },
-        times: 1,
-      });
-    await untilInForce(rightsOfRoles(await roles()));
-    homeostat = start();
+    for (const { resource, apiGroup, verb } of await runtime.rights())
+      if (verb === 'create')
+        runtime.refuseOnce(
+          `${resource}.${apiGroup} is there already`,
+          matching({ verb: 'apply', resource }),
+        );
+    homeostat = runtime.start();
   });
   after(async () => {
-    await homeostat?.stop('SIGKILL');
-    await proxy?.refuse();
+    await runtime?.stop();
     await Promise.all(kubelets.map((each) => each.stop()));
-    rmSync(folder, { recursive: true, force: true });
   });
-
-  const isAllowed = async (right: GrantedRight): Promise<boolean> => {
-    const [resource, subresource] = right.resource.split('/');
-    const { apiGroup: group, verb, namespace: where, names: [name] = [] } = right;
-    const resourceAttributes = { group, resource, subresource, verb, name, namespace: where };
-    const apiVersion = 'authorization.k8s.io/v1';
-    const path = `/apis/${apiVersion}/subjectaccessreviews`;
-    const spec = { user, resourceAttributes };
-    const review = { apiVersion, kind: 'SubjectAccessReview', spec };
-    const { status } = await shared.client().create(path, review);
-    return (status as { readonly allowed: boolean }).allowed;
-  };
-
-  const roles = async (): Promise<readonly KubeObject[]> => {
-    const client = shared.client();
-    const wanted = plainManifests().filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole');
-    const paths = [...(await Promise.all(wanted.map((role) => client.pathOf(role)))), ...ownRoles];
-    const found = await Promise.all(paths.map((path) => client.get(path)));
-    return found.filter((role) => role !== undefined);
-  };
 
   test('the runtime starts', async () => {
     await homeostat.whenLoggedTimes('Definition running', names.length);
@@ -256,13 +165,10 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
   test('a resource that patches itself', async () => {
     const client = shared.client();
     const path = `/apis/compute.example.com/v1alpha1/namespaces/${namespace}/virtualmachines/machine`;
-    const fault = proxy.inject({
-      name: 'the machine has changed',
-      on: 'request',
-      when: matching({ verb: 'apply', resource: 'virtualmachines' }),
-      action: { kind: 'answer', status: 409 },
-      times: 1,
-    });
+    const fault = runtime.refuseOnce(
+      'the machine has changed',
+      matching({ verb: 'apply', resource: 'virtualmachines' }),
+    );
     await client.patch(path, { spec: { status: 'creating' } });
     await client.untilObject(
       path,
@@ -280,14 +186,10 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
       ],
       ['databases', `/apis/data.example.com/v1alpha1/namespaces/${namespace}/databases/example`],
     ] as const) {
-      const fault = proxy.inject({
-        name: `${resource} have changed`,
-        on: 'request',
-        when: (request) =>
-          request.method === 'PATCH' && matching({ verb: 'other', resource })(request),
-        action: { kind: 'answer', status: 409 },
-        times: 1,
-      });
+      const fault = runtime.refuseOnce(
+        `${resource} have changed`,
+        (request) => request.method === 'PATCH' && matching({ verb: 'other', resource })(request),
+      );
       await client.delete(path);
       if (resource === 'databases')
         await new InstantKubelet(client).completeJob(namespace, 'example-backup');
@@ -325,7 +227,7 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
 
   test('another replica goes on where the leader ends', async () => {
     const client = shared.client();
-    const follower = start();
+    const follower = runtime.start();
     await follower.whenLogged('Follows, another process leads');
     await homeostat.stop();
     homeostat = follower;
@@ -348,7 +250,7 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
     const last = `${definitions}/podset`;
     const change = async (by: (text: string) => string) => {
       const before = statusOf(await client.get(last)).revision;
-      await client.patch(configMap, { data: edited(by) });
+      await client.patch(examplesPath, { data: edited(by) });
       await client.untilObject(
         last,
         (object) => isReady(object) && statusOf(object).revision !== before,
@@ -364,36 +266,9 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
     // Of three revisions two are kept.
     await change((text) => text);
     await change((text) => text.replace('busybox', 'other'));
-    await client.patch(configMap, { data: { 'podset.yaml': null } });
+    await client.patch(examplesPath, { data: { 'podset.yaml': null } });
     await client.untilGone(last);
   });
-
-  /** The server hears of roles and bindings a little later. */
-  const untilInForce = async (given: readonly GrantedRight[]) => {
-    for (const right of new Map(given.map((each) => [each.role, each])).values())
-      while (!(await isAllowed(right))) await sleep(50);
-  };
-
-  /** Gives a definition the rights that are printed for it, and brings it as an object. */
-  const bring = async (text: string): Promise<string> => {
-    const client = shared.client();
-    const [definition] = objectsOf(text);
-    assert.ok(definition);
-    const { name } = definition.metadata;
-    const file = join(folder, `${name}.yaml`);
-    writeFileSync(file, text);
-    const { code, stdout } = await runCli('rights', file, '--name', name);
-    assert.equal(code, 0);
-    const objects = objectsOf(stdout);
-    for (const object of objects) await client.apply(object);
-    const given = objects.filter(({ kind }) => kind.endsWith('Role'));
-    for (const role of given) ownRoles.push(await client.pathOf(role));
-    await untilInForce(rightsOfRoles(given));
-    const path = await client.pathOf(definition);
-    await client.apply(definition);
-    await client.untilObject(path, isReady);
-    return path;
-  };
 
   test('a definition of one namespace writes there and nowhere else', async () => {
     const client = shared.client();
@@ -403,17 +278,13 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
       metadata: { name: 'other' },
       spec: { ports: [{ port: 80 }] },
     });
-    await bring(narrow(here, oneConfigMap));
+    await runtime.bring(narrow(here, oneConfigMap));
     // Others are faster, once for each.
     const faults = ['services', 'configmaps'].map((resource) =>
-      proxy.inject({
-        name: `${resource} have changed`,
-        on: 'request',
-        when: (request) =>
-          matching({ verb: 'apply', resource })(request) && request.namespace === here,
-        action: { kind: 'answer', status: 409 },
-        times: 1,
-      }),
+      runtime.refuseOnce(
+        `${resource} have changed`,
+        (request) => matching({ verb: 'apply', resource })(request) && request.namespace === here,
+      ),
     );
     const resource = thing('narrow', here, {});
     await client.apply(resource);
@@ -433,7 +304,7 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
 
   test('a definition for a kind of others lets go of what matches no more', async () => {
     const client = shared.client();
-    await bring(foreign);
+    await runtime.bring(foreign);
     const labels = { wanted: 'yes' };
     const template = { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a' }] } };
     const set = {
@@ -453,24 +324,18 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
     const client = shared.client();
     const resource = thing('versioned', namespace, {}, 'stored');
     const crd = 'things.versioned.example.com';
-    proxy.inject({
-      name: 'the kind has changed',
-      on: 'request',
-      when: (request) => request.verb === 'apply' && request.name === crd,
-      action: { kind: 'answer', status: 409 },
-      times: 1,
-    });
-    await bring(versioned('v0'));
+    runtime.refuseOnce(
+      'the kind has changed',
+      (request) => request.verb === 'apply' && request.name === crd,
+    );
+    await runtime.bring(versioned('v0'));
     await client.apply(resource);
     await untilReady(resource);
-    const fault = proxy.inject({
-      name: 'the resource has changed',
-      on: 'request',
-      when: (request) =>
+    const fault = runtime.refuseOnce(
+      'the resource has changed',
+      (request) =>
         matching({ verb: 'other', resource: 'things' })(request) && request.namespace === namespace,
-      action: { kind: 'answer', status: 409 },
-      times: 1,
-    });
+    );
     const [edit] = objectsOf(versioned('v1'));
     assert.ok(edit);
     await client.apply(edit);
@@ -484,7 +349,7 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
 
   test('a definition goes with all that it has made', async () => {
     const client = shared.client();
-    const path = await bring(leaving);
+    const path = await runtime.bring(leaving);
     const resource = thing('leaving', namespace, {});
     await client.apply(resource);
     await untilReady(resource);
@@ -495,9 +360,11 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
   });
 
   test('every request was allowed', () => {
-    const forbidden = requests().filter(
-      ({ code, isForbidden, message }) => isForbidden || (code === 403 && !passing.test(message)),
-    );
+    const forbidden = runtime
+      .requests()
+      .filter(
+        ({ code, isForbidden, message }) => isForbidden || (code === 403 && !passing.test(message)),
+      );
     assert.deepEqual(
       forbidden.map(({ verb, uri, message }) => `${verb} ${uri}: ${message}`),
       [],
@@ -505,14 +372,14 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
   });
 
   test('every right was used', async () => {
-    const granted = rightsOfRoles(await roles()).filter(
+    const granted = (await runtime.rights()).filter(
       (right) => !askedWithin.some((isAsked) => isAsked(right)),
     );
     // What was seen may not be in the log yet.
     const deadline = performance.now() + patienceMs;
     let unused = granted;
     while (unused.length > 0 && performance.now() < deadline) {
-      const all = requests();
+      const all = runtime.requests();
       unused = unused.filter((right) => !all.some((request) => isUsedBy(right, request)));
       if (unused.length > 0) await sleep(500);
     }
@@ -526,23 +393,11 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
   });
 
   describe('what is asked for while the server does something else', () => {
-    /** Takes rights away; the server hears of it a little later. */
-    const without = async (isTaken: (rule: Rule) => boolean) => {
-      const client = shared.client();
-      const path = `/apis/${rbac}/v1/clusterroles/homeostat-examples`;
-      const role = (await client.get(path)) as Role;
-      const [taken] = role.rules.filter(isTaken);
-      assert.ok(taken);
-      await client.patch(path, { rules: role.rules.filter((rule) => !isTaken(rule)) });
-      const [right] = rightsOfRoles([{ ...role, rules: [taken] } as Role]);
-      while (right !== undefined && (await isAllowed(right))) await sleep(50);
-    };
-
-    before(() => shared.client().patch(configMap, { data: edited((text) => text) }));
+    before(() => shared.client().patch(examplesPath, { data: edited((text) => text) }));
 
     test('without the right to name owners no child is made', async () => {
       const client = shared.client();
-      await without(({ resources }) => resources.includes('podsets/finalizers'));
+      await runtime.take(({ resources }) => resources.includes('podsets/finalizers'));
       const podset = fullSamples(namespace).find(({ kind }) => kind === 'PodSet');
       assert.ok(podset);
       const denied = { ...podset, metadata: { name: 'denied', namespace } };
@@ -556,7 +411,7 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
 
     test('nobody binds a role that he may not bind', async () => {
       const client = shared.client();
-      await without(({ verbs }) => verbs.includes('bind'));
+      await runtime.take(({ verbs }) => verbs.includes('bind'));
       const tenant = fullSamples(namespace).find(({ kind }) => kind === 'Tenant');
       assert.ok(tenant);
       const denied = { ...tenant, metadata: { name: 'denied' } };
@@ -567,10 +422,4 @@ describe('integration/deploy-rights', { skip: shared.skip }, () => {
       assert.notEqual(conditionOf(told)?.status, 'True');
     });
   });
-
-  function requests() {
-    const { auditFile } = shared.plane;
-    assert.ok(auditFile);
-    return auditedRequests(auditFile, user);
-  }
 });

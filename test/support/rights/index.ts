@@ -1,3 +1,2 @@
-export { type AuditedRequest, auditedRequests } from './audited-request.ts';
-export { type GrantedRight, isUsedBy, rightsOfRoles, rightText } from './granted-rule.ts';
-export { tokenOf } from './service-account.ts';
+export { DeployedRuntime, examplesPath } from './deployed-runtime.ts';
+export { type GrantedRight, isUsedBy, rightText } from './granted-rule.ts';
