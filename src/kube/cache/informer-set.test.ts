@@ -8,6 +8,7 @@ import {
   listOf,
   start,
 } from '../../../test/support/model/informer-bench.ts';
+import { KubeError } from '../kube-error.ts';
 import type { CacheEvent, Informer, PassToken } from '../roles.ts';
 
 const never = new AbortController().signal;
@@ -89,6 +90,23 @@ describe('kube/cache informer set', () => {
     assert.equal(stream.closed, true);
     await informers.close();
     assert.equal(clock.pending, 0);
+  });
+
+  test('keeps none that may not be seen: who comes next asks anew', async () => {
+    const { api, clock, informers } = informerBench();
+    const single = { ...configMaps, fieldSelector: 'metadata.name=a' };
+    const denied = informers.acquire(single);
+    const right = { verb: 'list', group: '', resource: 'configmaps' };
+    (await api.nextRequest()).fail(new KubeError('forbidden', 'no', { status: 403, right }));
+    await settle();
+    denied.release();
+    await settle();
+    assert.equal(clock.pending, 0);
+    const again = informers.acquire(single);
+    assert.equal(again.state.kind, 'waiting');
+    await start(api, 7);
+    await again.whenSynced(never);
+    await informers.close();
   });
 
   test('closed while an informer lingers, it leaves no timer', async () => {

@@ -183,8 +183,10 @@ class UseCountedInformers implements InformerSet {
     if (slot.shared.isOutdated) this.#tellOutdated();
     if (slot.uses > 0 || this.#isClosed) return;
     const { clock, settings } = this.#context;
-    // Single objects come and go with the resources that read them.
-    if (slot.shared.resolved.name === undefined) this.#stop(slot);
+    // Single objects come and go with the resources that read them; what was refused is not worth keeping.
+    const { state, resolved } = slot.shared;
+    const isDenied = state.kind === 'failing' && state.error.right !== undefined;
+    if (resolved.name === undefined || isDenied) this.#stop(slot);
     else slot.cancelLinger = clock.after(settings.lingerMs, () => this.#stop(slot));
   }
 

@@ -575,9 +575,10 @@ describe('kube/cache informer', () => {
     }
     (await api.nextRequest()).fail(denied);
     await settle();
-    assert.equal(informer.state.kind, 'failing');
     // A role may allow this one object.
-    assert.deepEqual(rights.wanted, [{ ...right, name: 'a' }]);
+    const ofOne = { ...right, name: 'a' };
+    assert.deepEqual(informer.state.kind === 'failing' && informer.state.error.right, ofOne);
+    assert.deepEqual(rights.wanted, [ofOne]);
     await clock.advance(599_999);
     assert.equal(api.untaken, 0);
     rights.grant();

@@ -5,6 +5,7 @@ import { invariant } from '../../util/invariant.ts';
 import { KubeError } from '../kube-error.ts';
 import type { InformerQuery, InformerState, ResourceType } from '../roles.ts';
 import { Contact, type WatchEnd } from './contact.ts';
+import { failureOf } from './failure-of.ts';
 import { listIntoStore } from './list-into-store.ts';
 import { presentVersion } from './list-pages.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -134,7 +135,8 @@ export class Reflector {
       return cut.signal.aborted ? endOfCut(signal, cut) : end;
     } catch (error) {
       if (cut.signal.aborted) return endOfCut(signal, cut);
-      return { kind: 'failed', error: asKubeError(error), isAttempt: !this.#wasOpened };
+      const failure = failureOf(error, this.#query);
+      return { kind: 'failed', error: failure, isAttempt: !this.#wasOpened };
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.#cut = undefined;
@@ -307,8 +309,20 @@ export class Reflector {
     if (error !== undefined) this.#noteFailure(error);
     const reason = error === undefined ? {} : failureFields(error);
     const fields = { ...reason, afterMs: Math.round(afterMs), next: this.#next };
-    this.#log[levelOf(error, this.#pause.failures)](fields, 'List or watch failed, will retry');
+    this.#log[this.#levelOf(error)](fields, 'List or watch failed, will retry');
     await this.#pause.rest(afterMs, error, signal);
+  }
+
+  /**
+   * The first of a row is worth a look, the others are flow. No trouble of the connection: a right that is missing, of which {@link
+   * RightsWatch} tells for all; a kind that has not come yet, of which those tell who wait for it; a server that has forgotten a
+   * version, by a restart say.
+   */
+  #levelOf(error: KubeError | undefined): 'debug' | 'info' | 'warn' {
+    const isYetToCome = error?.code === 'kind-missing' && this.#store.progress === undefined;
+    const isToldElsewhere = isYetToCome || error?.right !== undefined;
+    if (isToldElsewhere || this.#pause.failures > 1) return 'debug';
+    return error?.code === 'gone' ? 'info' : 'warn';
   }
 
   #noteFailure(error: KubeError): void {
@@ -366,15 +380,4 @@ export class Reflector {
 function endOfCut(signal: AbortSignal, cut: AbortController): StepEnd {
   if (signal.aborted) return { kind: 'stopped' };
   return { kind: 'cut', reason: cut.signal.reason };
-}
-
-/** The first of a row is worth a look, the others are flow. A server that has forgotten a version, by a restart say, is no trouble. */
-function levelOf(error: KubeError | undefined, failures: number): 'debug' | 'info' | 'warn' {
-  if (failures > 1) return 'debug';
-  return error?.code === 'gone' ? 'info' : 'warn';
-}
-
-function asKubeError(error: unknown): KubeError {
-  if (error instanceof KubeError) return error;
-  return new KubeError('unexpected', 'The list or watch failed', { status: 0, cause: error });
 }

@@ -47,9 +47,10 @@ export class RetryPause {
 
   /** Resolves after so long, or when there is reason to try before. */
   async rest(ms: number, error: KubeError | undefined, signal: AbortSignal): Promise<void> {
-    const unsubscribe = this.#whenGranted(error);
+    const { rights } = this.#context;
+    const unsubscribe = error?.right && rights.onGranted(error.right, () => this.#end?.());
     await this.#wait(ms, signal);
-    unsubscribe();
+    unsubscribe?.();
   }
 
   /** The kind is missing: news of it end every pause from now on. */
@@ -74,15 +75,6 @@ export class RetryPause {
       atLeastMs: Math.max(askedMs, isDenied ? deniedRetryMs : 0),
       atMostMs: error?.status === 0 ? unreachableMaxDelayMs : Infinity,
     };
-  }
-
-  /** Has a right that is missing end the pause when it comes. */
-  #whenGranted(error: KubeError | undefined): () => void {
-    if (error?.right === undefined) return () => {};
-    // A role may allow single objects by name: a watch of one asks in its name.
-    const [, name] = this.#query.fieldSelector?.split('=', 2) ?? [];
-    const right = name === undefined ? error.right : { ...error.right, name };
-    return this.#context.rights.onGranted(right, () => this.#end?.());
   }
 
   #wait(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,15 +1,24 @@
 import { createInformerSet, type InformerSettings } from '../../../src/kube/cache/index.ts';
 import type { Discovery, InformerQuery, ResourceType } from '../../../src/kube/roles.ts';
+import { createLogger } from '../../../src/telemetry/index.ts';
 import { gvkKey, gvkOf } from '../../../src/util/gvk.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { ScriptedRights } from '../fakes/scripted-rights.ts';
-import { freshMetrics, silentLogger } from '../silent-telemetry.ts';
+import { freshMetrics } from '../silent-telemetry.ts';
 import { type PendingStream, ScriptedApi, type ScriptedStream } from './scripted-api.ts';
 
 export const configMaps: InformerQuery = { gvk: gvkOf('v1', 'ConfigMap') };
 
-/** A cache with everything around it under the test's control. `fraction` is what the random source gives: no jitter. */
+/**
+ * A cache with everything around it under the test's control. `fraction` is what the random source gives: no jitter. `log` is what an
+ * operator would see, as `level message`.
+ */
 export function informerBench(settings: InformerSettings = {}, fraction = 0) {
+  const log: string[] = [];
+  const write = (line: string) => {
+    const { level, msg } = JSON.parse(line);
+    log.push(`${level} ${msg}`);
+  };
   const api = new ScriptedApi();
   const clock = new FakeClock();
   const metrics = freshMetrics();
@@ -22,10 +31,10 @@ export function informerBench(settings: InformerSettings = {}, fraction = 0) {
     clock,
     metrics,
     random: { fraction: () => fraction, text: () => '' },
-    logger: silentLogger(),
+    logger: createLogger({ level: 'info', destination: { write } }),
     settings: { freeze: true, ...settings },
   });
-  return { api, clock, metrics, discovery, rights, informers };
+  return { api, clock, metrics, discovery, rights, informers, log };
 }
 
 /** Serves ConfigMaps, until told otherwise. */

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { settle } from '../../../test/support/fake-clock.ts';
+import { configMaps, informerBench, start } from '../../../test/support/model/informer-bench.ts';
+import { kubeError } from '../../../test/support/model/scripted-api.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import { KubeError } from '../kube-error.ts';
+
+const right = { verb: 'list', group: '', resource: 'configmaps' };
+const denial = new KubeError('forbidden', 'no', { status: 403, right });
+
+describe('kube/cache informer, what the log is told', () => {
+  for (const [what, error, expected] of [
+    ['a server in trouble', kubeError('server-error', 500), ['warn']],
+    ['a missing right, which is told for all who wait for it', denial, []],
+  ] as const) {
+    test(`of ${what} the log is told ${expected.length === 0 ? 'nothing' : 'once'}`, async () => {
+      const { api, clock, informers, log } = informerBench();
+      informers.acquire(configMaps);
+      for (const delayMs of [800, 1_600]) {
+        (await api.nextRequest()).fail(error);
+        await clock.advance(delayMs);
+      }
+      assert.deepEqual(
+        log,
+        expected.map((level) => `${level} List or watch failed, will retry`),
+      );
+      await informers.close();
+    });
+  }
+
+  test('of a kind that is not there yet the log is told nothing, of one that has gone it is', async () => {
+    const { api, clock, discovery, informers, log } = informerBench();
+    const gvk = gvkOf('demo/v1', 'PodSet');
+    informers.acquire({ gvk });
+    // Names of CRDs are watched meanwhile.
+    (await api.nextStream()).open();
+    await clock.advance(60_000);
+    assert.deepEqual(log, []);
+    discovery.serve('demo/v1', 'PodSet', 'podsets');
+    informers.retryNow(gvk);
+    const { stream } = await start(api, 7);
+    stream.event('BOOKMARK', { metadata: { resourceVersion: '8' } });
+    await settle();
+    stream.break(kubeError('kind-missing', 404));
+    await settle();
+    assert.deepEqual(log, ['warn List or watch failed, will retry']);
+    await informers.close();
+  });
+});
