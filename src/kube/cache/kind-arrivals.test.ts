@@ -50,6 +50,24 @@ describe('kube/cache kind-arrivals', () => {
     await informers.close();
   });
 
+  test('a watch that falls silent is opened again: a dead connection tells nothing', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire({ gvk });
+    const silent = (await api.nextStream()).open();
+    silent.event('BOOKMARK', crd(''));
+    await clock.advance(179_999);
+    assert.equal(silent.closed, false);
+    await clock.advance(1);
+    assert.equal(silent.closed, true);
+    await clock.advance(30_000);
+    const again = await api.nextStream();
+    assert.equal(again.request.query?.allowWatchBookmarks, 'true');
+    again.open();
+    await settle();
+    await informers.close();
+    assert.equal(clock.pending, 0);
+  });
+
   test('a watch that breaks is opened again; with no kind missing there is none', async () => {
     const { api, clock, informers } = informerBench();
     informers.acquire(configMaps);

@@ -6,6 +6,7 @@ import { isJsonObject } from '../../util/json.ts';
 import type { Random } from '../../util/random.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { informerFlow } from './collection-request.ts';
+import { IdleWatchdog } from './idle-watchdog.ts';
 import type { ResolvedInformerSettings } from './informer-settings.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { RetryDelay } from './retry-delay.ts';
@@ -97,18 +98,26 @@ class WatchedArrivals implements ClosableKindArrivals {
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
-    const { api, random, settings } = this.#options;
+    const { api, clock, random, settings } = this.#options;
     const timeoutSeconds = Math.floor(settings.watchTimeoutSeconds * (1 + random.fraction()));
-    const query = { watch: '1', timeoutSeconds: String(timeoutSeconds) };
+    const query = {
+      watch: '1',
+      // Only where bookmarks come is silence a sign of a dead connection.
+      allowWatchBookmarks: 'true',
+      timeoutSeconds: String(timeoutSeconds),
+    };
     const stream = await api.stream({ path, query, accept, flow: informerFlow }, signal);
     const close = () => stream.close();
     signal.addEventListener('abort', close, { once: true });
+    const watchdog = new IdleWatchdog(clock, settings.idleTimeoutMs, close);
     try {
       const splitter = new LineSplitter();
       for await (const chunk of stream.chunks) {
+        watchdog.touch();
         for (const line of splitter.push(chunk)) if (line !== '') this.#tell(line);
       }
     } finally {
+      watchdog.stop();
       signal.removeEventListener('abort', close);
       close();
     }
