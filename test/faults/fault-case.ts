@@ -69,13 +69,14 @@ export function onEvent(name: string, action: EventAction, limits: Limits = {}):
   return { on: 'event', name, action, ...limits };
 }
 
-/** For each of the watched kinds. */
+/** For each of the watched kinds; of those of the subject unless told. */
 export function onEachKind(
   name: string,
   action: EventAction,
   limits: Limits = {},
+  plurals: readonly string[] = Object.keys(watchedPlurals),
 ): readonly Fault[] {
-  return Object.keys(watchedPlurals).map((resource) =>
+  return plurals.map((resource) =>
     onEvent(`${name} of ${resource}`, action, {
       when: matching({ verb: 'watch', resource }),
       ...limits,

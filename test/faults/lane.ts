@@ -72,10 +72,20 @@ export class Lane {
     await this.untilWatching();
   }
 
+  /**
+   * The watches that are open, without those of other lanes' kinds: while nobody here has the definition of a CRD that is on record, its
+   * deletions are brought to their end here too, until that lane takes its CRD away.
+   */
+  get watches(): readonly string[] {
+    const isOfOther = (name: string) =>
+      /^\/apis\/faults-lane-\d+\./.test(name) && !name.startsWith(`/apis/${this.definition}.`);
+    return this.proxy.openWatches.filter((name) => !isOfOther(name));
+  }
+
   /** Resolves when everything that the definition needs is watched: what happens then meets a watch. */
   async untilWatching(): Promise<void> {
     await this.proxy.untilOpen(() => {
-      const open = this.proxy.openWatches.map((name) => name.split(' ')[0]?.split('/').at(-1));
+      const open = this.watches.map((name) => name.split(' ')[0]?.split('/').at(-1));
       return Object.entries(watchedPlurals).every(
         ([plural, count]) => open.filter((found) => found === plural).length >= count,
       );

@@ -37,16 +37,11 @@ export const watchCases: readonly FaultCase[] = [
   {
     name: 'silent watches that nobody cuts',
     injected:
-      'during the edits one watch of each kind falls silent for ever: only the idle watchdog of three minutes can help',
+      'during the edits one watch of each kind, those of definitions, of their revisions and of CRDs too, falls silent for ever: only the idle watchdog of three minutes can help',
     runs: 'edits',
+    oracle: 'each is noticed and opened anew',
     limitMs: 280_000,
-    async during({ act, lane, phase }) {
-      await lane.untilWatching();
-      const silences = onEachKind('silence', { kind: 'silence' }, { times: 1 });
-      const injected = phase === 0 ? [] : silences.map((fault) => lane.proxy.inject(fault));
-      await act();
-      await Promise.all(injected.map((fault) => fault.untilCount(1)));
-    },
+    during: outlastSilence,
   },
   {
     name: 'watches that carry bookmarks only',
@@ -110,6 +105,37 @@ export const watchCases: readonly FaultCase[] = [
     faults: [onEvent('duplicate', { kind: 'duplicate' })],
   },
 ];
+
+/** Objects that the runtime keeps of the lane's definition, each of a kind that it watches for its own sake. */
+async function ownObjects({ client, definition }: CaseRun): Promise<readonly string[]> {
+  const revisions = '/apis/apps/v1/namespaces/homeostat-system/controllerrevisions';
+  const ours = (await client.list(revisions)).filter(
+    ({ metadata }) => metadata.labels?.['homeostat.dev/definition'] === definition,
+  );
+  return [
+    `/apis/homeostat.dev/v1alpha1/operatordefinitions/${definition}`,
+    `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.${definition}.example.com`,
+    ...ours.slice(0, 1).map(({ metadata }) => `${revisions}/${metadata.name}`),
+  ];
+}
+
+/** What falls silent must be noticed by itself: no edit of a resource tells whether definitions are still followed. */
+async function outlastSilence(run: CaseRun): Promise<void> {
+  const { act, client, lane, phase, untilEqual } = run;
+  if (phase === 0) return act();
+  const limits = { times: 1 };
+  const ofDefinitions = ['operatordefinitions', 'customresourcedefinitions', 'controllerrevisions'];
+  const silences = [
+    ...onEachKind('silence', { kind: 'silence' }, limits),
+    ...onEachKind('silence', { kind: 'silence' }, limits, ofDefinitions),
+  ].map((fault) => lane.proxy.inject(fault));
+  await act();
+  const touched = { metadata: { annotations: { 'example.com/touched': 'true' } } };
+  for (const path of await ownObjects(run)) await client.patch(path, touched);
+  await Promise.all(silences.map((fault) => fault.untilCount(1)));
+  await untilEqual();
+  await lane.homeostat.whenLoggedTimes('Watch was idle, cut it', silences.length);
+}
 
 /** At rest only bookmarks come: the version that a watch is opened with must move with what others write. */
 async function resumeFromBookmarks(run: CaseRun): Promise<void> {
