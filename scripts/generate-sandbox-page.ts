@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { controllerCases } from '../test/contract/cases/controllers.ts';
 import { garbage } from '../test/contract/cases/garbage.ts';
 import { contractCases } from '../test/contract/cases/index.ts';
 import { knownDifferences } from '../test/contract/differences/known.ts';
@@ -22,7 +23,11 @@ else if (readFileSync(path, 'utf8') !== text) {
 }
 
 function page(): string {
-  const groups: Groups = [...Object.entries(contractCases), ['garbage', garbage]];
+  const groups: Groups = [
+    ...Object.entries(contractCases),
+    ...Object.entries(controllerCases),
+    ['garbage', garbage],
+  ];
   const count = groups.reduce((sum, [, cases]) => sum + cases.length, 0);
   return [
     '# The sandbox and a real server',
@@ -87,7 +92,7 @@ function caseRows(groups: Groups): readonly Row[] {
 }
 
 function differencesOf(step: ContractCase['steps'][number]): Readonly<Record<string, string>> {
-  return 'watch' in step ? {} : (step.expect.differs ?? {});
+  return 'until' in step || 'method' in step ? (step.expect.differs ?? {}) : {};
 }
 
 function manifestRows(): readonly Row[] {

@@ -156,6 +156,11 @@ export class ControllerWorld {
     this.#write(place, '', change);
   }
 
+  /** Replaces the status and the metadata of an object by what a function makes of them. */
+  changeStatus(place: ObjectPlace, change: (object: JsonObject) => JsonObject): void {
+    this.#write(place, 'status', change);
+  }
+
   /** Writes a status, unless it is what the object has. A controller without conditions of its own leaves those of others. */
   writeStatus(place: ObjectPlace, status: JsonObject): void {
     this.#write(place, 'status', (object) => {

@@ -1,74 +1,198 @@
-import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { fieldOf, listField, objectField, stringField } from '../json-fields.ts';
+import { objectField } from '../json-fields.ts';
 import type { StoredObject } from '../store/index.ts';
-import { type ControllerWorld, numberOf, partOf } from './controller-world.ts';
-import { controlledBy, controllerReference } from './owned-objects.ts';
+import { adopt } from './adoption.ts';
+import { conditionOf, conditionsOf, type SaidCondition, withCondition } from './conditions.ts';
+import { type ControllerWorld, numberOf, type ObjectPlace, partOf } from './controller-world.ts';
+import {
+  newestAnnotations,
+  revisionAnnotation,
+  revisionOf,
+  sizeAnnotations,
+  withAnnotations,
+} from './deployment-annotations.ts';
+import {
+  active,
+  isBeingScaled,
+  type Rollout,
+  type Sizes,
+  shares,
+  shrinking,
+  sizeOfNewest,
+} from './deployment-sizes.ts';
+import {
+  byAge,
+  deadlineSeconds,
+  hashLabel,
+  hasTemplateOf,
+  isPaused,
+  isRecreate,
+  specReplicas,
+  statusCount,
+  templateOf,
+} from './deployment-spec.ts';
+import { isComplete, lateAtMs, statusOf, withProgress } from './deployment-status.ts';
+import type { LookAgain } from './look-again.ts';
+import { controlledBy, controllerReference, phaseOf } from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';
+import { pods } from './pod-simulator.ts';
 import { replicaSets } from './replica-set-controller.ts';
 import { templateHash } from './template-hash.ts';
 
 export const deployments = 'apps/deployments';
 
-const hashLabel = 'pod-template-hash';
-const revisionAnnotation = 'deployment.kubernetes.io/revision';
-
 /** Rolls out templates: a ReplicaSet for each, the newest one growing as the others shrink. */
 export class DeploymentController {
   readonly #world: ControllerWorld;
+  readonly #lookAgain: LookAgain;
 
-  constructor(world: ControllerWorld) {
+  constructor(world: ControllerWorld, lookAgain: LookAgain) {
     this.#world = world;
+    this.#lookAgain = lookAgain;
   }
 
   reconcile(key: string): void {
     const place = { collection: deployments, key };
     const deployment = this.#world.find(place);
     if (deployment === undefined || isTerminating(deployment)) return;
-    const sets = controlledBy(this.#world, replicaSets, deployment);
-    const newest = sets.find((set) => hasTemplateOf(set, deployment));
-    if (newest === undefined) this.#createSet(deployment, sets);
-    else {
-      this.#writeRevision(deployment, newest, sets);
-      const others = sets.filter((set) => set !== newest);
-      if (partOf(deployment, 'spec').paused !== true) this.#scale(deployment, newest, others);
-      this.#prune(deployment, others);
-    }
-    this.#world.writeStatus(place, this.#status(deployment));
+    adopt(this.#world, replicaSets, deployment);
+    this.#notePause(place, deployment);
+    const rollout = this.#rollout(deployment);
+    if (isPaused(deployment) || isBeingScaled(rollout)) this.#share(place, rollout);
+    else if (isRecreate(deployment)) this.#recreate(place, rollout);
+    else this.#roll(place, rollout);
   }
 
-  #createSet(deployment: StoredObject, sets: readonly StoredObject[]): void {
+  /** What there is now: each write changes it. */
+  #rollout({ key }: Pick<StoredObject, 'key'>): Rollout {
+    const deployment = this.#world.find({ collection: deployments, key });
+    if (deployment === undefined) throw new Error(`Expected the Deployment "${key}"`);
+    const sets = byAge(controlledBy(this.#world, replicaSets, deployment));
+    const newest = sets.find((set) => hasTemplateOf(set, deployment));
+    return { deployment, newest, others: sets.filter((set) => set !== newest) };
+  }
+
+  #notePause(place: ObjectPlace, deployment: StoredObject): void {
+    if (deadlineSeconds(deployment) === undefined) return;
+    const progress = conditionOf(conditionsOf(partOf(deployment, 'status')), 'Progressing');
+    const wasPaused = progress?.reason === 'DeploymentPaused';
+    if (progress?.reason === 'ProgressDeadlineExceeded' || wasPaused === isPaused(deployment))
+      return;
+    const [reason, message] = wasPaused
+      ? ['DeploymentResumed', 'Deployment is resumed']
+      : ['DeploymentPaused', 'Deployment is paused'];
+    this.#say(place, { type: 'Progressing', status: 'Unknown', reason, message });
+  }
+
+  /** Paused or scaled: sizes change, templates do not. */
+  #share(place: ObjectPlace, before: Rollout): void {
+    this.#syncNewest(place, before);
+    const rollout = this.#rollout(before.deployment);
+    this.#resize(rollout.deployment, shares(rollout));
+    if (isPaused(rollout.deployment)) this.#prune(rollout);
+    const after = this.#rollout(rollout.deployment);
+    this.#world.writeStatus(place, statusOf(after, this.#world.now()));
+  }
+
+  #roll(place: ObjectPlace, before: Rollout): void {
+    this.#syncNewest(place, before, true);
+    const rollout = this.#rollout(before.deployment);
+    const { deployment, newest } = rollout;
+    const size = sizeOfNewest(rollout);
+    if (newest !== undefined && size !== specReplicas(newest))
+      this.#resize(deployment, new Map([[newest, size]]));
+    else {
+      const sizes = shrinking(rollout);
+      this.#resize(deployment, sizes);
+      if (sizes.size === 0) this.#pruneIfComplete(rollout);
+    }
+    this.#writeStatus(place, deployment);
+  }
+
+  #recreate(place: ObjectPlace, before: Rollout): void {
+    this.#syncNewest(place, before);
+    const { deployment, others } = this.#rollout(before.deployment);
+    const old = active(others);
+    if (old.length > 0) this.#resize(deployment, new Map(old.map((set) => [set, 0])));
+    else if (!others.some((set) => this.#hasPods(set))) {
+      this.#syncNewest(place, this.#rollout(deployment), true);
+      const rollout = this.#rollout(deployment);
+      if (rollout.newest !== undefined)
+        this.#resize(deployment, new Map([[rollout.newest, sizeOfNewest(rollout)]]));
+      this.#pruneIfComplete(rollout);
+    }
+    this.#writeStatus(place, deployment);
+  }
+
+  #hasPods(set: StoredObject): boolean {
+    return controlledBy(this.#world, pods, set).some(
+      (pod) => !['Succeeded', 'Failed'].includes(phaseOf(pod)),
+    );
+  }
+
+  /** Makes the template's ReplicaSet the newest revision; makes it at all only where a rollout may begin. */
+  #syncNewest(place: ObjectPlace, rollout: Rollout, mayCreate = false): void {
+    const { deployment, newest, others } = rollout;
+    const number = Math.max(0, ...others.map(revisionOf)) + 1;
+    if (newest !== undefined) {
+      const annotations = newestAnnotations(deployment, newest, number);
+      this.#world.change({ collection: replicaSets, key: newest.key }, (object) =>
+        withAnnotations(object, annotations),
+      );
+      this.#writeRevision(place, Math.max(number, revisionOf(newest)));
+      const progress = conditionOf(conditionsOf(partOf(deployment, 'status')), 'Progressing');
+      if (progress === undefined)
+        this.#sayProgress(place, ['FoundNewReplicaSet', `Found new replica set "${newest.name}"`]);
+    } else if (mayCreate) {
+      const name = this.#createSet(rollout, number);
+      this.#writeRevision(place, number);
+      this.#sayProgress(place, ['NewReplicaSetCreated', `Created new replica set "${name}"`]);
+    }
+  }
+
+  #createSet(rollout: Rollout, revision: number): string {
+    const { deployment } = rollout;
     const spec = partOf(deployment, 'spec');
-    const template = objectField(spec, 'template') ?? {};
+    const template = templateOf(deployment);
     const hash = templateHash(template);
     const metadata = objectField(template, 'metadata') ?? {};
     const labels = { ...objectField(metadata, 'labels'), [hashLabel]: hash };
     const selector = objectField(spec, 'selector') ?? {};
     const matchLabels = { ...objectField(selector, 'matchLabels'), [hashLabel]: hash };
-    const revision = Math.max(0, ...sets.map(revisionOf)) + 1;
-    const limit = wantedReplicas(deployment) + surgeOf(deployment);
-    const room = Math.max(limit - sum(sets, specReplicas), 0);
-    const isFirst = sets.every((set) => specReplicas(set) === 0);
+    const minReadySeconds = numberOf(spec, 'minReadySeconds', 0);
     const name = `${deployment.name}-${hash}`;
-    const replicas = isFirst
-      ? wantedReplicas(deployment)
-      : isRecreate(deployment)
-        ? 0
-        : Math.min(room, wantedReplicas(deployment));
+    const replicas = sizeOfNewest(rollout);
     this.#world.create(replicaSets, deployment.namespace, {
       metadata: {
         name,
         labels,
-        annotations: { [revisionAnnotation]: String(revision) },
+        annotations: {
+          ...newestAnnotations(deployment, undefined, revision),
+          ...sizeAnnotations(deployment),
+        },
         ownerReferences: [controllerReference(deployment)],
       },
       spec: {
         replicas,
+        ...(minReadySeconds === 0 ? {} : { minReadySeconds }),
         selector: { ...selector, matchLabels },
         template: { ...template, metadata: { ...metadata, labels } },
       },
     });
     if (replicas > 0) this.#recordScaling(deployment, name, { from: 0, to: replicas });
+    return name;
+  }
+
+  #resize(deployment: StoredObject, sizes: Sizes): void {
+    for (const [set, replicas] of sizes) {
+      const from = specReplicas(set);
+      this.#world.change({ collection: replicaSets, key: set.key }, (object) =>
+        withAnnotations(
+          { ...object, spec: { ...objectField(object, 'spec'), replicas } },
+          sizeAnnotations(deployment),
+        ),
+      );
+      if (from !== replicas) this.#recordScaling(deployment, set.name, { from, to: replicas });
+    }
   }
 
   #recordScaling(
@@ -83,183 +207,47 @@ export class DeploymentController {
     });
   }
 
-  /** A template that comes back is the newest revision again. */
-  #writeRevision(
-    deployment: StoredObject,
-    newest: StoredObject,
-    sets: readonly StoredObject[],
-  ): void {
-    const others = Math.max(0, ...sets.filter((set) => set !== newest).map(revisionOf));
-    const number = revisionOf(newest) > others ? revisionOf(newest) : others + 1;
-    const revision = String(number);
-    if (number !== revisionOf(newest))
-      this.#world.change({ collection: replicaSets, key: newest.key }, (object) =>
-        withRevision(object, revision),
-      );
-    this.#world.change({ collection: deployments, key: deployment.key }, (object) =>
-      withRevision(object, revision),
-    );
-  }
-
-  /** Shrinks the old as far as enough is available, grows the new as far as there is room. */
-  #scale(deployment: StoredObject, newest: StoredObject, others: readonly StoredObject[]): void {
-    const wanted = wantedReplicas(deployment);
-    const isWaiting = isRecreate(deployment) && sum(others, statusReplicas) > 0;
-    const oldReplicas = sum(others, specReplicas);
-    const room = wanted + surgeOf(deployment) - oldReplicas;
-    this.#resize(deployment, newest, isWaiting ? 0 : Math.max(Math.min(wanted, room), 0));
-    const available = sum([newest, ...others], (set) =>
-      numberOf(partOf(set, 'status'), 'availableReplicas', 0),
-    );
-    const least = isRecreate(deployment) ? 0 : wanted - maxUnavailableOf(deployment);
-    let surplus = isRecreate(deployment) ? oldReplicas : Math.max(available - least, 0);
-    for (const set of others) {
-      const cut = Math.min(surplus, specReplicas(set));
-      surplus -= cut;
-      this.#resize(deployment, set, specReplicas(set) - cut);
-    }
-  }
-
-  #resize(deployment: StoredObject, set: StoredObject, replicas: number): void {
-    const from = specReplicas(set);
-    if (from === replicas) return;
-    this.#recordScaling(deployment, set.name, { from, to: replicas });
-    this.#world.change({ collection: replicaSets, key: set.key }, (object) => ({
-      ...object,
-      spec: { ...objectField(object, 'spec'), replicas },
-    }));
+  #pruneIfComplete(rollout: Rollout): void {
+    if (isComplete(rollout.deployment, partOf(rollout.deployment, 'status'))) this.#prune(rollout);
   }
 
   /** Keeps as many old ReplicaSets as the Deployment wants to remember. */
-  #prune(deployment: StoredObject, others: readonly StoredObject[]): void {
+  #prune({ deployment, others }: Rollout): void {
     const limit = numberOf(partOf(deployment, 'spec'), 'revisionHistoryLimit', 10);
-    const idle = others
-      .filter((set) => specReplicas(set) === 0 && statusReplicas(set) === 0)
-      .sort((a, b) => revisionOf(a) - revisionOf(b));
-    for (const set of idle.slice(0, Math.max(idle.length - limit, 0)))
-      this.#world.delete({ collection: replicaSets, key: set.key });
+    const old = others.toSorted((a, b) => revisionOf(a) - revisionOf(b));
+    for (const set of old.slice(0, Math.max(old.length - limit, 0)))
+      if (specReplicas(set) === 0 && statusCount(set) === 0)
+        this.#world.delete({ collection: replicaSets, key: set.key });
   }
 
-  #status(deployment: StoredObject): JsonObject {
-    const sets = controlledBy(this.#world, replicaSets, deployment);
-    const newest = sets.find((set) => hasTemplateOf(set, deployment));
-    const count = (name: string) => sum(sets, (set) => numberOf(partOf(set, 'status'), name, 0));
-    const wanted = wantedReplicas(deployment);
-    const available = count('availableReplicas');
-    const updated = newest === undefined ? 0 : statusReplicas(newest);
-    const replicas = count('replicas');
-    const isComplete = updated === wanted && replicas === wanted && available === wanted;
-    return {
-      observedGeneration: numberOf(partOf(deployment, 'metadata'), 'generation', 1),
-      replicas,
-      updatedReplicas: updated,
-      readyReplicas: count('readyReplicas'),
-      availableReplicas: available,
-      terminatingReplicas: count('terminatingReplicas'),
-      unavailableReplicas: Math.max(wanted - available, 0),
-      conditions: this.#conditions(deployment, newest, isComplete, available),
-    };
+  #writeRevision(place: ObjectPlace, number: number): void {
+    this.#world.changeStatus(place, (object) =>
+      withAnnotations(object, revisionAnnotation(number)),
+    );
   }
 
-  #conditions(
-    deployment: StoredObject,
-    newest: StoredObject | undefined,
-    isComplete: boolean,
-    available: number,
-  ): readonly JsonObject[] {
-    const isAvailable = available >= wantedReplicas(deployment) - maxUnavailableOf(deployment);
-    const set = newest === undefined ? '' : `ReplicaSet "${newest.name}" `;
-    const old = listField(partOf(deployment, 'status'), 'conditions').filter(isJsonObject);
-    return [
-      this.#condition(old, {
-        type: 'Available',
-        status: isAvailable ? 'True' : 'False',
-        reason: isAvailable ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable',
-        message: isAvailable
-          ? 'Deployment has minimum availability.'
-          : 'Deployment does not have minimum availability.',
-      }),
-      this.#condition(old, {
-        type: 'Progressing',
-        status: 'True',
-        reason: isComplete ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated',
-        message: isComplete ? `${set}has successfully progressed.` : `${set}is progressing.`,
-      }),
-      // What somebody else says stays.
-      ...old.filter(({ type }) => type !== 'Available' && type !== 'Progressing'),
-    ];
+  #sayProgress(place: ObjectPlace, [reason, message]: readonly [string, string]): void {
+    const deployment = this.#world.find(place);
+    if (deployment === undefined || deadlineSeconds(deployment) === undefined) return;
+    this.#say(place, { type: 'Progressing', status: 'True', reason, message });
   }
 
-  /** The times of a condition change with what it says. */
-  #condition(old: readonly JsonObject[], said: JsonObject): JsonObject {
-    const before = old.find(({ type }) => type === said.type);
-    const { lastUpdateTime, lastTransitionTime, ...rest } = before ?? {};
-    if (before !== undefined && deepEqual(rest, said)) return before;
+  #say(place: ObjectPlace, said: SaidCondition): void {
+    this.#world.changeStatus(place, (object) => {
+      const status = objectField(object, 'status') ?? {};
+      const conditions = withCondition(conditionsOf(status), said, this.#world.now());
+      return { ...object, status: { ...status, conditions } };
+    });
+  }
+
+  #writeStatus(place: ObjectPlace, before: StoredObject): void {
+    const rollout = this.#rollout(before);
     const now = this.#world.now();
-    const isSameStatus = before?.status === said.status;
-    return {
-      ...said,
-      lastUpdateTime: now,
-      lastTransitionTime: isSameStatus ? (lastTransitionTime ?? now) : now,
-    };
+    const status = withProgress(statusOf(rollout, now), rollout, now);
+    this.#world.writeStatus(place, status);
+    const late = lateAtMs(rollout.deployment, status);
+    // Times are told in whole seconds: only one more is surely later.
+    if (late !== undefined)
+      this.#lookAgain(place.key, Math.max(late - this.#world.clock.nowMs(), 0) + 1_000);
   }
-}
-
-function withRevision(object: JsonObject, revision: string): JsonObject {
-  const metadata = objectField(object, 'metadata') ?? {};
-  const annotations = { ...objectField(metadata, 'annotations'), [revisionAnnotation]: revision };
-  return { ...object, metadata: { ...metadata, annotations } };
-}
-
-function sum(sets: readonly StoredObject[], count: (set: StoredObject) => number): number {
-  return sets.reduce((total, set) => total + count(set), 0);
-}
-
-function wantedReplicas(deployment: StoredObject): number {
-  return numberOf(partOf(deployment, 'spec'), 'replicas', 1);
-}
-
-function specReplicas(set: StoredObject): number {
-  return numberOf(partOf(set, 'spec'), 'replicas', 1);
-}
-
-function statusReplicas(set: StoredObject): number {
-  return numberOf(partOf(set, 'status'), 'replicas', 0);
-}
-
-function isRecreate(deployment: StoredObject): boolean {
-  return objectField(partOf(deployment, 'spec'), 'strategy')?.type === 'Recreate';
-}
-
-function surgeOf(deployment: StoredObject): number {
-  return shareOf(deployment, 'maxSurge', Math.ceil);
-}
-
-/** At least one pod may be missing when none may be too many: else nothing could ever move. */
-function maxUnavailableOf(deployment: StoredObject): number {
-  const unavailable = shareOf(deployment, 'maxUnavailable', Math.floor);
-  return unavailable === 0 && surgeOf(deployment) === 0 ? 1 : unavailable;
-}
-
-function shareOf(
-  deployment: StoredObject,
-  name: 'maxSurge' | 'maxUnavailable',
-  round: (value: number) => number,
-): number {
-  const strategy = objectField(partOf(deployment, 'spec'), 'strategy') ?? {};
-  const value: Json = fieldOf(objectField(strategy, 'rollingUpdate') ?? {}, name) ?? '25%';
-  if (typeof value === 'number') return value;
-  return round((Number.parseInt(String(value), 10) / 100) * wantedReplicas(deployment));
-}
-
-function revisionOf(set: StoredObject): number {
-  const annotations = objectField(partOf(set, 'metadata'), 'annotations') ?? {};
-  return Number(stringField(annotations, revisionAnnotation) ?? 0);
-}
-
-/** Is this the ReplicaSet of the Deployment's template? Its own differs by the hash label. */
-function hasTemplateOf(set: StoredObject, deployment: StoredObject): boolean {
-  const template = objectField(partOf(deployment, 'spec'), 'template') ?? {};
-  const labels = objectField(partOf(set, 'metadata'), 'labels') ?? {};
-  return labels[hashLabel] === templateHash(template);
 }

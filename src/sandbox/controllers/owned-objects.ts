@@ -54,9 +54,20 @@ export function phaseOf(pod: StoredObject): string {
 }
 
 export function isReady(pod: StoredObject): boolean {
-  const conditions = listField(objectField(pod.object, 'status') ?? {}, 'conditions');
-  return conditions.some(
-    (condition) =>
-      isJsonObject(condition) && condition.type === 'Ready' && condition.status === 'True',
-  );
+  return readyCondition(pod) !== undefined;
+}
+
+/** The condition that says that a pod is ready; undefined while it is not. */
+function readyCondition(pod: StoredObject): JsonObject | undefined {
+  return listField(objectField(pod.object, 'status') ?? {}, 'conditions')
+    .filter(isJsonObject)
+    .find(({ type, status }) => type === 'Ready' && status === 'True');
+}
+
+/** When a pod has been ready for so long, in ms since the epoch; never while it is not ready. */
+export function availableAtMs(pod: StoredObject, minReadyMs: number): number {
+  const ready = readyCondition(pod);
+  if (ready === undefined) return Number.POSITIVE_INFINITY;
+  if (minReadyMs === 0) return 0;
+  return Date.parse(stringField(ready, 'lastTransitionTime') ?? '') + minReadyMs;
 }

@@ -1,8 +1,10 @@
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import type { StoredObject } from '../store/index.ts';
+import { adopt } from './adoption.ts';
 import { type ControllerWorld, numberOf, partOf } from './controller-world.ts';
-import { controlledBy, isReady, phaseOf, podOf } from './owned-objects.ts';
+import type { LookAgain } from './look-again.ts';
+import { availableAtMs, controlledBy, isReady, phaseOf, podOf } from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';
 import { pods } from './pod-simulator.ts';
 
@@ -11,15 +13,18 @@ export const replicaSets = 'apps/replicasets';
 /** Keeps as many pods of a template as are wanted. */
 export class ReplicaSetController {
   readonly #world: ControllerWorld;
+  readonly #lookAgain: LookAgain;
 
-  constructor(world: ControllerWorld) {
+  constructor(world: ControllerWorld, lookAgain: LookAgain) {
     this.#world = world;
+    this.#lookAgain = lookAgain;
   }
 
   reconcile(key: string): void {
     const place = { collection: replicaSets, key };
     const set = this.#world.find(place);
     if (set === undefined || isTerminating(set)) return;
+    adopt(this.#world, pods, set);
     const spec = partOf(set, 'spec');
     const template = objectField(spec, 'template') ?? {};
     const wanted = numberOf(spec, 'replicas', 1);
@@ -41,6 +46,16 @@ export class ReplicaSetController {
     this.#world.record(set, { component, reason, message: `${done} pod: ${pod}` });
   }
 
+  /** How many have been ready for long enough; of the others the next one is awaited. */
+  #available({ object, key }: StoredObject, active: readonly StoredObject[]): number {
+    const minReadyMs = numberOf(objectField(object, 'spec') ?? {}, 'minReadySeconds', 0) * 1_000;
+    const nowMs = this.#world.clock.nowMs();
+    const times = active.map((pod) => availableAtMs(pod, minReadyMs));
+    const later = times.filter((time) => time > nowMs && Number.isFinite(time));
+    if (later.length > 0) this.#lookAgain(key, Math.min(...later) - nowMs);
+    return times.filter((time) => time <= nowMs).length;
+  }
+
   #status(set: StoredObject): JsonObject {
     const owned = controlledBy(this.#world, pods, set);
     const active = owned.filter(isActive);
@@ -50,7 +65,7 @@ export class ReplicaSetController {
       replicas: active.length,
       fullyLabeledReplicas: active.length,
       readyReplicas: ready,
-      availableReplicas: ready,
+      availableReplicas: this.#available(set, active),
       terminatingReplicas: owned.filter(isTerminating).length,
       observedGeneration: generation,
     };

@@ -57,17 +57,16 @@ export class WorkloadControllers {
 
   constructor(world: ControllerWorld, { runsPods, onFailure }: WorkloadControllersOptions) {
     this.#world = world;
+    const later = (collection: string) => (key: string, ms: number) =>
+      this.#loop.addAfter(`${collection} ${key}`, ms);
     this.#reconcilers = new Map<string, Reconciler>([
       ...(runsPods ? ofNodes(world) : withoutNodes),
-      [replicaSets, new ReplicaSetController(world)],
-      [deployments, new DeploymentController(world)],
+      [replicaSets, new ReplicaSetController(world, later(replicaSets))],
+      [deployments, new DeploymentController(world, later(deployments))],
       [jobs, new JobController(world)],
       [statefulSets, new StatefulSetController(world)],
       [daemonSets, new DaemonSetController(world)],
-      [
-        cronJobs,
-        new CronJobController(world, (key, ms) => this.#loop.addAfter(`${cronJobs} ${key}`, ms)),
-      ],
+      [cronJobs, new CronJobController(world, later(cronJobs))],
       [services, new EndpointController(world)],
     ]);
     const reconcile = (key: string) => this.#reconcile(key);

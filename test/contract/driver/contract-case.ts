@@ -13,7 +13,7 @@ export interface ContractCase {
   readonly steps: readonly ContractStep[];
 }
 
-export type ContractStep = RequestStep | WatchStep | UntilStep;
+export type ContractStep = RequestStep | WatchStep | UntilStep | PodsStep | EventsStep;
 
 export interface RequestStep {
   readonly method: string;
@@ -30,6 +30,8 @@ export interface Expectation {
   readonly status: number;
   /** Part of the body. Null = the field is null or absent. */
   readonly body?: Json;
+  /** The place in each item of a list that says where it stands: names that are made up say nothing. */
+  readonly inOrderOf?: readonly string[];
   /** Matches the message of a Status. */
   readonly message?: RegExp;
   /**
@@ -39,6 +41,8 @@ export interface Expectation {
   readonly owners?: Readonly<Record<string, readonly string[]>>;
   /** Texts that a server makes up, by dotted path: each is as it must be, and compared with none of another server. */
   readonly generated?: Readonly<Record<string, RegExp>>;
+  /** Parts that chance decides, between two runs on one server too. They are not compared. Dotted paths. */
+  readonly byChance?: readonly string[];
   /** Parts of the answer that differ between the servers, and why. Dotted paths; empty = the whole body. */
   readonly differs?: Readonly<Record<string, string>>;
 }
@@ -65,4 +69,25 @@ export interface WatchStep {
 export interface UntilStep {
   readonly until: string;
   readonly expect: Expectation;
+}
+
+/**
+ * Plays the kubelet, of which neither server has one: waits until exactly so many pods are in need of it, and writes
+ * their status.
+ */
+export interface PodsStep {
+  /** A label selector. */
+  readonly pods: string;
+  readonly count: number;
+  readonly become: PodFate;
+}
+
+/** Pods that are to run are those that do not yet; pods that are to end, those that have not. */
+export type PodFate = 'running' | 'succeeded' | 'failed';
+
+/** Waits until exactly these events are told of an object. */
+export interface EventsStep {
+  readonly events: { readonly kind: string; readonly name: string };
+  /** Type, reason and message, in any order; one that is told several times stands there so often. */
+  readonly expect: readonly string[];
 }

@@ -2,7 +2,10 @@ export { assertSameRuns } from './compare-runs.ts';
 export type {
   ContractCase,
   ContractStep,
+  EventsStep,
   Expectation,
+  PodFate,
+  PodsStep,
   RequestStep,
   UntilStep,
 } from './contract-case.ts';

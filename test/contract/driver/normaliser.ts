@@ -7,6 +7,11 @@ const clusterAddress = /\b10\.(?:0|77|96)\.\d+\.\d+\b/g;
 const age = /^(?:\d+[smhdy]){1,2}$|^<invalid>$/;
 /** Only where a text says so: a version may be any number, also one that a message tells for another reason. */
 const versionInText = /(resource ?version\D{0,40})(\d{1,19})\b/gi;
+/** What controllers name after a template, and pods of it: `x-7c5ddbdf54`, `x-7c5ddbdf54-8xkqz`. */
+const hash = '[bcdfghjklmnpqrstvwxz2456789]{6,10}';
+const afterHash = new RegExp(`\\bx-(${hash})(-[bcdfghjklmnpqrstvwxz2456789]{5})?(?=\\W|$)`, 'g');
+const podOfWorkload = /\bx(-\d+)?-[bcdfghjklmnpqrstvwxz2456789]{5}(?=\W|$)/g;
+const hashLabels = new Set(['pod-template-hash', 'controller-revision-hash']);
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 /**
@@ -40,6 +45,7 @@ export class Normaliser {
     if (key === 'nodePort' || key === 'healthCheckNodePort') return 'port';
     if (typeof value !== 'string') return value;
     if (key === 'resourceVersion') return value === '' ? '' : this.#version(value, versionOf);
+    if (hashLabels.has(key) && !value.includes('-')) return this.#name('hash', value);
     if (key === 'continue') return value === '' ? '' : 'token';
     return this.#text(value);
   }
@@ -76,6 +82,10 @@ export class Normaliser {
       .replace(/(?<=errors:\n)(?: {2}.*\n?)+$/, inLineOrder)
       .replaceAll(uid, (found) => this.#name('uid', found))
       .replaceAll(time, 'time')
+      .replaceAll(afterHash, (_, found: string, pod?: string) =>
+        `x-${this.#name('hash', found)}`.concat(pod === undefined ? '' : '-pod'),
+      )
+      .replaceAll(podOfWorkload, 'x$1-pod')
       .replaceAll(clusterAddress, 'address')
       .replaceAll(/(\d:)3\d{4}\//g, '$1port/')
       .replaceAll(/(resource version: )\d+ \(\d+\)/g, '$1N (M)')

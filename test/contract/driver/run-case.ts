@@ -6,12 +6,16 @@ import type { Backend } from '../../support/backends/index.ts';
 import type {
   ContractCase,
   ContractStep,
+  EventsStep,
+  PodsStep,
   RequestStep,
   UntilStep,
   WatchStep,
 } from './contract-case.ts';
 import { Normaliser } from './normaliser.ts';
 import { ownersOf } from './owners.ts';
+import { toldEvents } from './told-events.ts';
+import { writePodStatus } from './write-pod-status.ts';
 
 /** A real server's collector of garbage may need several rounds. */
 const untilLimitMs = 60_000;
@@ -23,6 +27,7 @@ export interface StepRecord {
   readonly body: Json;
   readonly warning?: string;
   readonly differs?: Readonly<Record<string, string>>;
+  readonly byChance?: readonly string[];
 }
 
 export interface CaseRun {
@@ -52,6 +57,8 @@ class RunningCase {
   async step(step: ContractStep): Promise<void> {
     if ('watch' in step) await this.#watch(step);
     else if ('until' in step) await this.#until(step);
+    else if ('pods' in step) await this.#pods(step);
+    else if ('events' in step) await this.#events(step);
     else await this.#request(step);
   }
 
@@ -65,7 +72,7 @@ class RunningCase {
       ...(step.body === undefined ? {} : { body: this.#bodyText(step.body) }),
     };
     const answer = await whenReady(() => this.#backend.request(request));
-    const body = parseBody(answer.text);
+    const body = inOrder(parseBody(answer.text), expect.inOrderOf);
     const told = `${method} ${path} -> ${answer.status} ${answer.text.slice(0, 3000)}`;
     assert.equal(answer.status, expect.status, told);
     if (expect.body !== undefined) assertPart(body, this.#fillJson(expect.body), told);
@@ -89,24 +96,28 @@ class RunningCase {
       step: `${method} ${step.path}`,
       status: answer.status,
       body: this.#normaliser.normalise(body),
-      ...(warning === undefined ? {} : { warning }),
+      ...(warning === undefined ? {} : { warning: inAnyOrder(warning) }),
       ...(expect.differs === undefined ? {} : { differs: expect.differs }),
+      ...(expect.byChance === undefined ? {} : { byChance: expect.byChance }),
     });
   }
 
-  /** Gives up with the last answer. */
   async #until({ until: path, expect }: UntilStep): Promise<void> {
-    const deadlineMs = performance.now() + untilLimitMs;
-    for (;;) {
-      try {
-        await this.#request({ method: 'GET', path, expect });
-        return;
-      } catch (error) {
-        if (!(error instanceof assert.AssertionError) || performance.now() > deadlineMs)
-          throw error;
-      }
-      await delay(20);
-    }
+    await untilHolds(() => this.#request({ method: 'GET', path, expect }));
+  }
+
+  async #pods(step: PodsStep): Promise<void> {
+    const namespace = this.#fill('$(ns)');
+    await untilHolds(() => writePodStatus({ backend: this.#backend, namespace, step }));
+  }
+
+  async #events({ events: about, expect }: EventsStep): Promise<void> {
+    const namespace = this.#fill('$(ns)');
+    await untilHolds(async () => {
+      const told = await toldEvents(this.#backend, { namespace, ...about });
+      const lines = this.#normaliser.normalise(told) as readonly string[];
+      assert.deepEqual([...lines].sort(), [...expect].sort());
+    });
   }
 
   async #watch(step: WatchStep): Promise<void> {
@@ -179,6 +190,14 @@ function inOrder(body: Json, place: readonly string[] | undefined): Json {
   return { ...body, items };
 }
 
+/** Warnings about rules: the server walks over its maps in no order. */
+function inAnyOrder(warning: string): string {
+  return warning
+    .split(/, (?=299 - )/)
+    .sort()
+    .join(', ');
+}
+
 function isBookmark(event: Json): boolean {
   return isJsonObject(event) && event.type === 'BOOKMARK';
 }
@@ -214,6 +233,20 @@ async function whenReady<Answer extends { readonly status: number }>(
   for (;;) {
     const answer = await ask();
     if (answer.status !== 429 || performance.now() > deadlineMs) return answer;
+    await delay(20);
+  }
+}
+
+/** Tries again while it fails; gives up with the last failure. */
+async function untilHolds(check: () => Promise<void>): Promise<void> {
+  const deadlineMs = performance.now() + untilLimitMs;
+  for (;;) {
+    try {
+      await check();
+      return;
+    } catch (error) {
+      if (!(error instanceof assert.AssertionError) || performance.now() > deadlineMs) throw error;
+    }
     await delay(20);
   }
 }

@@ -1,3 +1,4 @@
+import { controllerCases } from '../cases/controllers.ts';
 import { garbage } from '../cases/garbage.ts';
 import { contractCases } from '../cases/index.ts';
 import { kubectlScript } from '../kubectl/kubectl-script.ts';
@@ -9,6 +10,7 @@ interface Ranked {
 /** Everything of the suite that may say what it shows. */
 const all: readonly Ranked[] = [
   ...Object.values(contractCases).flat(),
+  ...Object.values(controllerCases).flat(),
   ...garbage,
   ...kubectlScript,
 ];

@@ -77,7 +77,7 @@ function candidates(name: BinaryName, environment: NodeJS.ProcessEnv): readonly 
 }
 
 function assetVariable(name: BinaryName): string {
-  return `TEST_ASSET_${name.toUpperCase().replaceAll('-', '_')}`;
+  return `TEST_ASSET_${name.toUpperCase().replaceAll(/[-.]/g, '_')}`;
 }
 
 function findGo(environment: NodeJS.ProcessEnv): string | undefined {

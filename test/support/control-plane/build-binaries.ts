@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withFolderLock } from './folder-lock.ts';
 import { launch } from './supervised-process.ts';
-import { type BinaryName, kubernetesVersion } from './versions.ts';
+import { type BinaryName, kubernetesVersion, oldestKubectlVersion } from './versions.ts';
 
 export interface BuildOptions {
   /** The `go` command. */
@@ -19,14 +19,17 @@ interface GoModule {
   readonly linkerFlags: readonly string[];
 }
 
-const [major, minor] = kubernetesVersion.slice(1).split('.');
 const versionPackage = 'k8s.io/component-base/version';
 
-const kubernetesFlags = [
-  `-X ${versionPackage}.gitVersion=${kubernetesVersion}`,
-  `-X ${versionPackage}.gitMajor=${major}`,
-  `-X ${versionPackage}.gitMinor=${minor}`,
-];
+/** What a program of Kubernetes says of its version. */
+function flagsOf(version: string): readonly string[] {
+  const [major, minor] = version.slice(1).split('.');
+  return [
+    `-X ${versionPackage}.gitVersion=${version}`,
+    `-X ${versionPackage}.gitMajor=${major}`,
+    `-X ${versionPackage}.gitMinor=${minor}`,
+  ];
+}
 
 const goModules: readonly GoModule[] = [
   {
@@ -40,12 +43,17 @@ const goModules: readonly GoModule[] = [
       'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
       'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
     },
-    linkerFlags: kubernetesFlags,
+    linkerFlags: flagsOf(kubernetesVersion),
   },
   {
     folder: 'kubectl',
     packages: { kubectl: 'k8s.io/kubernetes/cmd/kubectl' },
-    linkerFlags: kubernetesFlags,
+    linkerFlags: flagsOf(kubernetesVersion),
+  },
+  {
+    folder: 'kubectl-1.29',
+    packages: { 'kubectl-1.29': 'k8s.io/kubernetes/cmd/kubectl' },
+    linkerFlags: flagsOf(oldestKubectlVersion),
   },
 ];
 

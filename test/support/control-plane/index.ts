@@ -12,5 +12,6 @@ export { isAlive, withFolderLock } from './folder-lock.ts';
 export { InstantKubelet, type PodSelection } from './instant-kubelet.ts';
 export { InstantVolumes } from './instant-volumes.ts';
 export { PlaneClient, PlaneRequestError } from './plane-client.ts';
+export { endedStatus, runningStatus } from './pod-status.ts';
 export { launchNow, type ProcessEnd, type SupervisedProcess } from './supervised-process.ts';
 export { type SharedControlPlane, useControlPlane } from './use-control-plane.ts';

@@ -1,0 +1,84 @@
+import type { Json, JsonObject } from '../../util/json.ts';
+import { fieldOf, objectField, stringField } from '../json-fields.ts';
+import type { StoredObject } from '../store/index.ts';
+import { numberOf, partOf } from './controller-world.ts';
+import { templateHash } from './template-hash.ts';
+
+export const hashLabel = 'pod-template-hash';
+const never = 2_147_483_647;
+
+/** What a Deployment asks for, and what its ReplicaSets have. */
+export function wantedReplicas(deployment: StoredObject): number {
+  return numberOf(partOf(deployment, 'spec'), 'replicas', 1);
+}
+
+export function specReplicas(set: StoredObject): number {
+  return numberOf(partOf(set, 'spec'), 'replicas', 1);
+}
+
+export function statusCount(set: StoredObject | undefined, name = 'replicas'): number {
+  return set === undefined ? 0 : numberOf(partOf(set, 'status'), name, 0);
+}
+
+export function sum(
+  sets: readonly StoredObject[],
+  count: (set: StoredObject) => number = specReplicas,
+): number {
+  return sets.reduce((total, set) => total + count(set), 0);
+}
+
+export function isPaused(deployment: StoredObject): boolean {
+  return partOf(deployment, 'spec').paused === true;
+}
+
+export function isRecreate(deployment: StoredObject): boolean {
+  return objectField(partOf(deployment, 'spec'), 'strategy')?.type === 'Recreate';
+}
+
+/** Undefined when nobody asks how long a rollout may take. */
+export function deadlineSeconds(deployment: StoredObject): number | undefined {
+  const seconds = numberOf(partOf(deployment, 'spec'), 'progressDeadlineSeconds', 600);
+  return seconds === never ? undefined : seconds;
+}
+
+export function surgeOf(deployment: StoredObject): number {
+  return isRecreate(deployment) ? 0 : shareOf(deployment, 'maxSurge', Math.ceil);
+}
+
+/** At least one pod may be missing when none may be too many: else nothing could ever move. */
+export function maxUnavailableOf(deployment: StoredObject): number {
+  if (isRecreate(deployment)) return 0;
+  const unavailable = shareOf(deployment, 'maxUnavailable', Math.floor);
+  const least = unavailable === 0 && surgeOf(deployment) === 0 ? 1 : unavailable;
+  return Math.min(least, wantedReplicas(deployment));
+}
+
+function shareOf(
+  deployment: StoredObject,
+  name: 'maxSurge' | 'maxUnavailable',
+  round: (value: number) => number,
+): number {
+  const strategy = objectField(partOf(deployment, 'spec'), 'strategy') ?? {};
+  const value: Json = fieldOf(objectField(strategy, 'rollingUpdate') ?? {}, name) ?? '25%';
+  if (typeof value === 'number') return value;
+  return round((Number.parseInt(String(value), 10) * wantedReplicas(deployment)) / 100);
+}
+
+export function templateOf(deployment: StoredObject): JsonObject {
+  return objectField(partOf(deployment, 'spec'), 'template') ?? {};
+}
+
+/** Is this the ReplicaSet of the Deployment's template? Its own differs by the hash label. */
+export function hasTemplateOf(set: StoredObject, deployment: StoredObject): boolean {
+  const labels = objectField(partOf(set, 'metadata'), 'labels') ?? {};
+  return labels[hashLabel] === templateHash(templateOf(deployment));
+}
+
+/** The oldest first. */
+export function byAge(sets: readonly StoredObject[]): readonly StoredObject[] {
+  const born = (set: StoredObject) =>
+    stringField(partOf(set, 'metadata'), 'creationTimestamp') ?? '';
+  return sets.toSorted((a, b) =>
+    born(a) === born(b) ? (a.name < b.name ? -1 : 1) : born(a) < born(b) ? -1 : 1,
+  );
+}

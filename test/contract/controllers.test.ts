@@ -1,0 +1,35 @@
+import { after, before, describe, test } from 'node:test';
+import { createTestSandbox, sandboxBackend, serverBackend } from '../support/backends/index.ts';
+import { useControlPlane } from '../support/control-plane/index.ts';
+import { controllerCases } from './cases/controllers.ts';
+import { assertSameRuns, createNamespace, runCase } from './driver/index.ts';
+
+const shared = useControlPlane();
+
+describe('contract/controllers', { skip: shared.skip }, () => {
+  const world = createTestSandbox({ runsPods: false });
+  const sandbox = sandboxBackend(world);
+  let server: ReturnType<typeof serverBackend>;
+  before(() => {
+    server = serverBackend(shared.plane);
+  });
+  after(() => {
+    server.close();
+    world.stop();
+  });
+
+  for (const [group, cases] of Object.entries(controllerCases)) {
+    // Each waits for controllers, and has a namespace of its own.
+    describe(group, { concurrency: 4 }, () => {
+      for (const [index, contractCase] of cases.entries()) {
+        test(contractCase.name, async () => {
+          const variables = { ns: `${group.toLowerCase()}-${index}` };
+          for (const backend of [sandbox, server]) await createNamespace(backend, variables.ns);
+          const mine = await runCase({ backend: sandbox, contractCase, variables });
+          const theirs = await runCase({ backend: server, contractCase, variables });
+          assertSameRuns(mine, theirs);
+        });
+      }
+    });
+  }
+});
