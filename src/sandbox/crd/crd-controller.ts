@@ -2,7 +2,7 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import type { Json, JsonObject } from '../../util/json.ts';
 import type { MergeComponents } from '../apply/index.ts';
 import { createCelEnvironment, readRules } from '../cel/index.ts';
-import { objectField, withField } from '../json-fields.ts';
+import { objectField, stringField, withField } from '../json-fields.ts';
 import {
   customKind,
   type KindRegistry,
@@ -14,6 +14,7 @@ import { textsOf } from '../metadata/index.ts';
 import { deleteStored, type RestContext } from '../rest/index.ts';
 import type { GoType } from '../schema/index.ts';
 import type { StoredObject, StoreEvent } from '../store/index.ts';
+import { acceptedNames, isEstablished, takenNames, withAcceptedNames } from './accepted-names.ts';
 import { cleanupFinalizer } from './crd-rules.ts';
 import { servedVersions, storageVersion } from './read-crd.ts';
 
@@ -60,19 +61,26 @@ export class CrdController {
     }
     const { store } = this.#context;
     const current = store.get(crdCollection, last.key);
-    if (current === undefined) this.#withdraw(last.name);
+    if (current === undefined) this.#withdraw(last);
     else if (isTerminating(current)) this.#deleteObjects(current);
     // An event that is not the newest: the newest comes, too.
     else if (current === after) this.#serve(current);
   }
 
   #serve(stored: StoredObject): void {
-    const accepted = withAcceptedNames(stored.object, this.#context.now());
-    this.#serveSpec(stored.name, accepted);
+    const others = this.#ofGroup(groupOf(stored)).filter(({ name }) => name !== stored.name);
+    const taken = takenNames(others.map(({ object }) => object));
+    const accepted = withAcceptedNames(stored.object, taken, this.#context.now());
+    if (isEstablished(accepted)) this.#serveSpec(stored.name, withNames(accepted));
     if (accepted !== stored.object) this.#writeStatus(stored, accepted);
   }
 
-  /** A change of the status alone changes nothing of what is served. */
+  #ofGroup(group: string): readonly StoredObject[] {
+    const all = this.#context.store.list(crdCollection);
+    return all.filter((stored) => groupOf(stored) === group);
+  }
+
+  /** A change of the conditions alone changes nothing of what is served. */
   #serveSpec(name: string, crd: JsonObject): void {
     const before = this.#served.get(name);
     if (before !== undefined && deepEqual(before.spec, crd.spec)) return;
@@ -82,11 +90,14 @@ export class CrdController {
     before?.life.end();
   }
 
-  #withdraw(name: string): void {
-    const before = this.#served.get(name);
-    this.#served.delete(name);
-    this.#kinds.setCustom(name, []);
+  #withdraw(gone: StoredObject): void {
+    const before = this.#served.get(gone.name);
+    this.#served.delete(gone.name);
+    this.#kinds.setCustom(gone.name, []);
     before?.life.end();
+    // Its names are free.
+    for (const stored of this.#ofGroup(groupOf(gone)))
+      if (!isTerminating(stored)) this.#serve(stored);
   }
 
   #kindsOf(crd: JsonObject, life: ServedLife): readonly ServedKind[] {
@@ -170,32 +181,16 @@ const plainDelete = {
   gracePeriodSeconds: undefined,
 } as const;
 
-function isTerminating({ object }: StoredObject): boolean {
-  return objectField(object, 'metadata')?.deletionTimestamp !== undefined;
+function groupOf({ object }: StoredObject): string {
+  return stringField(objectField(object, 'spec') ?? {}, 'group') ?? '';
 }
 
-/** The CRD as its controller leaves it; the same object when there is nothing to do. */
-function withAcceptedNames(crd: JsonObject, now: string): JsonObject {
-  const status = objectField(crd, 'status') ?? {};
-  const names = objectField(objectField(crd, 'spec') ?? {}, 'names') ?? {};
-  const conditions = Array.isArray(status.conditions) ? status.conditions : [];
-  if (conditions.length > 0 && deepEqual(status.acceptedNames, names)) return crd;
-  const made = [
-    {
-      lastTransitionTime: now,
-      message: 'no conflicts found',
-      reason: 'NoConflicts',
-      status: 'True',
-      type: 'NamesAccepted',
-    },
-    {
-      lastTransitionTime: now,
-      message: 'the initial names have been accepted',
-      reason: 'InitialNamesAccepted',
-      status: 'True',
-      type: 'Established',
-    },
-  ];
-  const kept = conditions.length > 0 ? conditions : made;
-  return withField(crd, 'status', { ...status, acceptedNames: names, conditions: kept });
+/** A CRD as it is served: under the names that it has been given. */
+function withNames(crd: JsonObject): JsonObject {
+  const spec = objectField(crd, 'spec') ?? {};
+  return withField(crd, 'spec', { ...spec, names: acceptedNames(crd) });
+}
+
+function isTerminating({ object }: StoredObject): boolean {
+  return objectField(object, 'metadata')?.deletionTimestamp !== undefined;
 }

@@ -5,11 +5,13 @@ import { applyMerges } from './apply-merges.ts';
 import { applyRefusals } from './apply-refusals.ts';
 import { attacks } from './attacks.ts';
 import { bookmarks } from './bookmarks.ts';
+import { crdNames } from './crd-names.ts';
 import { crdCases } from './crds.ts';
 import { creates } from './creates.ts';
 import { deletes } from './deletes.ts';
 import { discoveries } from './discoveries.ts';
 import { eventCases } from './events.ts';
+import { guarded } from './guarded.ts';
 import { listVersions } from './list-versions.ts';
 import { lists } from './lists.ts';
 import { malformed } from './malformed.ts';
@@ -31,6 +33,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   'apply-conflicts': applyConflicts,
   'apply-merges': applyMerges,
   'apply-refusals': applyRefusals,
+  guarded,
   deletes,
   releases,
   lists,
@@ -45,6 +48,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   rules,
   events: eventCases,
   crds: crdCases,
+  'crd-names': crdNames,
   discoveries,
   malformed,
   attacks,

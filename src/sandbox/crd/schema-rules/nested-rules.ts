@@ -1,0 +1,118 @@
+import { fieldOf, objectField, stringField } from '../../json-fields.ts';
+import {
+  type FieldError,
+  forbiddenField,
+  invalidField,
+  requiredField,
+} from '../../status/index.ts';
+import {
+  childNode,
+  isIntOrStringAnyOf,
+  isSet,
+  junctorNodes,
+  listedNodes,
+  propertyNodes,
+  type SchemaNode,
+} from './schema-node.ts';
+import type { PatternProblem } from './structure-rules.ts';
+
+/** What is wrong with what a schema says about values: its pattern, and all inside allOf, anyOf, oneOf and not. */
+export function valueErrors(
+  node: SchemaNode,
+  patternProblem: PatternProblem,
+): readonly FieldError[] {
+  return [
+    ...junctorsWithin(node).flatMap((inner) => nestedErrors(inner, patternProblem)),
+    ...patternErrors(node, patternProblem),
+  ];
+}
+
+function patternErrors(
+  { schema, path }: SchemaNode,
+  patternProblem: PatternProblem,
+): readonly FieldError[] {
+  const pattern = stringField(schema, 'pattern') ?? '';
+  const problem = pattern === '' ? undefined : patternProblem(pattern);
+  if (problem === undefined) return [];
+  const detail = `must be a valid regular expression, but isn't: ${problem}`;
+  return [invalidField(`${path}.pattern`, pattern, detail)];
+}
+
+/** Without the two types of an integer or a string. */
+function junctorsWithin(node: SchemaNode): readonly SchemaNode[] {
+  const isException = isIntOrStringAnyOf(fieldOf(node.schema, 'anyOf'));
+  const kept = isException ? { ...node, schema: { ...node.schema, anyOf: [] } } : node;
+  const [first] = listedNodes(node, 'allOf');
+  return junctorNodes(kept).map((inner) =>
+    inner.path === first?.path && isIntOrStringAnyOf(fieldOf(inner.schema, 'anyOf'))
+      ? { ...inner, schema: { ...inner.schema, anyOf: [] } }
+      : inner,
+  );
+}
+
+const forbidden: readonly (readonly [keyword: string, detail: string])[] = [
+  ['type', 'must be empty to be structural'],
+  ['additionalProperties', 'must be undefined to be structural'],
+  ['default', 'must be undefined to be structural'],
+  ['title', 'must be empty to be structural'],
+  ['description', 'must be empty to be structural'],
+  ['nullable', 'must be false to be structural'],
+  ['x-kubernetes-preserve-unknown-fields', 'must be false to be structural'],
+  ['x-kubernetes-embedded-resource', 'must be false to be structural'],
+  ['x-kubernetes-int-or-string', 'must be false to be structural'],
+  ['x-kubernetes-list-map-keys', 'must be empty to be structural'],
+  ['x-kubernetes-list-type', 'must be undefined to be structural'],
+  ['x-kubernetes-map-type', 'must be undefined to be structural'],
+  ['x-kubernetes-validations', 'must be empty to be structural'],
+];
+
+function nestedErrors(node: SchemaNode, patternProblem: PatternProblem): readonly FieldError[] {
+  const { schema, path } = node;
+  const items = childNode(node, 'items');
+  const fields = propertyNodes(node);
+  const metadata = fields.find(({ name }) => name === 'metadata');
+  return [
+    ...valueErrors(node, patternProblem),
+    ...(items === undefined ? [] : nestedErrors(items, patternProblem)),
+    ...fields.flatMap((field) => nestedErrors(field, patternProblem)),
+    ...forbidden
+      .filter(([keyword]) => says(node, keyword))
+      .map(([keyword, detail]) => forbiddenField(`${path}.${keyword}`, detail)),
+    ...(metadata === undefined || objectField(schema, 'properties') === undefined
+      ? []
+      : [forbiddenField(metadata.path, 'must not be specified in a nested context')]),
+  ];
+}
+
+/** A default may be any value, also an empty one. */
+function says({ schema }: SchemaNode, keyword: string): boolean {
+  if (keyword !== 'default') return isSet(schema, keyword);
+  return (fieldOf(schema, keyword) ?? null) !== null;
+}
+
+/** What the junctors of the root speak of must be there outside of them, too. */
+export function completenessErrors(root: SchemaNode): readonly FieldError[] {
+  return junctorNodes(root).flatMap((nested) => missingParts(nested, root.path, root));
+}
+
+/** `structure`: the schema outside that a nested one is about; undefined when there is none, at `path`. */
+function missingParts(
+  nested: SchemaNode,
+  path: string,
+  structure: SchemaNode | undefined,
+): readonly FieldError[] {
+  if (structure === undefined)
+    return [requiredField(path, `because it is defined in ${nested.path}`)];
+  const items = childNode(nested, 'items');
+  const fields = propertyNodes(structure);
+  return [
+    ...junctorNodes(nested).flatMap((inner) => missingParts(inner, path, structure)),
+    ...(items === undefined
+      ? []
+      : missingParts(items, `${path}.items`, childNode(structure, 'items'))),
+    ...propertyNodes(nested).flatMap((inner) => {
+      const field = fields.find(({ name }) => name === inner.name);
+      return missingParts(inner, `${path}.properties[${inner.name}]`, field);
+    }),
+  ];
+}

@@ -1,0 +1,134 @@
+import { fieldOf, listField, objectField, stringField } from '../../json-fields.ts';
+import {
+  type FieldError,
+  forbiddenField,
+  invalidField,
+  requiredField,
+} from '../../status/index.ts';
+import { completenessErrors, valueErrors } from './nested-rules.ts';
+import { childNode, isSet, isTrue, propertyNodes, type SchemaNode } from './schema-node.ts';
+
+/** Says why a regular expression is none for RE2; undefined = it is one. */
+export type PatternProblem = (pattern: string) => string | undefined;
+
+/** Where a schema stands: the server says different things of each. */
+type Level = 'root' | 'item' | 'field';
+
+/** What keeps a schema from being a structural one: that the type of every value is known without looking at values. */
+export function structureErrors(
+  root: SchemaNode,
+  patternProblem: PatternProblem,
+): readonly FieldError[] {
+  return [...nodeErrors(root, 'root', patternProblem), ...completenessErrors(root)];
+}
+
+function nodeErrors(
+  node: SchemaNode,
+  level: Level,
+  patternProblem: PatternProblem,
+): readonly FieldError[] {
+  const items = childNode(node, 'items');
+  const others = childNode(node, 'additionalProperties');
+  const inner = [
+    ...(items === undefined ? [] : nodeErrors(items, 'item', patternProblem)),
+    ...propertyNodes(node).flatMap((field) => nodeErrors(field, 'field', patternProblem)),
+    ...(others === undefined ? [] : nodeErrors(others, 'field', patternProblem)),
+  ];
+  return [
+    ...inner,
+    ...typeErrors(node, level),
+    ...mapErrors(node, level),
+    ...intOrStringErrors(node),
+    ...valueErrors(node, patternProblem),
+    ...headErrors(node, level),
+  ];
+}
+
+const whereTypesAre: Readonly<Record<Level, string>> = {
+  root: 'must not be empty at the root',
+  item: 'must not be empty for specified array items',
+  field: 'must not be empty for specified object fields',
+};
+
+function typeErrors({ schema, path }: SchemaNode, level: Level): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const type = stringField(schema, 'type') ?? '';
+  const field = `${path}.type`;
+  if (type === 'array' && fieldOf(schema, 'items') === undefined)
+    errors.push(requiredField(`${path}.items`, 'must be specified'));
+  const isFree =
+    isTrue(schema, 'x-kubernetes-int-or-string') ||
+    isTrue(schema, 'x-kubernetes-preserve-unknown-fields');
+  if (isTrue(schema, 'x-kubernetes-embedded-resource') && type !== 'object') {
+    const detail = 'must be object if x-kubernetes-embedded-resource is true';
+    errors.push(type === '' ? requiredField(field, detail) : invalidField(field, type, detail));
+  } else if (type === '' && !isFree) errors.push(requiredField(field, whereTypesAre[level]));
+  if (level === 'root' && type !== '' && type !== 'object')
+    errors.push(invalidField(field, type, 'must be object at the root'));
+  return errors;
+}
+
+function mapErrors({ schema, path }: SchemaNode, level: Level): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const isEmbedded = isTrue(schema, 'x-kubernetes-embedded-resource');
+  const field = `${path}.additionalProperties`;
+  if (fieldOf(schema, 'additionalProperties') !== undefined) {
+    if (level === 'root') errors.push(forbiddenField(field, 'must not be used at the root'));
+    if (isEmbedded) {
+      const detail = 'must not be used if x-kubernetes-embedded-resource is set';
+      errors.push(forbiddenField(field, detail));
+    }
+  }
+  const isClosed = !isTrue(schema, 'x-kubernetes-preserve-unknown-fields');
+  const fields = Object.keys(objectField(schema, 'properties') ?? {});
+  if (isEmbedded && isClosed && fields.length === 0) {
+    const detail =
+      'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields';
+    errors.push(requiredField(`${path}.properties`, detail));
+  }
+  return errors;
+}
+
+function intOrStringErrors({ schema, path }: SchemaNode): readonly FieldError[] {
+  if (!isTrue(schema, 'x-kubernetes-int-or-string')) return [];
+  return ['x-kubernetes-preserve-unknown-fields', 'x-kubernetes-embedded-resource']
+    .filter((keyword) => isTrue(schema, keyword))
+    .map((keyword) => {
+      const detail = 'must be false if x-kubernetes-int-or-string is true';
+      return invalidField(`${path}.${keyword}`, true, detail);
+    });
+}
+
+/** What may be said of apiVersion, kind and metadata, which every object has. */
+function headErrors(node: SchemaNode, level: Level): readonly FieldError[] {
+  if (level !== 'root' && !isTrue(node.schema, 'x-kubernetes-embedded-resource')) return [];
+  return propertyNodes(node).flatMap(({ name, schema, path }) => {
+    const type = stringField(schema, 'type') ?? '';
+    if (name === 'metadata') return metadataErrors({ schema, path }, level);
+    if ((name !== 'kind' && name !== 'apiVersion') || type === 'string') return [];
+    return [invalidField(`${path}.type`, type, 'must be string')];
+  });
+}
+
+function metadataErrors({ schema, path }: SchemaNode, level: Level): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const type = stringField(schema, 'type') ?? '';
+  if (type !== 'object') errors.push(invalidField(`${path}.type`, type, 'must be object'));
+  if (level !== 'root' || saysOnlyNames({ schema, path })) return errors;
+  const detail =
+    'must not specify anything other than name and generateName, but metadata is implicitly specified';
+  return [...errors, forbiddenField(path, detail)];
+}
+
+function saysOnlyNames({ schema }: SchemaNode): boolean {
+  const names = Object.keys(objectField(schema, 'properties') ?? {});
+  const rest = Object.keys(schema).filter(
+    (keyword) => !['type', 'properties', 'default'].includes(keyword) && isSet(schema, keyword),
+  );
+  const { length } = listField(schema, 'x-kubernetes-validations');
+  return (
+    rest.length === 0 &&
+    length === 0 &&
+    names.every((name) => name === 'name' || name === 'generateName')
+  );
+}
