@@ -2,16 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { locatedThing, RuntimeFakeCluster } from '../../test/support/fakes/definition-world.ts';
-import { FakeCluster } from '../../test/support/fakes/fake-cluster.ts';
+import { QuietCluster } from '../../test/support/fakes/quiet-cluster.ts';
 import { freshMetrics, silentLogger } from '../../test/support/silent-telemetry.ts';
 import { createDefinitionParser } from '../definition/index.ts';
-import { type EventsRefused, KubeError, type ResourceType } from '../kube/roles.ts';
+import { KubeError, type ResourceType } from '../kube/roles.ts';
 import { gvkOf } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { createSystemRandom } from '../util/random.ts';
 import { crdGvk } from './crd/index.ts';
 import { startFinisher } from './definition-finisher.ts';
-import type { RuntimeCluster } from './runtime-cluster.ts';
 
 const secretType: ResourceType = {
   gvk: gvkOf('v1', 'Secret'),
@@ -20,21 +19,6 @@ const secretType: ResourceType = {
   hasStatus: false,
   verbs: [],
 };
-
-class QuietCluster extends FakeCluster implements RuntimeCluster {
-  readonly silence = undefined;
-  readonly eventsRefused: EventsRefused | undefined;
-
-  async fetchKindSchema(): Promise<undefined> {
-    return undefined;
-  }
-
-  onReachable(): () => void {
-    return () => {};
-  }
-
-  kindChanged(): void {}
-}
 
 /** For Secrets with a label. Nothing in this text needs a finalizer. */
 const text = `apiVersion: homeostat.dev/v1alpha1

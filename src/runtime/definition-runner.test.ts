@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
-import { FakeCluster } from '../../test/support/fakes/fake-cluster.ts';
+import { QuietCluster } from '../../test/support/fakes/quiet-cluster.ts';
 import { freshMetrics } from '../../test/support/silent-telemetry.ts';
 import { locateThing } from '../../test/support/thing-plan.ts';
-import { type EventsRefused, KubeError, type ResourceType } from '../kube/roles.ts';
+import { KubeError, type ResourceType } from '../kube/roles.ts';
 import { definitionLabel, managedByLabel } from '../reconcile/index.ts';
 import { createLogger } from '../telemetry/index.ts';
 import { gvkOf } from '../util/gvk.ts';
 import { createSystemRandom } from '../util/random.ts';
 import { DefinitionRunner, type DefinitionRunnerOptions } from './definition-runner.ts';
-import type { RuntimeCluster } from './runtime-cluster.ts';
 import { ViewBell } from './view-bell.ts';
 
 /** A cluster that answers the first question of a definition with a failure. */
-class RefusingCluster extends FakeCluster implements RuntimeCluster {
-  readonly silence = undefined;
-  readonly eventsRefused: EventsRefused | undefined;
+class RefusingCluster extends QuietCluster {
   #error: Error;
 
   constructor(error: Error, types: readonly ResourceType[] = []) {
@@ -24,15 +21,9 @@ class RefusingCluster extends FakeCluster implements RuntimeCluster {
     this.#error = error;
   }
 
-  fetchKindSchema(): Promise<never> {
+  override fetchKindSchema(): Promise<never> {
     return Promise.reject(this.#error);
   }
-
-  onReachable(): () => void {
-    return () => {};
-  }
-
-  kindChanged(): void {}
 }
 
 function run(

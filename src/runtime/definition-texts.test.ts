@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
-import { FakeCluster } from '../../test/support/fakes/fake-cluster.ts';
+import { QuietCluster } from '../../test/support/fakes/quiet-cluster.ts';
 import { freshMetrics } from '../../test/support/silent-telemetry.ts';
 import { bundledSchemas } from '../compile/index.ts';
 import { createDefinitionParser, type LocatedDefinition } from '../definition/index.ts';
-import {
-  type EventsRefused,
-  type KindSchema,
-  KubeError,
-  type ResourceType,
-} from '../kube/roles.ts';
+import { type KindSchema, KubeError, type ResourceType } from '../kube/roles.ts';
 import { createLogger } from '../telemetry/index.ts';
 import { type Gvk, gvkOf } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { createSystemRandom } from '../util/random.ts';
 import { createManager } from './manager.ts';
-import type { RuntimeCluster } from './runtime-cluster.ts';
 import type { WantedDefinition } from './wanted-definition.ts';
 
 const some = { namespaced: true, hasStatus: false, verbs: [] };
@@ -27,21 +21,13 @@ const types: readonly ResourceType[] = [
 ];
 
 /** A cluster whose answers about schemas the test gives. */
-class AskedCluster extends FakeCluster implements RuntimeCluster {
-  readonly silence = undefined;
-  readonly eventsRefused: EventsRefused | undefined;
+class AskedCluster extends QuietCluster {
   answer: (gvk: Gvk) => Promise<KindSchema | undefined> = async (gvk) =>
     bundledSchemas().schemaFor(gvk);
 
-  fetchKindSchema(gvk: Gvk): Promise<KindSchema | undefined> {
+  override fetchKindSchema(gvk: Gvk): Promise<KindSchema | undefined> {
     return this.answer(gvk);
   }
-
-  onReachable(): () => void {
-    return () => {};
-  }
-
-  kindChanged(): void {}
 }
 
 /** A ConfigMap with this text for every Secret. */

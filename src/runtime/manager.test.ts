@@ -2,31 +2,21 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { thingDefinition } from '../../test/support/definitions.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
-import { FakeCluster } from '../../test/support/fakes/fake-cluster.ts';
+import { QuietCluster } from '../../test/support/fakes/quiet-cluster.ts';
 import { freshMetrics } from '../../test/support/silent-telemetry.ts';
 import { createDefinitionParser, type LocatedDefinition } from '../definition/index.ts';
-import { type EventsRefused, KubeError } from '../kube/roles.ts';
+import { KubeError } from '../kube/roles.ts';
 import { createLogger } from '../telemetry/index.ts';
 import { createSystemRandom } from '../util/random.ts';
 import { createManager } from './manager.ts';
 import type { RefusedFile } from './refused-file.ts';
-import type { RuntimeCluster } from './runtime-cluster.ts';
 import type { WantedSet } from './wanted-definition.ts';
 
 /** A cluster in which nothing may be done: definitions are there, and fail. */
-class ForbiddenCluster extends FakeCluster implements RuntimeCluster {
-  readonly silence = undefined;
-  eventsRefused: EventsRefused | undefined;
-
-  fetchKindSchema(): Promise<never> {
+class ForbiddenCluster extends QuietCluster {
+  override fetchKindSchema(): Promise<never> {
     return Promise.reject(new KubeError('forbidden', 'no', { status: 403 }));
   }
-
-  onReachable(): () => void {
-    return () => {};
-  }
-
-  kindChanged(): void {}
 }
 
 function located(name: string, body = '  children: []\n'): LocatedDefinition {

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
-import { FakeCluster } from '../../../test/support/fakes/fake-cluster.ts';
+import { QuietCluster } from '../../../test/support/fakes/quiet-cluster.ts';
 import { createDefinitionParser } from '../../definition/index.ts';
 import { KubeError, type ResourceType } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
-import type { RuntimeCluster } from '../runtime-cluster.ts';
 import { storedVersionsOf } from './check-change.ts';
 import { bringsCrd } from './crd-definition.ts';
 import { migrateStored } from './migrate-stored.ts';
@@ -27,14 +26,6 @@ const types: readonly ResourceType[] = [
     verbs: [],
   },
 ];
-
-class QuietCluster extends FakeCluster implements RuntimeCluster {
-  readonly silence = undefined;
-  readonly eventsRefused = undefined;
-  fetchKindSchema = async () => undefined;
-  onReachable = () => () => {};
-  kindChanged = () => {};
-}
 
 const schema = 'schema: { openAPIV3Schema: { type: object } }';
 const text = `apiVersion: homeostat.dev/v1alpha1

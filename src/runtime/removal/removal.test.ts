@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
-import { FakeCluster } from '../../../test/support/fakes/fake-cluster.ts';
+import { QuietCluster } from '../../../test/support/fakes/quiet-cluster.ts';
 import { silentLogger } from '../../../test/support/silent-telemetry.ts';
 import { createDefinitionParser } from '../../definition/index.ts';
 import type { ResourceType } from '../../kube/roles.ts';
@@ -9,7 +9,6 @@ import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { bringsCrd, crdGvk } from '../crd/index.ts';
 import { definitionGvk } from '../objects/index.ts';
-import type { RuntimeCluster } from '../runtime-cluster.ts';
 import type { WantedSet } from '../wanted-definition.ts';
 import { RemovalFinalizers } from './removal-finalizers.ts';
 import { removalFinalizer, removalOf } from './removal-terms.ts';
@@ -21,14 +20,6 @@ const types: readonly ResourceType[] = [
   { gvk: crdGvk, plural: 'customresourcedefinitions', ...clusterWide },
   { gvk: gvkOf('a.example.com/v1', 'A'), plural: 'as', ...clusterWide },
 ];
-
-class QuietCluster extends FakeCluster implements RuntimeCluster {
-  readonly silence = undefined;
-  readonly eventsRefused = undefined;
-  fetchKindSchema = async () => undefined;
-  onReachable = () => () => {};
-  kindChanged = () => {};
-}
 
 const deletes = { removalPolicy: 'Delete', crd: {} };
 

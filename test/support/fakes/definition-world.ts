@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createDefinitionParser, type LocatedDefinition } from '../../../src/definition/index.ts';
 import type { ResourceType } from '../../../src/kube/roles.ts';
-import type { DefinitionView, RuntimeCluster, WantedSet } from '../../../src/runtime/index.ts';
+import type { DefinitionView, WantedSet } from '../../../src/runtime/index.ts';
 import type { Leadership } from '../../../src/runtime/leadership/leadership.ts';
 import {
   createDefinitionObjects,
@@ -16,17 +16,14 @@ import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { thingDefinition } from '../definitions.ts';
 import { FakeClock, settle } from '../fake-clock.ts';
 import { freshMetrics } from '../silent-telemetry.ts';
-import { FakeCluster } from './fake-cluster.ts';
+import { QuietCluster } from './quiet-cluster.ts';
 
 const crdGvk = gvkOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
 const configMapGvk = gvkOf('v1', 'ConfigMap');
 const clusterScoped = { namespaced: false, hasStatus: true, verbs: [] };
 
-/** A cluster that documents no kinds. `more`: kinds besides those of every cluster. */
-export class RuntimeFakeCluster extends FakeCluster implements RuntimeCluster {
-  readonly silence = undefined;
-  readonly eventsRefused = undefined;
-
+/** With the kinds that the runtime needs. `more`: besides those. */
+export class RuntimeFakeCluster extends QuietCluster {
   constructor(more: readonly ResourceType[] = []) {
     super([
       { gvk: crdGvk, plural: 'customresourcedefinitions', ...clusterScoped },
@@ -41,14 +38,6 @@ export class RuntimeFakeCluster extends FakeCluster implements RuntimeCluster {
       ...more,
     ]);
   }
-
-  async fetchKindSchema(): Promise<undefined> {}
-
-  onReachable(): () => void {
-    return () => {};
-  }
-
-  kindChanged(): void {}
 }
 
 /** A definition of its own group; another `body` is another revision. */
