@@ -1,5 +1,7 @@
 import type { EventRecorder, Informer, Watcher } from '../../kube/roles.ts';
+import type { Logger } from '../../telemetry/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { whyPassedOver } from '../sources/passed-over.ts';
 import type { DefinitionOrigin, RefusedText } from '../wanted-definition.ts';
 import { refusalText } from './definition-conditions.ts';
 import { definitionsLabel } from './names.ts';
@@ -8,6 +10,7 @@ import type { StatusEvent } from './status-events.ts';
 export interface ConfigMapEventsOptions {
   readonly cluster: Watcher & { readonly events: EventRecorder };
   readonly namespace: string;
+  readonly logger: Logger;
 }
 
 const configMapGvk = { group: '', version: 'v1', kind: 'ConfigMap' };
@@ -15,12 +18,16 @@ const configMapGvk = { group: '', version: 'v1', kind: 'ConfigMap' };
 /** Events on the ConfigMaps in which definitions stand: for those who edit them and look nowhere else. */
 export class ConfigMapEvents {
   readonly #events: EventRecorder;
+  readonly #logger: Logger;
   readonly #configMaps: Informer;
   /** What was told of texts without a name, by where they stand. */
   #told: ReadonlyMap<string, ReadonlySet<string>> = new Map();
+  /** What was told of each ConfigMap that is not read as a whole. */
+  readonly #passedOver = new Map<string, string>();
 
-  constructor({ cluster, namespace }: ConfigMapEventsOptions) {
+  constructor({ cluster, namespace, logger }: ConfigMapEventsOptions) {
     this.#events = cluster.events;
+    this.#logger = logger;
     // The same as the source's own: it is one watch.
     const labelSelector = `${definitionsLabel}=true`;
     this.#configMaps = cluster.acquire({ gvk: configMapGvk, namespace, labelSelector });
@@ -53,6 +60,23 @@ export class ConfigMapEvents {
       this.#events.record({ ...event, regarding, definition: name ?? 'homeostat' });
     }
     this.#told = told;
+  }
+
+  /** Tells from now on what of the ConfigMaps is not read, whoever has meant it so: once, until it changes. */
+  tellPassedOver(): void {
+    this.#configMaps.subscribe(({ name, current }) => this.#notePassedOver(name, current?.object));
+  }
+
+  #notePassedOver(name: string, regarding: KubeObject | undefined): void {
+    const note = regarding && whyPassedOver(regarding);
+    const before = this.#passedOver.get(name);
+    if (regarding === undefined || note === undefined) this.#passedOver.delete(name);
+    else this.#passedOver.set(name, note);
+    if (regarding === undefined || note === undefined || note === before) return;
+    const configMap = `${regarding.metadata.namespace}/${name}`;
+    this.#logger.info({ configMap, reason: note }, 'ConfigMap is not read as a whole');
+    const event = { type: 'Normal', reason: 'Ignored', action: 'Load', note } as const;
+    this.#events.record({ ...event, regarding, definition: 'homeostat' });
   }
 
   stop(): void {

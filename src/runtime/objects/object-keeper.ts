@@ -122,9 +122,9 @@ export class ObjectKeeper implements DefinitionObjects {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, leadership, definitionsNamespace: namespace } = this.#options;
+    const { cluster, clock, logger, leadership, definitionsNamespace: namespace } = this.#options;
     if (namespace !== undefined) {
-      this.#configMaps = new ConfigMapEvents({ cluster, namespace });
+      this.#configMaps = new ConfigMapEvents({ cluster, namespace, logger });
       this.#reporter = new StatusReporter({ cluster, clock, configMaps: this.#configMaps });
     }
     try {
@@ -133,6 +133,7 @@ export class ObjectKeeper implements DefinitionObjects {
       await leadership.whenLeading(signal);
       this.#isLeading = true;
       this.#tellNameless();
+      this.#configMaps?.tellPassedOver();
       await Promise.all([this.#watch.keepCrd(signal), this.#controller.run(signal)]);
     } catch (error) {
       if (!signal.aborted) throw error;

@@ -1,5 +1,4 @@
 import type { Watcher } from '../../kube/roles.ts';
-import { ownerUidLabel } from '../../reconcile/index.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { definitionsLabel } from '../objects/index.ts';
@@ -7,6 +6,7 @@ import { sinceMsOf } from './created-ms.ts';
 import { isDefinitionFile } from './definition-file.ts';
 import type { DefinitionSource, SourceText } from './definition-source.ts';
 import { createInformerSource } from './informer-source.ts';
+import { isMadeForResource } from './passed-over.ts';
 
 export interface ConfigMapSourceOptions {
   readonly cluster: Watcher;
@@ -31,8 +31,7 @@ export function createConfigMapSource(options: ConfigMapSourceOptions): Definiti
 /** In the order of their keys. */
 export function textsInConfigMap(configMap: KubeObject): readonly SourceText[] {
   const { metadata, data, binaryData } = configMap;
-  // Whoever may create resources must not be able to write definitions by way of what is made for them.
-  if (isMadeForResource(metadata)) return [];
+  if (isMadeForResource(configMap)) return [];
   const written = Object.entries(fieldsOf(data)).flatMap(([key, text]) =>
     typeof text === 'string' ? [{ key, text }] : [],
   );
@@ -53,10 +52,6 @@ export function textsInConfigMap(configMap: KubeObject): readonly SourceText[] {
         ...text,
       };
     });
-}
-
-function isMadeForResource({ labels, annotations }: KubeObject['metadata']): boolean {
-  return labels?.[ownerUidLabel] !== undefined || annotations?.[ownerUidLabel] !== undefined;
 }
 
 function fieldsOf(value: unknown): JsonObject {
