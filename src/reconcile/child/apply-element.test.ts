@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
-import { deploymentChild, podSetPlan } from '../../../test/support/fakes/podset-plan.ts';
+import {
+  deploymentChild,
+  podSetPlan,
+  secretChild,
+} from '../../../test/support/fakes/podset-plan.ts';
 import { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
@@ -356,19 +360,8 @@ describe('reconcile/child failures of requests', () => {
   });
 
   test('the words of a server about a Secret are cut to reason and field', async () => {
-    const world = new OperatorWorld(
-      podSetPlan({
-        status: {},
-        children: [
-          {
-            id: 'secret',
-            apiVersion: 'v1',
-            kind: 'Secret',
-            template: () => ({ metadata: { name: 'a' }, stringData: { password: 'hunter2' } }),
-          },
-        ],
-      }),
-    );
+    const child = secretChild({ stringData: { password: 'hunter2' } });
+    const world = new OperatorWorld(podSetPlan({ status: {}, children: [child] }));
     await world.start();
     world.cluster.fault = ({ verb }) =>
       verb === 'apply'

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
-import { deploymentChild, podSetPlan } from '../../../test/support/fakes/podset-plan.ts';
+import {
+  deploymentChild,
+  podSetPlan,
+  secretChild,
+} from '../../../test/support/fakes/podset-plan.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
 const key = 'default/a';
@@ -130,20 +134,8 @@ describe('reconcile/child concessions', () => {
   });
 
   test('of a Secret the keys are not told', async () => {
-    const world = new OperatorWorld(
-      podSetPlan({
-        status: {},
-        children: [
-          {
-            id: 'secret',
-            apiVersion: 'v1',
-            kind: 'Secret',
-            conflicts: 'Report',
-            template: () => ({ metadata: { name: 'a' }, data: { passphrase: 'aHVudGVyMg==' } }),
-          },
-        ],
-      }),
-    );
+    const child = secretChild({ data: { passphrase: 'aHVudGVyMg==' } }, { conflicts: 'Report' });
+    const world = new OperatorWorld(podSetPlan({ status: {}, children: [child] }));
     await world.start();
     world.podSet('a');
     await world.settle();

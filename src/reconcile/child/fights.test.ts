@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
-import { podSetPlan } from '../../../test/support/fakes/podset-plan.ts';
+import { podSetPlan, secretChild } from '../../../test/support/fakes/podset-plan.ts';
 
 const key = 'default/a';
 const contested =
@@ -206,19 +206,8 @@ describe('reconcile/child fights', () => {
   });
 
   test('of a Secret neither keys nor values are told', async () => {
-    const world = new OperatorWorld(
-      podSetPlan({
-        status: {},
-        children: [
-          {
-            id: 'secret',
-            apiVersion: 'v1',
-            kind: 'Secret',
-            template: () => ({ metadata: { name: 'a' }, data: { passphrase: 'aHVudGVyMg==' } }),
-          },
-        ],
-      }),
-    );
+    const child = secretChild({ data: { passphrase: 'aHVudGVyMg==' } });
+    const world = new OperatorWorld(podSetPlan({ status: {}, children: [child] }));
     await world.start();
     world.podSet('a');
     await world.settle();

@@ -48,6 +48,16 @@ function report(world: OperatorWorld, ready: boolean): void {
   });
 }
 
+/** Its child was made, and what it comes after is not ready any more. */
+async function heldWorld() {
+  const made = await worldOf();
+  report(made.world, true);
+  await made.world.settle();
+  report(made.world, false);
+  await made.world.settle();
+  return made;
+}
+
 function textOf(world: OperatorWorld): unknown {
   return (world.get('v1', 'ConfigMap', 'config')?.data as { text: string } | undefined)?.text;
 }
@@ -67,11 +77,7 @@ describe('reconcile/child hold', () => {
   });
 
   test('a change of intent is held, and let go when that is ready', async () => {
-    const { world, podSet } = await worldOf();
-    report(world, true);
-    await world.settle();
-    report(world, false);
-    await world.settle();
+    const { world, podSet } = await heldWorld();
     world.edit(podSet, { spec: { size: 1, text: 'two' } });
     await world.settle();
     assert.equal(textOf(world), 'one');
@@ -81,22 +87,14 @@ describe('reconcile/child hold', () => {
   });
 
   test('drift of what was applied is repaired meanwhile', async () => {
-    const { world } = await worldOf();
-    report(world, true);
-    await world.settle();
-    report(world, false);
-    await world.settle();
+    const { world } = await heldWorld();
     world.edit(world.get('v1', 'ConfigMap', 'config')!, { data: { text: 'drift' } });
     await world.settle();
     assert.equal(textOf(world), 'one');
   });
 
   test('drift is repaired to what was applied last, also when the intent has changed since', async () => {
-    const { world, podSet } = await worldOf();
-    report(world, true);
-    await world.settle();
-    report(world, false);
-    await world.settle();
+    const { world, podSet } = await heldWorld();
     world.edit(podSet, { spec: { size: 1, text: 'two' } });
     await world.settle();
     world.edit(world.get('v1', 'ConfigMap', 'config')!, { data: { text: 'drift' } });
@@ -112,11 +110,7 @@ describe('reconcile/child hold', () => {
   });
 
   test('nothing is deleted because it is held', async () => {
-    const { world } = await worldOf();
-    report(world, true);
-    await world.settle();
-    report(world, false);
-    await world.settle();
+    const { world } = await heldWorld();
     assert.deepEqual(world.names('v1', 'ConfigMap'), ['config']);
   });
 

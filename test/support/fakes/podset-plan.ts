@@ -19,6 +19,17 @@ export const deploymentChild: HandmadeChild = {
   }),
 };
 
+/** A Secret of a PodSet, with these fields. */
+export function secretChild(fields: object, changes: Partial<HandmadeChild> = {}): HandmadeChild {
+  return {
+    id: 'secret',
+    apiVersion: 'v1',
+    kind: 'Secret',
+    template: () => ({ metadata: { name: 'a' }, ...fields }),
+    ...changes,
+  };
+}
+
 /** A PodSet by hand: one Deployment, `readyReplicas` in the status. */
 export function podSetPlan(changes: HandmadePlan = {}) {
   return planOf({
