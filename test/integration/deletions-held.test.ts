@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { DefinitionView } from '../../src/runtime/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf, textMap, thing, thingDefinition, thingPath } from '../support/definitions.ts';
-import { useKubeCluster } from '../support/kube-cluster.ts';
-import { LiveManager } from '../support/live-manager.ts';
+import { useLiveManagers } from '../support/live-manager.ts';
 
 const shared = useControlPlane();
 
@@ -20,16 +19,13 @@ function definition(name: string, children: string, rollout = '{ perSecond: 0 }'
 const isHeld = ({ rollout }: DefinitionView) => rollout?.state === 'held';
 
 describe('integration/deletions-held', { skip: shared.skip }, () => {
-  const clusters = useKubeCluster(shared);
-  const managers: LiveManager[] = [];
-  after(() => Promise.all(managers.map((manager) => manager.stop())));
+  const live = useLiveManagers(shared);
 
   /** A manager of its own for each test, of one definition. */
   async function begin(name: string, text: string, count: number) {
     const namespace = await shared.namespace();
-    const cluster = await clusters.connect(shared.plane.kubeconfigPath('operator'));
-    const manager = new LiveManager(cluster);
-    managers.push(manager);
+    const cluster = await live.connect();
+    const manager = live.start(cluster);
     await manager.untilSettled(manager.want(text));
     const names = Array.from({ length: count }, (_, index) => `r${index}`);
     await Promise.all(names.map((each) => apply(name, namespace, each, 'one')));
@@ -164,8 +160,7 @@ describe('integration/deletions-held', { skip: shared.skip }, () => {
     await manager.until('the deletions to be held', isHeld);
     await manager.stop();
 
-    const next = new LiveManager(cluster);
-    managers.push(next);
+    const next = live.start(cluster);
     next.want(after, { formerly: [before] });
     const { rollout } = await next.until('the deletions to be held', isHeld);
     assert.equal(rollout?.deletions, 3);
@@ -184,8 +179,7 @@ describe('integration/deletions-held', { skip: shared.skip }, () => {
     await untilMaps(namespace, 'a', 3);
     await manager.stop();
 
-    const next = new LiveManager(cluster);
-    managers.push(next);
+    const next = live.start(cluster);
     const revision = next.want(after);
     await next.until('the deletions to be held', isHeld);
     await untilMaps(namespace, 'lost', 3);

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeCluster } from '../../src/kube/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf, textMap, thing, thingDefinition } from '../support/definitions.ts';
-import { useKubeCluster } from '../support/kube-cluster.ts';
-import { LiveManager } from '../support/live-manager.ts';
+import { type LiveManager, useLiveManagers } from '../support/live-manager.ts';
 import { patienceMs } from '../support/patience.ts';
 
 // Without controllers nothing but the definitions changes anything.
@@ -46,16 +45,13 @@ const slow = '{ rollout: { perSecond: 0.1 } }';
 const atOnce = '{ rollout: { perSecond: 0 } }';
 
 describe('integration/reload', { skip: shared.skip }, () => {
-  const clusters = useKubeCluster(shared);
-  const managers: LiveManager[] = [];
-  after(() => Promise.all(managers.map((manager) => manager.stop())));
+  const live = useLiveManagers(shared);
 
   async function begin(name: string, text: string, count: number) {
     const namespace = await shared.namespace();
-    const cluster = await clusters.connect(shared.plane.kubeconfigPath('operator'));
+    const cluster = await live.connect();
     const uses = countUses(cluster);
-    const manager = new LiveManager(cluster);
-    managers.push(manager);
+    const manager = live.start(cluster);
     const revision = manager.want(text);
     await manager.untilSettled(revision);
     const names = Array.from({ length: count }, (_, index) => `r${index}`);
@@ -184,9 +180,7 @@ describe('integration/reload', { skip: shared.skip }, () => {
   test('a change that the cluster refuses leaves what runs as it is, and says why', async () => {
     const name = 'refused';
     const { namespace, manager, revision } = await begin(name, definition(name), 2);
-    const wrong = definition(name, {
-      children: misspelt,
-    });
+    const wrong = definition(name, { children: misspelt });
     const refused = manager.want(wrong);
     const { refusal, state } = await manager.until(
       'a refusal',
@@ -247,8 +241,7 @@ describe('integration/reload', { skip: shared.skip }, () => {
     await untilRevision(name, namespace, next, 1);
     await manager.stop();
 
-    const again = new LiveManager(cluster);
-    managers.push(again);
+    const again = live.start(cluster);
     again.want(after(slow), { formerly: [before] });
     const { rollout } = await again.until('the roll-out', (view) => view.rollout !== undefined);
     assert.equal(rollout?.from, revision);
@@ -270,11 +263,8 @@ describe('integration/reload', { skip: shared.skip }, () => {
     const good = definition(name, { controller: atOnce });
     const { namespace, manager, cluster, revision } = await begin(name, good, 1);
     await manager.stop();
-    const wrong = definition(name, {
-      children: misspelt,
-    });
-    const again = new LiveManager(cluster);
-    managers.push(again);
+    const wrong = definition(name, { children: misspelt });
+    const again = live.start(cluster);
     const refused = again.want(wrong, { formerly: [good] });
     const view = await again.until('the older one to run', ({ state }) => state.kind === 'running');
     assert.equal(view.revision, revision);
@@ -299,9 +289,8 @@ describe('integration/reload', { skip: shared.skip }, () => {
       await shared.client().createNamespace('first'),
       await shared.client().createNamespace('second'),
     ];
-    const cluster = await clusters.connect(shared.plane.kubeconfigPath('operator'));
-    const manager = new LiveManager(cluster);
-    managers.push(manager);
+    const cluster = await live.connect();
+    const manager = live.start(cluster);
     const before = manager.want(text('first'));
     await manager.untilSettled(before);
     for (const namespace of [first, second]) await apply(name, namespace, 'r', 'one');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { after } from 'node:test';
 import { createDefinitionParser } from '../../src/definition/index.ts';
 import type { KubeCluster } from '../../src/kube/index.ts';
 import {
@@ -9,6 +10,8 @@ import {
 } from '../../src/runtime/index.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
+import type { SharedControlPlane } from './control-plane/index.ts';
+import { useKubeCluster } from './kube-cluster.ts';
 import { patienceMs } from './patience.ts';
 import { freshMetrics, silentLogger } from './silent-telemetry.ts';
 
@@ -90,6 +93,28 @@ export class LiveManager {
     this.#stop.abort(new Error('The test is over'));
     await this.#ended;
   }
+}
+
+export interface LiveManagers {
+  /** A client with the rights of an operator. */
+  connect(): Promise<KubeCluster>;
+  /** A manager that is stopped after the tests. */
+  start(cluster: KubeCluster): LiveManager;
+}
+
+/** For within a `describe`. */
+export function useLiveManagers(shared: SharedControlPlane): LiveManagers {
+  const clusters = useKubeCluster(shared);
+  const managers: LiveManager[] = [];
+  after(() => Promise.all(managers.map((manager) => manager.stop())));
+  return {
+    connect: () => clusters.connect(shared.plane.kubeconfigPath('operator')),
+    start(cluster) {
+      const manager = new LiveManager(cluster);
+      managers.push(manager);
+      return manager;
+    },
+  };
 }
 
 function locate(text: string) {
