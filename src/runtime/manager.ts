@@ -3,10 +3,10 @@ import { rightText } from '../reconcile/index.ts';
 import { type Gauge, metricCatalogue } from '../telemetry/roles.ts';
 import { failureFields } from '../util/failure-fields.ts';
 import { bringsCrd } from './crd/index.ts';
-import { type Finisher, startFinisher } from './definition-finisher.ts';
 import { DefinitionRunner } from './definition-runner.ts';
 import type { RuntimeView } from './definition-view.ts';
 import { definitionsOnRecord, type RecordedDefinition } from './definitions-on-record.ts';
+import { Finishers } from './finishers.ts';
 import { DefinitionRemover } from './removal/index.ts';
 import type { SharedOptions } from './runner-options.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
@@ -65,10 +65,8 @@ class RunnerSet implements Manager {
   readonly #ending = new Set<Promise<void>>();
   /** By definition: the end of what ran of it before. */
   readonly #leaving = new Map<string, Promise<void>>();
-  /** By definition, and by kind where another one has its name: who brings its deletions to an end while it is broken or gone. */
-  readonly #finishers = new Map<string, Finisher>();
-  /** Nothing waits for these any more. */
-  readonly #finished = new WeakSet<OperatorDefinition | RecordedDefinition>();
+  /** Who brings deletions to an end of those that are broken or gone. */
+  readonly #finishers: Finishers;
   /** Undefined: nobody has said so far. */
   #wanted: WantedSet | undefined;
   #signal: AbortSignal | undefined;
@@ -79,6 +77,7 @@ class RunnerSet implements Manager {
     this.#options = options;
     this.#states = options.metrics.gauge(metricCatalogue.definitions);
     this.#bell = new ViewBell(options.clock);
+    this.#finishers = new Finishers(options);
     const { definitions } = options;
     if (definitions !== undefined)
       this.replace({ definitions: definitions.map((located) => ({ located })) });
@@ -184,7 +183,7 @@ class RunnerSet implements Manager {
     this.#awaitInTheEnd(
       ended.then(() => {
         if (this.#leaving.get(name) === ended) this.#leaving.delete(name);
-        this.#finished.delete(wanted.located.definition);
+        this.#finishers.reopen(wanted.located.definition);
         this.#finish(wanted.located.definition);
       }),
     );
@@ -222,21 +221,9 @@ class RunnerSet implements Manager {
     if (signal === undefined || signal.aborted || this.#leaving.has(name)) return;
     const successor = this.#entries.get(name)?.wanted.located.definition;
     if (successor !== undefined && kindIdOf(successor) === kindIdOf(definition)) return;
-    const isOfBefore = successor !== undefined;
-    const id = isOfBefore ? ofBefore(definition) : name;
-    if (this.#finishers.has(id) || this.#finished.has(definition)) return;
-    const { definitions: _, ...shared } = this.#options;
-    const onDone = () => {
-      this.#finished.add(definition);
-      if (!isOfBefore) this.#options.onFinished?.(name);
-    };
-    const about = { definition, isBroken: this.#isBroken(name), isOfBefore, onDone };
-    const finisher = startFinisher({ ...shared, ...about }, signal);
-    this.#finishers.set(id, finisher);
-    void finisher.ended.finally(() => {
-      if (this.#finishers.get(id) === finisher) this.#finishers.delete(id);
-    });
-    this.#awaitInTheEnd(finisher.ended);
+    const about = { isBroken: this.#isBroken(name), isOfBefore: successor !== undefined };
+    const ended = this.#finishers.start({ definition, ...about }, signal);
+    if (ended !== undefined) this.#awaitInTheEnd(ended);
   }
 
   /** The definition that was started before and brings the same CRD. */
@@ -251,9 +238,8 @@ class RunnerSet implements Manager {
     const { definition } = entry.wanted.located;
     const { name } = definition;
     const rival = this.#rivalOf(entry);
-    const finishers = [name, ofBefore(definition)].map((id) => this.#finishers.get(id)?.stop());
     // One after the other: two that work for one definition would write the same objects.
-    const before = [this.#leaving.get(name), ...finishers];
+    const before = [this.#leaving.get(name), this.#finishers.stop(definition)];
     entry.ended = Promise.all(before).then(() => entry.runner.run(signal, rival));
     this.#awaitInTheEnd(entry.ended);
   }
@@ -262,11 +248,6 @@ class RunnerSet implements Manager {
     this.#ending.add(ended);
     void ended.finally(() => this.#ending.delete(ended));
   }
-}
-
-/** By what a finisher is known while another kind has the definition's name. */
-function ofBefore(definition: OperatorDefinition | RecordedDefinition): string {
-  return `${definition.name} ${kindIdOf(definition)}`;
 }
 
 /** Has what runs nothing in common with what is to run? */
