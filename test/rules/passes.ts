@@ -216,7 +216,7 @@ export const deletion: RuleSection = {
       rule: 'Deletion works when the definition is gone, or cannot start',
       shownBy: [
         'test/integration/scope.test.ts › they go also when their definition is gone',
-        'src/runtime/definition-runner.test.ts › comes to its end while its definition cannot start',
+        'src/runtime/runner/definition-runner.test.ts › comes to its end while its definition cannot start',
       ],
     },
     {

@@ -7,8 +7,8 @@ import { bringsCrd, crdFlowOf, crdGvk, formerKindsOf, isGoing } from '../crd/ind
 import type { DefinitionState, DefinitionView } from '../definition-view.ts';
 import { soleLeader } from '../leadership/leadership.ts';
 import { definitionCrdName, definitionGvk } from '../objects/index.ts';
+import { messageOf } from '../runner/index.ts';
 import type { SharedOptions } from '../runner-options.ts';
-import { messageOf } from '../standing.ts';
 import type { RemovalTerms, WantedDefinition } from '../wanted-definition.ts';
 import { setFinalizer } from './let-go.ts';
 import { hasRemovalFinalizer } from './removal-terms.ts';

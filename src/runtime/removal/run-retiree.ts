@@ -8,7 +8,7 @@ import {
 } from '../../reconcile/index.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
-import { prepareFormer } from '../prepare-definition.ts';
+import { prepareFormer } from '../runner/index.ts';
 import { forController, forOperator, type SharedOptions } from '../runner-options.ts';
 
 export interface RetireeRunOptions extends SharedOptions {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { FakeClock } from '../../test/support/fake-clock.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { Resync } from './resync.ts';
 
 /** Rounds of a minute, with the least or the most that chance makes of them. */
@@ -23,7 +23,7 @@ function startResync(t: TestContext, fraction = 0, everyMs = 60_000) {
   return { clock, state, resync };
 }
 
-describe('runtime/resync', () => {
+describe('runtime/runner/resync', () => {
   for (const [fraction, firstMs] of [
     [0, 54_000],
     [1, 66_000],

@@ -1,14 +1,14 @@
-import type { ServedKind } from '../definition/index.ts';
-import { KubeError } from '../kube/roles.ts';
-import { rightText } from '../reconcile/index.ts';
-import type { Logger } from '../telemetry/roles.ts';
-import type { Clock } from '../util/clock.ts';
-import { failureFields } from '../util/failure-fields.ts';
-import { HomeostatError } from '../util/homeostat-error.ts';
-import type { DefinitionState } from './definition-view.ts';
+import type { ServedKind } from '../../definition/index.ts';
+import { KubeError } from '../../kube/roles.ts';
+import { rightText } from '../../reconcile/index.ts';
+import type { Logger } from '../../telemetry/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import { failureFields } from '../../util/failure-fields.ts';
+import { HomeostatError } from '../../util/homeostat-error.ts';
+import type { DefinitionState } from '../definition-view.ts';
+import type { ViewBell } from '../view-bell.ts';
+import type { Refusal } from '../wanted-definition.ts';
 import { missingKindText } from './foreign-kind.ts';
-import type { ViewBell } from './view-bell.ts';
-import type { Refusal } from './wanted-definition.ts';
 
 export interface StandingOptions {
   readonly clock: Clock;

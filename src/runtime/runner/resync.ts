@@ -1,6 +1,6 @@
-import type { Clock } from '../util/clock.ts';
-import type { Random } from '../util/random.ts';
-import { whenAborted } from '../util/when-aborted.ts';
+import type { Clock } from '../../util/clock.ts';
+import type { Random } from '../../util/random.ts';
+import { whenAborted } from '../../util/when-aborted.ts';
 
 export interface ResyncOptions {
   readonly clock: Clock;

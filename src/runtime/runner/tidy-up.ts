@@ -1,13 +1,13 @@
-import type { OperatorDefinition } from '../definition/index.ts';
-import type { Operator } from '../reconcile/index.ts';
-import type { Logger } from '../telemetry/roles.ts';
-import { backoffMs } from '../util/backoff.ts';
-import type { Clock } from '../util/clock.ts';
-import { failureFields } from '../util/failure-fields.ts';
-import type { Gvk } from '../util/gvk.ts';
-import { bringsCrd, forgetFormerKinds, migrateStored } from './crd/index.ts';
-import { type Leadership, soleLeader } from './leadership/leadership.ts';
-import type { RuntimeCluster } from './runtime-cluster.ts';
+import type { OperatorDefinition } from '../../definition/index.ts';
+import type { Operator } from '../../reconcile/index.ts';
+import type { Logger } from '../../telemetry/roles.ts';
+import { backoffMs } from '../../util/backoff.ts';
+import type { Clock } from '../../util/clock.ts';
+import { failureFields } from '../../util/failure-fields.ts';
+import type { Gvk } from '../../util/gvk.ts';
+import { bringsCrd, forgetFormerKinds, migrateStored } from '../crd/index.ts';
+import { type Leadership, soleLeader } from '../leadership/leadership.ts';
+import type { RuntimeCluster } from '../runtime-cluster.ts';
 import { waitToRetry } from './wait-to-retry.ts';
 
 /** What is done once all resources have a revision. */

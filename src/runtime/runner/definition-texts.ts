@@ -1,12 +1,16 @@
-import type { LocatedDefinition } from '../definition/index.ts';
-import { KubeError } from '../kube/roles.ts';
-import type { Logger } from '../telemetry/roles.ts';
-import { backoffMs } from '../util/backoff.ts';
-import { changedPaths } from '../util/changed-paths.ts';
-import { failureFields } from '../util/failure-fields.ts';
-import { HomeostatError } from '../util/homeostat-error.ts';
-import { whenAborted } from '../util/when-aborted.ts';
-import type { DefinitionView } from './definition-view.ts';
+import type { LocatedDefinition } from '../../definition/index.ts';
+import { KubeError } from '../../kube/roles.ts';
+import type { Logger } from '../../telemetry/roles.ts';
+import { backoffMs } from '../../util/backoff.ts';
+import { changedPaths } from '../../util/changed-paths.ts';
+import { failureFields } from '../../util/failure-fields.ts';
+import { HomeostatError } from '../../util/homeostat-error.ts';
+import { whenAborted } from '../../util/when-aborted.ts';
+import type { DefinitionView } from '../definition-view.ts';
+import { reportedRevisions } from '../rollout/index.ts';
+import type { SharedOptions } from '../runner-options.ts';
+import { isSameKind } from '../same-kind.ts';
+import type { Refusal, WantedDefinition } from '../wanted-definition.ts';
 import type { DefinitionWork } from './definition-work.ts';
 import {
   type Preparation,
@@ -14,12 +18,8 @@ import {
   prepareDefinition,
   prepareFormer,
 } from './prepare-definition.ts';
-import { reportedRevisions } from './rollout/index.ts';
-import type { SharedOptions } from './runner-options.ts';
-import { isSameKind } from './same-kind.ts';
 import { messageOf, type Standing } from './standing.ts';
 import { waitToRetry } from './wait-to-retry.ts';
-import type { Refusal, WantedDefinition } from './wanted-definition.ts';
 
 export interface DefinitionTextsOptions extends SharedOptions {
   readonly wanted: WantedDefinition;

@@ -1,9 +1,9 @@
-import type { OperatorPlan } from '../compile/index.ts';
-import type { OperatorDefinition, ServedKind } from '../definition/index.ts';
-import type { Informer, InformerState } from '../kube/roles.ts';
-import { membershipOf } from '../reconcile/index.ts';
-import { apiVersionOf } from '../util/gvk.ts';
-import type { RuntimeCluster } from './runtime-cluster.ts';
+import type { OperatorPlan } from '../../compile/index.ts';
+import type { OperatorDefinition, ServedKind } from '../../definition/index.ts';
+import type { Informer, InformerState } from '../../kube/roles.ts';
+import { membershipOf } from '../../reconcile/index.ts';
+import { apiVersionOf } from '../../util/gvk.ts';
+import type { RuntimeCluster } from '../runtime-cluster.ts';
 
 /** Why a definition waits for its kind. */
 export function missingKindText({ gvk }: ServedKind): string {

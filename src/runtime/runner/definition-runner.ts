@@ -1,18 +1,18 @@
-import type { KubeError } from '../kube/roles.ts';
-import { backoffMs } from '../util/backoff.ts';
-import { apiVersionOf } from '../util/gvk.ts';
-import { whenAborted } from '../util/when-aborted.ts';
-import { type Finisher, startFinisher } from './definition-finisher.ts';
+import type { KubeError } from '../../kube/roles.ts';
+import { backoffMs } from '../../util/backoff.ts';
+import { apiVersionOf } from '../../util/gvk.ts';
+import { whenAborted } from '../../util/when-aborted.ts';
+import { type Finisher, startFinisher } from '../definition-finisher.ts';
+import type { DefinitionView } from '../definition-view.ts';
+import type { SharedOptions } from '../runner-options.ts';
+import type { Refusal, WantedDefinition } from '../wanted-definition.ts';
 import { DefinitionMetrics } from './definition-metrics.ts';
 import { DefinitionTexts, isSilence } from './definition-texts.ts';
-import type { DefinitionView } from './definition-view.ts';
 import { DefinitionWork } from './definition-work.ts';
 import { whenServed } from './foreign-kind.ts';
 import type { Prepared } from './prepare-definition.ts';
-import type { SharedOptions } from './runner-options.ts';
 import { Standing } from './standing.ts';
 import { waitToRetry } from './wait-to-retry.ts';
-import type { Refusal, WantedDefinition } from './wanted-definition.ts';
 
 export interface DefinitionRunnerOptions extends SharedOptions {
   readonly wanted: WantedDefinition;

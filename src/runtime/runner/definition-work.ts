@@ -1,20 +1,20 @@
-import type { OperatorPlan } from '../compile/index.ts';
-import { Controller } from '../controller/index.ts';
-import type { OperatorDefinition } from '../definition/index.ts';
-import { createOperator, type Operator } from '../reconcile/index.ts';
-import type { Logger } from '../telemetry/roles.ts';
-import { failureFields } from '../util/failure-fields.ts';
-import type { Gvk } from '../util/gvk.ts';
+import type { OperatorPlan } from '../../compile/index.ts';
+import { Controller } from '../../controller/index.ts';
+import type { OperatorDefinition } from '../../definition/index.ts';
+import { createOperator, type Operator } from '../../reconcile/index.ts';
+import type { Logger } from '../../telemetry/roles.ts';
+import { failureFields } from '../../util/failure-fields.ts';
+import type { Gvk } from '../../util/gvk.ts';
+import type { RolloutView } from '../definition-view.ts';
+import { soleLeader } from '../leadership/leadership.ts';
+import { type Edition, type EditionHooks, logRollout, Switchboard } from '../rollout/index.ts';
+import { forController, forOperator, type SharedOptions } from '../runner-options.ts';
 import { whenLifeEnds } from './definition-life.ts';
 import type { DefinitionMetrics } from './definition-metrics.ts';
-import type { RolloutView } from './definition-view.ts';
 import { formerKindsOf } from './former-kinds-of.ts';
-import { soleLeader } from './leadership/leadership.ts';
 import { factsOf, type OperatorFacts } from './operator-facts.ts';
 import type { Prepared } from './prepare-definition.ts';
 import { Resync } from './resync.ts';
-import { type Edition, type EditionHooks, logRollout, Switchboard } from './rollout/index.ts';
-import { forController, forOperator, type SharedOptions } from './runner-options.ts';
 import { dropFormerKinds, storeAnew } from './tidy-up.ts';
 
 export interface DefinitionWorkOptions extends SharedOptions {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { freshMetrics } from '../../test/support/silent-telemetry.ts';
-import type { DecisionRecord } from '../reconcile/index.ts';
+import { freshMetrics } from '../../../test/support/silent-telemetry.ts';
+import type { DecisionRecord } from '../../reconcile/index.ts';
+import type { DefinitionState, DefinitionView } from '../definition-view.ts';
 import { DefinitionMetrics } from './definition-metrics.ts';
-import type { DefinitionState, DefinitionView } from './definition-view.ts';
 
 const well: DecisionRecord = { children: [], status: 'written', isReady: true, problemCodes: [] };
 
@@ -21,7 +21,7 @@ function viewOf(state: DefinitionState, problems: readonly string[] = []): Defin
   };
 }
 
-describe('runtime/definition-metrics', () => {
+describe('runtime/runner/definition-metrics', () => {
   test('all counters are there at 0 before the first pass', async () => {
     const metrics = freshMetrics();
     new DefinitionMetrics(metrics, 'd');

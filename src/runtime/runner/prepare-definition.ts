@@ -1,11 +1,11 @@
-import { compile, type OperatorPlan, type SchemaSource } from '../compile/index.ts';
-import type { Diagnostic, LocatedDefinition, OperatorDefinition } from '../definition/index.ts';
-import type { Gvk } from '../util/gvk.ts';
+import { compile, type OperatorPlan, type SchemaSource } from '../../compile/index.ts';
+import type { Diagnostic, LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
+import type { Gvk } from '../../util/gvk.ts';
+import { bringsCrd, installCrd } from '../crd/index.ts';
+import { diagnosticText } from '../refused-file.ts';
+import type { SharedOptions } from '../runner-options.ts';
+import type { Refusal } from '../wanted-definition.ts';
 import { fetchSchemas } from './cluster-schemas.ts';
-import { bringsCrd, installCrd } from './crd/index.ts';
-import { diagnosticText } from './refused-file.ts';
-import type { SharedOptions } from './runner-options.ts';
-import type { Refusal } from './wanted-definition.ts';
 import { workedMs } from './worked-ms.ts';
 
 /** A revision that can be run here and now. */

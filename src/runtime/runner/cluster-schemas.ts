@@ -1,7 +1,7 @@
-import type { KindSchema, SchemaSource } from '../compile/index.ts';
-import type { OperatorDefinition } from '../definition/index.ts';
-import { type Gvk, gvkKey } from '../util/gvk.ts';
-import type { RuntimeCluster } from './runtime-cluster.ts';
+import type { KindSchema, SchemaSource } from '../../compile/index.ts';
+import type { OperatorDefinition } from '../../definition/index.ts';
+import { type Gvk, gvkKey } from '../../util/gvk.ts';
+import type { RuntimeCluster } from '../runtime-cluster.ts';
 
 /**
  * Fetches the schemas of all kinds that a definition makes, reads or works on, so that compile, which is pure, can look them up.

@@ -1,6 +1,6 @@
-import { KubeError } from '../kube/roles.ts';
-import type { Clock } from '../util/clock.ts';
-import type { RuntimeCluster } from './runtime-cluster.ts';
+import { KubeError } from '../../kube/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import type { RuntimeCluster } from '../runtime-cluster.ts';
 
 export interface WaitOptions {
   readonly clock: Clock;

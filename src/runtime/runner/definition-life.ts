@@ -1,11 +1,11 @@
-import type { Logger } from '../telemetry/roles.ts';
-import type { Clock } from '../util/clock.ts';
-import { type Gvk, gvkKey } from '../util/gvk.ts';
-import { whenAborted } from '../util/when-aborted.ts';
-import { bringsCrd, whenCrdLost } from './crd/index.ts';
+import type { Logger } from '../../telemetry/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import { type Gvk, gvkKey } from '../../util/gvk.ts';
+import { whenAborted } from '../../util/when-aborted.ts';
+import { bringsCrd, whenCrdLost } from '../crd/index.ts';
+import type { RuntimeCluster } from '../runtime-cluster.ts';
 import { whenKindLost } from './foreign-kind.ts';
 import type { Prepared } from './prepare-definition.ts';
-import type { RuntimeCluster } from './runtime-cluster.ts';
 
 /** Why a definition cannot go on as it was started. */
 export interface LifeEnd {

@@ -1,5 +1,5 @@
-import type { Operator, Readiness } from '../reconcile/index.ts';
-import type { DefinitionView } from './definition-view.ts';
+import type { Operator, Readiness } from '../../reconcile/index.ts';
+import type { DefinitionView } from '../definition-view.ts';
 
 /** What operators say together. */
 export interface OperatorFacts extends Readiness {

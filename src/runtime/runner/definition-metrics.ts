@@ -1,12 +1,12 @@
-import type { DecisionRecord, Readiness } from '../reconcile/index.ts';
+import type { DecisionRecord, Readiness } from '../../reconcile/index.ts';
 import {
   type Counter,
   type Gauge,
   type MetricRegistry,
   metricCatalogue,
   seriesOf,
-} from '../telemetry/roles.ts';
-import type { DefinitionView } from './definition-view.ts';
+} from '../../telemetry/roles.ts';
+import type { DefinitionView } from '../definition-view.ts';
 
 const expressionErrorCodes: ReadonlySet<string> = new Set<string>(
   metricCatalogue.expressionErrors.values.code,

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { FakeClock, settle } from '../../test/support/fake-clock.ts';
-import { QuietCluster } from '../../test/support/fakes/quiet-cluster.ts';
-import { freshMetrics } from '../../test/support/silent-telemetry.ts';
-import { bundledSchemas } from '../compile/index.ts';
-import { createDefinitionParser, type LocatedDefinition } from '../definition/index.ts';
-import { type KindSchema, KubeError, type ResourceType } from '../kube/roles.ts';
-import { createLogger } from '../telemetry/index.ts';
-import { type Gvk, gvkOf } from '../util/gvk.ts';
-import type { KubeObject } from '../util/kube-object.ts';
-import { createSystemRandom } from '../util/random.ts';
-import { createManager } from './manager.ts';
-import type { WantedDefinition } from './wanted-definition.ts';
+import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
+import { QuietCluster } from '../../../test/support/fakes/quiet-cluster.ts';
+import { freshMetrics } from '../../../test/support/silent-telemetry.ts';
+import { bundledSchemas } from '../../compile/index.ts';
+import { createDefinitionParser, type LocatedDefinition } from '../../definition/index.ts';
+import { type KindSchema, KubeError, type ResourceType } from '../../kube/roles.ts';
+import { createLogger } from '../../telemetry/index.ts';
+import { type Gvk, gvkOf } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { createSystemRandom } from '../../util/random.ts';
+import { createManager } from '../manager.ts';
+import type { WantedDefinition } from '../wanted-definition.ts';
 
 const some = { namespaced: true, hasStatus: false, verbs: [] };
 const types: readonly ResourceType[] = [
@@ -119,7 +119,7 @@ const c = textOf('c');
 const wrong = textOf('x', 'dada');
 const revisionOf = ({ definition }: LocatedDefinition) => definition.revision;
 
-describe('runtime/definition-texts', () => {
+describe('runtime/runner/definition-texts', () => {
   test('a changed text is taken up beside what runs, and what runs never stops', async () => {
     const { view, made, want, calm, stop, accepted, told } = await setUp({ located: a });
     assert.equal(made(), 'a');

@@ -1,5 +1,5 @@
-import type { OperatorPlan } from '../compile/index.ts';
-import { type Gvk, gvkKey } from '../util/gvk.ts';
+import type { OperatorPlan } from '../../compile/index.ts';
+import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import type { Prepared } from './prepare-definition.ts';
 
 /** Kinds of objects that older revisions make, or that are on record, and the revision does not. */

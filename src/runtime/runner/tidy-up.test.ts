@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { FakeClock, settle } from '../../test/support/fake-clock.ts';
-import { locatedThing, RuntimeFakeCluster } from '../../test/support/fakes/definition-world.ts';
-import { KubeError } from '../kube/roles.ts';
-import type { Operator } from '../reconcile/index.ts';
-import { createLogger } from '../telemetry/index.ts';
-import { gvkOf } from '../util/gvk.ts';
+import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
+import { locatedThing, RuntimeFakeCluster } from '../../../test/support/fakes/definition-world.ts';
+import { KubeError } from '../../kube/roles.ts';
+import type { Operator } from '../../reconcile/index.ts';
+import { createLogger } from '../../telemetry/index.ts';
+import { gvkOf } from '../../util/gvk.ts';
 import { dropFormerKinds, storeAnew } from './tidy-up.ts';
 
 const right = {
@@ -48,7 +48,7 @@ function start() {
   return { cluster, clock, log, kept, ended, stop: () => stopper.abort() };
 }
 
-describe('runtime/tidy-up, kinds that are not made any more', () => {
+describe('runtime/runner/tidy-up, kinds that are not made any more', () => {
   test('a record that may not be written is tried more and more rarely, and told once', async () => {
     const { cluster, clock, log, kept, ended, stop } = start();
     await passHour(clock);
@@ -76,7 +76,7 @@ describe('runtime/tidy-up, kinds that are not made any more', () => {
   });
 });
 
-describe('runtime/tidy-up, resources that are stored in an old version', () => {
+describe('runtime/runner/tidy-up, resources that are stored in an old version', () => {
   /** A CRD with an old version on record, and a resource that the server fails to write. */
   async function startMigration(fault: KubeError) {
     const type = { plural: 'things', namespaced: true, hasStatus: true, verbs: [] };

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { FakeClock, settle } from '../../test/support/fake-clock.ts';
-import { QuietCluster } from '../../test/support/fakes/quiet-cluster.ts';
-import { freshMetrics } from '../../test/support/silent-telemetry.ts';
-import { locateThing } from '../../test/support/thing-plan.ts';
-import { KubeError, type ResourceType } from '../kube/roles.ts';
-import { definitionLabel, managedByLabel } from '../reconcile/index.ts';
-import { createLogger } from '../telemetry/index.ts';
-import { gvkOf } from '../util/gvk.ts';
-import { createSystemRandom } from '../util/random.ts';
+import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
+import { QuietCluster } from '../../../test/support/fakes/quiet-cluster.ts';
+import { freshMetrics } from '../../../test/support/silent-telemetry.ts';
+import { locateThing } from '../../../test/support/thing-plan.ts';
+import { KubeError, type ResourceType } from '../../kube/roles.ts';
+import { definitionLabel, managedByLabel } from '../../reconcile/index.ts';
+import { createLogger } from '../../telemetry/index.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import { createSystemRandom } from '../../util/random.ts';
+import { ViewBell } from '../view-bell.ts';
 import { DefinitionRunner, type DefinitionRunnerOptions } from './definition-runner.ts';
-import { ViewBell } from './view-bell.ts';
 
 /** A cluster that answers the first question of a definition with a failure. */
 class RefusingCluster extends QuietCluster {
@@ -84,7 +84,7 @@ const thing = {
   metadata: { name: 'one', namespace: 'default', finalizers: ['homeostat.dev/thing'] },
 };
 
-describe('runtime/definition-runner', () => {
+describe('runtime/runner/definition-runner', () => {
   test('nothing is asked before the older revisions are known, it says what they wait for, and it ends while it waits for them', async () => {
     const formers = Promise.withResolvers<void>();
     let fail = (_error: KubeError) => {};

@@ -1,0 +1,3 @@
+export { DefinitionRunner } from './definition-runner.ts';
+export { prepareFormer } from './prepare-definition.ts';
+export { messageOf } from './standing.ts';
