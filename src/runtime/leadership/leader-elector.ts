@@ -1,4 +1,4 @@
-import { type EventRecorder, type Informer, KubeError, type Watcher } from '../../kube/roles.ts';
+import { type EventRecorder, KubeError, type Watcher } from '../../kube/roles.ts';
 import { rightText } from '../../reconcile/index.ts';
 import {
   type Gauge,
@@ -12,9 +12,10 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import type { Random } from '../../util/random.ts';
 import type { Leadership } from './leadership.ts';
 import type { LeaseClient } from './lease-client.ts';
-import { leaseGvk, microTime } from './lease-record.ts';
+import { microTime } from './lease-record.ts';
 import { jitterFactor, type ResolvedLeaseTimes } from './lease-settings.ts';
 import { LeaseSight } from './lease-sight.ts';
+import { type LeaseWatch, watchLease } from './lease-watch.ts';
 import type { WriteFence } from './write-fence.ts';
 
 export interface LeaderElectorOptions {
@@ -277,35 +278,8 @@ export class LeaderElector implements Leadership {
 
   #watch(): LeaseWatch {
     const { leases, watcher } = this.#options;
-    const { namespace, name } = leases;
-    const informer = watcher.acquire({
-      gvk: leaseGvk,
-      namespace,
-      fieldSelector: `metadata.name=${name}`,
-    });
-    const unsubscribe = informer.subscribe(() => {
-      this.#sight.shown(informer.get(namespace, name)?.object);
-      if (this.#sight.mayTake) this.#wake();
-    });
-    return {
-      // A Lease that is not there has no event that says so.
-      isGood: () => isListed(informer) && this.#sight.isKnown && !this.#sight.hasMissed,
-      end() {
-        unsubscribe();
-        informer.release();
-      },
-    };
+    return watchLease({ leases, watcher, sight: this.#sight, onMayTake: () => this.#wake() });
   }
-}
-
-interface LeaseWatch {
-  /** Does it show us what becomes of the Lease? */
-  isGood(): boolean;
-  end(): void;
-}
-
-function isListed({ state }: Informer): boolean {
-  return state.kind === 'synced';
 }
 
 function reasonOf(error: unknown): string {
