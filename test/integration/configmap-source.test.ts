@@ -202,6 +202,24 @@ describe('integration/configmap-source', { skip: shared.skip }, () => {
     const text = await untilStatus(homeostat, '/readyz?verbose', 200);
     assert.match(text, /meant running/);
     assert.doesNotMatch(text, /made|plain|notes/);
+    interface Told extends KubeObject {
+      readonly reason?: string;
+      readonly regarding?: { readonly name?: string };
+      readonly note?: string;
+    }
+    const notes = (events: readonly Told[], name: string) =>
+      events
+        .filter(({ reason, regarding }) => reason === 'Ignored' && regarding?.name === name)
+        .map(({ note }) => note)
+        .join();
+    await shared
+      .client()
+      .untilList<Told>(
+        `/apis/events.k8s.io/v1/namespaces/${operators}/events`,
+        (events) =>
+          /homeostat\.dev\/owner-uid/.test(notes(events, 'made')) &&
+          /^Keys that are not read: notes\.txt\./.test(notes(events, 'meant')),
+      );
     await homeostat.stop();
   });
 

@@ -137,7 +137,7 @@ describe('integration/definitions-shown', { skip: shared.skip }, () => {
     );
     assert.match(
       conditionOf(refused, 'Accepted')?.message ?? '',
-      /thing\.yaml:\d+:3: Unknown field "childern"/,
+      /thing\.yaml:\d+:3: Unknown field "childern"\. Did you mean "children"\?/,
     );
     assert.equal(conditionOf(refused, 'Running')?.status, 'True');
     await untilEvent(namespace, 'Refused');
@@ -156,9 +156,11 @@ describe('integration/definitions-shown', { skip: shared.skip }, () => {
         conditionOf(object, 'Running')?.status === 'True',
     );
 
-    await write(namespace, { 'thing.yaml': thingDefinition('restarted', shows('two')) });
+    const odd = `${shows('two')}  vars: { odd: no }\n`;
+    await write(namespace, { 'thing.yaml': thingDefinition('restarted', odd) });
     await untilText(namespace, 'first', 'two');
-    await untilDefinition('restarted', isReady);
+    const accepted = conditionOf(await untilDefinition('restarted', isReady), 'Accepted');
+    assert.match(accepted?.message ?? '', /\nWarning: configmap .*:\d+:\d+: Plain "no" is a text/);
     const records = await shared
       .client()
       .list(`/apis/apps/v1/namespaces/${namespace}/controllerrevisions`);
