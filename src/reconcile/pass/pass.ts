@@ -8,7 +8,7 @@ import type { OperatorContext } from '../context.ts';
 import type { Verdict } from '../decision.ts';
 import type { Problem } from '../failure.ts';
 import type { ResourceState } from '../resource-state.ts';
-import type { PassInterests } from '../wake/watches.ts';
+import type { PassInterests } from '../wake/pass-interests.ts';
 import type { ObservedChild } from './observe-children.ts';
 import type { ReadResult } from './observe-reads.ts';
 
