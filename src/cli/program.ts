@@ -4,7 +4,7 @@ import { addDevCommands } from './commands/index.ts';
 import { addElectionFlags } from './election-flags.ts';
 import type { Output } from './output.ts';
 import type { RightsOptions } from './rights.ts';
-import type { RunOptions } from './run.ts';
+import type { RunOptions } from './run-options.ts';
 import { addSourceFlags } from './source-flags.ts';
 import { version } from './version.ts';
 

@@ -10,33 +10,23 @@ import {
   createLogger,
   createMetricRegistry,
   type Logger,
-  type LogLevel,
   metricCatalogue,
 } from '../telemetry/index.ts';
 import { type Clock, createSystemClock } from '../util/clock.ts';
 import { createSystemRandom } from '../util/random.ts';
 import { createSources } from './definition-sources.ts';
-import { createContest, type ElectionFlags } from './election.ts';
+import { createContest } from './election.ts';
 import { exitCode } from './exit-code.ts';
 import { FindingsTeller } from './findings-teller.ts';
 import { loadClusterConfig } from './kubeconfig-flags.ts';
 import { loadTexts } from './load-texts.ts';
 import type { Output } from './output.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
+import type { RunOptions } from './run-options.ts';
 import { serve } from './serve.ts';
-import { chooseSources, type SourceFlags } from './source-flags.ts';
-import { type CrashGuardFlags, openCrashGuard } from './state-folder.ts';
+import { chooseSources } from './source-flags.ts';
+import { openCrashGuard } from './state-folder.ts';
 import { version } from './version.ts';
-
-export interface RunOptions extends ElectionFlags, SourceFlags, CrashGuardFlags {
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  /** Where the runtime keeps its own objects. @default the namespace of the Pod, else `homeostat-system` */
-  readonly namespace?: string;
-  /** `host:port`, or `off`. */
-  readonly http: string;
-  readonly logLevel: LogLevel;
-}
 
 /**
  * `homeostat run`: serves the definitions of its sources until the signal aborts, and follows what changes in them.

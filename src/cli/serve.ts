@@ -24,7 +24,7 @@ import { whenAborted } from '../util/when-aborted.ts';
 import type { Contest } from './election.ts';
 import type { FindingsTeller } from './findings-teller.ts';
 import { startHealth } from './health.ts';
-import type { RunOptions } from './run.ts';
+import type { RunOptions } from './run-options.ts';
 
 /** All that a process is made of. */
 export interface Serving {
