@@ -52,12 +52,25 @@ describe('integration/dev-commands', () => {
     assert.match(none.stderr, /No resources found/);
   });
 
+  test('objects have short titles: kind/name', async () => {
+    assert.deepEqual(await lines('get', 'podset/example', 'deploy/example', '-o', 'name'), [
+      'podset.apps.example.com/example',
+      'deployment.apps/example',
+    ]);
+    assert.ok((await lines('describe', 'deploy/example')).includes('Tree:'));
+    const mixed = await dev.run('delete', 'podset/example', 'example');
+    assert.equal(mixed.code, 2);
+    assert.match(mixed.stderr, /Expected TYPE\/NAME, found "example"/);
+  });
+
   test('tree shows what belongs to what', async () => {
     const tree = await lines('tree', 'podset', 'example');
     assert.match(tree[0] ?? '', /^PodSet default\/example {2,}Ready$/);
     assert.match(tree[1] ?? '', /^└─ Deployment example {2,}3\/3 ready$/);
     assert.equal(tree.filter((line) => line.includes('Pod example-')).length, 3);
     assert.deepEqual(await lines('tree'), tree);
+    assert.deepEqual(await lines('tree', 'podset/example'), tree);
+    assert.match((await lines('tree', 'deploy'))[0] ?? '', /^Deployment default\/example /);
   });
 
   test('describe tells conditions, data, and what belongs to it', async () => {

@@ -10,6 +10,7 @@ import {
 import type { KindInfo } from './kinds.ts';
 import { readFiles } from './read-files.ts';
 import { pathFor, titleOf } from './requests.ts';
+import { targetsOf } from './targets.ts';
 
 export interface DeleteOptions {
   readonly filename?: readonly string[];
@@ -24,7 +25,7 @@ export interface DeleteRequest {
   readonly options: DeleteOptions;
 }
 
-interface Target {
+interface Doomed {
   readonly kind: KindInfo;
   readonly name: string;
   /** Undefined = the command's. */
@@ -62,17 +63,20 @@ export async function deleteObjects(
 function namedTargets(
   { kinds }: ClusterSession,
   { types, names }: DeleteRequest,
-): readonly Target[] {
+): readonly Doomed[] {
   if (types === undefined) return [];
-  if (names.length === 0) throw new CliError('Expected the names of what to delete');
-  return kinds
-    .named(types)
-    .flatMap((kind) => names.map((name) => ({ kind, name, namespace: undefined })));
+  return targetsOf(kinds, types, names).flatMap((target) => {
+    if (target.names.length === 0)
+      throw new CliError('Expected the names of what to delete', {
+        hint: 'For example: homeostat delete podset example',
+      });
+    return target.names.map((name) => ({ kind: target.kind, name, namespace: undefined }));
+  });
 }
 
 async function deleteOne(
   session: ClusterSession,
-  { kind, name, namespace = session.namespace }: Target,
+  { kind, name, namespace = session.namespace }: Doomed,
   { cascade, ignoreNotFound }: DeleteOptions,
 ): Promise<void> {
   const title = titleOf(kind, name);

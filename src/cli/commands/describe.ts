@@ -9,6 +9,7 @@ import { eventLines } from './events.ts';
 import type { KindInfo } from './kinds.ts';
 import { ageText, tableLines } from './print-table.ts';
 import { listAll, listObjects, readObject } from './requests.ts';
+import { targetsOf } from './targets.ts';
 
 export interface DescribeRequest {
   readonly types: string;
@@ -23,11 +24,12 @@ export function describe(
 ): Promise<number> {
   return withCluster(context, async (session) => {
     let isFirst = true;
-    for (const kind of session.kinds.named(types)) {
+    for (const target of targetsOf(session.kinds, types, names)) {
+      const { kind } = target;
       const objects =
-        names.length === 0
+        target.names.length === 0
           ? await listObjects(session, kind, {})
-          : await Promise.all(names.map((name) => readObject(session, kind, name)));
+          : await Promise.all(target.names.map((name) => readObject(session, kind, name)));
       for (const object of objects) {
         if (!isFirst) session.output.print('');
         isFirst = false;

@@ -3,9 +3,9 @@ import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
-import type { KindInfo } from './kinds.ts';
 import { tableLines } from './print-table.ts';
 import { listObjects, read, readObject, type Selection, titleOf } from './requests.ts';
+import { type Target, targetsOf } from './targets.ts';
 
 export type OutputFormat = 'wide' | 'yaml' | 'json' | 'name';
 
@@ -16,7 +16,7 @@ export interface GetOptions {
 }
 
 export interface GetRequest {
-  /** `pods`, `po,svc`, `all`. */
+  /** `pods`, `po,svc`, `all`, `pod/web`. */
   readonly types: string;
   /** None = all. */
   readonly names: readonly string[];
@@ -28,30 +28,31 @@ const tableAccept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/js
 /** `homeostat get TYPE [NAME...]`: a table as the server prints it, or the objects. @throws CliError */
 export function get(context: SessionContext, request: GetRequest): Promise<number> {
   return withCluster(context, async (session) => {
-    const kinds = session.kinds.named(request.types);
-    const { output } = request.options;
-    if (output === undefined || output === 'wide') await printTables(session, kinds, request);
-    else printObjects(session, await readAll(session, kinds, request), output);
+    const { types, names, options } = request;
+    const targets = targetsOf(session.kinds, types, names);
+    const { output } = options;
+    if (output === undefined || output === 'wide') await printTables(session, targets, options);
+    else printObjects(session, await readAll(session, targets, options), output);
     return exitCode.ok;
   });
 }
 
 async function printTables(
   session: ClusterSession,
-  kinds: readonly KindInfo[],
-  { names, options }: GetRequest,
+  targets: readonly Target[],
+  options: GetOptions,
 ): Promise<void> {
   const { output } = session;
   const { allNamespaces = false } = options;
   let isFirst = true;
-  for (const kind of kinds) {
+  for (const { kind, names } of targets) {
     const tables = await Promise.all(
       selectionsOf(names, options).map((one) => read(session, kind, one, tableAccept)),
     );
     const [header = [], ...rows] = rowsOf(tables, {
       isWide: options.output === 'wide',
       withNamespace: allNamespaces && kind.namespaced,
-      titleOf: kinds.length > 1 ? (name) => titleOf(kind, name) : (name) => name,
+      titleOf: targets.length > 1 ? (name) => titleOf(kind, name) : (name) => name,
     });
     if (rows.length === 0) continue;
     if (!isFirst) output.print('');
@@ -116,11 +117,11 @@ function fieldList<T>(value: unknown, field: string): readonly T[] {
 
 async function readAll(
   session: ClusterSession,
-  kinds: readonly KindInfo[],
-  { names, options }: GetRequest,
+  targets: readonly Target[],
+  options: GetOptions,
 ): Promise<readonly KubeObject[]> {
   const found: KubeObject[] = [];
-  for (const kind of kinds) {
+  for (const { kind, names } of targets) {
     if (names.length === 0)
       for (const selection of selectionsOf(names, options))
         found.push(...(await listObjects(session, kind, selection)));

@@ -50,7 +50,7 @@ function addGet(program: Command, { exit, ...context }: ProgramContext): void {
   const command = program
     .command('get')
     .description('list objects, or show them')
-    .argument('<types>', 'kinds: "pods", "po,svc", "all"')
+    .argument('<types>', 'kinds: "pods", "po,svc", "all"; or "podset/example"')
     .argument('[names...]', 'only these (default: all)')
     .option('-A, --all-namespaces', 'in all namespaces')
     .option('-l, --selector <selector>', 'only those with these labels: "app=web,tier!=db"')
@@ -86,7 +86,7 @@ function addDelete(program: Command, { exit, ...context }: ProgramContext): void
   const command = program
     .command('delete')
     .description('delete objects by kind and name, or those in files')
-    .argument('[types]', 'kinds: "pods", "podset"')
+    .argument('[types]', 'kinds: "pods", "podset"; or "podset/example"')
     .argument('[names...]', 'names of the objects')
     .option('-f, --filename <path...>', 'files or directories; "-" for standard input')
     .option('--ignore-not-found', 'what is not there is fine')
@@ -111,7 +111,7 @@ function addDescribe(program: Command, { exit, ...context }: ProgramContext): vo
   const command = program
     .command('describe')
     .description('show an object with what belongs to it and what was told of it')
-    .argument('<types>', 'kinds: "podset"')
+    .argument('<types>', 'kinds: "podset"; or "podset/example"')
     .argument('[names...]', 'only these (default: all)');
   addClusterFlags(command).action(
     async (types: string, names: readonly string[], flags: ClusterFlags) => {
@@ -125,7 +125,7 @@ function addTree(program: Command, { exit, ...context }: ProgramContext): void {
   const command = program
     .command('tree')
     .description('show resources and below each what belongs to it')
-    .argument('[types]', 'kinds: "podsets" (default: all custom ones)')
+    .argument('[types]', 'kinds: "podsets" (default: all custom ones); or "podset/example"')
     .argument('[names...]', 'only these (default: all)')
     .option('-A, --all-namespaces', 'in all namespaces');
   addClusterFlags(command).action(

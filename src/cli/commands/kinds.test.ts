@@ -5,6 +5,7 @@ import type { ApiClient } from '../../kube/index.ts';
 import { apiVersionOf, gvkKey } from '../../util/gvk.ts';
 import { CliError } from '../exit-code.ts';
 import { loadKinds } from './kinds.ts';
+import { targetsOf } from './targets.ts';
 
 const sandbox = createTestSandbox();
 /** A client of a sandbox in this process. */
@@ -57,11 +58,37 @@ describe('cli/commands/kinds', () => {
     );
   });
 
-  test('a type and a name in one word get the way to write them', () => {
-    assert.throws(
-      () => kinds.named('deployment/web'),
-      (error: unknown) =>
-        error instanceof CliError && error.hint === 'Write the name apart: "deployment web"',
-    );
-  });
+  for (const [words, found] of [
+    [['deploy', 'web', 'api'], ['Deployment web api']],
+    [['deploy,svc'], ['Deployment ', 'Service ']],
+    [
+      ['deploy/web', 'svc/web', 'deploy/api'],
+      ['Deployment web api', 'Service web'],
+    ],
+  ] as const) {
+    test(`"${words.join(' ')}" means ${found.join(' and ')}`, () => {
+      const [types, ...names] = words;
+      assert.deepEqual(
+        targetsOf(kinds, types, names).map((one) => `${one.kind.gvk.kind} ${one.names.join(' ')}`),
+        found,
+      );
+    });
+  }
+
+  for (const words of [
+    ['deploy/web', 'api'],
+    ['deploy', 'svc/web'],
+    ['deploy/'],
+    ['/web'],
+    ['a/b/c'],
+  ] as const) {
+    test(`"${words.join(' ')}" is refused with the way to write it`, () => {
+      const [types, ...names] = words;
+      assert.throws(
+        () => targetsOf(kinds, types, names),
+        (error: unknown) =>
+          error instanceof CliError && /^Either "TYPE NAME/.test(error.hint ?? ''),
+      );
+    });
+  }
 });

@@ -59,12 +59,8 @@ export class Kinds {
           one.shortNames.includes(first)),
     );
     if (kind !== undefined) return [kind];
-    const hint = first.includes('/')
-      ? `Write the name apart: "${first.replaceAll('/', ' ')}"`
-      : didYouMean(
-          first,
-          this.all.flatMap(({ plural, shortNames }) => [plural, ...shortNames]),
-        );
+    const known = this.all.flatMap(({ plural, shortNames }) => [plural, ...shortNames]);
+    const hint = didYouMean(first, known);
     throw new CliError(`The server does not serve "${name}"`, hint === undefined ? {} : { hint });
   }
 }

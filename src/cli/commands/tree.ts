@@ -1,11 +1,11 @@
 import { buildTree, treeLines } from '../../dev/index.ts';
 import { exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
-import type { KindInfo } from './kinds.ts';
 import { listAll, listObjects, readObject } from './requests.ts';
+import { type Target, targetsOf } from './targets.ts';
 
 export interface TreeRequest {
-  /** `podsets`; undefined = all kinds that CRDs define. */
+  /** `podsets`, `podset/example`; undefined = all kinds that CRDs define. */
   readonly types: string | undefined;
   /** None = all. */
   readonly names: readonly string[];
@@ -18,10 +18,11 @@ export function tree(
   { types, names, options }: TreeRequest,
 ): Promise<number> {
   return withCluster(context, async (session) => {
-    const kinds = types === undefined ? customKinds(session) : session.kinds.named(types);
+    const targets =
+      types === undefined ? customKinds(session) : targetsOf(session.kinds, types, names);
     const { allNamespaces = false } = options;
     const roots = await Promise.all(
-      kinds.map((kind) =>
+      targets.map(({ kind, names }) =>
         names.length === 0
           ? listObjects(session, kind, { allNamespaces })
           : Promise.all(names.map((name) => readObject(session, kind, name))),
@@ -37,7 +38,8 @@ export function tree(
 }
 
 /** Groups of Kubernetes itself have no dot, or are below k8s.io. */
-function customKinds({ kinds }: ClusterSession): readonly KindInfo[] {
+function customKinds({ kinds }: ClusterSession): readonly Target[] {
   const { all } = kinds;
-  return all.filter(({ gvk }) => gvk.group.includes('.') && !gvk.group.endsWith('.k8s.io'));
+  const custom = all.filter(({ gvk }) => gvk.group.includes('.') && !gvk.group.endsWith('.k8s.io'));
+  return custom.map((kind) => ({ kind, names: [] }));
 }

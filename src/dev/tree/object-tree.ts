@@ -10,14 +10,14 @@ export interface TreeNode {
 const ownerLabel = 'homeostat.dev/owner-uid';
 
 /**
- * The objects below each root, by controller references. Sorted by kind, namespace and name. A root that belongs to another object is
- * shown below it; what belongs to nobody here is left out; nothing is there twice, whatever refers to whatever.
+ * The objects below each root, by controller references. Sorted by kind, namespace and name. A root that belongs to another root is
+ * shown below that only; what belongs to no root is left out; nothing is there twice, whatever refers to whatever.
  */
 export function buildTree(
   roots: readonly KubeObject[],
   objects: readonly KubeObject[],
 ): readonly TreeNode[] {
-  const uids = new Set([...roots, ...objects].map(({ metadata }) => metadata.uid));
+  const isBelowRoot = belowOneOf(roots, objects);
   const byOwner = Map.groupBy(objects, ownerUid);
   const placed = new Set<string>();
   function place(object: KubeObject): TreeNode {
@@ -27,9 +27,25 @@ export function buildTree(
     return { object, children: below.sort(compareObjects).map(place) };
   }
   return roots
-    .filter((root) => !uids.has(ownerUid(root)))
+    .filter((root) => !isBelowRoot(root))
     .sort(compareObjects)
     .map(place);
+}
+
+/** Does an object belong to one of the roots, by way of whatever? */
+function belowOneOf(roots: readonly KubeObject[], objects: readonly KubeObject[]) {
+  const owners = new Map(
+    [...objects, ...roots].map((object) => [object.metadata.uid ?? '', ownerUid(object)]),
+  );
+  const tops = new Set(roots.map(({ metadata }) => metadata.uid));
+  return (object: KubeObject): boolean => {
+    const seen = new Set<string>();
+    for (let uid = ownerUid(object); uid !== '' && !seen.has(uid); uid = owners.get(uid) ?? '') {
+      if (tops.has(uid) && uid !== object.metadata.uid) return true;
+      seen.add(uid);
+    }
+    return false;
+  };
 }
 
 /** Empty = nobody's. */

@@ -56,6 +56,22 @@ describe('dev/tree', () => {
     ]);
   });
 
+  test('a root that belongs to what is no root is shown all the same, also when others come between', () => {
+    const tree = buildTree([deployment, ...pods], [set, deployment, ...pods]);
+    assert.deepEqual(treeLines(tree), [
+      'Deployment ns/web  1/2 ready',
+      '├─ Pod a           Running',
+      '└─ Pod b           Running',
+    ]);
+    const set1 = object('ReplicaSet', 'web', { owner: 'Deployment web' });
+    const pod = object('Pod', 'x', { owner: 'ReplicaSet web' });
+    assert.deepEqual(treeLines(buildTree([pod, deployment], [set, deployment, set1, pod])), [
+      'Deployment ns/web  1/2 ready',
+      '└─ ReplicaSet web  0/1 ready',
+      '   └─ Pod x',
+    ]);
+  });
+
   test('ends though objects belong to each other', () => {
     const a = object('A', 'a', { owner: 'B b' });
     const b = object('B', 'b', { owner: 'A a' });

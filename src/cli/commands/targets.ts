@@ -1,0 +1,32 @@
+import { CliError } from '../exit-code.ts';
+import type { KindInfo, Kinds } from './kinds.ts';
+
+/** Objects of a kind that a command is about. */
+export interface Target {
+  readonly kind: KindInfo;
+  /** None = all of the kind. */
+  readonly names: readonly string[];
+}
+
+/** What `podset example`, `pods,svc` or `podset/example deploy/web` mean, in the order of the words. @throws CliError */
+export function targetsOf(
+  kinds: Kinds,
+  types: string,
+  names: readonly string[],
+): readonly Target[] {
+  const words = [types, ...names];
+  if (!words.some((word) => word.includes('/')))
+    return kinds.named(types).map((kind) => ({ kind, names }));
+  const named = words.flatMap((word) => {
+    const [type = '', name = '', ...rest] = word.split('/');
+    if (type === '' || name === '' || rest.length > 0)
+      throw new CliError(`Expected TYPE/NAME, found "${word}"`, {
+        hint: 'Either "TYPE NAME..." or "TYPE/NAME...", not both',
+      });
+    return kinds.named(type).map((kind) => ({ kind, name }));
+  });
+  return [...Map.groupBy(named, ({ kind }) => kind)].map(([kind, of]) => ({
+    kind,
+    names: of.map(({ name }) => name),
+  }));
+}
