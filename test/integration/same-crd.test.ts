@@ -62,7 +62,10 @@ describe('integration/same-crd', { skip: shared.skip }, () => {
       assert.deepEqual([starting.definitions, starting.refused], [1, 1]);
       await homeostat.whenLogged('Definition running');
       const text = await untilStatus(homeostat, '/readyz?verbose', 200);
-      assert.match(text, /^ {2}\[!\].*bad\.yaml refused: .*Unknown field "controler"$/m);
+      assert.match(
+        text,
+        /^ {2}\[!\].*bad\.yaml refused: .*Unknown field "controler"\. Did you mean "controller"\?$/m,
+      );
       await untilScraped(homeostat, (families) => {
         const state = { state: 'refused' };
         assert.equal(valueOfSamples(families, 'homeostat_definitions', state), 1);
