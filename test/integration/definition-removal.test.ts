@@ -326,4 +326,26 @@ spec:
     assert.ok(await client.get(path('a')));
     assert.deepEqual(await maps(), ['all-a-near', 'all-b-near']);
   });
+
+  test('everything stays also when nobody is there, and the CRD is forced out of a deletion that hangs', async () => {
+    const both = removesChildren + removesCrd;
+    await shared.client().untilObject(definitionsCrd, isEstablished);
+    await shared.client().untilList(definitionsPath, () => true);
+    const { name, client, path, maps } = await withResources(definition('forced', { more: both }));
+    await untilMarked(name);
+    await homeostat.stop();
+    await client.delete(definitionsCrd);
+    await client.untilObject(
+      definitionPath(name),
+      (object) => object?.metadata.deletionTimestamp !== undefined,
+    );
+    await client.patch(definitionsCrd, { metadata: { finalizers: null } });
+    await client.untilGone(definitionsCrd);
+    homeostat = await begin();
+    await client.untilObject(definitionsCrd, isEstablished);
+    await client.untilGone(definitionPath(name));
+    assert.ok(isEstablished(await client.get(crdPath(name))));
+    assert.ok(await client.get(path('a')));
+    assert.deepEqual(await maps(), ['forced-a-near', 'forced-b-near']);
+  });
 });

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -130,6 +139,23 @@ describe('runtime/crash guard', () => {
     );
     guard.end();
     assert.ok(!existsSync(join(folder, `${process.pid}.box`)));
+  });
+
+  test('a disk that is full is told once, and stops nobody', () => {
+    const full = openSync('/dev/full', 'w');
+    const lines: string[] = [];
+    const files = { ...openBox(folder, process.pid), write: () => void writeSync(full, '-') };
+    const logger = {
+      ...silentLogger(),
+      warn: (_: object, message: string) => void lines.push(message),
+    };
+    const watch = new CrashGuard({ files, clock, logger }).watchFor('good', 'r1');
+    for (let times = 0; times < 3; times++) {
+      watch.begin();
+      watch.end();
+    }
+    closeSync(full);
+    assert.deepEqual(lines, ['Nobody will know for whom the process worked when it ends']);
   });
 
   test('a box that is cut off in the middle tells nothing', () => {

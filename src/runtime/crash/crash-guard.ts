@@ -36,6 +36,7 @@ export class CrashGuard {
   readonly #known = new Map<string, Mark>();
   readonly #listeners = new Set<() => void>();
   #crashes: readonly Crash[];
+  #isWritable = true;
   #cancelChange = () => {};
 
   constructor(options: CrashGuardOptions) {
@@ -43,7 +44,7 @@ export class CrashGuard {
     this.#options = options;
     this.#marks = new WorkMarks({
       clock,
-      write: (marks) => files.write(marks),
+      write: (marks) => this.#write(marks),
       isExact: () => this.#hasJustCrashed(),
     });
     const nowMs = clock.nowMs();
@@ -101,7 +102,23 @@ export class CrashGuard {
   end(): void {
     this.#cancelChange();
     this.#marks.clear();
-    this.#options.files.end();
+    try {
+      this.#options.files.end();
+    } catch (error) {
+      this.#options.logger.warn(failureFields(error), 'The black box cannot be removed');
+    }
+  }
+
+  /** Where the disk is full, definitions go on without a black box. */
+  #write(marks: readonly Mark[]): void {
+    try {
+      this.#options.files.write(marks);
+      this.#isWritable = true;
+    } catch (error) {
+      const message = 'Nobody will know for whom the process worked when it ends';
+      if (this.#isWritable) this.#options.logger.warn(failureFields(error), message);
+      this.#isWritable = false;
+    }
   }
 
   #hasJustCrashed(): boolean {

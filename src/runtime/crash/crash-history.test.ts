@@ -31,6 +31,11 @@ describe('runtime/crash history', () => {
     assert.deepEqual(recent(twice, 49 * hour), [young]);
   });
 
+  test('what was noted by a clock that has been set back since is forgotten', () => {
+    const at = (atMs: number) => ({ ...mark, atMs });
+    assert.deepEqual(recent([at(4 * minute), at(6 * minute)], 0), [at(4 * minute)]);
+  });
+
   test('a file with something else in it is an empty history', () => {
     for (const text of ['', '{', 'null', '{}', '[1, null, {"name": "a"}]'])
       assert.deepEqual([parseCrashes(text), parseMarks(text)], [[], []], text);

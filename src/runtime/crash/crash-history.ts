@@ -19,6 +19,8 @@ const longestPauseMs = 24 * 60 * 60_000;
 /** Older crashes are forgotten, and of the younger ones all but the last. */
 const keptMs = 2 * longestPauseMs;
 const keptCrashes = 200;
+/** So far clocks of replicas may be apart. What is later than that was noted by a clock that has been set back since. */
+const clockSkewMs = 5 * 60_000;
 
 /**
  * Until when a revision that crashed at these times (ascending) is suspended; undefined: it is not, and never was. Three crashes in ten
@@ -41,7 +43,7 @@ export function suspendedUntilMs(timesMs: readonly number[]): number | undefined
 export function recent(crashes: readonly Crash[], nowMs: number): readonly Crash[] {
   const byText = new Map(crashes.map((crash) => [JSON.stringify(crash), crash]));
   return [...byText.values()]
-    .filter(({ atMs }) => nowMs - atMs < keptMs)
+    .filter(({ atMs }) => nowMs - atMs < keptMs && atMs - nowMs <= clockSkewMs)
     .sort((a, b) => a.atMs - b.atMs)
     .slice(-keptCrashes);
 }

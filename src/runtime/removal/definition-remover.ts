@@ -2,6 +2,7 @@ import type { Logger } from '../../telemetry/roles.ts';
 import { backoffMs } from '../../util/backoff.ts';
 import { failureFields } from '../../util/failure-fields.ts';
 import { apiVersionOf, type Gvk } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
 import { bringsCrd, crdFlowOf, crdGvk, formerKindsOf, isGoing } from '../crd/index.ts';
 import type { DefinitionState, DefinitionView } from '../definition-view.ts';
@@ -113,8 +114,8 @@ export class DefinitionRemover {
       signal,
     );
     // Then nobody has asked for this definition to go.
-    if (definitions !== undefined && isGoing(definitions.object)) {
-      this.#logger.warn({}, 'The kind of definitions is being deleted: what they have made stays');
+    if (definitions !== undefined && wentWithItsKind(object, definitions.object)) {
+      this.#logger.warn({}, 'The kind of definitions is deleted: what they have made stays');
     } else {
       this.#logger.info({ ...removal }, 'Definition is being removed');
       const sinceMs = Date.parse(object.metadata.deletionTimestamp ?? '');
@@ -210,6 +211,16 @@ export class DefinitionRemover {
       'Definition cannot be removed, will retry',
     );
   }
+}
+
+/**
+ * Is the kind being deleted, or was it and is there anew? What a server deletes with a kind stays in its store as long as a finalizer is on
+ * it, and is to be seen again under a kind that comes later. Both times are of the server's clock, in whole seconds.
+ */
+function wentWithItsKind(object: KubeObject, crd: KubeObject): boolean {
+  const { deletionTimestamp = '' } = object.metadata;
+  const { creationTimestamp = '' } = crd.metadata;
+  return isGoing(crd) || Date.parse(deletionTimestamp) <= Date.parse(creationTimestamp);
 }
 
 function isSame(a: RemovalTerms | undefined, b: RemovalTerms | undefined): boolean {
