@@ -8,6 +8,7 @@ import { KubeError, type ResourceType } from '../../kube/roles.ts';
 import { definitionLabel, managedByLabel } from '../../reconcile/index.ts';
 import { createLogger } from '../../telemetry/index.ts';
 import { gvkOf } from '../../util/gvk.ts';
+import { orAborted } from '../../util/or-aborted.ts';
 import { createSystemRandom } from '../../util/random.ts';
 import { ViewBell } from '../view-bell.ts';
 import { DefinitionRunner, type DefinitionRunnerOptions } from './definition-runner.ts';
@@ -107,11 +108,8 @@ describe('runtime/runner/definition-runner', () => {
     assert.equal(runner.view.state.kind, 'failing');
     stop();
     await ended;
-    const whenAborted = (signal: AbortSignal) =>
-      new Promise<void>((_resolve, reject) =>
-        signal.addEventListener('abort', () => reject(signal.reason)),
-      );
-    const other = run(no, new RefusingCluster(no), { whenFormersKnown: whenAborted });
+    const never = (signal: AbortSignal) => orAborted(new Promise<void>(() => {}), signal);
+    const other = run(no, new RefusingCluster(no), { whenFormersKnown: never });
     await settle();
     other.stop();
     await other.ended;

@@ -1,9 +1,10 @@
 import type { OperatorPlan } from '../../compile/index.ts';
 import type { OperatorDefinition, ServedKind } from '../../definition/index.ts';
-import type { Informer, InformerState } from '../../kube/roles.ts';
+import type { Informer } from '../../kube/roles.ts';
 import { membershipOf } from '../../reconcile/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { RuntimeCluster } from '../runtime-cluster.ts';
+import { isKindMissing, whenState } from '../when-state.ts';
 
 /** Why a definition waits for its kind. */
 export function missingKindText({ gvk }: ServedKind): string {
@@ -22,11 +23,11 @@ export async function whenServed(
   const informer = cluster.acquire(membershipOf({ definition, isFinalizing: false }).query);
   try {
     let isTold = false;
-    await stateOf(informer, signal, (state) => {
-      if (isMissing(state) && !isTold) onMissing();
-      isTold ||= isMissing(state);
+    await whenState(informer, signal, (state) => {
+      if (isKindMissing(state) && !isTold) onMissing();
+      isTold ||= isKindMissing(state);
       // Served and forbidden is served: whoever works then says what is missing.
-      return state.kind !== 'waiting' && !isMissing(state);
+      return state.kind !== 'waiting' && !isKindMissing(state);
     });
     return informer;
   } catch (error) {
@@ -44,35 +45,9 @@ export async function whenKindLost(
   const { kind } = plan.definition;
   const informer = cluster.acquire(membershipOf(plan).query);
   try {
-    await stateOf(informer, signal, isMissing);
+    await whenState(informer, signal, isKindMissing);
     return missingKindText(kind);
   } finally {
     informer.release();
   }
-}
-
-function isMissing(state: InformerState): boolean {
-  return state.kind === 'failing' && state.error.code === 'kind-missing';
-}
-
-function stateOf(
-  informer: Informer,
-  signal: AbortSignal,
-  isMet: (state: InformerState) => boolean,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const settle = (act: () => void) => {
-      unsubscribe();
-      signal.removeEventListener('abort', onAbort);
-      act();
-    };
-    const onAbort = () => settle(() => reject(signal.reason));
-    const look = (state: InformerState) => {
-      if (isMet(state)) settle(resolve);
-    };
-    const unsubscribe = informer.onState(look);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    else look(informer.state);
-  });
 }
