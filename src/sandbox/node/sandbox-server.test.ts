@@ -1,15 +1,28 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { createTestSandbox } from '../../../test/support/backends/index.ts';
-import { type SandboxServer, startSandboxServer } from './sandbox-server.ts';
+import { patienceMs } from '../../../test/support/patience.ts';
+import {
+  type SandboxServer,
+  type SandboxServerOptions,
+  startSandboxServer,
+} from './sandbox-server.ts';
 
 describe('sandbox/node/sandbox-server', () => {
+  const sandbox = createTestSandbox();
+  const start = (options: Partial<SandboxServerOptions>) =>
+    startSandboxServer({ sandbox, basePath: '/secret', ...options });
   let server: SandboxServer;
   before(async () => {
-    const sandbox = createTestSandbox();
-    server = await startSandboxServer({ sandbox, basePath: '/secret', maxBodyBytes: 1000 });
+    server = await start({ maxBodyBytes: 1000 });
   });
-  after(() => server.stop());
+  after(async () => {
+    await server.stop();
+    sandbox.stop();
+  });
 
   test('serves below its base path on loopback only', async () => {
     assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+\/secret$/);
@@ -48,4 +61,54 @@ describe('sandbox/node/sandbox-server', () => {
     assert.match(new TextDecoder().decode(value), /"type":"ADDED"/);
     await reader?.cancel();
   });
+
+  for (const [what, text] of [
+    ['nothing', ''],
+    ['half a head', 'GET /secret/api HTTP/1.1\r\nhost: x\r\n'],
+    [
+      'half a body',
+      'POST /secret/api/v1/namespaces HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{',
+    ],
+  ] as const) {
+    test(`who sends ${what} and waits is cut off`, async () => {
+      const impatient = await start({ requestTimeoutMs: 50 });
+      const socket = open(impatient).resume();
+      socket.write(text);
+      await once(socket, 'close');
+      await impatient.stop();
+    });
+  }
+
+  for (const [what, bodyOf] of [
+    ['a watch', endless],
+    ['a long answer', () => 'x'.repeat(64 * 1024 * 1024)],
+  ] as const) {
+    test(`who takes nothing of ${what} is cut off`, async () => {
+      const handle = () => ({ status: 200, headers: {}, body: bodyOf() });
+      const impatient = await start({ stallTimeoutMs: 50, sandbox: { ...sandbox, handle } });
+      const socket = open(impatient).pause();
+      socket.write('GET /secret/api HTTP/1.1\r\nhost: x\r\n\r\n');
+      await untilCutOff(socket);
+      await impatient.stop();
+    });
+  }
 });
+
+function open({ url }: SandboxServer): Socket {
+  // That it is cut off may come as an error.
+  return connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
+}
+
+async function* endless(): AsyncGenerator<string> {
+  for (;;) yield 'x'.repeat(1024 * 1024);
+}
+
+/** Who reads nothing learns of it by writing. */
+async function untilCutOff(socket: Socket): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  while (!socket.destroyed) {
+    assert.ok(performance.now() < deadline, 'It was not cut off');
+    if (!socket.writableNeedDrain) socket.write('\r\n');
+    await setImmediate();
+  }
+}

@@ -12,6 +12,10 @@ export interface SandboxServerOptions {
   readonly port?: number;
   /** Bodies with more bytes are refused. @default 3 MiB */
   readonly maxBodyBytes?: number;
+  /** Who has not sent a whole request by then is cut off, in ms. @default 30_000 */
+  readonly requestTimeoutMs?: number;
+  /** Who takes nothing of an answer for so long is cut off, in ms. @default 60_000 */
+  readonly stallTimeoutMs?: number;
 }
 
 /** A sandbox that listens. */
@@ -27,17 +31,27 @@ export interface SandboxServer {
  * not know the base path are refused.
  */
 export async function startSandboxServer(options: SandboxServerOptions): Promise<SandboxServer> {
-  const { sandbox, basePath, port = 0, maxBodyBytes = 3 * 1024 * 1024 } = options;
-  const pace = new WritePace(() => performance.now());
-  const server = createServer((incoming, outgoing) => {
-    void serve({ sandbox, basePath, maxBodyBytes, incoming, outgoing, pace });
+  const { port = 0, requestTimeoutMs = 30_000, ...rest } = options;
+  const shared = {
+    maxBodyBytes: 3 * 1024 * 1024,
+    stallTimeoutMs: 60_000,
+    ...rest,
+    pace: new WritePace(() => performance.now()),
+  };
+  const limits = {
+    headersTimeout: requestTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
+  };
+  const server = createServer(limits, (incoming, outgoing) => {
+    void serve({ ...shared, incoming, outgoing });
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('Expected a port');
   return {
-    url: `http://127.0.0.1:${address.port}${basePath}`,
+    url: `http://127.0.0.1:${address.port}${options.basePath}`,
     async stop() {
       const closed = once(server, 'close');
       server.close();
@@ -51,6 +65,7 @@ interface Exchange {
   readonly sandbox: Sandbox;
   readonly basePath: string;
   readonly maxBodyBytes: number;
+  readonly stallTimeoutMs: number;
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   readonly pace: WritePace;
@@ -61,19 +76,20 @@ async function serve(exchange: Exchange): Promise<void> {
   try {
     await answer(exchange);
   } catch {
-    // The client went away in the middle, or its body was cut off: there is nobody to tell.
+    // The client went away in the middle, takes nothing, or its body was cut off: there is nobody to tell.
     outgoing.destroy();
   }
 }
 
-async function answer({ sandbox, basePath, maxBodyBytes, incoming, outgoing, pace }: Exchange) {
+async function answer(exchange: Exchange) {
+  const { sandbox, basePath, maxBodyBytes, incoming, outgoing } = exchange;
   const { method = 'GET', url = '/', headers } = incoming;
   if (headers.origin !== undefined) return refuse(outgoing, 403);
   if (!url.startsWith(`${basePath}/`)) return refuse(outgoing, 404);
   const body = await readBody(incoming, maxBodyBytes);
   if (body === undefined) {
     outgoing.setHeader('connection', 'close');
-    return send({ outgoing, pace }, tooLargeAnswer(maxBodyBytes));
+    return send(exchange, tooLargeAnswer(maxBodyBytes));
   }
   const request: ApiRequest = {
     method,
@@ -81,7 +97,7 @@ async function answer({ sandbox, basePath, maxBodyBytes, incoming, outgoing, pac
     headers: plainHeaders(incoming),
     ...(isText(headers) ? { body: body.toString('utf8') } : { body: '', bytes: body }),
   };
-  await send({ outgoing, pace }, sandbox.handle(request));
+  await send(exchange, sandbox.handle(request));
 }
 
 function isText({ 'content-type': type = '' }: IncomingMessage['headers']): boolean {
@@ -112,12 +128,15 @@ function plainHeaders({ headers }: IncomingMessage): ApiRequest['headers'] {
 }
 
 async function send(
-  { outgoing, pace }: Pick<Exchange, 'outgoing' | 'pace'>,
+  { outgoing, pace, stallTimeoutMs }: Pick<Exchange, 'outgoing' | 'pace' | 'stallTimeoutMs'>,
   { status, headers, body }: ApiAnswer,
 ): Promise<void> {
+  const unlessStalled = (event: 'drain' | 'finish') =>
+    once(outgoing, event, { signal: AbortSignal.timeout(stallTimeoutMs) });
   if (typeof body === 'string') {
     outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
     outgoing.end(body);
+    if (outgoing.writableLength > 0) await unlessStalled('finish');
     return;
   }
   outgoing.writeHead(status, headers);
@@ -126,7 +145,7 @@ async function send(
   // A watch that nobody reads any more ends at once, not with its next event.
   outgoing.once('close', () => void lines.return?.());
   for (let next = await lines.next(); next.done !== true; next = await lines.next()) {
-    if (!outgoing.write(next.value) && !outgoing.destroyed) await once(outgoing, 'drain');
+    if (!outgoing.write(next.value) && !outgoing.destroyed) await unlessStalled('drain');
     // What comes with the next few requests goes out as one: of a burst, each watcher would else cost a write for each change.
     const pauseMs = pace.pauseMs();
     await (pauseMs === 0 ? setImmediate() : setTimeout(pauseMs));
