@@ -80,8 +80,7 @@ async function runGuarded(
   metrics.gauge(metricCatalogue.buildInfo).set(1, [version]);
   const config = await loadClusterConfig(options);
   const random = createSystemRandom();
-  const runtimeNamespace = options.namespace ?? config.ownNamespace;
-  const namespace = runtimeNamespace ?? 'homeostat-system';
+  const namespace = options.namespace ?? config.ownNamespace ?? 'homeostat-system';
   const contest = createContest({
     ...{ flags: options, namespace, clock, random, logger, metrics },
     beforeEnd: () => crashes?.end(),
@@ -97,7 +96,7 @@ async function runGuarded(
   const serving = {
     ...{ ...place, options, cluster, contest, crashes, sources, checked },
     check: recall,
-    ...{ namespace, runtimeNamespace },
+    namespace,
     teller: new FindingsTeller({ logger, output, printed: checked.diagnostics }),
     definitionsNamespace: readsConfigMaps ? definitionsNamespace : undefined,
     // On a laptop others may keep their records there.

@@ -42,8 +42,6 @@ export interface Serving {
   readonly namespace: string;
   /** Whose ConfigMaps are read; undefined: none are. */
   readonly definitionsNamespace: string | undefined;
-  /** Where the process itself lives; undefined: outside of the cluster. */
-  readonly runtimeNamespace: string | undefined;
   /** Is what is kept in the namespace this process's alone, so that it may be cleared up? */
   readonly ownsNamespace: boolean;
   readonly clock: Clock;
@@ -56,7 +54,9 @@ export interface Serving {
 export async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
   const { options, checked, sources, contest, crashes, teller, check, ...place } = serving;
   const { cluster, clock, random, logger, metrics } = place;
-  const { namespace, runtimeNamespace, definitionsNamespace, ownsNamespace } = place;
+  const { namespace, definitionsNamespace, ownsNamespace } = place;
+  // Who may write there would write definitions, and those work with our rights.
+  const guardedNamespaces = new Set([namespace, definitionsNamespace ?? namespace]);
   // Before anything is listed: who leads from the start lists nothing twice.
   const leadership = await contest.enter(cluster);
   const world = { cluster, leadership, clock, random, logger, metrics };
@@ -82,7 +82,7 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
       registry.refresh();
     },
     ...(crashes && { watchFor: (name, revision) => crashes.watchFor(name, revision) }),
-    ...(runtimeNamespace === undefined ? {} : { runtimeNamespace }),
+    guardedNamespaces,
   });
   const objects = createDefinitionObjects({
     ...world,

@@ -27,8 +27,8 @@ export interface OperatorContext {
   /** UIDs by key of objects that left the watch and are gone from the server too, while something of theirs is still there. */
   readonly departed: Map<string, ReadonlySet<string>>;
   readonly server: ServerTraits;
-  /** Where the runtime itself lives: nothing is ever made there for resources of elsewhere. */
-  readonly runtimeNamespace: string | undefined;
+  /** Where the runtime and its definitions live: nothing is ever read or made there for resources of elsewhere. */
+  readonly guardedNamespaces: ReadonlySet<string>;
   /** The definition is broken or gone: nothing is made or changed, only what is being deleted is brought to its end. */
   readonly isFinishing: boolean;
   /** Somebody else may run the definition: the resource is not told what its deletion waits for. */

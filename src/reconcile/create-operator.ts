@@ -128,7 +128,7 @@ class PlanOperator implements Operator {
   async start(signal: AbortSignal): Promise<void> {
     const { plan, cluster, clock, random, logger, metrics, enqueue, onDecisions } = this.#options;
     const waker = this.#createWaker();
-    const { runtimeNamespace, formerKinds = [] } = this.#options;
+    const { guardedNamespaces = new Set(), formerKinds = [] } = this.#options;
     const left =
       isNarrowed(plan) &&
       (await hasLeftFinalizers({ ...plan.definition, watcher: cluster }, signal));
@@ -166,7 +166,7 @@ class PlanOperator implements Operator {
       states: this.#states,
       departed: new Map(),
       server: { scopes: new Map() },
-      runtimeNamespace,
+      guardedNamespaces,
       ...this.#role,
       guard: this.#options.deletionGuard,
       follow: (key) => enqueue(key, 'normal'),

@@ -20,8 +20,8 @@ export interface OperatorOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** Where the runtime itself lives. @default undefined: outside of the cluster */
-  readonly runtimeNamespace?: string;
+  /** Where the runtime and its definitions live: nobody of elsewhere may read or write there. @default none */
+  readonly guardedNamespaces?: ReadonlySet<string>;
   /** Kinds that the definition has had children of: what is left of them goes. @default none */
   readonly formerKinds?: readonly Gvk[];
   /** Puts a key into the definition's work queue. */

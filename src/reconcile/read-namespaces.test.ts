@@ -172,7 +172,7 @@ describe('reconcile: reads in other namespaces', () => {
     });
     assert.match(
       named.ready('one'),
-      /RenderFailed: .*"homeostat-system" is the namespace of the runtime itself/,
+      /RenderFailed: .*"homeostat-system" is a namespace of the runtime itself/,
     );
     assert.equal(found(named), undefined);
     const one = await worldOf(
@@ -182,7 +182,7 @@ describe('reconcile: reads in other namespaces', () => {
     );
     assert.match(
       one.ready('one'),
-      /RenderFailed: .*"homeostat-system" is the namespace of the runtime itself/,
+      /RenderFailed: .*"homeostat-system" is a namespace of the runtime itself/,
     );
     const wide = await worldOf(`${selector}, namespaces: "*", crossNamespace: true`, {});
     secret(wide, 'homeostat-system', 'secret');

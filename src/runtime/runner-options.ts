@@ -16,8 +16,8 @@ export interface SharedOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** Where the runtime itself lives: nothing is ever made there for resources of elsewhere. @default undefined: outside of the cluster */
-  readonly runtimeNamespace?: string;
+  /** Where the runtime and its definitions live: nothing is ever read or made there for resources of elsewhere. @default none */
+  readonly guardedNamespaces?: ReadonlySet<string>;
   /** How long running passes may go on after the signal, in ms. @default 20_000 */
   readonly graceMs?: number;
   /** @default soleLeader */
@@ -38,11 +38,11 @@ export interface SharedOptions {
   readonly watchFor?: (name: string, revision: string) => WorkWatch;
 }
 
-type ForOperator = 'cluster' | 'clock' | 'random' | 'metrics' | 'logger' | 'runtimeNamespace';
+type ForOperator = 'cluster' | 'clock' | 'random' | 'metrics' | 'logger' | 'guardedNamespaces';
 
 /** What an operator needs of it. */
 export function forOperator(options: Pick<SharedOptions, ForOperator>) {
-  const { cluster, clock, random, metrics, logger, runtimeNamespace } = options;
+  const { cluster, clock, random, metrics, logger, guardedNamespaces } = options;
   return {
     cluster,
     clock,
@@ -50,7 +50,7 @@ export function forOperator(options: Pick<SharedOptions, ForOperator>) {
     metrics,
     // A pass adds the definition's name itself.
     logger,
-    ...(runtimeNamespace === undefined ? {} : { runtimeNamespace }),
+    ...(guardedNamespaces === undefined ? {} : { guardedNamespaces }),
   };
 }
 

@@ -104,12 +104,17 @@ describe('reconcile/child/placement', () => {
     [
       'that of the runtime',
       { namespace: 'homeostat-system', crossNamespace: { namespaces: ['*'] } },
-      /is the namespace of the runtime itself/,
+      /is a namespace of the runtime itself/,
+    ],
+    [
+      'that of the definitions',
+      { namespace: 'operators', crossNamespace: { namespaces: ['*'] } },
+      /is a namespace of the runtime itself/,
     ],
     [
       'that of the runtime, of a cluster-scoped resource',
       { scope: 'Cluster', namespace: 'homeostat-system' },
-      /is the namespace of the runtime itself/,
+      /is a namespace of the runtime itself/,
     ],
     [
       'none by accident',

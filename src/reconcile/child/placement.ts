@@ -52,8 +52,8 @@ function whyNotIn(
   { crossNamespace }: PlacedPlan,
 ): string | undefined {
   const where = `metadata.namespace: "${namespace}"`;
-  if (namespace === context.runtimeNamespace)
-    return `${where} is the namespace of the runtime itself`;
+  if (context.guardedNamespaces.has(namespace))
+    return `${where} is a namespace of the runtime itself`;
   // What a cluster-scoped resource names in so many words needs no leave: it has no namespace to be left.
   if (crossNamespace === false) {
     return own === undefined

@@ -60,11 +60,11 @@ function wide(
   return { kind: 'scope', scope: { kind: 'wide', has } };
 }
 
-/** The runtime's own namespace is read from by nobody but who lives there. */
+/** The runtime's own namespaces are read from by nobody but who lives there. */
 function isRuntimes({ context, namespace: own }: Pass, namespace: string): boolean {
-  return namespace === context.runtimeNamespace && namespace !== own;
+  return context.guardedNamespaces.has(namespace) && namespace !== own;
 }
 
 function runtimeText(namespace: string): string {
-  return `"${namespace}" is the namespace of the runtime itself`;
+  return `"${namespace}" is a namespace of the runtime itself`;
 }

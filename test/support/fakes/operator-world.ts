@@ -193,7 +193,8 @@ export class OperatorWorld {
   }
 
   #create(plan: OperatorPlan): Operator {
-    return createOperator({ ...this.#options(), plan, runtimeNamespace: 'homeostat-system' });
+    const guardedNamespaces = new Set(['homeostat-system', 'operators']);
+    return createOperator({ ...this.#options(), plan, guardedNamespaces });
   }
 
   #options(): Omit<OperatorOptions, 'plan'> {
