@@ -53,7 +53,7 @@ export function handleRequest(context: HandlerContext, request: ApiRequest): Api
       return tooLargeAnswer(maxBodyLength);
     return answerRequest(context, request);
   } catch (error) {
-    if (error instanceof StatusError) return jsonAnswer(error.status, error.body());
+    if (error instanceof StatusError) return jsonAnswer(error.status, error.body(), error.warnings);
     if (error instanceof PageNotFound) return textAnswer(`${error.message}\n`, 404);
     context.onFailure(error);
     const failure = internalError('the sandbox failed to answer');

@@ -26,6 +26,13 @@ export function checkValue(type: FieldType | undefined, value: Json): readonly T
   return problems;
 }
 
+/** Can a value that is stored be read as one of this type? It may have items twice. */
+export function isOfType(type: FieldType | undefined, value: Json): boolean {
+  return checkValue(type, value).every(({ message }) => message.startsWith(duplicateText));
+}
+
+const duplicateText = 'duplicate entries for key ';
+
 /** Where a value stands; only what is wrong needs it as text. */
 interface Place {
   readonly above: Place | undefined;
@@ -92,7 +99,7 @@ function checkList(list: ListShape, { value, at }: Found, problems: TypeProblem[
     }
     if (typeof step === 'string') {
       if (seen.has(step)) {
-        const message = `duplicate entries for key ${describeElement(step)}`;
+        const message = duplicateText + describeElement(step);
         problems.push({ path: pathText(at), message });
       }
       seen.add(step);

@@ -373,3 +373,42 @@ describe('sandbox/apply/field-manager', () => {
     ]);
   });
 });
+
+describe('sandbox/apply/field-manager, of objects that do not fit their type', () => {
+  const manager = 'a';
+  const now = () => '2026-01-01T00:00:00Z';
+  const fields = new FieldManager({ apiVersion, kind: 'Widget', types, now, isLoose: true });
+  const odd = widget({ size: 'nine', title: 'x' });
+
+  test('an update leaves nobody with anything', () => {
+    const live = fields.update({ live: undefined, next: widget({ size: 9 }), manager });
+    assert.equal(entriesOf(live).length, 1);
+    const metadata = live.metadata as JsonObject;
+    const next = { ...odd, metadata };
+    assert.deepEqual(entriesOf(fields.update({ live, next, manager })), []);
+  });
+
+  test('items that are there twice are nothing of that', () => {
+    const next = widget({ ports: [{ port: 1 }, { port: 1 }] });
+    assert.equal(entriesOf(fields.update({ live: undefined, next, manager })).length, 1);
+  });
+
+  test('an apply is refused, with or without managers', () => {
+    const config = widget({ title: 'y' });
+    const tracked = {
+      ...odd,
+      metadata: fields.update({ live: undefined, next: config, manager }).metadata ?? {},
+    };
+    for (const [live, message] of [
+      [
+        odd,
+        /failed to create manager for existing fields: failed to convert new object \(\/x; demo\.io\/v1, Kind=Widget\) to smd typed: \.spec\.size: /,
+      ],
+      [
+        tracked,
+        /failed to create typed live object \(\/x; demo\.io\/v1, Kind=Widget\): \.spec\.size: /,
+      ],
+    ] as const)
+      assert.throws(() => fields.apply({ live, config, manager, force: false }), message);
+  });
+});

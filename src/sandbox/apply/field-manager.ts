@@ -2,7 +2,7 @@ import type { JsonObject } from '../../util/json.ts';
 import { goKind } from '../go-value.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import { ApplyError } from './apply-error.ts';
-import { checkValue, type TypeProblem } from './check-value.ts';
+import { checkValue, isOfType, type TypeProblem } from './check-value.ts';
 import type { FieldType } from './field-type.ts';
 import { FieldsV1Codec } from './fields-v1.ts';
 import { fitSetToType } from './fit-set.ts';
@@ -40,6 +40,8 @@ export interface FieldManagerOptions {
   readonly resetFields?: PathSet;
   /** What an object is before anything is said of it: what is always written belongs to nobody. @default {} */
   readonly zero?: JsonObject;
+  /** May objects be stored that do not fit their types? @default false */
+  readonly isLoose?: boolean;
   /** Now, as RFC 3339 with seconds. */
   readonly now: () => string;
 }
@@ -59,6 +61,9 @@ export interface ApplyRequest {
   readonly force: boolean;
 }
 
+const existingFieldsText =
+  'failed to create manager for existing fields: failed to convert new object';
+
 /** The manager of fields that were there before anybody applied. */
 const beforeFirstApply = 'before-first-apply';
 
@@ -72,6 +77,7 @@ export class FieldManager {
   readonly #kind: string;
   readonly #zero: JsonObject;
   readonly #subresource: string;
+  readonly #isLoose: boolean;
   readonly #now: () => string;
   readonly #codec = new FieldsV1Codec();
   readonly #fitted = new WeakMap<FieldType, WeakMap<PathSet, PathSet>>();
@@ -86,6 +92,7 @@ export class FieldManager {
     this.#context = { apiVersion, type, typeOf, resetFields, fit };
     this.#kind = kind;
     this.#subresource = subresource;
+    this.#isLoose = options.isLoose ?? false;
     this.#now = now;
   }
 
@@ -110,6 +117,7 @@ export class FieldManager {
     const live = request.live ?? this.#zero;
     this.#assertAppliable(config);
     const managers = this.#managersOfApply(live);
+    this.#assertTyped(live, 'failed to create typed live object');
     const applied = this.#applyOrMigrate({ ...request, live, managers });
     const object = applied.object ?? withManagedFields(live, undefined);
     const next = manager === 'kubectl' ? withLastApplied(object, config) : object;
@@ -155,12 +163,19 @@ export class FieldManager {
     const managers = readManagers(managedFieldsOf(live), this.#codec);
     if (managers === undefined) throw new ApplyError('untyped', 'failed to decode managed fields');
     if (managers.size > 0) return managers;
+    this.#assertTyped(live, existingFieldsText, ' to smd typed');
     const update = { live: this.#zero, next: live, manager: beforeFirstApply, managers };
     return this.#updateOwners(update);
   }
 
-  /** Undefined when items cannot be told apart: validation will say so. */
+  /**
+   * Undefined when items cannot be told apart, of which validation speaks, or when there is what does not fit the type,
+   * as a value may that was stored before the type changed.
+   */
   #updateOwnersIfTyped(update: OwnerUpdate): Managers | undefined {
+    const { type } = this.#context;
+    if (this.#isLoose && !(isOfType(type, update.live) && isOfType(type, update.next)))
+      return undefined;
     try {
       return this.#updateOwners(update);
     } catch (error) {
@@ -242,12 +257,27 @@ export class FieldManager {
     if (managedFields !== undefined && managedFields !== null)
       throw new ApplyError('bad-request', 'metadata.managedFields must be nil');
     const problems = checkValue(this.#context.type, config);
-    if (problems.length === 0) return;
-    const metadata = objectField(config, 'metadata') ?? {};
+    if (problems.length > 0)
+      this.#refuseUntyped(config, problems, 'failed to create typed patch object');
+  }
+
+  /** Only what was stored before its type changed does not fit it. */
+  #assertTyped(live: JsonObject, text: string, tail = ''): void {
+    const { type } = this.#context;
+    if (!this.#isLoose || isOfType(type, live)) return;
+    this.#refuseUntyped(live, checkValue(type, live), text, tail);
+  }
+
+  #refuseUntyped(
+    object: JsonObject,
+    problems: readonly TypeProblem[],
+    text: string,
+    tail = '',
+  ): never {
+    const metadata = objectField(object, 'metadata') ?? {};
     const name = `${stringField(metadata, 'namespace') ?? ''}/${stringField(metadata, 'name') ?? ''}`;
     const what = `${name}; ${goKind(this.#context.apiVersion, this.#kind)}`;
-    const message = `failed to create typed patch object (${what}): ${problemText(problems)}`;
-    throw new ApplyError('untyped', message);
+    throw new ApplyError('untyped', `${text} (${what})${tail}: ${problemText(problems)}`);
   }
 }
 

@@ -12,10 +12,17 @@ import {
 } from '../status/index.ts';
 import { toCel } from './cel-values.ts';
 
+/** What a value breaks, in the server's words. */
+export interface BrokenRules {
+  readonly errors: readonly FieldError[];
+  /** What it broke before, too, and is therefore not refused for. */
+  readonly tolerated: readonly FieldError[];
+}
+
 /** The rules of a schema that can be evaluated, and those that cannot. */
 export interface RuleSet {
-  /** What a value breaks, in the server's words; before is undefined when the value is new. */
-  check(value: Json, before: Json | undefined): readonly FieldError[];
+  /** Before is undefined when the value is new. */
+  check(value: Json, before: Json | undefined): BrokenRules;
   /** Are there any that can be evaluated? */
   readonly isEmpty: boolean;
   /** Rules that nobody here understands: what breaks them is accepted. */
@@ -38,9 +45,14 @@ export function readRules(environment: Environment, schema: StructuralSchema): R
   const rules = new Map<StructuralSchema, readonly Rule[]>();
   const unread: string[] = [];
   collect({ environment, rules, unread }, schema);
-  if (rules.size === 0) return { check: () => [], isEmpty: true, unread };
+  const nothing: BrokenRules = { errors: [], tolerated: [] };
+  if (rules.size === 0) return { check: () => nothing, isEmpty: true, unread };
   return {
-    check: (value, before) => checkAt({ rules, schema, value, before, path: '' }),
+    check(value, before) {
+      const found = { errors: [], tolerated: [] };
+      checkAt({ rules, schema, value, before, path: '', above: undefined }, found);
+      return found;
+    },
     isEmpty: false,
     unread,
   };
@@ -95,43 +107,53 @@ interface Place {
   readonly value: Json;
   readonly before: Json | undefined;
   readonly path: string;
+  readonly above: Place | undefined;
 }
 
-function checkAt(place: Place): readonly FieldError[] {
-  const { rules, schema, value, before } = place;
-  const own = (rules.get(schema) ?? []).flatMap((rule) => checkRule(rule, place));
-  // What did not change is not refused.
-  if (before !== undefined && deepEqual(value, before)) return [];
-  return [...own, ...checkInner(place)];
+interface Found {
+  readonly errors: FieldError[];
+  readonly tolerated: FieldError[];
 }
 
-function checkInner(place: Place): readonly FieldError[] {
+function checkAt(place: Place, found: Found): void {
+  const { rules, schema } = place;
+  for (const rule of rules.get(schema) ?? []) {
+    const errors = checkRule(rule, place);
+    if (errors.length === 0) continue;
+    // Rules about a change are about what did not change, too.
+    const into = !rule.isTransition && isUnchanged(place) ? found.tolerated : found.errors;
+    into.push(...errors);
+  }
+  for (const inner of innerPlaces(place)) checkAt(inner, found);
+}
+
+/** Items that cannot be told from each other are as they were when their list is. */
+function isUnchanged({ value, before, above }: Place): boolean {
+  if (before !== undefined && deepEqual(value, before)) return true;
+  return above !== undefined && isUnchanged(above);
+}
+
+function innerPlaces(place: Place): readonly Place[] {
   const { schema, value, before, path } = place;
   if (isJsonList(value)) {
     const { items } = schema;
     if (items === undefined) return [];
-    return value.flatMap((item, index) =>
-      checkAt({
-        ...place,
-        schema: items,
-        value: item,
-        before: counterpart(schema, item, before),
-        path: `${path}[${index}]`,
-      }),
-    );
+    return value.map((item, index) => ({
+      ...place,
+      above: place,
+      schema: items,
+      value: item,
+      before: counterpart(schema, item, before),
+      path: `${path}[${index}]`,
+    }));
   }
   if (!isJsonObject(value)) return [];
   return Object.entries(value).flatMap(([name, field = null]) => {
     const inner = schemaOfField(schema, name);
     if (inner === undefined) return [];
     const old = isJsonObject(before) ? before[name] : undefined;
-    return checkAt({
-      ...place,
-      schema: inner,
-      value: field,
-      before: old,
-      path: child(place, name),
-    });
+    const at = { schema: inner, value: field, before: old, path: child(place, name) };
+    return [{ ...place, ...at, above: place }];
   });
 }
 

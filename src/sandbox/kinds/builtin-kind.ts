@@ -155,6 +155,7 @@ export function builtinKind({
     },
     admit: (object, before, world) => rules.admit?.(object, before, world) ?? object,
     warnings: (object) => rules.warnings?.(object) ?? [],
+    tolerated: () => [],
     prepareDelete: (object, before) => rules.prepareDelete?.(object, before) ?? object,
     gracePeriodSeconds: (object) => rules.gracePeriodSeconds?.(object) ?? 0,
     validateCreate(object) {

@@ -88,6 +88,15 @@ export function customKind(options: CustomKindOptions): ServedKind {
     return { object: filled, unknownFields };
   }
 
+  /** What an object that is written breaks as it did before. */
+  const tolerated = new WeakMap<JsonObject, readonly FieldError[]>();
+
+  function brokenRules(object: JsonObject, before: JsonObject | undefined): readonly FieldError[] {
+    const broken = rules.check(object, before);
+    if (broken.tolerated.length > 0) tolerated.set(object, broken.tolerated);
+    return broken.errors;
+  }
+
   /** What was read once; most is as it was. */
   const known = new WeakMap<JsonObject, JsonObject>();
 
@@ -137,6 +146,7 @@ export function customKind(options: CustomKindOptions): ServedKind {
         ...head,
         types,
         subresource,
+        isLoose: true,
         now,
         ...(resetFields === undefined ? {} : { resetFields }),
       });
@@ -158,6 +168,8 @@ export function customKind(options: CustomKindOptions): ServedKind {
       const metadata = objectField(object, 'metadata') ?? {};
       return finalizerWarnings(metadata, before && objectField(before, 'metadata'));
     },
+    tolerated: (object) =>
+      (tolerated.get(object) ?? []).map(({ field, message }) => `${field}: ${message}`),
     admit: (object) => object,
     prepareDelete: (object) => object,
     gracePeriodSeconds: () => 0,
@@ -171,7 +183,7 @@ export function customKind(options: CustomKindOptions): ServedKind {
         ...validateEmbedded(schema, object),
         ...validateLists(schema, object),
       ];
-      return withRules(errors, rules, () => rules.check(object, undefined));
+      return withRules(errors, rules, () => brokenRules(object, undefined));
     },
     validateUpdate(object, before, subresource) {
       const metadata = objectField(object, 'metadata') ?? {};
@@ -186,7 +198,7 @@ export function customKind(options: CustomKindOptions): ServedKind {
         ...validateEmbedded(schema, object),
         ...(hasOldDuplicates ? [] : validateLists(schema, object)),
       ];
-      return withRules(errors, rules, () => rules.check(object, before));
+      return withRules(errors, rules, () => brokenRules(object, before));
     },
   };
 }

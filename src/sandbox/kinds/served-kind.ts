@@ -125,6 +125,8 @@ export interface ServedKind {
   readonly admit: Admission;
   /** What the server says of an object that it takes, but not gladly; of an update only what is new. */
   warnings(object: JsonObject, before: JsonObject | undefined): readonly string[];
+  /** What an update that was validated breaks as the object did before: nobody is refused for that. */
+  tolerated(object: JsonObject): readonly string[];
   /** The object as its deletion begins. */
   prepareDelete(object: JsonObject, before: JsonObject): JsonObject;
   /** How long a deleted object is left to its node; 0 = it is gone at once, unless finalizers hold it. */

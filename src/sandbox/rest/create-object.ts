@@ -1,8 +1,10 @@
+import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import type { WriteOptions } from '../request/index.ts';
 import { plainFailure } from '../status/index.ts';
 import { storeKey } from '../store/index.ts';
 import { insertObject, withBirthFields, withoutServerFields } from './insert-object.ts';
+import { answerNoticing } from './noticed.ts';
 import { readBody, withRequestNamespace } from './read-body.ts';
 import type { RestAnswer, RestContext, Target } from './rest-context.ts';
 
@@ -18,10 +20,19 @@ export function createObject(
   target: Target,
   { text, contentType, options }: WriteRequest,
 ): RestAnswer {
-  const { kind } = target;
-  const { manager, fieldValidation, dryRun } = options;
+  const { fieldValidation } = options;
   const body = readBody(context, target, { text, contentType, fieldValidation });
-  const wanted = withRequestNamespace(target, withoutServerFields(body.object));
+  return answerNoticing(body.warnings, () => created(context, target, body.object, options));
+}
+
+function created(
+  context: RestContext,
+  target: Target,
+  said: JsonObject,
+  { manager, dryRun }: WriteOptions,
+): RestAnswer {
+  const { kind } = target;
+  const wanted = withRequestNamespace(target, withoutServerFields(said));
   const metadata = objectField(wanted, 'metadata') ?? {};
   const owned = kind.fieldManager('').update({ live: undefined, next: wanted, manager });
   const namespace = kind.names.namespaced ? target.namespace : '';
@@ -31,6 +42,5 @@ export function createObject(
   if ((stringField(metadata, 'resourceVersion') ?? '') !== '')
     throw plainFailure('resourceVersion should not be set on objects to be created');
   const object = insertObject(context, target, born, { dryRun });
-  const warnings = kind.warnings(object, undefined);
-  return { code: 201, body: object, warnings: [...body.warnings, ...warnings] };
+  return { code: 201, body: object, warnings: kind.warnings(object, undefined) };
 }

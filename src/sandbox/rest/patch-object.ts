@@ -28,6 +28,7 @@ import { insertObject, withBirthFields } from './insert-object.ts';
 import { applyJsonPatch } from './json-patch.ts';
 import { mediaType } from './media-type.ts';
 import { applyMergePatch } from './merge-patch.ts';
+import { answerNoticing } from './noticed.ts';
 import { parsePatch, parseStrategicPatch } from './parse-json.ts';
 import { withRequestNamespace } from './read-body.ts';
 import { replaceObject } from './replace-object.ts';
@@ -62,12 +63,13 @@ function patchStored(context: RestContext, target: Target, request: WriteRequest
   const live = inVersion(kind, stored);
   const patched = patchedDocument(kind, live, request);
   const { object, warnings } = decodePatched(target, patched, request);
-  const named = withRequestNamespace(target, object);
-  assertTargetName(target, named);
-  const next = kind.fieldManager(subresource).update({ live, next: named, manager });
-  const replaced = replaceObject(context, target, { stored, next, dryRun, guardsUid: false });
-  const shown = fieldValidation === 'Warn' ? warnings : [];
-  return { code: 200, body: replaced.object, warnings: [...shown, ...replaced.warnings] };
+  return answerNoticing(fieldValidation === 'Warn' ? warnings : [], () => {
+    const named = withRequestNamespace(target, object);
+    assertTargetName(target, named);
+    const next = kind.fieldManager(subresource).update({ live, next: named, manager });
+    const replaced = replaceObject(context, target, { stored, next, dryRun, guardsUid: false });
+    return { code: 200, body: replaced.object, warnings: replaced.warnings };
+  });
 }
 
 function patchedDocument(kind: ServedKind, live: JsonObject, request: WriteRequest): Json {

@@ -52,13 +52,12 @@ export function replaceObject(
     ...commonErrors(kind, prepared, oldMetadata),
     ...kind.validateUpdate(prepared, before, subresource),
   ];
-  if (errors.length > 0)
-    throw invalid(
-      { group: storageGroup(kind), kind: saidKind(prepared, kind) },
-      stored.name,
-      errors,
-    );
-  const warnings = kind.warnings(prepared, before);
+  const tolerated = kind.tolerated(prepared);
+  if (errors.length > 0) {
+    const said = { group: storageGroup(kind), kind: saidKind(prepared, kind) };
+    throw invalid(said, stored.name, errors).withWarnings(tolerated);
+  }
+  const warnings = [...tolerated, ...kind.warnings(prepared, before)];
   const admitted = kind.admit(prepared, before, worldOf(context));
   const settled = withMetadata(withOldTimesIfSame(admitted, before), 'selfLink', undefined);
   const normal = kind.normalise(settled);

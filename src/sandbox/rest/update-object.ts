@@ -1,9 +1,11 @@
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
+import type { WriteOptions } from '../request/index.ts';
 import { badRequest, conflict, notFound } from '../status/index.ts';
 import { storeKey } from '../store/index.ts';
 import type { WriteRequest } from './create-object.ts';
 import { insertObject, withBirthFields } from './insert-object.ts';
+import { answerNoticing } from './noticed.ts';
 import { readBody, withRequestNamespace } from './read-body.ts';
 import { replaceObject } from './replace-object.ts';
 import type { RestAnswer, RestContext, Target } from './rest-context.ts';
@@ -15,28 +17,33 @@ export function updateObject(
   target: Target,
   { text, contentType, options }: WriteRequest,
 ): RestAnswer {
-  const { kind, subresource } = target;
-  const { manager, fieldValidation, dryRun } = options;
+  const { fieldValidation } = options;
   const body = readBody(context, target, { text, contentType, fieldValidation });
-  assertTargetName(target, body.object);
-  const next = withRequestNamespace(target, body.object);
+  return answerNoticing(body.warnings, () => updated(context, target, body.object, options));
+}
+
+function updated(
+  context: RestContext,
+  target: Target,
+  said: JsonObject,
+  { manager, dryRun }: WriteOptions,
+): RestAnswer {
+  const { kind, subresource } = target;
+  assertTargetName(target, said);
+  const next = withRequestNamespace(target, said);
   const stored = findStored(context, target);
   const fields = kind.fieldManager(subresource);
   if (stored === undefined) {
     assertCreatable(target, next);
     const owned = fields.update({ live: undefined, next, manager });
     const object = insertObject(context, target, withBirthFields(context, owned), { dryRun });
-    return { code: 201, body: object, warnings: body.warnings };
+    return { code: 201, body: object, warnings: [] };
   }
   const live = inVersion(kind, stored);
   const owned = fields.update({ live, next, manager });
-  const { object, warnings } = replaceObject(context, target, {
-    stored,
-    next: owned,
-    dryRun,
-    guardsUid: true,
-  });
-  return { code: 200, body: object, warnings: [...body.warnings, ...warnings] };
+  const replacement = { stored, next: owned, dryRun, guardsUid: true };
+  const { object, warnings } = replaceObject(context, target, replacement);
+  return { code: 200, body: object, warnings };
 }
 
 /** What is stored at a target. */

@@ -137,7 +137,7 @@ describe('sandbox/schema/validate-value', () => {
       'b',
       `spec.v: Invalid value: "b": spec.v in body should match '^a$'`,
     ],
-    [{ type: 'array', maxItems: 1 }, [1, 2], 'spec.v: Too many: 2: must have at most 1 items'],
+    [{ type: 'array', maxItems: 1 }, [1, 2], 'spec.v: Too many: 2: must have at most 1 item'],
     [{ type: 'object', required: ['a'] }, {}, 'spec.v.a: Required value'],
     [
       { ...text, format: 'date-time' },

@@ -195,7 +195,8 @@ function checkComposed(at: ValueAtSchema): readonly FieldError[] {
   const { schema, path } = at;
   const errors: FieldError[] = [];
   const under = (part: StructuralSchema) => validateValue({ ...at, schema: part });
-  const fail = (text: string) => errors.push(invalidField(path, '', `"${path}" ${text}`));
+  // Of what is wrong with alternatives the server names no field.
+  const fail = (text: string) => errors.push(invalidField('<nil>', '', `"${path}" ${text}`));
   if (schema.anyOf !== undefined) {
     const results = schema.anyOf.map(under);
     if (results.every((result) => result.length > 0)) {

@@ -60,12 +60,12 @@ export function unsupportedValue(
 }
 
 export function tooLong(field: string, maxBytes: number): FieldError {
-  const message = `Too long: may not be more than ${maxBytes} bytes`;
+  const message = `Too long: may not be more than ${maxBytes} ${maxBytes === 1 ? 'byte' : 'bytes'}`;
   return { reason: 'FieldValueTooLong', message, field };
 }
 
 export function tooMany(field: string, count: number, max: number): FieldError {
-  const message = `Too many: ${count}: must have at most ${max} items`;
+  const message = `Too many: ${count}: must have at most ${max} ${max === 1 ? 'item' : 'items'}`;
   return { reason: 'FieldValueTooMany', message, field };
 }
 

@@ -26,6 +26,8 @@ export interface StatusOptions {
   readonly details?: StatusDetails;
   /** Where a list may be gone on with. */
   readonly continueToken?: string;
+  /** @default [] */
+  readonly warnings?: readonly string[];
   readonly cause?: unknown;
 }
 
@@ -35,22 +37,33 @@ export class StatusError extends HomeostatError<'refused'> {
   readonly status: number;
   readonly reason: string;
   readonly details: StatusDetails | undefined;
-  readonly #continueToken: string | undefined;
-  constructor({ code, message, reason, details, continueToken, cause }: StatusOptions) {
+  /** What is said beside the refusal. */
+  readonly warnings: readonly string[];
+  readonly #options: StatusOptions;
+  constructor(options: StatusOptions) {
+    const { code, message, reason, details, warnings = [], cause } = options;
     super('refused', message, { cause });
+    this.#options = options;
     this.status = code;
     this.reason = reason;
     this.details = details;
-    this.#continueToken = continueToken;
+    this.warnings = warnings;
+  }
+
+  /** The same refusal, with something said before what is said beside it already. */
+  withWarnings(warnings: readonly string[]): StatusError {
+    if (warnings.length === 0) return this;
+    return new StatusError({ ...this.#options, warnings: [...warnings, ...this.warnings] });
   }
 
   /** The answer's body. */
   body(): JsonObject {
     const { message, reason, details, status: code } = this;
+    const { continueToken } = this.#options;
     return {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata: this.#continueToken === undefined ? {} : { continue: this.#continueToken },
+      metadata: continueToken === undefined ? {} : { continue: continueToken },
       status: 'Failure',
       message,
       ...(reason === '' ? {} : { reason }),

@@ -1,4 +1,5 @@
 import type { ContractCase } from '../driver/index.ts';
+import { alternatives } from './alternatives.ts';
 import { applies } from './applies.ts';
 import { applyConflicts } from './apply-conflicts.ts';
 import { applyMerges } from './apply-merges.ts';
@@ -15,6 +16,7 @@ import { guarded } from './guarded.ts';
 import { listVersions } from './list-versions.ts';
 import { lists } from './lists.ts';
 import { malformed } from './malformed.ts';
+import { ratchets } from './ratchets.ts';
 import { releases } from './releases.ts';
 import { reviews } from './reviews.ts';
 import { rules } from './rules.ts';
@@ -41,6 +43,8 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   watches,
   bookmarks,
   validations,
+  alternatives,
+  ratchets,
   workloads,
   strategics,
   tables,

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Json } from '../../util/json.ts';
+import type { StructuralSchema } from '../schema/index.ts';
+import { createCelEnvironment } from './cel-environment.ts';
+import { readRules } from './rule-set.ts';
+
+const rule = (text: string) => ({ 'x-kubernetes-validations': [{ rule: text }] });
+const schema = {
+  type: 'object',
+  properties: {
+    size: { type: 'integer', ...rule('self < 5') },
+    grows: { type: 'integer', ...rule('self > oldSelf') },
+    list: { type: 'array', maxItems: 9, items: { type: 'integer', ...rule('self < 5') } },
+  },
+} as unknown as StructuralSchema;
+
+describe('sandbox/cel/rule-set', () => {
+  const rules = readRules(createCelEnvironment(), schema);
+  const fieldsOf = (value: Json, before: Json | undefined) => {
+    const { errors, tolerated } = rules.check(value, before);
+    return [errors, tolerated].map((found) => found.map(({ field }) => field));
+  };
+
+  for (const [what, value, before, errors, tolerated] of [
+    ['what is new is refused', { size: 9 }, undefined, ['size'], []],
+    ['what was so before is told only', { size: 9 }, { size: 9 }, [], ['size']],
+    ['what changed is refused', { size: 8 }, { size: 9 }, ['size'], []],
+    ['an item stays with its list', { list: [9] }, { list: [9] }, [], ['list[0]']],
+    ['an item of another list is new', { list: [9, 1] }, { list: [9] }, ['list[0]'], []],
+    ['a rule about the change is asked always', { grows: 1 }, { grows: 1 }, ['grows'], []],
+  ] as const) {
+    test(what, () => {
+      assert.deepEqual(fieldsOf(value, before), [errors, tolerated]);
+    });
+  }
+});
