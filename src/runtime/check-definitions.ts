@@ -5,7 +5,7 @@ import {
   type LocatedDefinition,
 } from '../definition/index.ts';
 import { createTextCheck, type TextCheck } from './check-text.ts';
-import type { DefinitionText } from './definition-source.ts';
+import type { DefinitionText } from './definition-text.ts';
 import { type RefusedFile, refusedFiles } from './refused-file.ts';
 import { type SameCrd, withoutClashes } from './without-clashes.ts';
 

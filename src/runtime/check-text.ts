@@ -7,7 +7,7 @@ import {
   type ParsedDefinitions,
   type ParsedDocument,
 } from '../definition/index.ts';
-import type { DefinitionText } from './definition-source.ts';
+import type { DefinitionText } from './definition-text.ts';
 
 /** Parses and compiles one text. Each document is accepted or refused by itself. Pure. */
 export type TextCheck = (text: DefinitionText) => CheckedText;

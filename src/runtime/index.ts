@@ -16,7 +16,7 @@ export {
   type Suspension,
   withSuspensions,
 } from './crash/index.ts';
-export type { DefinitionText } from './definition-source.ts';
+export type { DefinitionText } from './definition-text.ts';
 export type {
   DefinitionState,
   DefinitionView,

@@ -2,7 +2,7 @@
  * Where texts of definitions come from. CONTRACT between sources, which know files and ConfigMaps, and the registry, which knows
  * definitions (definition.md section 9).
  */
-import type { DefinitionText } from '../definition-source.ts';
+import type { DefinitionText } from '../definition-text.ts';
 import type { DefinitionOrigin, RemovalTerms } from '../wanted-definition.ts';
 
 /** One text of a source: a file, a key of a ConfigMap, an object. */

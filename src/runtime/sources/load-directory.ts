@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DefinitionText } from '../definition-source.ts';
+import type { DefinitionText } from '../definition-text.ts';
 import { isDefinitionFile } from './definition-file.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { whenAborted } from '../../util/when-aborted.ts';
-import type { DefinitionText } from '../definition-source.ts';
+import type { DefinitionText } from '../definition-text.ts';
 import type { DefinitionSource } from './definition-source.ts';
 
 /** One text that never changes: standard input. */
