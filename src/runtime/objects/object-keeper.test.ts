@@ -5,6 +5,7 @@ import {
   locatedThing,
   runningView,
 } from '../../../test/support/fakes/definition-world.ts';
+import { follower } from '../../../test/support/leadership/follower.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { soleLeader } from '../leadership/leadership.ts';
 import type { DefinitionOrigin, RefusedText, WantedSet } from '../wanted-definition.ts';
@@ -299,14 +300,7 @@ describe('runtime/objects', () => {
   });
 
   test('a follower writes nothing and knows what is marked', async () => {
-    const leadership = {
-      isLeading: false,
-      whenLeading: (signal: AbortSignal) =>
-        new Promise<void>((_resolve, reject) =>
-          signal.addEventListener('abort', () => reject(signal.reason)),
-        ),
-    };
-    const world = new DefinitionWorld({ leadership });
+    const world = new DefinitionWorld({ leadership: follower });
     world.cluster.server.put({
       ...thing.document,
       metadata: { name: 'thing', annotations: { 'homeostat.dev/paused': 'true' } },
@@ -320,14 +314,7 @@ describe('runtime/objects', () => {
   });
 
   test('a follower that was there before the kind learns what is marked when the kind comes', async () => {
-    const leadership = {
-      isLeading: false,
-      whenLeading: (signal: AbortSignal) =>
-        new Promise<void>((_resolve, reject) =>
-          signal.addEventListener('abort', () => reject(signal.reason)),
-        ),
-    };
-    const world = new DefinitionWorld({ leadership });
+    const world = new DefinitionWorld({ leadership: follower });
     const missing = new KubeError('kind-missing', 'no', { status: 404 });
     world.cluster.block('OperatorDefinition', missing);
     world.cluster.lookUp = async () => undefined;

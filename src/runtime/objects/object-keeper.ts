@@ -2,6 +2,7 @@ import { Controller, type Outcome, type Turn } from '../../controller/index.ts';
 import { type CacheEvent, KubeError, type StoredObject } from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { orAborted } from '../../util/or-aborted.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import type { KnownDefinition } from '../registry/known-definition.ts';
 import type { DefinitionOrigin, WantedSet } from '../wanted-definition.ts';
@@ -95,11 +96,7 @@ export class ObjectKeeper implements DefinitionObjects {
   }
 
   whenKnown(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      this.#known.promise.then(resolve, reject);
-    });
+    return orAborted(this.#known.promise, signal);
   }
 
   show(wanted: WantedSet): void {

@@ -6,6 +6,7 @@ import type { Clock } from '../../util/clock.ts';
 import { failureFields } from '../../util/failure-fields.ts';
 import type { Leadership } from '../leadership/leadership.ts';
 import type { RuntimeCluster } from '../runtime-cluster.ts';
+import { isKindMissing, whenState } from '../when-state.ts';
 import { bringDefinitionCrd } from './bring-crd.ts';
 import { definitionCrdName, definitionGvk } from './names.ts';
 import { type ShownTroubles, wordsOf } from './shown-troubles.ts';
@@ -136,20 +137,10 @@ function isForbidden(objects: Informer | undefined): boolean {
 
 /** Resolves when a kind that was served is not any more. */
 function whenLost(objects: Informer, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = (finish: () => void) => {
-      unsubscribe();
-      signal.removeEventListener('abort', onAbort);
-      finish();
-    };
-    const onAbort = () => end(() => reject(signal.reason));
-    let wasSynced = objects.state.kind === 'synced';
-    const unsubscribe = objects.onState((state) => {
-      const isMissing = state.kind === 'failing' && state.error.code === 'kind-missing';
-      if (isMissing && wasSynced) end(resolve);
-      wasSynced ||= state.kind === 'synced';
-    });
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
+  let wasSynced = false;
+  return whenState(objects, signal, (state) => {
+    if (isKindMissing(state) && wasSynced) return true;
+    wasSynced ||= state.kind === 'synced';
+    return false;
   });
 }

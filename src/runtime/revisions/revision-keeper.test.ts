@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { thingDefinition } from '../../../test/support/definitions.ts';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { locatedThing, RuntimeFakeCluster } from '../../../test/support/fakes/definition-world.ts';
+import { follower } from '../../../test/support/leadership/follower.ts';
 import { freshMetrics, silentLogger } from '../../../test/support/silent-telemetry.ts';
 import type { LocatedDefinition } from '../../definition/index.ts';
 import { KubeError } from '../../kube/roles.ts';
@@ -322,14 +323,9 @@ describe('runtime/revisions', () => {
   });
 
   test('a follower writes nothing', async () => {
-    const leadership = {
-      isLeading: false,
-      whenLeading: (signal: AbortSignal) =>
-        new Promise<void>((_resolve, reject) =>
-          signal.addEventListener('abort', () => reject(signal.reason)),
-        ),
-    };
-    const world = await new RevisionWorld(new RuntimeFakeCluster(), { leadership }).start();
+    const world = await new RevisionWorld(new RuntimeFakeCluster(), {
+      leadership: follower,
+    }).start();
     await world.accept(first);
     assert.deepEqual(world.cluster.takeWrites(), []);
     await world.stop();

@@ -3,6 +3,7 @@ import { createDefinitionParser, type LocatedDefinition } from '../../definition
 import { type Informer, KubeError } from '../../kube/roles.ts';
 import { rightText, settled } from '../../reconcile/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { orAborted } from '../../util/or-aborted.ts';
 import type { WantedSet } from '../wanted-definition.ts';
 import { AbsentNames } from './absent-names.ts';
 import type { DefinitionRevisions, DefinitionRevisionsOptions } from './definition-revisions.ts';
@@ -93,11 +94,7 @@ export class RevisionKeeper implements DefinitionRevisions {
   }
 
   whenKnown(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      this.#read.promise.then(resolve, reject);
-    });
+    return orAborted(this.#read.promise, signal);
   }
 
   accepted(located: LocatedDefinition): void {
