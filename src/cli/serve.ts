@@ -98,6 +98,7 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
     clock,
     logger,
     check,
+    leadership,
     known: () => withRevisions(objects.known(), revisions.known()),
     whenKnown: (signal) => Promise.all([objects.whenKnown(signal), revisions.whenKnown(signal)]),
     onFindings: (findings) => teller.tell(findings),
@@ -128,15 +129,17 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
     cluster.observe();
   };
   const failure = () => contest.failure();
-  const health = await startHealth(options.http, { metrics, view, failure, observe });
+  let health: Awaited<ReturnType<typeof startHealth>>;
   try {
+    health = await startHealth(options.http, { metrics, view, failure, observe });
     const counts = { definitions: checked.accepted.length, refused: definitionsIn(checked) };
     const names = sources.map(({ name }) => name);
     logger.info({ ...counts, sources: names, http: health?.url }, 'Starting');
     const parts = [registry, manager, objects, revisions, finalizers, unread];
     await Promise.all(parts.map((part) => part?.run(signal)));
-    await contest.leave();
   } finally {
+    // Also of a start that fails: others need not wait until the lead has run out.
+    await contest.leave();
     for (const stop of stops) stop?.();
     await health?.close();
   }

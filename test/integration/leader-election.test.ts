@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, before, describe, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
@@ -64,11 +66,12 @@ describe('integration/leader-election', { skip: shared.skip }, () => {
     await shared.client().delete(leasePath);
   });
 
-  function start(): Replica {
+  function start(more: readonly string[] = []): Replica {
     const user = left.shift();
     assert.ok(user, 'More users are needed');
     const kubeconfig = shared.plane.kubeconfigPath(user);
-    const replica = { user, process: new HomeostatProcess({ kubeconfig, definitions, flags }) };
+    const all = { kubeconfig, definitions, flags: [...flags, ...more] };
+    const replica = { user, process: new HomeostatProcess(all) };
     running.add(replica);
     return replica;
   }
@@ -163,6 +166,22 @@ describe('integration/leader-election', { skip: shared.skip }, () => {
     await apply(namespace, 2);
     await second.process.whenLogged('Leads now');
     await untilCopied(namespace, 2);
+  });
+
+  test('a start that fails after it has won the Lease gives it back', async () => {
+    const blocker = createServer().listen(0, '127.0.0.1');
+    await once(blocker, 'listening');
+    const { port } = blocker.address() as AddressInfo;
+    const { process } = start(['--http', `127.0.0.1:${port}`]);
+    try {
+      assert.equal(await process.ended(), 2);
+      assert.match(process.errors, /Cannot listen on/);
+      const lease = await shared.client().get(leasePath);
+      assert.ok(lease);
+      assert.equal((lease.spec as { readonly holderIdentity?: string }).holderIdentity ?? '', '');
+    } finally {
+      blocker.close();
+    }
   });
 
   test('frozen in the middle of its work and continued, it writes nothing and ends', async () => {
