@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { builtinDocuments, loadBuiltinDescriptions } from '../compile/index.ts';
+import { builtinDocuments, loadBuiltinDescriptions, patternProblem } from '../compile/index.ts';
 import { parseYaml } from '../definition/index.ts';
 import { createSandbox, type Sandbox } from '../sandbox/index.ts';
 import { startSandboxServer } from '../sandbox/node/index.ts';
@@ -74,6 +74,7 @@ function createWorld(
     schemas,
     kubernetesVersion,
     loadDescriptions: loadBuiltinDescriptions,
+    patternProblem,
     parseYaml,
     basePath,
     onFailure,

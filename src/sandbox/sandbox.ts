@@ -32,6 +32,8 @@ export interface SandboxOptions {
   readonly kubernetesVersion: string;
   /** What the server says of these kinds. Asked for when somebody wants an OpenAPI document with descriptions. Without it there are none of built-in kinds. */
   readonly loadDescriptions?: () => Promise<Descriptions>;
+  /** Says why a pattern in the schema of a CRD is none for RE2, which servers read patterns with. Without it every pattern is taken. */
+  readonly patternProblem?: (pattern: string) => string | undefined;
   /** Reads YAML bodies. Without it only JSON is read, which is what most clients send. */
   readonly parseYaml?: (text: string) => Json;
   /** The path before all paths, as clients see it: `/secret`. @default '' */
@@ -105,6 +107,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
 function createRestContext(options: SandboxOptions): RestContext {
   const { clock, random, schemas, parseYaml, historyLength, world } = options;
+  const { patternProblem = () => undefined } = options;
   const later = (seconds: number) => timeText(clock.nowMs() + seconds * 1000);
   const now = eachSecond(clock);
   const storeOptions = {
@@ -115,7 +118,7 @@ function createRestContext(options: SandboxOptions): RestContext {
   };
   return {
     store: new ObjectStore(storeOptions),
-    kinds: new KindRegistry(builtinKinds({ schemas, now, more: [crdRules] })),
+    kinds: new KindRegistry(builtinKinds({ schemas, now, more: [crdRules(patternProblem)] })),
     now,
     later,
     newUid: () => newUid(random),

@@ -13,6 +13,7 @@ export type {
 } from './leaf.ts';
 export { createLeafParser, type LeafParserOptions } from './leaf-parser.ts';
 export { syntaxTreeOf } from './parse-tree.ts';
+export { patternProblem } from './pattern-problem.ts';
 export { shortSource } from './short-source.ts';
 export {
   childNodes,

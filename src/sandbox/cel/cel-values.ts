@@ -48,7 +48,7 @@ function isTime(format: string | undefined): boolean {
 }
 
 /** `a-b` is written `a__dash__b`, `namespace` is `__namespace__`. */
-function celName(name: string): string {
+export function celName(name: string): string {
   if (reserved.has(name)) return `__${name}__`;
   return name
     .replaceAll('__', '__underscores__')

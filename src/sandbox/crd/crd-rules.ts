@@ -1,23 +1,47 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { createCelEnvironment, readRules } from '../cel/index.ts';
-import { listField, objectField, stringField, withField } from '../json-fields.ts';
+import { type CelEnvironment, createCelEnvironment, readRules } from '../cel/index.ts';
+import {
+  isJsonList,
+  listField,
+  mapObjects,
+  objectField,
+  stringField,
+  withField,
+} from '../json-fields.ts';
 import { type BuiltinRules, resourceNames } from '../kinds/index.ts';
 import { textsOf } from '../metadata/index.ts';
 import type { StructuralSchema } from '../schema/index.ts';
-import { validateCrd, validateCrdUpdate } from './validate-crd.ts';
+import type { PatternProblem } from './schema-rules/index.ts';
+import { validateCrd, validateCrdUpdate, validateNewCrd } from './validate-crd.ts';
 
 /** Holds a CRD until its objects are gone. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
-export const crdRules: BuiltinRules = {
-  names: resourceNames({
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    plural: 'customresourcedefinitions',
-    namespaced: false,
-    shortNames: ['crd', 'crds'],
-    categories: ['api-extensions'],
-  }),
+const names = resourceNames({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+  shortNames: ['crd', 'crds'],
+  categories: ['api-extensions'],
+});
+
+/** The rules of CRDs. Patterns are told from garbage by whoever reads them as the server does. */
+export function crdRules(patternProblem: PatternProblem): BuiltinRules {
+  const environment = createCelEnvironment();
+  const rules = { environment, patternProblem };
+  return {
+    ...plainRules,
+    warnings: (crd) =>
+      unreadRules(crd, environment).map(
+        (rule) => `The sandbox does not evaluate this rule, and accepts what breaks it: ${rule}`,
+      ),
+    validate: (crd) => validateCrd(crd, rules),
+  };
+}
+
+const plainRules: BuiltinRules = {
+  names,
   hasStatus: true,
   hasGeneration: true,
   allowsUnconditionalUpdate: false,
@@ -32,17 +56,12 @@ export const crdRules: BuiltinRules = {
   },
   prepareUpdate: withStoredVersions,
   prepareDelete: withPendingDeletion,
-  warnings: (crd) =>
-    unreadRules(crd).map(
-      (rule) => `The sandbox does not evaluate this rule, and accepts what breaks it: ${rule}`,
-    ),
-  validate: validateCrd,
+  validateCreate: validateNewCrd,
   validateUpdate: validateCrdUpdate,
 };
 
 /** Rules in CEL that nobody here understands. */
-function unreadRules(crd: JsonObject): readonly string[] {
-  const environment = createCelEnvironment();
+function unreadRules(crd: JsonObject, environment: CelEnvironment): readonly string[] {
   return versionsOf(crd).flatMap((version) => {
     const schema = objectField(objectField(version, 'schema') ?? {}, 'openAPIV3Schema');
     return schema === undefined ? [] : readRules(environment, schema as StructuralSchema).unread;
@@ -116,6 +135,44 @@ function withCrdDefaults(object: JsonObject): JsonObject {
         ...(stringField(names, 'listKind') || kind === '' ? {} : { listKind: `${kind}List` }),
       },
       conversion,
+      ...withoutNullDefaults(spec),
     },
   };
+}
+
+/** A default of null is none: the server forgets it. */
+function withoutNullDefaults(spec: JsonObject): JsonObject {
+  const { versions } = spec;
+  if (!isJsonList(versions)) return {};
+  return {
+    versions: mapObjects(versions, (version) => {
+      const schema = objectField(version, 'schema');
+      const root = schema === undefined ? undefined : objectField(schema, 'openAPIV3Schema');
+      if (schema === undefined || root === undefined) return version;
+      const openAPIV3Schema = withoutNulls(root);
+      if (openAPIV3Schema === root) return version;
+      return withField(version, 'schema', withField(schema, 'openAPIV3Schema', openAPIV3Schema));
+    }),
+  };
+}
+
+/** Shares every schema that has none. */
+function withoutNulls(schema: JsonObject): JsonObject {
+  const bare = schema.default === null ? withField(schema, 'default', undefined) : schema;
+  const fields = objectField(bare, 'properties') ?? {};
+  const changes: Record<string, Json> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const inner = isJsonObject(field) ? withoutNulls(field) : field;
+    if (inner !== undefined && inner !== field)
+      changes.properties = { ...(changes.properties as JsonObject | undefined), [name]: inner };
+  }
+  for (const keyword of ['items', 'additionalProperties']) {
+    const inner = objectField(bare, keyword);
+    const known = inner === undefined ? undefined : withoutNulls(inner);
+    if (known !== undefined && known !== inner) changes[keyword] = known;
+  }
+  if (Object.keys(changes).length === 0) return bare;
+  if (changes.properties !== undefined)
+    changes.properties = { ...fields, ...(changes.properties as JsonObject) };
+  return { ...bare, ...changes };
 }

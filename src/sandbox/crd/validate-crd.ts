@@ -1,18 +1,21 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { fieldOf, isJsonList, listField, objectField, stringField } from '../json-fields.ts';
-import { dns1035Label, dnsSubdomain } from '../metadata/index.ts';
+import { dns1035Label } from '../metadata/index.ts';
+import { type FieldError, invalidField, requiredField } from '../status/index.ts';
+import { conversionErrors } from './conversion-rules.ts';
+import { approvalErrors, nameErrors } from './name-rules.ts';
+import { type SchemaRules, validateSchema } from './schema-rules/index.ts';
 import {
-  type FieldError,
-  forbiddenField,
-  invalidField,
-  requiredField,
-  unsupportedValue,
-} from '../status/index.ts';
-import { validateStructure } from './validate-structure.ts';
+  columnErrors,
+  deprecationErrors,
+  rootErrors,
+  selectableErrors,
+  subresourceErrors,
+} from './version-rules.ts';
 
-/** What is wrong with a CRD. A subset of the server's rules: those that authors meet. */
-export function validateCrd(crd: JsonObject): readonly FieldError[] {
+/** What is wrong with a CRD. */
+export function validateCrd(crd: JsonObject, rules: SchemaRules): readonly FieldError[] {
   const spec = objectField(crd, 'spec') ?? {};
   const names = objectField(spec, 'names') ?? {};
   const group = stringField(spec, 'group') ?? '';
@@ -21,15 +24,23 @@ export function validateCrd(crd: JsonObject): readonly FieldError[] {
   const errors: FieldError[] = [];
   if (name !== `${plural}.${group}`)
     errors.push(invalidField('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));
+  if (fieldOf(spec, 'preserveUnknownFields') === true) {
+    const detail =
+      'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
+    errors.push(invalidField('spec.preserveUnknownFields', true, detail));
+  }
   return [
     ...errors,
-    ...groupErrors(group),
-    ...scopeErrors(stringField(spec, 'scope') ?? ''),
-    ...namesErrors(names),
+    ...nameErrors(spec),
     ...conversionErrors(spec),
-    ...versionErrors(spec),
+    ...versionErrors(spec, rules),
     ...storedErrors(crd),
   ];
+}
+
+/** What a new CRD must say, and an old one may go on saying. */
+export function validateNewCrd(crd: JsonObject): readonly FieldError[] {
+  return approvalErrors(crd);
 }
 
 /** What may not change in a CRD. */
@@ -52,66 +63,10 @@ export function validateCrdUpdate(crd: JsonObject, before: JsonObject): readonly
     const detail = `missing from spec.versions; ${version} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${version} and removes ${version} from status.storedVersions`;
     errors.push(invalidField(`status.storedVersions[${index}]`, version, detail));
   }
-  return errors;
+  return [...errors, ...approvalErrors(crd, before)];
 }
 
-function groupErrors(group: string): readonly FieldError[] {
-  if (group === '') return [requiredField('spec.group')];
-  const errors = dnsSubdomain(group).map((message) => invalidField('spec.group', group, message));
-  if (group.includes('.')) return errors;
-  return [...errors, invalidField('spec.group', group, 'should be a domain with at least one dot')];
-}
-
-function scopeErrors(scope: string): readonly FieldError[] {
-  if (scope === '') return [requiredField('spec.scope')];
-  const scopes = ['Cluster', 'Namespaced'];
-  return scopes.includes(scope) ? [] : [unsupportedValue('spec.scope', scope, scopes)];
-}
-
-function namesErrors(names: JsonObject): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  for (const name of ['plural', 'singular', 'kind', 'listKind'] as const) {
-    const value = stringField(names, name) ?? '';
-    const field = `spec.names.${name}`;
-    if (value === '') {
-      if (name === 'plural' || name === 'kind') errors.push(requiredField(field));
-      continue;
-    }
-    const isKind = name === 'kind' || name === 'listKind';
-    const messages = dns1035Label(isKind ? value.toLowerCase() : value);
-    if (messages.length > 0)
-      errors.push(
-        invalidField(
-          field,
-          value,
-          isKind
-            ? `may have mixed case, but should otherwise match: ${messages.join(',')}`
-            : messages.join(','),
-        ),
-      );
-  }
-  if (names.kind !== undefined && names.kind === names.listKind)
-    errors.push(
-      invalidField('spec.names.listKind', names.listKind, 'kind and listKind may not be the same'),
-    );
-  return errors;
-}
-
-function conversionErrors(spec: JsonObject): readonly FieldError[] {
-  const conversion = objectField(spec, 'conversion') ?? {};
-  const strategy = stringField(conversion, 'strategy') ?? '';
-  if (strategy === 'None') {
-    if (conversion.webhook === undefined) return [];
-    const detail = 'should not be set when strategy is not set to Webhook';
-    return [forbiddenField('spec.conversion.webhookClientConfig', detail)];
-  }
-  if (strategy !== 'Webhook')
-    return [unsupportedValue('spec.conversion.strategy', strategy, ['None', 'Webhook'])];
-  const detail = 'the sandbox does not model conversion webhooks';
-  return [forbiddenField('spec.conversion.strategy', detail)];
-}
-
-function versionErrors(spec: JsonObject): readonly FieldError[] {
+function versionErrors(spec: JsonObject, rules: SchemaRules): readonly FieldError[] {
   const versions = fieldOf(spec, 'versions');
   if (!isJsonList(versions) || versions.length === 0) {
     const detail = 'must have exactly one version marked as storage version';
@@ -120,27 +75,82 @@ function versionErrors(spec: JsonObject): readonly FieldError[] {
   const errors: FieldError[] = [];
   const listed = versions.filter(isJsonObject);
   const storage = listed.filter((version) => version.storage === true);
-  if (storage.length !== 1)
-    errors.push(
-      invalidField(
-        'spec.versions',
-        versions,
-        'must have exactly one version marked as storage version',
-      ),
-    );
+  if (storage.length !== 1) {
+    const detail = 'must have exactly one version marked as storage version';
+    errors.push(invalidField('spec.versions', versions, detail));
+  }
   const names = listed.map((version) => stringField(version, 'name') ?? '');
   if (new Set(names).size !== names.length)
     errors.push(invalidField('spec.versions', versions, 'must contain unique version names'));
-  const isShared = haveOneSchema(listed);
   for (const [index, version] of listed.entries())
-    errors.push(...oneVersionErrors(version, `spec.versions[${index}]`, isShared));
-  return errors;
+    errors.push(...plainErrors(version, `spec.versions[${index}]`));
+  // The first version is also told under the name that it had when a CRD had one version only.
+  const [first = ''] = names;
+  const problem = dns1035Label(first).join(',');
+  if (first !== '' && problem !== '') errors.push(invalidField('spec.version', first, problem));
+  return [...errors, ...partErrors(listed, rules)];
 }
 
-/** Inside the server a schema that all versions share belongs to the CRD, not to the versions. */
-function haveOneSchema(versions: readonly JsonObject[]): boolean {
-  const [first, ...others] = versions.map((version) => version.schema);
-  return others.every((schema) => deepEqual(schema, first));
+function plainErrors(version: JsonObject, path: string): readonly FieldError[] {
+  const name = stringField(version, 'name') ?? '';
+  const problem = dns1035Label(name).join(',');
+  return [
+    ...(problem === '' ? [] : [invalidField(`${path}.name`, name, problem)]),
+    ...deprecationErrors(version, path),
+    ...(schemaOf(version) === undefined ? [requiredField(`${path}.schema.openAPIV3Schema`)] : []),
+  ];
+}
+
+/** Inside the server what all versions share belongs to the CRD and is told once, under a path of its own. */
+function partErrors(versions: readonly JsonObject[], rules: SchemaRules): readonly FieldError[] {
+  const each = (
+    keyword: string,
+    check: (version: JsonObject, path: string) => readonly FieldError[],
+  ) => {
+    const [first] = versions;
+    const isShared = versions.every((version) => deepEqual(version[keyword], first?.[keyword]));
+    if (first !== undefined && isShared) return check(first, 'spec');
+    return versions.flatMap((version, index) => check(version, `spec.versions[${index}]`));
+  };
+  const isOneSchema = versions.every(({ schema }) => deepEqual(schema, versions[0]?.schema));
+  const isAnyStatus = versions.some(hasStatus);
+  return [
+    ...each('schema', (version, path) => {
+      const schema = schemaOf(version);
+      if (schema === undefined) return [];
+      const at = `${path}.${path === 'spec' ? 'validation' : 'schema'}.openAPIV3Schema`;
+      const isSplit = path === 'spec' ? isAnyStatus : hasStatus(version);
+      const root = isSplit ? rootErrors(schema, at) : [];
+      return [...root, ...validateSchema({ schema, path: at }, rules)];
+    }),
+    ...each('subresources', (version, path) =>
+      subresourceErrors(objectField(version, 'subresources') ?? {}, `${path}.subresources`),
+    ),
+    ...each('additionalPrinterColumns', (version, path) => {
+      const keyword = 'additionalPrinterColumns';
+      return columnErrors(listField(version, keyword), `${path}.${keyword}`);
+    }),
+    ...each('selectableFields', (version, path) => {
+      const fields = listField(version, 'selectableFields');
+      const at = `${path}.selectableFields`;
+      // The server looks for the schema where it looks for the fields.
+      if (fields.length === 0 || (path === 'spec') === isOneSchema)
+        return selectableErrors(fields, schemaOf(version), at);
+      const detail =
+        path === 'spec'
+          ? 'may only be set when validations.schema is included'
+          : 'may only be set when `version.schema.openAPIV3Schema` is not included';
+      return [invalidField(at, '', detail)];
+    }),
+  ];
+}
+
+function hasStatus(version: JsonObject): boolean {
+  return fieldOf(objectField(version, 'subresources') ?? {}, 'status') !== undefined;
+}
+
+function schemaOf(version: JsonObject): JsonObject | undefined {
+  return objectField(objectField(version, 'schema') ?? {}, 'openAPIV3Schema');
 }
 
 /** The stored version is among those that were ever stored. */
@@ -155,18 +165,4 @@ function storedErrors(crd: JsonObject): readonly FieldError[] {
   const name = isJsonObject(storage) ? stringField(storage, 'name') : undefined;
   if (name === undefined || stored.includes(name)) return [];
   return [invalidField(field, stored, `must have the storage version ${name}`)];
-}
-
-function oneVersionErrors(
-  version: JsonObject,
-  path: string,
-  isShared: boolean,
-): readonly FieldError[] {
-  const name = stringField(version, 'name') ?? '';
-  const errors = dns1035Label(name).map((message) => invalidField(`${path}.name`, name, message));
-  const schema = objectField(objectField(version, 'schema') ?? {}, 'openAPIV3Schema');
-  const schemaPath = `${path}.schema.openAPIV3Schema`;
-  if (schema === undefined) return [...errors, requiredField(schemaPath)];
-  const shown = isShared ? 'spec.validation.openAPIV3Schema' : schemaPath;
-  return [...errors, ...validateStructure(schema, shown)];
 }

@@ -10,17 +10,18 @@ export interface CrdOptions {
   readonly versions?: Json;
   readonly schema?: Json;
   readonly more?: JsonObject;
+  readonly annotations?: JsonObject;
 }
 
 /** A CRD of a group of the case's own, so that cases do not meet. */
 export function crd(options: CrdOptions = {}): JsonObject {
-  const { group = '$(ns).io', scope = 'Namespaced', more = {} } = options;
+  const { group = '$(ns).io', scope = 'Namespaced', more = {}, annotations } = options;
   const { name = `gadgets.${group}`, schema = { type: 'object' } } = options;
   const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name },
+    metadata: { name, ...(annotations === undefined ? {} : { annotations }) },
     spec: {
       group,
       scope,

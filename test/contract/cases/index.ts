@@ -7,6 +7,7 @@ import { applyRefusals } from './apply-refusals.ts';
 import { attacks } from './attacks.ts';
 import { bookmarks } from './bookmarks.ts';
 import { crdNames } from './crd-names.ts';
+import { crdParts } from './crd-parts.ts';
 import { crdCases } from './crds.ts';
 import { creates } from './creates.ts';
 import { deletes } from './deletes.ts';
@@ -21,6 +22,8 @@ import { releases } from './releases.ts';
 import { reviews } from './reviews.ts';
 import { rules } from './rules.ts';
 import { strategics } from './strategics.ts';
+import { structural } from './structural.ts';
+import { structuralValues } from './structural-values.ts';
 import { tables } from './tables.ts';
 import { updates } from './updates.ts';
 import { validations } from './validations.ts';
@@ -52,6 +55,9 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   rules,
   events: eventCases,
   crds: crdCases,
+  'crd-parts': crdParts,
+  structural,
+  'structural-values': structuralValues,
   'crd-names': crdNames,
   discoveries,
   malformed,

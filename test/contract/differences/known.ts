@@ -27,7 +27,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'Schemas of CRDs',
     sandbox:
-      'Whether one is structural is checked in part: defaults that do not fit, misplaced list types, patterns of other languages and misplaced rules are taken.',
+      'Checked as a real server does, but for the types within rules: a rule that asks a list or a map for what it does not have is taken. Defaults within the metadata of embedded resources are looked at less closely.',
   },
   { about: 'Versions of CRDs', sandbox: 'Convert by name only. No conversion webhooks.' },
   {

@@ -1,4 +1,4 @@
-import { loadBuiltinDescriptions } from '../../../src/compile/index.ts';
+import { loadBuiltinDescriptions, patternProblem } from '../../../src/compile/index.ts';
 import { parseYaml } from '../../../src/definition/index.ts';
 import { createSandbox, type Sandbox } from '../../../src/sandbox/index.ts';
 import { type Clock, createSystemClock } from '../../../src/util/clock.ts';
@@ -41,6 +41,7 @@ export function createTestSandbox(options: SandboxBackendOptions = {}): Sandbox 
     schemas: sandboxSchemas(),
     kubernetesVersion: 'v1.36.3',
     loadDescriptions: loadBuiltinDescriptions,
+    patternProblem,
     parseYaml,
     onFailure(error) {
       process.stderr.write(`The sandbox failed: ${error instanceof Error ? error.stack : error}\n`);

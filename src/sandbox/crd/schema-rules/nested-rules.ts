@@ -21,8 +21,19 @@ export function valueErrors(
   node: SchemaNode,
   patternProblem: PatternProblem,
 ): readonly FieldError[] {
+  return saidErrors(node, intOrStringParts(node), patternProblem);
+}
+
+/** `exempt`: paths of schemas whose types may stand where they are. */
+function saidErrors(
+  node: SchemaNode,
+  exempt: ReadonlySet<string>,
+  patternProblem: PatternProblem,
+): readonly FieldError[] {
   return [
-    ...junctorsWithin(node).flatMap((inner) => nestedErrors(inner, patternProblem)),
+    ...junctorNodes(node)
+      .filter(({ path }) => !exempt.has(path))
+      .flatMap((inner) => nestedErrors(inner, exempt, patternProblem)),
     ...patternErrors(node, patternProblem),
   ];
 }
@@ -38,16 +49,14 @@ function patternErrors(
   return [invalidField(`${path}.pattern`, pattern, detail)];
 }
 
-/** Without the two types of an integer or a string. */
-function junctorsWithin(node: SchemaNode): readonly SchemaNode[] {
-  const isException = isIntOrStringAnyOf(fieldOf(node.schema, 'anyOf'));
-  const kept = isException ? { ...node, schema: { ...node.schema, anyOf: [] } } : node;
+/** Where an integer or a string may tell its two types: in its own anyOf, or in that of the first of its allOf. */
+function intOrStringParts(node: SchemaNode): ReadonlySet<string> {
   const [first] = listedNodes(node, 'allOf');
-  return junctorNodes(kept).map((inner) =>
-    inner.path === first?.path && isIntOrStringAnyOf(fieldOf(inner.schema, 'anyOf'))
-      ? { ...inner, schema: { ...inner.schema, anyOf: [] } }
-      : inner,
-  );
+  const holders = first === undefined ? [node] : [node, first];
+  const parts = holders
+    .filter(({ schema }) => isIntOrStringAnyOf(fieldOf(schema, 'anyOf')))
+    .flatMap((holder) => listedNodes(holder, 'anyOf'));
+  return new Set(parts.map(({ path }) => path));
 }
 
 const forbidden: readonly (readonly [keyword: string, detail: string])[] = [
@@ -66,15 +75,19 @@ const forbidden: readonly (readonly [keyword: string, detail: string])[] = [
   ['x-kubernetes-validations', 'must be empty to be structural'],
 ];
 
-function nestedErrors(node: SchemaNode, patternProblem: PatternProblem): readonly FieldError[] {
+function nestedErrors(
+  node: SchemaNode,
+  exempt: ReadonlySet<string>,
+  patternProblem: PatternProblem,
+): readonly FieldError[] {
   const { schema, path } = node;
   const items = childNode(node, 'items');
   const fields = propertyNodes(node);
   const metadata = fields.find(({ name }) => name === 'metadata');
   return [
-    ...valueErrors(node, patternProblem),
-    ...(items === undefined ? [] : nestedErrors(items, patternProblem)),
-    ...fields.flatMap((field) => nestedErrors(field, patternProblem)),
+    ...saidErrors(node, exempt, patternProblem),
+    ...(items === undefined ? [] : nestedErrors(items, exempt, patternProblem)),
+    ...fields.flatMap((field) => nestedErrors(field, exempt, patternProblem)),
     ...forbidden
       .filter(([keyword]) => says(node, keyword))
       .map(([keyword, detail]) => forbiddenField(`${path}.${keyword}`, detail)),

@@ -1,0 +1,251 @@
+import type { ASTNode, Environment } from '@marcbachmann/cel-js';
+import type { JsonObject } from '../../util/json.ts';
+import { stringField } from '../json-fields.ts';
+import { objectHead, type StructuralSchema } from '../schema/index.ts';
+import { celName } from './cel-values.ts';
+
+/** What is known of a rule without a value. */
+export interface CheckedRule {
+  /** Why the server would not compile it, as far as can be told here. */
+  readonly problem: string | undefined;
+  readonly messageProblem: string | undefined;
+  readonly usesOldSelf: boolean;
+}
+
+export interface RulePlace {
+  /** What `self` is. */
+  readonly schema: StructuralSchema;
+  readonly isRoot: boolean;
+}
+
+/** Looks at a rule of a schema. Functions that nobody here knows are no problem: the server may have them. */
+export function checkRule(
+  environment: Environment,
+  rule: JsonObject,
+  place: RulePlace,
+): CheckedRule {
+  const text = stringField(rule, 'rule') ?? '';
+  const messageText = stringField(rule, 'messageExpression') ?? '';
+  return {
+    problem: problemOf(environment, text, {
+      place,
+      prefix: '',
+      type: 'bool',
+      mistyped: 'cel expression must evaluate to a bool',
+    }),
+    messageProblem:
+      messageText === ''
+        ? undefined
+        : problemOf(environment, messageText, {
+            place,
+            prefix: 'messageExpression ',
+            type: 'string',
+            mistyped: 'messageExpression must evaluate to a string',
+          }),
+    usesOldSelf: /\boldSelf\b/.test(text),
+  };
+}
+
+interface Wanted {
+  readonly place: RulePlace;
+  readonly prefix: string;
+  readonly type: string;
+  readonly mistyped: string;
+}
+
+function problemOf(environment: Environment, text: string, wanted: Wanted): string | undefined {
+  const failed = `${wanted.prefix}compilation failed: ERROR: <input>:`;
+  try {
+    const program = environment.parse(text);
+    const found = nameProblem(program.ast, {
+      variables: new Set(['self', 'oldSelf']),
+      place: wanted.place,
+    });
+    if (found !== undefined) return `${failed}${located(text, found)}`;
+    const { valid, type } = program.check();
+    const gives = valid ? (typeOfField(program.ast, wanted.place) ?? type) : 'dyn';
+    return gives === 'dyn' || gives === wanted.type ? undefined : wanted.mistyped;
+  } catch (error) {
+    const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    return `${failed}1:1: Syntax error: ${line}`;
+  }
+}
+
+interface NameProblem {
+  readonly at: number;
+  readonly message: string;
+}
+
+/** As the compiler of the server shows it: line and column, the line itself, and an arrow. */
+function located(text: string, { at, message }: NameProblem): string {
+  const before = text.slice(0, at).split('\n');
+  const column = before.at(-1)?.length ?? 0;
+  const line = text.split('\n')[before.length - 1] ?? '';
+  return `${before.length}:${column + 1}: ${message}\n | ${line}\n | ${'.'.repeat(column)}^`;
+}
+
+interface Scope {
+  readonly variables: ReadonlySet<string>;
+  readonly place: RulePlace;
+}
+
+/** The first name that stands for nothing: a variable, or a field of `self`. */
+function nameProblem(node: ASTNode, scope: Scope): NameProblem | undefined {
+  switch (node.op) {
+    case 'id':
+      if (scope.variables.has(node.args) || types.has(node.args)) return undefined;
+      return {
+        at: node.start,
+        message: `undeclared reference to '${node.args}' (in container '')`,
+      };
+    case '.':
+    case '.?': {
+      const [object, name] = node.args;
+      const inner = nameProblem(object, scope);
+      if (inner !== undefined) return inner;
+      const schema = schemaOf(object, scope.place);
+      const scalar = scalarName(schema);
+      if (scalar !== undefined)
+        return { at: node.pos - 1, message: `type '${scalar}' does not support field selection` };
+      if (schema === undefined || !isClosed(schema)) return undefined;
+      const isHead = scope.place.isRoot && object.op === 'id' && objectHead.has(String(name));
+      if (isHead || fieldNamed(schema, String(name)) !== undefined) return undefined;
+      return { at: node.pos - 1, message: `undefined field '${name}'` };
+    }
+    case 'rcall':
+      return callProblem(node.args[1], node.args[2], bound(node.args[0], node.args[2], scope));
+    default:
+      return firstProblem(nodesWithin(node.args), scope);
+  }
+}
+
+/** What stands before the dot knows nothing of the variables that the call brings. */
+function callProblem(
+  object: ASTNode,
+  args: readonly ASTNode[],
+  { outer, inner, rest }: Bound,
+): NameProblem | undefined {
+  const isNamespace = object.op === 'id' && !outer.variables.has(object.args);
+  // `cel.bind(x, ..)`, `optional.of(..)`: a name before the dot that is part of the function's.
+  const first = isNamespace ? undefined : nameProblem(object, outer);
+  return first ?? firstProblem(args.slice(rest), inner);
+}
+
+interface Bound {
+  readonly outer: Scope;
+  readonly inner: Scope;
+  /** How many of the arguments are variables. */
+  readonly rest: number;
+}
+
+const binding: ReadonlySet<string> = new Set([
+  'all',
+  'exists',
+  'exists_one',
+  'map',
+  'filter',
+  'bind',
+  'existsOne',
+  'transformList',
+  'transformMap',
+  'transformMapEntry',
+  'sortBy',
+  'optMap',
+  'optFlatMap',
+]);
+
+function bound(name: string, args: readonly ASTNode[], outer: Scope): Bound {
+  if (!binding.has(name)) return { outer, inner: outer, rest: 0 };
+  const ids = args.slice(0, Math.min(2, args.length - 1));
+  // The second may be a variable or what is asked of the first.
+  const [first, second] = ids.map((node) => (node.op === 'id' ? node.args : undefined));
+  const isSecond = second !== undefined && !outer.variables.has(second) && args.length > 2;
+  const names = [first, isSecond ? second : undefined].filter((id) => id !== undefined);
+  const variables = new Set([...outer.variables, ...names]);
+  return { outer, inner: { ...outer, variables }, rest: names.length };
+}
+
+function firstProblem(nodes: readonly ASTNode[], scope: Scope): NameProblem | undefined {
+  for (const node of nodes) {
+    const found = nameProblem(node, scope);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The expressions among the parts of another one. */
+function nodesWithin(args: unknown): readonly ASTNode[] {
+  if (Array.isArray(args)) return args.flatMap(nodesWithin);
+  return isNode(args) ? [args] : [];
+}
+
+function isNode(value: unknown): value is ASTNode {
+  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
+}
+
+const types: ReadonlySet<string> = new Set([
+  'int',
+  'uint',
+  'double',
+  'bool',
+  'string',
+  'bytes',
+  'list',
+  'map',
+  'null_type',
+  'type',
+  'dyn',
+  'optional_type',
+  'duration',
+  'timestamp',
+  'google',
+]);
+
+/** The schema of what an expression of dots stands for; undefined = not known. */
+function schemaOf(node: ASTNode, place: RulePlace): StructuralSchema | undefined {
+  if (node.op === 'id') return node.args === 'self' ? place.schema : undefined;
+  if (node.op !== '.') return undefined;
+  const [object, name] = node.args;
+  const isHead = place.isRoot && object.op === 'id' && objectHead.has(String(name));
+  const schema = isHead ? undefined : schemaOf(object, place);
+  return schema === undefined ? undefined : fieldNamed(schema, String(name));
+}
+
+function fieldNamed(schema: StructuralSchema, name: string): StructuralSchema | undefined {
+  const found = Object.entries(schema.properties ?? {}).find(([own]) => celName(own) === name);
+  return found?.[1];
+}
+
+/** Has it these fields and no others? Embedded objects have a head, and what is preserved has no type. */
+function isClosed(schema: StructuralSchema): boolean {
+  const { type, properties = {}, additionalProperties } = schema;
+  return (
+    type === 'object' &&
+    Object.keys(properties).length > 0 &&
+    additionalProperties === undefined &&
+    schema['x-kubernetes-embedded-resource'] !== true &&
+    schema['x-kubernetes-preserve-unknown-fields'] !== true
+  );
+}
+
+/** The type of a field, where an expression is nothing but one. */
+function typeOfField(node: ASTNode, place: RulePlace): string | undefined {
+  return scalarName(schemaOf(node, place));
+}
+
+/** What CEL calls the type of a plain value; undefined for all others, and where a format may make it another. */
+function scalarName(schema: StructuralSchema | undefined): string | undefined {
+  if (schema === undefined || schema['x-kubernetes-int-or-string'] === true) return undefined;
+  switch (schema.type) {
+    case 'string':
+      return schema.format === undefined ? 'string' : undefined;
+    case 'integer':
+      return 'int';
+    case 'number':
+      return 'double';
+    case 'boolean':
+      return 'bool';
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,83 @@
+import { isJsonObject, type Json } from '../../../util/json.ts';
+import { type CelEnvironment, readRules } from '../../cel/index.ts';
+import { fieldOf, isJsonList, objectField } from '../../json-fields.ts';
+import { validateEmbedded } from '../../kinds/index.ts';
+import { pruneObject, type StructuralSchema, validateValue } from '../../schema/index.ts';
+import { type FieldError, invalidField } from '../../status/index.ts';
+import { childNode, propertyNodes, type SchemaNode } from './schema-node.ts';
+
+/** Defaults that do not fit their own schema. Those of the head are forbidden, and below additional properties nobody looks. */
+export function defaultErrors(
+  root: SchemaNode,
+  environment: CelEnvironment,
+): readonly FieldError[] {
+  const head = ['apiVersion', 'kind', 'metadata'];
+  const items = childNode(root, 'items');
+  const fields = propertyNodes(root).filter(({ name }) => !head.includes(name));
+  const below = [...fields, ...(items === undefined ? [] : [items])].flatMap((node) =>
+    errorsBelow(node, environment),
+  );
+  const value = fieldOf(root.schema, 'default') ?? null;
+  if (value === null) return below;
+  // The root is a resource, too.
+  const schema = { ...root.schema, 'x-kubernetes-embedded-resource': true };
+  return [...errorsOf({ ...root, schema }, value, environment), ...below];
+}
+
+function errorsBelow(node: SchemaNode, environment: CelEnvironment): readonly FieldError[] {
+  const items = childNode(node, 'items');
+  const value = fieldOf(node.schema, 'default') ?? null;
+  return [
+    ...(value === null ? [] : errorsOf(node, value, environment)),
+    ...(items === undefined ? [] : errorsBelow(items, environment)),
+    ...propertyNodes(node).flatMap((field) => errorsBelow(field, environment)),
+  ];
+}
+
+function errorsOf(
+  { schema, path }: SchemaNode,
+  value: Json,
+  environment: CelEnvironment,
+): readonly FieldError[] {
+  const field = `${path}.default`;
+  const structural = schema as StructuralSchema;
+  const holder = { type: 'object', properties: { value: structural } };
+  const { unknownFields } = pruneObject(holder, { value });
+  const pruned =
+    unknownFields.length === 0 ? [] : [invalidField(field, value, 'must not have unknown fields')];
+  const embedded = validateEmbedded(structural, value, field);
+  if (embedded.length > 0) return [...pruned, ...embedded];
+  const untyped = withoutIntOrString(schema) as StructuralSchema;
+  const wrong = validateValue({ schema: untyped, value, path: '', before: undefined });
+  if (wrong.length > 0)
+    return [...pruned, ...wrong.map((error) => placed(error, field, structural))];
+  const rules = readRules(environment, structural);
+  const fresh = rules.check(value, undefined).errors;
+  // A resource that has it already is not refused for it.
+  const broken = fresh.length > 0 ? fresh : rules.check(value, value).errors;
+  return [...pruned, ...broken.map((error) => placed(error, field, structural))];
+}
+
+/** Of what is an integer or a string the server does not look at the type of defaults. */
+function withoutIntOrString(value: Json): Json {
+  if (isJsonList(value)) return value.map(withoutIntOrString);
+  if (!isJsonObject(value)) return value;
+  const { 'x-kubernetes-int-or-string': _, ...kept } = value;
+  const entries = Object.entries(kept).map(([name, field = null]): [string, Json] => [
+    name,
+    withoutIntOrString(field),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** The server writes the path within a default after a dot, and keys of maps with one more. */
+function placed(error: FieldError, field: string, schema: StructuralSchema): FieldError {
+  const { field: at, message } = error;
+  if (at === '' || at === '<nil>') return { ...error, field };
+  const [name = ''] = at.split(/[.[]/, 1);
+  const isKey =
+    typeof schema.additionalProperties === 'object' &&
+    !Object.hasOwn(objectField(schema as never, 'properties') ?? {}, name);
+  const told = isKey ? message.replace(`: ${at} in body`, `: .${at} in body`) : message;
+  return { ...error, field: `${field}.${at}`, message: told };
+}

@@ -1,0 +1,136 @@
+import type { JsonObject } from '../../../util/json.ts';
+import { isJsonObject } from '../../../util/json.ts';
+import { type CelEnvironment, type CheckedRule, checkRule } from '../../cel/index.ts';
+import { fieldOf, listField, stringField } from '../../json-fields.ts';
+import type { StructuralSchema } from '../../schema/index.ts';
+import {
+  type FieldError,
+  invalidField,
+  requiredField,
+  unsupportedValue,
+} from '../../status/index.ts';
+import { followPath } from './field-path.ts';
+import type { SchemaNode } from './schema-node.ts';
+import { unreadableKeyword } from './unreadable-keyword.ts';
+
+const keyword = 'x-kubernetes-validations';
+const reasons = [
+  'FieldValueDuplicate',
+  'FieldValueForbidden',
+  'FieldValueInvalid',
+  'FieldValueRequired',
+];
+
+/** How rules are written down; what they say is another question. */
+export function ruleFormErrors({ schema, path }: SchemaNode): readonly FieldError[] {
+  const rules = listField(schema, keyword);
+  if (rules.length === 0) return [];
+  // In a schema that it does not read the server follows no path.
+  const isRead = unreadableKeyword({ schema, path }) === undefined;
+  return rules.flatMap((rule, index) => {
+    const at = `${path}.${keyword}[${index}]`;
+    return isJsonObject(rule) ? formErrors(rule, at, isRead ? schema : undefined) : [];
+  });
+}
+
+function formErrors(
+  rule: JsonObject,
+  path: string,
+  schema: JsonObject | undefined,
+): readonly FieldError[] {
+  const told = (name: string) => stringField(rule, name) ?? '';
+  const errors = [...messageErrors(rule, path)];
+  if (told('messageExpression') !== '' && told('messageExpression').trim() === '') {
+    const detail = 'messageExpression must be non-empty if specified';
+    errors.push(requiredField(`${path}.messageExpression`, detail));
+  }
+  const reason = stringField(rule, 'reason');
+  if (reason !== undefined && !reasons.includes(reason))
+    errors.push(unsupportedValue(`${path}.reason`, reason, reasons));
+  const fieldPath = told('fieldPath');
+  if (fieldPath === '') return errors;
+  const field = `${path}.fieldPath`;
+  if (fieldPath.trim() === '')
+    errors.push(invalidField(field, fieldPath, 'must be non-empty if specified'));
+  if (hasLines(fieldPath))
+    errors.push(invalidField(field, fieldPath, 'must not contain line breaks'));
+  if (schema !== undefined && 'problem' in followPath(schema, fieldPath, { allowsBrackets: true }))
+    errors.push(invalidField(field, fieldPath, 'must be a valid path'));
+  return errors;
+}
+
+/** The server tells the first of these. */
+function messageErrors(rule: JsonObject, path: string): readonly FieldError[] {
+  const text = (stringField(rule, 'rule') ?? '').trim();
+  const message = stringField(rule, 'message') ?? '';
+  const field = `${path}.message`;
+  if (text === '') return [requiredField(`${path}.rule`, 'rule is not specified')];
+  if (message !== '' && message.trim() === '')
+    return [invalidField(field, message, 'must be non-empty if specified')];
+  if (hasLines(message.trim()))
+    return [invalidField(field, message, 'must not contain line breaks')];
+  if (hasLines(text) && message === '')
+    return [requiredField(field, 'message must be specified if rule contains line breaks')];
+  return [];
+}
+
+function hasLines(text: string): boolean {
+  return /[\n\r]/.test(text);
+}
+
+export interface RulesAt extends SchemaNode {
+  readonly environment: CelEnvironment;
+  /** The list or map around it whose items cannot be told from each other; undefined = there is none. */
+  readonly uncorrelatable: string | undefined;
+  readonly isRoot: boolean;
+}
+
+/** What rules say that cannot be: no expressions, fields that are not there, old values of what has none. */
+export function ruleErrors(at: RulesAt): readonly FieldError[] {
+  const { schema, path, environment, isRoot } = at;
+  return listField(schema, keyword).flatMap((rule, index) => {
+    if (!isJsonObject(rule)) return [];
+    const checked = checkRule(environment, rule, { schema: schema as StructuralSchema, isRoot });
+    return sayingErrors(rule, checked, { at, path: `${path}.${keyword}[${index}]` });
+  });
+}
+
+function sayingErrors(
+  rule: JsonObject,
+  checked: CheckedRule,
+  { at, path }: { readonly at: RulesAt; readonly path: string },
+): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const { problem, messageProblem, usesOldSelf } = checked;
+  if (problem !== undefined) errors.push(shownRule(`${path}.rule`, rule, problem));
+  if (messageProblem !== undefined)
+    errors.push(shownRule(`${path}.messageExpression`, rule, messageProblem));
+  if (usesOldSelf && at.uncorrelatable !== undefined) {
+    const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${at.uncorrelatable}`;
+    errors.push(invalidField(`${path}.rule`, fieldOf(rule, 'rule'), detail));
+  }
+  const optional = fieldOf(rule, 'optionalOldSelf');
+  if (!usesOldSelf && typeof optional === 'boolean') {
+    const detail = 'may not be set if oldSelf is not used in rule';
+    errors.push(invalidField(`${path}.optionalOldSelf`, optional, detail));
+  }
+  return errors;
+}
+
+/** The server shows the rule as it has it in memory. */
+function shownRule(field: string, rule: JsonObject, detail: string): FieldError {
+  const told = (name: string) => stringField(rule, name) ?? '';
+  const shown = {
+    Rule: told('rule'),
+    Message: told('message'),
+    MessageExpression: told('messageExpression'),
+    Reason: fieldOf(rule, 'reason') ?? null,
+    FieldPath: told('fieldPath'),
+    OptionalOldSelf: fieldOf(rule, 'optionalOldSelf') ?? null,
+  };
+  const text = JSON.stringify(shown)
+    .replaceAll('<', '\\u003c')
+    .replaceAll('>', '\\u003e')
+    .replaceAll('&', '\\u0026');
+  return { reason: 'FieldValueInvalid', message: `Invalid value: ${text}: ${detail}`, field };
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { JsonObject } from '../../../util/json.ts';
+import { createCelEnvironment } from '../../cel/index.ts';
+import { validateSchema } from './index.ts';
+
+const rules = {
+  environment: createCelEnvironment(),
+  patternProblem: (pattern: string) => (pattern === '(' ? 'no bracket' : undefined),
+};
+
+function problems(schema: JsonObject): readonly string[] {
+  return validateSchema({ schema, path: 'S' }, rules).map(
+    ({ field, message }) => `${field}: ${message}`,
+  );
+}
+
+function ofField(a: JsonObject): readonly string[] {
+  return problems({ type: 'object', properties: { a } });
+}
+
+describe('sandbox/crd/schema-rules', () => {
+  test('a schema with all that is allowed is taken', () => {
+    const either = { 'x-kubernetes-int-or-string': true };
+    const both = [{ type: 'integer' }, { type: 'string' }];
+    assert.deepEqual(
+      problems({
+        type: 'object',
+        required: ['spec'],
+        oneOf: [{ properties: { spec: { required: ['a'] } } }, { required: ['spec'] }],
+        properties: {
+          metadata: { type: 'object', properties: { name: { type: 'string', pattern: '^a' } } },
+          spec: {
+            type: 'object',
+            properties: {
+              a: { ...either, anyOf: both },
+              b: { ...either, allOf: [{ anyOf: both }, { pattern: 'x' }] },
+              c: { type: 'object', additionalProperties: { type: 'string' }, default: { x: 'y' } },
+            },
+          },
+        },
+      }),
+      [],
+    );
+  });
+
+  test('of patterns it is told why they are none, also inside allOf', () => {
+    const told = 'Invalid value: "(": must be a valid regular expression, but isn\'t: no bracket';
+    assert.deepEqual(ofField({ type: 'string', pattern: '(', allOf: [{ pattern: '(' }] }), [
+      `S.properties[a].allOf[0].pattern: ${told}`,
+      `S.properties[a].pattern: ${told}`,
+    ]);
+  });
+
+  test('the types of an integer or a string stand in their own anyOf alone', () => {
+    const both = [{ type: 'integer' }, { type: 'string' }];
+    const either = { 'x-kubernetes-int-or-string': true };
+    assert.equal(ofField({ ...either, oneOf: [{ anyOf: both }] }).length, 2);
+    assert.equal(ofField({ ...either, allOf: [{ maxLength: 3 }, { anyOf: both }] }).length, 2);
+  });
+
+  test('while a schema is not structural neither its defaults nor its rules are looked at', () => {
+    const rule = { rule: 'self.nothing' };
+    const wrong = { type: 'integer', default: 'x', 'x-kubernetes-validations': [rule] };
+    assert.equal(ofField(wrong).length, 1);
+    const schema = { type: 'object', properties: { a: wrong, b: {} } };
+    assert.deepEqual(problems(schema), [
+      'S.properties[b].type: Required value: must not be empty for specified object fields',
+    ]);
+  });
+
+  test('a keyword that makes a schema unreadable is told where nothing else is', () => {
+    assert.deepEqual(ofField({ type: 'string', $schema: 'x' }), [
+      'S: Invalid value: "": OpenAPIV3Schema \'schema\' is not supported',
+    ]);
+    assert.deepEqual(ofField({ type: 'string', id: 'x', pattern: '(' }), [
+      'S.properties[a].id: Forbidden: id is not supported',
+    ]);
+  });
+
+  test('a default is looked at with all that its schema says', () => {
+    const field = 'S.properties[a].default';
+    for (const [a, problem] of [
+      [{ type: 'integer', default: 'x' }, `${field}: Invalid value: "string":  in body must be of`],
+      [{ type: 'object', default: { b: 1 } }, `${field}: Invalid value: {"b":1}: must not have`],
+      [
+        { type: 'array', default: [1], items: { type: 'string' } },
+        `${field}.[0]: Invalid value: "integer": [0] in body`,
+      ],
+    ] as const)
+      assert.ok(ofField(a)[0]?.startsWith(problem), JSON.stringify(ofField(a)));
+  });
+});

@@ -1,0 +1,118 @@
+import type { CelEnvironment } from '../../cel/index.ts';
+import { fieldOf, objectField, stringField } from '../../json-fields.ts';
+import { type FieldError, forbiddenField, invalidField } from '../../status/index.ts';
+import { defaultErrors } from './default-rules.ts';
+import { ruleErrors, ruleFormErrors } from './expression-rules.ts';
+import { type KeywordContext, keywordErrors } from './keyword-rules.ts';
+import {
+  childNode,
+  junctorNodes,
+  namedNodes,
+  propertyNodes,
+  type SchemaNode,
+} from './schema-node.ts';
+import { type PatternProblem, structureErrors } from './structure-rules.ts';
+import { unreadableKeyword } from './unreadable-keyword.ts';
+
+export interface SchemaRules {
+  readonly environment: CelEnvironment;
+  readonly patternProblem: PatternProblem;
+}
+
+/** Everything that the server has against the schema of a CRD, but for what rules may cost. */
+export function validateSchema(
+  root: SchemaNode,
+  { environment, patternProblem }: SchemaRules,
+): readonly FieldError[] {
+  const unreadable = unreadableKeyword(root);
+  const structure = unreadable === undefined ? structureErrors(root, patternProblem) : [];
+  const isStructural = unreadable === undefined && structure.length === 0;
+  const defaults = isStructural ? defaultErrors(root, environment) : [];
+  const checksRules = isStructural && defaults.length === 0;
+  const walked = walk(root, {
+    noDefaultsBecause: undefined,
+    isInsideMeta: false,
+    isRoot: true,
+    uncorrelatable: undefined,
+    environment: checksRules ? environment : undefined,
+  });
+  const own =
+    fieldOf(root.schema, 'nullable') === true
+      ? [forbiddenField(`${root.path}.nullable`, 'nullable cannot be true at the root')]
+      : [];
+  const errors = [...own, ...structure, ...defaults, ...walked.form, ...walked.rules];
+  if (errors.length > 0 || unreadable === undefined) return errors;
+  return [invalidField(root.path, '', `OpenAPIV3Schema '${unreadable}' is not supported`)];
+}
+
+interface WalkContext extends KeywordContext {
+  readonly isRoot: boolean;
+  readonly uncorrelatable: string | undefined;
+  /** Undefined where rules are not read: inside allOf and the like, and while the schema is none. */
+  readonly environment: CelEnvironment | undefined;
+}
+
+interface Walked {
+  readonly form: readonly FieldError[];
+  readonly rules: readonly FieldError[];
+}
+
+function walk(node: SchemaNode, context: WalkContext): Walked {
+  const below = childrenOf(node, context).map(([child, inner]) => walk(child, inner));
+  const form = [
+    ...below.flatMap((walked) => walked.form),
+    ...keywordErrors(node, context),
+    ...ruleFormErrors(node),
+  ];
+  const { environment, uncorrelatable, isRoot } = context;
+  const own =
+    form.length > 0 || environment === undefined
+      ? []
+      : ruleErrors({ ...node, environment, uncorrelatable, isRoot });
+  return { form, rules: [...below.flatMap((walked) => walked.rules), ...own] };
+}
+
+type Child = readonly [node: SchemaNode, context: WalkContext];
+
+function childrenOf(node: SchemaNode, context: WalkContext): readonly Child[] {
+  const inner = { ...context, isRoot: false };
+  const silent = { ...inner, environment: undefined };
+  const dependencies = objectField(node.schema, 'dependencies') ?? {};
+  const definitions = objectField(node.schema, 'definitions') ?? {};
+  return [
+    ...fieldsOf(node, context, inner),
+    ...itemsOf(node, inner),
+    ...othersOf(node, inner),
+    ...junctorNodes(node).map((child): Child => [child, silent]),
+    ...namedNodes(definitions, `${node.path}.definitions`).map((child): Child => [child, silent]),
+    ...namedNodes(dependencies, `${node.path}.dependencies`).map((child): Child => [child, silent]),
+  ];
+}
+
+function fieldsOf(node: SchemaNode, context: WalkContext, inner: WalkContext): readonly Child[] {
+  const isObject =
+    context.isRoot || fieldOf(node.schema, 'x-kubernetes-embedded-resource') === true;
+  return propertyNodes(node).map((child): Child => {
+    if (!isObject || !['metadata', 'kind', 'apiVersion'].includes(child.name))
+      return [child, inner];
+    const meta = { ...inner, isInsideMeta: true };
+    if (!context.isRoot) return [child, meta];
+    return [child, { ...meta, noDefaultsBecause: ` in top-level ${child.name}` }];
+  });
+}
+
+/** Items of list maps alone can be told from each other. */
+function itemsOf(node: SchemaNode, inner: WalkContext): readonly Child[] {
+  const items = childNode(node, 'items');
+  if (items === undefined) return [];
+  if (stringField(node.schema, 'x-kubernetes-list-type') === 'map') return [[items, inner]];
+  return [[items, { ...inner, uncorrelatable: inner.uncorrelatable ?? node.path }]];
+}
+
+function othersOf(node: SchemaNode, inner: WalkContext): readonly Child[] {
+  const others = childNode(node, 'additionalProperties');
+  if (others === undefined) return [];
+  if (!inner.isInsideMeta) return [[others, inner]];
+  const noDefaultsBecause = ' inside additionalProperties applying to object metadata';
+  return [[others, { ...inner, noDefaultsBecause }]];
+}
