@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { FieldOwner } from '../roles.ts';
+import type { EditableMetadata, FieldOwner, MetadataPatch } from '../roles.ts';
 
 /** The entries of an object's `managedFields`, as far as they can be read. */
 export function readFieldOwners({ metadata }: KubeObject): readonly FieldOwner[] {
@@ -20,4 +20,17 @@ function readEntry(entry: unknown): readonly FieldOwner[] {
       ...(typeof subresource === 'string' && subresource !== '' ? { subresource } : {}),
     },
   ];
+}
+
+/** What takes the entry of a manager that updated the main resource out of the managed fields. */
+export function withoutUpdatesOf(
+  manager: string,
+  { managedFields }: EditableMetadata,
+): MetadataPatch | undefined {
+  if (!Array.isArray(managedFields)) return undefined;
+  const kept = managedFields.filter(
+    (entry) =>
+      entry.manager !== manager || entry.operation !== 'Update' || entry.subresource !== undefined,
+  );
+  return kept.length < managedFields.length ? { managedFields: kept } : undefined;
 }

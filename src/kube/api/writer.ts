@@ -1,5 +1,4 @@
 import { gvkOf } from '../../util/gvk.ts';
-import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { WriteThrough, WriteTicket } from '../cache/write-through.ts';
 import type { ApiClient } from '../client/api-client.ts';
@@ -20,9 +19,10 @@ import type {
   WriteOptions,
   Writer,
 } from '../roles.ts';
+import { assertSameObject, objectOf, stateAfterDelete } from './answer-body.ts';
 import type { CachedDiscovery } from './discovery.ts';
 import { editMetadata } from './edit-metadata.ts';
-import { readFieldOwners } from './field-owners.ts';
+import { readFieldOwners, withoutUpdatesOf } from './field-owners.ts';
 import { pathOf } from './paths.ts';
 
 export interface WriterOptions {
@@ -211,7 +211,7 @@ class WriteThroughWriter implements Reader, Writer {
         const path = pathOf(type, ref);
         const answer = await this.#api.request({ method: 'DELETE', path, body, flow }, signal);
         ticket.deleting(uid, pass);
-        return isStatus(answer.body) ? 'deleted' : stateAfterDelete(answer.body);
+        return stateAfterDelete(answer.body);
       } catch (error) {
         if (!isKubeError(error, 'not-found') && !isKubeError(error, 'uid-mismatch')) throw error;
         ticket.gone(uid, pass);
@@ -275,19 +275,6 @@ function applyQuery({ fieldManager, force }: ApplyOptions): Record<string, strin
   return { fieldManager, force: String(force), fieldValidation: 'Ignore' };
 }
 
-/** What takes the entry of a manager that updated the main resource out of the managed fields. */
-function withoutUpdatesOf(
-  manager: string,
-  { managedFields }: EditableMetadata,
-): MetadataPatch | undefined {
-  if (!Array.isArray(managedFields)) return undefined;
-  const kept = managedFields.filter(
-    (entry) =>
-      entry.manager !== manager || entry.operation !== 'Update' || entry.subresource !== undefined,
-  );
-  return kept.length < managedFields.length ? { managedFields: kept } : undefined;
-}
-
 function createsOnly({ metadata }: KubeObject): boolean {
   return metadata.resourceVersion === '1';
 }
@@ -308,34 +295,6 @@ function noteDeparture(
   // An apply to the main resource creates: its 404 is about the namespace, and says nothing that events do not say.
   const hasNoStatus = error.code === 'not-found' && options.subresource !== undefined;
   if (isGone || hasNoStatus) ticket.gone(uid, options.pass);
-}
-
-/**
- * The guard of `metadata.uid` does not hold on `/status` of custom resources (seen on 1.36: 200, the uid is ignored).
- * Then the answer tells that the status of a successor was written, which its own next pass puts right.
- */
-function assertSameObject({ metadata: { uid } }: KubeObject, { object }: StoredObject): void {
-  if (uid === undefined || uid === object.metadata.uid) return;
-  const message = `Expected the object with uid "${uid}", found one with another`;
-  throw new KubeError('uid-mismatch', message, { status: 409 });
-}
-
-function objectOf(body: unknown): KubeObject {
-  const isObject = isJsonObject(body) && isJsonObject(body.metadata);
-  if (isObject && typeof body.kind === 'string') return body as unknown as KubeObject;
-  throw new KubeError('unexpected', 'Expected an object in the answer, found something else', {
-    status: 200,
-  });
-}
-
-function isStatus(body: unknown): boolean {
-  return isJsonObject(body) && body.kind === 'Status';
-}
-
-/** A DELETE is answered with the object while it is there: finalizers hold it, or a Pod's grace period. */
-function stateAfterDelete(body: unknown): 'deleted' | 'deleting' {
-  if (!isJsonObject(body) || !isJsonObject(body.metadata)) return 'deleted';
-  return body.metadata.deletionTimestamp === undefined ? 'deleted' : 'deleting';
 }
 
 function isKubeError(error: unknown, code: KubeErrorCode): error is KubeError {
