@@ -6,12 +6,13 @@ import { KubeError } from '../kube-error.ts';
 import type { InformerQuery, InformerState, ResourceType } from '../roles.ts';
 import { Contact, type WatchEnd } from './contact.ts';
 import { failureOf } from './failure-of.ts';
+import { isWorthTelling, levelOf, mustListAfter, type Standing } from './failure-rules.ts';
 import { listIntoStore } from './list-into-store.ts';
 import { presentVersion } from './list-pages.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { isAfter } from './resource-version.ts';
-import { quickTriesWhenDenied, RetryPause } from './retry-pause.ts';
+import { RetryPause } from './retry-pause.ts';
 import { watchIntoStore } from './watch-into-store.ts';
 
 export interface ReflectorOptions {
@@ -38,9 +39,6 @@ type StepEnd =
   /** `isAttempt`: it was asked for; otherwise it had begun. */
   | { readonly kind: 'failed'; readonly error: KubeError; readonly isAttempt: boolean }
   | { readonly kind: 'stopped' };
-
-/** So many failed resumptions in a row, though the server answers, and the list is taken anew: it may know why. */
-const resumptionsBeforeList = 5;
 
 /** A watch that ends before so much of its time is over has not ended as agreed. */
 const agreedShare = 0.9;
@@ -309,20 +307,8 @@ export class Reflector {
     if (error !== undefined) this.#noteFailure(error);
     const reason = error === undefined ? {} : failureFields(error);
     const fields = { ...reason, afterMs: Math.round(afterMs), next: this.#next };
-    this.#log[this.#levelOf(error)](fields, 'List or watch failed, will retry');
+    this.#log[levelOf(error, this.#standing)](fields, 'List or watch failed, will retry');
     await this.#pause.rest(afterMs, error, signal);
-  }
-
-  /**
-   * The first of a row is worth a look, the others are flow. No trouble of the connection: a right that is missing, of which {@link
-   * RightsWatch} tells for all; a kind that has not come yet, of which those tell who wait for it; a server that has forgotten a
-   * version, by a restart say.
-   */
-  #levelOf(error: KubeError | undefined): 'debug' | 'info' | 'warn' {
-    const isYetToCome = error?.code === 'kind-missing' && this.#store.progress === undefined;
-    const isToldElsewhere = isYetToCome || error?.right !== undefined;
-    if (isToldElsewhere || this.#pause.failures > 1) return 'debug';
-    return error?.code === 'gone' ? 'info' : 'warn';
   }
 
   #noteFailure(error: KubeError): void {
@@ -330,32 +316,13 @@ export class Reflector {
       this.#wasMissing = true;
       this.#pause.listenForKind();
     }
-    if (this.#mustListAfter(error)) this.#next = 'list';
-    if (this.#isWorthTelling(error)) this.#onState({ kind: 'failing', error });
+    if (mustListAfter(error, this.#pause.failures)) this.#next = 'list';
+    if (isWorthTelling(error, this.#standing)) this.#onState({ kind: 'failing', error });
   }
 
-  /** After an outage a server that has just started refuses for a while what it serves a moment later. */
-  #isWorthTelling(error: KubeError): boolean {
-    if (!this.isOutdated) return true;
-    const isLost = error.code === 'kind-missing' || error.code === 'forbidden';
-    const tries = isLost ? quickTriesWhenDenied + 1 : resumptionsBeforeList;
-    return error.status !== 0 && this.#pause.failures >= tries;
-  }
-
-  #mustListAfter(error: KubeError): boolean {
-    switch (error.code) {
-      case 'too-many-requests':
-      case 'connection-lost':
-      case 'timeout':
-      case 'unauthorized':
-      case 'forbidden':
-        return false;
-      case 'unavailable':
-      case 'server-error':
-        return error.status !== 0 && this.#pause.failures >= resumptionsBeforeList;
-      default:
-        return true;
-    }
+  get #standing(): Standing {
+    const hasListed = this.#store.progress !== undefined;
+    return { failures: this.#pause.failures, isOutdated: this.isOutdated, hasListed };
   }
 
   #noteAnswer(): void {
