@@ -3,12 +3,15 @@ import { invariant } from '../../util/invariant.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { keyOf } from '../../util/object-key.ts';
 import type { CacheEvent, CacheIndex, PassToken, StoredObject } from '../roles.ts';
+import { AnsweredDeletions } from './answered-deletions.ts';
 import { Departures } from './departures.ts';
 import { EventFeed } from './event-feed.ts';
 import { HeldEvents } from './held-events.ts';
+import type { ListFacts } from './list-facts.ts';
 import { isAfter, isNews, isOrdered } from './resource-version.ts';
 import type { Keep } from './slim-object.ts';
 import { StoreIndex } from './store-index.ts';
+import { isDeleting, keyOfStored, uidOf, versionOf } from './stored-object.ts';
 
 export interface ObjectStoreOptions {
   /** Does the informer's selector select this object? Asked of answers only: lists and watches come selected. */
@@ -34,15 +37,6 @@ export interface AnswerTicket {
   readonly hold: number;
 }
 
-/** A DELETE was answered: when, and in which list's time we heard of it. */
-interface Dying {
-  readonly uid: string;
-  readonly since: string;
-  readonly listing: number;
-  /** The entry, if it is our copy with a deletion time that the server has not shown yet. */
-  copy: StoredObject | undefined;
-}
-
 interface Cause {
   readonly initial: boolean;
   readonly pass?: PassToken | undefined;
@@ -60,7 +54,7 @@ export class ObjectStore {
   readonly #selects: (object: KubeObject) => boolean;
   readonly #keep: Keep;
   readonly #objects = new Map<string, StoredObject>();
-  readonly #dying = new Map<string, Dying>();
+  readonly #deletions = new AnsweredDeletions();
   readonly #departures = new Departures();
   readonly #indexes = new Map<string, StoreIndex>();
   readonly #feed: EventFeed;
@@ -214,8 +208,7 @@ export class ObjectStore {
   deleting(key: string, uid: string, options: { at: string; pass: PassToken | undefined }): void {
     const old = this.#objects.get(key);
     if (old === undefined || uidOf(old) !== uid) return;
-    const copy = this.#dying.get(key)?.copy;
-    this.#dying.set(key, { uid, since: options.at, listing: this.#listing, copy });
+    this.#deletions.add(key, { uid, since: options.at, listing: this.#listing });
     if (!isDeleting(old)) this.#put(key, old, { initial: false, pass: options.pass });
   }
 
@@ -241,12 +234,12 @@ export class ObjectStore {
     const stored = this.#keep(listed);
     const key = keyOfStored(stored);
     const old = this.#objects.get(key);
-    const isDisproved = this.#isDisproved(key, old, list);
-    if (this.#isDyingBefore(key, list)) this.#dying.delete(key);
+    const isDisproved = this.#deletions.isDisproved(key, old, list);
+    this.#deletions.shownBy(key, list);
     if (!isDisproved && !list.rewritten && this.#isLaterThanList(key, stored, list)) return;
     // Compared by content: after a change of the kind's schema the same version reads differently.
     if (old !== undefined && versionOf(old) === versionOf(stored)) {
-      if (deepEqual(old.object, this.#marked(key, stored).object)) return;
+      if (deepEqual(old.object, this.#deletions.marked(key, stored).object)) return;
     }
     this.#put(key, stored, this.#listed ? fromServer : { initial: true });
   }
@@ -256,19 +249,6 @@ export class ObjectStore {
     if (this.#departures.isFromBeforeInList(key, uidOf(listed), list)) return true;
     const old = this.#objects.get(key);
     return old !== undefined && isAfter(versionOf(old), list.version);
-  }
-
-  /** Was a DELETE of this key answered before the list was asked for? Then the list shows what came of it. */
-  #isDyingBefore(key: string, list: ListFacts): boolean {
-    const dying = this.#dying.get(key);
-    return dying !== undefined && dying.listing < list.number;
-  }
-
-  /** A deletion that neither this list nor a later state shows was undone: etcd was restored from a backup. */
-  #isDisproved(key: string, old: StoredObject | undefined, list: ListFacts): boolean {
-    return (
-      this.#isDyingBefore(key, list) && old !== undefined && this.#dying.get(key)?.copy === old
-    );
   }
 
   #finishList(uids: ReadonlyMap<string, string>, list: ListFacts): void {
@@ -287,17 +267,15 @@ export class ObjectStore {
 
   /** Is this entry, which the list does not have, from after it? */
   #outlivesList(key: string, old: StoredObject, list: ListFacts): boolean {
-    if (list.rewritten || this.#isDisproved(key, old, list)) return false;
+    if (list.rewritten || this.#deletions.isDisproved(key, old, list)) return false;
     return isAfter(versionOf(old), list.version);
   }
 
   #put(key: string, stored: StoredObject, cause: Cause): void {
     const old = this.#objects.get(key);
-    const current = this.#marked(key, stored);
+    const current = this.#deletions.marked(key, stored);
     this.#objects.set(key, current);
-    const dying = this.#dying.get(key);
-    if (dying !== undefined && dying.uid !== uidOf(stored)) this.#dying.delete(key);
-    else if (dying !== undefined) dying.copy = current === stored ? undefined : current;
+    this.#deletions.stored(key, stored, current);
     this.#tell(key, old, current, cause);
   }
 
@@ -305,7 +283,7 @@ export class ObjectStore {
     const old = this.#objects.get(key);
     if (old === undefined) return;
     this.#objects.delete(key);
-    this.#dying.delete(key);
+    this.#deletions.left(key);
     this.#tell(key, old, undefined, cause);
   }
 
@@ -329,14 +307,6 @@ export class ObjectStore {
     this.#held.tell(key, delivery, cause.mayBeOurs === true);
   }
 
-  /** The object as it is to be seen: an answered DELETE holds for every state of that object that does not show it yet. */
-  #marked(key: string, stored: StoredObject): StoredObject {
-    const dying = this.#dying.get(key);
-    if (dying === undefined) return stored;
-    if (dying.uid !== uidOf(stored) || isDeleting(stored)) return stored;
-    return withDeletion(stored, dying.since);
-  }
-
   #advance(version: string): void {
     if (this.#progress === undefined || isNews(version, this.#progress)) this.#progress = version;
     this.#noteVersion(version);
@@ -345,32 +315,4 @@ export class ObjectStore {
   #noteVersion(version: string): void {
     if (isAfter(version, this.#highest)) this.#highest = version;
   }
-}
-
-interface ListFacts {
-  readonly number: number;
-  readonly version: string;
-  /** The list is older than what was seen before it was asked for: it replaces everything. */
-  readonly rewritten: boolean;
-}
-
-function keyOfStored(stored: StoredObject): string {
-  return keyOf(stored.object.metadata.namespace, stored.object.metadata.name);
-}
-
-function versionOf(stored: StoredObject): string {
-  return stored.object.metadata.resourceVersion ?? '';
-}
-
-function uidOf(stored: StoredObject): string {
-  return stored.object.metadata.uid ?? '';
-}
-
-function isDeleting(stored: StoredObject): boolean {
-  return stored.object.metadata.deletionTimestamp !== undefined;
-}
-
-function withDeletion(stored: StoredObject, deletionTimestamp: string): StoredObject {
-  const { object } = stored;
-  return { ...stored, object: { ...object, metadata: { ...object.metadata, deletionTimestamp } } };
 }
