@@ -10,9 +10,13 @@ import { knownDifferences } from '../test/contract/differences/known.ts';
 import { manifestDifferences, unservedKinds } from '../test/contract/differences/manifests.ts';
 import type { ContractCase } from '../test/contract/driver/index.ts';
 import { kubectlScript } from '../test/contract/kubectl/kubectl-script.ts';
+import { kubernetesVersion, oldestKubectlVersion } from '../test/support/control-plane/versions.ts';
 
 type Groups = readonly (readonly [name: string, cases: readonly ContractCase[]])[];
 
+const [newest, oldest] = [kubernetesVersion, oldestKubectlVersion].map((version) =>
+  version.slice(1),
+);
 const path = fileURLToPath(new URL('../docs/sandbox.md', import.meta.url));
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const text = page();
@@ -35,6 +39,7 @@ function page(): string {
     `The sandbox is a Kubernetes API server inside the process. ${code('npm run test:contract')} puts the same questions to it and to a real`,
     `kube-apiserver (${count} cases, ${kubectlScript.length} commands of kubectl, every manifest of ${code('test/fixtures/manifests')}, 4,000 random writes) and compares`,
     'whole answers. A green run on the sandbox is no proof for a cluster.',
+    `The commands are given by kubectl ${newest} and ${oldest}, built for it, and by the one of the machine if it has one.`,
     `This page is made from the suite by ${code('npm run generate:sandbox')}.`,
     '',
     '## What is otherwise',
@@ -104,7 +109,9 @@ function manifestRows(): readonly Row[] {
 }
 
 function commandRows(): readonly Row[] {
-  return kubectlScript.flatMap(({ run, differs }) =>
-    differs === undefined ? [] : [[code(`kubectl ${run}`), differs]],
+  return kubectlScript.flatMap(({ run, differs = '', newestOnly = '' }) =>
+    differs === '' && newestOnly === ''
+      ? []
+      : [[code(`kubectl ${run}`), differs === '' ? newestOnly : differs]],
   );
 }

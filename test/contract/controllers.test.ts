@@ -5,6 +5,8 @@ import { controllerCases } from './cases/controllers.ts';
 import { assertSameRuns, createNamespace, runCase } from './driver/index.ts';
 
 const shared = useControlPlane();
+/** How many writes bring an object to its state is the controllers' business. */
+const versions = ['metadata.resourceVersion', 'items.*.metadata.resourceVersion'];
 
 describe('contract/controllers', { skip: shared.skip }, () => {
   const world = createTestSandbox({ runsPods: false });
@@ -27,7 +29,7 @@ describe('contract/controllers', { skip: shared.skip }, () => {
           for (const backend of [sandbox, server]) await createNamespace(backend, variables.ns);
           const mine = await runCase({ backend: sandbox, contractCase, variables });
           const theirs = await runCase({ backend: server, contractCase, variables });
-          assertSameRuns(mine, theirs);
+          assertSameRuns(mine, theirs, versions);
         });
       }
     });

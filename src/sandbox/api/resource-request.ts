@@ -1,5 +1,6 @@
 import type { Clock } from '../../util/clock.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { objectField } from '../json-fields.ts';
 import type { Subresource } from '../kinds/index.ts';
 import { applyPatchType } from '../kinds/index.ts';
 import { pathSegment } from '../metadata/index.ts';
@@ -35,6 +36,7 @@ import {
   notModelled,
   PageNotFound,
   plainFailure,
+  StatusError,
   unknownPath,
   unsupportedMediaType,
 } from '../status/index.ts';
@@ -71,8 +73,18 @@ export function handleResource(resource: ResourceRequest): ApiAnswer {
   const request = withTextBody(resource, target);
   const call = { ...resource, request, target, shape };
   const body = withoutDeepValues(request.body);
-  const answer = body === request.body ? callTarget(call) : callWithoutDeepValues(call, body);
-  return withWarning(answer, target.kind.deprecation);
+  try {
+    const answer = body === request.body ? callTarget(call) : callWithoutDeepValues(call, body);
+    return withWarning(answer, target.kind.deprecation);
+  } catch (error) {
+    throw withDeprecation(error, target.kind.deprecation);
+  }
+}
+
+/** Also who is refused is told. */
+function withDeprecation(error: unknown, deprecation: string | undefined): unknown {
+  if (deprecation === undefined || !(error instanceof StatusError)) return error;
+  return error.withWarnings([deprecation]);
 }
 
 function callTarget(call: Call): ApiAnswer {
@@ -85,12 +97,13 @@ function callWithoutDeepValues(call: Call, body: string): ApiAnswer {
   return callTarget({ ...call, rest, request: { ...call.request, body } });
 }
 
-/** What a container would have written; here it is one honest line. */
+/** What a container would have written; here it is one honest line, and nothing before the pod has a node. */
 function answerLog({ rest, route, request }: ResourceRequest): ApiAnswer {
   const pods = rest.kinds.find('', 'v1', 'pods');
   const { namespace, name } = route;
   if (pods === undefined || request.method !== 'GET') throw methodNotAllowed();
-  getObject(rest, { kind: pods, namespace, name, subresource: '' }, '');
+  const pod = getObject(rest, { kind: pods, namespace, name, subresource: '' }, '');
+  if (objectField(pod, 'spec')?.nodeName === undefined) return textAnswer('');
   return textAnswer(`The sandbox runs no containers: pod ${name} has written nothing.\n`);
 }
 
@@ -141,7 +154,7 @@ function subresourceOf(kind: Target['kind'], name: string, subresource: string):
   if (subresource === 'status' && kind.hasStatus) return 'status';
   if (subresource === 'scale' && kind.scale !== undefined) return 'scale';
   if (kind.isCustom) throw notFound(kind.names, name);
-  if (subresource === 'status') throw unknownPath();
+  if (subresource === 'status' || subresource === 'scale') throw unknownPath();
   throw notModelled(`the subresource "${subresource}" of ${kind.names.plural}`);
 }
 

@@ -29,6 +29,8 @@ export interface ControllerEvent {
   readonly component: string;
   readonly reason: string;
   readonly message: string;
+  /** @default 'Normal' */
+  readonly type?: 'Normal' | 'Warning';
 }
 
 /** What controllers see of the world and do to it; by the same way as requests. */
@@ -89,7 +91,8 @@ export class ControllerWorld {
   }
 
   /** Tells of an object what a controller has done for it. */
-  record(about: StoredObject, { component, reason, message }: ControllerEvent): void {
+  record(about: StoredObject, event: ControllerEvent): void {
+    const { component, reason, message, type = 'Normal' } = event;
     const { kind, apiVersion } = about.object;
     const { uid } = partOf(about, 'metadata');
     const now = this.now();
@@ -113,7 +116,7 @@ export class ControllerWorld {
       firstTimestamp: now,
       lastTimestamp: now,
       count: 1,
-      type: 'Normal',
+      type,
       reportingComponent: component,
       reportingInstance: '',
     });

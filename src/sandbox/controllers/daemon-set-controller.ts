@@ -1,8 +1,15 @@
 import type { JsonObject } from '../../util/json.ts';
-import { objectField, stringField } from '../json-fields.ts';
+import { listField, objectField } from '../json-fields.ts';
 import type { StoredObject } from '../store/index.ts';
-import { type ControllerWorld, numberOf, partOf } from './controller-world.ts';
-import { controlledBy, isReady, podOf } from './owned-objects.ts';
+import { adopt } from './adoption.ts';
+import {
+  type ControllerEvent,
+  type ControllerWorld,
+  numberOf,
+  partOf,
+} from './controller-world.ts';
+import { affinityTo, nodeOf } from './node-affinity.ts';
+import { controlledBy, isFinished, isReady, phaseOf, podOf } from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';
 import { pods } from './pod-simulator.ts';
 import { noteRevision, type Revision, revisionLabel } from './revisions.ts';
@@ -23,14 +30,16 @@ export class DaemonSetController {
     const set = this.#world.find(place);
     if (set === undefined || isTerminating(set)) return;
     const template = objectField(partOf(set, 'spec'), 'template') ?? {};
-    const revision = noteRevision(this.#world, set, template);
+    const revision = noteRevision(this.#world, set, revisionLabel);
+    adopt(this.#world, pods, set);
     const wanted = this.#nodes(template);
     const owned = controlledBy(this.#world, pods, set);
     for (const node of wanted)
       if (!owned.some((pod) => nodeOf(pod) === node)) this.#create(set, node, revision);
     for (const pod of owned)
-      if (!wanted.includes(nodeOf(pod))) this.#world.delete({ collection: pods, key: pod.key });
-    this.#update(set, owned, revision);
+      if (!wanted.includes(nodeOf(pod)) || isFinished(pod)) this.#delete(set, pod);
+    // One that is missing is waited for before the next goes.
+    if (owned.length === wanted.length) this.#update(set, owned, revision);
     this.#world.writeStatus(place, this.#status(set, wanted, revision));
   }
 
@@ -49,23 +58,41 @@ export class DaemonSetController {
   #create(set: StoredObject, nodeName: string, { hash }: Revision): void {
     const pod = podOf(set, objectField(partOf(set, 'spec'), 'template') ?? {});
     const metadata = objectField(pod, 'metadata') ?? {};
-    const labels = { ...objectField(metadata, 'labels'), [revisionLabel]: hash };
+    const labels = {
+      ...objectField(metadata, 'labels'),
+      [revisionLabel]: hash,
+      'pod-template-generation': String(numberOf(partOf(set, 'metadata'), 'generation', 1)),
+    };
+    const spec = objectField(pod, 'spec') ?? {};
     const name = this.#world.create(pods, set.namespace, {
       metadata: { ...metadata, labels },
-      spec: { ...objectField(pod, 'spec'), nodeName },
+      spec: {
+        ...spec,
+        affinity: affinityTo(nodeName, objectField(spec, 'affinity') ?? {}),
+        tolerations: [...listField(spec, 'tolerations'), ...tolerations],
+      },
     });
-    this.#world.record(set, {
-      component: 'daemonset-controller',
-      reason: 'SuccessfulCreate',
-      message: `Created pod: ${name}`,
-    });
+    this.#record(set, { reason: 'SuccessfulCreate', message: `Created pod: ${name}` });
+  }
+
+  #delete(set: StoredObject, pod: StoredObject): void {
+    if (isTerminating(pod)) return;
+    this.#world.delete({ collection: pods, key: pod.key });
+    const failed = `Found failed daemon pod ${pod.namespace}/${pod.name} on node ${nodeOf(pod)}, will try to kill it`;
+    if (phaseOf(pod) === 'Failed')
+      this.#record(set, { type: 'Warning', reason: 'FailedDaemonPod', message: failed });
+    this.#record(set, { reason: 'SuccessfulDelete', message: `Deleted pod: ${pod.name}` });
+  }
+
+  #record(set: StoredObject, event: Omit<ControllerEvent, 'component'>): void {
+    this.#world.record(set, { component: 'daemonset-controller', ...event });
   }
 
   #update(set: StoredObject, owned: readonly StoredObject[], { hash }: Revision): void {
     const strategy = objectField(partOf(set, 'spec'), 'updateStrategy') ?? {};
     if (strategy.type !== 'RollingUpdate' || !owned.every(isReady)) return;
     const old = owned.find((pod) => !hasRevision(pod, hash));
-    if (old !== undefined) this.#world.delete({ collection: pods, key: old.key });
+    if (old !== undefined) this.#delete(set, old);
   }
 
   #status(set: StoredObject, wanted: readonly string[], { hash }: Revision): JsonObject {
@@ -85,9 +112,17 @@ export class DaemonSetController {
   }
 }
 
-function nodeOf(pod: StoredObject): string {
-  return stringField(partOf(pod, 'spec'), 'nodeName') ?? '';
-}
+/** What pods of a DaemonSet put up with: they belong to their node whatever its state. */
+const tolerations: readonly JsonObject[] = [
+  ...['not-ready', 'unreachable'].map((state) => [state, 'NoExecute'] as const),
+  ...['disk-pressure', 'memory-pressure', 'pid-pressure', 'unschedulable'].map(
+    (state) => [state, 'NoSchedule'] as const,
+  ),
+].map(([state, effect]) => ({
+  key: `node.kubernetes.io/${state}`,
+  operator: 'Exists',
+  effect,
+}));
 
 function hasRevision(pod: StoredObject, hash: string): boolean {
   return objectField(partOf(pod, 'metadata'), 'labels')?.[revisionLabel] === hash;

@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import type { StoredObject } from '../store/index.ts';
-import { type ControllerWorld, partOf } from './controller-world.ts';
+import { type ControllerWorld, partOf, placeOf } from './controller-world.ts';
+import { nodes } from './daemon-set-controller.ts';
 import { controlledBy, controllerReference, isReady } from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';
 import { pods } from './pod-simulator.ts';
@@ -23,7 +24,9 @@ export class EndpointController {
     const spec = partOf(service, 'spec');
     const selector = objectField(spec, 'selector');
     if (selector === undefined || spec.type === 'ExternalName') return;
-    const selected = this.#world.list(pods).filter((pod) => isSelected(pod, service, selector));
+    const selected = this.#world
+      .list(pods)
+      .filter((pod) => isSelected(pod, service, selector) && this.#hasNode(pod));
     const content = { endpoints: selected.map(endpointOf), ports: portsOf(spec, selected[0]) };
     const [slice] = controlledBy(this.#world, endpointSlices, service);
     if (slice === undefined) this.#create(service, content);
@@ -32,6 +35,12 @@ export class EndpointController {
         ...object,
         ...content,
       }));
+  }
+
+  /** Nobody can be led to a pod on a node that is not there. */
+  #hasNode(pod: StoredObject): boolean {
+    const node = stringField(partOf(pod, 'spec'), 'nodeName') ?? '';
+    return this.#world.find(placeOf(nodes, '', node)) !== undefined;
   }
 
   #create(service: StoredObject, content: JsonObject): void {

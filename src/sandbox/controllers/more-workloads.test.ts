@@ -130,7 +130,78 @@ describe('sandbox/controllers/stateful-set-controller', () => {
   });
 });
 
+describe('sandbox/controllers/stateful-set-controller, in the middle of things', () => {
+  /** Pods are ready when the test says so. */
+  async function bringOn(sandbox: Sandbox, phase: 'Running' | 'Failed' = 'Running') {
+    for (const name of names(sandbox, `${core}/pods`)) {
+      const conditions = [{ type: 'Ready', status: phase === 'Running' ? 'True' : 'False' }];
+      call(sandbox, 'PATCH', `${core}/pods/${name}/status`, { status: { phase, conditions } });
+    }
+    await sandbox.settle();
+  }
+
+  test('a failed pod is made anew, and told', async () => {
+    const sandbox = createTestSandbox({ runsPods: false });
+    call(sandbox, 'POST', `${apps}/statefulsets`, statefulSet({ replicas: 1 }));
+    await sandbox.settle();
+    const [before] = items(sandbox, `${core}/pods`);
+    await bringOn(sandbox, 'Failed');
+    const [after] = items(sandbox, `${core}/pods`);
+    assert.notEqual(at(after ?? {}, 'metadata', 'uid'), at(before ?? {}, 'metadata', 'uid'));
+    const reasons = items(sandbox, `${core}/events`).map((event) => at(event, 'reason'));
+    assert.deepEqual(reasons.sort(), [
+      'RecreatingFailedPod',
+      'SuccessfulCreate',
+      'SuccessfulCreate',
+      'SuccessfulDelete',
+    ]);
+    sandbox.stop();
+  });
+
+  test('a pod that is made anew in an update keeps the template that its number has', async () => {
+    const sandbox = createTestSandbox({ runsPods: false });
+    call(sandbox, 'POST', `${apps}/statefulsets`, statefulSet({ replicas: 2 }));
+    await sandbox.settle();
+    for (let times = 0; times < 2; times++) await bringOn(sandbox);
+    const image = { spec: { template: template('db:2') } };
+    call(sandbox, 'PATCH', `${apps}/statefulsets/db`, image);
+    await sandbox.settle();
+    call(sandbox, 'DELETE', `${core}/pods/db-0`);
+    await sandbox.settle();
+    const images = items(sandbox, `${core}/pods`).map((pod) =>
+      at(listField(objectField(pod, 'spec') ?? {}, 'containers')[0] as JsonObject, 'image'),
+    );
+    assert.deepEqual(images, ['db:1', 'db:2']);
+    sandbox.stop();
+  });
+});
+
 describe('sandbox/controllers/daemon-set-controller', () => {
+  test('a pod is bound by its affinity, one that has failed is made anew', async () => {
+    const sandbox = createTestSandbox({ runsPods: false });
+    const set = (name: string): JsonObject => ({
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name },
+      spec: { selector, template: template('agent:1') },
+    });
+    call(sandbox, 'POST', `${apps}/daemonsets`, set('all'));
+    await sandbox.settle();
+    const [pod] = items(sandbox, `${core}/pods`);
+    assert.ok(pod !== undefined);
+    const spec = objectField(pod, 'spec') ?? {};
+    assert.equal(spec.nodeName, undefined);
+    assert.match(JSON.stringify(spec.affinity), /"metadata.name".*"sandbox-node"/);
+    assert.equal(listField(spec, 'tolerations').length, 6);
+    const path = `${core}/pods/${at(pod, 'metadata', 'name')}`;
+    call(sandbox, 'PATCH', `${path}/status`, { status: { phase: 'Failed' } });
+    await sandbox.settle();
+    const [another, ...more] = items(sandbox, `${core}/pods`);
+    assert.deepEqual(more, []);
+    assert.notEqual(at(another ?? {}, 'metadata', 'uid'), at(pod, 'metadata', 'uid'));
+    sandbox.stop();
+  });
+
   test('a pod runs on every node that is selected', async () => {
     const sandbox = createTestSandbox();
     const node = {

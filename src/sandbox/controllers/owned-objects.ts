@@ -53,6 +53,11 @@ export function phaseOf(pod: StoredObject): string {
   return stringField(objectField(pod.object, 'status') ?? {}, 'phase') ?? '';
 }
 
+/** Has it succeeded or failed? */
+export function isFinished(pod: StoredObject): boolean {
+  return ['Succeeded', 'Failed'].includes(phaseOf(pod));
+}
+
 export function isReady(pod: StoredObject): boolean {
   return readyCondition(pod) !== undefined;
 }

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import type { StoredObject } from '../store/index.ts';
 import { type ControllerWorld, type ObjectPlace, partOf } from './controller-world.ts';
+import { nodeOf } from './node-affinity.ts';
 import { phaseOf } from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';
 
@@ -29,11 +30,12 @@ export class PodSimulator {
     const pod = this.#world.find(place);
     if (pod === undefined) return;
     if (isTerminating(pod)) this.#world.delete(place, { gracePeriodSeconds: 0 });
-    else if (stringField(partOf(pod, 'spec'), 'nodeName') === undefined) this.#bind(place);
+    else if (stringField(partOf(pod, 'spec'), 'nodeName') === undefined)
+      this.#bind(place, nodeOf(pod) || nodeName);
     else this.#run(place, pod);
   }
 
-  #bind(place: ObjectPlace): void {
+  #bind(place: ObjectPlace, nodeName: string): void {
     this.#world.change(place, (pod) => ({
       ...pod,
       spec: { ...objectField(pod, 'spec'), nodeName },

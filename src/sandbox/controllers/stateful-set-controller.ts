@@ -1,11 +1,17 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { type StoredObject, storeKey } from '../store/index.ts';
-import { type ControllerWorld, numberOf, partOf } from './controller-world.ts';
-import { controlledBy, isReady, podOf } from './owned-objects.ts';
+import { adopt } from './adoption.ts';
+import {
+  type ControllerEvent,
+  type ControllerWorld,
+  numberOf,
+  partOf,
+} from './controller-world.ts';
+import { controlledBy, isFinished, isReady, podOf } from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';
 import { pods } from './pod-simulator.ts';
-import { noteRevision, type Revision, revisionLabel } from './revisions.ts';
+import { noteRevision, type Revision, revisionLabel, templateOfRevision } from './revisions.ts';
 import { claims } from './volume-controller.ts';
 
 export const statefulSets = 'apps/statefulsets';
@@ -22,41 +28,67 @@ export class StatefulSetController {
     const place = { collection: statefulSets, key };
     const set = this.#world.find(place);
     if (set === undefined || isTerminating(set)) return;
-    const spec = partOf(set, 'spec');
-    const template = objectField(spec, 'template') ?? {};
-    const revision = noteRevision(this.#world, set, template);
-    this.#scale(set, revision);
-    this.#update(set, revision);
+    adopt(this.#world, pods, set);
+    const revision = noteRevision(this.#world, set, 'controller.kubernetes.io/hash');
+    if (this.#scale(set, revision)) this.#update(set, revision);
     this.#world.writeStatus(place, this.#status(set, revision));
   }
 
-  /** The next pod comes when those before it are ready, and the last goes first. */
-  #scale(set: StoredObject, revision: Revision): void {
+  /** The next pod comes when those before it are ready, and the last goes first. Is everything there, and nothing else? */
+  #scale(set: StoredObject, revision: Revision): boolean {
     const spec = partOf(set, 'spec');
     const isParallel = spec.podManagementPolicy === 'Parallel';
-    const first = numberOf(objectField(spec, 'ordinals') ?? {}, 'start', 0);
+    const first = firstOrdinal(set);
     const wanted = numberOf(spec, 'replicas', 1);
     const owned = this.#pods(set);
+    let isWhole = true;
     for (let ordinal = first; ordinal < first + wanted; ordinal++) {
       const pod = owned.find(({ name }) => name === `${set.name}-${ordinal}`);
       if (pod === undefined) this.#create(set, ordinal, revision);
-      if (!isParallel && (pod === undefined || !isReady(pod))) return;
+      else if (isFinished(pod)) this.#remakeFailed(set, pod);
+      const isThere = pod !== undefined && isReady(pod) && !isTerminating(pod);
+      if (!isThere && !isParallel) return false;
+      isWhole &&= isThere;
     }
     const surplus = owned
       .filter((pod) => ordinalOf(pod) >= first + wanted || ordinalOf(pod) < first)
       .sort((a, b) => ordinalOf(b) - ordinalOf(a));
-    for (const pod of isParallel ? surplus : surplus.slice(0, 1))
-      this.#world.delete({ collection: pods, key: pod.key });
+    for (const pod of isParallel ? surplus : surplus.slice(0, 1)) this.#delete(set, pod);
+    return isWhole && surplus.length === 0;
   }
 
-  #create(set: StoredObject, ordinal: number, { hash }: Revision): void {
+  #remakeFailed(set: StoredObject, pod: StoredObject): void {
+    if (isTerminating(pod)) return;
+    this.#record(set, {
+      type: 'Warning',
+      reason: 'RecreatingFailedPod',
+      message: `StatefulSet ${set.namespace}/${set.name} is recreating failed Pod ${pod.name}`,
+    });
+    this.#delete(set, pod);
+  }
+
+  #delete(set: StoredObject, pod: StoredObject): void {
+    if (isTerminating(pod)) return;
+    this.#world.delete({ collection: pods, key: pod.key });
+    this.#record(set, {
+      reason: 'SuccessfulDelete',
+      message: `Delete Pod ${pod.name} in StatefulSet ${set.name} successful`,
+    });
+  }
+
+  #record(set: StoredObject, event: Omit<ControllerEvent, 'component'>): void {
+    this.#world.record(set, { component: 'statefulset-controller', ...event });
+  }
+
+  #create(set: StoredObject, ordinal: number, update: Revision): void {
     const spec = partOf(set, 'spec');
+    const { template, name: revision } = this.#revisionFor(set, ordinal, update);
     const name = `${set.name}-${ordinal}`;
     const volumes = listField(spec, 'volumeClaimTemplates')
       .filter(isJsonObject)
       .map((template) => this.#claim(set, template, name));
-    const pod = podOf(set, objectField(spec, 'template') ?? {});
-    const { generateName: _, ...metadata } = objectField(pod, 'metadata') ?? {};
+    const pod = podOf(set, template);
+    const metadata = objectField(pod, 'metadata') ?? {};
     const podSpec = objectField(pod, 'spec') ?? {};
     const own = listField(podSpec, 'volumes').filter(
       (volume) => isJsonObject(volume) && !volumes.some((claim) => claim.name === volume.name),
@@ -68,7 +100,7 @@ export class StatefulSetController {
         labels: {
           ...objectField(metadata, 'labels'),
           'apps.kubernetes.io/pod-index': String(ordinal),
-          [revisionLabel]: `${set.name}-${hash}`,
+          [revisionLabel]: revision,
           'statefulset.kubernetes.io/pod-name': name,
         },
       },
@@ -79,10 +111,9 @@ export class StatefulSetController {
         ...(volumes.length + own.length === 0 ? {} : { volumes: [...volumes, ...own] }),
       },
     });
-    this.#world.record(set, {
-      component: 'statefulset-controller',
+    this.#record(set, {
       reason: 'SuccessfulCreate',
-      message: `create Pod ${name} in StatefulSet ${set.name} successful`,
+      message: `Create Pod ${name} in StatefulSet ${set.name} successful`,
     });
   }
 
@@ -104,18 +135,30 @@ export class StatefulSetController {
     return { name: volume, persistentVolumeClaim: { claimName: name } };
   }
 
-  /** Replaces one pod of an older template at a time, the last one first. */
+  /** A pod that is made anew in the middle of an update keeps the template that its ordinal has yet. */
+  #revisionFor(set: StoredObject, ordinal: number, update: Revision) {
+    const newest = {
+      name: update.name,
+      template: objectField(partOf(set, 'spec'), 'template') ?? {},
+    };
+    const status = partOf(set, 'status');
+    const current = stringField(status, 'currentRevision') ?? update.name;
+    if (current === update.name || !isRolling(set)) return newest;
+    const keep = partitionOf(set) || numberOf(status, 'currentReplicas', 0);
+    const template = templateOfRevision(this.#world, set, current);
+    if (ordinal >= firstOrdinal(set) + keep || template === undefined) return newest;
+    return { name: current, template };
+  }
+
+  /** Replaces pods of an older template, the last one first, each when those after it are ready. */
   #update(set: StoredObject, { hash }: Revision): void {
-    const strategy = objectField(partOf(set, 'spec'), 'updateStrategy') ?? {};
-    const owned = this.#pods(set);
-    const wanted = numberOf(partOf(set, 'spec'), 'replicas', 1);
-    if (strategy.type !== 'RollingUpdate' || owned.length !== wanted || !owned.every(isReady))
-      return;
-    const partition = numberOf(objectField(strategy, 'rollingUpdate') ?? {}, 'partition', 0);
-    const [next] = owned
-      .filter((pod) => ordinalOf(pod) >= partition && !hasRevision(pod, set, hash))
+    if (!isRolling(set)) return;
+    const least = firstOrdinal(set) + partitionOf(set);
+    const inTurn = this.#pods(set)
+      .filter((pod) => ordinalOf(pod) >= least)
       .sort((a, b) => ordinalOf(b) - ordinalOf(a));
-    if (next !== undefined) this.#world.delete({ collection: pods, key: next.key });
+    const next = inTurn.find((pod) => !hasRevision(pod, set, hash));
+    if (next !== undefined) this.#delete(set, next);
   }
 
   #pods(set: StoredObject): readonly StoredObject[] {
@@ -126,15 +169,17 @@ export class StatefulSetController {
     const owned = this.#pods(set).filter((pod) => !isTerminating(pod));
     const ready = owned.filter(isReady).length;
     const updated = owned.filter((pod) => hasRevision(pod, set, revision.hash)).length;
-    const isComplete = updated === numberOf(partOf(set, 'spec'), 'replicas', 1);
+    const wanted = numberOf(partOf(set, 'spec'), 'replicas', 1);
+    const isComplete = isRolling(set) && updated === wanted && ready === wanted;
     const old = stringField(partOf(set, 'status'), 'currentRevision');
     const current = isComplete || old === undefined ? revision.name : old;
+    const ofCurrent = owned.filter((pod) => hasRevision(pod, set, hashOf(set, current))).length;
     return {
       observedGeneration: numberOf(partOf(set, 'metadata'), 'generation', 1),
       replicas: owned.length,
       readyReplicas: ready,
       availableReplicas: ready,
-      currentReplicas: current === revision.name ? updated : owned.length - updated,
+      currentReplicas: ofCurrent,
       updatedReplicas: updated,
       currentRevision: current,
       updateRevision: revision.name,
@@ -145,6 +190,25 @@ export class StatefulSetController {
 
 function ordinalOf({ name }: StoredObject): number {
   return Number(name.slice(name.lastIndexOf('-') + 1));
+}
+
+function firstOrdinal(set: StoredObject): number {
+  return numberOf(objectField(partOf(set, 'spec'), 'ordinals') ?? {}, 'start', 0);
+}
+
+/** Do pods get a new template without somebody deleting them? */
+function isRolling(set: StoredObject): boolean {
+  return objectField(partOf(set, 'spec'), 'updateStrategy')?.type === 'RollingUpdate';
+}
+
+/** The number of pods that keep their template. */
+function partitionOf(set: StoredObject): number {
+  const strategy = objectField(partOf(set, 'spec'), 'updateStrategy') ?? {};
+  return numberOf(objectField(strategy, 'rollingUpdate') ?? {}, 'partition', 0);
+}
+
+function hashOf(set: StoredObject, revision: string): string {
+  return revision.slice(set.name.length + 1);
 }
 
 function hasRevision(pod: StoredObject, set: StoredObject, hash: string): boolean {

@@ -63,7 +63,7 @@ export class WorkloadControllers {
       ...(runsPods ? ofNodes(world) : withoutNodes),
       [replicaSets, new ReplicaSetController(world, later(replicaSets))],
       [deployments, new DeploymentController(world, later(deployments))],
-      [jobs, new JobController(world)],
+      [jobs, new JobController(world, later(jobs))],
       [statefulSets, new StatefulSetController(world)],
       [daemonSets, new DaemonSetController(world)],
       [cronJobs, new CronJobController(world, later(cronJobs))],

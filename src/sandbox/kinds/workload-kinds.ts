@@ -199,5 +199,8 @@ function withJobSelector(job: JsonObject): JsonObject {
   };
   const selector = { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } };
   const labelled = { ...template, metadata: { ...templateMetadata, labels } };
-  return { ...job, spec: { ...spec, selector, template: labelled } };
+  const completed = { ...job, spec: { ...spec, selector, template: labelled } };
+  // A server shares the labels that a Job has from its template, and so the Job gets these, too.
+  const isShared = metadata.labels !== undefined && metadata.labels === templateMetadata.labels;
+  return isShared ? { ...completed, metadata: { ...metadata, labels } } : completed;
 }

@@ -8,6 +8,7 @@ import {
   pods,
   podTemplate,
   replicaSets,
+  untilStatus,
   workload,
 } from './workload-bodies.ts';
 
@@ -15,12 +16,12 @@ const x = `${deployments}/x`;
 
 /** Until the Deployment tells this status. */
 function until(status: JsonObject): UntilStep {
-  return { until: x, expect: { status: 200, body: { status } } };
+  return untilStatus(x, status);
 }
 
 /** The same in the middle of a rollout, where only a write in between tells that it has come on. */
 function midway(status: JsonObject): UntilStep {
-  return { until: x, expect: { status: 200, body: { status }, byChance: ['status.conditions'] } };
+  return untilStatus(x, status, ['status.conditions']);
 }
 
 const available = { type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable' };
@@ -41,12 +42,7 @@ function untilComplete(replicas: number, observedGeneration: number): UntilStep 
 }
 
 /** In how many steps a ReplicaSet comes to its size. */
-const hurried = [
-  'metadata.resourceVersion',
-  'items.*.metadata.resourceVersion',
-  'items.*.metadata.generation',
-  'items.*.status.observedGeneration',
-];
+const hurried = ['items.*.metadata.generation', 'items.*.status.observedGeneration'];
 
 /** ReplicaSets by revision: what they are to have, have, and have ready. */
 function sets(...items: readonly (readonly [revision: number, ...counts: number[]])[]): UntilStep {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/util/json.ts';
-import type { PodFate, PodsStep } from '../driver/index.ts';
+import type { PodFate, PodsStep, UntilStep } from '../driver/index.ts';
 
 /** Workloads named `x`, whose pods are labelled `app=x`, and where they are. */
 export const deployments = '/apis/apps/v1/namespaces/$(ns)/deployments';
@@ -42,4 +42,13 @@ export function become(count: number, fate: PodFate, selector = 'app=x'): PodsSt
 /** Another template, by a merge patch. */
 export function imageOf(image: string): JsonObject {
   return { spec: { template: { spec: { containers: [{ name: 'c', image }] } } } };
+}
+
+/** Until an object tells this status; what is seen only in passing may be named as chance. */
+export function untilStatus(
+  path: string,
+  status: JsonObject,
+  byChance: readonly string[] = [],
+): UntilStep {
+  return { until: path, expect: { status: 200, body: { status }, byChance } };
 }

@@ -2,14 +2,21 @@ import assert from 'node:assert/strict';
 import { isJsonObject, type Json } from '../../../src/util/json.ts';
 import type { StepRecord } from './run-case.ts';
 
-/** @throws AssertionError when two servers answered differently, beyond what a case says. */
-export function assertSameRuns(mine: readonly StepRecord[], theirs: readonly StepRecord[]): void {
+/**
+ * `never`: dotted paths that are compared nowhere.
+ * @throws AssertionError when two servers answered differently, beyond what a case says.
+ */
+export function assertSameRuns(
+  mine: readonly StepRecord[],
+  theirs: readonly StepRecord[],
+  never: readonly string[] = [],
+): void {
   assert.equal(mine.length, theirs.length);
   for (const [index, record] of mine.entries()) {
     const other = theirs[index];
     assert.ok(other !== undefined);
     const { differs = {}, byChance = [], step } = record;
-    const paths = [...Object.keys(differs), ...byChance];
+    const paths = [...Object.keys(differs), ...byChance, ...never];
     if (paths.includes('')) continue;
     const [a, b] = [without(record, paths), without(other, paths)];
     assert.deepEqual(a, b, `${step}\n${differenceText(a, b)}`);

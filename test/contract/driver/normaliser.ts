@@ -11,7 +11,11 @@ const versionInText = /(resource ?version\D{0,40})(\d{1,19})\b/gi;
 const hash = '[bcdfghjklmnpqrstvwxz2456789]{6,10}';
 const afterHash = new RegExp(`\\bx-(${hash})(-[bcdfghjklmnpqrstvwxz2456789]{5})?(?=\\W|$)`, 'g');
 const podOfWorkload = /\bx(-\d+)?-[bcdfghjklmnpqrstvwxz2456789]{5}(?=\W|$)/g;
-const hashLabels = new Set(['pod-template-hash', 'controller-revision-hash']);
+const hashLabels = new Set([
+  'pod-template-hash',
+  'controller-revision-hash',
+  'controller.kubernetes.io/hash',
+]);
 const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
 /**

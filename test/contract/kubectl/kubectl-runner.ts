@@ -28,7 +28,8 @@ export class KubectlRunner {
   async run(step: KubectlStep): Promise<KubectlOutcome> {
     const { lines, during = [] } = step;
     const child = this.#spawn(step);
-    child.stdin.end(step.input ?? '');
+    // A command that fails before it reads is heard by its exit code.
+    child.stdin.on('error', () => undefined).end(step.input ?? '');
     const ended = once(child, 'close');
     let output = '';
     for (const stream of [child.stdout, child.stderr])
@@ -70,6 +71,8 @@ function wordsOf(command: string): readonly string[] {
 }
 
 const rules: readonly (readonly [pattern: RegExp, text: string])[] = [
+  // Where the servers are.
+  [/https?:\/\/127\.0\.0\.1:\d+(?:\/[\w-]+-of-a-test-plane)?/g, 'SERVER'],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID'],
   [/"?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"?/g, 'TIME'],
   [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, 'TIME'],
@@ -77,6 +80,7 @@ const rules: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/(resourceVersion: |Resource Version: +)"?\d+"?/g, '$1N'],
   [/\b10\.(?:0|96)\.\d+\.\d+\b/g, 'ADDRESS'],
   [/(:|nodePort: )3\d{4}\b/g, '$1PORT'],
+  [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, 'TOKEN'],
   [/\/(LIVE|MERGED)-\d+/g, '/$1'],
   [/\/tmp\/[^/\s]+\/(LIVE|MERGED)/g, '/$1'],
   [

@@ -12,6 +12,10 @@ export interface KubectlStep {
   readonly during?: readonly string[];
   /** What `edit` is to do to the file. */
   readonly editor?: string;
+  /** Older ones are not asked, and why. */
+  readonly newestOnly?: string;
+  /** Only lines that match are compared. */
+  readonly compares?: RegExp;
   /** The servers say different things, and why; how the command ends is compared still. */
   readonly differs?: string;
 }
@@ -92,6 +96,12 @@ metadata: {name: one}
 spec: {size: ${size}}
 `;
 
+const node = `
+apiVersion: v1
+kind: Node
+metadata: {name: kubectl-node, labels: {disk: slow}}
+`;
+
 const event = `
 apiVersion: v1
 kind: Event
@@ -105,6 +115,9 @@ firstTimestamp: "2026-01-01T00:00:00Z"
 lastTimestamp: "2026-01-01T00:00:00Z"
 count: 1
 `;
+
+const oldAutoscaling =
+  'kubectl before 1.33 makes autoscalers of autoscaling/v1, which the sandbox does not serve';
 
 /** What people do with kubectl, in the namespace `kubectl`. */
 export const kubectlScript: readonly KubectlStep[] = [
@@ -133,16 +146,28 @@ export const kubectlScript: readonly KubectlStep[] = [
   { run: 'apply -f -', input: web('nginx:2', ', {name: B, value: b}') },
   {
     run: 'rollout status deploy/web --timeout=60s',
-    differs: 'how many lines tell of the way depends on its speed',
+    // How many lines tell of the way depends on its speed.
+    compares: /successfully rolled out/,
   },
   { run: 'get deploy web -o jsonpath={.spec.template.spec.containers[0].env}' },
   { run: 'rollout history deploy/web' },
   { run: 'rollout undo deploy/web' },
   {
     run: 'rollout status deploy/web --timeout=60s',
-    differs: 'how many lines tell of the way depends on its speed',
+    // How many lines tell of the way depends on its speed.
+    compares: /successfully rolled out/,
   },
   { run: 'rollout history deploy/web' },
+  { run: 'rollout history deploy/web --revision=3' },
+  { run: 'rollout pause deploy/web' },
+  { run: 'rollout pause deploy/web' },
+  { run: 'rollout undo deploy/web' },
+  { run: 'rollout restart deploy/web' },
+  { run: 'rollout resume deploy/web' },
+  { run: 'rollout resume deploy/web' },
+  { run: 'rollout restart deploy/web' },
+  { run: 'rollout status deploy/web --timeout=60s', compares: /successfully rolled out/ },
+  { run: 'get deploy web -o jsonpath={.spec.template.metadata.annotations}' },
   { run: 'set image deploy/web c=nginx:3' },
   { run: 'set env deploy/web A=changed' },
   { run: 'get deploy web -o jsonpath={.spec.template.spec.containers[0].image}' },
@@ -168,10 +193,10 @@ export const kubectlScript: readonly KubectlStep[] = [
   { run: 'edit cm conf', editor: 's/a: "1"/a: "edited"/' },
   { run: 'get cm conf -o jsonpath={.data.a}' },
   { run: 'apply -f -', input: conf('1') },
-  { run: 'apply --server-side -f -', input: conf('2') },
+  { run: 'apply --server-side -f -', input: conf('2'), ranked: [56] },
   { run: 'apply --server-side --field-manager=other -f -', input: conf('3') },
   { run: 'apply --server-side --field-manager=other --force-conflicts -f -', input: conf('3') },
-  { run: 'get cm applied -o yaml --show-managed-fields' },
+  { run: 'get cm applied -o yaml --show-managed-fields', ranked: [56] },
   { run: 'create -f -', input: conf('1') },
   { run: 'replace -f -', input: conf('9') },
   { run: 'get cm applied -o jsonpath={.data}' },
@@ -187,30 +212,34 @@ export const kubectlScript: readonly KubectlStep[] = [
   { run: 'describe role reader' },
   { run: 'create clusterrole kubectl-reader --verb=get --non-resource-url=/x' },
   { run: 'create quota limits --hard=pods=30' },
-  { run: 'get quota', differs: 'nobody counts quotas here' },
+  { run: 'get quota' },
   { run: 'create pdb web --selector=app=web --min-available=1' },
   { run: 'get pdb' },
   { run: 'create ingress web --rule=web.example/=web:80 --class=public' },
   { run: 'get ing' },
-  { run: 'describe ing web', differs: 'only the sandbox has endpoints here' },
+  { run: 'describe ing web' },
   { run: 'create service nodeport np --tcp=80:8080' },
   { run: 'get svc np' },
   { run: 'create service externalname ext --external-name=a.example' },
   { run: 'get svc ext' },
   { run: 'create job once --image=busybox -- true' },
-  { run: 'get job once', differs: 'only the sandbox ends the pods of Jobs here' },
+  { run: 'get job once' },
   { run: 'create cronjob often --image=busybox --schedule="*/5 * * * *"' },
   { run: 'get cronjob' },
   { run: 'create priorityclass kubectl-high --value=10' },
   { run: 'get priorityclass kubectl-high' },
   { run: 'create deployment second --image=nginx --replicas=1' },
   { run: 'expose deploy second --port=80' },
-  { run: 'autoscale deploy second --min=1 --max=3' },
-  { run: 'get hpa' },
+  { run: 'autoscale deploy second --min=1 --max=3', newestOnly: oldAutoscaling },
+  { run: 'get hpa', newestOnly: oldAutoscaling },
   { run: 'create deployment third --image=nginx --dry-run=server' },
   { run: 'get deploy third' },
   { run: 'run single --image=nginx --restart=Never' },
   { run: 'get pod single -o jsonpath={.spec.restartPolicy}' },
+  { run: 'logs single' },
+  { run: 'logs nothing' },
+  { run: 'top pod' },
+  { run: 'top node' },
   { run: 'get pods nothing' },
   { run: 'get nonsense' },
   { run: 'get cm --field-selector metadata.name=conf' },
@@ -230,7 +259,20 @@ export const kubectlScript: readonly KubectlStep[] = [
   },
   { run: 'auth can-i create pods' },
   { run: 'auth can-i "*" "*"' },
+  { run: 'auth can-i get pods --subresource=log' },
+  { run: 'auth can-i list nonsense' },
+  {
+    run: 'auth can-i --list',
+    compares: /^Resources /,
+    differs: 'the sandbox has one rule for all',
+  },
   { run: 'auth whoami', differs: 'the sandbox knows one user' },
+  { run: 'cluster-info' },
+  {
+    run: 'api-versions',
+    compares: /^(apps|batch|apiextensions\.k8s\.io|rbac\.authorization\.k8s\.io|policy)\/|^v1$/,
+    differs: 'the sandbox serves fewer groups',
+  },
   { run: 'api-resources --api-group=apps' },
   { run: 'api-resources --api-group=batch -o name' },
   { run: 'api-resources --namespaced=false --api-group=rbac.authorization.k8s.io' },
@@ -239,7 +281,11 @@ export const kubectlScript: readonly KubectlStep[] = [
   { run: 'explain pod.spec.containers.image' },
   { run: 'explain pod --recursive' },
   { run: 'explain pod.nonsense' },
-  { run: 'version', differs: 'the sandbox says that it is one' },
+  {
+    run: 'version',
+    compares: /^(Client|Kustomize) Version/,
+    differs: 'the sandbox says that it is one',
+  },
   { run: 'apply -f -', input: crd },
   { run: 'wait --for=condition=Established crd/gadgets.kubectl.demo.io --timeout=60s' },
   { run: 'apply -f -', input: gadget('1') },
@@ -261,6 +307,18 @@ export const kubectlScript: readonly KubectlStep[] = [
   { run: 'explain gadget --recursive' },
   { run: 'explain gadget.metadata.labels' },
   { run: 'delete gadget one' },
+  { run: 'create -f -', input: node },
+  { run: 'get node kubectl-node -o jsonpath={.metadata.labels}' },
+  { run: 'cordon kubectl-node' },
+  { run: 'cordon kubectl-node' },
+  { run: 'get node kubectl-node -o jsonpath={.spec.unschedulable}' },
+  { run: 'uncordon kubectl-node' },
+  { run: 'taint node kubectl-node key=value:NoSchedule' },
+  { run: 'taint node kubectl-node key=other:NoSchedule' },
+  { run: 'taint node kubectl-node key=other:NoSchedule --overwrite' },
+  { run: 'taint node kubectl-node key-' },
+  { run: 'label node kubectl-node disk=fast' },
+  { run: 'delete node kubectl-node' },
   { run: 'delete crd gadgets.kubectl.demo.io' },
   { run: 'get gadgets' },
   { run: 'delete deploy second --cascade=orphan' },
@@ -270,9 +328,10 @@ export const kubectlScript: readonly KubectlStep[] = [
   { run: 'delete deploy web --cascade=foreground' },
   { run: 'get deploy,rs -l app=web' },
   { run: 'delete deploy web' },
+  { run: 'delete pod single --grace-period=0 --force' },
   { run: 'delete deploy web --ignore-not-found' },
   { run: 'delete -f -', input: web('nginx:1') },
-  { run: 'delete cm --all', differs: 'only the sandbox has the certificate of a cluster here' },
+  { run: 'delete cm --all' },
   { run: 'delete clusterrole kubectl-reader' },
   { run: 'delete priorityclass kubectl-high' },
   { run: 'delete namespace kubectl' },

@@ -12,7 +12,8 @@ const all: readonly Ranked[] = [
   ...Object.values(contractCases).flat(),
   ...Object.values(controllerCases).flat(),
   ...garbage,
-  ...kubectlScript,
+  // Each command shows that it is answered alike.
+  ...kubectlScript.map(({ ranked = [] }) => ({ ranked: [...ranked, 60] })),
 ];
 
 /** How many cases and commands show a behaviour, by its number. */

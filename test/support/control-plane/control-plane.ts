@@ -24,6 +24,8 @@ import type { BinaryName } from './versions.ts';
 export interface ControlPlaneOptions {
   /** Starts kube-controller-manager: garbage collection, namespaces, workloads. @default true */
   readonly controllerManager?: boolean;
+  /** Controllers beside those that workloads, garbage and namespaces need. @default none */
+  readonly controllers?: readonly string[];
   /** Writes an audit log, which `AuditLog` reads. @default false */
   readonly audit?: boolean;
   /** Users beside `admin` and `operator`, without groups: they may do what RBAC gives them. */
@@ -86,6 +88,7 @@ export class ControlPlane {
   readonly #users: readonly PlaneUser[];
   readonly #clients = new Map<string, PlaneClient>();
   readonly #admissionPlugins: readonly string[];
+  readonly #controllers: readonly string[];
   readonly #startLimitMs: number;
   #dataFolder: string;
   #copies = 0;
@@ -100,6 +103,7 @@ export class ControlPlane {
     this.#folder = folder;
     this.#startLimitMs = startLimitMs;
     this.#admissionPlugins = options.admissionPlugins ?? [];
+    this.#controllers = options.controllers ?? [];
     this.#layout = planLayout({ folder: folder.path, ports, hasAudit: audit });
     this.#dataFolder = join(folder.path, 'etcd');
     this.#users = [
@@ -261,8 +265,10 @@ export class ControlPlane {
   }
 
   async #startManager(): Promise<void> {
-    const kubeconfig = this.kubeconfigPath('controller-manager');
-    const args = controllerManagerArguments(kubeconfig);
+    const args = controllerManagerArguments(this.#layout, {
+      kubeconfigFile: this.kubeconfigPath('controller-manager'),
+      controllers: this.#controllers,
+    });
     this.#controllerManager = await this.#launch('kube-controller-manager', args);
   }
 

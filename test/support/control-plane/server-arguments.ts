@@ -115,12 +115,33 @@ function auditArguments(folder: string, auditFile: string): readonly string[] {
   ];
 }
 
-export function controllerManagerArguments(kubeconfigFile: string): readonly string[] {
+export interface ControllerManagerOptions {
+  readonly kubeconfigFile: string;
+  /** Controllers beside those that always run. */
+  readonly controllers: readonly string[];
+}
+
+const alwaysThere = [
+  'garbagecollector',
+  'namespace',
+  'deployment',
+  'replicaset',
+  'statefulset',
+  'daemonset',
+  'job',
+];
+
+export function controllerManagerArguments(
+  { certificateFile }: PlaneLayout,
+  { kubeconfigFile, controllers }: ControllerManagerOptions,
+): readonly string[] {
   return [
     `--kubeconfig=${kubeconfigFile}`,
+    // What namespaces are told, where a controller tells them.
+    `--root-ca-file=${certificateFile}`,
     '--leader-elect=false',
     '--secure-port=0',
-    '--controllers=garbagecollector,namespace,deployment,replicaset,statefulset,daemonset,job',
+    `--controllers=${[...alwaysThere, ...controllers].join(',')}`,
     '--kube-api-qps=500',
     '--kube-api-burst=1000',
   ];
