@@ -1,5 +1,6 @@
+import assert from 'node:assert/strict';
 import { createInformerSet, type InformerSettings } from '../../../src/kube/cache/index.ts';
-import type { Discovery, InformerQuery, ResourceType } from '../../../src/kube/roles.ts';
+import type { Discovery, Informer, InformerQuery, ResourceType } from '../../../src/kube/roles.ts';
 import { createLogger } from '../../../src/telemetry/index.ts';
 import { gvkKey, gvkOf } from '../../../src/util/gvk.ts';
 import { FakeClock } from '../fake-clock.ts';
@@ -93,4 +94,25 @@ export async function start(
   (await api.nextRequest()).answer(listOf(version, items));
   const pending = await api.nextStream();
   return { pending, stream: pending.open() };
+}
+
+/** Who is in the cache. */
+export function namesIn(informer: Informer): readonly string[] {
+  return [...informer.list()].map(({ object }) => object.metadata.name);
+}
+
+/** Answers an informer that was cut off and asks which version the collection has now. */
+export async function tellVersion(api: ScriptedApi, version: number): Promise<void> {
+  const asked = await api.nextRequest();
+  assert.deepEqual(asked.request.query, { limit: '1' });
+  asked.answer(listOf(version, []));
+}
+
+/** Another informer, whose watch stays open: not all connections break at once. */
+export async function startWitness({
+  api,
+  informers,
+}: ReturnType<typeof informerBench>): Promise<void> {
+  informers.acquire({ ...configMaps, labelSelector: 'witness' });
+  await start(api, 7);
 }

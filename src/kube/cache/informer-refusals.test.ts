@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { settle } from '../../../test/support/fake-clock.ts';
+import {
+  configMap,
+  configMaps,
+  informerBench,
+  listOf,
+  namesIn,
+  start,
+  startWitness,
+  tellVersion,
+} from '../../../test/support/model/informer-bench.ts';
+import { kubeError } from '../../../test/support/model/scripted-api.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import { KubeError } from '../kube-error.ts';
+
+describe('kube/cache informer: refusals and kinds that come and go', () => {
+  for (const [code, status] of [
+    ['kind-missing', 404],
+    ['forbidden', 403],
+    ['unavailable', 503],
+  ] as const) {
+    test(`says "${code}" while the first list fails so, and keeps trying`, async () => {
+      const { api, clock, informers } = informerBench();
+      const informer = informers.acquire(configMaps);
+      const told: string[] = [];
+      informer.onState((state) =>
+        told.push(state.kind === 'failing' ? state.error.code : state.kind),
+      );
+      (await api.nextRequest()).fail(kubeError(code, status));
+      // The watch on the names of CRDs, which is of no help here.
+      if (code === 'kind-missing') (await api.nextStream()).open();
+      await clock.advance(800);
+      await start(api, 7);
+      assert.deepEqual(told, [code, 'synced']);
+      await informers.close();
+    });
+  }
+
+  test('is lost when the right or the kind goes, and synced again when it is back', async () => {
+    const bench = informerBench();
+    const { api, clock, informers } = bench;
+    await startWitness(bench);
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7, [configMap('a', 3)]);
+    stream.break(kubeError('unavailable', 0));
+    await clock.advance(800);
+    await tellVersion(api, 7);
+    (await api.nextStream()).fail(kubeError('forbidden', 403));
+    await settle();
+    assert.equal(informer.state.kind, 'failing');
+    assert.deepEqual(namesIn(informer), ['a']);
+    await clock.advance(1_600);
+    (await api.nextStream()).open();
+    await settle();
+    assert.equal(informer.state.kind, 'synced');
+    await informers.close();
+  });
+
+  test('without the right it waits for the right, and lists when it comes', async () => {
+    const { api, clock, rights, informers } = informerBench();
+    const informer = informers.acquire({ ...configMaps, fieldSelector: 'metadata.name=a' });
+    const right = { verb: 'list', group: '', resource: 'configmaps' };
+    const denied = new KubeError('forbidden', 'no', { status: 403, right });
+    // A server that has just started may not know its roles yet.
+    for (const delayMs of [800, 1_600]) {
+      (await api.nextRequest()).fail(denied);
+      await clock.advance(delayMs);
+    }
+    (await api.nextRequest()).fail(denied);
+    await settle();
+    // A role may allow this one object.
+    const ofOne = { ...right, name: 'a' };
+    assert.deepEqual(informer.state.kind === 'failing' && informer.state.error.right, ofOne);
+    assert.deepEqual(rights.wanted, [ofOne]);
+    await clock.advance(599_999);
+    assert.equal(api.untaken, 0);
+    rights.grant();
+    await start(api, 7);
+    await settle();
+    assert.equal(informer.state.kind, 'synced');
+    assert.deepEqual(rights.wanted, []);
+    await informers.close();
+  });
+
+  test('asks discovery for a kind that it does not know, at once when told to', async () => {
+    const { api, discovery, informers } = informerBench();
+    const gvk = gvkOf('demo/v1', 'PodSet');
+    const informer = informers.acquire({ gvk });
+    await settle();
+    assert.equal(informer.state.kind === 'failing' && informer.state.error.code, 'kind-missing');
+    assert.equal(discovery.lookUps, 1);
+    discovery.serve('demo/v1', 'PodSet', 'podsets');
+    informers.retryNow(gvk);
+    const list = await api.nextRequest();
+    assert.equal(list.request.path, '/apis/demo/v1/podsets');
+    await informers.close();
+  });
+
+  test('lists anew when the schema of the kind changed, also in the middle of a list', async () => {
+    const { api, informers } = informerBench();
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7, [configMap('a', 3)]);
+    informers.relist(configMaps.gvk, 'schema-changed');
+    const cut = await api.nextRequest();
+    assert.equal(stream.closed, true);
+    informers.relist(configMaps.gvk, 'schema-changed');
+    const list = await api.nextRequest();
+    assert.equal(cut.signal.aborted, true);
+    const pruned = { ...configMap('a', 3), data: {} };
+    list.answer(listOf(7, [pruned]));
+    await api.nextStream();
+    assert.deepEqual(informer.get('default', 'a')?.object.data, {});
+    await informers.close();
+  });
+});

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { settle } from '../../../test/support/fake-clock.ts';
+import {
+  configMap,
+  configMaps,
+  informerBench,
+  listOf,
+  namesIn,
+  start,
+  startWitness,
+  tellVersion,
+} from '../../../test/support/model/informer-bench.ts';
+import { kubeError } from '../../../test/support/model/scripted-api.ts';
+
+const bookmark = (version: number) => ({ metadata: { resourceVersion: String(version) } });
+
+describe('kube/cache informer: watches that end or break', () => {
+  test('goes on from the last version when the server ends a watch', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    stream.event('ADDED', configMap('a', 8));
+    stream.event('BOOKMARK', bookmark(12));
+    await clock.advance(170_000);
+    stream.event('BOOKMARK', bookmark(12));
+    await clock.advance(130_000);
+    stream.end();
+    const next = await api.nextStream();
+    assert.equal(next.request.query?.resourceVersion, '12');
+    assert.equal(api.untaken, 0);
+    await informers.close();
+  });
+
+  test('asks which version the server has when a watch ends before its time', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    await clock.advance(150_000);
+    stream.end();
+    await tellVersion(api, 7);
+    assert.equal((await api.nextStream()).request.query?.resourceVersion, '7');
+    await informers.close();
+  });
+
+  for (const [what, breakWatch] of [
+    ['an ERROR event 410', (stream) => stream.event('ERROR', { kind: 'Status', code: 410 })],
+    ['a line that is no JSON', (stream) => stream.push('{"type":\n')],
+    ['an object without a name', (stream) => stream.event('ADDED', { metadata: {} })],
+  ] as const satisfies readonly (readonly [
+    string,
+    (stream: Awaited<ReturnType<typeof start>>['stream']) => void,
+  ])[]) {
+    test(`lists anew after ${what}, when it has waited`, async () => {
+      const { api, clock, informers } = informerBench();
+      const informer = informers.acquire(configMaps);
+      const { stream } = await start(api, 7, [configMap('a', 3)]);
+      breakWatch(stream);
+      await clock.advance(799);
+      assert.equal(api.untaken, 0);
+      await clock.advance(1);
+      assert.equal(informer.state.kind, 'synced');
+      await start(api, 20, [configMap('b', 15)]);
+      assert.deepEqual(namesIn(informer), ['b']);
+      await informers.close();
+    });
+  }
+
+  test('lists anew when the watch is answered with 410', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    (await api.nextRequest()).answer(listOf(7, []));
+    (await api.nextStream()).fail(kubeError('gone', 410));
+    await clock.advance(800);
+    assert.equal((await api.nextRequest()).request.query?.resourceVersion, undefined);
+    await informers.close();
+  });
+
+  for (const [code, status] of [
+    ['too-many-requests', 429],
+    ['unavailable', 503],
+    ['server-error', 500],
+    ['unauthorized', 401],
+  ] as const) {
+    test(`resumes the watch after ${code} ${status}, without a list`, async () => {
+      const { api, clock, informers } = informerBench();
+      const informer = informers.acquire(configMaps);
+      (await api.nextRequest()).answer(listOf(7, []));
+      (await api.nextStream()).fail(kubeError(code, status));
+      await clock.advance(799);
+      assert.equal(api.untaken, 0);
+      await clock.advance(1);
+      assert.equal((await api.nextStream()).request.query?.resourceVersion, '7');
+      assert.equal(informer.state.kind, 'synced');
+      assert.equal(informer.isOutdated, false);
+      await informers.close();
+    });
+  }
+
+  for (const code of ['unavailable', 'timeout', 'connection-lost'] as const) {
+    test(`lists anew after an attempt to watch without an answer: ${code}`, async () => {
+      const { api, clock, informers } = informerBench();
+      const informer = informers.acquire(configMaps);
+      (await api.nextRequest()).answer(listOf(7, [configMap('a', 3), configMap('b', 7)]));
+      (await api.nextStream()).fail(kubeError(code, 0));
+      await settle();
+      assert.equal(informer.state.kind, 'synced');
+      assert.equal(informer.isOutdated, true);
+      await clock.advance(800);
+      // Restored from a backup, and past the version that we know by now: only a list tells.
+      const list = await api.nextRequest();
+      assert.deepEqual(list.request.query, { limit: '500' });
+      list.answer(listOf(9, [configMap('a', 2)]));
+      assert.equal((await api.nextStream()).request.query?.resourceVersion, '9');
+      assert.deepEqual(namesIn(informer), ['a']);
+      assert.equal(informer.get('default', 'a')?.object.metadata.resourceVersion, '2');
+      assert.equal(informer.isOutdated, false);
+      await informers.close();
+    });
+  }
+
+  test('lists anew when the server has gone back while the connection was broken: etcd was restored', async () => {
+    const bench = informerBench();
+    const { api, clock, informers } = bench;
+    await startWitness(bench);
+    const informer = informers.acquire(configMaps);
+    const { stream } = await start(api, 7, [configMap('a', 3), configMap('b', 7)]);
+    stream.break(kubeError('unavailable', 0));
+    await clock.advance(800);
+    // A server that has just begun knows no roles yet; that it answers tells nothing of what it knows.
+    (await api.nextRequest()).fail(kubeError('forbidden', 403));
+    await clock.advance(1_600);
+    await tellVersion(api, 5);
+    // Nobody's watch is worth anything: each was opened in the time that is no more.
+    const lists = [await api.nextRequest(), await api.nextRequest()];
+    assert.equal(api.openStreams.size, 0);
+    assert.equal(informer.isOutdated, true);
+    for (const { request, answer } of lists) {
+      assert.equal(request.query?.limit, '500');
+      answer(listOf(5, [configMap('a', 2)]));
+    }
+    assert.equal((await api.nextStream()).request.query?.resourceVersion, '5');
+    assert.equal((await api.nextStream()).request.query?.resourceVersion, '5');
+    assert.equal(informer.isOutdated, false);
+    assert.deepEqual(namesIn(informer), ['a']);
+    await informers.close();
+  });
+
+  test('lists anew when the connections of all watches broke: that was the server', async () => {
+    const { api, clock, informers } = informerBench();
+    const one = informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    const other = informers.acquire({ ...configMaps, labelSelector: 'a' });
+    const { stream: otherStream } = await start(api, 7);
+    stream.break(kubeError('unavailable', 0));
+    await settle();
+    assert.deepEqual([one.isOutdated, other.isOutdated], [false, false]);
+    otherStream.break(kubeError('unavailable', 0));
+    await settle();
+    assert.deepEqual([one.isOutdated, other.isOutdated], [true, true]);
+    await clock.advance(800);
+    for (const list of [await api.nextRequest(), await api.nextRequest()]) {
+      assert.equal(list.request.query?.limit, '500');
+      list.answer(listOf(7, []));
+    }
+    await settle();
+    assert.deepEqual([one.isOutdated, other.isOutdated], [false, false]);
+    await informers.close();
+  });
+
+  test('resumes from the last event when the connection breaks', async () => {
+    const bench = informerBench();
+    const { api, clock, informers } = bench;
+    await startWitness(bench);
+    informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    stream.event('ADDED', configMap('a', 8));
+    stream.push('{"type":"ADDED","obj');
+    stream.break(kubeError('unavailable', 0));
+    await clock.advance(800);
+    await tellVersion(api, 9);
+    assert.equal((await api.nextStream()).request.query?.resourceVersion, '8');
+    await informers.close();
+  });
+
+  test('lists anew when a server that answers refuses to resume again and again', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    (await api.nextRequest()).answer(listOf(7, []));
+    for (let failures = 0; failures < 5; failures += 1) {
+      (await api.nextStream()).fail(kubeError('unavailable', 504));
+      await clock.advance(30_000);
+    }
+    assert.equal((await api.nextRequest()).request.query?.limit, '500');
+    await informers.close();
+  });
+
+  test('waits twice as long after every failure, and from the start after two quiet minutes', async () => {
+    const bench = informerBench({ idleTimeoutMs: 1_000_000 });
+    const { api, clock, informers } = bench;
+    await startWitness(bench);
+    informers.acquire(configMaps);
+    for (const delayMs of [800, 1_600, 3_200]) {
+      (await api.nextRequest()).fail(kubeError('unavailable', 0));
+      await clock.advance(delayMs - 1);
+      assert.equal(api.untaken, 0);
+      await clock.advance(1);
+    }
+    const { stream } = await start(api, 7);
+    await clock.advance(120_000);
+    stream.break(kubeError('unavailable', 0));
+    await clock.advance(800);
+    await tellVersion(api, 7);
+    await api.nextStream();
+    await informers.close();
+  });
+
+  test('takes a watch that ends at once without an event for a failure', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    stream.end();
+    await clock.advance(799);
+    assert.equal(api.untaken, 0);
+    await clock.advance(1);
+    await tellVersion(api, 7);
+    await api.nextStream();
+    await informers.close();
+  });
+
+  test('cuts an idle watch and resumes it; idle again, it lists anew', async () => {
+    const { api, clock, informers } = informerBench();
+    informers.acquire(configMaps);
+    const { stream } = await start(api, 7);
+    await clock.advance(100_000);
+    stream.event('BOOKMARK', bookmark(9));
+    await clock.advance(179_999);
+    assert.equal(stream.closed, false);
+    await clock.advance(1);
+    assert.equal(stream.closed, true);
+    await tellVersion(api, 9);
+    const second = await api.nextStream();
+    assert.equal(second.request.query?.resourceVersion, '9');
+    second.open();
+    await clock.advance(180_000);
+    await api.nextRequest();
+    assert.equal(api.openStreams.size, 0);
+    await informers.close();
+  });
+});
