@@ -123,6 +123,28 @@ involvedObject: { kind: ConfigMap, name: one, namespace: default, apiVersion: v1
     });
   }
 
+  for (const [what, manifest, problem] of [
+    [
+      'that is in no namespace',
+      'metadata: { name: told, namespace: nowhere }',
+      /configmap\/told is refused: namespaces "nowhere" not found/,
+    ],
+    [
+      "of which a field is another manager's",
+      'metadata: { name: kube-root-ca.crt }\ndata: { ca.crt: ours }',
+      /configmap\/kube-root-ca\.crt is refused: .*\n {2}hint: To take them over, --force-conflicts/s,
+    ],
+  ] as const) {
+    test(`of several objects the one ${what} is told`, async () => {
+      const first = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: fine }\n---\n';
+      dev.save('refused/both.yaml', `${first}apiVersion: v1\nkind: ConfigMap\n${manifest}\n`);
+      const { code, stdout, stderr } = await dev.run('apply', '-f', 'operators/refused/both.yaml');
+      assert.equal(code, 2);
+      assert.match(stdout, /^configmap\/fine (?:created|applied)\n$/);
+      assert.match(stderr, problem);
+    });
+  }
+
   test('without a running dev nobody is asked, whatever kubeconfig there is in the home', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'homeostat-none-'));
     mkdirSync(join(folder, '.kube'));

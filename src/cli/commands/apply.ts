@@ -1,3 +1,4 @@
+import { KubeError } from '../../kube/index.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError, exitCode } from '../exit-code.ts';
@@ -26,16 +27,26 @@ export async function apply(context: SessionContext, options: ApplyOptions): Pro
     for (const object of objects) {
       const kind = kindOf(session, object);
       const placed = withNamespace(session, kind, object);
-      const { created } = await session.cluster.apply(
-        placed,
-        { fieldManager, force: options.forceConflicts === true, flow: cliFlow },
-        session.signal,
-      );
       const title = titleOf(kind, object.metadata.name);
+      const { created } = await session.cluster
+        .apply(
+          placed,
+          { fieldManager, force: options.forceConflicts === true, flow: cliFlow },
+          session.signal,
+        )
+        .catch((error: unknown) => explain(error, title));
       session.output.print(`${title} ${created ? 'created' : 'applied'}`);
     }
     return exitCode.ok;
   });
+}
+
+/** Of several objects, which one was it? The server's own words do not always tell. */
+function explain(error: unknown, title: string): never {
+  if (!(error instanceof KubeError) || error.status === 0) throw error;
+  const hint =
+    error.code === 'field-conflict' ? { hint: 'To take them over, --force-conflicts' } : {};
+  throw new CliError(`${title} is refused: ${error.message}`, { ...hint, cause: error });
 }
 
 /** The kind of a manifest. @throws CliError */

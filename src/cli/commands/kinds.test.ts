@@ -4,7 +4,7 @@ import { createTestSandbox } from '../../../test/support/backends/index.ts';
 import type { ApiClient } from '../../kube/index.ts';
 import { apiVersionOf, gvkKey } from '../../util/gvk.ts';
 import { CliError } from '../exit-code.ts';
-import { loadKinds } from './kinds.ts';
+import { type KindInfo, Kinds, loadKinds } from './kinds.ts';
 import { targetsOf } from './targets.ts';
 
 const sandbox = createTestSandbox();
@@ -19,6 +19,22 @@ const api: ApiClient = {
 };
 const kinds = await loadKinds(api, AbortSignal.any([]));
 
+/** A kind of somebody's CRD, by the name of the CRD. */
+function kindOf(crd: string, ...shortNames: readonly string[]): KindInfo {
+  const [plural = '', ...group] = crd.split('.');
+  const kind = plural.replace(/s$/, '');
+  return {
+    gvk: { group: group.join('.'), version: 'v1', kind },
+    plural,
+    singular: kind,
+    namespaced: true,
+    hasStatus: true,
+    verbs: [],
+    shortNames,
+    categories: [],
+  };
+}
+
 describe('cli/commands/kinds', () => {
   for (const [text, found] of [
     ['pods', ['v1/Pod']],
@@ -26,6 +42,9 @@ describe('cli/commands/kinds', () => {
     ['pod', ['v1/Pod']],
     ['Pod', ['v1/Pod']],
     ['deployments.apps', ['apps/v1/Deployment']],
+    ['deployments.v1.apps', ['apps/v1/Deployment']],
+    ['events', ['v1/Event']],
+    ['events.events.k8s.io', ['events.k8s.io/v1/Event']],
     ['deploy,cm,deploy', ['apps/v1/Deployment', 'v1/ConfigMap']],
   ] as const) {
     test(`"${text}" is ${found.join(' and ')}`, () => {
@@ -56,6 +75,45 @@ describe('cli/commands/kinds', () => {
         error.message === 'The server does not serve "deploymentz"' &&
         error.hint === 'Did you mean "deployments"?',
     );
+  });
+
+  describe('kinds of one name', () => {
+    const several = new Kinds([
+      kindOf('pools.a.example.com', 'po'),
+      kindOf('pools.b.example.com'),
+      kindOf('pd.c.example.com'),
+      kindOf('pods.d.example.com', 'pd', 'tk'),
+      kindOf('tanks.e.example.com', 'tk'),
+      ...kinds.all,
+    ]);
+    for (const [text, found] of [
+      ['pools.b.example.com', 'b.example.com'],
+      ['pd', 'c.example.com'],
+      ['po', ''],
+      ['pods', ''],
+    ] as const) {
+      test(`"${text}" is that of ${found === '' ? 'Kubernetes itself' : found}`, () => {
+        assert.deepEqual(
+          several.named(text).map(({ gvk }) => gvk.group),
+          [found],
+        );
+      });
+    }
+
+    for (const [text, hint] of [
+      ['pools', 'Write which: "pools.a.example.com" or "pools.b.example.com"'],
+      ['tk', 'Write which: "pods.d.example.com" or "tanks.e.example.com"'],
+    ] as const) {
+      test(`"${text}" is refused, and which there are is told`, () => {
+        assert.throws(
+          () => several.named(text),
+          (error: unknown) =>
+            error instanceof CliError &&
+            error.message === `Several kinds are called "${text}"` &&
+            error.hint === hint,
+        );
+      });
+    }
   });
 
   for (const [words, found] of [

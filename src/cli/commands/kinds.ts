@@ -48,21 +48,46 @@ export class Kinds {
   #find(name: string): readonly KindInfo[] {
     const byCategory = this.all.filter(({ categories }) => categories.includes(name));
     if (byCategory.length > 0) return byCategory;
-    const [first = '', ...rest] = name.toLowerCase().split('.');
-    const group = rest.join('.');
-    const kind = this.all.find(
-      (one) =>
-        (group === '' || one.gvk.group === group) &&
-        (one.plural === first ||
-          one.singular === first ||
-          one.gvk.kind.toLowerCase() === first ||
-          one.shortNames.includes(first)),
-    );
-    if (kind !== undefined) return [kind];
+    const wanted = name.toLowerCase();
+    const isCalled = (one: KindInfo, words: readonly string[]) =>
+      words.some((word) => isMeant(one, word, wanted));
+    const byName = this.all.filter((one) => isCalled(one, wordsOf(one)));
+    const byShortName = this.all.filter((one) => isCalled(one, one.shortNames));
+    const found = byName.length > 0 ? byName : byShortName;
+    const [kind] = [...[...byName, ...byShortName].filter(isOfKubernetes), ...found];
+    if (kind === undefined) throw this.#notServed(name);
+    if (found.length > 1 && !isOfKubernetes(kind)) throw ambiguous(name, found);
+    return [kind];
+  }
+
+  #notServed(name: string): CliError {
+    const [first = ''] = name.toLowerCase().split('.');
     const known = this.all.flatMap(({ plural, shortNames }) => [plural, ...shortNames]);
     const hint = didYouMean(first, known);
-    throw new CliError(`The server does not serve "${name}"`, hint === undefined ? {} : { hint });
+    return new CliError(`The server does not serve "${name}"`, hint === undefined ? {} : { hint });
   }
+}
+
+/** Groups of Kubernetes itself have no dot, or are below k8s.io. */
+export function isOfKubernetes({ gvk: { group } }: Pick<KindInfo, 'gvk'>): boolean {
+  return !group.includes('.') || group.endsWith('.k8s.io');
+}
+
+function wordsOf({ plural, singular, gvk }: KindInfo): readonly string[] {
+  return [plural, singular, gvk.kind.toLowerCase()];
+}
+
+/** `podsets`, `podsets.apps.example.com`, `podsets.v1.apps.example.com`. */
+function isMeant({ gvk }: KindInfo, word: string, wanted: string): boolean {
+  return [word, `${word}.${gvk.group}`, `${word}.${gvk.version}.${gvk.group}`].includes(wanted);
+}
+
+/** Whoever deletes must not hit what another operator has called by the same name. */
+function ambiguous(name: string, found: readonly KindInfo[]): CliError {
+  const names = found.map(({ plural, gvk }) => `"${plural}.${gvk.group}"`);
+  return new CliError(`Several kinds are called "${name}"`, {
+    hint: `Write which: ${names.join(' or ')}`,
+  });
 }
 
 /** The first version of a group that has a kind is the preferred one. */

@@ -2,6 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { readObjects } from '../../dev/index.ts';
+import { fileReason } from '../../runtime/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError } from '../exit-code.ts';
 
@@ -21,7 +22,7 @@ async function filesOf(path: string): Promise<readonly string[]> {
     const names = (await readdir(path)).filter((name) => /\.(?:ya?ml|json)$/.test(name));
     return names.sort().map((name) => join(path, name));
   } catch (error) {
-    throw new CliError(`Cannot read "${path}": ${messageOf(error)}`, { cause: error });
+    throw new CliError(`Cannot read "${path}": ${fileReason(error)}`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import { buildTree, treeLines } from '../../dev/index.ts';
 import { exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
+import { isOfKubernetes } from './kinds.ts';
 import { listAll, listObjects, readObject } from './requests.ts';
 import { type Target, targetsOf } from './targets.ts';
 
@@ -37,9 +38,7 @@ export function tree(
   });
 }
 
-/** Groups of Kubernetes itself have no dot, or are below k8s.io. */
 function customKinds({ kinds }: ClusterSession): readonly Target[] {
-  const { all } = kinds;
-  const custom = all.filter(({ gvk }) => gvk.group.includes('.') && !gvk.group.endsWith('.k8s.io'));
+  const custom = kinds.all.filter((kind) => !isOfKubernetes(kind));
   return custom.map((kind) => ({ kind, names: [] }));
 }
