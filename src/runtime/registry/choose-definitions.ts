@@ -33,6 +33,8 @@ export interface ChooseOptions {
   /** Whose the names are. */
   readonly holders: ReadonlyMap<string, DefinitionOrigin>;
   readonly known: ReadonlyMap<string, KnownDefinition>;
+  /** Does another process decide, so that what is on record goes before what this one has seen? @default false */
+  readonly isFollowing?: boolean;
 }
 
 export interface Choice {
@@ -66,23 +68,66 @@ export function chooseDefinitions(options: ChooseOptions): Choice {
   return { ...settled, outrun: [...outrun, ...settled.outrun] };
 }
 
+type Mentioned = Pick<Claim, 'name' | 'text' | 'position'>;
+
+/** A name that stands in a text, or may. */
+interface Mention extends Mentioned {
+  readonly entry: TextEntry;
+}
+
 function claimsOf(options: ChooseOptions): readonly Claim[] {
-  const { texts, known, running } = options;
-  const claims = texts.flatMap((state) => {
-    const { text } = state;
-    const names = [...state.entries.keys(), ...recordedNames(state, options)];
-    return names.flatMap((name): readonly Chosen[] => {
-      const { good, refusal, warnings } = state.entries.get(name) ?? lostEntry(state);
-      const last = running.get(name);
-      // What runs goes on also when its record is gone by now.
-      const ran = isSameOrigin(last?.text.origin, text.origin) ? last?.located : undefined;
-      const located = good ?? ran ?? known.get(name)?.formerly?.[0];
-      if (located === undefined) return [];
-      const said = { ...(refusal && { refusal }), ...(warnings && { warnings }) };
-      return [{ name, located, text, ...said }];
-    });
-  });
-  return claims.map((claim, position) => ({ ...claim, position }));
+  const mentions = options.texts
+    .flatMap((state) =>
+      [...state.entries.keys(), ...recordedNames(state, options)].map((name) => {
+        const entry = state.entries.get(name) ?? lostEntry(state);
+        return { name, text: state.text, entry };
+      }),
+    )
+    .map((mention, position): Mention => ({ ...mention, position }));
+  const claims = mentions.flatMap((mention) => claimOf(mention, ownVersion(mention, options)));
+  const claimed = new Set(claims.map(({ name }) => name));
+  const heirs = mentions
+    .filter(({ name }) => !claimed.has(name))
+    .toSorted((a, b) => compareClaims(a, b, options))
+    .filter(isFirstOfName)
+    .flatMap((mention) => claimOf(mention, leftVersion(mention, options)));
+  return [...claims, ...heirs];
+}
+
+function claimOf(
+  { name, text, entry: { refusal, warnings }, position }: Mention,
+  located: LocatedDefinition | undefined,
+): readonly Claim[] {
+  if (located === undefined) return [];
+  return [
+    { name, located, text, position, ...(refusal && { refusal }), ...(warnings && { warnings }) },
+  ];
+}
+
+/** What the text says, or what ran of it while that has a mistake. */
+function ownVersion(
+  { name, text: { origin }, entry: { good, refusal } }: Mention,
+  { running, known, isFollowing }: ChooseOptions,
+): LocatedDefinition | undefined {
+  if (refusal === undefined) return good;
+  const last = running.get(name);
+  const recorded = known.get(name);
+  const ran = isSameOrigin(last?.text.origin, origin) ? last?.located : undefined;
+  const onRecord = isSameOrigin(recorded?.origin, origin) ? recorded?.formerly?.[0] : undefined;
+  // Whoever leads may have run a version that came and went between two looks of this process.
+  return isFollowing ? (onRecord ?? ran ?? good) : (ran ?? good ?? onRecord);
+}
+
+/** What ran last wherever it stood: a text that has nothing but mistakes, and takes the place of another one, goes on with it. */
+function leftVersion(
+  { name }: Mention,
+  { running, known }: ChooseOptions,
+): LocatedDefinition | undefined {
+  return running.get(name)?.located ?? known.get(name)?.formerly?.[0];
+}
+
+function isFirstOfName({ name }: Mention, index: number, all: readonly Mention[]): boolean {
+  return all.findIndex((each) => each.name === name) === index;
 }
 
 /** Names that run, or are on record, as this text's, and may still stand in it though they cannot be read. */
@@ -110,16 +155,19 @@ function lostEntry({ refused }: TextState): TextEntry {
 }
 
 /** Who has the name comes first, then who is older, then who is read first. */
-function compareClaims(a: Claim, b: Claim, options: ChooseOptions): number {
+function compareClaims(a: Mentioned, b: Mentioned, options: ChooseOptions): number {
   return (
-    Number(isHolder(b, options)) - Number(isHolder(a, options)) ||
+    holdOf(b, options) - holdOf(a, options) ||
     a.text.sinceMs - b.text.sinceMs ||
     a.position - b.position
   );
 }
 
-function isHolder({ name, text }: Claim, { holders, known }: ChooseOptions): boolean {
-  return isSameOrigin(holders.get(name) ?? known.get(name)?.origin, text.origin);
+/** How sure it is that the name is this text's: what whoever leads has recorded goes before what a follower has seen. */
+function holdOf({ name, text }: Mentioned, { holders, known, isFollowing }: ChooseOptions): number {
+  const recorded = known.get(name)?.origin;
+  if (isFollowing && isSameOrigin(recorded, text.origin)) return 2;
+  return Number(isSameOrigin(holders.get(name) ?? recorded, text.origin));
 }
 
 function isSameOrigin(a: DefinitionOrigin | undefined, b: DefinitionOrigin): boolean {

@@ -34,9 +34,11 @@ interface Offer {
 
 /** The rules in their simplest form: what each text offers, and whose a name is. */
 class Model {
-  readonly #offers = new Map<string, ReadonlyMap<string, Offer>>();
+  readonly #offers = new Map<string, Map<string, Offer>>();
   readonly #sinceMs = new Map<string, number>();
   #holders: ReadonlyMap<string, string> = new Map();
+  /** By name: the version that runs. */
+  #versions: ReadonlyMap<string, number> = new Map();
 
   write(ref: string, text: Text, sinceMs: number): void {
     const before = this.#offers.get(ref) ?? new Map<string, Offer>();
@@ -67,19 +69,26 @@ class Model {
   /** What runs: `name@version`, `!` where something newer is refused, and whose text it is. */
   running(): readonly string[] {
     const holders = new Map<string, string>();
+    const versions = new Map<string, number>();
     const running = names.flatMap((name) => {
-      const offering = [...this.#offers].filter(
-        ([, offers]) => offers.get(name)?.version !== undefined,
-      );
-      const byAge = offering
+      const byAge = [...this.#offers]
+        .filter(([, offers]) => offers.has(name))
         .map(([ref]) => ref)
         .sort((a, b) => (this.#sinceMs.get(a) ?? 0) - (this.#sinceMs.get(b) ?? 0));
-      const ref = byAge.find((each) => each === this.#holders.get(name)) ?? byAge[0];
-      if (ref === undefined) return [];
+      const offerOf = (ref: string | undefined) => this.#offers.get(ref ?? '')?.get(name);
+      const offering = byAge.filter((ref) => offerOf(ref)?.version !== undefined);
+      const own = offering.find((each) => each === this.#holders.get(name)) ?? offering[0];
+      // A text that has nothing but mistakes goes on with what ran elsewhere.
+      const ref = own ?? byAge[0];
+      const version = offerOf(ref)?.version ?? this.#versions.get(name);
+      if (ref === undefined || version === undefined) return [];
+      const isRefused = offerOf(ref)?.isRefused === true;
+      this.#offers.get(ref)?.set(name, { version, isRefused });
       holders.set(name, ref);
-      const { version, isRefused } = this.#offers.get(ref)?.get(name) ?? {};
+      versions.set(name, version);
       return [`${name}@${version}${isRefused ? '!' : ''} ${ref}`];
     });
+    this.#versions = versions;
     this.#holders = holders;
     return running;
   }

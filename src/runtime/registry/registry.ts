@@ -2,6 +2,7 @@ import type { Diagnostic } from '../../definition/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { TextCheck } from '../check-text.ts';
+import { type Leadership, soleLeader } from '../leadership/leadership.ts';
 import type { DefinitionSource, SourceText } from '../sources/index.ts';
 import type { DefinitionOrigin, WantedSet } from '../wanted-definition.ts';
 import { type Choice, type Chosen, chooseDefinitions } from './choose-definitions.ts';
@@ -20,6 +21,8 @@ export interface RegistryOptions {
   readonly known?: KnownDefinitions;
   /** Resolves when it can be asked what is known; nothing is told before. Never rejects but when the signal aborts. @default at once */
   readonly whenKnown?: (signal: AbortSignal) => Promise<unknown>;
+  /** While another process leads its records go before what this one has seen. @default soleLeader */
+  readonly leadership?: Pick<Leadership, 'isLeading'>;
   /** What is to run, at the start and at every change. Must not throw. */
   readonly onWanted: (wanted: WantedSet) => void;
   /** What is to be said of texts, whenever it is something else than before. Called before {@link onWanted}. @default nobody is told */
@@ -201,7 +204,8 @@ export class Registry {
   }
 
   #decide(states: ReadonlyMap<string, TextState>): void {
-    const { known = () => new Map(), onWanted, onFindings } = this.#options;
+    const { known = () => new Map(), leadership = soleLeader } = this.#options;
+    const { onWanted, onFindings } = this.#options;
     this.#hasBegun = true;
     this.#states = states;
     const texts = [...states.values()];
@@ -211,6 +215,7 @@ export class Registry {
       running: this.#running,
       holders: this.#holders,
       known: knownNow,
+      isFollowing: !leadership.isLeading,
     });
     const running = new Map(choice.chosen.map((chosen) => [chosen.name, chosen]));
     this.#logGone(running);
