@@ -14,6 +14,7 @@ import type { KubeObject } from '../../src/util/kube-object.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { customKind } from '../support/definitions.ts';
+import { patienceMs } from '../support/patience.ts';
 import { freshMetrics, silentLogger } from '../support/silent-telemetry.ts';
 
 const shared = useControlPlane();
@@ -36,7 +37,8 @@ describe('integration/informer', { skip: shared.skip }, () => {
     const api = createApiClient({ config, clock, logger, metrics });
     const discovery = createDiscovery({ api, clock });
     const random = createSystemRandom();
-    const settings = { freeze: true };
+    // On a loaded machine an answer may take longer than events wait for it, and these would have no pass.
+    const settings = { freeze: true, holdEventsMs: patienceMs };
     const rights = createRightsWatch({ api, clock, logger });
     informers = createInformerSet({
       api,
