@@ -28,6 +28,14 @@ async function running(origin = here): Promise<DefinitionWorld> {
   return world;
 }
 
+/** The kind of definitions is not served, and may not be installed. */
+function withoutKind({ cluster }: DefinitionWorld): void {
+  const forbidden = new KubeError('forbidden', 'no', { status: 403 });
+  cluster.fault = ({ kind }) => (kind === 'CustomResourceDefinition' ? forbidden : undefined);
+  cluster.lookUp = async () => undefined;
+  cluster.block('OperatorDefinition', new KubeError('kind-missing', 'no', { status: 404 }));
+}
+
 const refusal = { message: 'It has mistakes', diagnostics: ['thing.yaml:3:5: Unknown field "x"'] };
 
 /** The text as it stands now has a mistake. */
@@ -336,11 +344,7 @@ describe('runtime/objects', () => {
     const leadership = { isLeading: false, whenLeading: () => won.promise };
     const world = new DefinitionWorld({ leadership });
     world.configMap('ops');
-    const forbidden = new KubeError('forbidden', 'no', { status: 403 });
-    world.cluster.fault = ({ kind }) =>
-      kind === 'CustomResourceDefinition' ? forbidden : undefined;
-    world.cluster.lookUp = async () => undefined;
-    world.cluster.block('OperatorDefinition', new KubeError('kind-missing', 'no', { status: 404 }));
+    withoutKind(world);
     await world.start();
     await world.show(wanted(), [runningView(thing)]);
     assert.deepEqual(
@@ -374,11 +378,7 @@ describe('runtime/objects', () => {
   test('without the right to the CRD there are no objects: told once, and everything else goes on', async () => {
     const world = new DefinitionWorld({ leadership: soleLeader });
     world.configMap('ops');
-    const forbidden = new KubeError('forbidden', 'no', { status: 403 });
-    world.cluster.fault = ({ kind }) =>
-      kind === 'CustomResourceDefinition' ? forbidden : undefined;
-    world.cluster.lookUp = async () => undefined;
-    world.cluster.block('OperatorDefinition', new KubeError('kind-missing', 'no', { status: 404 }));
+    withoutKind(world);
     await world.start();
     await world.show(wanted(), [runningView(thing)]);
     await world.show(wanted(), [runningView(thing)]);
