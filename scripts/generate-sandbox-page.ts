@@ -10,6 +10,8 @@ import { knownDifferences } from '../test/contract/differences/known.ts';
 import { manifestDifferences, unservedKinds } from '../test/contract/differences/manifests.ts';
 import type { ContractCase } from '../test/contract/driver/index.ts';
 import { kubectlScript } from '../test/contract/kubectl/kubectl-script.ts';
+import { behaviours } from '../test/contract/ranked/behaviours.ts';
+import { shownCounts } from '../test/contract/ranked/shown.ts';
 import { kubernetesVersion, oldestKubectlVersion } from '../test/support/control-plane/versions.ts';
 
 type Groups = readonly (readonly [name: string, cases: readonly ContractCase[]])[];
@@ -49,6 +51,12 @@ function page(): string {
       knownDifferences.map(({ about, sandbox }) => [about, sandbox]),
     ),
     '',
+    '## What is alike',
+    '',
+    'What matters most to operators and their users, by how many cases and commands show it.',
+    '',
+    ...table(['', 'behaviour', 'shown by'], behaviourRows()),
+    '',
     '## Kinds that it does not serve',
     '',
     `${unservedKinds.map(code).join(', ')}.`,
@@ -76,6 +84,14 @@ function table(head: Row, rows: readonly Row[]): readonly string[] {
   const lines = rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
   const all = [head, head.map(() => '---'), ...lines].map((row) => `| ${row.join(' | ')} |`);
   return [...new Set(all)];
+}
+
+function behaviourRows(): readonly Row[] {
+  const counts = shownCounts();
+  return behaviours.map((behaviour, index) => {
+    const number = index + 1;
+    return [String(number), behaviour, String(counts.get(number) ?? 0)];
+  });
 }
 
 function code(name: string): string {

@@ -107,6 +107,10 @@ describe('sandbox', () => {
     call(sandbox, 'DELETE', `${crds}/widgets.demo.io`);
     const held = call(sandbox, 'GET', `${widgets}/w`).body.metadata as JsonObject;
     assert.ok(held.deletionTimestamp !== undefined);
+    const late = { apiVersion: 'demo.io/v1', kind: 'Widget', metadata: { name: 'late' } };
+    assert.equal(call(sandbox, 'POST', widgets, late).status, 403);
+    const { status } = call(sandbox, 'GET', `${crds}/widgets.demo.io`).body;
+    assert.match(JSON.stringify(status), /"InstanceDeletionInProgress"/);
     assert.equal(
       call(sandbox, 'PATCH', `${widgets}/w`, { metadata: { finalizers: null } }).status,
       200,

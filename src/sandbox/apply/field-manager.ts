@@ -174,8 +174,8 @@ export class FieldManager {
    */
   #updateOwnersIfTyped(update: OwnerUpdate): Managers | undefined {
     const { type } = this.#context;
-    if (this.#isLoose && !(isOfType(type, update.live) && isOfType(type, update.next)))
-      return undefined;
+    const parts = [update.live, update.next].map((part) => withManagedFields(part, undefined));
+    if (this.#isLoose && !parts.every((part) => isOfType(type, part))) return undefined;
     try {
       return this.#updateOwners(update);
     } catch (error) {
@@ -264,8 +264,9 @@ export class FieldManager {
   /** Only what was stored before its type changed does not fit it. */
   #assertTyped(live: JsonObject, text: string, tail = ''): void {
     const { type } = this.#context;
-    if (!this.#isLoose || isOfType(type, live)) return;
-    this.#refuseUntyped(live, checkValue(type, live), text, tail);
+    const bare = withManagedFields(live, undefined);
+    if (!this.#isLoose || isOfType(type, bare)) return;
+    this.#refuseUntyped(bare, checkValue(type, bare), text, tail);
   }
 
   #refuseUntyped(

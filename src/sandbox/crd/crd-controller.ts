@@ -15,7 +15,7 @@ import { deleteStored, type RestContext } from '../rest/index.ts';
 import type { GoType } from '../schema/index.ts';
 import type { StoredObject, StoreEvent } from '../store/index.ts';
 import { acceptedNames, isEstablished, takenNames, withAcceptedNames } from './accepted-names.ts';
-import { cleanupFinalizer } from './crd-rules.ts';
+import { cleanupFinalizer, withDeletionInProgress } from './crd-rules.ts';
 import { servedVersions, storageVersion } from './read-crd.ts';
 
 export const crdCollection = 'apiextensions.k8s.io/customresourcedefinitions';
@@ -132,6 +132,7 @@ export class CrdController {
 
   #deleteObjects(crd: StoredObject): void {
     const { store } = this.#context;
+    this.#served.get(crd.name)?.life.close();
     const [kind] = this.#kindsOf(crd.object, new ServedLife(store.version));
     const objects = kind === undefined ? [] : store.list(kind.collection);
     for (const stored of objects) {
@@ -144,6 +145,15 @@ export class CrdController {
       );
     }
     if (kind === undefined || store.list(kind.collection).length === 0) this.#release(crd);
+    else this.#tellOfDeletion(crd.key);
+  }
+
+  /** Something holds objects of it. */
+  #tellOfDeletion(key: string): void {
+    const current = this.#context.store.get(crdCollection, key);
+    if (current === undefined) return;
+    const told = withDeletionInProgress(current.object);
+    if (told !== current.object) this.#writeStatus(current, told);
   }
 
   #finishDeletionOf(collection: string): void {

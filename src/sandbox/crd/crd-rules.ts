@@ -75,8 +75,10 @@ function withPendingDeletion(crd: JsonObject, before: JsonObject): JsonObject {
   const held = finalizers.includes(cleanupFinalizer)
     ? finalizers
     : [...finalizers, cleanupFinalizer];
-  const generation = objectField(before, 'metadata')?.generation;
-  const { deletionGracePeriodSeconds: _, ...kept } = metadata;
+  const { generation, deletionTimestamp } = objectField(before, 'metadata') ?? {};
+  // Only who deletes it once more sets that.
+  const { deletionGracePeriodSeconds: _, ...ungraced } = metadata;
+  const kept = deletionTimestamp === undefined ? ungraced : metadata;
   const status = objectField(crd, 'status') ?? {};
   const conditions = listField(status, 'conditions');
   const isTold = conditions.some(
@@ -95,6 +97,23 @@ function withPendingDeletion(crd: JsonObject, before: JsonObject): JsonObject {
     metadata: { ...kept, generation, finalizers: held },
     status: { ...status, conditions: isTold ? conditions : [...conditions, terminating] },
   };
+}
+
+/** A CRD whose objects are asked to go, but are there still; the same object when that is told already. */
+export function withDeletionInProgress(crd: JsonObject): JsonObject {
+  const status = objectField(crd, 'status') ?? {};
+  const conditions = listField(status, 'conditions');
+  const told = conditions.map((condition) =>
+    isJsonObject(condition) && condition.reason === 'InstanceDeletionPending'
+      ? {
+          ...condition,
+          reason: 'InstanceDeletionInProgress',
+          message: 'CustomResource deletion is in progress',
+        }
+      : condition,
+  );
+  const isTold = told.every((condition, index) => condition === conditions[index]);
+  return isTold ? crd : withField(crd, 'status', { ...status, conditions: told });
 }
 
 /** The versions that a CRD lists. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import type { WriteOptions } from '../request/index.ts';
-import { plainFailure } from '../status/index.ts';
+import { forbidden, plainFailure } from '../status/index.ts';
 import { storeKey } from '../store/index.ts';
 import { insertObject, withBirthFields, withoutServerFields } from './insert-object.ts';
 import { answerNoticing } from './noticed.ts';
@@ -34,6 +34,10 @@ function created(
   const { kind } = target;
   const wanted = withRequestNamespace(target, withoutServerFields(said));
   const metadata = objectField(wanted, 'metadata') ?? {};
+  if (kind.life?.takesNew === false) {
+    const because = 'create not allowed while custom resource definition is terminating';
+    throw forbidden(kind.names, stringField(metadata, 'name') ?? '', because);
+  }
   const owned = kind.fieldManager('').update({ live: undefined, next: wanted, manager });
   const namespace = kind.names.namespaced ? target.namespace : '';
   const isTaken = (name: string) =>

@@ -115,7 +115,7 @@ function withDeletion(
   const { generation, deletionTimestamp, deletionGracePeriodSeconds: old } = metadata;
   if (deletionTimestamp !== undefined) {
     // A deletion may be hurried, never slowed down.
-    const isSooner = typeof old === 'number' && grace < old;
+    const isSooner = typeof old !== 'number' || grace < old;
     return isSooner ? withMetadata(marked, 'deletionGracePeriodSeconds', grace) : marked;
   }
   const counted =

@@ -66,10 +66,15 @@ export function insertObject(
   }
   const normal = kind.normalise(kind.admit(prepared, undefined, worldOf(context)));
   const key = storeKey(kind.names.namespaced ? target.namespace : '', name);
-  if (store.get(kind.collection, key) !== undefined) throw alreadyExists(kind.names, name);
+  const existing = store.get(kind.collection, key);
+  if (existing !== undefined) throw alreadyExists(kind.names, name, isTerminating(existing.object));
   context.assertStorable?.(normal);
   if (options.dryRun) return withMetadata(normal, 'resourceVersion', undefined);
   return inVersion(kind, store.put(kind.collection, inStorageVersion(kind, normal)));
+}
+
+function isTerminating(object: JsonObject): boolean {
+  return objectField(object, 'metadata')?.deletionTimestamp !== undefined;
 }
 
 /** @throws StatusError when the namespace is not there or about to go. */

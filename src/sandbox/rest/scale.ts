@@ -9,7 +9,7 @@ import {
   withMetadata,
 } from '../kinds/index.ts';
 import { labelSelectorText } from '../selector/index.ts';
-import { badRequest, invalid, invalidField, notFound } from '../status/index.ts';
+import { badRequest, invalid, invalidField, notFound, type StatusError } from '../status/index.ts';
 import type { StoredObject } from '../store/index.ts';
 import { applyOrRefuse, parseConfig } from './apply-config.ts';
 import type { WriteRequest } from './create-object.ts';
@@ -18,9 +18,10 @@ import { mediaType } from './media-type.ts';
 import { applyMergePatch } from './merge-patch.ts';
 import { parsePatch } from './parse-json.ts';
 import { assertPatchType } from './patch-object.ts';
+import { withRequestNamespace } from './read-body.ts';
 import { replaceObject } from './replace-object.ts';
 import type { RestAnswer, RestContext, Target } from './rest-context.ts';
-import { findStored } from './update-object.ts';
+import { assertTargetName, findStored } from './update-object.ts';
 import { inVersion } from './versions.ts';
 
 /** GET of `/scale`. */
@@ -101,12 +102,13 @@ function writeScale(
   target: Target,
   { scale, manager, dryRun }: ScaleWrite,
 ): RestAnswer {
-  const { kind, name } = target;
+  const { kind } = target;
   const { stored, paths } = findScaled(context, target);
+  assertTargetName(target, scale);
+  withRequestNamespace(target, scale);
   const replicas = fieldOf(objectField(scale, 'spec') ?? {}, 'replicas') ?? 0;
   if (typeof replicas !== 'number' || replicas < 0) {
-    const error = invalidField('spec.replicas', replicas, 'must be greater than or equal to 0');
-    throw invalid({ group: 'autoscaling', kind: 'Scale' }, name, [error]);
+    throw negativeReplicas(target, paths, replicas);
   }
   const live = inVersion(kind, stored);
   const version = stringField(objectField(scale, 'metadata') ?? {}, 'resourceVersion');
@@ -115,6 +117,17 @@ function writeScale(
   const next = kind.fieldManager('scale').update({ live, next: versioned, manager });
   const { object } = replaceObject(context, target, { stored, next, dryRun, guardsUid: false });
   return { code: 200, body: scaleOf(kind, object), warnings: [] };
+}
+
+/** Of a custom resource it is told where its CRD says that they stand. */
+function negativeReplicas({ kind, name }: Target, paths: ScalePaths, replicas: Json): StatusError {
+  if (kind.isCustom) {
+    const field = `.${paths.specReplicas.join('.')}`;
+    const error = invalidField(field, replicas, 'should be a non-negative integer');
+    return invalid({ group: kind.names.group, kind: kind.names.kind }, name, [error]);
+  }
+  const error = invalidField('spec.replicas', replicas, 'must be greater than or equal to 0');
+  return invalid({ group: 'autoscaling', kind: 'Scale' }, name, [error]);
 }
 
 function findScaled(

@@ -37,8 +37,13 @@ export function unknownPath(): StatusError {
   return new StatusError({ code: 404, reason: 'NotFound', message, details: {} });
 }
 
-export function alreadyExists(resource: ResourceName, name: string): StatusError {
-  const message = `${qualified(resource)} ${JSON.stringify(name)} already exists`;
+export function alreadyExists(
+  resource: ResourceName,
+  name: string,
+  isTerminating = false,
+): StatusError {
+  const said = `${qualified(resource)} ${JSON.stringify(name)} already exists`;
+  const message = isTerminating ? `object is being deleted: ${said}` : said;
   const details = detailsOf(resource, name);
   return new StatusError({ code: 409, reason: 'AlreadyExists', message, details });
 }

@@ -125,6 +125,7 @@ export const crdCases: readonly ContractCase[] = [
   },
   {
     name: 'the CRDs of the suite are established, with their names accepted',
+    ranked: [48],
     steps: [
       get(`${crds}/globes.$(group)`, {
         status: 200,
@@ -169,6 +170,7 @@ export const crdCases: readonly ContractCase[] = [
   },
   {
     name: 'an object is served in all versions and stored in one',
+    ranked: [49],
     steps: [
       post(
         '/apis/$(group)/v2/namespaces/$(ns)/olds',
@@ -200,6 +202,7 @@ export const crdCases: readonly ContractCase[] = [
   },
   {
     name: 'after a change of its CRD an object is read by the new schema, and watches end',
+    ranked: [34],
     steps: [
       post(crds, crd({ schema: sizes({ old: { type: 'string' } }) }), { status: 201 }),
       { until: gadgets, expect: { status: 200 } },
@@ -251,6 +254,7 @@ export const crdCases: readonly ContractCase[] = [
   },
   {
     name: 'of what is written in another version that is kept which the stored one has',
+    ranked: [49],
     steps: [
       post(crds, crd({ versions: twoVersions }), { status: 201 }),
       { until: gadgets, expect: { status: 200 } },

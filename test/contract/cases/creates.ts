@@ -4,6 +4,7 @@ import { configMap, configMaps, get, plain, plains, post, thing, things } from '
 export const creates: readonly ContractCase[] = [
   {
     name: 'a custom resource is born with uid, version, generation and defaults, and its fields belong to the user agent',
+    ranked: [1],
     steps: [
       post(things, thing({ size: 2, nested: { a: 'x', deep: {} } }), {
         status: 201,
@@ -29,6 +30,7 @@ export const creates: readonly ContractCase[] = [
   },
   {
     name: 'a missing object is told with plural and group',
+    ranked: [2],
     steps: [
       get(`${things}/none`, {
         status: 404,
@@ -39,6 +41,7 @@ export const creates: readonly ContractCase[] = [
   },
   {
     name: 'the same name twice is refused',
+    ranked: [3],
     steps: [
       post(configMaps, configMap({}), { status: 201 }),
       post(configMaps, configMap({}), { status: 409, message: /already exists/ }),
@@ -48,6 +51,7 @@ export const creates: readonly ContractCase[] = [
   },
   {
     name: 'a namespace that is not there is told',
+    ranked: [31],
     steps: [
       post('/api/v1/namespaces/nowhere/configmaps', configMap({}), {
         status: 404,
@@ -58,6 +62,7 @@ export const creates: readonly ContractCase[] = [
   },
   {
     name: 'a namespace that is not that of the request is refused',
+    ranked: [54],
     steps: [
       post(configMaps, configMap({}, { namespace: 'other' }), { status: 400 }),
       post(things, thing({}, { namespace: 'other' }), { status: 400 }),
@@ -69,6 +74,7 @@ export const creates: readonly ContractCase[] = [
   },
   {
     name: 'a resourceVersion at birth is refused',
+    ranked: [54],
     steps: [
       post(configMaps, configMap({}, { resourceVersion: '5' }), { status: 500 }),
       post(things, thing({}, { resourceVersion: '5' }), { status: 500 }),
@@ -76,6 +82,7 @@ export const creates: readonly ContractCase[] = [
   },
   {
     name: 'uid, times and generation of a client are ignored',
+    ranked: [1],
     steps: [
       post(
         things,
@@ -118,6 +125,7 @@ export const creates: readonly ContractCase[] = [
   },
   {
     name: 'a name is needed',
+    ranked: [54],
     steps: [
       post(
         configMaps,
@@ -181,6 +189,7 @@ export const creates: readonly ContractCase[] = [
   },
   {
     name: 'a dry run checks everything and stores nothing',
+    ranked: [53],
     steps: [
       post(`${configMaps}?dryRun=All`, configMap({ a: '1' }), {
         status: 201,
@@ -193,6 +202,7 @@ export const creates: readonly ContractCase[] = [
   },
   {
     name: 'unknown fields are dropped with a warning, refused or ignored, as asked',
+    ranked: [41, 45],
     steps: [
       post(plains, plain({ size: 1, sise: 2, more: { x: 1 } }), {
         status: 201,
@@ -218,6 +228,7 @@ export const creates: readonly ContractCase[] = [
   },
   {
     name: 'a field that is there twice is warned of or refused',
+    ranked: [41],
     steps: [
       post(
         plains,
@@ -241,6 +252,7 @@ export const creates: readonly ContractCase[] = [
   },
   {
     name: 'generateName is checked like a name',
+    ranked: [54],
     steps: [
       post(configMaps, configMap({}, { name: '', generateName: 'Bad_' }), {
         status: 422,

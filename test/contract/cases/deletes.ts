@@ -6,6 +6,7 @@ const save = { save: { rv: 'metadata.resourceVersion', uid: 'metadata.uid' } };
 export const deletes: readonly ContractCase[] = [
   {
     name: 'a plain object is gone at once',
+    ranked: [24],
     steps: [
       post(configMaps, configMap({}), { status: 201 }),
       remove(`${configMaps}/x`, undefined, {
@@ -20,6 +21,7 @@ export const deletes: readonly ContractCase[] = [
   },
   {
     name: 'finalizers hold an object, and no more may be added',
+    ranked: [22, 23, 21, 24],
     steps: [
       post(things, thing({ size: 1 }, { finalizers: ['demo.io/a', 'demo.io/b'] }), { status: 201 }),
       remove(`${things}/x`, undefined, {
@@ -44,15 +46,21 @@ export const deletes: readonly ContractCase[] = [
   },
   {
     name: 'finalizers hold a ConfigMap, too',
+    ranked: [22],
     steps: [
       post(configMaps, configMap({}, { finalizers: ['demo.io/a'] }), { status: 201 }),
       remove(`${configMaps}/x`, undefined, { status: 200 }),
+      post(configMaps, configMap({}), {
+        status: 409,
+        message: /^object is being deleted: configmaps "x" already exists$/,
+      }),
       merge(`${configMaps}/x`, { metadata: { finalizers: null } }, { status: 200 }),
       get(`${configMaps}/x`, { status: 404 }),
     ],
   },
   {
     name: 'preconditions must hold',
+    ranked: [25],
     steps: [
       post(configMaps, configMap({}), { status: 201 }, save),
       remove(
@@ -111,6 +119,7 @@ export const deletes: readonly ContractCase[] = [
   },
   {
     name: 'a dry run deletes nothing',
+    ranked: [53],
     steps: [
       post(configMaps, configMap({}), { status: 201 }),
       remove(`${configMaps}/x?dryRun=All`, undefined, { status: 200 }),

@@ -20,6 +20,7 @@ const managers = {
 export const garbage: readonly ContractCase[] = [
   {
     name: 'dependents go with their owner',
+    ranked: [26],
     steps: [
       owner,
       post(configMaps, configMap({}, ownedBy('child', '$(uid)')), { status: 201 }),
@@ -29,6 +30,7 @@ export const garbage: readonly ContractCase[] = [
   },
   {
     name: 'orphans stay without the reference',
+    ranked: [28],
     steps: [
       owner,
       post(configMaps, configMap({ a: '1' }, ownedBy('child', '$(uid)')), { status: 201 }),
@@ -43,6 +45,7 @@ export const garbage: readonly ContractCase[] = [
   },
   {
     name: 'in the foreground an owner waits for what blocks it',
+    ranked: [27],
     steps: [
       owner,
       post(
@@ -72,6 +75,7 @@ export const garbage: readonly ContractCase[] = [
   },
   {
     name: 'an owner that was never there takes the object with it',
+    ranked: [29],
     steps: [
       post(configMaps, configMap({}, ownedBy('child', absent)), { status: 201 }),
       { until: `${configMaps}/child`, expect: { status: 404 } },
@@ -79,6 +83,7 @@ export const garbage: readonly ContractCase[] = [
   },
   {
     name: 'of two owners the one that is there keeps the object',
+    ranked: [29],
     steps: [
       owner,
       post(
@@ -107,6 +112,7 @@ export const garbage: readonly ContractCase[] = [
   },
   {
     name: 'a namespace goes with its content, and takes nothing new meanwhile',
+    ranked: [30],
     steps: [
       post(configMaps, configMap({}, { finalizers: ['demo.io/hold'] }), { status: 201 }),
       post(configMaps, configMap({}, { name: 'free' }), { status: 201 }),

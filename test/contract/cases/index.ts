@@ -6,6 +6,7 @@ import { applyMerges } from './apply-merges.ts';
 import { applyRefusals } from './apply-refusals.ts';
 import { attacks } from './attacks.ts';
 import { bookmarks } from './bookmarks.ts';
+import { crdLives } from './crd-lives.ts';
 import { crdNames } from './crd-names.ts';
 import { crdParts } from './crd-parts.ts';
 import { crdCases } from './crds.ts';
@@ -17,10 +18,12 @@ import { guarded } from './guarded.ts';
 import { listVersions } from './list-versions.ts';
 import { lists } from './lists.ts';
 import { malformed } from './malformed.ts';
+import { names } from './names.ts';
 import { ratchets } from './ratchets.ts';
 import { releases } from './releases.ts';
 import { reviews } from './reviews.ts';
 import { rules } from './rules.ts';
+import { scales } from './scales.ts';
 import { strategics } from './strategics.ts';
 import { structural } from './structural.ts';
 import { structuralValues } from './structural-values.ts';
@@ -33,6 +36,7 @@ import { workloads } from './workloads.ts';
 /** All cases, by what they are about. */
 export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = {
   creates,
+  names,
   updates,
   applies,
   'apply-conflicts': applyConflicts,
@@ -49,12 +53,14 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   alternatives,
   ratchets,
   workloads,
+  scales,
   strategics,
   tables,
   reviews,
   rules,
   events: eventCases,
   crds: crdCases,
+  'crd-lives': crdLives,
   'crd-parts': crdParts,
   structural,
   'structural-values': structuralValues,

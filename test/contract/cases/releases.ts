@@ -71,6 +71,7 @@ export const releases: readonly ContractCase[] = [
   },
   {
     name: 'a finalizer goes by a merge patch under the version; with the last one the object goes',
+    ranked: [22],
     steps: [
       apply({
         to: `${things}/x`,
@@ -104,6 +105,7 @@ export const releases: readonly ContractCase[] = [
   },
   {
     name: 'in an object that is being deleted a finalizer stays with who applies it, and no other comes',
+    ranked: [23],
     steps: [
       apply({ to: `${things}/x`, by: 'ours', body: thing({}, held), expect: { status: 201 } }),
       remove(`${things}/x`, undefined, { status: 200 }),

@@ -165,10 +165,15 @@ const ruleCases: Readonly<Record<string, RuleCase>> = {
 /** Rules that the author of a CRD has written. */
 export const rules: readonly ContractCase[] = [
   ...Object.entries(ruleCases).map(
-    ([name, one]): ContractCase => ({ name: `rules: ${name}`, steps: ruleSteps(one) }),
+    ([name, one]): ContractCase => ({
+      name: `rules: ${name}`,
+      ranked: [46],
+      steps: ruleSteps(one),
+    }),
   ),
   {
     name: 'rules: what may not change',
+    ranked: [46],
     steps: [
       ...ruleSteps({
         at: 'text',

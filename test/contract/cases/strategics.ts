@@ -140,6 +140,7 @@ export const strategics: readonly ContractCase[] = [
   ...Object.entries(patches).map(
     ([name, [patch, status = 200]]): ContractCase => ({
       name,
+      ranked: [57],
       steps: [
         post(deployments, deployment, { status: 201 }),
         strategic(`${deployments}/x`, patch, { status }),

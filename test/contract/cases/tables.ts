@@ -159,6 +159,7 @@ export const tables: readonly ContractCase[] = [
   ...Object.entries(podStatuses).map(
     ([name, [status, spec]]): ContractCase => ({
       name: `a pod that is ${name}`,
+      ranked: [50],
       steps: [
         post(pods, pod('x', spec), { status: 201 }),
         merge(`${pods}/x/status`, { status }, { status: 200 }),
@@ -168,6 +169,7 @@ export const tables: readonly ContractCase[] = [
   ),
   {
     name: 'an object alone, a list, a list in pages',
+    ranked: [50],
     steps: [
       ...['a', 'b', 'c'].map((name) => post(configMaps, map(name), { status: 201 })),
       show(configMaps),
@@ -179,6 +181,7 @@ export const tables: readonly ContractCase[] = [
   },
   {
     name: 'the part of objects that comes along',
+    ranked: [50],
     steps: [
       post(configMaps, map('a'), { status: 201 }),
       ...['None', 'Metadata', 'Object', ''].map((part) =>
@@ -201,6 +204,7 @@ export const tables: readonly ContractCase[] = [
   },
   {
     name: 'writes are shown as tables, too',
+    ranked: [50],
     steps: [
       { method: 'POST', path: configMaps, body: map('a'), headers: table, expect: { status: 201 } },
       { method: 'DELETE', path: `${configMaps}/a`, headers: table, expect: { status: 200 } },
@@ -208,6 +212,7 @@ export const tables: readonly ContractCase[] = [
   },
   {
     name: 'a watch names its columns once',
+    ranked: [50],
     steps: [
       post(configMaps, map('a'), { status: 201 }),
       {
@@ -224,6 +229,7 @@ export const tables: readonly ContractCase[] = [
   },
   {
     name: 'a watch with bookmarks',
+    ranked: [50, 36],
     steps: [
       post(configMaps, map('a'), { status: 201 }),
       {
@@ -236,6 +242,7 @@ export const tables: readonly ContractCase[] = [
   },
   {
     name: 'columns of a CRD',
+    ranked: [50],
     steps: [
       post(crds, crd(columns), { status: 201 }),
       { until: collection, expect: { status: 200 } },
@@ -273,6 +280,7 @@ export const tables: readonly ContractCase[] = [
   },
   {
     name: 'a CRD without columns shows the age',
+    ranked: [50],
     steps: [
       post(crds, crd([]), { status: 201 }),
       { until: collection, expect: { status: 200 } },

@@ -20,6 +20,7 @@ const at = { resourceVersion: '$(rv)' };
 export const updates: readonly ContractCase[] = [
   {
     name: 'a PUT replaces the object; with an old version it conflicts',
+    ranked: [14],
     steps: [
       post(things, thing({ size: 1, title: 'abc' }), { status: 201 }, save),
       put(`${things}/x`, thing({ size: 2 }, at), {
@@ -37,6 +38,7 @@ export const updates: readonly ContractCase[] = [
   },
   {
     name: 'a PUT without a version is for built-in kinds only',
+    ranked: [15],
     steps: [
       post(things, thing({}), { status: 201 }),
       put(`${things}/x`, thing({}), { status: 422, message: /must be specified for an update/ }),
@@ -46,6 +48,7 @@ export const updates: readonly ContractCase[] = [
   },
   {
     name: 'a PUT that changes nothing keeps the version',
+    ranked: [16],
     steps: [
       post(things, thing({ size: 1 }), { status: 201 }, save),
       put(`${things}/x`, thing({ size: 1 }, at), {
@@ -61,6 +64,7 @@ export const updates: readonly ContractCase[] = [
   },
   {
     name: 'a PUT to nothing is refused, with a name or a uid that differs, too',
+    ranked: [54],
     steps: [
       put(`${things}/x`, thing({}, { resourceVersion: '1' }), { status: 404 }),
       put(`${configMaps}/x`, configMap({}), { status: 404 }),
@@ -111,6 +115,7 @@ export const updates: readonly ContractCase[] = [
   },
   {
     name: 'generation counts changes of the spec only',
+    ranked: [21],
     steps: [
       post(things, thing({ size: 1 }), { status: 201 }),
       merge(
@@ -143,6 +148,7 @@ export const updates: readonly ContractCase[] = [
   },
   {
     name: 'the main endpoint leaves the status alone, and the status endpoint everything else',
+    ranked: [20],
     steps: [
       post(
         things,
@@ -185,6 +191,7 @@ export const updates: readonly ContractCase[] = [
   },
   {
     name: 'a merge patch sets, and removes by null',
+    ranked: [17],
     steps: [
       post(configMaps, configMap({ a: '1', b: '2' }), { status: 201 }, save),
       merge(
@@ -210,6 +217,7 @@ export const updates: readonly ContractCase[] = [
   },
   {
     name: 'a merge patch of a custom resource',
+    ranked: [17],
     steps: [
       post(things, thing({ size: 1, nested: { a: 'x', b: 'y' }, tags: ['a', 'b'] }), {
         status: 201,
@@ -250,6 +258,7 @@ export const updates: readonly ContractCase[] = [
   },
   {
     name: 'force is for applies only',
+    ranked: [55],
     steps: [
       post(configMaps, configMap({}), { status: 201 }),
       merge(`${configMaps}/x?force=true`, { data: {} }, { status: 422 }),
@@ -257,6 +266,7 @@ export const updates: readonly ContractCase[] = [
   },
   {
     name: 'a JSON patch adds, removes, replaces, moves, copies and tests',
+    ranked: [18],
     steps: [
       post(things, thing({ size: 1, tags: ['a', 'b'], labels: { 'x/y': '1' } }), { status: 201 }),
       jsonPatch(
@@ -289,6 +299,7 @@ export const updates: readonly ContractCase[] = [
   ].map(
     (operation): ContractCase => ({
       name: `a JSON patch that does not fit is refused: ${operation.op}`,
+      ranked: [18],
       steps: [
         post(configMaps, configMap({ a: '1' }), { status: 201 }),
         jsonPatch(`${configMaps}/x`, [operation], { status: 422 }),
@@ -297,6 +308,7 @@ export const updates: readonly ContractCase[] = [
   ),
   {
     name: 'patches of other types are refused with the list of those that are taken',
+    ranked: [19],
     steps: [
       post(things, thing({}), { status: 201 }),
       {
@@ -359,6 +371,7 @@ export const updates: readonly ContractCase[] = [
   },
   {
     name: 'each writer owns what it changed',
+    ranked: [20],
     steps: [
       post(`${things}?fieldManager=a`, thing({ size: 1, labels: { a: '1' }, tags: ['a'] }), {
         status: 201,
@@ -392,6 +405,7 @@ export const updates: readonly ContractCase[] = [
   },
   {
     name: 'a dry run of an update stores nothing',
+    ranked: [53],
     steps: [
       post(configMaps, configMap({ a: '1' }), { status: 201 }, save),
       merge(

@@ -58,7 +58,7 @@ const printed = {
 };
 
 function refused(name: string, path: string, body: Json): ContractCase {
-  return { name: `${name} is refused`, steps: [post(path, body, { status: 422 })] };
+  return { name: `${name} is refused`, ranked: [58], steps: [post(path, body, { status: 422 })] };
 }
 
 const rich = {
@@ -91,6 +91,7 @@ const rich = {
 export const workloads: readonly ContractCase[] = [
   {
     name: 'a Deployment gets its defaults, which belong to its creator',
+    ranked: [58],
     steps: [
       post(deployments, workload('Deployment', {}), {
         status: 201,
@@ -100,6 +101,7 @@ export const workloads: readonly ContractCase[] = [
   },
   {
     name: 'an applied Deployment gets its defaults, which belong to nobody',
+    ranked: [58],
     steps: [
       apply({
         to: `${deployments}/x`,
@@ -118,6 +120,7 @@ export const workloads: readonly ContractCase[] = [
   },
   {
     name: 'a rich template is completed',
+    ranked: [58],
     steps: [
       post(
         deployments,
@@ -166,6 +169,7 @@ export const workloads: readonly ContractCase[] = [
   },
   {
     name: 'a Deployment is scaled',
+    ranked: [52],
     steps: [
       post(deployments, workload('Deployment', { replicas: 2 }), { status: 201 }),
       get(`${deployments}/x/scale`, { status: 200, body: { spec: { replicas: 2 } } }),
@@ -256,6 +260,7 @@ export const workloads: readonly ContractCase[] = [
   },
   {
     name: 'the selector of a Deployment stays',
+    ranked: [58],
     steps: [
       post(deployments, workload('Deployment', {}), { status: 201 }),
       merge(
@@ -272,6 +277,7 @@ export const workloads: readonly ContractCase[] = [
   },
   {
     name: 'replicas are applied by way of the scale',
+    ranked: [52],
     steps: [
       apply({
         to: `${deployments}/x`,
