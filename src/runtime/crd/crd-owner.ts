@@ -13,7 +13,7 @@ export function whyNotOurs(live: KubeObject, definition: CrdDefinition): string 
   if (owner === definition.name) return undefined;
   const name = live.metadata.name;
   if (owner !== undefined) {
-    return `The CustomResourceDefinition "${name}" belongs to the definition "${owner}"`;
+    return `The CustomResourceDefinition "${name}" belongs to the definition "${owner}"; where that has been renamed, give it its name back, or see "Renaming a definition" in docs/operations.md`;
   }
   if (definition.kind.crdPolicy.adopt) return undefined;
   return `The CustomResourceDefinition "${name}" exists and is not ours; "crdPolicy: { adopt: true }" takes it over`;
