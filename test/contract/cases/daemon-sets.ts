@@ -3,6 +3,7 @@ import type { ContractCase, EventsStep, UntilStep } from '../driver/index.ts';
 import { get, jsonPatch, merge, post, remove } from './requests.ts';
 import {
   become,
+  changed,
   daemonSets,
   imageOf,
   pods,
@@ -55,7 +56,7 @@ const removeNode = (name: string) =>
 const template = podTemplate('web:1', { nodeSelector: { of: '$(ns)' } });
 const create = (spec: JsonObject = {}) =>
   post(daemonSets, workload('DaemonSet', { template, ...spec }), { status: 201 });
-const roll = (image: string) => merge(x, imageOf(image), { status: 200 });
+const roll = (image: string) => merge(x, imageOf(image), changed);
 
 /** DaemonSets as controllers bring them on. */
 export const daemonSetCases: readonly ContractCase[] = [

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/util/json.ts';
 import type { ContractCase, EventsStep, UntilStep } from '../driver/index.ts';
 import { get, merge, post } from './requests.ts';
-import { become, job, jobs, pods, untilStatus } from './workload-bodies.ts';
+import { become, changed, job, jobs, pods, untilStatus } from './workload-bodies.ts';
 
 const x = `${jobs}/x`;
 
@@ -112,9 +112,9 @@ export const jobRuns: readonly ContractCase[] = [
     steps: [
       create({ suspend: true }),
       until({ active: null, conditions: [{ type: 'Suspended', status: 'True' }] }),
-      merge(x, { spec: { suspend: false } }, { status: 200 }),
+      merge(x, { spec: { suspend: false } }, changed),
       until({ active: 1, conditions: [{ type: 'Suspended', status: 'False' }] }),
-      merge(x, { spec: { suspend: true } }, { status: 200 }),
+      merge(x, { spec: { suspend: true } }, changed),
       untilStatus(x, { active: null, conditions: [{ type: 'Suspended', status: 'True' }] }, [
         'status.terminating',
       ]),

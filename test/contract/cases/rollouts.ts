@@ -3,6 +3,7 @@ import type { ContractCase, EventsStep, UntilStep } from '../driver/index.ts';
 import { get, merge, post, remove } from './requests.ts';
 import {
   become,
+  changed,
   deployments,
   imageOf,
   pods,
@@ -70,8 +71,8 @@ function told(...expect: readonly string[]): EventsStep {
 
 const create = (spec: JsonObject = {}) =>
   post(deployments, workload('Deployment', spec), { status: 201 });
-const change = (spec: JsonObject) => merge(x, { spec }, { status: 200 });
-const roll = (image: string) => merge(x, imageOf(image), { status: 200 });
+const change = (spec: JsonObject) => merge(x, { spec }, changed);
+const roll = (image: string) => merge(x, imageOf(image), changed);
 const rolling = (maxSurge: number | string, maxUnavailable: number | string): JsonObject => ({
   strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } },
 });
@@ -223,7 +224,7 @@ export const rollouts: readonly ContractCase[] = [
       become(1, 'running'),
       untilComplete(1, 1),
       sets([1, 1]),
-      merge(`${x}/scale`, { spec: { replicas: 3 } }, { status: 200 }),
+      merge(`${x}/scale`, { spec: { replicas: 3 } }, changed),
       until({
         observedGeneration: 2,
         replicas: 3,
@@ -293,9 +294,11 @@ export const rollouts: readonly ContractCase[] = [
         updatedReplicas: null,
         conditions: [{ type: 'Progressing', reason: 'DeploymentPaused' }, unavailable],
       }),
+      become(1, 'running'),
+      sets([1, 2]),
       change({ paused: false }),
-      sets([1, 2, 2, 1], [2, 1, 1, 0]),
-      become(2, 'running'),
+      sets([1, 2], [2, 1, 1, 0]),
+      become(1, 'running'),
       sets([1, 1], [2, 2, 2, 1]),
       become(1, 'running'),
       untilComplete(2, 6),

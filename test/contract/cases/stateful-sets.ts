@@ -3,6 +3,7 @@ import type { ContractCase, EventsStep, UntilStep } from '../driver/index.ts';
 import { get, merge, post, remove } from './requests.ts';
 import {
   become,
+  changed,
   imageOf,
   pods,
   revisions,
@@ -51,7 +52,7 @@ const gone = (name: string) =>
   `Normal SuccessfulDelete Delete Pod ${name} in StatefulSet x successful`;
 const create = (spec: JsonObject = {}) =>
   post(statefulSets, workload('StatefulSet', { serviceName: 'x', ...spec }), { status: 201 });
-const roll = (image: string) => merge(x, imageOf(image), { status: 200 });
+const roll = (image: string) => merge(x, imageOf(image), changed);
 const hold = (name: string, finalizers: readonly string[] | null) =>
   merge(`${pods}/${name}`, { metadata: { finalizers } }, { status: 200 });
 
@@ -85,7 +86,7 @@ export const statefulSetCases: readonly ContractCase[] = [
       become(1, 'running'),
       settled(3, 1),
       hold('x-2', ['demo.io/hold']),
-      merge(`${x}/scale`, { spec: { replicas: 1 } }, { status: 200 }),
+      merge(`${x}/scale`, { spec: { replicas: 1 } }, changed),
       {
         until: `${pods}/x-2`,
         expect: { status: 200, body: { metadata: { deletionGracePeriodSeconds: 0 } } },
@@ -139,7 +140,7 @@ export const statefulSetCases: readonly ContractCase[] = [
       become(1, 'running'),
       until({ readyReplicas: 3, currentReplicas: 2, updatedReplicas: 1 }),
       images('web:1', 'web:1', 'web:2'),
-      merge(x, { spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } }, { status: 200 }),
+      merge(x, { spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } }, changed),
       become(1, 'running'),
       become(1, 'running'),
       settled(3, 3),
@@ -170,7 +171,7 @@ export const statefulSetCases: readonly ContractCase[] = [
       create({ replicas: 3, podManagementPolicy: 'Parallel' }),
       become(3, 'running'),
       settled(3, 1),
-      merge(x, { spec: { replicas: 0 } }, { status: 200 }),
+      merge(x, { spec: { replicas: 0 } }, changed),
       until({ observedGeneration: 2, replicas: 0, readyReplicas: null }),
       { until: allPods, expect: { status: 200, body: { items: [] } } },
     ],

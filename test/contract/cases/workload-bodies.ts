@@ -52,3 +52,6 @@ export function untilStatus(
 ): UntilStep {
   return { until: path, expect: { status: 200, body: { status }, byChance } };
 }
+
+/** A change is answered with a status of before, or of some time later. */
+export const changed = { status: 200, byChance: [''] };

@@ -34,6 +34,15 @@ export class Normaliser {
   readonly #generated: string[] = [];
   #newestVersion = 0;
 
+  /** One that knows the same so far. */
+  copy(): Normaliser {
+    const copy = new Normaliser();
+    for (const [key, name] of this.#names) copy.#names.set(key, name);
+    copy.#generated.push(...this.#generated);
+    copy.#newestVersion = this.#newestVersion;
+    return copy;
+  }
+
   normalise(value: Json): Json {
     return this.#value('', value, 'object');
   }

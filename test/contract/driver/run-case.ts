@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type Json } from '../../../src/util/json.ts';
 import type { Backend } from '../../support/backends/index.ts';
+import { assertSameRuns } from './compare-runs.ts';
 import type {
   ContractCase,
   ContractStep,
@@ -34,11 +35,22 @@ export interface CaseRun {
   readonly backend: Backend;
   readonly contractCase: ContractCase;
   readonly variables: Readonly<Record<string, string>>;
+  /**
+   * What another server answered: steps that wait do so until they see the same, as what they ask for may be seen in
+   * passing, too.
+   */
+  readonly like?: CaseLikeness;
+}
+
+export interface CaseLikeness {
+  readonly records: readonly StepRecord[];
+  /** Dotted paths that are compared nowhere. */
+  readonly never: readonly string[];
 }
 
 /** Runs a case and returns all answers. @throws AssertionError where an answer is not as expected */
-export async function runCase({ backend, contractCase, variables }: CaseRun) {
-  const run = new RunningCase(backend, variables);
+export async function runCase({ backend, contractCase, variables, like }: CaseRun) {
+  const run = new RunningCase(backend, variables, like);
   for (const step of contractCase.steps) await run.step(step);
   return run.records;
 }
@@ -47,10 +59,16 @@ class RunningCase {
   readonly records: StepRecord[] = [];
   readonly #backend: Backend;
   readonly #variables: Map<string, string>;
-  readonly #normaliser = new Normaliser();
+  readonly #like: CaseLikeness | undefined;
+  #normaliser = new Normaliser();
 
-  constructor(backend: Backend, variables: Readonly<Record<string, string>>) {
+  constructor(
+    backend: Backend,
+    variables: Readonly<Record<string, string>>,
+    like: CaseLikeness | undefined,
+  ) {
     this.#backend = backend;
+    this.#like = like;
     this.#variables = new Map(Object.entries(variables));
   }
 
@@ -103,7 +121,15 @@ class RunningCase {
   }
 
   async #until({ until: path, expect }: UntilStep): Promise<void> {
-    await untilHolds(() => this.#request({ method: 'GET', path, expect }));
+    const [count, before] = [this.records.length, this.#normaliser];
+    await untilHolds(async () => {
+      this.#normaliser = before.copy();
+      this.records.length = count;
+      await this.#request({ method: 'GET', path, expect });
+      const [record, other] = [this.records[count], this.#like?.records[count]];
+      if (record === undefined || other === undefined) return;
+      assertSameRuns([other], [record], this.#like?.never);
+    });
   }
 
   async #pods(step: PodsStep): Promise<void> {
