@@ -6,17 +6,47 @@ export const creates: readonly ContractCase[] = [
     name: 'a custom resource is born with uid, version, generation and defaults, and its fields belong to the user agent',
     ranked: [1],
     steps: [
-      post(things, thing({ size: 2, nested: { a: 'x', deep: {} } }), {
-        status: 201,
-        body: {
-          metadata: {
-            generation: 1,
-            managedFields: [{ manager: 'contract', operation: 'Update' }],
+      post(
+        things,
+        thing({ size: 2, nested: { a: 'x', deep: {} } }),
+        {
+          status: 201,
+          body: {
+            metadata: {
+              generation: 1,
+              managedFields: [{ manager: 'contract', operation: 'Update' }],
+            },
+            spec: { size: 2, level: 3, nested: { a: 'x', deep: { y: 'why' } } },
           },
-          spec: { size: 2, level: 3, nested: { a: 'x', deep: { y: 'why' } } },
+          owners: {
+            'contract (Update)': [
+              '.spec/',
+              '.spec.level',
+              '.spec.nested/',
+              '.spec.nested.a',
+              '.spec.nested.deep/',
+              '.spec.nested.deep.y',
+              '.spec.size',
+            ],
+          },
         },
+        { save: { rv: 'metadata.resourceVersion', uid: 'metadata.uid' } },
+      ),
+      get(`${things}/x`, {
+        status: 200,
+        body: { metadata: { uid: '$(uid)', resourceVersion: '$(rv)' }, spec: { level: 3 } },
       }),
-      get(`${things}/x`, { status: 200, body: { spec: { level: 3 } } }),
+      // The manager that is named wins over the agent; an agent without a slash is one as a whole.
+      post(`${things}?fieldManager=me`, thing({}, { name: 'y' }), {
+        status: 201,
+        body: { metadata: { managedFields: [{ manager: 'me' }] } },
+      }),
+      post(
+        things,
+        thing({}, { name: 'z' }),
+        { status: 201, body: { metadata: { managedFields: [{ manager: 'curl 8' }] } } },
+        { headers: { 'user-agent': 'curl 8' } },
+      ),
     ],
   },
   {
@@ -35,8 +65,17 @@ export const creates: readonly ContractCase[] = [
       get(`${things}/none`, {
         status: 404,
         message: /^things\.contract\.demo\.io "none" not found$/,
+        body: {
+          kind: 'Status',
+          reason: 'NotFound',
+          details: { name: 'none', group: 'contract.demo.io', kind: 'things' },
+        },
       }),
-      get(`${configMaps}/none`, { status: 404, message: /^configmaps "none" not found$/ }),
+      get(`${configMaps}/none`, {
+        status: 404,
+        message: /^configmaps "none" not found$/,
+        body: { reason: 'NotFound', details: { name: 'none', group: null, kind: 'configmaps' } },
+      }),
     ],
   },
   {
@@ -44,9 +83,17 @@ export const creates: readonly ContractCase[] = [
     ranked: [3],
     steps: [
       post(configMaps, configMap({}), { status: 201 }),
-      post(configMaps, configMap({}), { status: 409, message: /already exists/ }),
-      post(things, thing({}), { status: 201 }),
-      post(things, thing({}), { status: 409 }),
+      post(configMaps, configMap({}), {
+        status: 409,
+        message: /^configmaps "x" already exists$/,
+        body: { reason: 'AlreadyExists', details: { name: 'x', kind: 'configmaps' } },
+      }),
+      post(things, thing({ size: 1 }), { status: 201 }),
+      post(things, thing({ size: 2 }), {
+        status: 409,
+        body: { reason: 'AlreadyExists', details: { name: 'x', kind: 'things' } },
+      }),
+      get(`${things}/x`, { status: 200, body: { spec: { size: 1 } } }),
     ],
   },
   {

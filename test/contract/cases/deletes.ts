@@ -8,14 +8,25 @@ export const deletes: readonly ContractCase[] = [
     name: 'a plain object is gone at once',
     ranked: [24],
     steps: [
-      post(configMaps, configMap({}), { status: 201 }),
+      post(configMaps, configMap({}), { status: 201 }, save),
       remove(`${configMaps}/x`, undefined, {
         status: 200,
-        body: { kind: 'Status', status: 'Success' },
+        body: {
+          kind: 'Status',
+          status: 'Success',
+          details: { name: 'x', kind: 'configmaps', uid: '$(uid)' },
+        },
       }),
       remove(`${configMaps}/x`, undefined, { status: 404 }),
-      post(things, thing({}), { status: 201 }),
-      remove(`${things}/x`, undefined, { status: 200 }),
+      post(things, thing({}), { status: 201 }, save),
+      remove(`${things}/x`, undefined, {
+        status: 200,
+        body: {
+          status: 'Success',
+          details: { name: 'x', group: 'contract.demo.io', kind: 'things', uid: '$(uid)' },
+        },
+      }),
+      remove(`${things}/x`, undefined, { status: 404 }),
       get(`${things}/x`, { status: 404 }),
     ],
   },
@@ -69,11 +80,20 @@ export const deletes: readonly ContractCase[] = [
         { status: 409 },
       ),
       remove(`${configMaps}/x`, { preconditions: { resourceVersion: '1' } }, { status: 409 }),
+      get(`${configMaps}/x`, { status: 200, body: { metadata: { deletionTimestamp: null } } }),
       remove(
         `${configMaps}/x`,
         { preconditions: { uid: '$(uid)', resourceVersion: '$(rv)' } },
         { status: 200 },
       ),
+      post(things, thing({}), { status: 201 }, save),
+      merge(`${things}/x`, { spec: { size: 2 } }, { status: 200 }),
+      remove(
+        `${things}/x`,
+        { preconditions: { uid: '$(uid)', resourceVersion: '$(rv)' } },
+        { status: 409, body: { reason: 'Conflict' } },
+      ),
+      remove(`${things}/x`, { preconditions: { uid: '$(uid)' } }, { status: 200 }),
     ],
   },
   {

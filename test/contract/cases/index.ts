@@ -6,6 +6,7 @@ import { applyMerges } from './apply-merges.ts';
 import { applyRefusals } from './apply-refusals.ts';
 import { attacks } from './attacks.ts';
 import { bookmarks } from './bookmarks.ts';
+import { clientApplies } from './client-applies.ts';
 import { crdLives } from './crd-lives.ts';
 import { crdNames } from './crd-names.ts';
 import { crdParts } from './crd-parts.ts';
@@ -42,6 +43,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   'apply-conflicts': applyConflicts,
   'apply-merges': applyMerges,
   'apply-refusals': applyRefusals,
+  'client-applies': clientApplies,
   guarded,
   deletes,
   releases,

@@ -29,8 +29,12 @@ export const updates: readonly ContractCase[] = [
       }),
       put(`${things}/x`, thing({ size: 3 }, at), {
         status: 409,
-        message: /the object has been modified/,
+        message:
+          /^Operation cannot be fulfilled on things\.contract\.demo\.io "x": the object has been modified; please apply your changes to the latest version and try again$/,
+        body: { reason: 'Conflict', details: { name: 'x', kind: 'things' } },
       }),
+      put(`${things}/x/status`, { ...thing({}, at), status: { phase: 'x' } }, { status: 409 }),
+      get(`${things}/x`, { status: 200, body: { spec: { size: 2 }, status: null } }),
       post(configMaps, configMap({ a: '1' }), { status: 201 }, save),
       put(`${configMaps}/x`, configMap({ b: '1' }, at), { status: 200 }),
       put(`${configMaps}/x`, configMap({ c: '1' }, at), { status: 409 }),
@@ -204,6 +208,13 @@ export const updates: readonly ContractCase[] = [
         { metadata: { resourceVersion: '$(rv)' }, data: { d: '4' } },
         { status: 409 },
       ),
+      post(things, thing({ size: 1 }), { status: 201 }, save),
+      merge(`${things}/x`, { spec: { size: 2 } }, { status: 200 }),
+      merge(
+        `${things}/x`,
+        { metadata: { resourceVersion: '$(rv)' }, spec: { size: 3 } },
+        { status: 409, body: { reason: 'Conflict' } },
+      ),
       merge(`${configMaps}/x`, { data: { b: '2' } }, { status: 200 }),
       merge(`${configMaps}/none`, { data: {} }, { status: 404 }),
       merge(`${configMaps}/x`, { metadata: { name: 'y' } }, { status: 400 }),
@@ -316,7 +327,11 @@ export const updates: readonly ContractCase[] = [
         path: `${things}/x`,
         body: {},
         headers: strategicType,
-        expect: { status: 415 },
+        expect: {
+          status: 415,
+          message:
+            /accepted media types include: application\/json-patch\+json, application\/merge-patch\+json, application\/apply-patch\+yaml/,
+        },
       },
       {
         method: 'PATCH',

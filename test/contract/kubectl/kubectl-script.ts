@@ -194,6 +194,7 @@ export const kubectlScript: readonly KubectlStep[] = [
   { run: 'get cm conf -o jsonpath={.data.a}' },
   { run: 'apply -f -', input: conf('1') },
   { run: 'apply --server-side -f -', input: conf('2'), ranked: [56] },
+  { run: 'get cm applied -o jsonpath={.metadata.managedFields[*].manager}', ranked: [56] },
   { run: 'apply --server-side --field-manager=other -f -', input: conf('3') },
   { run: 'apply --server-side --field-manager=other --force-conflicts -f -', input: conf('3') },
   { run: 'get cm applied -o yaml --show-managed-fields', ranked: [56] },
