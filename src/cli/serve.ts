@@ -8,6 +8,7 @@ import {
   createManager,
   type DefinitionSource,
   GoneDefinitions,
+  leadingWhenSure,
   Registry,
   RemovalFinalizers,
   type RuntimeView,
@@ -58,7 +59,7 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
   // Who may write there would write definitions, and those work with our rights.
   const guardedNamespaces = new Set([namespace, definitionsNamespace ?? namespace]);
   // Before anything is listed: who leads from the start lists nothing twice.
-  const leadership = await contest.enter(cluster);
+  const leadership = leadingWhenSure(await contest.enter(cluster), () => registry);
   const world = { cluster, leadership, clock, random, logger, metrics };
   const revisions = createDefinitionRevisions({
     ...world,
@@ -102,6 +103,10 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
     known: () => withRevisions(objects.known(), revisions.known()),
     whenKnown: (signal) => Promise.all([objects.whenKnown(signal), revisions.whenKnown(signal)]),
     onFindings: (findings) => teller.tell(findings),
+    onDoubt: (isInDoubt) => {
+      manager.hold(isInDoubt);
+      objects.hold(isInDoubt);
+    },
     onWanted: (found) => {
       const wanted = gone.with(crashes === undefined ? found : withSuspensions(found, crashes));
       manager.replace(wanted);
@@ -118,6 +123,7 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
         crashes?.learn(crashesOf(name, told));
       registry.refresh();
     }),
+    objects.onDoubt((isInDoubt) => registry.doubt(objects, isInDoubt)),
     revisions.onKnown(() => registry.refresh()),
     manager.onChange(() => objects.viewsChanged()),
     crashes?.onChange(() => registry.refresh()),

@@ -38,6 +38,7 @@ export type { RefusedFile } from './refused-file.ts';
 export {
   type KnownDefinition,
   type KnownDefinitions,
+  leadingWhenSure,
   Registry,
   type RegistryOptions,
   type SourceReading,

@@ -39,6 +39,14 @@ export const otherFaults = {
       'the world is that after the creations, with the same UIDs, then after new edits that after the edits; the process is the same',
     runs: 'once',
   },
+  outdatedLeader: {
+    name: 'a new leader does nothing by texts and marks that it has not read since it leads',
+    injected:
+      'a follower hears nothing of ConfigMaps with definitions and of their objects while a user changes a definition, adds one and pauses that; it takes the lead, and its lists of both are held',
+    oracle:
+      'until they are let go it writes nothing, then what the newest texts say; nothing is deleted, and the mark stays',
+    runs: 'once',
+  },
   leftovers: {
     name: 'what goes leaves nothing behind',
     injected: '60 resources come and go four times while watches are cut and answers are lost',

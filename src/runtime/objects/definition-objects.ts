@@ -47,6 +47,10 @@ export interface DefinitionObjects {
   whenKnown(signal: AbortSignal): Promise<void>;
   /** Calls back whenever {@link known} answers otherwise. Returns the unsubscribe function. */
   onKnown(listener: () => void): () => void;
+  /** Calls back when what {@link known} says may be of before (true), and when it has been read anew (false). Returns the unsubscribe function. */
+  onDoubt(listener: (isInDoubt: boolean) => void): () => void;
+  /** What was shown last may be of before (true): nothing is written until it has been shown anew (false). */
+  hold(isHeld: boolean): void;
   /** Why there are no objects, for people. Undefined: there are. */
   readonly warning: string | undefined;
 }

@@ -307,6 +307,26 @@ describe('runtime/objects', () => {
     await next.stop();
   });
 
+  test('an outage puts in doubt what is marked until the objects are listed anew, and nothing is written while it is held', async () => {
+    const world = new DefinitionWorld({ leadership: soleLeader });
+    const doubts: boolean[] = [];
+    world.objects.onDoubt((isInDoubt) => void doubts.push(isInDoubt));
+    await world.start();
+    await world.show(wanted());
+    assert.deepEqual(doubts, []);
+    world.cluster.outage();
+    world.objects.hold(true);
+    world.cluster.takeWrites();
+    world.cluster.server.delete(definitionGvk, { namespace: undefined, name: 'thing' });
+    while (world.cluster.listAgain()) await world.settle();
+    await world.settle();
+    assert.deepEqual([doubts, world.cluster.takeWrites()], [[true, false], []]);
+    world.objects.hold(false);
+    await world.settle();
+    assert.deepEqual(world.cluster.takeWrites()[0], 'apply OperatorDefinition/thing');
+    await world.stop();
+  });
+
   test('a follower writes nothing and knows what is marked', async () => {
     const world = new DefinitionWorld({ leadership: follower });
     world.cluster.server.put({

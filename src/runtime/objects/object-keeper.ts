@@ -44,6 +44,8 @@ export class ObjectKeeper implements DefinitionObjects {
   readonly #metrics: ToldMetrics;
   readonly #controller: Controller;
   readonly #known = Promise.withResolvers<void>();
+  readonly #doubtListeners = new Set<(isInDoubt: boolean) => void>();
+  #isHeld = false;
   #told: ToldDefinitions | undefined;
   #views: ReadonlyMap<string, DefinitionView> = new Map();
   #configMaps: ConfigMapEvents | undefined;
@@ -64,6 +66,9 @@ export class ObjectKeeper implements DefinitionObjects {
       troubles: this.#troubles,
       onEvent: (event) => this.#noteObject(event),
       onAll: () => this.#enqueueAll(),
+      onDoubt: (isInDoubt) => {
+        for (const listener of [...this.#doubtListeners]) listener(isInDoubt);
+      },
     });
     this.#mirrors = new MirrorKeeper(cluster, clock);
     this.#metrics = new ToldMetrics(metrics, clock);
@@ -93,6 +98,19 @@ export class ObjectKeeper implements DefinitionObjects {
 
   onKnown(listener: () => void): () => void {
     return this.#marks.onChange(listener);
+  }
+
+  onDoubt(listener: (isInDoubt: boolean) => void): () => void {
+    const entry = (isInDoubt: boolean) => listener(isInDoubt);
+    this.#doubtListeners.add(entry);
+    return () => this.#doubtListeners.delete(entry);
+  }
+
+  hold(isHeld: boolean): void {
+    if (isHeld === this.#isHeld) return;
+    this.#isHeld = isHeld;
+    if (isHeld) this.#controller.hold();
+    else this.#controller.release();
   }
 
   whenKnown(signal: AbortSignal): Promise<void> {

@@ -4,6 +4,7 @@ import type { Logger } from '../../telemetry/roles.ts';
 import { backoffMs } from '../../util/backoff.ts';
 import type { Clock } from '../../util/clock.ts';
 import { failureFields } from '../../util/failure-fields.ts';
+import { followDoubt } from '../follow-doubt.ts';
 import type { Leadership } from '../leadership/leadership.ts';
 import type { RuntimeCluster } from '../runtime-cluster.ts';
 import { isKindMissing, whenState } from '../when-state.ts';
@@ -25,6 +26,8 @@ export interface ObjectWatchOptions {
   readonly onEvent: (event: CacheEvent) => void;
   /** Everything is to be looked at. */
   readonly onAll: () => void;
+  /** What there is may be of before (true); it is known anew (false). */
+  readonly onDoubt: (isInDoubt: boolean) => void;
 }
 
 /** The objects of definitions as they are, and the CRD that they need. */
@@ -104,12 +107,13 @@ export class ObjectWatch {
   /** Watches the objects, unless that is forbidden. Resolves when it is known which. */
   async #follow(signal: AbortSignal): Promise<void> {
     if (this.#objects !== undefined) return;
-    const { cluster, onEvent, onAll, troubles } = this.#options;
+    const { cluster, onEvent, onAll, onDoubt, troubles } = this.#options;
     const objects = cluster.acquire({ gvk: definitionGvk });
     this.#objects = objects;
     this.#unsubscribe = [
       objects.subscribe(onEvent),
       objects.onState((state) => state.kind === 'synced' && onAll()),
+      followDoubt(objects, cluster, onDoubt),
     ];
     await settled(objects, signal);
     const { state } = objects;

@@ -7,6 +7,7 @@ import type { DefinitionSource, SourceText } from '../sources/index.ts';
 import type { DefinitionOrigin, WantedSet } from '../wanted-definition.ts';
 import { type Choice, type Chosen, chooseDefinitions } from './choose-definitions.ts';
 import { linesOf } from './diagnostic-lines.ts';
+import { Doubts } from './doubts.ts';
 import type { KnownDefinitions } from './known-definition.ts';
 import { nextTextState, type TextState, unreadableState } from './text-state.ts';
 import { findingsOf, wantedSet } from './wanted-set.ts';
@@ -25,6 +26,11 @@ export interface RegistryOptions {
   readonly leadership?: Pick<Leadership, 'isLeading'>;
   /** What is to run, at the start and at every change. Must not throw. */
   readonly onWanted: (wanted: WantedSet) => void;
+  /**
+   * What is wanted may be of before (true): nothing is to be done by it until it has been decided anew (false), of which {@link onWanted}
+   * has been told then. Must not throw. @default nobody is told
+   */
+  readonly onDoubt?: (isInDoubt: boolean) => void;
   /** What is to be said of texts, whenever it is something else than before. Called before {@link onWanted}. @default nobody is told */
   readonly onFindings?: (findings: readonly TextFindings[]) => void;
 }
@@ -79,6 +85,7 @@ export class Registry {
   /** Whose the names are. */
   #holders: ReadonlyMap<string, DefinitionOrigin> = new Map();
   #told: ReadonlyMap<string, string> = new Map();
+  readonly #doubts: Doubts;
   #isKnown = false;
   #hasBegun = false;
   /** Something has changed since the last look began. */
@@ -91,6 +98,7 @@ export class Registry {
 
   constructor(options: RegistryOptions) {
     this.#options = options;
+    this.#doubts = new Doubts((isInDoubt) => options.onDoubt?.(isInDoubt));
     this.#readings = options.sources.map((source) => ({
       source,
       texts: undefined,
@@ -108,14 +116,31 @@ export class Registry {
     }));
   }
 
-  /** Has every source been read since this process began? */
+  /** Has every source been read since this process began, and is nothing in doubt? */
   get isRead(): boolean {
+    return !this.isInDoubt && this.#areAllRead;
+  }
+
+  get #areAllRead(): boolean {
     return this.#readings.every(({ isRead }) => isRead);
+  }
+
+  /** May what is wanted be of before? */
+  get isInDoubt(): boolean {
+    return this.#doubts.isInDoubt;
+  }
+
+  /** Resolves when what is wanted is not in doubt; rejects when the signal aborts. */
+  whenSure(signal: AbortSignal): Promise<void> {
+    return this.#doubts.whenSure(signal);
   }
 
   /** Is that a place whose texts are all known? What is not among them is gone. */
   covers(origin: DefinitionOrigin): boolean {
-    return this.#readings.some(({ source, isRead }) => isRead && source.covers(origin));
+    if (this.isInDoubt) return false;
+    return this.#readings.some(
+      ({ source, isRead, trouble }) => isRead && trouble === undefined && source.covers(origin),
+    );
   }
 
   /** Follows its sources until the signal aborts. Never rejects. Called once. */
@@ -136,6 +161,7 @@ export class Registry {
           {
             onTexts: (texts) => this.#note(index, { texts }),
             onTrouble: (trouble) => this.#note(index, { trouble }),
+            onDoubt: (isInDoubt) => this.doubt(index, isInDoubt),
           },
           signal,
         ),
@@ -147,6 +173,12 @@ export class Registry {
 
   /** What is known beside the texts has changed. */
   refresh(): void {
+    this.#gather();
+  }
+
+  /** What somebody has said, of texts or of what is known beside them, may be of before; or he has said it anew. */
+  doubt(who: unknown, isInDoubt: boolean): void {
+    this.#doubts.note(who, isInDoubt);
     this.#gather();
   }
 
@@ -169,12 +201,12 @@ export class Registry {
       );
   }
 
-  /** A moment later, so that what belongs together is looked at together; nothing before every source has said something. */
+  /** A moment later, so that what belongs together is looked at together; nothing before all have said something they stand by. */
   #gather(): void {
     const signal = this.#signal;
     this.#isStale = true;
     if (this.#cancel !== undefined || this.#isLooking) return;
-    if (signal === undefined || signal.aborted) return;
+    if (signal === undefined || signal.aborted || this.#doubts.areOpen) return;
     const isSilent = ({ texts, trouble }: Reading) => texts === undefined && trouble === undefined;
     if (!this.#isKnown || this.#readings.some(isSilent)) return;
     this.#cancel = this.#options.clock.after(this.#hasBegun ? gatherMs : 0, () => {
@@ -192,20 +224,22 @@ export class Registry {
     try {
       const states = await this.#read(taken, signal);
       signal.throwIfAborted();
-      for (const [index, reading] of this.#readings.entries())
-        reading.isRead = taken[index] !== undefined;
-      this.#decide(states);
+      if (this.#doubts.areOpen) this.#isStale = true;
+      else this.#decide(states, taken);
     } catch (err) {
       // What nobody foresaw: what runs goes on.
       if (!signal.aborted) logger.error({ err }, 'It cannot be told which definitions are to run');
     }
     this.#isLooking = false;
     if (this.#isStale) this.#gather();
+    else this.#doubts.decided()?.();
   }
 
-  #decide(states: ReadonlyMap<string, TextState>): void {
+  #decide(states: ReadonlyMap<string, TextState>, taken: readonly Reading['texts'][]): void {
     const { known = () => new Map(), leadership = soleLeader } = this.#options;
     const { onWanted, onFindings } = this.#options;
+    for (const [index, reading] of this.#readings.entries())
+      reading.isRead = taken[index] !== undefined;
     this.#hasBegun = true;
     this.#states = states;
     const texts = [...states.values()];
@@ -221,11 +255,13 @@ export class Registry {
     this.#logGone(running);
     this.#running = running;
     // Not before all have been read: one that comes late may have had a name before.
-    if (this.isRead)
+    if (this.#areAllRead)
       this.#holders = new Map(choice.chosen.map(({ name, text }) => [name, text.origin]));
     const findings = this.#newFindings(choice);
     if (findings.length > 0) onFindings?.(findings);
+    const endDoubt = this.#isStale ? undefined : this.#doubts.decided();
     onWanted(wantedSet(texts, choice, knownNow));
+    endDoubt?.();
   }
 
   #logGone(running: ReadonlyMap<string, Chosen>): void {

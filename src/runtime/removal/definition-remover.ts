@@ -64,6 +64,9 @@ export class DefinitionRemover {
   /** Nothing is counted of what goes. */
   observe(): void {}
 
+  /** What is to go it asks for itself. */
+  hold(): void {}
+
   /** Others may have its CRD as soon as the cluster says so. */
   get crdDecided(): Promise<void> {
     return Promise.resolve();

@@ -26,6 +26,8 @@ export interface DefinitionTextsOptions extends SharedOptions {
   readonly standing: Standing;
   /** It is known whether the definition may have its CRD. */
   readonly onCrdDecided: () => void;
+  /** {@link DefinitionTexts.isSettled} may be true now. */
+  readonly onSettled: () => void;
 }
 
 /** The texts of one definition: which is wanted, what the cluster has against it, and what resources may still have of the time before. */
@@ -64,6 +66,11 @@ export class DefinitionTexts {
       ...(refusal && { refusal }),
       ...(isOnItsWay && { next: { revision, message: this.#progress } }),
     };
+  }
+
+  /** Has the work what is wanted, or has the cluster something against that? */
+  isSettled(work: DefinitionWork): boolean {
+    return revisionOf(this.#wanted) === revisionOf(work.newest) || this.#refusal !== undefined;
   }
 
   /** From now on this text is wanted. */
@@ -158,6 +165,7 @@ export class DefinitionTexts {
         error = caught;
         if (!attempt.aborted) this.#noteFailure(located, error);
       }
+      this.#options.onSettled();
       if (isSettled) failures = 0;
       else
         await waitToRetry(backoffMs(failures++, retry), error, {

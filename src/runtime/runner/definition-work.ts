@@ -43,6 +43,7 @@ export class DefinitionWork {
   /** Ends what watches over the newest revision. */
   #watching = new AbortController();
   #isPaused = false;
+  #isInDoubt = false;
   #isLeading = false;
 
   /** `first`: the revision to begin with. */
@@ -151,6 +152,13 @@ export class DefinitionWork {
     if (isPaused === this.#isPaused) return;
     this.#isPaused = isPaused;
     this.#hold(isPaused);
+  }
+
+  /** Works on nothing, deletions neither, while what is wanted of it may be of before. */
+  doubt(isInDoubt: boolean): void {
+    if (isInDoubt === this.#isInDoubt) return;
+    this.#isInDoubt = isInDoubt;
+    this.#hold(isInDoubt);
   }
 
   /** Works until the signal aborts or its kind is lost, and all passes have ended. */
