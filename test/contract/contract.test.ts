@@ -12,10 +12,11 @@ describe('contract', { skip: shared.skip }, () => {
   let server: ReturnType<typeof serverBackend>;
 
   before(async () => {
+    // The sandbox knows of nothing before its start; now this server does not either, nor its caches.
+    await shared.plane.compactEtcd();
+    await shared.plane.restartApiServer(0);
     server = serverBackend(shared.plane);
     for (const backend of [sandbox, server]) await installCrds(backend);
-    // As old as the sandbox, which knows of nothing before its start.
-    await shared.plane.compactEtcd();
   });
   after(() => server.close());
 
