@@ -99,8 +99,9 @@ async function runGuarded(
     namespace,
     teller: new FindingsTeller({ logger, output, printed: checked.diagnostics }),
     definitionsNamespace: readsConfigMaps ? definitionsNamespace : undefined,
-    // On a laptop others may keep their records there.
-    ownsNamespace: readsConfigMaps || config.ownNamespace !== undefined,
+    // Else it is only where a runtime of the cluster would live, and keep its records.
+    ownsNamespace: (options.namespace ?? config.ownNamespace) !== undefined,
+    readsDirectories: kinds.includes('directories'),
   };
   try {
     await serve(serving, signal);

@@ -6,6 +6,7 @@ import {
   createDefinitionObjects,
   createDefinitionRevisions,
   createManager,
+  type DefinitionOrigin,
   type DefinitionSource,
   GoneDefinitions,
   leadingWhenSure,
@@ -43,8 +44,9 @@ export interface Serving {
   readonly namespace: string;
   /** Whose ConfigMaps are read; undefined: none are. */
   readonly definitionsNamespace: string | undefined;
-  /** Is what is kept in the namespace this process's alone, so that it may be cleared up? */
+  /** Is the namespace this process's by name: its Pod's, or that of `--namespace`? */
   readonly ownsNamespace: boolean;
+  readonly readsDirectories: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -55,21 +57,23 @@ export interface Serving {
 export async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
   const { options, checked, sources, contest, crashes, teller, check, ...place } = serving;
   const { cluster, clock, random, logger, metrics } = place;
-  const { namespace, definitionsNamespace, ownsNamespace } = place;
+  const { namespace, definitionsNamespace, ownsNamespace, readsDirectories } = place;
   // Who may write there would write definitions, and those work with our rights.
   const guardedNamespaces = new Set([namespace, definitionsNamespace ?? namespace]);
   // Before anything is listed: who leads from the start lists nothing twice.
   const leadership = leadingWhenSure(await contest.enter(cluster), () => registry);
   const world = { cluster, leadership, clock, random, logger, metrics };
+  const covers = (origin: DefinitionOrigin) => sources.some((source) => source.covers(origin));
   const revisions = createDefinitionRevisions({
     ...world,
     namespace,
-    areSourcesRead: () => ownsNamespace && registry.isRead,
+    owner: { covers, readsDirectories, ownsNamespace },
+    areSourcesRead: () => registry.isRead,
   });
   const formersKnown = Promise.withResolvers<void>();
   const gone = new GoneDefinitions({
     recorded: () => revisions.known(),
-    isAllKnown: () => ownsNamespace && registry.isRead,
+    isAllKnown: () => registry.isRead,
   });
   const manager = createManager({
     ...world,
@@ -91,7 +95,7 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
     covers: (origin) => registry.covers(origin),
     ...(definitionsNamespace === undefined ? {} : { definitionsNamespace }),
   });
-  const readsObjects = sources.some((source) => source.covers({ source: 'object', ref: '' }));
+  const readsObjects = covers({ source: 'object', ref: '' });
   const finalizers = readsObjects ? new RemovalFinalizers(world) : undefined;
   const unread = readsObjects ? undefined : new UnreadRemovals({ objects, logger });
   const registry = new Registry({

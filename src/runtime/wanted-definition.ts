@@ -41,8 +41,8 @@ export interface WantedDefinition {
   /** What is to be said of the newest text though it is taken: `file:line:column: message. Hint`, one each. @default none */
   readonly warnings?: readonly string[];
   /**
-   * What ran before this process began (from its ControllerRevisions), newest first: what is left where the cluster refuses `located`,
-   * and what resources that carry its revision keep until the roll-out reaches them. @default none
+   * What was accepted before, in this process or an earlier one (from its ControllerRevisions), newest first; `located` may be among them:
+   * what is left where the cluster refuses that, and what resources that carry its revision keep until the roll-out reaches them. @default none
    */
   readonly formerly?: readonly LocatedDefinition[];
   /** The revision whose deletions a user has approved (`homeostat.dev/approve-deletions`). @default undefined: none */

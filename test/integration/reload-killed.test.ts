@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
@@ -25,15 +28,20 @@ function definition(word: string, perSecond: number): string {
 
 describe('integration/reload-killed', { skip: shared.skip }, () => {
   const processes: HomeostatProcess[] = [];
+  const folder = mkdtempSync(join(tmpdir(), 'homeostat-killed-'));
   before(async () => {
     const metadata = { name: 'homeostat-system' };
     await shared.client().apply({ apiVersion: 'v1', kind: 'Namespace', metadata });
   });
-  after(() => Promise.all(processes.map((process) => process.stop('SIGKILL'))));
+  after(async () => {
+    await Promise.all(processes.map((process) => process.stop('SIGKILL')));
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   function start(text: string): HomeostatProcess {
     const kubeconfig = shared.plane.kubeconfigPath('operator');
-    const process = new HomeostatProcess({ kubeconfig, definitions: { 'killed.yaml': text } });
+    const definitions = { 'killed.yaml': text };
+    const process = new HomeostatProcess({ kubeconfig, definitions, folder });
     processes.push(process);
     return process;
   }

@@ -107,4 +107,39 @@ describe('integration/revisions', { skip: shared.skip }, () => {
     assert.deepEqual(known?.document, written.document);
     await next.stop();
   });
+
+  test('the way back is recorded, also of a text with other annotations', async () => {
+    const namespace = await shared.namespace();
+    const [first, second] = [locatedThing('thing', texts[0]), locatedThing('thing', texts[2])];
+    const { revisions, stop } = keep(namespace);
+    revisions.accepted(first);
+    await untilRecorded(namespace, [first]);
+    revisions.accepted(second);
+    await untilRecorded(namespace, [second, first]);
+    const annotations = { 'homeostat.dev/approve-deletions': first.definition.revision };
+    const document = { ...first.document, metadata: { name: 'thing', annotations } };
+    revisions.accepted({ ...first, document });
+    await untilRecorded(namespace, [first, second]);
+    assert.equal(revisions.warning, undefined);
+    await stop();
+  });
+
+  test('a record that is taken away is made again', async () => {
+    const namespace = await shared.namespace();
+    const [first, second] = [locatedThing('thing', texts[0]), locatedThing('thing', texts[2])];
+    const { revisions, stop } = keep(namespace);
+    revisions.accepted(first);
+    await untilRecorded(namespace, [first]);
+    revisions.accepted(second);
+    await untilRecorded(namespace, [second, first]);
+    const path = `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`;
+    const taken = `${path}/thing-${second.definition.revision}`;
+    const uid = (await shared.client().get(taken))?.metadata.uid;
+    await shared.client().delete(taken);
+    await shared
+      .client()
+      .untilObject(taken, (object) => object !== undefined && object.metadata.uid !== uid);
+    await untilRecorded(namespace, [second, first]);
+    await stop();
+  });
 });

@@ -9,3 +9,4 @@ export {
   sourceLabel,
   sourceRefAnnotation,
 } from './names.ts';
+export { WritePace } from './write-pace.ts';

@@ -9,7 +9,7 @@ export interface KnownDefinition {
   readonly name: string;
   /** Where its text stood when it last ran: that one keeps the name. @default undefined: nobody knows */
   readonly origin?: DefinitionOrigin;
-  /** The revisions on record, newest first. @default none */
+  /** The revisions that were accepted, newest first: the first one ran last. @default none */
   readonly formerly?: readonly LocatedDefinition[];
   /** The revision whose deletions a user has approved. @default undefined: none */
   readonly approvedDeletions?: string;

@@ -8,6 +8,7 @@ import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { Leadership } from '../leadership/leadership.ts';
 import type { WantedSet } from '../wanted-definition.ts';
+import type { RecordOwner } from './record-owner.ts';
 
 export interface DefinitionRevisionsOptions {
   readonly cluster: Cluster;
@@ -17,6 +18,8 @@ export interface DefinitionRevisionsOptions {
   readonly metrics: MetricRegistry;
   /** Where they are kept: the runtime's own. */
   readonly namespace: string;
+  /** Which records are this process's: what others keep in the namespace is as if it were not there. @default all */
+  readonly owner?: RecordOwner;
   /** Have all sources been read? Only then a definition that is not among them is gone. @default always */
   readonly areSourcesRead?: () => boolean;
 }
@@ -28,11 +31,14 @@ export interface DefinitionRevisions {
    * flight any more. Never rejects: without the rights it says so once, and goes without.
    */
   run(signal: AbortSignal): Promise<void>;
-  /** What was on record when this process began, by name, newest first. What this version of Homeostat cannot read is left out. */
+  /**
+   * By name, newest first: what was accepted last, here or by whoever leads; what is on record; what was when this process began. What this
+   * version of Homeostat cannot read is left out.
+   */
   known(): ReadonlyMap<string, readonly LocatedDefinition[]>;
   /** Has the server said what is on record, or that it may not be read? Not yet while it is silent. */
   readonly isAnswered: boolean;
-  /** Calls back when {@link known} has been read, or when {@link isAnswered} has changed. Returns the unsubscribe function. */
+  /** Calls back when {@link known} has been read, or is another by the deeds of whoever leads, or when {@link isAnswered} has changed. Returns the unsubscribe function. */
   onKnown(listener: () => void): () => void;
   /** Calls back with the last and with each further try in vain, of a server that has not answered yet. Returns the unsubscribe function. */
   onSilence(listener: (error: KubeError) => void): () => void;
@@ -40,7 +46,7 @@ export interface DefinitionRevisions {
   whenKnown(signal: AbortSignal): Promise<void>;
   /** This revision was accepted: it goes on record, as the newest. Returns at once. */
   accepted(located: LocatedDefinition): void;
-  /** What the sources say now: the record of a definition that has been gone for ten minutes goes, too. */
+  /** What the sources say now, before any of it is {@link accepted}: the record of a definition that has been gone for ten minutes goes, too. */
   show(wanted: WantedSet): void;
   /** Why nothing is recorded, for people. Undefined: it is. */
   readonly warning: string | undefined;

@@ -1,98 +1,23 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { thingDefinition } from '../../../test/support/definitions.ts';
-import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { locatedThing, RuntimeFakeCluster } from '../../../test/support/fakes/definition-world.ts';
+import {
+  bodies,
+  first,
+  nameOf,
+  RevisionWorld,
+  second,
+  third,
+} from '../../../test/support/fakes/revision-world.ts';
 import { follower } from '../../../test/support/leadership/follower.ts';
-import { freshMetrics, silentLogger } from '../../../test/support/silent-telemetry.ts';
-import type { LocatedDefinition } from '../../definition/index.ts';
+import { silentLogger } from '../../../test/support/silent-telemetry.ts';
 import { KubeError } from '../../kube/roles.ts';
-import { createLogger } from '../../telemetry/index.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
 import { createTextCheck } from '../check-text.ts';
-import { soleLeader } from '../leadership/leadership.ts';
 import { Registry } from '../registry/index.ts';
 import { createTextSource } from '../sources/index.ts';
 import type { WantedSet } from '../wanted-definition.ts';
-import { createDefinitionRevisions } from './create-definition-revisions.ts';
-import type { DefinitionRevisionsOptions } from './definition-revisions.ts';
-import { revisionGvk } from './revision-object.ts';
 import { withRevisions } from './with-revisions.ts';
-
-const bodies = ['', '  status: { size: "${ 1 }" }\n', '  status: { size: "${ 2 }" }\n'];
-const [first, second, third] = bodies.map((body) => locatedThing('thing', body)) as [
-  LocatedDefinition,
-  LocatedDefinition,
-  LocatedDefinition,
-];
-
-class RevisionWorld {
-  readonly cluster: RuntimeFakeCluster;
-  readonly clock = new FakeClock();
-  readonly log: string[] = [];
-  readonly revisions;
-  readonly #stop = new AbortController();
-  #ended: Promise<void> | undefined;
-
-  constructor(
-    cluster = new RuntimeFakeCluster(),
-    options: Partial<DefinitionRevisionsOptions> = {},
-  ) {
-    this.cluster = cluster;
-    this.revisions = createDefinitionRevisions({
-      cluster,
-      leadership: soleLeader,
-      clock: this.clock,
-      logger: createLogger({
-        level: 'info',
-        destination: { write: (line) => void this.log.push(JSON.parse(line).msg) },
-      }),
-      metrics: freshMetrics(),
-      namespace: 'homeostat-system',
-      ...options,
-    });
-  }
-
-  async start(): Promise<this> {
-    this.#ended = this.revisions.run(this.#stop.signal);
-    await this.settle();
-    return this;
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#ended;
-  }
-
-  async settle(): Promise<void> {
-    do await settle();
-    while (this.cluster.deliver());
-    await settle();
-  }
-
-  async accept(...all: readonly LocatedDefinition[]): Promise<void> {
-    for (const located of all) {
-      this.revisions.accepted(located);
-      await this.settle();
-    }
-  }
-
-  /** `name number` of what is on record, oldest first. */
-  get recorded(): readonly string[] {
-    return this.objects.map(({ metadata, revision }) => `${metadata.name} ${revision}`);
-  }
-
-  get objects(): readonly KubeObject[] {
-    return this.cluster.server
-      .list(revisionGvk)
-      .map(({ object }) => object)
-      .sort((a, b) => Number(a.revision) - Number(b.revision));
-  }
-}
-
-function nameOf({ definition: { name, revision } }: LocatedDefinition): string {
-  return `${name}-${revision}`;
-}
 
 describe('runtime/revisions', () => {
   test('what is accepted goes on record as it was written; the last two stay', async () => {

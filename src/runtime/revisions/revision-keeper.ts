@@ -1,26 +1,17 @@
 import { Controller, type Outcome, type Turn } from '../../controller/index.ts';
-import { createDefinitionParser, type LocatedDefinition } from '../../definition/index.ts';
-import { type Informer, KubeError } from '../../kube/roles.ts';
+import type { LocatedDefinition } from '../../definition/index.ts';
+import { type CacheEvent, type Informer, KubeError } from '../../kube/roles.ts';
 import { rightText, settled } from '../../reconcile/index.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
 import { orAborted } from '../../util/or-aborted.ts';
-import type { WantedSet } from '../wanted-definition.ts';
+import type { DefinitionOrigin, WantedSet } from '../wanted-definition.ts';
 import { AbsentNames } from './absent-names.ts';
 import type { DefinitionRevisions, DefinitionRevisionsOptions } from './definition-revisions.ts';
-import {
-  definitionOf,
-  newestFirst,
-  numberOf,
-  readRevision,
-  revisionGvk,
-  revisionObject,
-  revisionObjectName,
-  revisionSelector,
-} from './revision-object.ts';
+import { isOwnRecord, recordedPlace } from './record-owner.ts';
+import { RecordedRevisions } from './recorded-revisions.ts';
+import { definitionOf, revisionGvk, revisionSelector } from './revision-object.ts';
+import { RevisionWriter } from './revision-writer.ts';
 
-/** So many revisions of a definition are kept. */
-const kept = 2;
-const fieldManager = 'homeostat/operatordefinitions.revisions';
 const maxDelayMs = 60_000;
 const permanentMs = 600_000;
 
@@ -31,8 +22,15 @@ export class RevisionKeeper implements DefinitionRevisions {
   readonly #read = Promise.withResolvers<void>();
   /** By name: what is to be on record as the newest. */
   readonly #accepted = new Map<string, LocatedDefinition>();
+  /** By name: where its text stands, or stood last, as its record says it. */
+  readonly #places = new Map<string, DefinitionOrigin | undefined>();
   readonly #absent: AbsentNames;
-  #known: ReadonlyMap<string, readonly LocatedDefinition[]> = new Map();
+  readonly #recorded: RecordedRevisions;
+  /** By name: what was on record when this process began; resources may still have one of those. */
+  readonly #before = new Map<string, readonly LocatedDefinition[]>();
+  /** By name: the object of the newest revision on record. */
+  readonly #newest = new Map<string, string>();
+  readonly #writer: RevisionWriter;
   #hasRead = false;
   #hasAnswer = false;
   /** Why there is no answer yet. */
@@ -41,19 +39,29 @@ export class RevisionKeeper implements DefinitionRevisions {
   readonly #silenceListeners = new Set<(error: KubeError) => void>();
   /** There is a text of which nobody can say what stands in it. */
   #mayHide = false;
-  #objects: Informer | undefined;
   #warning: string | undefined;
   /** What was told last. */
   #trouble: string | undefined;
 
   constructor(options: DefinitionRevisionsOptions) {
-    const { clock, logger, metrics, areSourcesRead = () => true } = options;
+    const { clock, logger, metrics, areSourcesRead = () => true, owner } = options;
+    const keeps = (place: DefinitionOrigin | undefined) =>
+      owner === undefined || isOwnRecord(place, owner);
     this.#options = options;
+    this.#recorded = new RecordedRevisions({ logger, keeps });
+    this.#writer = new RevisionWriter({
+      ...{ ...options, keeps, recorded: this.#recorded },
+      onRecorded: () => {
+        this.#warning = undefined;
+        this.#trouble = undefined;
+      },
+    });
     this.#absent = new AbsentNames({
       clock,
       mayForget: () => !this.#mayHide && areSourcesRead(),
       onGone: (name) => {
-        this.#accepted.delete(name);
+        for (const memory of [this.#accepted, this.#places, this.#before]) memory.delete(name);
+        this.#writer.forget(name);
         this.#controller.enqueue(name);
       },
     });
@@ -73,7 +81,15 @@ export class RevisionKeeper implements DefinitionRevisions {
   }
 
   known(): ReadonlyMap<string, readonly LocatedDefinition[]> {
-    return this.#known;
+    const recorded = this.#recorded.all();
+    const names = new Set([...this.#accepted.keys(), ...recorded.keys(), ...this.#before.keys()]);
+    return new Map(
+      Array.from(names, (name) => {
+        const accepted = this.#accepted.get(name);
+        const older = [...(recorded.get(name) ?? []), ...(this.#before.get(name) ?? [])];
+        return [name, distinct(accepted === undefined ? older : [accepted, ...older])];
+      }),
+    );
   }
 
   get isAnswered(): boolean {
@@ -98,19 +114,30 @@ export class RevisionKeeper implements DefinitionRevisions {
   }
 
   accepted(located: LocatedDefinition): void {
-    const { name } = located.definition;
+    const { name, revision } = located.definition;
+    if (this.#accepted.get(name)?.definition.revision !== revision) this.#writer.forget(name);
     this.#accepted.set(name, located);
     this.#controller.enqueue(name);
   }
 
   show({ definitions, refusedTexts = [], broken = [] }: WantedSet): void {
+    for (const { located, origin } of definitions) this.#place(located.definition.name, origin);
     this.#mayHide = refusedTexts.some(({ name }) => name === undefined);
     this.#absent.present([
       ...definitions.map(({ located }) => located.definition.name),
       ...broken.map(({ definition }) => definition.name),
       ...refusedTexts.flatMap(({ name }) => name ?? []),
     ]);
-    for (const { object } of this.#objects?.list() ?? []) this.#absent.exists(definitionOf(object));
+    for (const name of this.#recorded.names) this.#absent.exists(name);
+  }
+
+  /** The text stands there now. */
+  #place(name: string, origin: DefinitionOrigin | undefined): void {
+    const { owner } = this.#options;
+    const place = origin && owner ? recordedPlace(origin, owner) : origin;
+    if (deepEqual(this.#places.get(name), place)) return;
+    this.#places.set(name, place);
+    this.#controller.enqueue(name);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -123,7 +150,7 @@ export class RevisionKeeper implements DefinitionRevisions {
       if (!signal.aborted) throw error;
     } finally {
       this.#absent.stop();
-      this.#objects?.release();
+      this.#recorded.informer?.release();
     }
   }
 
@@ -135,7 +162,8 @@ export class RevisionKeeper implements DefinitionRevisions {
       namespace,
       labelSelector: revisionSelector,
     });
-    this.#objects = objects;
+    this.#recorded.informer = objects;
+    objects.subscribe((event) => this.#noted(event));
     // Where no server answers at the start, what was on record before is read when one does.
     const unsubscribe = objects.onState(() => this.#look(objects, unsubscribe));
     await settled(objects, signal);
@@ -143,8 +171,28 @@ export class RevisionKeeper implements DefinitionRevisions {
     if (objects.state.kind !== 'failing' || objects.state.error.code !== 'forbidden') return;
     // Whoever may not see them does without: an informer would go on asking for the right.
     this.#tellTrouble(objects.state.error);
-    this.#objects = undefined;
+    this.#recorded.informer = undefined;
     objects.release();
+  }
+
+  /** The record has changed. What this process has accepted is put back where it leads; else whoever leads knows better. */
+  #noted({ old, current, initial }: CacheEvent): void {
+    const object = (current ?? old)?.object;
+    if (object === undefined) return;
+    const name = definitionOf(object);
+    const newest = this.#recorded.of(name)[0]?.metadata.name;
+    const isNews = newest !== this.#newest.get(name);
+    if (newest === undefined) this.#newest.delete(name);
+    else this.#newest.set(name, newest);
+    if (this.#options.leadership.isLeading) this.#controller.enqueue(name);
+    else if (isNews) {
+      this.#accepted.delete(name);
+      if (!initial) this.#tellKnown();
+    }
+  }
+
+  #tellKnown(): void {
+    for (const listener of [...this.#listeners]) listener();
   }
 
   /** Reads once what is on record; a refusal is an answer as well. */
@@ -155,14 +203,14 @@ export class RevisionKeeper implements DefinitionRevisions {
     if (isRead) {
       this.#hasRead = true;
       unsubscribe();
-      this.#known = this.#readAll(objects);
+      for (const [name, revisions] of this.#recorded.all()) this.#before.set(name, revisions);
     }
     if (state.kind === 'failing' && !isRefused) this.#tellSilence(state.error);
     const isNews = isRead || (isRefused && !this.#hasAnswer);
     if (!isNews) return;
     this.#hasAnswer = true;
     this.#silence = undefined;
-    for (const listener of [...this.#listeners]) listener();
+    this.#tellKnown();
   }
 
   #tellSilence(error: KubeError): void {
@@ -173,49 +221,23 @@ export class RevisionKeeper implements DefinitionRevisions {
 
   /** Looks now and then whether what was forbidden still is. */
   async #followLater(signal: AbortSignal): Promise<void> {
-    while (this.#objects === undefined && !signal.aborted) {
+    while (this.#recorded.informer === undefined && !signal.aborted) {
       await this.#options.clock.sleep(permanentMs, signal).catch(() => {});
       if (!signal.aborted) await this.#follow(signal);
     }
-    await this.#objects?.whenSynced(signal).catch(() => {});
-    for (const name of this.#known.keys()) this.#absent.exists(name);
+    await this.#recorded.informer?.whenSynced(signal).catch(() => {});
+    for (const name of this.#recorded.names) this.#absent.exists(name);
     for (const name of this.#accepted.keys()) this.#controller.enqueue(name);
   }
 
-  /** What cannot be read any more, after an upgrade, is no reason to run nothing. */
-  #readAll(objects: Informer): ReadonlyMap<string, readonly LocatedDefinition[]> {
-    const parser = createDefinitionParser();
-    const known = new Map<string, LocatedDefinition[]>();
-    for (const object of newestFirst(Array.from(objects.list(), (stored) => stored.object))) {
-      const located = readRevision(object, parser);
-      if (typeof located === 'string') {
-        const about = { revision: object.metadata.name, reason: located };
-        this.#options.logger.warn(about, 'Revision on record cannot be used any more');
-        continue;
-      }
-      const name = definitionOf(object);
-      known.set(name, [...(known.get(name) ?? []), located]);
-    }
-    return known;
-  }
-
   async #keep(name: string, { signal }: Turn): Promise<Outcome> {
-    const objects = this.#objects;
-    if (objects?.state.kind !== 'synced') return { kind: 'done' };
+    if (this.#recorded.informer?.state.kind !== 'synced') return { kind: 'done' };
     const accepted = this.#accepted.get(name);
-    const recorded = newestFirst(
-      Array.from(objects.list(), ({ object }) => object).filter(
-        (object) => definitionOf(object) === name,
-      ),
-    );
     try {
-      if (accepted === undefined && !this.#absent.isGone(name)) return { kind: 'done' };
-      const newest = accepted && revisionObjectName(name, accepted.definition.revision);
-      if (accepted !== undefined && recorded[0]?.metadata.name !== newest)
-        await this.#record(accepted, recorded, signal);
-      const others = recorded.filter(({ metadata }) => metadata.name !== newest);
-      for (const object of others.slice(accepted === undefined ? 0 : kept - 1))
-        await this.#remove(object, signal);
+      if (accepted !== undefined) {
+        const afterMs = await this.#writer.record(accepted, this.#places.get(name), signal);
+        if (afterMs > 0) return { kind: 'requeue', afterMs, reason: 'Others write it as well' };
+      } else if (this.#absent.isGone(name)) await this.#writer.removeAll(name, signal);
       return { kind: 'done' };
     } catch (error) {
       // On a laptop there need be no namespace of ours.
@@ -223,37 +245,6 @@ export class RevisionKeeper implements DefinitionRevisions {
       if (!(error instanceof KubeError) || !(error.isPermanent || hasNoPlace)) throw error;
       return { kind: 'failed', afterMs: permanentMs, reason: this.#tellTrouble(error) };
     }
-  }
-
-  /** As the newest; one that is there already only gets the next number. */
-  async #record(
-    located: LocatedDefinition,
-    recorded: readonly KubeObject[],
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { cluster, namespace } = this.#options;
-    const number = Math.max(0, ...recorded.map(numberOf)) + 1;
-    const { name } = located.definition;
-    await cluster.apply(
-      revisionObject(located, { namespace, number }),
-      { fieldManager, force: true, flow: { name, priority: 'status' } },
-      signal,
-    );
-    this.#warning = undefined;
-    this.#trouble = undefined;
-  }
-
-  async #remove({ metadata }: KubeObject, signal: AbortSignal): Promise<void> {
-    const { name, namespace = '', uid = '' } = metadata;
-    const flow = {
-      name: definitionOf({ apiVersion: '', kind: '', metadata }),
-      priority: 'status',
-    } as const;
-    await this.#options.cluster.delete(
-      { gvk: revisionGvk, namespace, name },
-      { uid, flow },
-      signal,
-    );
   }
 
   /** Said once: it is the same for all definitions. */
@@ -266,6 +257,16 @@ export class RevisionKeeper implements DefinitionRevisions {
     this.#warning = code === 'not-found' ? undefined : reason;
     return reason;
   }
+}
+
+/** Each revision once, where it comes first. */
+function distinct(all: readonly LocatedDefinition[]): readonly LocatedDefinition[] {
+  const seen = new Set<string>();
+  return all.filter(({ definition: { revision } }) => {
+    const isNew = !seen.has(revision);
+    seen.add(revision);
+    return isNew;
+  });
 }
 
 /** No answer, or one that says nothing but that the server has none at the moment. */
