@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { afterEach, describe, test } from 'node:test';
 import { createTestSandbox } from '../../test/support/backends/index.ts';
 import type { JsonObject } from '../util/json.ts';
 import type { Sandbox } from './index.ts';
@@ -44,8 +44,21 @@ const deployment = {
   spec: { replicas: 2, selector: { matchLabels: { app: 'a' } }, template },
 };
 
+const running = new Set<Sandbox>();
+// What Deployments have deadlines for they would wait for.
+afterEach(() => {
+  for (const sandbox of running) sandbox.stop();
+  running.clear();
+});
+
+function start(world?: string): Sandbox {
+  const sandbox = createTestSandbox(world === undefined ? {} : { world });
+  running.add(sandbox);
+  return sandbox;
+}
+
 async function makeWorld() {
-  const sandbox = createTestSandbox();
+  const sandbox = start();
   call(sandbox, 'POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd);
   const thing = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'one' } };
   call(sandbox, 'POST', things, thing);
@@ -62,7 +75,7 @@ const listOf = (sandbox: Sandbox, path: string) => {
 describe('sandbox: a restored world', () => {
   test('every object is as it was, custom ones too, and nothing happens to them by itself', async () => {
     const before = await makeWorld();
-    const after = createTestSandbox({ world: before.worldText() });
+    const after = start(before.worldText());
     await after.settle();
     for (const path of [things, pods, deployments, '/api/v1/namespaces'])
       assert.deepEqual(listOf(after, path).items, listOf(before, path).items);
@@ -71,7 +84,7 @@ describe('sandbox: a restored world', () => {
 
   test('it goes on: versions rise, controllers work, owners take their dependents with them', async () => {
     const before = await makeWorld();
-    const after = createTestSandbox({ world: before.worldText() });
+    const after = start(before.worldText());
     const version = Number(listOf(before, pods).metadata.resourceVersion);
     const scaled = { ...deployment, spec: { ...deployment.spec, replicas: 3 } };
     const answer = call(after, 'PATCH', `${deployments}/web?fieldManager=me`, scaled);
@@ -85,17 +98,17 @@ describe('sandbox: a restored world', () => {
   });
 
   test('what controllers had begun goes on', async () => {
-    const before = createTestSandbox();
+    const before = start();
     call(before, 'PATCH', `${deployments}/web?fieldManager=me`, deployment);
     // Nobody waits: the world is kept before the Pods are made.
-    const after = createTestSandbox({ world: before.worldText() });
+    const after = start(before.worldText());
     await after.settle();
     assert.equal(listOf(after, pods).items.length, 2);
   });
 
   test('a watch from a version of before is told that this is forgotten', async () => {
     const before = await makeWorld();
-    const after = createTestSandbox({ world: before.worldText() });
+    const after = start(before.worldText());
     const version = Number(listOf(before, pods).metadata.resourceVersion) - 1;
     const answer = after.handle({
       method: 'GET',

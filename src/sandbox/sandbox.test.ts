@@ -214,7 +214,7 @@ describe('sandbox', () => {
     assert.match(headers.warning ?? '', /does not evaluate this rule/);
   });
 
-  test('the log of a pod says that nothing runs', () => {
+  test('the log of a pod says that nothing runs, once it is bound', async () => {
     const sandbox = createTestSandbox();
     const log = (name: string) =>
       sandbox.handle({
@@ -229,6 +229,8 @@ describe('sandbox', () => {
       metadata: { name: 'p' },
       spec: { containers: [{ name: 'c', image: 'a' }] },
     });
+    assert.equal(log('p').body, '');
+    await sandbox.settle();
     assert.match(String(log('p').body), /runs no containers/);
     assert.equal(log('none').status, 404);
   });

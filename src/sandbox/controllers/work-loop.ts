@@ -11,7 +11,8 @@ export interface WorkLoopOptions {
 export class WorkLoop {
   readonly #options: WorkLoopOptions;
   readonly #keys = new Set<string>();
-  readonly #cancels = new Set<() => void>();
+  /** When a key is looked at again, and how to take that back. */
+  readonly #later = new Map<string, { readonly atMs: number; readonly cancel: () => void }>();
   readonly #idle: (() => void)[] = [];
   #cancelRun: (() => void) | undefined;
 
@@ -25,13 +26,18 @@ export class WorkLoop {
     this.#cancelRun ??= this.#options.clock.after(0, () => this.#run());
   }
 
-  /** Reconciles a key after a time. */
+  /** Reconciles a key after a time, or sooner where it was asked for that: whoever is early asks again. */
   addAfter(key: string, ms: number): void {
-    const cancel = this.#options.clock.after(ms, () => {
-      this.#cancels.delete(cancel);
+    const { clock } = this.#options;
+    const atMs = clock.monotonicMs() + ms;
+    const before = this.#later.get(key);
+    if (before !== undefined && before.atMs <= atMs) return;
+    before?.cancel();
+    const cancel = clock.after(ms, () => {
+      this.#later.delete(key);
       this.add(key);
     });
-    this.#cancels.add(cancel);
+    this.#later.set(key, { atMs, cancel });
   }
 
   /** Has it nothing to do right now? */
@@ -48,8 +54,8 @@ export class WorkLoop {
   stop(): void {
     this.#keys.clear();
     this.#cancelRun?.();
-    for (const cancel of this.#cancels) cancel();
-    this.#cancels.clear();
+    for (const { cancel } of this.#later.values()) cancel();
+    this.#later.clear();
     this.#tellIdle();
   }
 
