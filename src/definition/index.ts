@@ -44,4 +44,5 @@ export {
   definitionSchema,
 } from './schema/definition-schema.ts';
 export type { LocatedDefinition, Position, SourceMap } from './source-map.ts';
+export { isNestedTooDeep, mostNested } from './yaml/nesting.ts';
 export { parseYaml, parseYamlDocuments, printYaml, YamlError } from './yaml/yaml-text.ts';

@@ -7,7 +7,7 @@ import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { copierDefinition as copier, copyPath, untilCopied } from '../support/copier.ts';
-import { thing } from '../support/definitions.ts';
+import { conditionOf, thing } from '../support/definitions.ts';
 import { HomeostatProcess, runCli } from '../support/homeostat-process.ts';
 import { untilStatus } from '../support/scrape.ts';
 
@@ -16,6 +16,7 @@ const shared = useControlPlane({ audit: true });
 /** With a mistake. */
 const typo = (name: string) => copier(name, 9).replace('spec.text', 'spec.text +');
 
+const definitions = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
 const refused = 'File with mistakes, its definitions are refused';
 const gone = 'Definition is gone, what it has made stays';
 
@@ -169,7 +170,7 @@ describe('integration/sources', { skip: shared.skip }, () => {
       .client()
       .untilObject(crd, (object) => JSON.stringify(object?.status).includes('Established'));
     const save = (text: string) => shared.client().apply(parseYaml(text) as unknown as KubeObject);
-    const path = '/apis/homeostat.dev/v1alpha1/operatordefinitions/own';
+    const path = `${definitions}/own`;
     await save(copier('own', 1));
     await homeostat.whenReady();
     await applyThing('own', namespace);
@@ -185,6 +186,32 @@ describe('integration/sources', { skip: shared.skip }, () => {
     await shared.client().delete(path);
     await homeostat.whenLogged(gone);
     assert.ok(await shared.client().get(copyPath('own', namespace)));
+    assert.equal(await homeostat.stop(), 0);
+  });
+
+  test('an OperatorDefinition that is nested too deep is told of on itself, and the others run', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const path = folder('beside', { 'beside.yaml': copier('beside', 1) });
+    const homeostat = start('--sources', 'directories,objects', '--definitions', path);
+    await homeostat.whenReady();
+    await client.untilObject(`${definitions}/beside`, (object) => object !== undefined);
+    let vars: unknown = 1;
+    for (let level = 0; level < 800; level++) vars = { a: vars };
+    const deep = parseYaml(copier('deep', 1)) as { readonly spec: object };
+    await client.create(definitions, { ...deep, spec: { ...deep.spec, vars } });
+    const told = await client.untilObject(
+      `${definitions}/deep`,
+      (object) => conditionOf(object, 'Accepted')?.status === 'False',
+    );
+    assert.match(
+      conditionOf(told, 'Accepted')?.message ?? '',
+      /More than 500 lists and maps are inside each other/,
+    );
+    await applyThing('beside', namespace);
+    await untilCopy('beside', namespace, 1);
+    await client.delete(`${definitions}/deep`);
+    await client.untilGone(`${definitions}/deep`);
     assert.equal(await homeostat.stop(), 0);
   });
 

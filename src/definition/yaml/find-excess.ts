@@ -1,4 +1,5 @@
 import { Lexer } from 'yaml';
+import { mostNested } from './nesting.ts';
 
 /** A text that would take too long to read. */
 export interface Excess {
@@ -11,7 +12,6 @@ export interface Excess {
 const mostCharacters = 1024 * 1024;
 /** Some 60,000 lines of fields: the longest CRDs that people paste have 20,000. */
 const mostTokens = 450_000;
-const mostBrackets = 500;
 
 /** What the lexer puts before documents and texts, and where brackets end too early. */
 const marks: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001f']);
@@ -35,9 +35,9 @@ export function findExcess(text: string): Excess | undefined {
     }
     if (token === '[' || token === '{') open++;
     else if (token === ']' || token === '}') open--;
-    if (Math.abs(open) > mostBrackets) {
+    if (Math.abs(open) > mostNested) {
       const way = open > 0 ? 'opened' : 'closed';
-      const message = `Expected at most ${mostBrackets} brackets inside each other, found more that are ${way}`;
+      const message = `Expected at most ${mostNested} brackets inside each other, found more that are ${way}`;
       return { message, offset };
     }
     if (!marks.has(token)) offset += token.length;

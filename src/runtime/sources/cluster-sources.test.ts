@@ -157,6 +157,16 @@ describe('runtime/object-source', () => {
     assert.equal(text, `${lines.join('\n')}\n`);
   });
 
+  test('an object that is nested too deep is there, and cannot be read', () => {
+    let vars: unknown = 1;
+    for (let level = 0; level < 9_000; level++) vars = { a: vars };
+    const { text, unreadable } = textOfObject({ ...operatorDefinition('deep'), spec: { vars } });
+    assert.deepEqual(
+      [text, unreadable],
+      ['', 'More than 500 lists and maps are inside each other'],
+    );
+  });
+
   test('mirrors are no source', async (t) => {
     const cluster = new FakeCluster(types);
     cluster.server.put(operatorDefinition('own'));

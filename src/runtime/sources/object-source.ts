@@ -1,4 +1,4 @@
-import { printYaml } from '../../definition/index.ts';
+import { isNestedTooDeep, mostNested, printYaml } from '../../definition/index.ts';
 import type { Watcher } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { definitionGvk, isMirror } from '../objects/index.ts';
@@ -33,11 +33,17 @@ export function textOfObject(object: KubeObject): SourceText {
   };
   return {
     file: `operatordefinition ${name}`,
-    text: printYaml(written),
+    ...textOf(written),
     origin: { source: 'object', ref: name },
     sinceMs: sinceMsOf(object),
     ...(removal && { removal }),
   };
+}
+
+/** The server takes more than we can write down, and one object must not end the process. */
+function textOf(written: object): Pick<SourceText, 'text' | 'unreadable'> {
+  if (!isNestedTooDeep(written)) return { text: printYaml(written) };
+  return { text: '', unreadable: `More than ${mostNested} lists and maps are inside each other` };
 }
 
 /** A user deletes it, and it does not wait for us: whatever it waits for, it is no definition any more. */
