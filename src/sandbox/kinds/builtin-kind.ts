@@ -9,7 +9,7 @@ import {
   validateMetadataUpdate,
 } from '../metadata/index.ts';
 import { type GoType, goDecode } from '../schema/index.ts';
-import type { FieldError } from '../status/index.ts';
+import { type FieldError, forbidden } from '../status/index.ts';
 import type { PatchSchema } from '../strategic/index.ts';
 import { withGeneration, withMetadata } from './generation.ts';
 import {
@@ -56,6 +56,10 @@ export interface BuiltinRules {
   /** Completes a valid object from what else is stored. @throws StatusError 403 for what is not there */
   readonly admit?: Admission;
   readonly prepareUpdate?: (object: JsonObject, before: JsonObject) => JsonObject;
+  /** Names of objects that may never be deleted, and why not. */
+  readonly undeletable?: { readonly names: readonly string[]; readonly because: string };
+  /** A deletion that does not say so leaves what the object owns. @default false */
+  readonly orphansByDefault?: boolean;
   /** The object as its deletion begins. */
   readonly prepareDelete?: (object: JsonObject, before: JsonObject) => JsonObject;
   readonly deprecation?: string;
@@ -156,6 +160,11 @@ export function builtinKind({
     admit: (object, before, world) => rules.admit?.(object, before, world) ?? object,
     warnings: (object) => rules.warnings?.(object) ?? [],
     tolerated: () => [],
+    orphansByDefault: rules.orphansByDefault ?? false,
+    assertDeletable(name) {
+      const { names: kept = [], because = '' } = rules.undeletable ?? {};
+      if (kept.includes(name)) throw forbidden(names, name, because);
+    },
     prepareDelete: (object, before) => rules.prepareDelete?.(object, before) ?? object,
     gracePeriodSeconds: (object) => rules.gracePeriodSeconds?.(object) ?? 0,
     validateCreate(object) {

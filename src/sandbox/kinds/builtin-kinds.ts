@@ -20,6 +20,7 @@ import {
   priorityClassRules,
   quotaRules,
 } from './policy-kinds.ts';
+import { podTemplateRules, replicationControllerRules } from './replication-kinds.ts';
 import { reviewKinds } from './review-kinds.ts';
 import {
   clusterRoleBindingRules,
@@ -54,6 +55,8 @@ const simpleKinds: readonly BuiltinRules[] = [
   claimRules,
   volumeRules,
   podRules,
+  podTemplateRules,
+  replicationControllerRules,
   quotaRules,
   secretRules,
   serviceAccountRules,

@@ -30,6 +30,10 @@ export const namespaceRules: BuiltinRules = {
     const finalizers = [...others, 'kubernetes'];
     return { ...object, spec: { ...spec, finalizers }, status: { phase: 'Active' } };
   },
+  undeletable: {
+    names: ['default', 'kube-public', 'kube-system'],
+    because: 'this namespace may not be deleted',
+  },
   prepareDelete: withTerminatingPhase,
   prepareUpdate(object, before) {
     const finalizers = fieldOf(objectField(before, 'spec') ?? {}, 'finalizers');

@@ -171,6 +171,8 @@ export function customKind(options: CustomKindOptions): ServedKind {
     tolerated: (object) =>
       (tolerated.get(object) ?? []).map(({ field, message }) => `${field}: ${message}`),
     admit: (object) => object,
+    orphansByDefault: false,
+    assertDeletable: () => undefined,
     prepareDelete: (object) => object,
     gracePeriodSeconds: () => 0,
     validateCreate(object) {

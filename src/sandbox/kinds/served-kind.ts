@@ -32,6 +32,8 @@ export interface ScalePaths {
   readonly specReplicas: readonly string[];
   readonly statusReplicas: readonly string[];
   readonly labelSelector: readonly string[] | undefined;
+  /** `spec.selector` is a map of labels. @default a label selector */
+  readonly selectsByLabels?: boolean;
 }
 
 /** A column of tables that a CRD asks for. */
@@ -127,6 +129,10 @@ export interface ServedKind {
   warnings(object: JsonObject, before: JsonObject | undefined): readonly string[];
   /** What an update that was validated breaks as the object did before: nobody is refused for that. */
   tolerated(object: JsonObject): readonly string[];
+  /** Whose deletion does not say so leaves what it owns. */
+  readonly orphansByDefault: boolean;
+  /** @throws StatusError 403 for what may never be deleted */
+  assertDeletable(name: string): void;
   /** The object as its deletion begins. */
   prepareDelete(object: JsonObject, before: JsonObject): JsonObject;
   /** How long a deleted object is left to its node; 0 = it is gone at once, unless finalizers hold it. */

@@ -63,13 +63,18 @@ function selectorErrors(spec: JsonObject, template: JsonObject): readonly FieldE
   return isMet ? [] : [mismatch];
 }
 
+/** What a template is refused for wherever it stands. */
+export function templateContentErrors(template: JsonObject, at: string): readonly FieldError[] {
+  return podSpecErrors(objectField(template, 'spec') ?? {}, `${at}.spec`);
+}
+
 export function templateErrors(
   template: JsonObject,
   restartPolicies: readonly string[],
 ): readonly FieldError[] {
   const spec = objectField(template, 'spec') ?? {};
   const policy = stringField(spec, 'restartPolicy') ?? '';
-  const errors = podSpecErrors(spec, 'spec.template.spec');
+  const errors = templateContentErrors(template, 'spec.template');
   if (restartPolicies.includes(policy)) return errors;
   const field = 'spec.template.spec.restartPolicy';
   // What was not said was filled in.

@@ -1,7 +1,7 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
-import { withMetadata } from '../kinds/index.ts';
+import { type ServedKind, withMetadata } from '../kinds/index.ts';
 import { textsOf } from '../metadata/index.ts';
 import { conflict, notFound } from '../status/index.ts';
 import type { StoredObject } from '../store/index.ts';
@@ -48,11 +48,12 @@ export function deleteStored(
   target: Target,
   { stored, options }: Deletion,
 ): JsonObject | undefined {
-  const { kind } = target;
+  const { kind, name } = target;
   assertPreconditions(target, stored, options);
+  kind.assertDeletable(name);
   const before = inVersion(kind, stored);
   const metadata = objectField(before, 'metadata') ?? {};
-  const finalizers = finalizersFor(textsOf(metadata, 'finalizers'), options.propagation);
+  const finalizers = finalizersFor(kind, textsOf(metadata, 'finalizers'), options.propagation);
   const usualGrace = kind.gracePeriodSeconds(before);
   const grace = usualGrace === 0 ? 0 : (options.gracePeriodSeconds ?? usualGrace);
   const marked = kind.prepareDelete(withDeletion(context, before, { finalizers, grace }), before);
@@ -81,6 +82,7 @@ function assertPreconditions({ kind }: Target, stored: StoredObject, options: De
 
 /** The finalizers of the garbage collector follow the policy; those of others stay. */
 function finalizersFor(
+  { orphansByDefault }: ServedKind,
   finalizers: readonly string[],
   propagation: Propagation | undefined,
 ): readonly string[] {
@@ -89,7 +91,9 @@ function finalizersFor(
   );
   switch (propagation) {
     case undefined:
-      return finalizers;
+      return orphansByDefault && others.length === finalizers.length
+        ? [...others, orphanFinalizer]
+        : finalizers;
     case 'Background':
       return others;
     case 'Foreground':

@@ -152,8 +152,7 @@ function scaleOf(kind: ServedKind, object: JsonObject): JsonObject {
   const specReplicas = atPath(object, paths.specReplicas);
   const selector = isCustom
     ? paths.labelSelector && atPath(object, paths.labelSelector)
-    : labelSelectorText(objectField(objectField(object, 'spec') ?? {}, 'selector') ?? {}) ||
-      undefined;
+    : builtinSelector(paths, object) || undefined;
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
@@ -164,6 +163,11 @@ function scaleOf(kind: ServedKind, object: JsonObject): JsonObject {
       ...(typeof selector === 'string' ? { selector } : {}),
     },
   };
+}
+
+function builtinSelector({ selectsByLabels = false }: ScalePaths, object: JsonObject): string {
+  const selector = objectField(objectField(object, 'spec') ?? {}, 'selector') ?? {};
+  return labelSelectorText(selectsByLabels ? { matchLabels: selector } : selector);
 }
 
 function atPath(object: JsonObject, path: readonly string[]): Json | undefined {

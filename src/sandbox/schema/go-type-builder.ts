@@ -41,7 +41,7 @@ export class GoTypeBuilder {
     for (const [name, fieldSchema] of Object.entries(schema.properties)) {
       const field: GoField = {
         order: fields.size,
-        ...this.#field(fieldSchema),
+        ...this.#field(fieldSchema, dropped.has(name)),
         dropsZero: dropped.has(name),
         // Go marks as optional what it leaves out, but for times.
         writesNull:
@@ -54,8 +54,12 @@ export class GoTypeBuilder {
     return type;
   }
 
-  #field(schema: MergeSchema): Pick<GoField, 'type' | 'byDefault'> {
-    return { type: this.#typeOf(schema), byDefault: schema.default as Json | undefined };
+  #field(schema: MergeSchema, dropsZero: boolean): Pick<GoField, 'type' | 'byDefault'> {
+    const { default: said } = schema;
+    // A number of its own is for the rules of a kind to fill in: a struct of Go does not begin with it.
+    const isFilledIn = typeof said === 'number' && (said !== 0 || dropsZero);
+    const byDefault = isFilledIn ? undefined : (said as Json | undefined);
+    return { type: this.#typeOf(schema), byDefault };
   }
 
   #typeOf(schema: MergeSchema): GoType {

@@ -33,7 +33,9 @@ import {
   deploymentRow,
   disruptionBudgetRow,
   jobRow,
+  podTemplateRow,
   replicaSetRow,
+  replicationControllerRow,
   statefulSetRow,
 } from './workload-cells.ts';
 
@@ -47,6 +49,8 @@ const rows: Readonly<Record<string, RowPrinter>> = {
   'v1/PersistentVolume': volumeRow,
   'v1/PersistentVolumeClaim': claimRow,
   'v1/Pod': podRow,
+  'v1/PodTemplate': podTemplateRow,
+  'v1/ReplicationController': replicationControllerRow,
   'v1/ResourceQuota': quotaRow,
   'v1/Secret': secretRow,
   'v1/Service': serviceRow,

@@ -47,6 +47,31 @@ export function replicaSetRow(set: JsonObject, nowMs: number): PrintedRow {
   };
 }
 
+export function replicationControllerRow(controller: JsonObject, nowMs: number): PrintedRow {
+  const [spec, status] = [part(controller, 'spec'), part(controller, 'status')];
+  return {
+    cells: [
+      nameOf(controller),
+      countIn(spec, 'replicas'),
+      countIn(status, 'replicas'),
+      countIn(status, 'readyReplicas'),
+      ageOf(controller, nowMs),
+      ...containerCells(part(spec, 'template', 'spec')),
+      labelsText(part(spec, 'selector')),
+    ],
+  };
+}
+
+export function podTemplateRow(template: JsonObject): PrintedRow {
+  return {
+    cells: [
+      nameOf(template),
+      ...containerCells(part(template, 'template', 'spec')),
+      labelsText(part(template, 'template', 'metadata', 'labels')),
+    ],
+  };
+}
+
 export function statefulSetRow(set: JsonObject, nowMs: number): PrintedRow {
   const [spec, status] = [part(set, 'spec'), part(set, 'status')];
   return {

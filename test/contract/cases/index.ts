@@ -16,12 +16,14 @@ import { deletes } from './deletes.ts';
 import { discoveries } from './discoveries.ts';
 import { eventCases } from './events.ts';
 import { guarded } from './guarded.ts';
+import { keptObjects } from './kept-objects.ts';
 import { listVersions } from './list-versions.ts';
 import { lists } from './lists.ts';
 import { malformed } from './malformed.ts';
 import { names } from './names.ts';
 import { ratchets } from './ratchets.ts';
 import { releases } from './releases.ts';
+import { replications } from './replications.ts';
 import { reviews } from './reviews.ts';
 import { rules } from './rules.ts';
 import { scales } from './scales.ts';
@@ -46,6 +48,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   'client-applies': clientApplies,
   guarded,
   deletes,
+  'kept-objects': keptObjects,
   releases,
   lists,
   'list-versions': listVersions,
@@ -55,6 +58,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   alternatives,
   ratchets,
   workloads,
+  replications,
   scales,
   strategics,
   tables,

@@ -59,6 +59,11 @@ export const knownDifferences: readonly KnownDifference[] = [
       'Not there: autoscaling, disruption budgets, quotas, TTL of Jobs, garbage of finished pods, tokens.',
   },
   {
+    about: 'ReplicationControllers',
+    sandbox:
+      'Stored, completed and checked; nothing makes their pods. PodTemplates are stored, too.',
+  },
+  {
     about: 'Protobuf',
     sandbox:
       'Bodies are read for built-in kinds (CRDs excepted: 501); answers are always JSON, to which clients fall back.',

@@ -87,6 +87,4 @@ export const unservedKinds: readonly string[] = [
   'storage.k8s.io/v1 CSIStorageCapacity',
   'storage.k8s.io/v1 VolumeAttachment',
   'storage.k8s.io/v1 VolumeAttributesClass',
-  'v1 PodTemplate',
-  'v1 ReplicationController',
 ];

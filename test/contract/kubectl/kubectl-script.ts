@@ -54,6 +54,28 @@ metadata: {name: applied}
 data: {a: "${value}"}
 `;
 
+const pruned = (...names: readonly string[]) =>
+  names
+    .map(
+      (name) => `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: pruned-${name}, labels: {prune: me}}
+`,
+    )
+    .join('---');
+
+const controller = `
+apiVersion: v1
+kind: ReplicationController
+metadata: {name: old}
+spec:
+  replicas: 0
+  template:
+    metadata: {labels: {tier: old}}
+    spec: {containers: [{name: c, image: "nginx:1"}]}
+`;
+
 const crd = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -333,6 +355,19 @@ export const kubectlScript: readonly KubectlStep[] = [
   { run: 'delete deploy web --ignore-not-found' },
   { run: 'delete -f -', input: web('nginx:1') },
   { run: 'delete cm --all' },
+  // Prunes what it applied before and what is not said any more, of every kind that it knows.
+  { run: 'apply -f - --prune -l prune=me', input: pruned('one', 'two'), compares: /^configmap/ },
+  { run: 'apply -f - --prune -l prune=me', input: pruned('one'), compares: /^configmap/ },
+  { run: 'get cm -l prune=me -o name' },
+  { run: 'create -f -', input: controller },
+  { run: 'get rc' },
+  { run: 'get rc -o wide' },
+  { run: 'scale rc old --replicas=0' },
+  { run: 'describe rc old', compares: /^(Name|Namespace|Selector|Labels|Replicas| {4}Image):/ },
+  { run: 'cluster-info dump', compares: /^ *"kind": ".*List"/ },
+  { run: 'delete rc old' },
+  { run: 'delete ns default' },
+  { run: 'delete ns kube-system' },
   { run: 'delete clusterrole kubectl-reader' },
   { run: 'delete priorityclass kubectl-high' },
   { run: 'delete namespace kubectl' },
