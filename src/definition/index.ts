@@ -38,6 +38,7 @@ export type {
   ScheduleDefinition,
   ServedNamespaces,
 } from './reporting-definition.ts';
+export { isDnsLabel } from './rules/dns-name.ts';
 export {
   definitionApiVersion,
   definitionKind,

@@ -223,6 +223,44 @@ describe('integration/configmap-source', { skip: shared.skip }, () => {
     await homeostat.stop();
   });
 
+  test('a word that can be no name is told where it stands, and nobody is asked for it', async () => {
+    const operators = await shared.namespace();
+    const words = ['..', '.', 'Bad_Name', 'a'.repeat(300), 'a/status', 'x?y', 'good.dot', 'é'];
+    const texts = words.map((word, index) => {
+      const text = copier(`word-${index}`, 1);
+      return [`${index}.yaml`, text.replace(`name: word-${index} }`, `name: "${word}" }`)] as const;
+    });
+    await save(operators, 'misnamed', Object.fromEntries(texts));
+    await save(operators, 'named', { 'named.yaml': copier('named', 1) });
+    const since = shared.audit.mark();
+    const homeostat = start(operators);
+    await homeostat.whenReady();
+    await homeostat.whenLoggedTimes(
+      'File with mistakes, its definitions are refused',
+      words.length,
+    );
+    await shared
+      .client()
+      .untilList<KubeObject & { readonly note?: string }>(
+        `/apis/events.k8s.io/v1/namespaces/${operators}/events`,
+        (events) =>
+          words.every((_, index) =>
+            events.some(({ note = '' }) => note.includes(`/misnamed/${index}.yaml:3`)),
+          ),
+      );
+    const named = '/apis/homeostat.dev/v1alpha1/operatordefinitions/named';
+    await shared.client().untilObject(named, (object) => conditionOf(object)?.status === 'True');
+    await shared.audit.quiet(2_000, { ofDefinitions: true });
+    const asked = shared.audit
+      .entries({ since, ofDefinitions: true })
+      .map(({ uri }) => uri.replace(/\?.*/, ''))
+      .filter((uri) => uri.includes('/operatordefinitions/') && !uri.startsWith(named));
+    assert.deepEqual(asked, []);
+    const troubles = homeostat.entries.filter(({ level }) => level === 'error');
+    assert.deepEqual(troubles, []);
+    assert.equal(await homeostat.stop(), 0);
+  });
+
   test('of fifty edits in a burst the last one wins, and nothing is left of the others', async () => {
     const [operators, namespace] = [await shared.namespace(), await shared.namespace()];
     const secret = (version: number) => `    - id: secret

@@ -187,6 +187,24 @@ describe('runtime/registry', () => {
     );
   });
 
+  for (const word of ['..', 'a/status', 'Bad_Name', 'a.b', 'a'.repeat(64), '\ud83d', ''])
+    test(`a word that can be no name is told, and is none (${JSON.stringify(word)})`, async (t) => {
+      const source = new ScriptedSource();
+      const { look, findings } = await startRegistry(t, [source]);
+      const misnamed = good('aaa').replace('{ name: aaa }', `{ name: ${JSON.stringify(word)} }`);
+      source.tell({ k: `${misnamed}---\n${good('bbb')}` });
+      const { definitions, refusedTexts = [], broken } = await look();
+      assert.deepEqual(
+        [definitions.map(({ located }) => located.definition.name), broken],
+        [['bbb'], []],
+      );
+      assert.deepEqual(
+        refusedTexts.map(({ name, document }) => [name, document]),
+        [[undefined, undefined]],
+      );
+      assert.match(findings[0]?.errors.join() ?? '', /^k:3:.*Expected lower-case letters/);
+    });
+
   test('a refusal of what goes on as it was is told with the definition alone', async (t) => {
     const source = new ScriptedSource();
     const { look } = await startRegistry(t, [source]);

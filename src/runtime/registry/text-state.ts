@@ -1,6 +1,7 @@
 import {
   arrangeDiagnostics,
   type Diagnostic,
+  isDnsLabel,
   type LocatedDefinition,
 } from '../../definition/index.ts';
 import type { CheckedDocument, CheckedText } from '../check-text.ts';
@@ -22,7 +23,7 @@ export interface TextEntry {
 
 /** A document that is refused, or the whole text. */
 export interface RefusedPart {
-  /** As written, where it can be read. */
+  /** As written, where it can be read and be a name. */
   readonly name?: string;
   readonly draft?: LocatedDefinition;
   readonly refusal: Refusal;
@@ -54,9 +55,15 @@ export function nextTextState(
   text: SourceText,
   checked: CheckedText,
 ): TextState {
-  return checked.isWhole
-    ? readWhole(before, text, checked)
-    : withSyntaxError(before, text, checked);
+  const named = { ...checked, documents: checked.documents.map(withoutWrongName) };
+  return named.isWhole ? readWhole(before, text, named) : withSyntaxError(before, text, named);
+}
+
+/** A word that can be no name is none: whoever asked a server for it, or counted by it, would take it for something else. */
+function withoutWrongName(document: CheckedDocument): CheckedDocument {
+  if (document.name === undefined || isDnsLabel(document.name)) return document;
+  const { name: _, located: __, ...rest } = document;
+  return rest;
 }
 
 /** The next state of a text of which nothing can be told, and why. Pure. */
