@@ -115,6 +115,10 @@ export const sources: RuleSection = {
       ],
     },
     {
+      rule: 'What a user applies over a mirror is his: it stays when the text goes, and is told where nobody runs it',
+      shownBy: ['test/integration/definition-hand-over.test.ts'],
+    },
+    {
       rule: 'Conditions `Accepted` with every diagnostic, `KindAvailable`, `Permitted`, `Running` and `Ready`',
       shownBy: [
         'src/runtime/objects/definition-conditions.test.ts',

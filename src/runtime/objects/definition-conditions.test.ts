@@ -25,6 +25,7 @@ function factsWith(
     origin,
     wanted: { located: thing, origin },
     refusal: undefined,
+    idle: undefined,
     view: view && runningView(thing, view),
     isPaused: false,
     isTerminating: false,

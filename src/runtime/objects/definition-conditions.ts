@@ -40,8 +40,9 @@ export function conditionsOf(facts: DefinitionFacts): readonly SaidCondition[] {
   ];
 }
 
-function accepted({ origin, wanted, refusal, view }: DefinitionFacts): SaidCondition {
+function accepted({ origin, wanted, refusal, idle, view }: DefinitionFacts): SaidCondition {
   const type = 'Accepted';
+  if (idle !== undefined) return { type, status: 'False', ...idle };
   if (wanted?.suspended !== undefined) {
     return { type, status: 'False', reason: 'CrashLoop', message: wanted.suspended };
   }

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { DefinitionView } from '../definition-view.ts';
 import type { DefinitionOrigin, Refusal, WantedDefinition } from '../wanted-definition.ts';
-import type { ToldDefinition } from './told-definitions.ts';
+import type { Idle, ToldDefinition } from './told-definitions.ts';
 
 /** All that the status of one definition is made of. */
 export interface DefinitionFacts {
@@ -11,6 +11,8 @@ export interface DefinitionFacts {
   readonly wanted: WantedDefinition | undefined;
   /** Why the newest text is not taken, whoever says so: the sources, or the cluster. */
   readonly refusal: Refusal | undefined;
+  /** Why nothing is run of the object at all. Undefined: it is. */
+  readonly idle: Idle | undefined;
   /** Where what runs stands now. Undefined: nothing runs under this name, or what does has another text. */
   readonly view: DefinitionView | undefined;
   readonly isPaused: boolean;
@@ -23,12 +25,13 @@ export function factsOf(
   views: ReadonlyMap<string, DefinitionView>,
   object: KubeObject | undefined,
 ): DefinitionFacts {
-  const { origin, wanted, refused } = told;
+  const { origin, wanted, refused, idle } = told;
   const view = wanted === undefined ? undefined : views.get(told.name);
   return {
     origin,
     wanted,
     refusal: wanted?.refusal ?? refused?.refusal ?? view?.refusal ?? refusalOfState(view),
+    idle,
     view,
     isPaused: wanted?.isPaused === true,
     isTerminating:

@@ -4,6 +4,7 @@ import type { Clock } from '../../util/clock.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { flowOf, passOf } from './definition-flow.ts';
+import { handedOver } from './hand-over.ts';
 import { emptied, isAsMirrored, mirrorManager, mirrorOf } from './mirror.ts';
 import { definitionGvk } from './names.ts';
 import { documentsOf, type ToldDefinition } from './told-definitions.ts';
@@ -56,12 +57,10 @@ export class MirrorKeeper {
     return this.#note(newest ?? last, await this.#apply(emptied(last), live, signal));
   }
 
-  /** Removes the mirror, and nothing besides. False: it is going already. @throws KubeError */
-  async remove(live: KubeObject, signal: AbortSignal): Promise<boolean> {
-    const { name, uid = '', deletionTimestamp } = live.metadata;
-    this.#concessions.delete(name);
-    this.#applied.delete(name);
-    if (deletionTimestamp !== undefined) return false;
+  /** Removes the mirror, and nothing besides. @throws KubeError */
+  async remove(live: KubeObject, signal: AbortSignal): Promise<void> {
+    const { name, uid = '' } = live.metadata;
+    this.#forget(name);
     const ref = { gvk: definitionGvk, name };
     try {
       await this.#cluster.delete(ref, { uid, flow: flowOf(name), pass: passOf(name) }, signal);
@@ -69,7 +68,23 @@ export class MirrorKeeper {
       // There is another one by now, whose event follows.
       if (!(error instanceof KubeError && error.code === 'uid-mismatch')) throw error;
     }
-    return true;
+  }
+
+  /** Makes an object of it that is its own source. Undefined: it is gone. @throws KubeError */
+  async handOver(live: KubeObject, signal: AbortSignal): Promise<KubeObject | undefined> {
+    const { name, uid = '' } = live.metadata;
+    this.#forget(name);
+    const stored = await this.#cluster.editMetadata(
+      { gvk: definitionGvk, name },
+      { uid, flow: flowOf(name), pass: passOf(name), change: handedOver },
+      signal,
+    );
+    return stored?.object;
+  }
+
+  #forget(name: string): void {
+    this.#concessions.delete(name);
+    this.#applied.delete(name);
   }
 
   /** A new text is shown at once; one that somebody else keeps changing is put back now and then. */

@@ -18,7 +18,7 @@ import { definitionGvk, isMirror, sourceLabel, sourceRefAnnotation } from './nam
 export const mirrorManager = 'homeostat/operatordefinitions.mirror';
 
 /** Left by kubectl: a second copy of the text. */
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+export const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
  * The object that shows a text of a file or a ConfigMap: its `spec` as written, its labels and annotations (`paused` may be said in a

@@ -1,5 +1,5 @@
 import { Controller, type Outcome, type Turn } from '../../controller/index.ts';
-import { type CacheEvent, KubeError, type StoredObject } from '../../kube/roles.ts';
+import { type CacheEvent, KubeError } from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { orAborted } from '../../util/or-aborted.ts';
@@ -9,10 +9,12 @@ import type { DefinitionOrigin, WantedSet } from '../wanted-definition.ts';
 import { ConfigMapEvents } from './config-map-events.ts';
 import { isOurs } from './definition-flow.ts';
 import type { DefinitionObjects, DefinitionObjectsOptions } from './definition-objects.ts';
+import type { Kept } from './kept.ts';
 import { KnownMarks } from './known-marks.ts';
-import { mirrorManager, originOfMirror } from './mirror.ts';
+import { LeftMirrors } from './left-mirrors.ts';
+import { originOfMirror } from './mirror.ts';
 import { MirrorKeeper } from './mirror-keeper.ts';
-import { isMirror, sourceLabel } from './names.ts';
+import { isMirror } from './names.ts';
 import { ObjectWatch } from './object-watch.ts';
 import { ShownTroubles, wordsOf } from './shown-troubles.ts';
 import { StatusReporter } from './status-reporter.ts';
@@ -41,6 +43,7 @@ export class ObjectKeeper implements DefinitionObjects {
   readonly #troubles: ShownTroubles;
   readonly #watch: ObjectWatch;
   readonly #mirrors: MirrorKeeper;
+  readonly #left: LeftMirrors;
   readonly #metrics: ToldMetrics;
   readonly #controller: Controller;
   readonly #known = Promise.withResolvers<void>();
@@ -70,7 +73,10 @@ export class ObjectKeeper implements DefinitionObjects {
         for (const listener of [...this.#doubtListeners]) listener(isInDoubt);
       },
     });
-    this.#mirrors = new MirrorKeeper(cluster, clock);
+    const mirrors = new MirrorKeeper(cluster, clock);
+    this.#mirrors = mirrors;
+    const covers = (origin: DefinitionOrigin) => this.#covers(origin);
+    this.#left = new LeftMirrors({ cluster, clock, mirrors, covers });
     this.#metrics = new ToldMetrics(metrics, clock);
     this.#reporter = new StatusReporter({ cluster, clock, configMaps: undefined });
     this.#controller = new Controller({
@@ -212,25 +218,12 @@ export class ObjectKeeper implements DefinitionObjects {
     if (live !== undefined && !isMirror(live)) return { told: told.ofObject(name), object: live };
     const holder = told.holderOf(name);
     if (holder === undefined || holder.origin.source === 'object')
-      return this.#removeMirror(stored, signal);
+      return stored === undefined ? {} : this.#left.leave(stored, this.#configMaps, signal);
     if (live?.metadata.deletionTimestamp !== undefined) return {};
     const trouble = live && this.#whyNotOurs(live, holder);
     if (trouble !== undefined) return { told: holder, trouble };
     const kept = await this.#mirrors.keep(holder, live, signal);
     return typeof kept === 'number' ? { waitMs: kept } : { told: holder, object: kept };
-  }
-
-  async #removeMirror(stored: StoredObject | undefined, signal: AbortSignal): Promise<Kept> {
-    const origin = stored && originOfMirror(stored.object);
-    if (stored === undefined || origin === undefined || !this.#covers(origin)) return {};
-    const { name } = stored.object.metadata;
-    if (!stored.appliedBy.includes(mirrorManager)) {
-      const trouble = `The object "${name}" has the label ${sourceLabel}, and is no mirror of ours: take the label off, and it is its own source`;
-      return { trouble };
-    }
-    if (await this.#mirrors.remove(stored.object, signal))
-      this.#configMaps?.tell(name, origin, removed);
-    return {};
   }
 
   /** Two runtimes that both have a text of this name would write it back and forth. */
@@ -269,25 +262,6 @@ export class ObjectKeeper implements DefinitionObjects {
     return { kind: 'failed', afterMs: permanentMs, reason };
   }
 }
-
-/** What has come of one object. */
-interface Kept {
-  /** The text that it shows. Undefined: there is none. */
-  readonly told?: ToldDefinition | undefined;
-  /** As it is then. Undefined: there is none, or it is not ours to write. */
-  readonly object?: KubeObject;
-  /** It has to wait for so long. */
-  readonly waitMs?: number;
-  /** Why it is not as it should be. */
-  readonly trouble?: string;
-}
-
-const removed = {
-  type: 'Normal',
-  reason: 'Removed',
-  action: 'Load',
-  note: 'its text is gone; what it has made stays',
-} as const;
 
 function isSame(before: ToldDefinitions | undefined, now: ToldDefinitions, name: string): boolean {
   const holders = [before?.holderOf(name), now.holderOf(name)] as const;

@@ -14,6 +14,15 @@ export interface ToldDefinition {
   readonly wanted?: WantedDefinition;
   /** Why the newest text is not taken. */
   readonly refused?: RefusedText;
+  /** Why nothing is run of it, whatever it says. @default undefined: it is */
+  readonly idle?: Idle;
+}
+
+/** There is an object, and nothing is run of it. */
+export interface Idle {
+  /** CamelCase. */
+  readonly reason: 'NotRead';
+  readonly message: string;
 }
 
 /** What the sources say, by name: a name may be in several texts, of which at most one runs. */

@@ -71,7 +71,7 @@ export function runningView(
 
 /** The objects of definitions on a fake cluster; sources and manager are played by the test. */
 export class DefinitionWorld {
-  readonly cluster = new RuntimeFakeCluster();
+  readonly cluster: RuntimeFakeCluster;
   readonly clock = new FakeClock();
   readonly metrics = freshMetrics();
   readonly log: { readonly level: string; readonly msg: string }[] = [];
@@ -80,7 +80,13 @@ export class DefinitionWorld {
   readonly #stop = new AbortController();
   #ended: Promise<void> | undefined;
 
-  constructor(options: Partial<DefinitionObjectsOptions> & { readonly leadership: Leadership }) {
+  constructor(
+    options: Partial<DefinitionObjectsOptions> & {
+      readonly leadership: Leadership;
+      readonly cluster?: RuntimeFakeCluster;
+    },
+  ) {
+    this.cluster = options.cluster ?? new RuntimeFakeCluster();
     this.objects = createDefinitionObjects({
       cluster: this.cluster,
       clock: this.clock,

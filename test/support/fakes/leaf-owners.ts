@@ -69,11 +69,18 @@ export function conflictsOf(apply: {
   });
 }
 
-/** The owners as managers with their fields. */
-export function fieldsOwnedBy({ owners, intents }: Owned): readonly FieldOwner[] {
-  return [...new Set(owners.values())].map((manager) => {
+/** The owners as managers with their fields; who has applied what was so already has it too. */
+export function fieldsOwnedBy({ object, owners, intents }: Owned): readonly FieldOwner[] {
+  const live = leavesOf(object);
+  const applied = [...intents].flatMap(([manager, intent]) =>
+    [...leavesOf(intent)].flatMap(([path, value]): [string, string][] =>
+      deepEqual(live.get(path), value) && owners.has(path) ? [[path, manager]] : [],
+    ),
+  );
+  const owned = [...owners, ...applied];
+  return [...new Set(owned.map(([, manager]) => manager))].map((manager) => {
     const fields: Record<string, unknown> = {};
-    for (const [path, owner] of owners) if (owner === manager) addField(fields, path.split('\n'));
+    for (const [path, owner] of owned) if (owner === manager) addField(fields, path.split('\n'));
     return { manager, operation: intents.has(manager) ? 'Apply' : 'Update', fields };
   });
 }

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  DefinitionWorld,
+  locatedThing,
+  runningView,
+} from '../../../test/support/fakes/definition-world.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { soleLeader } from '../leadership/leadership.ts';
+import type { DefinitionOrigin, WantedSet } from '../wanted-definition.ts';
+
+const here: DefinitionOrigin = { source: 'configmap', ref: 'homeostat-system/ops/thing.yaml' };
+const thing = locatedThing('thing');
+const other = locatedThing('thing', '  status: { size: "${ 1 }" }\n');
+const applied = { ...thing.document, metadata: { name: 'thing' } } as unknown as KubeObject;
+
+function wanted(origin: DefinitionOrigin = here): WantedSet {
+  return { definitions: [{ located: thing, origin }] };
+}
+
+async function running(origin = here): Promise<DefinitionWorld> {
+  const world = new DefinitionWorld({ leadership: soleLeader });
+  world.configMap('ops');
+  await world.start();
+  await world.show(wanted(origin), [runningView(thing)]);
+  world.cluster.takeWrites();
+  world.takeEvents();
+  return world;
+}
+
+describe('runtime/objects: mirrors whose text is not here', () => {
+  test('what a user has applied over a mirror is left to him when the text goes', async () => {
+    const world = await running();
+    const uid = world.object('thing')?.metadata.uid;
+    world.cluster.server.apply({
+      manifest: applied,
+      manager: 'kubectl',
+      force: false,
+      status: false,
+    });
+    await world.settle();
+    await world.show({ definitions: [] });
+    const object = world.object('thing');
+    assert.equal(object?.metadata.uid, uid);
+    assert.deepEqual(object?.metadata.labels, {});
+    assert.deepEqual(object?.metadata.annotations, {});
+    assert.deepEqual(object?.spec, thing.document.spec);
+    assert.deepEqual(world.cluster.takeWrites(), ['edit OperatorDefinition/thing']);
+    assert.deepEqual(world.takeEvents(), [
+      'OperatorDefinition/thing HandedOver',
+      'ConfigMap/ops Removed',
+    ]);
+    await world.stop();
+  });
+
+  describe('of another runtime', () => {
+    const theirs: DefinitionOrigin = { source: 'directory', ref: '/tmp/tried/thing.yaml' };
+
+    /** The other one is gone, and left its mirror behind; this one reads objects only. */
+    async function left(): Promise<DefinitionWorld> {
+      const first = await running(theirs);
+      await first.stop();
+      const world = new DefinitionWorld({
+        leadership: soleLeader,
+        cluster: first.cluster,
+        covers: ({ source }) => source === 'object',
+      });
+      await world.start();
+      await world.show({ definitions: [] });
+      return world;
+    }
+
+    function edit(world: DefinitionWorld): void {
+      const object = world.object('thing');
+      assert.ok(object);
+      world.cluster.server.put({ ...object, spec: other.document.spec } as KubeObject, 'kubectl');
+    }
+
+    test('whoever changes one that nobody keeps is told what to do, once', async () => {
+      const world = await left();
+      edit(world);
+      await world.settle();
+      assert.match(world.condition('thing', 'Ready'), /^True/, 'its runtime may be at it');
+      await world.clock.advance(20_000);
+      await world.settle();
+      assert.match(
+        world.condition('thing', 'Ready'),
+        /^False NotRead: .*directory \/tmp\/tried\/thing.yaml.*homeostat.dev\/source-/s,
+      );
+      assert.deepEqual(world.cluster.takeWrites(), ['status OperatorDefinition/thing']);
+      assert.deepEqual(world.takeEvents(), ['OperatorDefinition/thing NotRead']);
+      await world.clock.advance(3_600_000);
+      await world.settle();
+      assert.deepEqual(world.cluster.takeWrites(), []);
+      await world.stop();
+      assert.equal(world.clock.pending, 0);
+    });
+
+    test('one that its runtime puts back is left alone', async () => {
+      const world = await left();
+      edit(world);
+      await world.settle();
+      const next = new DefinitionWorld({ leadership: soleLeader, cluster: world.cluster });
+      await next.start();
+      await next.show(wanted(theirs), [runningView(thing)]);
+      world.cluster.takeWrites();
+      await world.clock.advance(20_000);
+      await world.settle();
+      assert.match(world.condition('thing', 'Ready'), /^True/);
+      assert.deepEqual(world.cluster.takeWrites(), []);
+      await next.stop();
+      await world.stop();
+    });
+
+    test('one whose text they change is left alone, also where they are slow to say so', async () => {
+      const world = await left();
+      const object = world.object('thing');
+      assert.ok(object);
+      const { name, labels, annotations } = object.metadata;
+      world.cluster.server.apply({
+        manifest: {
+          ...other.document,
+          metadata: { name, labels, annotations },
+        } as unknown as KubeObject,
+        manager: 'homeostat/operatordefinitions.mirror',
+        force: true,
+        status: false,
+      });
+      await world.settle();
+      await world.clock.advance(20_000);
+      await world.settle();
+      assert.match(world.condition('thing', 'Ready'), /^True/);
+      assert.deepEqual(world.cluster.takeWrites(), []);
+      await world.stop();
+    });
+  });
+});

@@ -1,0 +1,123 @@
+import type { EventRecorder, Reader, StoredObject } from '../../kube/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { DefinitionOrigin } from '../wanted-definition.ts';
+import type { ConfigMapEvents } from './config-map-events.ts';
+import { flowOf, passOf } from './definition-flow.ts';
+import { liveStatus } from './definition-status.ts';
+import { isWrittenByOthers } from './hand-over.ts';
+import type { Kept } from './kept.ts';
+import { mirrorManager, originOfMirror } from './mirror.ts';
+import type { MirrorKeeper } from './mirror-keeper.ts';
+import { definitionGvk, sourceLabel } from './names.ts';
+import { originText } from './told-definitions.ts';
+
+/** Whoever keeps a mirror has put it back by then. */
+const othersMs = 10_000;
+
+export interface LeftMirrorsOptions {
+  readonly cluster: Pick<Reader, 'fieldOwners'> & { readonly events: EventRecorder };
+  readonly clock: Clock;
+  readonly mirrors: MirrorKeeper;
+  /** Is that a place whose texts are all known here? */
+  readonly covers: (origin: DefinitionOrigin) => boolean;
+}
+
+interface Change {
+  readonly generation: number | undefined;
+  /** Monotonic. */
+  readonly sinceMs: number;
+}
+
+/** What becomes of mirrors that no text is known for: it is gone, or read by somebody else. */
+export class LeftMirrors {
+  readonly #options: LeftMirrorsOptions;
+  /** Mirrors of others that are not as these have left them, by name. */
+  readonly #changes = new Map<string, Change>();
+
+  constructor(options: LeftMirrorsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws KubeError */
+  async leave(
+    stored: StoredObject,
+    configMaps: ConfigMapEvents | undefined,
+    signal: AbortSignal,
+  ): Promise<Kept> {
+    const { object } = stored;
+    const origin = originOfMirror(object);
+    if (origin === undefined) return {};
+    if (!this.#options.covers(origin)) return this.#ofOthers(object, origin, signal);
+    const { name } = object.metadata;
+    if (!stored.appliedBy.includes(mirrorManager)) {
+      const trouble = `The object "${name}" has the label ${sourceLabel}, and is no mirror of ours: take the label off, and it is its own source`;
+      return { trouble };
+    }
+    if (object.metadata.deletionTimestamp !== undefined) return {};
+    const { mirrors, cluster } = this.#options;
+    if (await this.#isWrittenByOthers(object, signal)) {
+      const theirs = await mirrors.handOver(object, signal);
+      if (theirs === undefined) return {};
+      cluster.events.record({ ...handedOver(origin), regarding: theirs, definition: name });
+    } else await mirrors.remove(object, signal);
+    configMaps?.tell(name, origin, removed);
+    return {};
+  }
+
+  /** Somebody who changes a mirror that nobody keeps any more would wait for ever. */
+  async #ofOthers(
+    object: KubeObject,
+    origin: DefinitionOrigin,
+    signal: AbortSignal,
+  ): Promise<Kept> {
+    const { covers, clock } = this.#options;
+    const { name, generation } = object.metadata;
+    const { observedGeneration } = liveStatus(object);
+    const isChanged = observedGeneration !== undefined && observedGeneration !== generation;
+    if (!isChanged || !covers({ source: 'object', ref: name })) {
+      this.#changes.delete(name);
+      return {};
+    }
+    const waitMs = this.#changedAtMs(name, generation) + othersMs - clock.monotonicMs();
+    if (waitMs > 0) return { waitMs };
+    if (!(await this.#isWrittenByOthers(object, signal))) return {};
+    const idle = { reason: 'NotRead', message: notReadText(name, origin) } as const;
+    return { told: { name, origin, idle }, object };
+  }
+
+  #changedAtMs(name: string, generation: number | undefined): number {
+    const known = this.#changes.get(name);
+    if (known !== undefined && known.generation === generation) return known.sinceMs;
+    const sinceMs = this.#options.clock.monotonicMs();
+    this.#changes.set(name, { generation, sinceMs });
+    return sinceMs;
+  }
+
+  async #isWrittenByOthers({ metadata }: KubeObject, signal: AbortSignal): Promise<boolean> {
+    const { name } = metadata;
+    const ref = { gvk: definitionGvk, name };
+    const options = { flow: flowOf(name), pass: passOf(name) };
+    return isWrittenByOthers(await this.#options.cluster.fieldOwners(ref, options, signal));
+  }
+}
+
+function notReadText(name: string, origin: DefinitionOrigin): string {
+  return `This object shows a text of ${originText(origin)}, which is not read here, and was changed: nothing of the change runs. To have the object run, make it its own source: kubectl label operatordefinition ${name} ${sourceLabel}-`;
+}
+
+const removed = {
+  type: 'Normal',
+  reason: 'Removed',
+  action: 'Load',
+  note: 'its text is gone; what it has made stays',
+} as const;
+
+function handedOver(origin: DefinitionOrigin) {
+  return {
+    type: 'Normal',
+    reason: 'HandedOver',
+    action: 'Load',
+    note: `Its text (${originText(origin)}) is gone; this object was applied by somebody else too, and is its own source from now on`,
+  } as const;
+}
