@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -221,6 +222,14 @@ describe('integration/sources', { skip: shared.skip }, () => {
     assert.equal(code, 1);
     assert.match(stderr, /Expected a definition, found nothing/);
     assert.match(stderr, /^homeostat: There is no definition to check$/m);
+  });
+
+  test('a pipe among the files is told, and not waited for', async () => {
+    const path = folder('pipe', { 'a.yaml': copier('pipe', 1) });
+    execFileSync('mkfifo', [join(path, 'b.yaml')]);
+    const { code, stderr } = await runCli('run', '--definitions', path, '--http', 'off');
+    assert.equal(code, 2);
+    assert.match(stderr, /^homeostat: Cannot read ".*pipe": b\.yaml: it is no regular file$/m);
   });
 
   test('sources that contradict the other flags are refused', async () => {

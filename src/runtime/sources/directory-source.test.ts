@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   mkdirSync,
@@ -248,6 +249,16 @@ describe('runtime/directory-source', () => {
     assert.deepEqual(told, []);
     write(folder, { 'a.yaml': 'a\n' });
     await untilTold('a.yaml: a');
+  });
+
+  test('a pipe is not waited for', async (t) => {
+    const folder = emptyFolder(t);
+    write(folder, { 'a.yaml': 'a\n' });
+    execFileSync('mkfifo', [join(folder, 'b.yaml')]);
+    const { untilTold } = await follow(t, folder);
+    await untilTold('a.yaml: a', 'b.yaml: (it is no regular file)');
+    write(folder, { 'c.yaml': 'c\n' });
+    await untilTold('a.yaml: a', 'b.yaml: (it is no regular file)', 'c.yaml: c');
   });
 
   test('of a file that cannot be read that is told, and the others are', async (t) => {

@@ -2,7 +2,8 @@ import type { BigIntStats } from 'node:fs';
 import { lstat, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
-import { definitionFilesIn } from './load-directory.ts';
+import { definitionFilesIn, NotReadError } from './load-directory.ts';
+import { whyNotRead } from './why-not-read.ts';
 
 /** One file as it was found. */
 export interface FoundFile {
@@ -65,6 +66,7 @@ export function fileReason(error: unknown): string {
   if (error instanceof Error && 'errno' in error && typeof error.errno === 'number') {
     return getSystemErrorMessage(error.errno);
   }
+  if (error instanceof NotReadError) return error.message;
   return String(error);
 }
 
@@ -81,7 +83,10 @@ async function lookAtFile(
     if (stats.isDirectory()) return undefined;
     const mark = markOf(stats);
     const before = known?.files.find((file) => file.path === path && file.mark === mark);
-    return before ?? { path, mark, text: await readFile(path, 'utf8') };
+    if (before !== undefined) return before;
+    const unreadable = whyNotRead(stats);
+    if (unreadable !== undefined) return { path, mark, text: '', unreadable };
+    return { path, mark, text: await readFile(path, 'utf8') };
   } catch (error) {
     const reason = fileReason(error);
     return { path, mark: reason, text: '', unreadable: reason };
