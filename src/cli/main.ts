@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { endWithReaders } from './end-with-readers.ts';
 import { CliError, exitCode } from './exit-code.ts';
 import { createTerminalOutput, type Output } from './output.ts';
 import { createProgram } from './program.ts';
@@ -10,6 +11,7 @@ export async function main(): Promise<void> {
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
     process.once(name, () => stopper.abort(new Error(`Stopped by ${name}`)));
   }
+  const ending = endWithReaders(process, stopper);
   const program = createProgram({
     output,
     signal: stopper.signal,
@@ -21,7 +23,8 @@ export async function main(): Promise<void> {
     for (const command of [program, ...program.commands]) command.exitOverride();
     await program.parseAsync();
   } catch (error) {
-    process.exitCode = explain(error, output);
+    // What is broken off because nobody reads it needs no explanation, and nobody would read that one.
+    if (!ending.hasBegun) process.exitCode = explain(error, output);
   }
 }
 

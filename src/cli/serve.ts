@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { KubeCluster } from '../kube/index.ts';
 import {
   type CheckResult,
@@ -93,6 +94,7 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
     ...world,
     views: () => manager.view().definitions,
     covers: (origin) => registry.covers(origin),
+    runtime: ownsNamespace ? `${namespace}/${options.leaseName}` : hostname(),
     ...(definitionsNamespace === undefined ? {} : { definitionsNamespace }),
   });
   const readsObjects = covers({ source: 'object', ref: '' });

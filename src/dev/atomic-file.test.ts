@@ -11,15 +11,18 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { writeFileAtomically } from './atomic-file.ts';
+import { makeFolder, writeFileAtomically } from './atomic-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'homeostat-'));
 
 describe('dev/atomic-file', () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('makes the folders, and a file for its owner only', async () => {
+  test('writes a file for its owner only', async () => {
     const path = join(folder, 'a', 'b', 'file');
+    await assert.rejects(writeFileAtomically(path, 'text'), { code: 'ENOENT' });
+    await makeFolder(join(folder, 'a', 'b'));
+    await makeFolder(join(folder, 'a', 'b'));
     await writeFileAtomically(path, 'text');
     assert.equal(readFileSync(path, 'utf8'), 'text');
     assert.equal(statSync(path).mode & 0o777, 0o600);
@@ -34,7 +37,7 @@ describe('dev/atomic-file', () => {
   });
 
   test('where no folder can be made it fails', { skip: !existsSync('/proc/self') }, async () => {
-    await assert.rejects(writeFileAtomically('/proc/none/file', 'text'), { code: 'ENOENT' });
+    await assert.rejects(makeFolder('/proc/none/folder'), { code: 'ENOENT' });
   });
 
   test('a write that fails leaves nothing', async () => {

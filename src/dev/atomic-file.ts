@@ -3,12 +3,11 @@ import { basename, dirname, join } from 'node:path';
 
 /**
  * Writes a file that only its owner can read, so that whoever is killed meanwhile leaves the old text or the new one, never half.
- * Makes the folders above it. One call for a path at a time.
+ * One call for a path at a time.
  * @throws Error of `node:fs`; then the old file is as it was.
  */
 export async function writeFileAtomically(path: string, text: string): Promise<void> {
   const folder = dirname(path);
-  await makeFolder(folder);
   // Always the same name: what somebody left who was killed is overwritten.
   const draft = join(folder, `.${basename(path)}.tmp`);
   try {
@@ -21,8 +20,12 @@ export async function writeFileAtomically(path: string, text: string): Promise<v
   await syncFolder(folder);
 }
 
-/** Folder by folder: Node's own recursive way never ends where a file system denies that there could be one (`/proc`). */
-async function makeFolder(path: string): Promise<void> {
+/**
+ * Makes a folder and those above it, where they are not there.
+ * @throws Error of `node:fs`
+ */
+export async function makeFolder(path: string): Promise<void> {
+  // Folder by folder: Node's own recursive way never ends where a file system denies that there could be one (`/proc`).
   try {
     await mkdir(path);
   } catch (error) {

@@ -12,3 +12,9 @@ export function kubeconfigText(server: string): string {
     'current-context': name,
   });
 }
+
+/** Is that one of {@link kubeconfigText}, for whatever server? Pure. */
+export function isDevKubeconfig(text: string): boolean {
+  const [, server] = /^ *(?:- )?server: (\S+)$/m.exec(text) ?? [];
+  return server !== undefined && kubeconfigText(server) === text;
+}

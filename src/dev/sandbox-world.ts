@@ -6,7 +6,7 @@ import { startSandboxServer } from '../sandbox/node/index.ts';
 import type { Clock } from '../util/clock.ts';
 import { HomeostatError } from '../util/homeostat-error.ts';
 import type { Random } from '../util/random.ts';
-import { WorldKeeper } from './world-keeper.ts';
+import { type SaveTrouble, WorldKeeper } from './world-keeper.ts';
 
 export interface SandboxWorldOptions {
   readonly clock: Clock;
@@ -15,8 +15,10 @@ export interface SandboxWorldOptions {
   readonly port?: number;
   /** Where the world is kept; a file that is there already is gone on with. @default undefined: nowhere */
   readonly persistPath?: string;
-  /** Told of failures that are our own bugs, and of worlds that cannot be saved. */
+  /** Told of failures that are our own bugs. */
   readonly onFailure: (error: unknown) => void;
+  /** Told when the world cannot be saved any more, and when it can again (undefined). */
+  readonly onTrouble: (trouble: SaveTrouble | undefined) => void;
 }
 
 /** A sandbox that listens on 127.0.0.1. */
@@ -26,8 +28,8 @@ export interface SandboxWorld {
   readonly url: string;
   /** Does it go on with a world of earlier? */
   readonly isRestored: boolean;
-  /** Ends its connections and what it does by itself. */
-  stop(): Promise<void>;
+  /** Ends its connections and what it does by itself. Resolves with why its world is not saved. */
+  stop(): Promise<SaveTrouble | undefined>;
 }
 
 /** A file that holds no world. It is left as it is. */
@@ -38,13 +40,13 @@ export class WorldFileError extends HomeostatError<'world-file'> {}
  * @throws WorldFileError
  */
 export async function startSandboxWorld(options: SandboxWorldOptions): Promise<SandboxWorld> {
-  const { clock, random, port = 0, persistPath: path, onFailure } = options;
+  const { clock, random, port = 0, persistPath: path, onTrouble } = options;
   const basePath = `/${random.text(32, 'abcdefghijklmnopqrstuvwxyz0123456789')}`;
   const world = path === undefined ? undefined : await readIfThere(path);
   const sandbox = createWorld({ ...options, basePath }, world);
   const server = await startSandboxServer({ sandbox, basePath, port });
   const keeper =
-    path === undefined ? undefined : new WorldKeeper({ sandbox, path, clock, onFailure });
+    path === undefined ? undefined : new WorldKeeper({ sandbox, path, clock, onTrouble });
   return {
     sandbox,
     url: server.url,
@@ -52,7 +54,7 @@ export async function startSandboxWorld(options: SandboxWorldOptions): Promise<S
     async stop() {
       await server.stop();
       sandbox.stop();
-      await keeper?.stop();
+      return keeper?.stop();
     },
   };
 }

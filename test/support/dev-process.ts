@@ -135,3 +135,20 @@ export async function runIn(
   const { code } = await ended;
   return { code, ...texts };
 }
+
+/** Runs a command of the CLI whose output nobody reads, to its end. */
+export async function runUnread(cwd: string, args: readonly string[]) {
+  let stderr = '';
+  const { ended } = launchNow({
+    command: '/bin/sh',
+    args: ['-c', '{ "$@"; echo "exit code $?" >&2; } | :', 'sh', executable, ...args],
+    cwd,
+    keepsUsAlive: true,
+    onOutput: () => {},
+    onErrors: (text) => {
+      stderr += text;
+    },
+  });
+  await ended;
+  return stderr;
+}

@@ -1,30 +1,25 @@
-import { readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { bundledSchemas } from '../../compile/index.ts';
 import {
   createTextLogger,
   DevSession,
-  kubeconfigText,
-  type SandboxWorld,
   Screen,
-  startSandboxWorld,
   type Terminal,
   type ToldTree,
   type TreeNode,
   treeChanges,
   treeLines,
-  WorldFileError,
-  writeFileAtomically,
 } from '../../dev/index.ts';
 import { createKubeCluster, loadKubeConfig } from '../../kube/index.ts';
 import { createDirectorySource, createTextCheck } from '../../runtime/index.ts';
 import { createMetricRegistry, type Logger, type LogLevel } from '../../telemetry/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
-import { createSystemRandom } from '../../util/random.ts';
-import { CliError, exitCode } from '../exit-code.ts';
+import { createSystemRandom, type Random } from '../../util/random.ts';
+import { exitCode } from '../exit-code.ts';
 import { loadClusterConfig } from '../kubeconfig-flags.ts';
 import { loadTexts } from '../load-texts.ts';
 import { version } from '../version.ts';
+import { type DevWorld, startDevWorld } from './dev-world.ts';
 
 export interface DevOptions {
   /** A real cluster in place of the sandbox. */
@@ -55,61 +50,20 @@ export async function dev(
   // Before anything starts: a folder that cannot be read is told at once.
   await loadTexts([folder]);
   const usesCluster = options.kubeconfig !== undefined || options.context !== undefined;
-  const world = usesCluster ? undefined : await startWorld(options, logger);
+  const random = createSystemRandom();
+  const world = usesCluster
+    ? undefined
+    : await startDevWorld({ ...options, random, logger, print });
   if (world !== undefined) print(welcome(world, options));
   try {
-    await serve({ folder, options, world, screen, logger }, signal);
+    await serve({ folder, options, world, screen, logger, random }, signal);
   } finally {
     await world?.stop();
-    if (world !== undefined) await removeKubeconfig(world, options);
   }
   return exitCode.ok;
 }
 
-async function startWorld(options: DevOptions, logger: Logger): Promise<SandboxWorld> {
-  const { persist, port } = options;
-  const world = await startSandboxWorld({
-    clock: createSystemClock(),
-    random: createSystemRandom(),
-    port,
-    ...(persist === undefined ? {} : { persistPath: persist }),
-    onFailure: (err) => logger.error({ err }, 'The sandbox failed'),
-  }).catch(explainStart);
-  const { writeKubeconfig: path } = options;
-  try {
-    await writeFileAtomically(path, kubeconfigText(world.url));
-  } catch (error) {
-    await world.stop();
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CliError(`Cannot write the kubeconfig to "${path}": ${reason}`, {
-      hint: 'Choose another file with --write-kubeconfig',
-      cause: error,
-    });
-  }
-  return world;
-}
-
-function explainStart(error: unknown): never {
-  if (error instanceof WorldFileError)
-    throw new CliError(error.message, {
-      hint: 'Name another file with --persist, or remove this one to begin with an empty world',
-      cause: error,
-    });
-  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
-    throw new CliError('Cannot listen: the port is in use', {
-      hint: 'Choose another with --port, or leave it out for any free one',
-      cause: error,
-    });
-  throw error;
-}
-
-/** Whoever has started another one meanwhile keeps its file. */
-async function removeKubeconfig({ url }: SandboxWorld, { writeKubeconfig }: DevOptions) {
-  const text = await readFile(writeKubeconfig, 'utf8').catch(() => '');
-  if (text === kubeconfigText(url)) await rm(writeKubeconfig, { force: true });
-}
-
-function welcome({ url }: SandboxWorld, { writeKubeconfig }: DevOptions): string {
+function welcome({ url }: DevWorld, { writeKubeconfig }: DevOptions): string {
   return [
     `Homeostat ${version} with a Kubernetes API of its own: controllers are simulated, nothing runs in its Pods`,
     '',
@@ -122,14 +76,15 @@ function welcome({ url }: SandboxWorld, { writeKubeconfig }: DevOptions): string
 interface Serving {
   readonly folder: string;
   readonly options: DevOptions;
-  readonly world: SandboxWorld | undefined;
+  readonly world: DevWorld | undefined;
   readonly screen: Screen;
   readonly logger: Logger;
+  readonly random: Random;
 }
 
-async function serve({ folder, options, world, screen, logger }: Serving, signal: AbortSignal) {
+async function serve(serving: Serving, signal: AbortSignal) {
+  const { folder, options, world, screen, logger, random } = serving;
   const clock = createSystemClock();
-  const random = createSystemRandom();
   const config =
     world === undefined
       ? await loadClusterConfig(options)

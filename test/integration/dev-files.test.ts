@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { shippedText } from '../support/definitions.ts';
+import { DevProcess, runUnread } from '../support/dev-process.ts';
+
+const folders: string[] = [];
+const running = new Set<DevProcess>();
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'homeostat-files-'));
+  folders.push(folder);
+  return folder;
+}
+
+function start(folder: string, ...args: readonly string[]): DevProcess {
+  const dev = new DevProcess({
+    folder,
+    files: { 'foobar.yaml': shippedText('foobar.yaml') },
+    args,
+  });
+  running.add(dev);
+  return dev;
+}
+
+/** It is refused with these words, and no stack trace. */
+async function assertRefused(dev: DevProcess, ...words: readonly RegExp[]): Promise<void> {
+  for (const pattern of words) await dev.untilSaid(pattern);
+  assert.equal(await dev.ended(), 2);
+  assert.doesNotMatch(dev.output, /^ +at /m);
+}
+
+describe('integration/dev-files', () => {
+  after(async () => {
+    await Promise.all([...running].map((dev) => dev.stop('SIGKILL')));
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('a second dev in a folder is refused, and the first one stays within reach', async () => {
+    const folder = newFolder();
+    const first = start(folder);
+    await first.untilSaid(/Operator "foobar" is running/);
+    const kubeconfig = readFileSync(first.kubeconfig, 'utf8');
+    await assertRefused(
+      start(folder),
+      /Another "homeostat dev" \(process \d+ on .+\) serves the kubeconfig/,
+      /hint: .*--write-kubeconfig FILE/,
+    );
+    assert.equal(readFileSync(first.kubeconfig, 'utf8'), kubeconfig);
+    const beside = start(folder, '--write-kubeconfig', 'other');
+    await beside.untilSaid(/Operator "foobar" is running/);
+    assert.equal(await beside.stop(), 0);
+    assert.equal((await first.run('get', 'namespaces')).code, 0);
+    assert.equal(await first.stop(), 0);
+    assert.deepEqual(readdirSync(folder).sort(), ['.homeostat', 'operators']);
+    assert.deepEqual(readdirSync(join(folder, '.homeostat')), []);
+  });
+
+  test('what a dev that was killed has left is taken over', async () => {
+    const folder = newFolder();
+    const args = ['--persist', 'world.json'];
+    const first = start(folder, ...args);
+    await first.untilSaid(/Operator "foobar" is running/);
+    await first.stop('SIGKILL');
+    const second = start(folder, ...args);
+    await second.untilSaid(/Operator "foobar" is running/);
+    assert.equal(await second.stop(), 0);
+    assert.deepEqual(readdirSync(folder).sort(), ['.homeostat', 'operators', 'world.json']);
+  });
+
+  test('the kubeconfig of another cluster is never replaced', async () => {
+    const folder = newFolder();
+    const path = join(folder, 'config');
+    writeFileSync(path, 'apiVersion: v1\nkind: Config\n');
+    const dev = start(folder, '--write-kubeconfig', 'config');
+    await assertRefused(dev, /Cannot write the kubeconfig to "config": it holds something else/);
+    assert.equal(readFileSync(path, 'utf8'), 'apiVersion: v1\nkind: Config\n');
+  });
+
+  test('a world is kept by one dev at a time', async () => {
+    const folder = newFolder();
+    const first = start(folder, '--persist', 'world.json');
+    await first.untilSaid(/Operator "foobar" is running/);
+    await assertRefused(
+      start(folder, '--write-kubeconfig', 'other', '--persist', 'world.json'),
+      /Another "homeostat dev" \(process \d+ on .+\) keeps its world in "world\.json"/,
+      /hint: .*--persist FILE/,
+    );
+    assert.equal(existsSync(join(folder, 'other.lock')), false);
+    assert.equal(await first.stop(), 0);
+  });
+
+  for (const [what, path, reason] of [
+    ['is not there', 'missing/world.json', /no such file or directory/],
+    ['is a file', 'operators/foobar.yaml/world.json', /not a directory/],
+    ['cannot be written', '/proc/world.json', /no such file or directory|permission denied/],
+  ] as const) {
+    test(`a world in a folder that ${what} is refused at the start`, async () => {
+      const folder = newFolder();
+      const dev = start(folder, '--persist', path);
+      await assertRefused(dev, /Cannot keep the world in "/, reason, /hint: .*--persist/);
+      assert.equal(existsSync(join(folder, 'missing')), false);
+    });
+  }
+
+  test('a world that cannot be saved any more is told once, and so is its end', async () => {
+    const folder = newFolder();
+    const kept = join(folder, 'kept');
+    mkdirSync(kept);
+    const dev = start(folder, '--persist', 'kept/world.json');
+    await dev.untilSaid(/Operator "foobar" is running/);
+    rmSync(kept, { recursive: true });
+    const create = (name: string) => dev.run('apply', '-f', `${name}.yaml`);
+    for (const name of ['one', 'two']) {
+      const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`;
+      writeFileSync(join(folder, `${name}.yaml`), text);
+      assert.equal((await create(name)).code, 0);
+    }
+    await dev.untilSaid(
+      /The world cannot be saved in "kept\/world\.json" \(no such file or directory\): .* \d\d:\d\d:\d\d on is lost/,
+    );
+    mkdirSync(kept);
+    await dev.untilSaid(/The world is saved in "kept\/world\.json" again/);
+    assert.equal(dev.output.match(/The world/g)?.length, 2);
+    rmSync(kept, { recursive: true });
+    rmSync(join(folder, 'one.yaml'));
+    assert.equal((await dev.run('delete', 'configmap', 'one')).code, 0);
+    assert.equal(await dev.stop(), 2);
+    assert.match(dev.output, /The world could not be saved in .* has changed from .* on is lost/);
+    assert.doesNotMatch(dev.output, /^ +at /m);
+    assert.deepEqual(readdirSync(join(folder, '.homeostat')), []);
+  });
+
+  test('whoever writes to somebody who reads no more ends quietly', async () => {
+    const folder = newFolder();
+    const dev = start(folder);
+    await dev.untilSaid(/Operator "foobar" is running/);
+    for (const args of [
+      ['get', 'all,namespaces', '-A'],
+      ['validate', 'operators'],
+      ['--help'],
+      ['dev', '--write-kubeconfig', 'other', '--persist', 'world.json'],
+    ])
+      assert.equal(await runUnread(folder, args), 'exit code 141\n', args.join(' '));
+    assert.deepEqual(readdirSync(folder).sort(), ['.homeostat', 'operators']);
+    assert.equal(await dev.stop(), 0);
+  });
+});
