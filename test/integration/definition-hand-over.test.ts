@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
 import { after, describe, test } from 'node:test';
 import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
@@ -71,7 +72,12 @@ describe('integration/definition-hand-over', { skip: shared.skip }, () => {
     const path = `${collection}/tried`;
     const laptop = start([], { 'd.yaml': thingDefinition('tried', '') });
     await laptop.whenReady();
-    await client.untilObject(path, (object) => conditionOf(object)?.status === 'True');
+    const mirror = await client.untilObject(
+      path,
+      (object) => conditionOf(object)?.status === 'True',
+    );
+    // Another machine with the same path leaves it alone.
+    assert.equal(mirror?.metadata.annotations?.['homeostat.dev/source-runtime'], hostname());
     await laptop.stop();
     const production = start(['--sources', 'configmaps,objects']);
     await production.whenLogged('Starting');

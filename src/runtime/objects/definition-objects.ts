@@ -26,6 +26,8 @@ export interface DefinitionObjectsOptions {
    * @default always
    */
   readonly covers?: (origin: DefinitionOrigin) => boolean;
+  /** Whose directories this process reads, the same for all its replicas and from start to start. @default undefined: of whoever has that path */
+  readonly runtime?: string;
 }
 
 /** Keeps the objects of all definitions as they should be: mirrors, status, Events. */

@@ -2,7 +2,7 @@ import type { EditableMetadata, FieldOwner, MetadataPatch } from '../../kube/rol
 import { appliedAnnotation, managedByLabel } from '../../reconcile/index.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { lastApplied, mirrorManager } from './mirror.ts';
-import { sourceLabel, sourceRefAnnotation } from './names.ts';
+import { sourceLabel, sourceRefAnnotation, sourceRuntimeAnnotation } from './names.ts';
 
 /** Has somebody else than us said what the definition is to be, also if he has said the same? Pure. */
 export function isWrittenByOthers(owners: readonly FieldOwner[]): boolean {
@@ -23,7 +23,11 @@ function holdsText({ 'f:spec': spec, 'f:metadata': metadata }: FieldOwner['field
 export function handedOver({ managedFields }: EditableMetadata): MetadataPatch {
   return {
     labels: { [sourceLabel]: null, [managedByLabel]: null },
-    annotations: { [sourceRefAnnotation]: null, [appliedAnnotation]: null },
+    annotations: {
+      [sourceRefAnnotation]: null,
+      [sourceRuntimeAnnotation]: null,
+      [appliedAnnotation]: null,
+    },
     // Else the next apply of whoever has it now would conflict with us.
     ...(Array.isArray(managedFields) && {
       managedFields: managedFields.filter((entry) => !isOurs(entry)),

@@ -29,6 +29,82 @@ async function running(origin = here): Promise<DefinitionWorld> {
 }
 
 describe('runtime/objects: mirrors whose text is not here', () => {
+  describe('of two runtimes that read directories of one path', () => {
+    const covers = ({ source, ref }: DefinitionOrigin) =>
+      source === 'directory' && ref.startsWith('/definitions/');
+    const fileOf = (name: string): WantedSet => ({
+      definitions: [
+        {
+          located: locatedThing(name),
+          origin: { source: 'directory', ref: `/definitions/${name}.yaml` },
+        },
+      ],
+    });
+
+    /** Both work for an hour; the second one begins last. */
+    async function both(
+      runtimes: readonly [string, string],
+      names: readonly [string, string] = ['x', 'y'],
+    ): Promise<{ world: DefinitionWorld; next: DefinitionWorld; writes: readonly string[] }> {
+      const [one, two] = runtimes.map((runtime) => ({ runtime }));
+      const world = new DefinitionWorld({ leadership: soleLeader, covers, ...one });
+      const { cluster } = world;
+      await world.start();
+      await world.show(fileOf(names[0]), [runningView(locatedThing(names[0]))]);
+      const next = new DefinitionWorld({ leadership: soleLeader, covers, cluster, ...two });
+      await next.start();
+      cluster.takeWrites();
+      await next.show(fileOf(names[1]), [runningView(locatedThing(names[1]))]);
+      for (let minutes = 0; minutes < 60; minutes++) {
+        await world.clock.advance(60_000);
+        await next.clock.advance(60_000);
+        await next.settle();
+      }
+      return { world, next, writes: cluster.takeWrites() };
+    }
+
+    test('each leaves the mirrors of the other alone, and removes its own', async () => {
+      const { world, next, writes } = await both(['team-a', 'team-b']);
+      assert.deepEqual(writes, ['apply OperatorDefinition/y', 'status OperatorDefinition/y']);
+      await next.show({ definitions: [] });
+      await world.show({ definitions: [] });
+      assert.equal(world.object('x') ?? world.object('y'), undefined);
+      await world.stop();
+      await next.stop();
+    });
+
+    test('a text that both have belongs to who began last, and nobody writes it back and forth', async () => {
+      const { world, next, writes } = await both(['team-a', 'team-b'], ['x', 'x']);
+      assert.deepEqual(writes, ['apply OperatorDefinition/x']);
+      await world.show({ definitions: [] });
+      assert.ok(world.object('x'));
+      await next.show({ definitions: [] });
+      assert.equal(world.object('x'), undefined);
+      await world.stop();
+      await next.stop();
+    });
+  });
+
+  test('one that somebody keeps making again is removed now and then only', async () => {
+    const world = await running();
+    const mirror = world.object('thing');
+    assert.ok(mirror);
+    const { name, labels, annotations } = mirror.metadata;
+    const manifest = { ...mirror, metadata: { name, labels, annotations } } as KubeObject;
+    const manager = 'homeostat/operatordefinitions.mirror';
+    await world.show({ definitions: [] });
+    for (let times = 0; times < 30; times++) {
+      world.cluster.server.apply({ manifest, manager, force: true, status: false });
+      await world.settle();
+    }
+    const deletions = world.cluster.takeWrites().filter((write) => write.startsWith('delete'));
+    assert.ok(deletions.length <= 10, `${deletions.length} deletions`);
+    await world.clock.advance(60_000);
+    await world.settle();
+    assert.equal(world.object('thing'), undefined);
+    await world.stop();
+  });
+
   test('what a user has applied over a mirror is left to him when the text goes', async () => {
     const world = await running();
     const uid = world.object('thing')?.metadata.uid;

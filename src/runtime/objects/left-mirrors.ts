@@ -7,10 +7,11 @@ import { flowOf, passOf } from './definition-flow.ts';
 import { liveStatus } from './definition-status.ts';
 import { isWrittenByOthers } from './hand-over.ts';
 import type { Kept } from './kept.ts';
-import { mirrorManager, originOfMirror } from './mirror.ts';
+import { mirrorManager, originOfMirror, placeOfMirror } from './mirror.ts';
 import type { MirrorKeeper } from './mirror-keeper.ts';
 import { definitionGvk, sourceLabel } from './names.ts';
 import { originText } from './told-definitions.ts';
+import { WritePace } from './write-pace.ts';
 
 /** Whoever keeps a mirror has put it back by then. */
 const othersMs = 10_000;
@@ -19,8 +20,10 @@ export interface LeftMirrorsOptions {
   readonly cluster: Pick<Reader, 'fieldOwners'> & { readonly events: EventRecorder };
   readonly clock: Clock;
   readonly mirrors: MirrorKeeper;
-  /** Is that a place whose texts are all known here? */
-  readonly covers: (origin: DefinitionOrigin) => boolean;
+  /** Are all texts known here that stand where that of the mirror does? */
+  readonly isReadHere: (mirror: KubeObject, origin: DefinitionOrigin) => boolean;
+  /** Are objects that are their own source read here? */
+  readonly readsObjects: () => boolean;
 }
 
 interface Change {
@@ -34,9 +37,12 @@ export class LeftMirrors {
   readonly #options: LeftMirrorsOptions;
   /** Mirrors of others that are not as these have left them, by name. */
   readonly #changes = new Map<string, Change>();
+  /** Somebody may make again and again what is removed. */
+  readonly #pace: WritePace;
 
   constructor(options: LeftMirrorsOptions) {
     this.#options = options;
+    this.#pace = new WritePace(options.clock, { burst: 10, refillMs: 6_000 });
   }
 
   /** @throws KubeError */
@@ -48,7 +54,7 @@ export class LeftMirrors {
     const { object } = stored;
     const origin = originOfMirror(object);
     if (origin === undefined) return {};
-    if (!this.#options.covers(origin)) return this.#ofOthers(object, origin, signal);
+    if (!this.#options.isReadHere(object, origin)) return this.#ofOthers(object, origin, signal);
     const { name } = object.metadata;
     if (!stored.appliedBy.includes(mirrorManager)) {
       const trouble = `The object "${name}" has the label ${sourceLabel}, and is no mirror of ours: take the label off, and it is its own source`;
@@ -56,6 +62,9 @@ export class LeftMirrors {
     }
     if (object.metadata.deletionTimestamp !== undefined) return {};
     const { mirrors, cluster } = this.#options;
+    const waitMs = this.#pace.delayOf(name);
+    if (waitMs > 0) return { waitMs };
+    this.#pace.written(name);
     if (await this.#isWrittenByOthers(object, signal)) {
       const theirs = await mirrors.handOver(object, signal);
       if (theirs === undefined) return {};
@@ -71,18 +80,18 @@ export class LeftMirrors {
     origin: DefinitionOrigin,
     signal: AbortSignal,
   ): Promise<Kept> {
-    const { covers, clock } = this.#options;
+    const { readsObjects, clock } = this.#options;
     const { name, generation } = object.metadata;
     const { observedGeneration } = liveStatus(object);
     const isChanged = observedGeneration !== undefined && observedGeneration !== generation;
-    if (!isChanged || !covers({ source: 'object', ref: name })) {
+    if (!isChanged || !readsObjects()) {
       this.#changes.delete(name);
       return {};
     }
     const waitMs = this.#changedAtMs(name, generation) + othersMs - clock.monotonicMs();
     if (waitMs > 0) return { waitMs };
     if (!(await this.#isWrittenByOthers(object, signal))) return {};
-    const idle = { reason: 'NotRead', message: notReadText(name, origin) } as const;
+    const idle = { reason: 'NotRead', message: notReadText(object, origin) } as const;
     return { told: { name, origin, idle }, object };
   }
 
@@ -102,8 +111,8 @@ export class LeftMirrors {
   }
 }
 
-function notReadText(name: string, origin: DefinitionOrigin): string {
-  return `This object shows a text of ${originText(origin)}, which is not read here, and was changed: nothing of the change runs. To have the object run, make it its own source: kubectl label operatordefinition ${name} ${sourceLabel}-`;
+function notReadText(object: KubeObject, origin: DefinitionOrigin): string {
+  return `This object shows a text of ${placeOfMirror(object, origin)}, which is not read here, and was changed: nothing of the change runs. To have the object run, make it its own source: kubectl label operatordefinition ${object.metadata.name} ${sourceLabel}-`;
 }
 
 const removed = {

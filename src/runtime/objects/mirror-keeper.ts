@@ -2,10 +2,11 @@ import { type ApplyOptions, KubeError, type Writer } from '../../kube/roles.ts';
 import { appliedHashOf } from '../../reconcile/index.ts';
 import type { Clock } from '../../util/clock.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
+import type { JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { flowOf, passOf } from './definition-flow.ts';
 import { handedOver } from './hand-over.ts';
-import { emptied, isAsMirrored, mirrorManager, mirrorOf } from './mirror.ts';
+import { emptied, isAsMirrored, mirrorManager, mirrorOf, runtimeOfMirror } from './mirror.ts';
 import { definitionGvk } from './names.ts';
 import { documentsOf, type ToldDefinition } from './told-definitions.ts';
 import { WritePace } from './write-pace.ts';
@@ -23,14 +24,19 @@ export type MirrorResult = KubeObject | number;
 /** Makes and removes the objects that show texts of elsewhere. */
 export class MirrorKeeper {
   readonly #cluster: Writer;
+  readonly #runtime: string | undefined;
   readonly #pace: WritePace;
   /** By name: the path hash of what was wanted last. */
   readonly #applied = new Map<string, string | undefined>();
   /** By name. */
   readonly #concessions = new Map<string, Concession>();
+  /** Names of mirrors that have been ours: of two runtimes that read the same text the last one to begin has its mirror. */
+  readonly #claimed = new Set<string>();
 
-  constructor(cluster: Writer, clock: Clock) {
+  /** `runtime`: whose directories are shown. */
+  constructor(cluster: Writer, clock: Clock, runtime?: string) {
     this.#cluster = cluster;
+    this.#runtime = runtime;
     this.#pace = new WritePace(clock, { burst: 10, refillMs: 6_000 });
   }
 
@@ -44,9 +50,11 @@ export class MirrorKeeper {
     live: KubeObject | undefined,
     signal: AbortSignal,
   ): Promise<MirrorResult> {
-    const wanted = documentsOf(told).map((document) => mirrorOf(told.name, told.origin, document));
+    const { name, origin } = told;
+    const mirrorTo = (document: JsonObject) => mirrorOf(name, origin, document, this.#runtime);
+    const wanted = documentsOf(told).map(mirrorTo);
     const [newest] = wanted;
-    const last = wanted.at(-1) ?? mirrorOf(told.name, told.origin, {});
+    const last = wanted.at(-1) ?? mirrorTo({});
     if (live !== undefined && this.#isKept(newest ?? last, live)) return live;
     const delayMs = this.#paceOf(newest ?? last);
     if (delayMs > 0) return delayMs;
@@ -83,6 +91,7 @@ export class MirrorKeeper {
   }
 
   #forget(name: string): void {
+    this.#claimed.delete(name);
     this.#concessions.delete(name);
     this.#applied.delete(name);
   }
@@ -99,8 +108,11 @@ export class MirrorKeeper {
   }
 
   #isKept(wanted: KubeObject, live: KubeObject): boolean {
+    const { name } = wanted.metadata;
+    if (runtimeOfMirror(live) === runtimeOfMirror(wanted)) this.#claimed.add(name);
+    if (!this.#claimed.has(name)) return false;
     if (isAsMirrored(live, wanted)) return true;
-    const concession = this.#concessions.get(wanted.metadata.name);
+    const concession = this.#concessions.get(name);
     return (
       concession !== undefined &&
       concession.wanted === appliedHashOf(wanted) &&
@@ -110,6 +122,7 @@ export class MirrorKeeper {
 
   #note(wanted: KubeObject, stored: KubeObject): KubeObject {
     const { name } = wanted.metadata;
+    this.#claimed.add(name);
     if (isAsMirrored(stored, wanted)) this.#concessions.delete(name);
     else this.#concessions.set(name, { wanted: appliedHashOf(wanted), spec: stored.spec });
     return stored;

@@ -12,7 +12,14 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { isLabelKey, isLabelValue } from '../../util/label-syntax.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import type { DefinitionOrigin } from '../wanted-definition.ts';
-import { definitionGvk, isMirror, sourceLabel, sourceRefAnnotation } from './names.ts';
+import {
+  definitionGvk,
+  isMirror,
+  sourceLabel,
+  sourceRefAnnotation,
+  sourceRuntimeAnnotation,
+} from './names.ts';
+import { originText } from './told-definitions.ts';
 
 /** The field manager of mirrors. */
 export const mirrorManager = 'homeostat/operatordefinitions.mirror';
@@ -22,9 +29,14 @@ export const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
  * The object that shows a text of a file or a ConfigMap: its `spec` as written, its labels and annotations (`paused` may be said in a
- * file too), and where it stands. Pure.
+ * file too), and where it stands. `runtime`: who reads the directory, if it is one. Pure.
  */
-export function mirrorOf(name: string, origin: DefinitionOrigin, document: JsonObject): KubeObject {
+export function mirrorOf(
+  name: string,
+  origin: DefinitionOrigin,
+  document: JsonObject,
+  runtime?: string,
+): KubeObject {
   const metadata = isJsonObject(document.metadata) ? document.metadata : {};
   const manifest = {
     apiVersion: apiVersionOf(definitionGvk),
@@ -46,7 +58,19 @@ export function mirrorOf(name: string, origin: DefinitionOrigin, document: JsonO
     },
     spec: isJsonObject(document.spec) ? document.spec : {},
   };
-  return stamped(manifest, sha256Hex(canonicalJson(manifest)).slice(0, 10));
+  const mirror = stamped(manifest, sha256Hex(canonicalJson(manifest)).slice(0, 10));
+  return runtime === undefined || origin.source !== 'directory' ? mirror : madeBy(runtime, mirror);
+}
+
+/** Not part of what is stamped: two that read the same text would write it back and forth. */
+function madeBy(runtime: string, mirror: KubeObject): KubeObject {
+  const annotations = { ...mirror.metadata.annotations, [sourceRuntimeAnnotation]: runtime };
+  return { ...mirror, metadata: { ...mirror.metadata, annotations } };
+}
+
+/** The runtime whose directory a mirror shows. Undefined: of no directory, or nobody has said. */
+export function runtimeOfMirror({ metadata }: KubeObject): string | undefined {
+  return metadata.annotations?.[sourceRuntimeAnnotation];
 }
 
 /** What a mirror is where the server does not take the text: its name and where it stands. Pure. */
@@ -54,14 +78,21 @@ export function emptied(mirror: KubeObject): KubeObject {
   return { ...mirror, spec: {} };
 }
 
-/** Does the object show the mirror, whatever else was written on it? Pure. */
+/** Does the object show the mirror, whatever else was written on it, and whoever made it? Pure. */
 export function isAsMirrored(live: KubeObject, mirror: KubeObject): boolean {
-  const { labels = {}, annotations = {} } = mirror.metadata;
+  const { labels = {}, annotations: { [sourceRuntimeAnnotation]: _, ...annotations } = {} } =
+    mirror.metadata;
   return (
     deepEqual(live.spec, mirror.spec) &&
     covers(live.metadata.labels, labels) &&
     covers(live.metadata.annotations, annotations)
   );
+}
+
+/** Where the text of a mirror stands, for people. */
+export function placeOfMirror(live: KubeObject, origin: DefinitionOrigin): string {
+  const runtime = runtimeOfMirror(live);
+  return runtime === undefined ? originText(origin) : `${originText(origin)} of ${runtime}`;
 }
 
 /** Where the text of a mirror stands, by what it says itself. */

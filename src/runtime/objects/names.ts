@@ -15,6 +15,8 @@ export const definitionsLabel = 'homeostat.dev/definitions';
 export const sourceLabel = 'homeostat.dev/source';
 /** On a mirror: where its text stands, `namespace/name/key` or a path. */
 export const sourceRefAnnotation = 'homeostat.dev/source-ref';
+/** On a mirror of a directory: the runtime that reads it. Many machines have the same paths. */
+export const sourceRuntimeAnnotation = 'homeostat.dev/source-runtime';
 
 /** Is the object only a picture of a text in a ConfigMap or a directory? */
 export function isMirror({ metadata }: KubeObject): boolean {

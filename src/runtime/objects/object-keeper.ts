@@ -12,7 +12,7 @@ import type { DefinitionObjects, DefinitionObjectsOptions } from './definition-o
 import type { Kept } from './kept.ts';
 import { KnownMarks } from './known-marks.ts';
 import { LeftMirrors } from './left-mirrors.ts';
-import { originOfMirror } from './mirror.ts';
+import { originOfMirror, placeOfMirror, runtimeOfMirror } from './mirror.ts';
 import { MirrorKeeper } from './mirror-keeper.ts';
 import { isMirror } from './names.ts';
 import { ObjectWatch } from './object-watch.ts';
@@ -21,7 +21,6 @@ import { StatusReporter } from './status-reporter.ts';
 import {
   arrangeTold,
   isSameOrigin,
-  originText,
   type ToldDefinition,
   type ToldDefinitions,
 } from './told-definitions.ts';
@@ -59,7 +58,7 @@ export class ObjectKeeper implements DefinitionObjects {
   readonly #later = new Map<string, () => void>();
 
   constructor(options: DefinitionObjectsOptions) {
-    const { cluster, clock, logger, metrics } = options;
+    const { cluster, clock, logger, metrics, runtime } = options;
     this.#options = options;
     this.#troubles = new ShownTroubles(logger);
     this.#watch = new ObjectWatch({
@@ -73,10 +72,13 @@ export class ObjectKeeper implements DefinitionObjects {
         for (const listener of [...this.#doubtListeners]) listener(isInDoubt);
       },
     });
-    const mirrors = new MirrorKeeper(cluster, clock);
+    const mirrors = new MirrorKeeper(cluster, clock, runtime);
     this.#mirrors = mirrors;
-    const covers = (origin: DefinitionOrigin) => this.#covers(origin);
-    this.#left = new LeftMirrors({ cluster, clock, mirrors, covers });
+    this.#left = new LeftMirrors({
+      ...{ cluster, clock, mirrors },
+      isReadHere: (mirror, origin) => this.#isReadHere(mirror, origin),
+      readsObjects: () => this.#covers({ source: 'object', ref: '' }),
+    });
     this.#metrics = new ToldMetrics(metrics, clock);
     this.#reporter = new StatusReporter({ cluster, clock, configMaps: undefined });
     this.#controller = new Controller({
@@ -229,10 +231,19 @@ export class ObjectKeeper implements DefinitionObjects {
   /** Two runtimes that both have a text of this name would write it back and forth. */
   #whyNotOurs(live: KubeObject, { name, origin }: ToldDefinition): string | undefined {
     const its = originOfMirror(live);
-    if (its === undefined || isSameOrigin(its, origin) || this.#covers(its)) return undefined;
+    if (its === undefined || isSameOrigin(its, origin) || this.#isReadHere(live, its))
+      return undefined;
     // What somebody tries on his own machine gives way to what the cluster has.
     if (its.source === 'directory' && origin.source === 'configmap') return undefined;
-    return `The object "${name}" shows a text of ${originText(its)}, which is not read here: where no other runtime reads it, delete the object`;
+    return `The object "${name}" shows a text of ${placeOfMirror(live, its)}, which is not read here: where no other runtime reads it, delete the object`;
+  }
+
+  /** Are all texts known that stand where that of the mirror does? Another machine may have the same path. */
+  #isReadHere(mirror: KubeObject, origin: DefinitionOrigin): boolean {
+    const { runtime } = this.#options;
+    const its = runtimeOfMirror(mirror);
+    const isOfOthers = its !== undefined && runtime !== undefined && its !== runtime;
+    return !isOfOthers && this.#covers(origin);
   }
 
   #covers(origin: DefinitionOrigin): boolean {
