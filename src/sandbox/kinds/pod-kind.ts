@@ -5,8 +5,9 @@ import { type FieldError, forbiddenField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { admitPod, withEvictions, withPriority, withRequests } from './pod-admission.ts';
 import { withDefaults, withPodSpecDefaults } from './pod-defaults.ts';
+import { podSpecErrors } from './pod-spec-rules.ts';
 import { resourceNames } from './resource-names.ts';
-import { podSpecErrors, withSpec } from './workload-rules.ts';
+import { withSpec } from './workload-rules.ts';
 
 /** What a node would be asked for before a pod is gone. */
 const podGraceSeconds = 30;

@@ -10,8 +10,9 @@ import {
 import type { BuiltinRules } from './builtin-kind.ts';
 import { withMetadata } from './generation.ts';
 import { withDefaults, withTemplateDefaults } from './pod-defaults.ts';
+import { templateContentErrors } from './pod-spec-rules.ts';
 import { resourceNames } from './resource-names.ts';
-import { countErrors, templateContentErrors, withSpec } from './workload-rules.ts';
+import { countErrors, withSpec } from './workload-rules.ts';
 
 /** The ancestor of ReplicaSets. Its selector is a map of labels, by default those of its pods. */
 export const replicationControllerRules: BuiltinRules = {

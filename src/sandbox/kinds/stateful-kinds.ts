@@ -1,6 +1,7 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
+import { dnsLabel } from '../metadata/index.ts';
 import {
   type FieldError,
   forbiddenField,
@@ -9,6 +10,7 @@ import {
   unsupportedValue,
 } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
+import { claimSpecErrors } from './claim-rules.ts';
 import { withMetadata } from './generation.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
@@ -37,7 +39,7 @@ export const statefulSetRules: BuiltinRules = {
     labelSelector: undefined,
   },
   fillDefaults: (set) => withSpec(set, withStatefulDefaults),
-  validate: (set) => workloadErrors(set, ['Always']),
+  validate: statefulErrors,
   validateUpdate: statefulUpdateErrors,
 };
 
@@ -75,6 +77,39 @@ function withClaimDefaults(claim: Json): Json {
     spec: withDefaults(objectField(claim, 'spec') ?? {}, { volumeMode: 'Filesystem' }),
     status: withDefaults(objectField(claim, 'status') ?? {}, { phase: 'Pending' }),
   };
+}
+
+const words = { selector: 'statefulset', invalidSelector: '', deadline: 'StatefulSet' };
+
+/** Each pod has a volume for each template of a claim, in place of one of that name. */
+function statefulErrors(set: JsonObject): readonly FieldError[] {
+  const spec = objectField(set, 'spec') ?? {};
+  const claims = listField(spec, 'volumeClaimTemplates').filter(isJsonObject);
+  const names = claims.map((claim) => objectField(claim, 'metadata')?.name ?? '');
+  const template = objectField(spec, 'template') ?? {};
+  // The controller gives pods their names.
+  const { hostname: _, subdomain: __, ...podSpec } = objectField(template, 'spec') ?? {};
+  const others = listField(podSpec, 'volumes').filter(
+    (volume) => isJsonObject(volume) && !names.includes(volume.name ?? ''),
+  );
+  const claimed = [...new Set(names)].map((name) => ({
+    name,
+    persistentVolumeClaim: { claimName: name },
+  }));
+  const volumes = [...claimed, ...others];
+  const whole = { ...template, spec: { ...podSpec, volumes } };
+  return [
+    ...claims.flatMap((claim, index) =>
+      claimSpecErrors(objectField(claim, 'spec') ?? {}, `spec.volumeClaimTemplates[${index}].spec`),
+    ),
+    ...serviceNameErrors(stringField(spec, 'serviceName') ?? ''),
+    ...workloadErrors({ ...set, spec: { ...spec, template: whole } }, words),
+  ];
+}
+
+function serviceNameErrors(name: string): readonly FieldError[] {
+  if (name === '') return [];
+  return dnsLabel(name).map((message) => invalidField('spec.serviceName', name, message));
 }
 
 const changeable = [
@@ -137,7 +172,7 @@ export const daemonSetRules: BuiltinRules = {
         { revisionHistoryLimit: 10 },
       );
     }),
-  validate: (set) => workloadErrors(set, ['Always']),
+  validate: (set) => workloadErrors(set, { selector: 'daemonset', deadline: 'DaemonSet' }),
   validateUpdate: selectorIsImmutable,
 };
 

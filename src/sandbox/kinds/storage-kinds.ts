@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { type FieldError, forbiddenField, requiredField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
+import { accessModeErrors, claimSpecErrors } from './claim-rules.ts';
 import { withMetadata } from './generation.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
@@ -27,16 +28,7 @@ export const claimRules: BuiltinRules = {
     status: { phase: 'Pending' },
   }),
   admit: (claim, before) => (before === undefined ? protectedBy(claim, claimFinalizer) : claim),
-  validate(claim) {
-    const spec = objectField(claim, 'spec') ?? {};
-    const requests = objectField(objectField(spec, 'resources') ?? {}, 'requests') ?? {};
-    return [
-      ...(listField(spec, 'accessModes').length === 0
-        ? [requiredField('spec.accessModes', 'at least 1 access mode is required')]
-        : []),
-      ...(requests.storage === undefined ? [requiredField('spec.resources[storage]')] : []),
-    ];
-  },
+  validate: (claim) => claimSpecErrors(objectField(claim, 'spec') ?? {}, 'spec'),
   validateUpdate: claimUpdateErrors,
 };
 
@@ -96,6 +88,7 @@ export const volumeRules: BuiltinRules = {
     const spec = objectField(volume, 'spec') ?? {};
     return [
       ...(listField(spec, 'accessModes').length === 0 ? [requiredField('spec.accessModes')] : []),
+      ...accessModeErrors(listField(spec, 'accessModes'), 'spec.accessModes'),
       ...(objectField(spec, 'capacity') === undefined ? [requiredField('spec.capacity')] : []),
     ];
   },

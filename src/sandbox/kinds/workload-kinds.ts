@@ -20,6 +20,13 @@ const scale = {
   labelSelector: undefined,
 };
 
+/** The server says the same of both: it checks them in one place. */
+const words = {
+  selector: 'deployment',
+  invalidSelector: 'invalid label selector',
+  deadline: 'ReplicaSet',
+};
+
 export const replicaSetRules: BuiltinRules = {
   names: resourceNames({
     apiVersion: 'apps/v1',
@@ -34,7 +41,7 @@ export const replicaSetRules: BuiltinRules = {
   scale,
   fillDefaults: (set) =>
     withSpec(set, (spec) => withDefaults(withFields(spec, templateOf(spec)), { replicas: 1 })),
-  validate: (set) => workloadErrors(set, ['Always']),
+  validate: (set) => workloadErrors(set, words),
   validateUpdate: selectorIsImmutable,
 };
 
@@ -59,7 +66,7 @@ export const deploymentRules: BuiltinRules = {
       }),
     ),
   validate: (deployment) => [
-    ...workloadErrors(deployment, ['Always']),
+    ...workloadErrors(deployment, words),
     ...strategyErrors(objectField(deployment, 'spec') ?? {}),
   ],
   validateUpdate: selectorIsImmutable,

@@ -1,14 +1,16 @@
 import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import { fieldOf, listField, objectField, stringField, withFields } from '../json-fields.ts';
+import type { JsonObject } from '../../util/json.ts';
+import { fieldOf, objectField, stringField, withFields } from '../json-fields.ts';
 import {
-  duplicateField,
   type FieldError,
+  forbiddenField,
   invalidField,
   requiredField,
   unsupportedValue,
 } from '../status/index.ts';
 import { withTemplateDefaults } from './pod-defaults.ts';
+import { templateContentErrors } from './pod-spec-rules.ts';
+import { labelSelectorErrors, selectorMatches } from './selector-rules.ts';
 
 /** An object with another spec. */
 export function withSpec(object: JsonObject, change: (spec: JsonObject) => JsonObject): JsonObject {
@@ -22,17 +24,29 @@ export function templateOf(spec: JsonObject): JsonObject {
 
 const counts = ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'];
 
-/** What a kind with a selector and a template of pods is refused for. */
-export function workloadErrors(
-  object: JsonObject,
-  restartPolicies: readonly string[],
-): readonly FieldError[] {
+/** What the server calls a kind in its refusals. */
+export interface WorkloadWords {
+  /** As it speaks of empty selectors. */
+  readonly selector: string;
+  /** What it says of malformed selectors. @default nothing */
+  readonly invalidSelector?: string;
+  /** As it speaks of deadlines. */
+  readonly deadline: string;
+}
+
+/** What a kind with a selector and a template of pods that stay is refused for. */
+export function workloadErrors(object: JsonObject, words: WorkloadWords): readonly FieldError[] {
   const spec = objectField(object, 'spec') ?? {};
   const template = objectField(spec, 'template') ?? {};
+  const deadline = `activeDeadlineSeconds in ${words.deadline} is not Supported`;
+  const at = 'spec.template.spec.activeDeadlineSeconds';
   return [
     ...countErrors(spec, counts),
-    ...selectorErrors(spec, template),
-    ...templateErrors(template, restartPolicies),
+    ...selectorErrors(spec, template, words),
+    ...templateErrors(template, ['Always']),
+    ...(objectField(template, 'spec')?.activeDeadlineSeconds === undefined
+      ? []
+      : [forbiddenField(at, deadline)]),
   ];
 }
 
@@ -45,7 +59,11 @@ export function countErrors(spec: JsonObject, names: readonly string[]): readonl
   });
 }
 
-function selectorErrors(spec: JsonObject, template: JsonObject): readonly FieldError[] {
+function selectorErrors(
+  spec: JsonObject,
+  template: JsonObject,
+  words: WorkloadWords,
+): readonly FieldError[] {
   const selector = objectField(spec, 'selector');
   const labels = objectField(objectField(template, 'metadata') ?? {}, 'labels') ?? {};
   const mismatch = invalidField(
@@ -54,18 +72,22 @@ function selectorErrors(spec: JsonObject, template: JsonObject): readonly FieldE
     '`selector` does not match template `labels`',
   );
   if (selector === undefined) return [requiredField('spec.selector'), mismatch];
-  const matchLabels = objectField(selector, 'matchLabels') ?? {};
-  if (Object.keys(selector).length === 0) {
-    const detail = 'empty selector is invalid for deployment';
-    return [invalidField('spec.selector', selector, detail)];
-  }
-  const isMet = Object.entries(matchLabels).every(([name, value]) => labels[name] === value);
-  return isMet ? [] : [mismatch];
+  if (Object.keys(selector).length === 0)
+    return [
+      invalidField('spec.selector', selector, `empty selector is invalid for ${words.selector}`),
+    ];
+  const errors = labelSelectorErrors(selector, 'spec.selector');
+  if (errors.length > 0) return [...errors, ...malformedSelector(selector, words)];
+  return selectorMatches(selector, labels) ? [] : [mismatch];
 }
 
-/** What a template is refused for wherever it stands. */
-export function templateContentErrors(template: JsonObject, at: string): readonly FieldError[] {
-  return podSpecErrors(objectField(template, 'spec') ?? {}, `${at}.spec`);
+/** Of some kinds it is told another time that the selector as a whole is none. */
+function malformedSelector(
+  selector: JsonObject,
+  { invalidSelector }: WorkloadWords,
+): readonly FieldError[] {
+  if (invalidSelector === undefined) return [];
+  return [invalidField('spec.selector', selector, invalidSelector)];
 }
 
 export function templateErrors(
@@ -81,61 +103,6 @@ export function templateErrors(
   if (policy === 'Always')
     return [...errors, requiredField(field, 'valid values: "OnFailure", "Never"')];
   return [...errors, unsupportedValue(field, policy, restartPolicies)];
-}
-
-export function podSpecErrors(spec: JsonObject, path: string): readonly FieldError[] {
-  const containers = listField(spec, 'containers').filter(isJsonObject);
-  if (containers.length === 0) return [requiredField(`${path}.containers`)];
-  return ['containers', 'initContainers'].flatMap((list) =>
-    listField(spec, list)
-      .filter(isJsonObject)
-      .flatMap((container, index) => containerErrors(container, `${path}.${list}[${index}]`)),
-  );
-}
-
-function containerErrors(container: JsonObject, at: string): readonly FieldError[] {
-  const missing = ['name', 'image'].filter((name) => !stringField(container, name));
-  const unnamed = listField(container, 'env').flatMap((variable, index) =>
-    isJsonObject(variable) && !stringField(variable, 'name')
-      ? [requiredField(`${at}.env[${index}].name`)]
-      : [],
-  );
-  return [
-    ...missing.map((name) => requiredField(`${at}.${name}`)),
-    ...unnamed,
-    ...portErrors(listField(container, 'ports').filter(isJsonObject), `${at}.ports`),
-    ...['livenessProbe', 'readinessProbe', 'startupProbe'].flatMap((name) => {
-      const probe = objectField(container, name);
-      return probe === undefined ? [] : probeErrors(probe, `${at}.${name}`);
-    }),
-  ];
-}
-
-function portErrors(ports: readonly JsonObject[], at: string): readonly FieldError[] {
-  return ports.flatMap(({ name = '', containerPort = 0 }, index) => {
-    const isKnown = name !== '' && ports.slice(0, index).some((other) => other.name === name);
-    const number = Number(containerPort);
-    const range = 'must be between 1 and 65535, inclusive';
-    return [
-      ...(isKnown ? [duplicateField(`${at}[${index}].name`, name)] : []),
-      ...(number === 0 ? [requiredField(`${at}[${index}].containerPort`)] : []),
-      ...(number < 0 || number > 65_535
-        ? [invalidField(`${at}[${index}].containerPort`, number, range)]
-        : []),
-    ];
-  });
-}
-
-const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc'];
-
-function probeErrors(probe: JsonObject, at: string): readonly FieldError[] {
-  const found = handlers.filter((name) => objectField(probe, name) !== undefined);
-  if (found.length === 0) return [requiredField(at, 'must specify a handler type')];
-  return found.flatMap((name) => {
-    const port = objectField(probe, name)?.port ?? 0;
-    if (name === 'exec' || typeof port !== 'number' || (port >= 1 && port <= 65_535)) return [];
-    return [invalidField(`${at}.${name}.port`, port, 'must be between 1 and 65535, inclusive')];
-  });
 }
 
 export function selectorIsImmutable(object: JsonObject, before: JsonObject): readonly FieldError[] {

@@ -6,10 +6,16 @@ export {
   labelValueRule,
   type NameRule,
   pathSegment,
+  portName,
+  portNumber,
   qualifiedName,
+  variableName,
+  wildcardSubdomain,
 } from './name-rules.ts';
 export {
+  annotationErrors,
   finalizerWarnings,
+  labelErrors,
   type MetadataRules,
   strictFinalizerErrors,
   textsOf,

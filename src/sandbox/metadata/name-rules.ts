@@ -14,6 +14,7 @@ function pattern(source: string): Pattern {
 const label = pattern('[a-z0-9]([-a-z0-9]*[a-z0-9])?');
 const label1035 = pattern('[a-z]([-a-z0-9]*[a-z0-9])?');
 const subdomain = pattern(`${label.source}(\\.${label.source})*`);
+const wildcard = pattern(`\\*\\.${subdomain.source}`);
 const qualified = pattern('([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]');
 const labelValue = pattern(`(${qualified.source})?`);
 const configKeyPattern = pattern('[-._a-zA-Z0-9]+');
@@ -74,6 +75,40 @@ export const qualifiedName: NameRule = (text) => {
 export const labelValueRule: NameRule = (text) => [
   ...tooLong(text, 63),
   ...mismatch(text, labelValue, labelValueText, ['MyValue', 'my_value', '12345']),
+];
+
+/** Names of the ports of containers. */
+export const portName: NameRule = (text) => [
+  ...tooLong(text, 15, 'characters'),
+  ...(/^[-a-z0-9]+$/.test(text)
+    ? []
+    : ['must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)']),
+  ...(/[a-z]/.test(text) ? [] : ['must contain at least one letter (a-z)']),
+  ...(text.includes('--') ? ['must not contain consecutive hyphens'] : []),
+  ...(/^-|-$/.test(text) ? ['must not begin or end with a hyphen'] : []),
+];
+
+export function portNumber(port: number): readonly string[] {
+  return port >= 1 && port <= 65_535 ? [] : ['must be between 1 and 65535, inclusive'];
+}
+
+/** Names of variables of the environment. */
+export const variableName: NameRule = (text) =>
+  /^[ -<>-~]*$/.test(text)
+    ? []
+    : [
+        "a valid environment variable name must consist only of printable ASCII characters other than '='",
+      ];
+
+/** Names of hosts whose first part may be any: `*.example.com`. */
+export const wildcardSubdomain: NameRule = (text) => [
+  ...tooLong(text, 253, 'characters'),
+  ...mismatch(
+    text,
+    wildcard,
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+    ['*.example.com'],
+  ),
 ];
 
 /** Keys of the data of ConfigMaps and Secrets. */

@@ -29,8 +29,8 @@ export function validateMetadata(
   return [
     ...nameErrors(metadata, rules),
     ...namespaceErrors(metadata, rules),
-    ...labelErrors(metadata),
-    ...annotationErrors(metadata),
+    ...labelErrors(objectField(metadata, 'labels') ?? {}, 'metadata.labels'),
+    ...annotationErrors(objectField(metadata, 'annotations') ?? {}, 'metadata.annotations'),
     ...ownerErrors(metadata),
     ...finalizerErrors(metadata, rules),
   ];
@@ -63,26 +63,23 @@ function namespaceErrors(metadata: JsonObject, { namespaced }: MetadataRules) {
   );
 }
 
-function labelErrors(metadata: JsonObject): readonly FieldError[] {
-  const labels = objectField(metadata, 'labels') ?? {};
+/** What is wrong with labels, of an object or of those that it selects. */
+export function labelErrors(labels: JsonObject, at: string): readonly FieldError[] {
   return Object.entries(labels).flatMap(([key, value]) => [
-    ...qualifiedName(key).map((message) => invalidField('metadata.labels', key, message)),
-    ...labelValueRule(String(value)).map((message) =>
-      invalidField('metadata.labels', value, message),
-    ),
+    ...qualifiedName(key).map((message) => invalidField(at, key, message)),
+    ...labelValueRule(String(value)).map((message) => invalidField(at, value, message)),
   ]);
 }
 
-function annotationErrors(metadata: JsonObject): readonly FieldError[] {
-  const annotations = objectField(metadata, 'annotations') ?? {};
+export function annotationErrors(annotations: JsonObject, at: string): readonly FieldError[] {
   const errors: FieldError[] = [];
   let size = 0;
   for (const [key, value] of Object.entries(annotations)) {
     size += key.length + String(value).length;
     for (const message of qualifiedName(key.toLowerCase()))
-      errors.push(invalidField('metadata.annotations', key, message));
+      errors.push(invalidField(at, key, message));
   }
-  if (size > maxAnnotationBytes) errors.push(tooLong('metadata.annotations', maxAnnotationBytes));
+  if (size > maxAnnotationBytes) errors.push(tooLong(at, maxAnnotationBytes));
   return errors;
 }
 

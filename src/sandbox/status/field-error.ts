@@ -14,10 +14,15 @@ export function requiredField(field: string, detail = ''): FieldError {
   return { reason: 'FieldValueRequired', message, field };
 }
 
+export function notFoundField(field: string, value: string): FieldError {
+  return { reason: 'FieldValueNotFound', message: `Not found: ${goQuote(value)}`, field };
+}
+
 export function invalidField(field: string, value: Json | undefined, detail: string): FieldError {
+  const tail = detail === '' ? '' : `: ${detail}`;
   return {
     reason: 'FieldValueInvalid',
-    message: `Invalid value: ${valueText(value)}: ${detail}`,
+    message: `Invalid value: ${valueText(value)}${tail}`,
     field,
   };
 }

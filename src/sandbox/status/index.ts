@@ -4,6 +4,7 @@ export {
   forbiddenField,
   invalidField,
   invalidStruct,
+  notFoundField,
   requiredField,
   tooLong,
   tooMany,

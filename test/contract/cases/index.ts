@@ -31,6 +31,7 @@ import { strategics } from './strategics.ts';
 import { structural } from './structural.ts';
 import { structuralValues } from './structural-values.ts';
 import { tables } from './tables.ts';
+import { templateMistakes } from './template-mistakes.ts';
 import { updates } from './updates.ts';
 import { validations } from './validations.ts';
 import { watches } from './watches.ts';
@@ -59,6 +60,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   ratchets,
   workloads,
   replications,
+  'template-mistakes': templateMistakes,
   scales,
   strategics,
   tables,

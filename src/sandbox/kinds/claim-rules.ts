@@ -1,0 +1,56 @@
+import type { Json, JsonObject } from '../../util/json.ts';
+import { listField, objectField, stringField } from '../json-fields.ts';
+import { dnsSubdomain } from '../metadata/index.ts';
+import {
+  type FieldError,
+  forbiddenField,
+  invalidField,
+  requiredField,
+  unsupportedValue,
+} from '../status/index.ts';
+import { billionthsOf } from './resource-rules.ts';
+import { labelSelectorErrors } from './selector-rules.ts';
+
+const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+const volumeModes = ['Block', 'Filesystem'];
+
+/** What is asked of a volume, by a claim or by a template of one. */
+export function claimSpecErrors(spec: JsonObject, at: string): readonly FieldError[] {
+  const requests = objectField(objectField(spec, 'resources') ?? {}, 'requests') ?? {};
+  const storageClass = stringField(spec, 'storageClassName') ?? '';
+  const mode = stringField(spec, 'volumeMode') ?? '';
+  return [
+    ...(listField(spec, 'accessModes').length === 0
+      ? [requiredField(`${at}.accessModes`, 'at least 1 access mode is required')]
+      : []),
+    ...labelSelectorErrors(objectField(spec, 'selector') ?? {}, `${at}.selector`),
+    ...accessModeErrors(listField(spec, 'accessModes'), `${at}.accessModes`),
+    ...storageErrors(requests.storage, `${at}.resources[storage]`),
+    ...(storageClass === ''
+      ? []
+      : dnsSubdomain(storageClass).map((message) =>
+          invalidField(`${at}.storageClassName`, storageClass, message),
+        )),
+    ...(volumeModes.includes(mode)
+      ? []
+      : [unsupportedValue(`${at}.volumeMode`, mode, volumeModes)]),
+  ];
+}
+
+export function accessModeErrors(modes: readonly Json[], at: string): readonly FieldError[] {
+  const known = modes.filter((mode) => accessModes.includes(String(mode)));
+  const isMixed = known.includes('ReadWriteOncePod') && new Set(known).size > 1;
+  return [
+    ...modes
+      .filter((mode) => !accessModes.includes(String(mode)))
+      .map((mode) => unsupportedValue(at, mode, accessModes)),
+    ...(isMixed
+      ? [forbiddenField(at, 'may not use ReadWriteOncePod with other access modes')]
+      : []),
+  ];
+}
+
+function storageErrors(storage: Json | undefined, at: string): readonly FieldError[] {
+  if (storage === undefined) return [requiredField(at)];
+  return billionthsOf(storage) > 0n ? [] : [invalidField(at, storage, 'must be greater than zero')];
+}

@@ -1,0 +1,122 @@
+import type { Json, JsonObject } from '../../util/json.ts';
+import { parseQuantity, quantityBillionths } from '../../util/quantity.ts';
+import { objectField } from '../json-fields.ts';
+import { qualifiedName } from '../metadata/index.ts';
+import { type FieldError, invalidField, requiredField } from '../status/index.ts';
+
+const billion = 1_000_000_000n;
+const ofContainers = ['cpu', 'memory', 'ephemeral-storage'];
+/** Those of which others than containers may have some. */
+const ofOthers = [
+  'pods',
+  'services',
+  'replicationcontrollers',
+  'resourcequotas',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'storage',
+  'requests.cpu',
+  'requests.memory',
+  'requests.storage',
+  'requests.ephemeral-storage',
+  'limits.cpu',
+  'limits.memory',
+  'limits.ephemeral-storage',
+  'services.nodeports',
+  'services.loadbalancers',
+];
+
+/** What a container asks for and is held to. */
+export function resourceErrors(resources: JsonObject, at: string): readonly FieldError[] {
+  const limits = objectField(resources, 'limits') ?? {};
+  const requests = objectField(resources, 'requests') ?? {};
+  return [
+    ...amountErrors(limits, `${at}.limits`),
+    ...amountErrors(requests, `${at}.requests`),
+    ...Object.entries(requests).flatMap(([name, request]) =>
+      limitErrors({ name, request, limit: limits[name] }, at),
+    ),
+  ];
+}
+
+function amountErrors(amounts: JsonObject, at: string): readonly FieldError[] {
+  return Object.entries(amounts).flatMap(([name, amount]) => [
+    ...resourceNameErrors(name, `${at}[${name}]`),
+    ...quantityErrors(name, amount, `${at}[${name}]`),
+  ]);
+}
+
+interface LimitedRequest {
+  readonly name: string;
+  readonly request: Json | undefined;
+  readonly limit: Json | undefined;
+}
+
+/** More may be had than was asked for, but for what is counted in pieces. */
+function limitErrors({ name, request, limit }: LimitedRequest, at: string): readonly FieldError[] {
+  const isElastic = isNative(name) && !isHugePage(name);
+  if (limit === undefined) {
+    const detail = 'Limit must be set for non overcommitable resources';
+    return isElastic ? [] : [requiredField(`${at}.limits`, detail)];
+  }
+  const difference = billionthsOf(request) - billionthsOf(limit);
+  const isRight = isElastic ? difference <= 0n : difference === 0n;
+  if (isRight) return [];
+  const how = isElastic ? 'less than or equal' : 'equal';
+  const detail = `must be ${how} to ${name} limit of ${limit}`;
+  return [invalidField(`${at}.requests`, request, detail)];
+}
+
+function resourceNameErrors(name: string, at: string): readonly FieldError[] {
+  const malformed = qualifiedName(name).map((message) => invalidField(at, name, message));
+  if (!name.includes('/')) {
+    if (ofContainers.includes(name) || isHugePage(name)) return malformed;
+    const standard = 'must be a standard resource type or fully qualified';
+    const isKnown = malformed.length > 0 || ofOthers.includes(name);
+    return [
+      ...malformed,
+      ...(isKnown ? [] : [invalidField(at, name, standard)]),
+      invalidField(at, name, 'must be a standard resource for containers'),
+    ];
+  }
+  if (isNative(name) || isExtended(name)) return malformed;
+  return [...malformed, invalidField(at, name, "doesn't follow extended resource name standard")];
+}
+
+/** An amount of a resource that is not less than nothing, and whole where it is counted in pieces. */
+export function quantityErrors(
+  name: string,
+  amount: Json | undefined,
+  at: string,
+): readonly FieldError[] {
+  const isWhole = billionthsOf(amount) % billion === 0n;
+  return [
+    ...(isNegativeQuantity(amount)
+      ? [invalidField(at, amount, 'must be greater than or equal to 0')]
+      : []),
+    ...(isExtended(name) && !isWhole ? [invalidField(at, amount, 'must be an integer')] : []),
+  ];
+}
+
+export function isNegativeQuantity(amount: Json | undefined): boolean {
+  return billionthsOf(amount) < 0n;
+}
+
+export function billionthsOf(amount: Json | undefined): bigint {
+  const quantity = parseQuantity(amount);
+  return (quantity && quantityBillionths(quantity)) ?? 0n;
+}
+
+function isHugePage(name: string): boolean {
+  return name.startsWith('hugepages-');
+}
+
+function isNative(name: string): boolean {
+  return !name.includes('/') || name.includes('kubernetes.io/');
+}
+
+function isExtended(name: string): boolean {
+  if (isNative(name) || name.startsWith('requests.')) return false;
+  return qualifiedName(`requests.${name}`).length === 0;
+}
