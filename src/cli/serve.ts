@@ -131,6 +131,7 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
     }),
     objects.onDoubt((isInDoubt) => registry.doubt(objects, isInDoubt)),
     revisions.onKnown(() => registry.refresh()),
+    revisions.onDoubt((isInDoubt) => registry.doubt(revisions, isInDoubt)),
     manager.onChange(() => objects.viewsChanged()),
     crashes?.onChange(() => registry.refresh()),
   ];

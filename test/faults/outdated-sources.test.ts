@@ -90,7 +90,8 @@ describe('faults/outdated-sources', { skip: shared.skip }, () => {
 
     // The follower is told nothing of what the user changes, and the leader brings about.
     const isSource = ({ resource, namespace: where }: ProxiedRequest) =>
-      (resource === 'configmaps' && where === operators) || resource === 'operatordefinitions';
+      (resource === 'configmaps' && where === operators) ||
+      ['operatordefinitions', 'controllerrevisions'].includes(resource);
     const silence = proxied.proxy.inject({
       name: 'sources are silent',
       on: 'event',
@@ -115,7 +116,7 @@ describe('faults/outdated-sources', { skip: shared.skip }, () => {
     const since = shared.audit.mark();
     await leader.stop();
     await follower.whenLogged('Leads now');
-    await held.untilCount(2);
+    await held.untilCount(3);
     await client.apply(thing(name, namespace, { text: 'two' }));
     await shared.audit.quiet(1_500, { user: follows });
     const written = () =>

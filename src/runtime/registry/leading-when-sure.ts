@@ -6,13 +6,17 @@ export function leadingWhenSure(
   leadership: Leadership,
   registry: () => Pick<Registry, 'isInDoubt' | 'whenSure'>,
 ): Leadership {
+  // Later doubts, after an outage, are those of one who leads.
+  let wasSure = false;
   return {
     get isLeading() {
-      return leadership.isLeading && !registry().isInDoubt;
+      wasSure ||= leadership.isLeading && !registry().isInDoubt;
+      return wasSure && leadership.isLeading;
     },
     async whenLeading(signal) {
       await leadership.whenLeading(signal);
-      await registry().whenSure(signal);
+      if (!wasSure) await registry().whenSure(signal);
+      wasSure = true;
     },
   };
 }

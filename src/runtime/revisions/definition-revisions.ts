@@ -40,6 +40,8 @@ export interface DefinitionRevisions {
   readonly isAnswered: boolean;
   /** Calls back when {@link known} has been read, or is another by the deeds of whoever leads, or when {@link isAnswered} has changed. Returns the unsubscribe function. */
   onKnown(listener: () => void): () => void;
+  /** Calls back when what is on record may be of before (true), and when it has been read anew (false). Returns the unsubscribe function. */
+  onDoubt(listener: (isInDoubt: boolean) => void): () => void;
   /** Calls back with the last and with each further try in vain, of a server that has not answered yet. Returns the unsubscribe function. */
   onSilence(listener: (error: KubeError) => void): () => void;
   /** Resolves when {@link known} has been read, or cannot be now: of a silent server nobody waits for it. Rejects when the signal aborts. Only while it runs. */

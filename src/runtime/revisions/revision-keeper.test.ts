@@ -67,6 +67,18 @@ describe('runtime/revisions', () => {
     await next.stop();
   });
 
+  test('after an outage they are in doubt until they are listed anew', async () => {
+    const world = await new RevisionWorld().start();
+    await world.accept(first);
+    const doubts: boolean[] = [];
+    world.revisions.onDoubt((isInDoubt) => void doubts.push(isInDoubt));
+    world.cluster.outage();
+    assert.deepEqual(doubts, [true]);
+    while (world.cluster.listAgain()) await world.settle();
+    assert.deepEqual(doubts, [true, false]);
+    await world.stop();
+  });
+
   test('one that this version cannot read is left out, and told', async () => {
     const world = await new RevisionWorld().start();
     await world.accept(first, second);

@@ -4,6 +4,7 @@ import { type CacheEvent, type Informer, KubeError } from '../../kube/roles.ts';
 import { rightText, settled } from '../../reconcile/index.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { orAborted } from '../../util/or-aborted.ts';
+import { followDoubt } from '../follow-doubt.ts';
 import type { DefinitionOrigin, WantedSet } from '../wanted-definition.ts';
 import { AbsentNames } from './absent-names.ts';
 import type { DefinitionRevisions, DefinitionRevisionsOptions } from './definition-revisions.ts';
@@ -37,6 +38,8 @@ export class RevisionKeeper implements DefinitionRevisions {
   #silence: KubeError | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #silenceListeners = new Set<(error: KubeError) => void>();
+  readonly #doubtListeners = new Set<(isInDoubt: boolean) => void>();
+  #endDoubt = () => {};
   /** There is a text of which nobody can say what stands in it. */
   #mayHide = false;
   #warning: string | undefined;
@@ -102,6 +105,12 @@ export class RevisionKeeper implements DefinitionRevisions {
     return () => this.#listeners.delete(entry);
   }
 
+  onDoubt(listener: (isInDoubt: boolean) => void): () => void {
+    const entry = (isInDoubt: boolean) => listener(isInDoubt);
+    this.#doubtListeners.add(entry);
+    return () => this.#doubtListeners.delete(entry);
+  }
+
   onSilence(listener: (error: KubeError) => void): () => void {
     const entry = (error: KubeError) => listener(error);
     this.#silenceListeners.add(entry);
@@ -150,6 +159,7 @@ export class RevisionKeeper implements DefinitionRevisions {
       if (!signal.aborted) throw error;
     } finally {
       this.#absent.stop();
+      this.#endDoubt();
       this.#recorded.informer?.release();
     }
   }
@@ -164,6 +174,9 @@ export class RevisionKeeper implements DefinitionRevisions {
     });
     this.#recorded.informer = objects;
     objects.subscribe((event) => this.#noted(event));
+    this.#endDoubt = followDoubt(objects, cluster, (isInDoubt) => {
+      for (const listener of [...this.#doubtListeners]) listener(isInDoubt);
+    });
     // Where no server answers at the start, what was on record before is read when one does.
     const unsubscribe = objects.onState(() => this.#look(objects, unsubscribe));
     await settled(objects, signal);
@@ -171,6 +184,7 @@ export class RevisionKeeper implements DefinitionRevisions {
     if (objects.state.kind !== 'failing' || objects.state.error.code !== 'forbidden') return;
     // Whoever may not see them does without: an informer would go on asking for the right.
     this.#tellTrouble(objects.state.error);
+    this.#endDoubt();
     this.#recorded.informer = undefined;
     objects.release();
   }
