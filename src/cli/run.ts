@@ -99,8 +99,9 @@ async function runGuarded(
     namespace,
     teller: new FindingsTeller({ logger, output, printed: checked.diagnostics }),
     definitionsNamespace: readsConfigMaps ? definitionsNamespace : undefined,
-    // Else it is only where a runtime of the cluster would live, and keep its records.
-    ownsNamespace: (options.namespace ?? config.ownNamespace) !== undefined,
+    // Else it is only where a runtime of the cluster would live. Who contends for its Lease is one of its replicas.
+    ownsNamespace:
+      (options.namespace ?? config.ownNamespace) !== undefined || options.leaderElect === true,
     readsDirectories: kinds.includes('directories'),
   };
   try {

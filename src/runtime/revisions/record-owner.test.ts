@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { DefinitionOrigin } from '../wanted-definition.ts';
-import { isOwnRecord, type RecordOwner, recordedPlace } from './record-owner.ts';
+import { isOwnRecord, isSamePlace, type RecordOwner, recordedPlace } from './record-owner.ts';
 
 const inConfigMap: DefinitionOrigin = {
   source: 'configmap',
@@ -91,6 +91,24 @@ describe('runtime/revisions: whose a record is', () => {
   ] as const) {
     test(what, () => {
       assert.equal(isOwnRecord(recordedPlace(origin, keeper), reader), isOwn);
+    });
+  }
+
+  for (const [what, recorded, now, isSame] of [
+    [
+      'another key',
+      inConfigMap,
+      { ...inConfigMap, ref: 'homeostat-system/operators/b.yaml' },
+      false,
+    ],
+    ['an object in place of a ConfigMap', inConfigMap, anObject, false],
+    ['another mount of a directory', mounted, inFile('/elsewhere/a.yaml'), true],
+    ['another path outside', inFile('file:///x/a.yaml'), inFile('file:///y/a.yaml'), false],
+    ['a record that says nothing', undefined, inConfigMap, false],
+    ['the same', inConfigMap, { ...inConfigMap }, true],
+  ] as const) {
+    test(`${what} is ${isSame ? 'no news' : 'news'} to the record`, () => {
+      assert.equal(isSamePlace(recorded, now), isSame);
     });
   }
 

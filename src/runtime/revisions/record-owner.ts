@@ -1,3 +1,4 @@
+import { deepEqual } from '../../util/deep-equal.ts';
 import type { DefinitionOrigin } from '../wanted-definition.ts';
 
 /** Which records in the namespace are a process's own: whoever reads a text keeps its record, and nobody else touches it. */
@@ -6,7 +7,7 @@ export interface RecordOwner {
   readonly covers: (origin: DefinitionOrigin) => boolean;
   /** Does it read directories? */
   readonly readsDirectories: boolean;
-  /** Is the namespace the process's by name: its Pod's, or that of `--namespace`? */
+  /** Is the namespace the process's: its Pod's, that of `--namespace`, or where it contends for the lead? */
   readonly ownsNamespace: boolean;
 }
 
@@ -32,7 +33,20 @@ export function isOwnRecord(
 ): boolean {
   if (place === undefined) return false;
   if (place.source !== 'directory') return covers(place);
-  const isOfMachine = place.ref.startsWith(ofMachine);
-  if (ownsNamespace) return readsDirectories && !isOfMachine;
-  return isOfMachine && covers({ ...place, ref: place.ref.slice(ofMachine.length) });
+  if (ownsNamespace) return readsDirectories && !isOfMachine(place);
+  return isOfMachine(place) && covers({ ...place, ref: place.ref.slice(ofMachine.length) });
+}
+
+/** Does the record need no other word on where its text stands? Replicas need not have mounted a directory at one path. Pure. */
+export function isSamePlace(
+  recorded: DefinitionOrigin | undefined,
+  place: DefinitionOrigin | undefined,
+): boolean {
+  const isMounted = (each: DefinitionOrigin | undefined) =>
+    each?.source === 'directory' && !isOfMachine(each);
+  return deepEqual(recorded, place) || (isMounted(recorded) && isMounted(place));
+}
+
+function isOfMachine({ ref }: DefinitionOrigin): boolean {
+  return ref.startsWith(ofMachine);
 }

@@ -1,10 +1,10 @@
 import type { LocatedDefinition } from '../../definition/index.ts';
 import type { Cluster } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { deepEqual } from '../../util/deep-equal.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { WritePace } from '../objects/index.ts';
 import type { DefinitionOrigin } from '../wanted-definition.ts';
+import { isSamePlace } from './record-owner.ts';
 import type { RecordedRevisions } from './recorded-revisions.ts';
 import {
   definitionOf,
@@ -59,7 +59,7 @@ export class RevisionWriter {
     const all = recorded.of(name);
     const same = all.find((object) => keepsRevision(object, located));
     const isNewest = same !== undefined && same === all[0];
-    if (!isNewest || !deepEqual(originOfRevision(same), origin)) {
+    if (!isNewest || !isSamePlace(originOfRevision(same), origin)) {
       const delayMs = this.#pace.delayOf(name);
       if (delayMs > 0) return delayMs;
       this.#pace.written(name);
