@@ -45,7 +45,7 @@ export interface Serving {
   readonly namespace: string;
   /** Whose ConfigMaps are read; undefined: none are. */
   readonly definitionsNamespace: string | undefined;
-  /** Is the namespace this process's by name: its Pod's, or that of `--namespace`? */
+  /** Is the namespace this process's: its Pod's, that of `--namespace`, or where it contends for the lead? */
   readonly ownsNamespace: boolean;
   readonly readsDirectories: boolean;
   readonly clock: Clock;
