@@ -6,17 +6,18 @@ import {
   type FieldError,
   forbiddenField,
   invalidField,
-  requiredField,
   unsupportedValue,
 } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
 import { claimSpecErrors } from './claim-rules.ts';
 import { withMetadata } from './generation.ts';
+import { jobSpecErrors } from './job-rules.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
+import { scheduleErrors, timeZoneErrors } from './schedule-rules.ts';
 import {
+  countErrors,
   selectorIsImmutable,
-  templateErrors,
   templateOf,
   withSpec,
   workloadErrors,
@@ -81,6 +82,8 @@ function withClaimDefaults(claim: Json): Json {
 
 const words = { selector: 'statefulset', invalidSelector: '', deadline: 'StatefulSet' };
 
+const retentions = ['Retain', 'Delete'];
+
 /** Each pod has a volume for each template of a claim, in place of one of that name. */
 function statefulErrors(set: JsonObject): readonly FieldError[] {
   const spec = objectField(set, 'spec') ?? {};
@@ -99,11 +102,43 @@ function statefulErrors(set: JsonObject): readonly FieldError[] {
   const volumes = [...claimed, ...others];
   const whole = { ...template, spec: { ...podSpec, volumes } };
   return [
+    ...managementErrors(spec),
     ...claims.flatMap((claim, index) =>
       claimSpecErrors(objectField(claim, 'spec') ?? {}, `spec.volumeClaimTemplates[${index}].spec`),
     ),
     ...serviceNameErrors(stringField(spec, 'serviceName') ?? ''),
     ...workloadErrors({ ...set, spec: { ...spec, template: whole } }, words),
+  ];
+}
+
+function managementErrors(spec: JsonObject): readonly FieldError[] {
+  const order = stringField(spec, 'podManagementPolicy') ?? '';
+  const detail = "must be 'OrderedReady' or 'Parallel'";
+  const { partition = 0 } =
+    objectField(objectField(spec, 'updateStrategy') ?? {}, 'rollingUpdate') ?? {};
+  const retention = objectField(spec, 'persistentVolumeClaimRetentionPolicy') ?? {};
+  return [
+    ...(order === 'OrderedReady' || order === 'Parallel'
+      ? []
+      : [invalidField('spec.podManagementPolicy', order, detail)]),
+    ...(Number(partition) < 0
+      ? [
+          invalidField(
+            'spec.updateStrategy.rollingUpdate.partition',
+            partition,
+            'must be greater than or equal to 0',
+          ),
+        ]
+      : []),
+    ...['whenDeleted', 'whenScaled']
+      .filter((name) => !retentions.includes(String(retention[name])))
+      .map((name) =>
+        unsupportedValue(
+          `spec.persistentVolumeClaimRetentionPolicy.${name}`,
+          retention[name],
+          retentions,
+        ),
+      ),
   ];
 }
 
@@ -214,32 +249,31 @@ export const cronJobRules: BuiltinRules = {
         },
       );
     }),
-  validate(job) {
-    const spec = objectField(job, 'spec') ?? {};
-    const jobSpec = objectField(objectField(spec, 'jobTemplate') ?? {}, 'spec') ?? {};
-    const policies = ['Allow', 'Forbid', 'Replace'];
-    const policy = stringField(spec, 'concurrencyPolicy') ?? '';
-    return [
-      ...scheduleErrors(stringField(spec, 'schedule') ?? ''),
-      ...(policies.includes(policy)
-        ? []
-        : [unsupportedValue('spec.concurrencyPolicy', policy, policies)]),
-      ...templateErrors(objectField(jobSpec, 'template') ?? {}, ['OnFailure', 'Never']).map(
-        (error) => ({ ...error, field: error.field.replace(/^spec/, 'spec.jobTemplate.spec') }),
-      ),
-    ];
-  },
+  validate: (job) => cronJobErrors(objectField(job, 'spec') ?? {}),
 };
+
+const concurrencyPolicies = ['Allow', 'Forbid', 'Replace'];
+
+function cronJobErrors(spec: JsonObject): readonly FieldError[] {
+  const jobSpec = objectField(objectField(spec, 'jobTemplate') ?? {}, 'spec') ?? {};
+  const policy = stringField(spec, 'concurrencyPolicy') ?? '';
+  const zone = stringField(spec, 'timeZone');
+  return [
+    ...scheduleErrors(stringField(spec, 'schedule') ?? '', 'spec.schedule'),
+    ...countErrors(spec, ['startingDeadlineSeconds']),
+    ...(zone === undefined ? [] : timeZoneErrors(zone, 'spec.timeZone')),
+    ...(concurrencyPolicies.includes(policy)
+      ? []
+      : [unsupportedValue('spec.concurrencyPolicy', policy, concurrencyPolicies)]),
+    ...jobSpecErrors(jobSpec).map((error) => ({
+      ...error,
+      field: error.field.replace(/^spec/, 'spec.jobTemplate.spec'),
+    })),
+    ...countErrors(spec, ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']),
+  ];
+}
 
 /** A Job that a CronJob makes is completed when it is made; its pods are completed now. */
 function cronJobSpec(spec: JsonObject): JsonObject {
   return { ...spec, ...templateOf(spec) };
-}
-
-function scheduleErrors(schedule: string): readonly FieldError[] {
-  if (schedule === '') return [requiredField('spec.schedule')];
-  const fields = schedule.trim().split(/\s+/).length;
-  if (schedule.startsWith('@') || fields === 5) return [];
-  const detail = `expected exactly 5 fields, found ${fields}: [${schedule.trim().split(/\s+/).join(' ')}]`;
-  return [invalidField('spec.schedule', schedule, detail)];
 }

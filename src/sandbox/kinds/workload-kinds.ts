@@ -3,16 +3,11 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField, withField, withFields } from '../json-fields.ts';
 import { type FieldError, forbiddenField, invalidField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
+import { fixedErrors, jobSpecErrors } from './job-rules.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
-import {
-  countErrors,
-  selectorIsImmutable,
-  templateErrors,
-  templateOf,
-  withSpec,
-  workloadErrors,
-} from './workload-rules.ts';
+import { shareErrors, shareOfAllErrors, shareSize } from './share-rules.ts';
+import { selectorIsImmutable, templateOf, withSpec, workloadErrors } from './workload-rules.ts';
 
 const scale = {
   specReplicas: ['spec', 'replicas'],
@@ -68,6 +63,7 @@ export const deploymentRules: BuiltinRules = {
   validate: (deployment) => [
     ...workloadErrors(deployment, words),
     ...strategyErrors(objectField(deployment, 'spec') ?? {}),
+    ...deadlineErrors(objectField(deployment, 'spec') ?? {}),
   ],
   validateUpdate: selectorIsImmutable,
 };
@@ -85,24 +81,13 @@ export const jobRules: BuiltinRules = {
   selectableFields: ['status.successful'],
   fillDefaults: (job) => withTemplateLabels(withSpec(job, withJobDefaults)),
   prepareCreate: withJobSelector,
-  validate(job) {
-    const spec = objectField(job, 'spec') ?? {};
-    const template = objectField(spec, 'template') ?? {};
-    return [...countErrors(spec, jobCounts), ...templateErrors(template, ['OnFailure', 'Never'])];
-  },
+  validate: (job) => jobSpecErrors(objectField(job, 'spec') ?? {}),
   validateUpdate: (job, before) => [
     ...selectorIsImmutable(job, before),
     ...templateIsImmutable(job, before),
+    ...fixedErrors(job, before),
   ],
 };
-
-const jobCounts = [
-  'parallelism',
-  'completions',
-  'activeDeadlineSeconds',
-  'backoffLimit',
-  'ttlSecondsAfterFinished',
-];
 
 /** What says where pods run, and what they take, may change while a Job is suspended. */
 const placement = ['nodeSelector', 'affinity', 'tolerations', 'schedulingGates'];
@@ -127,10 +112,39 @@ function fixedTemplate(job: JsonObject, isSuspended: boolean): JsonObject {
 }
 
 function strategyErrors(spec: JsonObject): readonly FieldError[] {
-  const strategy = objectField(spec, 'strategy') ?? {};
-  if (strategy.type !== 'Recreate' || strategy.rollingUpdate === undefined) return [];
-  const detail = "may not be specified when strategy `type` is 'Recreate'";
-  return [forbiddenField('spec.strategy.rollingUpdate', detail)];
+  const { type = '', rollingUpdate } = objectField(spec, 'strategy') ?? {};
+  const at = 'spec.strategy.rollingUpdate';
+  if (type === 'Recreate') {
+    const detail = "may not be specified when strategy `type` is 'Recreate'";
+    return rollingUpdate === undefined ? [] : [forbiddenField(at, detail)];
+  }
+  if (type === 'RollingUpdate')
+    return rollingErrors(isJsonObject(rollingUpdate) ? rollingUpdate : {}, at);
+  // The server shows its own struct.
+  const shown = JSON.stringify({ Type: type, RollingUpdate: rollingUpdate ?? null });
+  const message = `Unsupported value: ${shown}: supported values: "Recreate", "RollingUpdate"`;
+  return [{ reason: 'FieldValueNotSupported', message, field: 'spec.strategy' }];
+}
+
+function rollingErrors(rolling: JsonObject, at: string): readonly FieldError[] {
+  const { maxUnavailable, maxSurge } = rolling;
+  const isStuck = shareSize(maxUnavailable) === 0 && shareSize(maxSurge) === 0;
+  const detail = 'may not be 0 when `maxSurge` is 0';
+  return [
+    ...shareErrors(maxUnavailable, `${at}.maxUnavailable`),
+    ...shareErrors(maxSurge, `${at}.maxSurge`),
+    ...(isStuck ? [invalidField(`${at}.maxUnavailable`, maxUnavailable, detail)] : []),
+    ...shareOfAllErrors(maxUnavailable, `${at}.maxUnavailable`),
+  ];
+}
+
+function deadlineErrors({
+  progressDeadlineSeconds: deadline,
+  minReadySeconds = 0,
+}: JsonObject): readonly FieldError[] {
+  if (typeof deadline !== 'number' || deadline > Number(minReadySeconds)) return [];
+  const detail = 'must be greater than minReadySeconds';
+  return [invalidField('spec.progressDeadlineSeconds', deadline, detail)];
 }
 
 function strategyOf(spec: JsonObject): JsonObject {

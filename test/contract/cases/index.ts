@@ -35,6 +35,7 @@ import { templateMistakes } from './template-mistakes.ts';
 import { updates } from './updates.ts';
 import { validations } from './validations.ts';
 import { watches } from './watches.ts';
+import { workloadMistakes } from './workload-mistakes.ts';
 import { workloads } from './workloads.ts';
 
 /** All cases, by what they are about. */
@@ -61,6 +62,7 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   workloads,
   replications,
   'template-mistakes': templateMistakes,
+  'workload-mistakes': workloadMistakes,
   scales,
   strategics,
   tables,

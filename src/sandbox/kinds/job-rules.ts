@@ -1,0 +1,76 @@
+import { deepEqual } from '../../util/deep-equal.ts';
+import type { JsonObject } from '../../util/json.ts';
+import { objectField, stringField } from '../json-fields.ts';
+import { type FieldError, invalidField, requiredField, unsupportedValue } from '../status/index.ts';
+import { countErrors, templateErrors } from './workload-rules.ts';
+
+const counts = [
+  'parallelism',
+  'completions',
+  'activeDeadlineSeconds',
+  'backoffLimit',
+  'ttlSecondsAfterFinished',
+  'backoffLimitPerIndex',
+  'maxFailedIndexes',
+];
+const modes = ['NonIndexed', 'Indexed'];
+const replacements = ['Failed', 'TerminatingOrFailed'];
+
+/** What the spec of a Job is refused for, as it stands in one; a CronJob's is completed first. */
+export function jobSpecErrors(spec: JsonObject): readonly FieldError[] {
+  return [
+    ...countErrors(spec, counts),
+    ...modeErrors(spec),
+    ...replacementErrors(spec),
+    ...templateErrors(objectField(spec, 'template') ?? {}, ['OnFailure', 'Never']),
+  ];
+}
+
+function modeErrors(spec: JsonObject): readonly FieldError[] {
+  const mode = stringField(spec, 'completionMode') ?? 'NonIndexed';
+  if (!modes.includes(mode)) return [unsupportedValue('spec.completionMode', mode, modes)];
+  if (mode === 'Indexed') {
+    if (spec.completions !== undefined) return [];
+    return [requiredField('spec.completions', 'when completion mode is Indexed')];
+  }
+  return ['backoffLimitPerIndex', 'maxFailedIndexes']
+    .filter((name) => spec[name] !== undefined)
+    .map((name) => invalidField(`spec.${name}`, spec[name], 'requires indexed completion mode'));
+}
+
+function replacementErrors(spec: JsonObject): readonly FieldError[] {
+  const policy = stringField(spec, 'podReplacementPolicy');
+  const choices = spec.podFailurePolicy === undefined ? replacements : ['Failed'];
+  if (policy === undefined || choices.includes(policy)) return [];
+  return [unsupportedValue('spec.podReplacementPolicy', policy, choices)];
+}
+
+const fixed = [
+  'completionMode',
+  'podFailurePolicy',
+  'backoffLimitPerIndex',
+  'managedBy',
+  'successPolicy',
+];
+
+/** What of a Job stays as it was. */
+export function fixedErrors(job: JsonObject, before: JsonObject): readonly FieldError[] {
+  const [spec, old] = [objectField(job, 'spec') ?? {}, objectField(before, 'spec') ?? {}];
+  const immutable = 'field is immutable';
+  return [
+    ...completionErrors(spec, old),
+    ...fixed
+      .filter((name) => !deepEqual(spec[name], old[name]))
+      .map((name) => invalidField(`spec.${name}`, spec[name], immutable)),
+  ];
+}
+
+function completionErrors(spec: JsonObject, old: JsonObject): readonly FieldError[] {
+  const { completions, parallelism } = spec;
+  if (completions === old.completions) return [];
+  if (spec.completionMode !== 'Indexed')
+    return [invalidField('spec.completions', completions, 'field is immutable')];
+  if (completions === undefined || completions === parallelism) return [];
+  const detail = 'can only be modified in tandem with spec.parallelism';
+  return [invalidField('spec.completions', completions, detail)];
+}
