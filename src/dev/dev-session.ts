@@ -17,7 +17,7 @@ import type { Clock } from '../util/clock.ts';
 import type { Random } from '../util/random.ts';
 import { newsOf } from './loaded-definitions.ts';
 import { SampleApplier } from './sample-applier.ts';
-import { loadSamples } from './samples.ts';
+import { SampleFolder } from './sample-folder.ts';
 import type { TreeNode } from './tree/object-tree.ts';
 import { TreeFollower } from './tree/tree-follower.ts';
 
@@ -46,6 +46,7 @@ const statePollMs = 10;
 export class DevSession {
   readonly #options: DevSessionOptions;
   readonly #samples: SampleApplier;
+  readonly #sampleFolder: SampleFolder | undefined;
   readonly #tree: TreeFollower;
   /** Undefined: nothing has been read. */
   #running: readonly WantedDefinition[] | undefined;
@@ -55,9 +56,13 @@ export class DevSession {
   #turns = Promise.resolve();
 
   constructor(options: DevSessionOptions) {
-    const { cluster, clock, onTree, print } = options;
+    const { cluster, clock, onTree, print, samplesFolder: folder } = options;
     this.#options = options;
     this.#samples = new SampleApplier({ cluster, print });
+    this.#sampleFolder =
+      folder === undefined
+        ? undefined
+        : new SampleFolder({ folder, applier: this.#samples, print });
     this.#tree = new TreeFollower({ watcher: cluster, clock, onTree });
   }
 
@@ -103,11 +108,13 @@ export class DevSession {
     // Not before: informers would ask for kinds that are not there yet, and wait a while before they ask again.
     this.#follow(definitions);
     if (before !== undefined) await this.#samples.retry(signal);
-    else if (appliesSamples) await this.#applySamples(undefined, signal);
+    else await this.#sampleFolder?.start(appliesSamples, signal);
   }
 
   #tellFindings(findings: readonly TextFindings[]): void {
     const { print, hasColor } = this.#options;
+    for (const { file, diagnostics } of findings)
+      if (diagnostics.length === 0) print(`File ${file} is without mistakes again`);
     const diagnostics = findings.flatMap((found) => found.diagnostics);
     const sources = new Map(findings.map(({ file, text }) => [file, text]));
     if (diagnostics.length > 0)
@@ -116,11 +123,12 @@ export class DevSession {
 
   #watchSamples(signal: AbortSignal): () => void {
     const { samplesFolder, clock, logger } = this.#options;
-    if (samplesFolder === undefined) return () => {};
+    const folder = this.#sampleFolder;
+    if (folder === undefined || samplesFolder === undefined) return () => {};
     return watchFolders({
       folders: [samplesFolder],
       clock,
-      onChange: (names) => this.#inTurn(() => this.#applySamples(names, signal), signal),
+      onChange: (names) => this.#inTurn(() => folder.changed(names, signal), signal),
       onFailure: (err) => logger.warn({ err }, 'A folder is not watched any more'),
     });
   }
@@ -131,14 +139,6 @@ export class DevSession {
       roots: all.map(({ kind }) => kind.gvk),
       children: all.flatMap(({ children }) => children.map(({ gvk }) => gvk)),
     });
-  }
-
-  async #applySamples(names: ReadonlySet<string> | undefined, signal: AbortSignal): Promise<void> {
-    const { samplesFolder, print } = this.#options;
-    if (samplesFolder === undefined) return;
-    const samples = await loadSamples(samplesFolder, print);
-    const chosen = samples.filter(({ name }) => names === undefined || names.has(name));
-    await this.#samples.apply(chosen, signal);
   }
 
   /** Waits until each definition runs, or says why not. */

@@ -30,7 +30,8 @@ export async function loadSamples(
   return samples;
 }
 
-async function sampleNames(folder: string): Promise<readonly string[]> {
+/** The names of those files, in order. */
+export async function sampleNames(folder: string): Promise<readonly string[]> {
   try {
     const names = await readdir(folder);
     return names.filter((name) => /^[^.].*\.(?:ya?ml|json)$/.test(name)).sort();

@@ -47,8 +47,14 @@ describe('dev/screen', () => {
     const terminal = startTerminal(10, 5);
     const screen = new Screen(terminal);
     screen.show(['x'.repeat(20), 'b', 'c', 'd', 'e']);
-    assert.deepEqual(terminal.lines, ['x'.repeat(9), 'b', '... and 3 more']);
+    assert.deepEqual(terminal.lines, ['x'.repeat(9), 'b', '... and 3']);
     screen.show(['a']);
     assert.deepEqual(terminal.lines, ['a']);
+  });
+
+  test('how to see the rest is said', () => {
+    const terminal = startTerminal(40, 4);
+    new Screen(terminal, ': there').show(['a', 'b', 'c']);
+    assert.deepEqual(terminal.lines, ['a', '... and 2 more: there']);
   });
 });

@@ -9,12 +9,15 @@ export interface Terminal {
 /** Lines of text above, and below them an area that is drawn again whenever it changes. */
 export class Screen {
   readonly #terminal: Terminal;
+  readonly #howToSeeAll: string;
   #area: readonly string[] = [];
   /** Lines of the area that stand on the terminal. */
   #drawn = 0;
 
-  constructor(terminal: Terminal) {
+  /** @param howToSeeAll follows the count of lines that do not fit. */
+  constructor(terminal: Terminal, howToSeeAll = '') {
     this.#terminal = terminal;
+    this.#howToSeeAll = howToSeeAll;
   }
 
   /** A line, or several, that stay. */
@@ -41,11 +44,10 @@ export class Screen {
   /** A line that wraps, or an area that scrolls, could not be found again. */
   #fitting(): readonly string[] {
     const { columns, rows } = this.#terminal;
-    const cut = this.#area.map((line) =>
-      line.length < columns ? line : line.slice(0, columns - 1),
-    );
+    const area = this.#area;
     const room = Math.max(1, rows - 2);
-    if (cut.length <= room) return cut;
-    return [...cut.slice(0, room - 1), `... and ${cut.length - room + 1} more`];
+    const left = `... and ${area.length - room + 1} more${this.#howToSeeAll}`;
+    const shown = area.length <= room ? area : [...area.slice(0, room - 1), left];
+    return shown.map((line) => (line.length < columns ? line : line.slice(0, columns - 1)));
   }
 }

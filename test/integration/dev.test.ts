@@ -38,6 +38,8 @@ describe('integration/dev', () => {
     dev.save('samples/podset.yaml', shippedText('samples/podset.yaml').replace('3', '2'));
     await dev.untilSaid(/Applied PodSet "example"/);
     await dev.untilSaid(/Deployment example: 2\/2 ready/);
+    dev.remove('samples/podset.yaml');
+    await dev.untilSaid(/Sample "podset\.yaml" is gone; what it has made stays: PodSet "example"/);
     const { kubeconfig } = dev;
     assert.equal(await dev.stop(), 0);
     assert.equal(existsSync(kubeconfig), false);
@@ -53,6 +55,8 @@ describe('integration/dev', () => {
     dev.save('podset.yaml', text.replace('spec.size', 'spec.sise'));
     await dev.untilSaid(/Did you mean "size"/);
     await dev.untilSaid(/Operator "podset" goes on as it was/);
+    dev.save('podset.yaml', text.replace('spec.size', 'spec.size * 2'));
+    await dev.untilSaid(/File operators\/podset\.yaml is without mistakes again/);
     dev.save('samples/podset.yaml', shippedText('samples/podset.yaml').replace('3', '1'));
     await dev.untilSaid(/Deployment example: 2\/2 ready/);
     dev.save('foobar.yaml', shippedText('foobar.yaml'));

@@ -8,6 +8,7 @@ import { createSystemRandom } from '../../util/random.ts';
 import { CliError } from '../exit-code.ts';
 import { loadClusterConfig } from '../kubeconfig-flags.ts';
 import type { Output } from '../output.ts';
+import { defaultKubeconfig } from './default-kubeconfig.ts';
 import { type Kinds, loadKinds } from './kinds.ts';
 
 export interface ClusterFlags {
@@ -75,7 +76,7 @@ function hintFor(error: KubeError): { readonly hint?: string } {
  */
 async function chooseKubeconfig(flags: ClusterFlags): Promise<ClusterFlags> {
   if (flags.kubeconfig !== undefined) return flags;
-  const ofDev = await findUpwards(join('.homeostat', 'kubeconfig'), resolve('.'));
+  const ofDev = await findUpwards(defaultKubeconfig, resolve('.'));
   if (ofDev !== undefined) return { ...flags, kubeconfig: ofDev };
   if ((process.env.KUBECONFIG ?? '') !== '') return flags;
   throw new CliError('There is no cluster to ask: no "homeostat dev" runs here', {

@@ -19,6 +19,7 @@ import { exitCode } from '../exit-code.ts';
 import { loadClusterConfig } from '../kubeconfig-flags.ts';
 import { loadTexts } from '../load-texts.ts';
 import { version } from '../version.ts';
+import { defaultKubeconfig } from './default-kubeconfig.ts';
 import { type DevWorld, startDevWorld } from './dev-world.ts';
 
 export interface DevOptions {
@@ -44,7 +45,7 @@ export async function dev(
   options: DevOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  const screen = new Screen(processTerminal());
+  const screen = new Screen(processTerminal(), howToSeeAll(options));
   const print = (text: string) => screen.print(text);
   const logger = createTextLogger({ level: options.logLevel, print });
   // Before anything starts: a folder that cannot be read is told at once.
@@ -127,6 +128,17 @@ function showTree(screen: Screen): (tree: readonly TreeNode[]) => void {
     told = changes.told;
     for (const line of changes.lines) screen.print(line);
   };
+}
+
+/** What of the tree has no room can be asked for from another terminal, where that finds the kubeconfig. */
+function howToSeeAll({ kubeconfig, context, writeKubeconfig }: DevOptions): string {
+  const flags = [
+    ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
+    ...(context === undefined ? [] : ['--context', context]),
+  ];
+  const isElsewhere = flags.length === 0 && writeKubeconfig !== defaultKubeconfig;
+  if (isElsewhere) flags.push('--kubeconfig', writeKubeconfig);
+  return `: ${['homeostat tree -A', ...flags].join(' ')}`;
 }
 
 function processTerminal(): Terminal {

@@ -3,6 +3,7 @@ import { logLevels } from '../../telemetry/index.ts';
 import type { ProgramContext } from '../program.ts';
 import type { ApplyOptions } from './apply.ts';
 import type { ClusterFlags } from './cluster-session.ts';
+import { defaultKubeconfig } from './default-kubeconfig.ts';
 import type { DeleteOptions } from './delete.ts';
 import type { DevOptions } from './dev.ts';
 import type { EventsOptions } from './events.ts';
@@ -29,7 +30,7 @@ function addDev(program: Command, { signal, exit }: ProgramContext): void {
     .option(
       '--write-kubeconfig <file>',
       'where to write the kubeconfig of the API',
-      '.homeostat/kubeconfig',
+      defaultKubeconfig,
     )
     .option('--persist <file>', 'keep the world in this file (default: it ends with the command)')
     .option('--port <number>', 'port of the API (default: any free one)', parsePort, 0)

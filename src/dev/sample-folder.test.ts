@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, beforeEach, describe, test } from 'node:test';
+import { SampleFolder } from './sample-folder.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'homeostat-'));
+const { signal } = new AbortController();
+let folder = '';
+
+function save(file: string, ...names: readonly string[]): void {
+  const texts = names.map(
+    (name) => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`,
+  );
+  writeFileSync(join(folder, file), texts.join('---\n'));
+}
+
+async function start() {
+  const said: string[] = [];
+  const samples = new SampleFolder({
+    folder,
+    print: (text) => said.push(text),
+    applier: {
+      apply: (files) => {
+        for (const { name } of files) said.push(`applied ${name}`);
+        return Promise.resolve();
+      },
+    },
+  });
+  await samples.start(true, signal);
+  /** What is said when these files have changed. */
+  const saidOf = async (...names: readonly string[]) => {
+    said.length = 0;
+    await samples.changed(new Set(names), signal);
+    return [...said];
+  };
+  return { said, saidOf };
+}
+
+describe('dev/sample-folder', () => {
+  beforeEach(() => {
+    folder = mkdtempSync(join(root, 'samples-'));
+    save('a.yaml', 'one', 'two');
+    save('b.yaml', 'three');
+  });
+  after(() => rmSync(root, { recursive: true, force: true }));
+
+  test('all are applied at the start, later those that are saved', async () => {
+    const { said, saidOf } = await start();
+    assert.deepEqual(said, ['applied a.yaml', 'applied b.yaml']);
+    assert.deepEqual(await saidOf('b.yaml'), ['applied b.yaml']);
+  });
+
+  test('one that is removed is told with what stays, once', async () => {
+    const { saidOf } = await start();
+    rmSync(join(folder, 'a.yaml'));
+    assert.deepEqual(await saidOf('a.yaml'), [
+      'Sample "a.yaml" is gone; what it has made stays: ConfigMap "one", ConfigMap "two"',
+    ]);
+    assert.deepEqual(await saidOf('a.yaml'), []);
+  });
+
+  test('of one that is renamed nothing is left behind', async () => {
+    const { saidOf } = await start();
+    rmSync(join(folder, 'b.yaml'));
+    save('c.yaml', 'three');
+    assert.deepEqual(await saidOf('b.yaml', 'c.yaml'), [
+      'Sample "b.yaml" is gone',
+      'applied c.yaml',
+    ]);
+  });
+
+  test('one with a mistake is not gone', async () => {
+    const { saidOf } = await start();
+    writeFileSync(join(folder, 'b.yaml'), 'kind: [');
+    const [mistake, ...more] = await saidOf('b.yaml');
+    assert.match(mistake ?? '', /b\.yaml: Cannot read YAML/);
+    assert.deepEqual(more, []);
+    rmSync(join(folder, 'b.yaml'));
+    assert.deepEqual(await saidOf('b.yaml'), [
+      'Sample "b.yaml" is gone; what it has made stays: ConfigMap "three"',
+    ]);
+  });
+});
