@@ -18,10 +18,13 @@ const mirror = `/apis/homeostat.dev/v1alpha1/operatordefinitions/${name}`;
 
 function definition(...children: readonly string[]): string {
   const rollout = '{ perSecond: 0, maxDeletions: 2 }';
-  return thingDefinition(
+  const text = thingDefinition(
     name,
     `  children:${children.map((id) => textMap(id)).join('')}\n  controller: { rollout: ${rollout} }\n`,
   );
+  // As a repository keeps what was approved the last time.
+  const annotations = '{ homeostat.dev/approve-deletions: "9876543210" }';
+  return text.replace(`{ name: ${name} }`, `{ name: ${name}, annotations: ${annotations} }`);
 }
 
 /** By the objects that people see: a ConfigMap with the text, its mirror with conditions and the annotation. */

@@ -160,7 +160,7 @@ const summaries: readonly (readonly [string, DefinitionFacts, string])[] = [
   [
     'a pause',
     factsWith({}, { isPaused: true }),
-    'Ready=False Paused: Annotation homeostat.dev/paused is on it',
+    'Ready=False Paused: Annotation homeostat.dev/paused is on it or in its text',
   ],
   [
     'a removal, before everything else',

@@ -158,7 +158,8 @@ function summary(facts: DefinitionFacts, parts: readonly SaidCondition[]): Summa
   const bad = (type: string) => parts.find((part) => part.type === type && part.status === 'False');
   const refused = bad('Accepted');
   if (refused !== undefined) return not(refused.reason, refusedMessage(refused, view), 'stuck');
-  if (isPaused) return not('Paused', 'Annotation homeostat.dev/paused is on it', 'stuck');
+  if (isPaused)
+    return not('Paused', 'Annotation homeostat.dev/paused is on it or in its text', 'stuck');
   const stopping = bad('KindAvailable') ?? bad('Permitted');
   if (stopping !== undefined) return not(stopping.reason, stopping.message, 'stuck');
   if (view === undefined) return not('NotStarted', '', 'moves');

@@ -1,7 +1,9 @@
 import {
   appliedAnnotation,
+  approveDeletionsAnnotation,
   managedByLabel,
   managedByValue,
+  pausedAnnotation,
   stamped,
 } from '../../reconcile/index.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
@@ -27,9 +29,17 @@ export const mirrorManager = 'homeostat/operatordefinitions.mirror';
 /** Left by kubectl: a second copy of the text. */
 export const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
+/** In a text the marks count as they stand there; on a mirror they would take back what users have put on it. */
+const notMirrored: ReadonlySet<string> = new Set([
+  lastApplied,
+  appliedAnnotation,
+  approveDeletionsAnnotation,
+  pausedAnnotation,
+]);
+
 /**
- * The object that shows a text of a file or a ConfigMap: its `spec` as written, its labels and annotations (`paused` may be said in a
- * file too), and where it stands. `runtime`: who reads the directory, if it is one. Pure.
+ * The object that shows a text of a file or a ConfigMap: its `spec` as written, its labels and annotations without the marks
+ * (those on the object are the users'), and where it stands. `runtime`: who reads the directory, if it is one. Pure.
  */
 export function mirrorOf(
   name: string,
@@ -49,10 +59,7 @@ export function mirrorOf(
         [sourceLabel]: origin.source,
       },
       annotations: {
-        ...textsIn(
-          metadata.annotations,
-          (key) => isLabelKey(key) && key !== lastApplied && key !== appliedAnnotation,
-        ),
+        ...textsIn(metadata.annotations, (key) => isLabelKey(key) && !notMirrored.has(key)),
         [sourceRefAnnotation]: origin.ref,
       },
     },

@@ -96,6 +96,24 @@ describe('runtime/objects', () => {
     await world.stop();
   });
 
+  test('marks in a text are not shown on its mirror: they would take back those of users', async () => {
+    const world = await running();
+    const annotations = {
+      'homeostat.dev/approve-deletions': 'old',
+      'homeostat.dev/paused': 'true',
+      note: 'x',
+    };
+    const document = { ...thing.document, metadata: { name: 'thing', annotations } };
+    const located = { ...thing, document } as typeof thing;
+    await world.show({ definitions: [{ located, origin: here }] }, [runningView(thing)]);
+    const shown = world.object('thing')?.metadata.annotations ?? {};
+    assert.deepEqual(
+      Object.keys(annotations).map((key) => shown[key]),
+      [undefined, undefined, 'x'],
+    );
+    await world.stop();
+  });
+
   test('a mirror that is deleted by hand comes back', async () => {
     const world = await running();
     world.cluster.server.delete(definitionGvk, { namespace: undefined, name: 'thing' });

@@ -315,6 +315,26 @@ describe('runtime/registry', () => {
     assert.equal((await look()).definitions[0]?.isPaused, true);
   });
 
+  test('deletions are approved by the text or by its object, whatever the other one has approved before', async (t) => {
+    const source = new ScriptedSource();
+    let onObject = 'r1';
+    const known = () => new Map([['aaa', { name: 'aaa', approvedDeletions: onObject }]]);
+    const { look, registry } = await startRegistry(t, [source], { known });
+    const approving = (revision: string) =>
+      good('aaa').replace(
+        '{ name: aaa }',
+        `{ name: aaa, annotations: { homeostat.dev/approve-deletions: "${revision}" } }`,
+      );
+    source.tell({ k: good('aaa') });
+    const { revision = '' } = (await look()).definitions[0]?.located.definition ?? {};
+    source.tell({ k: approving(revision) });
+    assert.equal((await look()).definitions[0]?.approvedDeletions, revision);
+    onObject = revision;
+    source.tell({ k: approving('r2') });
+    registry.refresh();
+    assert.equal((await look()).definitions[0]?.approvedDeletions, revision);
+  });
+
   test('an object that is being deleted is removed, also one that has mistakes; of what is none of ours it is let go', async (t) => {
     const source = new ScriptedSource();
     const { look } = await startRegistry(t, [source]);

@@ -68,14 +68,18 @@ function wanted(
   known: KnownDefinition | undefined,
 ): WantedDefinition {
   const { name: _, origin: __, crashes: ___, ...onRecord } = known ?? { name: '' };
+  const inText = marksIn(annotationsOf(located));
+  const { revision } = located.definition;
   return {
     located,
     origin: text.origin,
     ...(text.removal && { removal: text.removal }),
     ...(refusal && { refusal }),
     ...(warnings && { warnings }),
-    ...marksIn(annotationsOf(located)),
+    ...inText,
     ...onRecord,
+    // Either may approve, and the other one may still have what it has approved before.
+    ...(inText.approvedDeletions === revision && { approvedDeletions: revision }),
   };
 }
 
