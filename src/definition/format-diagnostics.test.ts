@@ -90,6 +90,22 @@ describe('definition/format-diagnostics', () => {
     assert.equal(shown.slice(marks.indexOf('^'), marks.lastIndexOf('^') + 1), '"wrong"');
   });
 
+  test('what a terminal would obey is shown as a picture, and the mark stays where it is', () => {
+    const line = 'a\u001b[31m\u0007\u007f\u009b\u202e: wrong';
+    const diagnostic = { ...unknown, message: 'Unknown "\u001b[2J"', line: 1, column: 13 };
+    assert.equal(
+      formatDiagnostics([diagnostic], new Map([['a.yaml', line]]))
+        .split('\n', 4)
+        .join('\n'),
+      dedent`
+        a.yaml:1:13: error[unknown-field]: Unknown "\u241b[2J"
+          |
+        1 | a\u241b[31m\u2407\u2421\ufffd\ufffd: wrong
+          |             ^^^^^
+      `.trimEnd(),
+    );
+  });
+
   test('colours mark severity, message, frame and hint', () => {
     const text = formatDiagnostics([unknown], sources, { color: true });
     assert.ok(text.includes('\u001b[31merror[unknown-field]\u001b[0m'));

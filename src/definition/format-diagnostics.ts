@@ -31,7 +31,9 @@ export function formatDiagnostics(
 }
 
 function formatOne(diagnostic: Diagnostic, line: string | undefined, paint: Paint): string {
-  const { severity, code, message, hint, file } = diagnostic;
+  const { severity, code } = diagnostic;
+  const [message, file] = [harmless(diagnostic.message), harmless(diagnostic.file)];
+  const hint = diagnostic.hint && harmless(diagnostic.hint);
   const place = `${file}:${diagnostic.line}:${diagnostic.column}`;
   const head = `${place}: ${paint(severity, `${severity}[${code}]`)}: ${paint('strong', message)}`;
   const frame = line === undefined ? [] : frameOf(diagnostic, line, paint);
@@ -51,9 +53,18 @@ function frameOf(diagnostic: Diagnostic, line: string, paint: Paint): readonly s
   const marks = '^'.repeat(markedLength(shown.slice(column), diagnostic.message));
   return [
     paint('quiet', `${gutter} |`),
-    `${paint('quiet', `${number} |`)} ${shown}`.trimEnd(),
+    `${paint('quiet', `${number} |`)} ${harmless(shown)}`.trimEnd(),
     `${paint('quiet', `${gutter} |`)} ${before}${paint(diagnostic.severity, marks)}`,
   ];
+}
+
+/** What a terminal would obey (control characters, those that turn the direction of writing) as a picture of the same width. */
+function harmless(text: string): string {
+  return text.replaceAll(/[[\p{Cc}\p{Bidi_Control}]--[\t\n]]/gv, (character) => {
+    const code = character.charCodeAt(0);
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    return code === 0x7f ? '\u2421' : '\ufffd';
+  });
 }
 
 /** The part of a long line (a JSON file on one line) that holds the column. */

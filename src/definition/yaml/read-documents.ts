@@ -8,7 +8,8 @@ import {
   hideExpression,
   holdsOpenExpression,
 } from './cut-expression.ts';
-import { findExcess } from './find-excess.ts';
+import { type Excess, findExcess } from './find-excess.ts';
+import { findForeign } from './find-foreign.ts';
 import { type InspectedNodes, inspectNodes } from './inspect-nodes.ts';
 import { createNodeSourceMap } from './node-source-map.ts';
 import { cutMessage, type ParserError, syntaxMessage } from './syntax-message.ts';
@@ -48,18 +49,21 @@ const mostRepairs = 100;
 /** Nor is more than this read again for their sake, in characters. */
 const mostRead = 1_000_000;
 
-/** Like {@link readDocuments}, but of a text that would take too long to read it only says so: for texts of others. */
+/** Like {@link readDocuments}, but of a text that is none, or would take too long to read, it only says so: for texts of others. */
 export function readBoundedDocuments(text: string, file: string): YamlFile {
-  const excess = findExcess(text);
-  if (excess === undefined) return readDocuments(text, file);
+  const obstacle = findForeign(text) ?? withHint(findExcess(text));
+  if (obstacle === undefined) return readDocuments(text, file);
   const lines = new LineCounter();
   lines.addNewLine(0);
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
     lines.addNewLine(at + 1);
   }
-  const hint = 'Split it into several files';
-  const problem = { severity: 'error', ...excess, hint } as const;
+  const problem = { severity: 'error', ...obstacle } as const;
   return { documents: [], syntaxErrors: [diagnosticAt(problem, { file, lines })] };
+}
+
+function withHint(excess: Excess | undefined) {
+  return excess && { ...excess, hint: 'Split it into several files' };
 }
 
 /**
