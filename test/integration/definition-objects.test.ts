@@ -155,6 +155,30 @@ describe('integration/definition-objects', { skip: shared.skip }, () => {
     await shared.client().untilObject(`${collection}/thing`, isReady);
   });
 
+  test('half a character in a text, or where a long message is cut, keeps nothing from being told', async () => {
+    for (const pad of ['', 'x']) {
+      const text = `${pad}${'\u{1F600}'.repeat(10_000)}`;
+      const refusal = { message: 'No', diagnostics: [`Half "\ud83d"`, text] };
+      const origin = originOf('thing.yaml');
+      const spec = { ...(edited.document.spec as object), vars: { half: '\ud83d' } };
+      const annotations = { half: '\ud83d' };
+      const document = { ...edited.document, metadata: { name: 'thing', annotations }, spec };
+      show(
+        {
+          definitions: [{ located: thing, origin, refusal }],
+          refusedTexts: [{ origin, name: 'thing', document, refusal }],
+        },
+        [runningView(thing, { refusal })],
+      );
+      const object = await shared
+        .client()
+        .untilObject(`${collection}/thing`, (now) => !isReady(now));
+      assert.match(String(conditionOf(object, 'Accepted')?.message), /^Half "\ufffd"/);
+      show(shownThing(), [runningView(thing)]);
+      await shared.client().untilObject(`${collection}/thing`, isReady);
+    }
+  });
+
   test('an object of a user is not taken, and gets a status', async () => {
     const client = shared.client();
     const own = locatedThing('own');

@@ -29,6 +29,14 @@ describe('kube/event-body', () => {
     assert.equal(bodyOf({ note: '😀'.repeat(300) }).note, '😀'.repeat(256));
   });
 
+  test('half a character is told as an unknown one: servers refuse it', () => {
+    assert.equal(bodyOf({ note: 'a \ud83d' }).note, 'a \ufffd');
+    assert.equal(
+      bodyOf({ note: `\ud83d ${'x'.repeat(2_000)}` }).note,
+      `\ufffd ${'x'.repeat(1_020)}`,
+    );
+  });
+
   test('reason, action and instance are cut at 128 bytes', () => {
     const long = 'x'.repeat(200);
     const body = bodyOf({ reason: long, action: long }, long);

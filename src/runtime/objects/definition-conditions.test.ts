@@ -215,6 +215,19 @@ describe('runtime/objects/definition-conditions', () => {
     assert.ok(text.endsWith('\n...'));
   });
 
+  test('no message holds half a character, which servers refuse: neither where it is cut nor of a text', () => {
+    for (const pad of ['', 'x']) {
+      const text = refusalText({ message: pad + '\u{1F600}'.repeat(10_000), diagnostics: [] });
+      assert.ok(text.isWellFormed(), `cut after "${pad}"`);
+    }
+    const state = { kind: 'failing', message: 'Not "\ud83d"' } as const;
+    for (const facts of [
+      factsWith({}, { wanted: { located: thing, origin, warnings: ['Odd: "\ud83d"'] } }),
+      factsWith({ state }),
+    ])
+      for (const { type, message } of conditionsOf(facts)) assert.ok(message.isWellFormed(), type);
+  });
+
   test('no message is longer than an object can hold, whatever it lists', () => {
     const many = Array.from({ length: 500 }, (_, at) => `${at} ${'x'.repeat(500)}`);
     for (const facts of [

@@ -32,12 +32,14 @@ const messageLength = 16_384;
 export function conditionsOf(facts: DefinitionFacts): readonly SaidCondition[] {
   const parts = [accepted(facts), kindAvailable(facts), permitted(facts), running(facts)];
   const { progress, ...ready } = summary(facts, parts);
-  return [
+  const said: readonly SaidCondition[] = [
     ready,
     ...parts,
     ...(progress === 'moves' ? [{ ...ready, type: 'Reconciling', status: 'True' as const }] : []),
     ...(progress === 'stuck' ? [{ ...ready, type: 'Stalled', status: 'True' as const }] : []),
   ];
+  // A text may hold half a character, with which a server refuses the whole status.
+  return said.map((each) => ({ ...each, message: each.message.toWellFormed() }));
 }
 
 function accepted({ origin, wanted, refusal, idle, view }: DefinitionFacts): SaidCondition {
@@ -75,7 +77,10 @@ export function refusalText({ message, diagnostics }: Refusal): string {
 }
 
 function shortened(text: string): string {
-  return text.length <= messageLength ? text : `${text.slice(0, messageLength - 4)}\n...`;
+  if (text.length <= messageLength) return text;
+  // Never between the halves of a character.
+  const head = text.slice(0, messageLength - 4).replace(/[\uD800-\uDBFF]$/, '');
+  return `${head}\n...`;
 }
 
 function kindAvailable({ view }: DefinitionFacts): SaidCondition {

@@ -126,7 +126,7 @@ function textsIn(
   return Object.fromEntries(
     Object.entries(written).filter(
       (entry): entry is [string, string] =>
-        typeof entry[1] === 'string' && isTaken(entry[0], entry[1]),
+        typeof entry[1] === 'string' && entry[1].isWellFormed() && isTaken(entry[0], entry[1]),
     ),
   );
 }
