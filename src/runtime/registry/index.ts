@@ -4,5 +4,5 @@ export {
   Registry,
   type RegistryOptions,
   type SourceReading,
-  type TextFindings,
 } from './registry.ts';
+export type { TextFindings } from './told-findings.ts';

@@ -1,16 +1,15 @@
-import type { Diagnostic } from '../../definition/index.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { TextCheck } from '../check-text.ts';
 import { type Leadership, soleLeader } from '../leadership/leadership.ts';
 import type { DefinitionSource, SourceText } from '../sources/index.ts';
 import type { DefinitionOrigin, WantedSet } from '../wanted-definition.ts';
-import { type Choice, type Chosen, chooseDefinitions } from './choose-definitions.ts';
-import { linesOf } from './diagnostic-lines.ts';
+import { type Chosen, chooseDefinitions } from './choose-definitions.ts';
 import { Doubts } from './doubts.ts';
 import type { KnownDefinitions } from './known-definition.ts';
 import { nextTextState, type TextState, unreadableState } from './text-state.ts';
-import { findingsOf, wantedSet } from './wanted-set.ts';
+import { type TextFindings, ToldFindings } from './told-findings.ts';
+import { wantedSet } from './wanted-set.ts';
 
 export interface RegistryOptions {
   /** The first one is asked first. */
@@ -33,20 +32,6 @@ export interface RegistryOptions {
   readonly onDoubt?: (isInDoubt: boolean) => void;
   /** What is to be said of texts, whenever it is something else than before. Called before {@link onWanted}. @default nobody is told */
   readonly onFindings?: (findings: readonly TextFindings[]) => void;
-}
-
-/** All that is wrong with a text. */
-export interface TextFindings {
-  readonly file: string;
-  readonly text: string;
-  /** None: there was something, and it is mended. */
-  readonly diagnostics: readonly Diagnostic[];
-  /** The errors among them, one line each. */
-  readonly errors: readonly string[];
-  /** The others, one line each. */
-  readonly warnings: readonly string[];
-  /** How many of its definitions are not taken as they are, as far as they can be told apart. */
-  readonly refused: number;
 }
 
 /** Where a source stands. */
@@ -84,7 +69,7 @@ export class Registry {
   #running: ReadonlyMap<string, Chosen> = new Map();
   /** Whose the names are. */
   #holders: ReadonlyMap<string, DefinitionOrigin> = new Map();
-  #told: ReadonlyMap<string, string> = new Map();
+  readonly #told = new ToldFindings();
   readonly #doubts: Doubts;
   #isKnown = false;
   #hasBegun = false;
@@ -257,7 +242,7 @@ export class Registry {
     // Not before all have been read: one that comes late may have had a name before.
     if (this.#areAllRead)
       this.#holders = new Map(choice.chosen.map(({ name, text }) => [name, text.origin]));
-    const findings = this.#newFindings(choice);
+    const findings = this.#told.news(states, choice);
     if (findings.length > 0) onFindings?.(findings);
     const endDoubt = this.#isStale ? undefined : this.#doubts.decided();
     onWanted(wantedSet(texts, choice, knownNow));
@@ -305,26 +290,6 @@ export class Registry {
       const reason = err instanceof Error ? err.message : String(err);
       return unreadableState(before, text, `Homeostat failed on it: ${reason}`);
     }
-  }
-
-  /** Of texts of which something else is to be said than before. */
-  #newFindings(choice: Choice): readonly TextFindings[] {
-    const told = new Map<string, string>();
-    const findings: TextFindings[] = [];
-    for (const [key, state] of this.#states) {
-      const diagnostics = findingsOf(state, choice);
-      const said = JSON.stringify(diagnostics);
-      told.set(key, said);
-      if (said === (this.#told.get(key) ?? '[]')) continue;
-      const { file, text } = state.text;
-      const outrun = choice.outrun.filter((each) => each.text === state.text);
-      const refused = state.refused.length + outrun.length;
-      const errors = linesOf(state.text, diagnostics);
-      const warnings = linesOf(state.text, diagnostics, 'warning');
-      findings.push({ file, text, diagnostics, errors, warnings, refused });
-    }
-    this.#told = told;
-    return findings;
   }
 }
 

@@ -2,11 +2,8 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { createDefinitionParser, type LocatedDefinition } from '../../../src/definition/index.ts';
 import { createTextCheck } from '../../../src/runtime/check-text.ts';
-import {
-  Registry,
-  type RegistryOptions,
-  type TextFindings,
-} from '../../../src/runtime/registry/registry.ts';
+import { Registry, type RegistryOptions } from '../../../src/runtime/registry/registry.ts';
+import type { TextFindings } from '../../../src/runtime/registry/told-findings.ts';
 import type { WantedSet } from '../../../src/runtime/wanted-definition.ts';
 import { thingDefinition } from '../definitions.ts';
 import { FakeClock } from '../fake-clock.ts';
