@@ -182,6 +182,7 @@ export const sources: RuleSection = {
     {
       rule: 'A definition may be paused, and its deletions approved, on its object',
       shownBy: [
+        'test/integration/definition-paused.test.ts',
         `${reload} › a definition that is paused does nothing, and catches up when it goes on`,
         'test/integration/deletions-approved.test.ts › what a changed text would delete is told on its object, held over a restart, and let go by the annotation',
       ],

@@ -162,7 +162,10 @@ function summary(facts: DefinitionFacts, parts: readonly SaidCondition[]): Summa
   if (isTerminating) return not('Terminating', view?.removal ?? 'It is being removed', 'moves');
   const bad = (type: string) => parts.find((part) => part.type === type && part.status === 'False');
   const refused = bad('Accepted');
-  if (refused !== undefined) return not(refused.reason, refusedMessage(refused, view), 'stuck');
+  if (refused !== undefined) {
+    const progress = refused.reason === 'Removed' ? 'moves' : 'stuck';
+    return not(refused.reason, refusedMessage(refused, view), progress);
+  }
   if (isPaused)
     return not('Paused', 'Annotation homeostat.dev/paused is on it or in its text', 'stuck');
   const stopping = bad('KindAvailable') ?? bad('Permitted');

@@ -7,7 +7,7 @@ export interface Kept {
   readonly told?: ToldDefinition | undefined;
   /** As it is then. Undefined: there is none, or it is not ours to write. */
   readonly object?: KubeObject;
-  /** It has to wait for so long. */
+  /** It is looked at again after so long; where there is nothing to be told nothing is done before. */
   readonly waitMs?: number;
   /** Why it is not as it should be. */
   readonly trouble?: string;

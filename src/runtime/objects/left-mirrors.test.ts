@@ -85,6 +85,66 @@ describe('runtime/objects: mirrors whose text is not here', () => {
     });
   });
 
+  describe('one that a user has paused', () => {
+    async function paused(): Promise<DefinitionWorld> {
+      const world = await running();
+      const object = world.object('thing');
+      assert.ok(object);
+      const annotations = { ...object.metadata.annotations, 'homeostat.dev/paused': 'true' };
+      world.cluster.server.put({ ...object, metadata: { ...object.metadata, annotations } });
+      await world.settle();
+      world.cluster.takeWrites();
+      world.takeEvents();
+      return world;
+    }
+
+    test('stays for ten minutes without a text, and says so: the mark is there when the text comes back', async () => {
+      const world = await paused();
+      const uid = world.object('thing')?.metadata.uid;
+      await world.show({ definitions: [] });
+      assert.match(world.condition('thing', 'Ready'), /^False Removed: .*homeostat.dev\/paused/s);
+      assert.match(world.condition('thing', 'Reconciling'), /^True Removed/);
+      assert.deepEqual(world.takeEvents(), [
+        'ConfigMap/ops Removed',
+        'OperatorDefinition/thing Removed',
+      ]);
+      await world.clock.advance(500_000);
+      await world.settle();
+      assert.deepEqual(world.cluster.takeWrites(), ['status OperatorDefinition/thing']);
+      await world.show({ definitions: [] });
+      assert.equal(world.objects.known().get('thing')?.isPaused, true);
+      await world.show(wanted(), [runningView(thing)]);
+      await world.show({ definitions: [] });
+      await world.clock.advance(500_000);
+      await world.settle();
+      assert.equal(world.object('thing')?.metadata.uid, uid, 'the ten minutes begin anew');
+      await world.clock.advance(200_000);
+      await world.settle();
+      assert.equal(world.object('thing'), undefined);
+      assert.deepEqual(world.takeEvents(), [
+        'ConfigMap/ops Accepted',
+        'OperatorDefinition/thing Accepted',
+        'ConfigMap/ops Removed',
+        'OperatorDefinition/thing Removed',
+      ]);
+      await world.stop();
+      assert.equal(world.clock.pending, 0);
+    });
+
+    test('goes at once when the mark is taken off', async () => {
+      const world = await paused();
+      await world.show({ definitions: [] });
+      const object = world.object('thing');
+      assert.ok(object);
+      const { 'homeostat.dev/paused': _, ...annotations } = object.metadata.annotations ?? {};
+      world.cluster.server.put({ ...object, metadata: { ...object.metadata, annotations } });
+      await world.settle();
+      assert.equal(world.object('thing'), undefined);
+      await world.stop();
+      assert.equal(world.clock.pending, 0);
+    });
+  });
+
   test('one that somebody keeps making again is removed now and then only', async () => {
     const world = await running();
     const mirror = world.object('thing');

@@ -7,14 +7,17 @@ import { flowOf, passOf } from './definition-flow.ts';
 import { liveStatus } from './definition-status.ts';
 import { isWrittenByOthers } from './hand-over.ts';
 import type { Kept } from './kept.ts';
+import { marksIn } from './marks.ts';
 import { mirrorManager, originOfMirror, placeOfMirror } from './mirror.ts';
 import type { MirrorKeeper } from './mirror-keeper.ts';
 import { definitionGvk, sourceLabel } from './names.ts';
-import { originText } from './told-definitions.ts';
+import { type Idle, originText } from './told-definitions.ts';
 import { WritePace } from './write-pace.ts';
 
 /** Whoever keeps a mirror has put it back by then. */
 const othersMs = 10_000;
+/** So long a paused one stays without a text: as the records of revisions do. */
+const patienceMs = 600_000;
 
 export interface LeftMirrorsOptions {
   readonly cluster: Pick<Reader, 'fieldOwners'> & { readonly events: EventRecorder };
@@ -37,6 +40,8 @@ export class LeftMirrors {
   readonly #options: LeftMirrorsOptions;
   /** Mirrors of others that are not as these have left them, by name. */
   readonly #changes = new Map<string, Change>();
+  /** Since when paused ones have no text, by name. Monotonic. */
+  readonly #held = new Map<string, number>();
   /** Somebody may make again and again what is removed. */
   readonly #pace: WritePace;
 
@@ -64,14 +69,33 @@ export class LeftMirrors {
     const { mirrors, cluster } = this.#options;
     const waitMs = this.#pace.delayOf(name);
     if (waitMs > 0) return { waitMs };
+    const isTheirs = await this.#isWrittenByOthers(object, signal);
+    const heldMs = isTheirs ? 0 : this.#heldMs(object);
+    if (heldMs > 0)
+      return { told: { name, origin, idle: heldFor(origin) }, object, waitMs: heldMs };
     this.#pace.written(name);
-    if (await this.#isWrittenByOthers(object, signal)) {
+    if (isTheirs) {
       const theirs = await mirrors.handOver(object, signal);
       if (theirs === undefined) return {};
       cluster.events.record({ ...handedOver(origin), regarding: theirs, definition: name });
     } else await mirrors.remove(object, signal);
-    configMaps?.tell(name, origin, removed);
+    // What was held was told when that began.
+    if (!this.#held.delete(name)) configMaps?.tell(name, origin, removed);
     return {};
+  }
+
+  /** There is a text for it. */
+  returned(name: string): void {
+    this.#held.delete(name);
+  }
+
+  /** A ConfigMap that is replaced takes its texts away for a moment, and a user's mark is not to go with them. */
+  #heldMs({ metadata: { name, annotations } }: KubeObject): number {
+    if (marksIn(annotations).isPaused !== true) return 0;
+    const nowMs = this.#options.clock.monotonicMs();
+    const sinceMs = this.#held.get(name) ?? nowMs;
+    this.#held.set(name, sinceMs);
+    return Math.max(0, sinceMs + patienceMs - nowMs);
   }
 
   /** Somebody who changes a mirror that nobody keeps any more would wait for ever. */
@@ -113,6 +137,11 @@ export class LeftMirrors {
 
 function notReadText(object: KubeObject, origin: DefinitionOrigin): string {
   return `This object shows a text of ${placeOfMirror(object, origin)}, which is not read here, and was changed: nothing of the change runs. To have the object run, make it its own source: kubectl label operatordefinition ${object.metadata.name} ${sourceLabel}-`;
+}
+
+function heldFor(origin: DefinitionOrigin): Idle {
+  const message = `Its text (${originText(origin)}) is gone, and nothing of it runs; what it has made stays. This object stays for ten minutes, so that the definition is still paused if the text comes back; it goes at once when homeostat.dev/paused is taken off`;
+  return { reason: 'Removed', message };
 }
 
 const removed = {

@@ -206,8 +206,10 @@ export class ObjectKeeper implements DefinitionObjects {
           : { told: told.holderOf(name) };
       if (kept.trouble === undefined) this.#troubles.end(name);
       else this.#troubles.tell(kept.trouble, name);
-      const waitMs = kept.waitMs ?? (await this.#report(name, kept, signal));
-      if (waitMs > 0) this.#wake(name, waitMs);
+      const isToWait = kept.told === undefined && kept.waitMs !== undefined;
+      const reportMs = isToWait ? 0 : await this.#report(name, kept, signal);
+      const delays = [kept.waitMs ?? 0, reportMs].filter((delayMs) => delayMs > 0);
+      if (delays.length > 0) this.#wake(name, Math.min(...delays));
       return { kind: 'done' };
     } catch (error) {
       return this.#failed(name, error);
@@ -221,6 +223,7 @@ export class ObjectKeeper implements DefinitionObjects {
     const holder = told.holderOf(name);
     if (holder === undefined || holder.origin.source === 'object')
       return stored === undefined ? {} : this.#left.leave(stored, this.#configMaps, signal);
+    this.#left.returned(name);
     if (live?.metadata.deletionTimestamp !== undefined) return {};
     const trouble = live && this.#whyNotOurs(live, holder);
     if (trouble !== undefined) return { told: holder, trouble };

@@ -28,7 +28,8 @@ function loading(before: JsonObject, after: DefinitionStatus): readonly StatusEv
     return isKnown ? [] : [{ type: 'Normal', reason: 'Accepted', action, note }];
   }
   const isKnown = last?.status === 'False' && last.message === now.message;
-  return isKnown ? [] : [{ type: 'Warning', reason: now.reason, action, note: now.message }];
+  const type = now.reason === 'Removed' ? 'Normal' : 'Warning';
+  return isKnown ? [] : [{ type, reason: now.reason, action, note: now.message }];
 }
 
 function rollingOut(before: JsonObject, after: DefinitionStatus): readonly StatusEvent[] {

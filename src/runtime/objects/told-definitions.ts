@@ -21,7 +21,7 @@ export interface ToldDefinition {
 /** There is an object, and nothing is run of it. */
 export interface Idle {
   /** CamelCase. */
-  readonly reason: 'NotRead';
+  readonly reason: 'NotRead' | 'Removed';
   readonly message: string;
 }
 
