@@ -28,7 +28,10 @@ export function checkPaths({ parts, resource, diagnostics }: PathsOptions): void
     const [id = ''] = path;
     switch (root) {
       case 'resource':
-        return walkType(reference, { type: resource, from: 0, more: besideResource });
+        return withoutDollar(
+          walkType(reference, { type: resource, from: 0, more: besideResource }),
+          reference,
+        );
       case 'previous':
         return seesPrevious(use.role)
           ? walkType(reference, { type: resource, from: 0 })
@@ -69,12 +72,19 @@ export function checkPaths({ parts, resource, diagnostics }: PathsOptions): void
   }
 }
 
+/** What is missing may be no more than the `$`: `item.name` is a field of the resource. */
+function withoutDollar(problem: Problem | undefined, { path: [id = ''], offset }: Reference) {
+  const isMeant = problem?.offset === offset && variables.includes(id);
+  return isMeant ? { ...problem, hint: `Did you mean "$${id}"?` } : problem;
+}
+
 /** Is the step behind the place where other values come in? */
 function isPastMix({ mixedFrom, stepOffsets }: Reference, { offset }: Problem): boolean {
   return mixedFrom !== undefined && stepOffsets.indexOf(offset) >= mixedFrom;
 }
 
 const besideResource = ['children', 'observed', 'reads', 'vars'];
+const variables = ['item', 'index', 'child', 'previous', 'self', 'definition', 'cluster'];
 const definitionFields = ['name', 'revision'];
 
 interface Walk {

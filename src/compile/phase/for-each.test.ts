@@ -340,7 +340,10 @@ describe('compile/phase/for-each', () => {
   for (const [what, forEach, spec, path] of missing) {
     test(`${what} that is missing is an error: ${forEach}`, async () => {
       const rendered = await elementsOf(forEach, spec);
-      assert.match(failureOf(rendered), new RegExp(`^missing-value .*Missing value "${path}"$`));
+      const hint = forEach === `\${ ${path} }` ? `. If it may be missing: "${path} ?? []"` : '';
+      const end = `: Missing value "${path}"${hint}`;
+      assert.match(failureOf(rendered), /^missing-value /);
+      assert.ok(failureOf(rendered).endsWith(end), failureOf(rendered));
     });
   }
 

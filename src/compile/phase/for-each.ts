@@ -20,7 +20,7 @@ export function createForEach(
   template: CompiledTemplate,
   vars: ReadonlyMap<string, CompiledTemplate>,
 ): ForEach {
-  const { slots } = template;
+  const { slots, root } = template;
   const reached = slots.map((slot) => createReachedPaths(slot, vars));
   return {
     template,
@@ -29,7 +29,7 @@ export function createForEach(
       then(render(template, { scope, quotes: false }), (value) =>
         then(all(reached.map((pathsIn) => pathsIn(scope))), (paths) => {
           for (const [index, slot] of slots.entries()) {
-            assertPresent(slot, paths[index] ?? [], scope);
+            assertPresent(slot, { paths: paths[index] ?? [], isAll: root.kind === 'slot' }, scope);
           }
           return elementsOf(template, { value, paths: paths.flat() }, scope);
         }),
@@ -44,10 +44,19 @@ function all<T>(values: readonly (T | Promise<T>)[]): readonly T[] | Promise<rea
     : (values as readonly T[]);
 }
 
-function assertPresent({ place }: Slot, paths: readonly PlainPath[], scope: Scope): void {
+interface Required {
+  readonly paths: readonly PlainPath[];
+  /** Is the slot all there is of the template? */
+  readonly isAll: boolean;
+}
+
+function assertPresent({ place, leaf }: Slot, { paths, isAll }: Required, scope: Scope): void {
   const missing = paths.find((path) => isMissing(path, scope));
   if (missing === undefined) return;
-  throw new RenderError('missing-value', `Missing value "${pathText(missing)}"`, place);
+  const path = pathText(missing);
+  const isPlain = isAll && leaf.kind === 'value' && leaf.expression.source.trim() === path;
+  const hint = isPlain ? `. If it may be missing: "${path} ?? []"` : '';
+  throw new RenderError('missing-value', `Missing value "${path}"${hint}`, place);
 }
 
 interface Result {
