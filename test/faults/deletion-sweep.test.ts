@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
@@ -49,6 +52,7 @@ const fates = {
 } as const;
 
 describe('faults/deletion-sweep', { skip: shared.skip }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'homeostat-sweep-'));
   let plane: ProxiedPlane;
   let homeostat: HomeostatProcess;
 
@@ -61,12 +65,14 @@ describe('faults/deletion-sweep', { skip: shared.skip }, () => {
   after(async () => {
     await homeostat.stop();
     await plane.proxy.stop();
+    rmSync(folder, { recursive: true, force: true });
   });
 
   function start(): HomeostatProcess {
     return new HomeostatProcess({
       kubeconfig: plane.kubeconfig,
       definitions: { 'sweep.yaml': definition },
+      folder,
     });
   }
 

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Plane } from '../support/control-plane/index.ts';
 import {
   type FaultProxy,
@@ -22,6 +25,8 @@ export class Lane {
   readonly plane: Plane;
   readonly proxy: FaultProxy;
   readonly #kubeconfig: string;
+  /** The same for each process: whoever reads another one has other records. */
+  readonly #folder = mkdtempSync(join(tmpdir(), 'homeostat-lane-'));
   #homeostat: HomeostatProcess;
   #probe: ProcessProbe | undefined;
 
@@ -117,6 +122,7 @@ export class Lane {
   async stop(): Promise<void> {
     await this.#stopProcess('SIGTERM');
     await this.proxy.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   async #stopProcess(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
@@ -129,6 +135,7 @@ export class Lane {
     return new HomeostatProcess({
       kubeconfig: this.#kubeconfig,
       definitions: { 'faults.yaml': definitionText(this.definition) },
+      folder: this.#folder,
       env: probeEnvironment,
     });
   }
