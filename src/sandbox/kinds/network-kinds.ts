@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
-import { type FieldError, invalidField, requiredField, unsupportedValue } from '../status/index.ts';
+import { invalidField, requiredField, unsupportedValue } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
+import { ingressClassErrors, ingressErrors } from './ingress-rules.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
 
@@ -15,36 +16,9 @@ export const ingressRules: BuiltinRules = {
   }),
   hasStatus: true,
   hasGeneration: true,
-  validate(ingress) {
-    const spec = objectField(ingress, 'spec') ?? {};
-    const rules = listField(spec, 'rules').filter(isJsonObject);
-    const hasNothing = rules.length === 0 && spec.defaultBackend === undefined;
-    const detail = 'either `defaultBackend` or `rules` must be specified';
-    return [
-      ...(hasNothing ? [invalidField('spec', [], detail)] : []),
-      ...rules.flatMap((rule, index) => ingressRuleErrors(rule, `spec.rules[${index}]`)),
-    ];
-  },
+  validate: (ingress) => ingressErrors(objectField(ingress, 'spec') ?? {}),
+  validateCreate: ingressClassErrors,
 };
-
-function ingressRuleErrors(rule: JsonObject, at: string): readonly FieldError[] {
-  const http = objectField(rule, 'http');
-  if (http === undefined) return [];
-  const paths = listField(http, 'paths').filter(isJsonObject);
-  if (paths.length === 0) return [requiredField(`${at}.http.paths`)];
-  return paths.flatMap((path, index) => pathErrors(path, `${at}.http.paths[${index}]`));
-}
-
-const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'];
-
-function pathErrors(path: JsonObject, at: string): readonly FieldError[] {
-  const type = stringField(path, 'pathType');
-  const text = stringField(path, 'path') ?? '';
-  if (type === undefined) return [requiredField(`${at}.pathType`, 'pathType must be specified')];
-  if (!pathTypes.includes(type)) return [unsupportedValue(`${at}.pathType`, type, pathTypes)];
-  if (type === 'ImplementationSpecific' || text.startsWith('/')) return [];
-  return [invalidField(`${at}.path`, text, 'must be an absolute path')];
-}
 
 export const ingressClassRules: BuiltinRules = {
   names: resourceNames({

@@ -1,7 +1,8 @@
-import type { Json, JsonObject } from '../../util/json.ts';
-import { listField, objectField } from '../json-fields.ts';
-import { invalidField } from '../status/index.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { listField, objectField, stringField } from '../json-fields.ts';
+import { type FieldError, forbiddenField, invalidField, requiredField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
+import { segmentErrors } from './ingress-rules.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
 
@@ -50,19 +51,37 @@ export const autoscalerRules: BuiltinRules = {
     };
     return { ...autoscaler, spec: filled };
   },
-  validate(autoscaler) {
-    const spec = objectField(autoscaler, 'spec') ?? {};
-    const [least, most] = [Number(spec.minReplicas ?? 1), Number(spec.maxReplicas ?? 0)];
-    const detail = 'must be greater than or equal to `minReplicas`';
-    return [
-      ...(least < 1
-        ? [invalidField('spec.minReplicas', least, 'must be greater than or equal to 1')]
-        : []),
-      ...(most < 1 ? [invalidField('spec.maxReplicas', most, 'must be greater than 0')] : []),
-      ...(most < least ? [invalidField('spec.maxReplicas', most, detail)] : []),
-    ];
-  },
+  validate: (autoscaler) => autoscalerErrors(objectField(autoscaler, 'spec') ?? {}),
 };
+
+function autoscalerErrors(spec: JsonObject): readonly FieldError[] {
+  const [least, most] = [Number(spec.minReplicas ?? 1), Number(spec.maxReplicas ?? 0)];
+  const target = objectField(spec, 'scaleTargetRef') ?? {};
+  const [few, many] = ['must be greater than or equal to 1', 'must be set and greater than 0'];
+  const reversed = 'must be greater than or equal to `minReplicas`';
+  const at = 'spec.scaleTargetRef';
+  const toZero =
+    'must specify at least one Object or External metric to support scaling to zero replicas';
+  const isCounted = listField(spec, 'metrics').some(
+    (metric) => isJsonObject(metric) && ['Object', 'External'].includes(String(metric.type)),
+  );
+  return [
+    ...(least < 1 ? [invalidField('spec.minReplicas', least, few)] : []),
+    ...(most === 0 ? [requiredField('spec.maxReplicas', many)] : []),
+    ...(most < 0 ? [invalidField('spec.maxReplicas', most, few)] : []),
+    ...(most < least ? [invalidField('spec.maxReplicas', most, reversed)] : []),
+    ...['kind', 'name'].flatMap((name) => segmentErrors(target, name, at)),
+    ...(least === 0 && !isCounted ? [forbiddenField('spec.metrics', toZero)] : []),
+    ...versionErrors(stringField(target, 'apiVersion') ?? '', `${at}.apiVersion`),
+  ];
+}
+
+function versionErrors(version: string, at: string): readonly FieldError[] {
+  const slashes = version.split('/').length - 1;
+  if (slashes > 1) return [invalidField(at, version, `unexpected GroupVersion string: ${version}`)];
+  const hasGroup = slashes === 1 && !version.startsWith('/');
+  return hasGroup ? [] : [invalidField(at, version, 'apiVersion must specify API group')];
+}
 
 const cpuMetric: readonly Json[] = [
   {

@@ -7,6 +7,7 @@ import type { ObjectWorld } from './served-kind.ts';
 const network = '10.96';
 const firstNodePort = 30_000;
 const nodePorts = 2768;
+const lastNodePort = firstNodePort + nodePorts - 1;
 
 /** Gives a Service its address and the ports of nodes that it needs; those it has are kept. */
 export function withServiceAddresses(
@@ -21,7 +22,7 @@ export function withServiceAddresses(
     .filter((other) => uidOf(other) !== uidOf(service))
     .map((other) => objectField(other, 'spec') ?? {});
   const families = withFamilies(withClusterIp(service, spec, others));
-  return { ...service, spec: withNodePorts(families, others) };
+  return { ...service, spec: withNodePorts(service, families, others) };
 }
 
 function uidOf(object: JsonObject): string {
@@ -51,12 +52,21 @@ function withClusterIp(
     const address = freeAddress(nameOf(service), used);
     return { ...spec, clusterIP: address, clusterIPs: [address] };
   }
-  if (used.has(said)) throw takenAddress(service, said);
+  if (!isInNetwork(said)) {
+    const because = 'the provided network does not match the current range';
+    throw refusedAddress(service, said, because);
+  }
+  if (used.has(said)) throw refusedAddress(service, said, 'provided IP is already allocated');
   return { ...spec, clusterIP: said, clusterIPs: [said] };
 }
 
-function takenAddress(service: JsonObject, address: string): Error {
-  const detail = `failed to allocate IP ${address}: provided IP is already allocated`;
+/** Clusters have other ranges, mostly of 10.0.0.0/8: what is meant for one of them is taken here, too. */
+function isInNetwork(address: string): boolean {
+  return address.startsWith('10.');
+}
+
+function refusedAddress(service: JsonObject, address: string, because: string): Error {
+  const detail = `failed to allocate IP ${address}: ${because}`;
   const error = invalidField('spec.clusterIPs', [address], detail);
   return invalid({ group: '', kind: 'Service' }, nameOf(service), [error]);
 }
@@ -84,11 +94,17 @@ function withFamilies(spec: JsonObject): JsonObject {
   return { ...spec, ipFamilies, ipFamilyPolicy };
 }
 
-function withNodePorts(spec: JsonObject, others: readonly JsonObject[]): JsonObject {
+function withNodePorts(
+  service: JsonObject,
+  spec: JsonObject,
+  others: readonly JsonObject[],
+): JsonObject {
   const isBalanced = spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === true;
   const ports = listField(spec, 'ports').filter(isJsonObject);
   if ((spec.type !== 'NodePort' && !isBalanced) || ports.length === 0) return spec;
-  const used = new Set([...others.flatMap(nodePortsOf), ...nodePortsOf(spec)]);
+  const taken = new Set(others.flatMap(nodePortsOf));
+  assertNodePorts(service, ports, taken);
+  const used = new Set([...taken, ...nodePortsOf(spec)]);
   const numbered = ports.map((port) => {
     if (typeof port.nodePort === 'number' && port.nodePort > 0) return port;
     const nodePort = freePort(used);
@@ -101,6 +117,29 @@ function withNodePorts(spec: JsonObject, others: readonly JsonObject[]): JsonObj
       ? { healthCheckNodePort: freePort(used) }
       : {};
   return { ...spec, ports: numbered, ...check };
+}
+
+/** @throws StatusError 422 for ports that are others' or nobody's */
+function assertNodePorts(
+  service: JsonObject,
+  ports: readonly JsonObject[],
+  taken: ReadonlySet<number>,
+): void {
+  const range = `The range of valid ports is ${firstNodePort}-${lastNodePort}`;
+  for (const [index, { nodePort = 0, protocol }] of ports.entries()) {
+    if (typeof nodePort !== 'number' || nodePort === 0) continue;
+    const isValid = nodePort >= firstNodePort && nodePort <= lastNodePort;
+    // A port of the node may be one for each protocol.
+    const isRepeated = ports
+      .slice(0, index)
+      .some((other) => other.nodePort === nodePort && other.protocol === protocol);
+    if (isValid && !isRepeated && !taken.has(nodePort)) continue;
+    const detail = isValid
+      ? 'provided port is already allocated'
+      : `provided port is not in the valid range. ${range}`;
+    const error = invalidField(`spec.ports[${index}].nodePort`, nodePort, detail);
+    throw invalid({ group: '', kind: 'Service' }, nameOf(service), [error]);
+  }
 }
 
 function nodePortsOf(spec: JsonObject): readonly number[] {

@@ -14,12 +14,12 @@ export function shareErrors(share: Json | undefined, at: string): readonly Field
 /** A share of all pods at most. */
 export function shareOfAllErrors(share: Json | undefined, at: string): readonly FieldError[] {
   const isTooMuch =
-    typeof share === 'string' && /^\d+%$/.test(share) && Number.parseInt(share) > 100;
+    typeof share === 'string' && /^\d+%$/.test(share) && Number.parseInt(share, 10) > 100;
   return isTooMuch ? [invalidField(at, share, 'must not be greater than 100%')] : [];
 }
 
 /** What a share counts for, whatever of; 0 for what is none. */
 export function shareSize(share: Json | undefined): number {
   if (typeof share === 'number') return share;
-  return /^\d+%?$/.test(String(share)) ? Number.parseInt(String(share)) : 0;
+  return /^\d+%?$/.test(String(share)) ? Number.parseInt(String(share), 10) : 0;
 }

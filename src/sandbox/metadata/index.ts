@@ -1,3 +1,4 @@
+export { isIpAddress } from './ip-address.ts';
 export {
   configKey,
   dns1035Label,

@@ -12,6 +12,7 @@ import { crdNames } from './crd-names.ts';
 import { crdParts } from './crd-parts.ts';
 import { crdCases } from './crds.ts';
 import { creates } from './creates.ts';
+import { dataMistakes } from './data-mistakes.ts';
 import { deletes } from './deletes.ts';
 import { discoveries } from './discoveries.ts';
 import { eventCases } from './events.ts';
@@ -21,6 +22,7 @@ import { listVersions } from './list-versions.ts';
 import { lists } from './lists.ts';
 import { malformed } from './malformed.ts';
 import { names } from './names.ts';
+import { networkMistakes } from './network-mistakes.ts';
 import { ratchets } from './ratchets.ts';
 import { releases } from './releases.ts';
 import { replications } from './replications.ts';
@@ -63,6 +65,8 @@ export const contractCases: Readonly<Record<string, readonly ContractCase[]>> = 
   replications,
   'template-mistakes': templateMistakes,
   'workload-mistakes': workloadMistakes,
+  'network-mistakes': networkMistakes,
+  'data-mistakes': dataMistakes,
   scales,
   strategics,
   tables,

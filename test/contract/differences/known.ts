@@ -8,7 +8,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'Rights',
     sandbox:
-      'Everybody may do everything. RBAC objects are stored, not enforced; reviews always say yes.',
+      'Everybody may do everything. RBAC objects are stored, not enforced; reviews always say yes. The ClusterRoles that a cluster brings along (`view`, `edit`, `admin`, `cluster-admin`, `system:*`) are not there; bindings may name them.',
   },
   {
     about: 'Admission',
@@ -17,7 +17,8 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     about: 'Validation of built-in kinds',
-    sandbox: 'A subset: what users meet. A real server refuses more.',
+    sandbox:
+      'What authors meet: templates of pods, workloads, Jobs and schedules, Services, Ingresses, claims, autoscalers, ConfigMaps and Secrets are refused in the words of a real server. It refuses more: affinities, tolerations, security contexts, node and network policies, quotas, less common volumes.',
   },
   {
     about: 'Rules of CRDs (CEL)',
@@ -32,7 +33,8 @@ export const knownDifferences: readonly KnownDifference[] = [
   { about: 'Versions of CRDs', sandbox: 'Convert by name only. No conversion webhooks.' },
   {
     about: 'HorizontalPodAutoscalers',
-    sandbox: 'Served as autoscaling/v2 only, and nobody scales.',
+    sandbox:
+      'Served as autoscaling/v2 only, and nobody scales: kubectl before 1.33 makes those of autoscaling/v1 (`kubectl autoscale`), which is 404.',
   },
   {
     about: 'Pods',
@@ -42,7 +44,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'Services',
     sandbox:
-      'Have addresses of 10.96.0.0/16 that lead nowhere. EndpointSlices are written, Endpoints are not. Load balancers stay pending.',
+      'Have addresses of 10.96.0.0/16 that lead nowhere; those of 10.0.0.0/8 may be asked for. EndpointSlices are written, Endpoints are not. Load balancers stay pending.',
   },
   {
     about: 'Volumes',
@@ -57,6 +59,11 @@ export const knownDifferences: readonly KnownDifference[] = [
     about: 'Other controllers',
     sandbox:
       'Not there: autoscaling, disruption budgets, quotas, TTL of Jobs, garbage of finished pods, tokens.',
+  },
+  {
+    about: 'Paths',
+    sandbox:
+      'All are below a path that cannot be guessed. `kubectl get --raw` leaves it out: give it the path of the server in the kubeconfig, too (`kubectl get --raw /<path>/readyz`). `kubectl proxy` needs `--append-server-path`.',
   },
   {
     about: 'ReplicationControllers',

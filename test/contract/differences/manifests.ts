@@ -62,7 +62,7 @@ export const manifestDifferences: readonly ManifestDifference[] = [
   },
 ];
 
-/** Kinds of the corpus that the sandbox does not serve. */
+/** Kinds of a real server that the sandbox does not serve. */
 export const unservedKinds: readonly string[] = [
   'admissionregistration.k8s.io/v1 MutatingAdmissionPolicy',
   'admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding',
@@ -71,6 +71,7 @@ export const unservedKinds: readonly string[] = [
   'admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding',
   'admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration',
   'apiregistration.k8s.io/v1 APIService',
+  'authentication.k8s.io/v1 TokenReview',
   'autoscaling/v1 HorizontalPodAutoscaler',
   'certificates.k8s.io/v1 CertificateSigningRequest',
   'flowcontrol.apiserver.k8s.io/v1 FlowSchema',
@@ -87,4 +88,6 @@ export const unservedKinds: readonly string[] = [
   'storage.k8s.io/v1 CSIStorageCapacity',
   'storage.k8s.io/v1 VolumeAttachment',
   'storage.k8s.io/v1 VolumeAttributesClass',
+  'v1 Binding',
+  'v1 ComponentStatus',
 ];

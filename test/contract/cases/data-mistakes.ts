@@ -1,0 +1,120 @@
+import type { JsonObject } from '../../../src/util/json.ts';
+import type { ContractCase } from '../driver/index.ts';
+import { configMap, configMaps, merge, post } from './requests.ts';
+
+const secrets = '/api/v1/namespaces/$(ns)/secrets';
+const claims = '/api/v1/namespaces/$(ns)/persistentvolumeclaims';
+const autoscalers = '/apis/autoscaling/v2/namespaces/$(ns)/horizontalpodautoscalers';
+
+function claim(spec: JsonObject): JsonObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'x' },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+      ...spec,
+    },
+  };
+}
+
+function refusedClaim(name: string, spec: JsonObject): ContractCase {
+  return {
+    name: `a claim with ${name} is refused`,
+    ranked: [42],
+    steps: [post(claims, claim(spec), { status: 422 })],
+  };
+}
+
+function storage(name: string, size: string): ContractCase {
+  return refusedClaim(name, { resources: { requests: { storage: size } } });
+}
+
+const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'x' };
+
+function refusedAutoscaler(name: string, spec: JsonObject): ContractCase {
+  const body = {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'x' },
+    spec: { maxReplicas: 3, scaleTargetRef: target, ...spec },
+  };
+  return {
+    name: `an autoscaler with ${name} is refused`,
+    ranked: [42],
+    steps: [post(autoscalers, body, { status: 422 })],
+  };
+}
+
+function secret(fields: JsonObject): JsonObject {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' }, ...fields };
+}
+
+/** Mistakes in what pods use and what scales them. */
+export const dataMistakes: readonly ContractCase[] = [
+  refusedClaim('no modes', { accessModes: [] }),
+  refusedClaim('an unknown mode', { accessModes: ['Foo', 'ReadWriteOnce'] }),
+  refusedClaim('modes that do not go together', {
+    accessModes: ['ReadWriteOncePod', 'ReadWriteMany'],
+  }),
+  refusedClaim('no size', { resources: {} }),
+  storage('a size below zero', '-1'),
+  storage('no space', '0'),
+  refusedClaim('a class in capitals', { storageClassName: 'Fast_' }),
+  refusedClaim('an unknown mode of its volume', { volumeMode: 'Tape' }),
+  refusedClaim('a selector that is none', { selector: { matchLabels: { 'a b': 'c' } } }),
+  refusedClaim('a size that is none', {
+    resources: { requests: { storage: '1Gi' } },
+    accessModes: [],
+  }),
+  {
+    name: 'a size that is no quantity cannot be read',
+    steps: [post(claims, claim({ resources: { requests: { storage: 'much' } } }), { status: 400 })],
+  },
+  refusedAutoscaler('a target without a group', {
+    scaleTargetRef: { kind: 'Deployment', name: 'x' },
+  }),
+  refusedAutoscaler('a target of a version that is none', {
+    scaleTargetRef: { ...target, apiVersion: 'a/b/c' },
+  }),
+  refusedAutoscaler('a target without a kind and a name', {
+    scaleTargetRef: { apiVersion: 'apps/v1', kind: '', name: '' },
+  }),
+  refusedAutoscaler('a target that is no name', {
+    scaleTargetRef: { ...target, kind: 'a/b', name: '%' },
+  }),
+  refusedAutoscaler('no most', { maxReplicas: 0 }),
+  refusedAutoscaler('a most below zero', { maxReplicas: -1 }),
+  refusedAutoscaler('less than one', { minReplicas: 0 }),
+  refusedAutoscaler('more at least than at most', { minReplicas: 5 }),
+  {
+    name: 'keys of data that are none are refused',
+    ranked: [42],
+    steps: [
+      post(configMaps, configMap({ 'a b': '1' }), { status: 422 }),
+      post(configMaps, configMap({ '..a': '1' }), { status: 422 }),
+      post(
+        configMaps,
+        { ...configMap({ a: '1' }), binaryData: { a: 'YQ==', 'b/c': 'YQ==' } },
+        { status: 422 },
+      ),
+      post(secrets, secret({ stringData: { 'a/b': '1' } }), { status: 422 }),
+      post(secrets, secret({ data: { '..': 'YQ==' } }), { status: 422 }),
+    ],
+  },
+  {
+    name: 'what is immutable stays',
+    ranked: [42],
+    steps: [
+      post(configMaps, { ...configMap({ a: '1' }), immutable: true }, { status: 201 }),
+      merge(`${configMaps}/x`, { data: { a: '2' } }, { status: 422 }),
+      merge(`${configMaps}/x`, { immutable: false }, { status: 422 }),
+      merge(`${configMaps}/x`, { binaryData: { b: 'YQ==' }, immutable: null }, { status: 422 }),
+      merge(`${configMaps}/x`, { metadata: { labels: { a: 'b' } } }, { status: 200 }),
+      post(secrets, secret({ data: { a: 'YQ==' }, immutable: true }), { status: 201 }),
+      merge(`${secrets}/x`, { stringData: { a: 'b' } }, { status: 422 }),
+      merge(`${secrets}/x`, { type: 'other' }, { status: 422 }),
+    ],
+  },
+];

@@ -1,0 +1,205 @@
+import type { JsonObject } from '../../../src/util/json.ts';
+import type { ContractCase } from '../driver/index.ts';
+import { merge, post } from './requests.ts';
+
+const services = '/api/v1/namespaces/$(ns)/services';
+const ingresses = '/apis/networking.k8s.io/v1/namespaces/$(ns)/ingresses';
+
+function service(spec: JsonObject, metadata: JsonObject = {}): JsonObject {
+  return { apiVersion: 'v1', kind: 'Service', metadata: { name: 'x', ...metadata }, spec };
+}
+
+function refused(name: string, spec: JsonObject): ContractCase {
+  return {
+    name: `a Service with ${name} is refused`,
+    ranked: [42],
+    steps: [post(services, service({ ports: [{ port: 80 }], ...spec }), { status: 422 })],
+  };
+}
+
+function ports(name: string, ...list: readonly JsonObject[]): ContractCase {
+  return refused(name, { ports: list });
+}
+
+function ingress(spec: JsonObject): JsonObject {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'Ingress',
+    metadata: { name: 'x' },
+    spec,
+  };
+}
+
+function refusedIngress(name: string, spec: JsonObject): ContractCase {
+  return {
+    name: `an Ingress with ${name} is refused`,
+    ranked: [42],
+    steps: [post(ingresses, ingress(spec), { status: 422 })],
+  };
+}
+
+const backend = (fields: JsonObject = {}) => ({
+  service: { name: 'web', port: { number: 80 }, ...fields },
+});
+
+function host(name: string): ContractCase {
+  return refusedIngress(`the host "${name}"`, {
+    rules: [{ host: name, http: { paths: [path()] } }],
+  });
+}
+
+function path(fields: JsonObject = {}): JsonObject {
+  return { path: '/', pathType: 'Prefix', backend: backend(), ...fields };
+}
+
+function refusedPath(name: string, fields: JsonObject): ContractCase {
+  return refusedIngress(name, { rules: [{ http: { paths: [path(fields)] } }] });
+}
+
+/** Mistakes in what leads to pods. */
+export const networkMistakes: readonly ContractCase[] = [
+  refused('an address that is none', { clusterIP: 'abc' }),
+  refused('an address of elsewhere', { clusterIP: '1.2.3.4' }),
+  refused('two addresses of one family', { clusterIP: 'None', clusterIPs: ['None', 'None'] }),
+  refused('addresses that do not go together', {
+    clusterIP: 'None',
+    clusterIPs: ['10.96.0.77'],
+  }),
+  refused('an unknown type', { type: 'Public' }),
+  refused('a port of the node that it does not use', { ports: [{ port: 80, nodePort: 30_080 }] }),
+  refused('a port of the node beyond the range', {
+    type: 'NodePort',
+    ports: [{ port: 80, nodePort: 80 }],
+  }),
+  refused('a port of the node twice', {
+    type: 'NodePort',
+    ports: [
+      { name: 'a', port: 80, nodePort: 30_181 },
+      { name: 'b', port: 81, nodePort: 30_181 },
+    ],
+  }),
+  {
+    name: 'a port of the node that another Service has is refused',
+    ranked: [42],
+    steps: [
+      post(services, service({ type: 'NodePort', ports: [{ port: 80, nodePort: 30_183 }] }), {
+        status: 201,
+      }),
+      post(
+        services,
+        service({ type: 'NodePort', ports: [{ port: 80, nodePort: 30_183 }] }, { name: 'y' }),
+        { status: 422 },
+      ),
+    ],
+  },
+  ports('a port name in capitals', { name: 'Web', port: 80 }),
+  ports('a port name twice', { name: 'a', port: 80 }, { name: 'a', port: 81 }),
+  ports('ports without names', { port: 80 }, { port: 81 }),
+  ports('a port twice', { name: 'a', port: 80 }, { name: 'b', port: 80 }),
+  ports('ports that are none', { port: 0 }, { name: 'b', port: 70_000, targetPort: 70_000 }),
+  ports('a target that is no port name', { port: 80, targetPort: 'much-too-long-a-name' }),
+  ports('an unknown protocol', { port: 80, protocol: 'HTTP' }),
+  ports('a protocol of the application that is none', { port: 80, appProtocol: 'a b' }),
+  refused('a selector that is none', { selector: { 'a b': 'c d' } }),
+  refused('an unknown affinity', { sessionAffinity: 'Cookie' }),
+  refused('an affinity of no time', {
+    sessionAffinity: 'ClientIP',
+    sessionAffinityConfig: { clientIP: { timeoutSeconds: 0 } },
+  }),
+  refused('a policy of traffic from outside', { externalTrafficPolicy: 'Local' }),
+  refused('an unknown policy of traffic', { internalTrafficPolicy: 'Near' }),
+  refused('an unknown policy of traffic from outside', {
+    type: 'NodePort',
+    externalTrafficPolicy: 'Near',
+  }),
+  refused('node ports for a balancer that it has not', { allocateLoadBalancerNodePorts: true }),
+  refused('an alias that is none', { type: 'ExternalName', externalName: 'A_b' }),
+  refused('an alias and an address', {
+    type: 'ExternalName',
+    externalName: 'a.b',
+    clusterIP: '10.96.0.77',
+  }),
+  refused('no address and a port of the node', { type: 'NodePort', clusterIP: 'None' }),
+  {
+    name: 'the address of a Service stays',
+    steps: [
+      post(
+        services,
+        service({ ports: [{ port: 80 }], selector: { app: 'x' }, clusterIP: 'None' }),
+        { status: 201 },
+      ),
+      merge(`${services}/x`, { spec: { clusterIP: '10.96.0.77' } }, { status: 422 }),
+    ],
+  },
+  host('UPPER_case!'),
+  host('10.0.0.1'),
+  host('*'),
+  host('a.*.b'),
+  host('*.Example'),
+  refusedIngress('neither rules nor a backend', {}),
+  refusedIngress('no paths', { rules: [{ http: { paths: [] } }] }),
+  refusedIngress('a backend in capitals', { defaultBackend: backend({ name: 'S_' }) }),
+  refusedIngress('a backend without a name', { defaultBackend: backend({ name: '' }) }),
+  refusedIngress('a port that is none', { defaultBackend: backend({ port: { number: 99_999 } }) }),
+  refusedIngress('no port', { defaultBackend: backend({ port: {} }) }),
+  refusedIngress('a port name that is none', {
+    defaultBackend: backend({ port: { name: 'much-too-long-a-name' } }),
+  }),
+  refusedIngress('a port by number and name', {
+    defaultBackend: backend({ port: { number: 80, name: 'web' } }),
+  }),
+  refusedIngress('a backend of nothing', { defaultBackend: {} }),
+  refusedIngress('two backends', {
+    defaultBackend: { ...backend(), resource: { kind: 'Bucket', name: 'x' } },
+  }),
+  refusedIngress('a resource that is none', {
+    defaultBackend: { resource: { kind: '', name: 'a/b' } },
+  }),
+  refusedIngress('a class in capitals', { defaultBackend: backend(), ingressClassName: 'Public_' }),
+  refusedIngress('hosts of a certificate that are none', {
+    defaultBackend: backend(),
+    tls: [{ hosts: ['A_', '*'], secretName: 'S_' }],
+  }),
+  refusedPath('no type of a path', { pathType: null }),
+  refusedPath('an unknown type of a path', { pathType: 'Regex' }),
+  refusedPath('a path that is relative', { path: 'a' }),
+  refusedPath('a path with steps', { path: '/a//b/../c/..' }),
+  {
+    name: 'an Ingress whose class is said twice, and not alike, is refused',
+    steps: [
+      post(
+        ingresses,
+        {
+          ...ingress({ defaultBackend: backend(), ingressClassName: 'a' }),
+          metadata: { name: 'x', annotations: { 'kubernetes.io/ingress.class': 'b' } },
+        },
+        { status: 422 },
+      ),
+    ],
+  },
+  {
+    name: 'what is right in an Ingress is taken',
+    steps: [
+      post(
+        ingresses,
+        ingress({
+          ingressClassName: 'public',
+          tls: [{ hosts: ['*.a.example', 'b.example'], secretName: 's' }],
+          rules: [
+            { host: '*.a.example', http: { paths: [path({ path: '/a', pathType: 'Exact' })] } },
+            {
+              host: 'b.example',
+              http: {
+                paths: [
+                  path({ path: null, pathType: 'ImplementationSpecific' }),
+                  path({ backend: backend({ port: { name: 'web' } }) }),
+                ],
+              },
+            },
+          ],
+        }),
+        { status: 201 },
+      ),
+    ],
+  },
+];
