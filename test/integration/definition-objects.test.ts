@@ -101,6 +101,7 @@ describe('integration/definition-objects', { skip: shared.skip }, () => {
       isDeepStrictEqual(now?.spec, thing.document.spec),
     );
     assert.equal(object?.metadata.annotations?.['homeostat.dev/paused'], 'true');
+    await untilEvent('OperatorDefinition', 'PutBack');
     await client.patch(path, { metadata: { annotations: { 'homeostat.dev/paused': null } } });
   });
 

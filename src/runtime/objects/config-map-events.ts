@@ -92,14 +92,15 @@ function keyOf({ origin: { source, ref }, name }: RefusedText): string {
   return JSON.stringify([source, ref, name]);
 }
 
-interface Place {
+/** Of a text in a ConfigMap. */
+export interface Place {
   readonly namespace: string;
   readonly name: string;
   readonly key: string;
 }
 
 /** The parts of `namespace/name/key`; undefined for a text that stands elsewhere. */
-function placeOf({ source, ref }: DefinitionOrigin): Place | undefined {
+export function placeOf({ source, ref }: DefinitionOrigin): Place | undefined {
   const [namespace, name, key] = ref.split('/');
   if (source !== 'configmap' || namespace === undefined || name === undefined) return undefined;
   return { namespace, name, key: key ?? '' };

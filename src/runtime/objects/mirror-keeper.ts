@@ -1,4 +1,4 @@
-import { type ApplyOptions, KubeError, type Writer } from '../../kube/roles.ts';
+import { type ApplyOptions, type EventRecorder, KubeError, type Writer } from '../../kube/roles.ts';
 import { appliedHashOf } from '../../reconcile/index.ts';
 import type { Clock } from '../../util/clock.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
@@ -8,6 +8,7 @@ import { flowOf, passOf } from './definition-flow.ts';
 import { handedOver } from './hand-over.ts';
 import { emptied, isAsMirrored, mirrorManager, mirrorOf, runtimeOfMirror } from './mirror.ts';
 import { definitionGvk } from './names.ts';
+import { putBack, wasEdited } from './put-back.ts';
 import { documentsOf, type ToldDefinition } from './told-definitions.ts';
 import { WritePace } from './write-pace.ts';
 
@@ -23,7 +24,7 @@ export type MirrorResult = KubeObject | number;
 
 /** Makes and removes the objects that show texts of elsewhere. */
 export class MirrorKeeper {
-  readonly #cluster: Writer;
+  readonly #cluster: Writer & { readonly events: EventRecorder };
   readonly #runtime: string | undefined;
   readonly #pace: WritePace;
   /** By name: the path hash of what was wanted last. */
@@ -34,7 +35,11 @@ export class MirrorKeeper {
   readonly #claimed = new Set<string>();
 
   /** `runtime`: whose directories are shown. */
-  constructor(cluster: Writer, clock: Clock, runtime?: string) {
+  constructor(
+    cluster: Writer & { readonly events: EventRecorder },
+    clock: Clock,
+    runtime?: string,
+  ) {
     this.#cluster = cluster;
     this.#runtime = runtime;
     this.#pace = new WritePace(clock, { burst: 10, refillMs: 6_000 });
@@ -58,11 +63,23 @@ export class MirrorKeeper {
     if (live !== undefined && this.#isKept(newest ?? last, live)) return live;
     const delayMs = this.#paceOf(newest ?? last);
     if (delayMs > 0) return delayMs;
+    const [mirror, stored] = await this.#applyFirst({ wanted, last }, live, signal);
+    if (wasEdited(live, mirror, stored))
+      this.#cluster.events.record({ ...putBack(origin), regarding: stored, definition: name });
+    return this.#note(newest ?? last, stored);
+  }
+
+  /** The first one that the server takes, else the last one without a text; and the object as it is then. */
+  async #applyFirst(
+    { wanted, last }: { readonly wanted: readonly KubeObject[]; readonly last: KubeObject },
+    live: KubeObject | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly [KubeObject, KubeObject]> {
     for (const mirror of wanted) {
       const stored = await this.#tryApply(mirror, live, signal);
-      if (stored !== undefined) return this.#note(newest ?? mirror, stored);
+      if (stored !== undefined) return [mirror, stored];
     }
-    return this.#note(newest ?? last, await this.#apply(emptied(last), live, signal));
+    return [last, await this.#apply(emptied(last), live, signal)];
   }
 
   /** Removes the mirror, and nothing besides. @throws KubeError */

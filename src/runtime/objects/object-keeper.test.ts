@@ -84,7 +84,11 @@ describe('runtime/objects', () => {
       metadata: { ...object.metadata, annotations },
       spec: { crd: { ...(object.spec as { crd: object }).crd, scope: 'Cluster' } },
     });
+    world.takeEvents();
     await world.settle();
+    const [told] = world.cluster.told;
+    assert.match(told?.note ?? '', /edit key thing.yaml of .*kubectl edit configmap ops -n homeo/i);
+    assert.deepEqual(world.takeEvents(), ['OperatorDefinition/thing PutBack']);
     assert.deepEqual(world.object('thing')?.spec, thing.document.spec);
     assert.equal(world.object('thing')?.metadata.annotations?.['homeostat.dev/paused'], 'true');
     assert.deepEqual(world.objects.known().get('thing'), {
@@ -270,6 +274,13 @@ describe('runtime/objects', () => {
     world.cluster.takeWrites();
     await world.show(set, [runningView(thing, { refusal })]);
     assert.deepEqual(world.cluster.takeWrites(), [], 'it is not tried again');
+    world.takeEvents();
+    const { cluster } = world;
+    const next = new DefinitionWorld({ leadership: soleLeader, cluster });
+    await next.start();
+    await next.show(set, [runningView(thing, { refusal })]);
+    assert.deepEqual(next.takeEvents(), [], 'nobody has edited anything');
+    await next.stop();
     await world.stop();
   });
 
