@@ -69,7 +69,7 @@ async function servedKinds(backend: Backend): Promise<ReadonlySet<string>> {
     const answer = await backend.request({ method: 'GET', path, headers: { accept } });
     const { items }: DiscoveredGroups = JSON.parse(answer.text);
     for (const { metadata, versions } of items)
-      for (const { version, resources } of versions)
+      for (const { version, resources = [] } of versions)
         for (const { responseKind } of resources) {
           const group = metadata.name === undefined ? '' : `${metadata.name}/`;
           kinds.add(`${group}${version} ${responseKind.kind}`);
@@ -83,7 +83,8 @@ interface DiscoveredGroups {
     readonly metadata: { readonly name?: string };
     readonly versions: readonly {
       readonly version: string;
-      readonly resources: readonly { readonly responseKind: { readonly kind: string } }[];
+      /** None of a version whose CRDs are gone or still to come. */
+      readonly resources?: readonly { readonly responseKind: { readonly kind: string } }[];
     }[];
   }[];
 }
