@@ -46,6 +46,18 @@ describe('integration/dev-files', () => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
+  test('flags of a world of its own are refused together with a cluster', async () => {
+    for (const flags of [
+      ['--persist', 'world.json'],
+      ['--port', '8001'],
+      ['--write-kubeconfig', 'config'],
+    ])
+      await assertRefused(
+        start(newFolder(), '--kubeconfig', 'cluster.yaml', ...flags),
+        new RegExp(`'--kubeconfig <file>' cannot be used with option '${flags[0]} `),
+      );
+  });
+
   test('a second dev in a folder is refused, and the first one stays within reach', async () => {
     const folder = newFolder();
     const first = start(folder);

@@ -9,6 +9,9 @@ import type { DevOptions } from './dev.ts';
 import type { EventsOptions } from './events.ts';
 import type { GetOptions } from './get.ts';
 
+/** Flags of `dev` that say something of its own API: a cluster has none of them. */
+const ofTheSandbox = ['persist', 'port', 'writeKubeconfig'];
+
 /** Adds the commands for those who try things out: a world of one's own, and a look at it. */
 export function addDevCommands(program: Command, context: ProgramContext): void {
   addDev(program, context);
@@ -25,8 +28,15 @@ function addDev(program: Command, { signal, exit }: ProgramContext): void {
     .command('dev')
     .description('run definitions in a Kubernetes API of their own, and reload what is saved')
     .argument('[dir]', 'directory with definitions; samples in its folder "samples"', 'operators')
-    .option('--kubeconfig <file>', 'run them in this cluster instead')
-    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .addOption(
+      new Option('--kubeconfig <file>', 'run them in this cluster instead').conflicts(ofTheSandbox),
+    )
+    .addOption(
+      new Option(
+        '--context <name>',
+        'context of the kubeconfig (default: its current one)',
+      ).conflicts(ofTheSandbox),
+    )
     .option(
       '--write-kubeconfig <file>',
       'where to write the kubeconfig of the API',
