@@ -59,7 +59,7 @@ function scheduleProblem(schedule: string): string | undefined {
 
 function durationProblem(text: string): string | undefined {
   const duration = text.slice('@every '.length);
-  if (/^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(duration))
+  if (/^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/.test(duration))
     return undefined;
   const isMissing = /^[-+]?\d+\.?\d*$/.test(duration);
   const why = isMissing ? 'missing unit in duration' : 'invalid duration';
