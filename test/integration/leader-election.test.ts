@@ -138,6 +138,8 @@ describe('integration/leader-election', { skip: shared.skip }, () => {
     assert.match(metrics, /^leader_election_master_status\{name="homeostat"\} 0$/m);
     assert.deepEqual(textsOf(second), []);
 
+    // It has told and recorded all that there is: what it leaves undone the next one does.
+    await shared.audit.quiet(1_000, { user: first.user, ofDefinitions: true });
     assert.equal(await first.process.stop(), 0);
     await second.process.whenLogged('Leads now');
     assert.ok(first.process.entries.some(({ msg }) => msg === 'Gave the lead back'));
@@ -223,6 +225,8 @@ describe('integration/leader-election', { skip: shared.skip }, () => {
     await shared.plane.startApiServer();
     await apply(namespace, 2);
     await untilCopied(namespace, 2);
+    // What it does may be seen before what it says.
+    await Promise.race([second, third].map(({ process }) => process.whenLogged('Leads now')));
     const leaders = [second, third].filter(({ process }) =>
       process.entries.some(({ msg }) => msg === 'Leads now'),
     );
