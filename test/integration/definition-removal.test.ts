@@ -315,6 +315,21 @@ spec:
     assert.ok(await client.get(path('a')));
   });
 
+  test('a definition whose CRD is gone already goes as well', async () => {
+    const both = removesChildren + removesCrd;
+    const { name, client } = await withResources(
+      definition('late', { children: near, more: both }),
+    );
+    await untilMarked(name);
+    await homeostat.stop('SIGKILL');
+    await client.delete(definitionPath(name));
+    await client.delete(crdPath(name));
+    await client.untilGone(crdPath(name));
+    homeostat = await begin();
+    await client.untilGone(definitionPath(name));
+    assert.equal(await client.get(crdPath(name)), undefined);
+  });
+
   test('when the kind of all definitions is deleted everything stays', async () => {
     const both = removesChildren + removesCrd;
     const { name, client, path, maps } = await withResources(definition('all', { more: both }));

@@ -119,6 +119,8 @@ export class DefinitionRemover {
     // Then nobody has asked for this definition to go.
     if (definitions !== undefined && wentWithItsKind(object, definitions.object)) {
       this.#logger.warn({}, 'The kind of definitions is deleted: what they have made stays');
+    } else if (await this.#hasLostItsCrd(signal)) {
+      this.#logger.info({}, 'CustomResourceDefinition is gone, and all resources with it');
     } else {
       this.#logger.info({ ...removal }, 'Definition is being removed');
       const sinceMs = Date.parse(object.metadata.deletionTimestamp ?? '');
@@ -128,6 +130,15 @@ export class DefinitionRemover {
     await setFinalizer(cluster, { object, isWanted: false }, signal);
     this.#tell('Nothing is left of it');
     this.#logger.info({}, 'Definition removed');
+  }
+
+  /** Then there is nothing to work on, and nobody to ask for resources. It may have gone by our own doing, a moment before a failure. */
+  async #hasLostItsCrd(signal: AbortSignal): Promise<boolean> {
+    const { definition } = this.#wanted.located;
+    if (!bringsCrd(definition)) return false;
+    const ref = { gvk: crdGvk, name: definition.kind.crd.metadata.name };
+    const flow = crdFlowOf(definition);
+    return (await this.#options.cluster.get(ref, { flow }, signal)) === undefined;
   }
 
   async #removeChildren(sinceMs: number, signal: AbortSignal): Promise<void> {
