@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { QuietCluster } from '../../../test/support/fakes/quiet-cluster.ts';
-import { silentLogger } from '../../../test/support/silent-telemetry.ts';
+import { freshMetrics, silentLogger } from '../../../test/support/silent-telemetry.ts';
 import { createDefinitionParser } from '../../definition/index.ts';
-import type { ResourceType } from '../../kube/roles.ts';
+import { KubeError, type ResourceType } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { createSystemRandom } from '../../util/random.ts';
 import { bringsCrd, crdGvk } from '../crd/index.ts';
 import { definitionGvk } from '../objects/index.ts';
+import { ViewBell } from '../view-bell.ts';
 import type { WantedSet } from '../wanted-definition.ts';
+import { DefinitionRemover } from './definition-remover.ts';
 import { RemovalFinalizers } from './removal-finalizers.ts';
 import { removalFinalizer, removalOf } from './removal-terms.ts';
 import { removeCrd } from './remove-crd.ts';
@@ -154,6 +157,30 @@ spec:
     return { result: await removing, worked, isThere };
   }
   const mine = { 'homeostat.dev/definition': 'mine' };
+
+  test('that is gone already, while its kind is still taken for served, keeps nobody waiting', async () => {
+    assert.ok(located);
+    const cluster = new QuietCluster(types);
+    const gone = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [removalFinalizer] };
+    cluster.server.put(objectOf('mine', deletes, gone));
+    // As a server that serves the kind no more.
+    cluster.block('A', new KubeError('kind-missing', '404 page not found', { status: 404 }));
+    const clock = new FakeClock();
+    const remover = new DefinitionRemover({
+      ...{ cluster, clock, bell: new ViewBell(clock), random: createSystemRandom() },
+      ...{ logger: silentLogger(), metrics: freshMetrics() },
+      wanted: { located, removal: { children: true, crd: true } },
+    });
+    const stop = new AbortController();
+    const ended = remover.run(stop.signal);
+    for (let rounds = 0; rounds < 10; rounds++) {
+      cluster.deliver();
+      await settle();
+    }
+    assert.equal(remover.view.removal, 'Nothing is left of it');
+    stop.abort();
+    await ended;
+  });
 
   test('of the definition goes, and its resources are worked on meanwhile', async () => {
     assert.deepEqual(await remove({ labels: mine }), {
