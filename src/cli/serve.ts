@@ -22,8 +22,8 @@ import {
 } from '../runtime/index.ts';
 import type { Logger, ReadableMetricRegistry } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
+import { orAborted } from '../util/or-aborted.ts';
 import type { Random } from '../util/random.ts';
-import { whenAborted } from '../util/when-aborted.ts';
 import type { Contest } from './election.ts';
 import type { FindingsTeller } from './findings-teller.ts';
 import { startHealth } from './health.ts';
@@ -80,7 +80,7 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
     ...world,
     whenFormersKnown: async (signal, onFailure) => {
       const unsubscribe = revisions.onSilence(onFailure);
-      await unlessAborted(formersKnown.promise, signal).finally(unsubscribe);
+      await orAborted(formersKnown.promise, signal).finally(unsubscribe);
     },
     onAccepted: (located) => revisions.accepted(located),
     onFinished: (name) => {
@@ -156,12 +156,6 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
     for (const stop of stops) stop?.();
     await health?.close();
   }
-}
-
-/** @throws the signal's reason when it aborts first */
-async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  await Promise.race([promise, whenAborted(signal)]);
-  signal.throwIfAborted();
 }
 
 function definitionsIn({ refused }: CheckResult): number {

@@ -4,7 +4,14 @@ import { failureFields } from '../../util/failure-fields.ts';
 import { apiVersionOf, type Gvk } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
-import { bringsCrd, crdFlowOf, crdGvk, formerKindsOf, isGoing } from '../crd/index.ts';
+import {
+  bringsCrd,
+  type CrdDefinition,
+  crdFlowOf,
+  crdGvk,
+  formerKindsOf,
+  isGoing,
+} from '../crd/index.ts';
 import type { DefinitionState, DefinitionView } from '../definition-view.ts';
 import { soleLeader } from '../leadership/leadership.ts';
 import { definitionCrdName, definitionGvk } from '../objects/index.ts';
@@ -135,10 +142,13 @@ export class DefinitionRemover {
   /** Then there is nothing to work on, and nobody to ask for resources. It may have gone by our own doing, a moment before a failure. */
   async #hasLostItsCrd(signal: AbortSignal): Promise<boolean> {
     const { definition } = this.#wanted.located;
-    if (!bringsCrd(definition)) return false;
+    return bringsCrd(definition) && (await this.#crdOf(definition, signal)) === undefined;
+  }
+
+  async #crdOf(definition: CrdDefinition, signal: AbortSignal): Promise<KubeObject | undefined> {
     const ref = { gvk: crdGvk, name: definition.kind.crd.metadata.name };
     const flow = crdFlowOf(definition);
-    return (await this.#options.cluster.get(ref, { flow }, signal)) === undefined;
+    return (await this.#options.cluster.get(ref, { flow }, signal))?.object;
   }
 
   async #removeChildren(sinceMs: number, signal: AbortSignal): Promise<void> {
@@ -194,10 +204,9 @@ export class DefinitionRemover {
     const { cluster } = this.#options;
     const { definition } = this.#wanted.located;
     if (!bringsCrd(definition)) return [];
-    const ref = { gvk: crdGvk, name: definition.kind.crd.metadata.name };
-    const live = await cluster.get(ref, { flow: crdFlowOf(definition) }, signal);
+    const live = await this.#crdOf(definition, signal);
     const found: Gvk[] = [];
-    for (const kind of formerKindsOf(definition, live?.object)) {
+    for (const kind of formerKindsOf(definition, live)) {
       const type = await cluster.findKind(kind, signal);
       if (type !== undefined) found.push(type.gvk);
     }
