@@ -35,8 +35,8 @@ export interface ContestOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** Called before the process ends because it has lost its lead. */
-  readonly beforeEnd: () => void;
+  /** Ends the process, which has lost its leadership: nothing that is under way is waited for. */
+  readonly endNow: () => void;
 }
 
 /** Leader election of this process, or what stands for it where it is alone. */
@@ -86,7 +86,7 @@ class LeaseContest implements Contest {
   }
 
   async enter(cluster: KubeCluster): Promise<Leadership> {
-    const { flags, beforeEnd, ...rest } = this.#options;
+    const { flags, endNow, ...rest } = this.#options;
     const elector = createElection({
       ...rest,
       cluster,
@@ -96,7 +96,7 @@ class LeaseContest implements Contest {
       times: this.#times,
       onLost: () => {
         cluster.cutWrites();
-        beforeEnd();
+        // Whoever leads now counts on nothing more coming from here. The kubelet starts the process again, as a follower.
         endNow();
       },
     });
@@ -120,14 +120,6 @@ class LeaseContest implements Contest {
     this.#stopper.abort(new Error('Stopped'));
     await this.#ended;
   }
-}
-
-/**
- * Whoever leads now counts on nothing more coming from here: what is under way is not waited for. The kubelet starts the process again,
- * as a follower.
- */
-function endNow(): never {
-  process.exit(1);
 }
 
 function timesOf({ leaseDuration, renewDeadline, retryPeriod }: ElectionFlags): LeaseTimes {

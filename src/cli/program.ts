@@ -4,6 +4,7 @@ import { addDevCommands } from './commands/index.ts';
 import { addElectionFlags } from './election-flags.ts';
 import type { Output } from './output.ts';
 import type { RightsOptions } from './rights.ts';
+import type { RunEnvironment } from './run-environment.ts';
 import type { RunOptions } from './run-options.ts';
 import { addSourceFlags } from './source-flags.ts';
 import { version } from './version.ts';
@@ -14,10 +15,13 @@ export interface ProgramContext {
   readonly signal: AbortSignal;
   /** Takes the exit code of the command that ran. */
   readonly exit: (code: number) => void;
+  /** For `run`. @default the real process */
+  readonly environment?: RunEnvironment;
 }
 
 /** All commands and their flags. Each loads its own world when it is called: `validate` must not wait for an HTTP client. */
-export function createProgram({ output, signal, exit }: ProgramContext): Command {
+export function createProgram(context: ProgramContext): Command {
+  const { output, signal, exit } = context;
   const program = new Command('homeostat')
     .description('Operators for Kubernetes without code')
     .version(version, '-v, --version')
@@ -53,7 +57,9 @@ export function createProgram({ output, signal, exit }: ProgramContext): Command
     )
     .action(async (options: RunOptions) => {
       const { run } = await import('./run.ts');
-      exit(await run(options, output, signal));
+      const { processEnvironment } = await import('./run-environment.ts');
+      const { environment = processEnvironment() } = context;
+      exit(await run(options, { output, environment }, signal));
     });
   program
     .command('validate')

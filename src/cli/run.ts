@@ -6,14 +6,7 @@ import {
   createTextCheck,
   rememberChecks,
 } from '../runtime/index.ts';
-import {
-  createLogger,
-  createMetricRegistry,
-  type Logger,
-  metricCatalogue,
-} from '../telemetry/index.ts';
-import { type Clock, createSystemClock } from '../util/clock.ts';
-import { createSystemRandom } from '../util/random.ts';
+import { createMetricRegistry, type Logger, metricCatalogue } from '../telemetry/index.ts';
 import { createSources } from './definition-sources.ts';
 import { createContest } from './election.ts';
 import { exitCode } from './exit-code.ts';
@@ -22,6 +15,7 @@ import { loadClusterConfig } from './kubeconfig-flags.ts';
 import { loadTexts } from './load-texts.ts';
 import type { Output } from './output.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
+import type { RunEnvironment } from './run-environment.ts';
 import type { RunOptions } from './run-options.ts';
 import { serve } from './serve.ts';
 import { chooseSources } from './source-flags.ts';
@@ -37,15 +31,14 @@ import { version } from './version.ts';
  */
 export async function run(
   options: RunOptions,
-  output: Output,
+  { output, environment }: { readonly output: Output; readonly environment: RunEnvironment },
   signal: AbortSignal,
 ): Promise<number> {
   const kinds = chooseSources(options);
-  const logger = createLogger({ level: options.logLevel });
-  const clock = createSystemClock();
-  const crashes = openCrashGuard(options, { clock, logger });
+  const logger = environment.createLogger(options.logLevel);
+  const crashes = openCrashGuard(options, { clock: environment.clock, logger });
   try {
-    return await runGuarded({ options, kinds, output, logger, clock, crashes }, signal);
+    return await runGuarded({ options, kinds, output, logger, environment, crashes }, signal);
   } finally {
     crashes?.end();
   }
@@ -56,12 +49,12 @@ interface Run {
   readonly kinds: ReturnType<typeof chooseSources>;
   readonly output: Output;
   readonly logger: Logger;
-  readonly clock: Clock;
+  readonly environment: RunEnvironment;
   readonly crashes: CrashGuard | undefined;
 }
 
 async function runGuarded(
-  { options, kinds, output, logger, clock, crashes }: Run,
+  { options, kinds, output, logger, environment, crashes }: Run,
   signal: AbortSignal,
 ): Promise<number> {
   const { definitions: paths = [] } = options;
@@ -79,11 +72,14 @@ async function runGuarded(
   const metrics = createMetricRegistry({ processMetrics: true });
   metrics.gauge(metricCatalogue.buildInfo).set(1, [version]);
   const config = await loadClusterConfig(options);
-  const random = createSystemRandom();
+  const { clock, random } = environment;
   const namespace = options.namespace ?? config.ownNamespace ?? 'homeostat-system';
   const contest = createContest({
     ...{ flags: options, namespace, clock, random, logger, metrics },
-    beforeEnd: () => crashes?.end(),
+    endNow: () => {
+      crashes?.end();
+      environment.endNow();
+    },
   });
   const place = { clock, random, logger, metrics };
   const cluster = createKubeCluster({ config, ...place, ...contest.clusterOptions });

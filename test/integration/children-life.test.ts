@@ -10,7 +10,7 @@ import {
   thingPath,
 } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
-import type { HomeostatProcess } from '../support/homeostat-process.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const shared = useControlPlane({ audit: true, controllerManager: false });
 const startHomeostat = useHomeostat(shared);
@@ -116,7 +116,7 @@ async function atRest(): Promise<void> {
 }
 
 describe('integration/children-life', { skip: shared.skip }, () => {
-  let homeostat: HomeostatProcess;
+  let homeostat: HomeostatRuntime;
 
   before(async () => {
     homeostat = await startHomeostat(definitions);

@@ -11,21 +11,17 @@ import {
   thing,
   thingPath,
 } from '../support/definitions.ts';
-import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { useRuntimes } from '../support/homeostat.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 import { scrape, untilScraped, untilStatus } from '../support/scrape.ts';
 
 const shared = useControlPlane({ audit: true });
+const launch = useRuntimes(shared);
 
 describe('integration/configmap-source', { skip: shared.skip }, () => {
-  const running = new Set<HomeostatProcess>();
-  after(() => Promise.all([...running].map((process) => process.stop())));
-
-  function start(definitionsNamespace: string): HomeostatProcess {
-    const kubeconfig = shared.plane.kubeconfigPath('operator');
+  function start(definitionsNamespace: string): HomeostatRuntime {
     const flags = ['--sources', 'configmaps', '--definitions-namespace', definitionsNamespace];
-    const process = new HomeostatProcess({ kubeconfig, flags });
-    running.add(process);
-    return process;
+    return launch({ flags });
   }
 
   function mapPath(namespace: string, name: string): string {
@@ -57,7 +53,7 @@ describe('integration/configmap-source', { skip: shared.skip }, () => {
     const files = shippedOperators();
     let operators = '';
     let namespace = '';
-    let homeostat: HomeostatProcess;
+    let homeostat: HomeostatRuntime;
     const podset = { apiVersion: 'apps.example.com/v1alpha1', kind: 'PodSet' };
 
     before(async () => {
@@ -297,7 +293,7 @@ describe('integration/configmap-source', { skip: shared.skip }, () => {
   });
 
   /** Kinds of which informers hold something, and open sockets. */
-  async function useOf(homeostat: HomeostatProcess) {
+  async function useOf(homeostat: HomeostatRuntime) {
     return { kinds: kindsHeld(await scrape(homeostat)), sockets: socketsOf(homeostat) };
   }
 
@@ -310,9 +306,9 @@ describe('integration/configmap-source', { skip: shared.skip }, () => {
   }
 
   /** Open ones, of whatever kind. */
-  function socketsOf({ pid }: HomeostatProcess): number {
-    // Elsewhere nobody tells.
-    if (!existsSync(`/proc/${pid}/fd`)) return 0;
+  function socketsOf({ pid }: HomeostatRuntime): number {
+    // Known only of a process of its own, on Linux.
+    if (pid === undefined || !existsSync(`/proc/${pid}/fd`)) return 0;
     const links = readdirSync(`/proc/${pid}/fd`).map((fd) => {
       try {
         return readlinkSync(`/proc/${pid}/fd/${fd}`);

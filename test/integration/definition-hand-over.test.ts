@@ -1,31 +1,23 @@
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thingDefinition } from '../support/definitions.ts';
-import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { useRuntimes } from '../support/homeostat.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const shared = useControlPlane({ controllerManager: false });
+const launch = useRuntimes(shared);
 const collection = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
 
 describe('integration/definition-hand-over', { skip: shared.skip }, () => {
-  const running = new Set<HomeostatProcess>();
-  after(() => Promise.all([...running].map((process) => process.stop())));
-
   function start(
     flags: readonly string[],
     definitions?: Readonly<Record<string, string>>,
-  ): HomeostatProcess {
-    const kubeconfig = shared.plane.kubeconfigPath('operator');
-    const process = new HomeostatProcess({
-      kubeconfig,
-      flags,
-      ...(definitions && { definitions }),
-    });
-    running.add(process);
-    return process;
+  ): HomeostatRuntime {
+    return launch({ flags, ...(definitions && { definitions }) });
   }
 
   test('a definition moves from a ConfigMap to an object: applied first, then the ConfigMap deleted', async () => {

@@ -8,10 +8,9 @@ import {
   soleLeader,
   type WantedSet,
 } from '../../src/runtime/index.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
 import { isJsonObject } from '../../src/util/json.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
-import { useControlPlane } from '../support/control-plane/index.ts';
+import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf } from '../support/definitions.ts';
 import { locatedThing, runningView } from '../support/fakes/definition-world.ts';
 import { useKubeCluster } from '../support/kube-cluster.ts';
@@ -46,7 +45,7 @@ describe('integration/definition-objects', { skip: shared.skip }, () => {
     objects = createDefinitionObjects({
       cluster: await kube.connect(shared.plane.kubeconfigPath('operator')),
       leadership: soleLeader,
-      clock: createSystemClock(),
+      clock: clockOf(shared.plane),
       logger: silentLogger(),
       metrics: freshMetrics(),
       views: () => views,

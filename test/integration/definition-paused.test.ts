@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, textMap, thing, thingDefinition } from '../support/definitions.ts';
-import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { useRuntimes } from '../support/homeostat.ts';
 
 const shared = useControlPlane({ controllerManager: false });
+const launch = useRuntimes(shared);
 const path = '/apis/homeostat.dev/v1alpha1/operatordefinitions/held';
 const mark = 'homeostat.dev/paused';
 
 describe('integration/definition-paused', { skip: shared.skip }, () => {
-  const running = new Set<HomeostatProcess>();
-  after(() => Promise.all([...running].map((process) => process.stop())));
-
   test('it stays paused while its ConfigMap is deleted and made again', async () => {
     const [operators, namespace] = [await shared.namespace(), await shared.namespace()];
     const client = shared.client();
@@ -27,11 +25,9 @@ describe('integration/definition-paused', { skip: shared.skip }, () => {
       data: { 'd.yaml': thingDefinition('held', `  children:${textMap('copy')}\n`) },
     };
     await client.apply(configMap);
-    const process = new HomeostatProcess({
-      kubeconfig: shared.plane.kubeconfigPath('operator'),
+    const process = launch({
       flags: ['--sources', 'configmaps', '--namespace', operators],
     });
-    running.add(process);
     await process.whenReady();
     const until = (reason: string) =>
       client.untilObject(path, (object) => conditionOf(object)?.reason === reason);

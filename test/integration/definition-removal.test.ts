@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
@@ -10,9 +10,11 @@ import {
   thingDefinition,
   thingPath,
 } from '../support/definitions.ts';
-import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { useRuntimes } from '../support/homeostat.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const shared = useControlPlane({ audit: true });
+const launch = useRuntimes(shared);
 
 const definitionsPath = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
 const definitionPath = (name: string) => `${definitionsPath}/${name}`;
@@ -49,27 +51,21 @@ const removesChildren = '  removalPolicy: Delete\n';
 const removesCrd = '  crdPolicy: { deletion: Delete }\n';
 
 describe('integration/definition-removal', { skip: shared.skip }, () => {
-  let homeostat: HomeostatProcess;
-  const running = new Set<HomeostatProcess>();
+  let homeostat: HomeostatRuntime;
   before(async () => {
     homeostat = await begin();
     await shared.client().untilObject(definitionsCrd, isEstablished);
     await shared.client().untilList(definitionsPath, () => true);
   });
-  after(() => Promise.all([...running].map((process) => process.stop())));
 
   async function begin(
     definitions: Readonly<Record<string, string>> = {},
     flags: readonly string[] = [],
   ) {
-    const kubeconfig = shared.plane.kubeconfigPath('operator');
-    const process = new HomeostatProcess({
-      kubeconfig,
+    const process = launch({
       definitions: { 'none.txt': '', ...definitions },
       flags: ['--sources', 'directories,configmaps,objects', ...flags],
     });
-    running.add(process);
-    void process.ended().then(() => running.delete(process));
     await process.whenLogged('Starting');
     return process;
   }

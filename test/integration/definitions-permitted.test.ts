@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition } from '../support/definitions.ts';
-import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { useRuntimes } from '../support/homeostat.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const user = 'limited';
 const shared = useControlPlane({ audit: true, controllerManager: false, users: [user] });
+const launch = useRuntimes(shared);
 const collection = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
 
 /** A child that shows a text. */
@@ -34,9 +36,6 @@ const few = [
 ];
 
 describe('integration/definitions-permitted', { skip: shared.skip }, () => {
-  const running = new Set<HomeostatProcess>();
-  after(() => Promise.all([...running].map((process) => process.stop())));
-
   /** Gives the user exactly these rights. */
   async function allow(rules: readonly object[]): Promise<void> {
     const apiGroup = 'rbac.authorization.k8s.io';
@@ -53,14 +52,12 @@ describe('integration/definitions-permitted', { skip: shared.skip }, () => {
     });
   }
 
-  function start(namespace: string): HomeostatProcess {
-    const process = new HomeostatProcess({
-      kubeconfig: shared.plane.kubeconfigPath(user),
+  function start(namespace: string): HomeostatRuntime {
+    return launch({
+      user,
       definitions: { 'thing.yaml': thingDefinition('forbidden', body) },
       flags: ['--namespace', namespace],
     });
-    running.add(process);
-    return process;
   }
 
   function untilDefinition(check: (object: KubeObject | undefined) => boolean) {
@@ -86,7 +83,6 @@ describe('integration/definitions-permitted', { skip: shared.skip }, () => {
 
   test('without a right to its objects everything else goes on, and nothing is asked again and again', async () => {
     const namespace = await shared.namespace();
-    await Promise.all([...running].map((process) => process.stop()));
     await shared.client().delete(`${collection}/forbidden`);
     await allow(
       [...few, rule('', 'configmaps')]

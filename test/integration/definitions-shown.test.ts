@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, shippedText, statusOf, thingDefinition } from '../support/definitions.ts';
-import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { useRuntimes } from '../support/homeostat.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const shared = useControlPlane({ audit: true, users: ['second'] });
+const launch = useRuntimes(shared);
 const collection = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
 const shipped = readdirSync(new URL('../../operators/', import.meta.url)).filter((file) =>
   file.endsWith('.yaml'),
@@ -31,23 +33,17 @@ interface Table {
 }
 
 describe('integration/definitions-shown', { skip: shared.skip }, () => {
-  const running = new Set<HomeostatProcess>();
-  after(() => Promise.all([...running].map((process) => process.stop())));
-
   function start(
     namespace: string,
     { user = 'operator', flags = [] }: { user?: string; flags?: readonly string[] } = {},
-  ): HomeostatProcess {
-    const process = new HomeostatProcess({
-      kubeconfig: shared.plane.kubeconfigPath(user),
+  ): HomeostatRuntime {
+    return launch({
+      user,
       flags: ['--namespace', namespace, '--sources', 'configmaps,objects', ...flags],
     });
-    running.add(process);
-    return process;
   }
 
-  async function end(process: HomeostatProcess): Promise<void> {
-    running.delete(process);
+  async function end(process: HomeostatRuntime): Promise<void> {
     assert.equal(await process.stop(), 0);
   }
 

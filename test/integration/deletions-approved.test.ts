@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
@@ -10,9 +10,11 @@ import {
   thingDefinition,
   thingPath,
 } from '../support/definitions.ts';
-import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { useRuntimes } from '../support/homeostat.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const shared = useControlPlane();
+const launch = useRuntimes(shared);
 const name = 'approved';
 const mirror = `/apis/homeostat.dev/v1alpha1/operatordefinitions/${name}`;
 
@@ -29,16 +31,10 @@ function definition(...children: readonly string[]): string {
 
 /** By the objects that people see: a ConfigMap with the text, its mirror with conditions and the annotation. */
 describe('integration/deletions-approved', { skip: shared.skip }, () => {
-  const running = new Set<HomeostatProcess>();
-  after(() => Promise.all([...running].map((process) => process.stop())));
-
-  function start(namespace: string): HomeostatProcess {
-    const process = new HomeostatProcess({
-      kubeconfig: shared.plane.kubeconfigPath('operator'),
+  function start(namespace: string): HomeostatRuntime {
+    return launch({
       flags: ['--namespace', namespace, '--sources', 'configmaps,objects'],
     });
-    running.add(process);
-    return process;
   }
 
   function write(namespace: string, text: string): Promise<KubeObject> {
@@ -94,7 +90,6 @@ describe('integration/deletions-approved', { skip: shared.skip }, () => {
     await edit(namespace, 'a', to);
     await untilMaps(namespace, 'lost', 3);
 
-    running.delete(process);
     assert.equal(await process.stop(), 0);
     const next = start(namespace);
     await next.whenLogged('Definition running');

@@ -8,7 +8,7 @@ import { InstantKubelet, InstantVolumes, useControlPlane } from '../support/cont
 import { conditionOf, shippedText, statusOf, thing } from '../support/definitions.ts';
 import { matching } from '../support/fault-proxy/index.ts';
 import { objectsOf } from '../support/helm/index.ts';
-import type { HomeostatProcess } from '../support/homeostat-process.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 import { isReady } from '../support/operator-suite.ts';
 import { patienceMs } from '../support/patience.ts';
 import {
@@ -82,7 +82,7 @@ const passing = /is being terminated|cannot find RESTMapping/;
 describe('integration/deploy-rights', { skip: shared.skip }, () => {
   const kubelets: { stop(): Promise<void> }[] = [];
   let runtime: DeployedRuntime;
-  let homeostat: HomeostatProcess;
+  let homeostat: HomeostatRuntime;
   let namespace: string;
 
   const untilReady = async (sample: KubeObject) => {

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../src/util/kube-object.ts';
 import { InstantKubelet, useControlPlane } from '../support/control-plane/index.ts';
 import { shippedText, statusOf } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
-import type { HomeostatProcess } from '../support/homeostat-process.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const shared = useControlPlane({ audit: true });
 const startHomeostat = useHomeostat(shared);
@@ -34,7 +34,7 @@ async function applyFooBar() {
 
 describe('integration/foobar', { skip: shared.skip }, () => {
   const definitions = { 'foobar.yaml': shippedText('foobar.yaml') };
-  let homeostat: HomeostatProcess;
+  let homeostat: HomeostatRuntime;
   before(async () => {
     homeostat = await startHomeostat(definitions);
     // The garbage collector looks for new kinds every 30 s only.

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { customKind } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
-import type { HomeostatProcess } from '../support/homeostat-process.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const shared = useControlPlane({ audit: true });
 const startHomeostat = useHomeostat(shared);
@@ -63,7 +63,7 @@ const sizesOf = (object: KubeObject | undefined) =>
   (object?.status as { sizes?: unknown } | undefined)?.sizes;
 
 describe('integration/for-kind-arrives', { skip: shared.skip }, () => {
-  let homeostat: HomeostatProcess;
+  let homeostat: HomeostatRuntime;
   before(async () => {
     homeostat = await startHomeostat({ 'arriving.yaml': definition });
   });

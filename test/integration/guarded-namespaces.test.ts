@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
-import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { useRuntimes } from '../support/homeostat.ts';
 
 const shared = useControlPlane({ controllerManager: false });
+const launch = useRuntimes(shared);
 
 /** Patches what a resource names, in all namespaces: who wrote it relies on the guard of the runtime. */
 const writer = (name: string) =>
@@ -25,9 +26,6 @@ interface Places {
 }
 
 describe('integration/guarded-namespaces', { skip: shared.skip }, () => {
-  const running = new Set<HomeostatProcess>();
-  after(() => Promise.all([...running].map((process) => process.stop())));
-
   /** Somebody who may only create resources tries to write a definition by way of one. */
   async function tryToWrite(name: string, { runtime, definitions }: Places): Promise<void> {
     const client = shared.client();
@@ -44,11 +42,9 @@ describe('integration/guarded-namespaces', { skip: shared.skip }, () => {
     });
     const flags =
       runtime === undefined ? [] : ['--namespace', runtime, '--definitions-namespace', definitions];
-    const process = new HomeostatProcess({
-      kubeconfig: shared.plane.kubeconfigPath('operator'),
+    const process = launch({
       flags: ['--sources', 'configmaps', ...flags],
     });
-    running.add(process);
     await process.whenReady();
     const data = { 'evil.yaml': thingDefinition(`evil-${name}`, '') };
     const spec = { name: 'definitions', namespace: definitions, data };
@@ -61,7 +57,6 @@ describe('integration/guarded-namespaces', { skip: shared.skip }, () => {
     const map = await client.get(`/api/v1/namespaces/${definitions}/configmaps/definitions`);
     assert.deepEqual(Object.keys(map?.data as object), ['writer.yaml']);
     await process.stop();
-    running.delete(process);
   }
 
   test('no resource writes definitions where the runtime lives', async () => {

@@ -8,11 +8,10 @@ import { createInformerSet, type InformerSet } from '../../src/kube/cache/index.
 import { createApiClient } from '../../src/kube/client/create-api-client.ts';
 import { loadKubeConfig } from '../../src/kube/index.ts';
 import type { CacheEvent, Informer, PassToken, Reader, Writer } from '../../src/kube/roles.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
 import { gvkOf } from '../../src/util/gvk.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
-import { useControlPlane } from '../support/control-plane/index.ts';
+import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { customKind } from '../support/definitions.ts';
 import { patienceMs } from '../support/patience.ts';
 import { freshMetrics, silentLogger } from '../support/silent-telemetry.ts';
@@ -31,7 +30,7 @@ describe('integration/informer', { skip: shared.skip }, () => {
 
   before(async () => {
     const config = await loadKubeConfig({ kubeconfig: shared.plane.kubeconfigPath() });
-    const clock = createSystemClock();
+    const clock = clockOf(shared.plane);
     const logger = silentLogger();
     const metrics = freshMetrics();
     const api = createApiClient({ config, clock, logger, metrics });

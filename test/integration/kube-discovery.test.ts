@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createSystemClock } from '../../src/util/clock.ts';
 import { type Gvk, gvkOf } from '../../src/util/gvk.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
-import { useControlPlane } from '../support/control-plane/index.ts';
+import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { customKind } from '../support/definitions.ts';
 import { useKubeCluster } from '../support/kube-cluster.ts';
 
@@ -41,7 +40,7 @@ describe('integration/kube-discovery', { skip: shared.skip }, () => {
     assert.equal(type.hasStatus, true);
     let schema = await own.cluster.fetchKindSchema(gvk, signal);
     while (schema === undefined) {
-      await createSystemClock().sleep(100, signal);
+      await clockOf(shared.plane).sleep(100, signal);
       schema = await own.cluster.fetchKindSchema(gvk, signal);
     }
     const root = schema.components[schema.root] as { properties: Record<string, unknown> };

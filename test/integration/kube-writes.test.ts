@@ -5,10 +5,9 @@ import { createWriter } from '../../src/kube/api/writer.ts';
 import type { WriteThrough } from '../../src/kube/cache/write-through.ts';
 import type { ApiClient } from '../../src/kube/client/api-client.ts';
 import { KubeError } from '../../src/kube/roles.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
 import { gvkOf } from '../../src/util/gvk.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
-import { useControlPlane } from '../support/control-plane/index.ts';
+import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { aConfigMap, aDeployment, testFlow, useKubeCluster } from '../support/kube-cluster.ts';
 
 const shared = useControlPlane({ controllerManager: false });
@@ -85,7 +84,7 @@ describe('integration/kube-writes', { skip: shared.skip }, () => {
     const namespace = await shared.namespace();
     const writer = createWriter({
       api: withoutCreateOnly(own.cluster.api),
-      discovery: createDiscovery({ api: own.cluster.api, clock: createSystemClock() }),
+      discovery: createDiscovery({ api: own.cluster.api, clock: clockOf(shared.plane) }),
       cache: noCache,
     });
     const options = { flow: testFlow, fieldManager: 'homeostat/test', force: true };

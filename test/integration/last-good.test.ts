@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { copierDefinition as copier, copyPath, untilCopied } from '../support/copier.ts';
 import { thing } from '../support/definitions.ts';
-import { type HomeostatOptions, HomeostatProcess } from '../support/homeostat-process.ts';
+import { type LaunchOptions, useRuntimes } from '../support/homeostat.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const shared = useControlPlane({ controllerManager: false });
+const launch = useRuntimes(shared);
 
 /** With a mistake. */
 const typo = (name: string) => copier(name, 9).replace('spec.text', 'spec.text +');
@@ -16,14 +18,8 @@ const gone = 'Definition is gone, what it has made stays';
 const sourceRef = 'homeostat.dev/source-ref';
 
 describe('integration/last-good', { skip: shared.skip }, () => {
-  const running = new Set<HomeostatProcess>();
-  after(() => Promise.all([...running].map((process) => process.stop())));
-
-  function start(options: Omit<HomeostatOptions, 'kubeconfig'>): HomeostatProcess {
-    const kubeconfig = shared.plane.kubeconfigPath('operator');
-    const process = new HomeostatProcess({ kubeconfig, ...options });
-    running.add(process);
-    return process;
+  function start(options: LaunchOptions): HomeostatRuntime {
+    return launch({ ...options });
   }
 
   const save = (namespace: string, name: string, text: string) =>

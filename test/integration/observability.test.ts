@@ -4,7 +4,7 @@ import { type MetricSpec, metricCatalogue } from '../../src/telemetry/roles.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
-import type { HomeostatProcess } from '../support/homeostat-process.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 import { scrape, untilScraped, untilStatus, valueOfSamples } from '../support/scrape.ts';
 
 const shared = useControlPlane({ controllerManager: false });
@@ -27,7 +27,7 @@ const specs = Object.values<MetricSpec>(metricCatalogue).filter(
 );
 
 describe('integration/observability', { skip: shared.skip }, () => {
-  let homeostat: HomeostatProcess;
+  let homeostat: HomeostatRuntime;
   let namespace: string;
 
   before(async () => {

@@ -10,7 +10,7 @@ import {
   thingPath,
 } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
-import type { HomeostatProcess } from '../support/homeostat-process.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 // Elements that go one by one are gone when all they have made is: the garbage collector says so.
 const shared = useControlPlane({ audit: true });
@@ -120,7 +120,7 @@ async function atRest(): Promise<void> {
 }
 
 describe('integration/ordered', { skip: shared.skip }, () => {
-  let homeostat: HomeostatProcess;
+  let homeostat: HomeostatRuntime;
 
   before(async () => {
     homeostat = await startHomeostat(definitions);

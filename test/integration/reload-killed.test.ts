@@ -6,9 +6,11 @@ import { after, before, describe, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf, thing, thingDefinition } from '../support/definitions.ts';
-import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { useRuntimes } from '../support/homeostat.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const shared = useControlPlane({ controllerManager: false });
+const launch = useRuntimes(shared);
 const count = 30;
 
 function definition(word: string, perSecond: number): string {
@@ -27,7 +29,7 @@ function definition(word: string, perSecond: number): string {
 }
 
 describe('integration/reload-killed', { skip: shared.skip }, () => {
-  const processes: HomeostatProcess[] = [];
+  const processes: HomeostatRuntime[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'homeostat-killed-'));
   before(async () => {
     const metadata = { name: 'homeostat-system' };
@@ -38,10 +40,9 @@ describe('integration/reload-killed', { skip: shared.skip }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  function start(text: string): HomeostatProcess {
-    const kubeconfig = shared.plane.kubeconfigPath('operator');
+  function start(text: string): HomeostatRuntime {
     const definitions = { 'killed.yaml': text };
-    const process = new HomeostatProcess({ kubeconfig, definitions, folder });
+    const process = launch({ definitions, folder });
     processes.push(process);
     return process;
   }

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { shippedText, statusOf } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
-import type { HomeostatProcess } from '../support/homeostat-process.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 // Without controllers a child's own status never moves: every request counted here is ours to explain.
 const shared = useControlPlane({ audit: true, controllerManager: false });
@@ -59,7 +59,7 @@ function costSince(since: number): Cost {
 }
 
 describe('integration/requests', { skip: shared.skip }, () => {
-  let homeostat: HomeostatProcess;
+  let homeostat: HomeostatRuntime;
   let namespace: string;
 
   before(async () => {

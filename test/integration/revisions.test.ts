@@ -6,9 +6,8 @@ import {
   type DefinitionRevisions,
   soleLeader,
 } from '../../src/runtime/index.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
-import { useControlPlane } from '../support/control-plane/index.ts';
+import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { locatedThing } from '../support/fakes/definition-world.ts';
 import { useKubeCluster } from '../support/kube-cluster.ts';
 import { freshMetrics, silentLogger } from '../support/silent-telemetry.ts';
@@ -37,7 +36,7 @@ describe('integration/revisions', { skip: shared.skip }, () => {
     const revisions = createDefinitionRevisions({
       cluster: kube.cluster,
       leadership: soleLeader,
-      clock: createSystemClock(),
+      clock: clockOf(shared.plane),
       logger: silentLogger(),
       metrics: freshMetrics(),
       namespace,

@@ -9,12 +9,12 @@ import {
   thingDefinition,
   thingPath,
 } from '../support/definitions.ts';
-import { useHomeostat } from '../support/homeostat.ts';
-import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { useHomeostat, useRuntimes } from '../support/homeostat.ts';
 
 const user = 'limited';
 const late = 'late';
 const shared = useControlPlane({ audit: true, users: [user, late] });
+const launch = useRuntimes(shared);
 const startHomeostat = useHomeostat(shared);
 
 const definition = thingDefinition(
@@ -214,8 +214,8 @@ describe('integration/rights', { skip: shared.skip }, () => {
       roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: late },
       subjects: [{ apiGroup: rbac, kind: 'User', name: late }],
     });
-    const homeostat = new HomeostatProcess({
-      kubeconfig: shared.plane.kubeconfigPath(late),
+    const homeostat = launch({
+      user: late,
       definitions: { 'lately.yaml': thingDefinition('lately', '') },
     });
     try {

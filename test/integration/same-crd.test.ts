@@ -8,17 +8,19 @@ import {
   thingDefinition,
   thingPath,
 } from '../support/definitions.ts';
-import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { useRuntimes } from '../support/homeostat.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 import { untilScraped, untilStatus, valueOfSamples } from '../support/scrape.ts';
 
 const shared = useControlPlane({ controllerManager: false });
+const launch = useRuntimes(shared);
 
 const group = 'same.example.com';
 const definition = (name: string) =>
   thingDefinition(name, `  status: { by: "\${ '${name}' }" }\n`, { group });
 
-function start(definitions: Readonly<Record<string, string>>): HomeostatProcess {
-  return new HomeostatProcess({ kubeconfig: shared.plane.kubeconfigPath('operator'), definitions });
+function start(definitions: Readonly<Record<string, string>>): HomeostatRuntime {
+  return launch({ definitions });
 }
 
 describe('integration/same-crd', { skip: shared.skip }, () => {

@@ -10,7 +10,7 @@ import {
   thingPath,
 } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
-import type { HomeostatProcess } from '../support/homeostat-process.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const shared = useControlPlane({ audit: true });
 const startHomeostat = useHomeostat(shared);
@@ -107,7 +107,7 @@ const definitions = {
 };
 
 describe('integration/scope', { skip: shared.skip }, () => {
-  let homeostat: HomeostatProcess;
+  let homeostat: HomeostatRuntime;
 
   before(async () => {
     homeostat = await startHomeostat(definitions);

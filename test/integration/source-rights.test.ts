@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { thingDefinition } from '../support/definitions.ts';
-import { HomeostatProcess } from '../support/homeostat-process.ts';
+import { useRuntimes } from '../support/homeostat.ts';
 import { untilStatus } from '../support/scrape.ts';
 
 const limited = 'limited';
 const shared = useControlPlane({ users: [limited], controllerManager: false });
+const launch = useRuntimes(shared);
 
 describe('integration/source-rights', { skip: shared.skip }, () => {
   test('without the right to list it says so, is not ready, and starts when the right comes', async () => {
@@ -21,9 +22,9 @@ describe('integration/source-rights', { skip: shared.skip }, () => {
       },
       data: { 'a.yaml': thingDefinition('permitted', '') },
     });
-    const kubeconfig = shared.plane.kubeconfigPath(limited);
+    const user = limited;
     const flags = ['--sources', 'configmaps', '--definitions-namespace', operators];
-    const homeostat = new HomeostatProcess({ kubeconfig, flags });
+    const homeostat = launch({ user, flags });
     after(() => homeostat.stop());
     const told = await homeostat.whenLogged('Definitions cannot be read, those that were stay');
     assert.equal(told.source, `ConfigMaps of ${operators}`);

@@ -9,10 +9,13 @@ import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { copierDefinition as copier, copyPath, untilCopied } from '../support/copier.ts';
 import { conditionOf, thing } from '../support/definitions.ts';
-import { HomeostatProcess, runCli } from '../support/homeostat-process.ts';
+import { useRuntimes } from '../support/homeostat.ts';
+import { runCli } from '../support/homeostat-process.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 import { untilStatus } from '../support/scrape.ts';
 
 const shared = useControlPlane({ audit: true });
+const launch = useRuntimes(shared);
 
 /** With a mistake. */
 const typo = (name: string) => copier(name, 9).replace('spec.text', 'spec.text +');
@@ -22,18 +25,13 @@ const refused = 'File with mistakes, its definitions are refused';
 const gone = 'Definition is gone, what it has made stays';
 
 describe('integration/sources', { skip: shared.skip }, () => {
-  const running = new Set<HomeostatProcess>();
   const root = mkdtempSync(join(tmpdir(), 'homeostat-sources-'));
   after(async () => {
-    await Promise.all([...running].map((process) => process.stop()));
     rmSync(root, { recursive: true, force: true });
   });
 
-  function start(...flags: readonly string[]): HomeostatProcess {
-    const kubeconfig = shared.plane.kubeconfigPath('operator');
-    const process = new HomeostatProcess({ kubeconfig, flags });
-    running.add(process);
-    return process;
+  function start(...flags: readonly string[]): HomeostatRuntime {
+    return launch({ flags });
   }
 
   function folder(name: string, files: Readonly<Record<string, string>>): string {

@@ -3,7 +3,7 @@ import { before, describe, test } from 'node:test';
 import { type AuditEntry, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
-import type { HomeostatProcess } from '../support/homeostat-process.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 // Without the namespace controller a namespace that is deleted stays as it is.
 const shared = useControlPlane({ audit: true, controllerManager: false });
@@ -19,7 +19,7 @@ const definition = thingDefinition(
 );
 
 describe('integration/terminating-namespace', { skip: shared.skip }, () => {
-  let homeostat: HomeostatProcess;
+  let homeostat: HomeostatRuntime;
 
   before(async () => {
     homeostat = await startHomeostat({ 'ending.yaml': definition });

@@ -1,20 +1,44 @@
 import { after } from 'node:test';
-import type { SharedControlPlane } from './control-plane/index.ts';
+import { SandboxPlane, type SharedControlPlane } from './control-plane/index.ts';
 import { HomeostatProcess } from './homeostat-process.ts';
+import type { HomeostatRuntime, RuntimeOptions } from './homeostat-runtime.ts';
+import { InProcessHomeostat } from './in-process-homeostat.ts';
 
-/** Starts `homeostat run` on the file's control plane, as user `operator`; what still runs at the end of the file is stopped. */
+export interface LaunchOptions extends RuntimeOptions {
+  /** Whose rights it has. @default 'operator' */
+  readonly user?: string;
+}
+
+/**
+ * Launches `homeostat run` on the file's control plane: on a sandbox within this process, else as a process of its own. What still
+ * runs at the end of the `describe` or the file is stopped.
+ */
+export function useRuntimes(
+  shared: SharedControlPlane,
+): (options?: LaunchOptions) => HomeostatRuntime {
+  const running = new Set<HomeostatRuntime>();
+  after(() => Promise.all([...running].map((runtime) => runtime.stop())));
+  return ({ user = 'operator', ...options } = {}) => {
+    const { plane } = shared;
+    const runtime =
+      plane instanceof SandboxPlane
+        ? new InProcessHomeostat({ plane, user, ...options })
+        : new HomeostatProcess({ kubeconfig: plane.kubeconfigPath(user), ...options });
+    running.add(runtime);
+    void runtime.ended().then(() => running.delete(runtime));
+    return runtime;
+  };
+}
+
+/** As {@link useRuntimes}, of definitions in a folder; resolves when they run. */
 export function useHomeostat(shared: SharedControlPlane) {
-  const running = new Set<HomeostatProcess>();
-  after(() => Promise.all([...running].map((process) => process.stop())));
+  const launch = useRuntimes(shared);
   return async (
     definitions: Readonly<Record<string, string>>,
     user = 'operator',
-  ): Promise<HomeostatProcess> => {
-    const kubeconfig = shared.plane.kubeconfigPath(user);
-    const process = new HomeostatProcess({ kubeconfig, definitions });
-    running.add(process);
-    void process.ended().then(() => running.delete(process));
-    await process.whenReady(Object.keys(definitions).length);
-    return process;
+  ): Promise<HomeostatRuntime> => {
+    const runtime = launch({ definitions, user });
+    await runtime.whenReady(Object.keys(definitions).length);
+    return runtime;
   };
 }

@@ -9,10 +9,9 @@ import {
   type KubeCluster,
   loadKubeConfig,
 } from '../../src/kube/index.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
-import type { SharedControlPlane } from './control-plane/index.ts';
+import { clockOf, type SharedControlPlane } from './control-plane/index.ts';
 import { freshMetrics, silentLogger } from './silent-telemetry.ts';
 
 /** The flow of all requests of these tests. */
@@ -64,7 +63,7 @@ export function useKubeCluster(shared: SharedControlPlane): TestCluster {
   function connectTo(config: ClusterConfig): KubeCluster {
     const each = createKubeCluster({
       config,
-      clock: createSystemClock(),
+      clock: clockOf(shared.plane),
       random: createSystemRandom(),
       logger: silentLogger(),
       metrics: freshMetrics(),

@@ -8,9 +8,9 @@ import {
   type Manager,
   type WantedDefinition,
 } from '../../src/runtime/index.ts';
-import { createSystemClock } from '../../src/util/clock.ts';
+import type { Clock } from '../../src/util/clock.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
-import type { SharedControlPlane } from './control-plane/index.ts';
+import { clockOf, type SharedControlPlane } from './control-plane/index.ts';
 import { useKubeCluster } from './kube-cluster.ts';
 import { patienceMs } from './patience.ts';
 import { freshMetrics, silentLogger } from './silent-telemetry.ts';
@@ -29,10 +29,10 @@ export class LiveManager {
   readonly #stop = new AbortController();
   readonly #ended: Promise<void>;
 
-  constructor(cluster: KubeCluster) {
+  constructor(cluster: KubeCluster, clock: Clock) {
     this.#manager = createManager({
       cluster,
-      clock: createSystemClock(),
+      clock,
       random: createSystemRandom(),
       logger: silentLogger(),
       metrics: freshMetrics(),
@@ -110,7 +110,7 @@ export function useLiveManagers(shared: SharedControlPlane): LiveManagers {
   return {
     connect: () => clusters.connect(shared.plane.kubeconfigPath('operator')),
     start(cluster) {
-      const manager = new LiveManager(cluster);
+      const manager = new LiveManager(cluster, clockOf(shared.plane));
       managers.push(manager);
       return manager;
     },

@@ -9,7 +9,7 @@ import {
 } from './control-plane/index.ts';
 import { conditionOf, shippedText } from './definitions.ts';
 import { useHomeostat } from './homeostat.ts';
-import type { HomeostatProcess } from './homeostat-process.ts';
+import type { HomeostatRuntime } from './homeostat-runtime.ts';
 
 /** A shipped operator, and what must be seen of it on a real control plane. */
 export interface OperatorCase {
@@ -89,7 +89,7 @@ export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase
   const definitions = { [`${operator.name}.yaml`]: shippedText(`${operator.name}.yaml`) };
   const kubelets = new Map<string, InstantKubelet>();
   const volumes: InstantVolumes[] = [];
-  let homeostat: HomeostatProcess | undefined;
+  let homeostat: HomeostatRuntime | undefined;
 
   before(async () => {
     homeostat = await startHomeostat(definitions);

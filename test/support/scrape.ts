@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MetricFamily, parseExposition } from './exposition.ts';
-import type { HomeostatProcess } from './homeostat-process.ts';
+import type { HomeostatRuntime } from './homeostat-runtime.ts';
 import { patienceMs } from './patience.ts';
 
 /** What `/metrics` of a process shows, checked against the format. */
-export async function scrape(homeostat: HomeostatProcess): Promise<readonly MetricFamily[]> {
+export async function scrape(homeostat: HomeostatRuntime): Promise<readonly MetricFamily[]> {
   const response = await fetch(`${await homeostat.url()}/metrics`);
   assert.equal(response.status, 200);
   return parseExposition(await response.text());
@@ -17,7 +17,7 @@ export async function scrape(homeostat: HomeostatProcess): Promise<readonly Metr
  * @throws what the check throws after `patienceMs`.
  */
 export async function untilScraped(
-  homeostat: HomeostatProcess,
+  homeostat: HomeostatRuntime,
   check: (families: readonly MetricFamily[]) => void,
 ): Promise<readonly MetricFamily[]> {
   const deadline = performance.now() + patienceMs;
@@ -50,7 +50,7 @@ export function valueOfSamples(
 
 /** A health check's answer, asked for again and again until it has that status and those words: it sends no news of its own. */
 export async function untilStatus(
-  homeostat: HomeostatProcess,
+  homeostat: HomeostatRuntime,
   path: string,
   status: number,
   words = /^/,

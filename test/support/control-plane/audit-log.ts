@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { patienceMs } from '../patience.ts';
+import type { VirtualTime } from '../virtual-time/index.ts';
 
 /** One answered request, or one watch that was opened. */
 export interface AuditEntry {
@@ -61,9 +62,12 @@ export class AuditLog {
   #offset = 0;
   #rest = '';
 
-  constructor(plane: { readonly auditFile: string | undefined }) {
+  readonly #time: VirtualTime | undefined;
+
+  constructor(plane: { readonly auditFile: string | undefined; readonly time?: VirtualTime }) {
     if (plane.auditFile === undefined) throw new Error('This control plane has no audit log');
     this.#file = plane.auditFile;
+    this.#time = plane.time;
   }
 
   /** A mark to count from. */
@@ -114,9 +118,9 @@ export class AuditLog {
   }
 
   /**
-   * Resolves when a user has sent no request for `quietMs` of real time, counted from this call or the
-   * last request after it.
-   * @throws Error with the last requests when that does not happen within the limit.
+   * Resolves when a user has sent no request for `quietMs`, counted from this call or the last request after it: of the plane's time
+   * where it has its own, else of real time.
+   * @throws Error with the last requests when that does not happen within the limit, of real time.
    */
   async quiet(quietMs: number, options: QuietOptions = {}): Promise<void> {
     const { user = 'operator', ofDefinitions = false, limitMs = quietMs + patienceMs } = options;
@@ -125,10 +129,7 @@ export class AuditLog {
     let quietForMs = 0;
     let seen = this.entries(filter).length;
     while (quietForMs < quietMs) {
-      const beforeMs = performance.now();
-      await sleep(Math.min(pollMs, quietMs));
-      // When we slept for much longer, the machine stood still and the user with it: that is no quiet.
-      quietForMs += Math.min(performance.now() - beforeMs, 2 * pollMs);
+      quietForMs += await this.#pass(quietMs - quietForMs);
       const { length } = this.entries(filter);
       if (length > seen) quietForMs = 0;
       seen = length;
@@ -137,6 +138,15 @@ export class AuditLog {
           `"${user}" was not quiet within ${limitMs} ms; last: ${this.#last(filter)}`,
         );
     }
+  }
+
+  /** Lets time pass, at most so much; returns how much has passed in which the user could have sent something. */
+  async #pass(mostMs: number): Promise<number> {
+    if (this.#time?.isVirtual === true) return this.#time.pass(mostMs);
+    const beforeMs = performance.now();
+    await sleep(Math.min(pollMs, mostMs));
+    // When we slept for much longer, the machine stood still and the user with it: that is no quiet.
+    return Math.min(performance.now() - beforeMs, 2 * pollMs);
   }
 
   #last(filter: AuditFilter): string {

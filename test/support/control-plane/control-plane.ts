@@ -2,7 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, createSystemClock } from '../../../src/util/clock.ts';
 import { patienceMs } from '../patience.ts';
+import type { VirtualTime } from '../virtual-time/index.ts';
 import { type Binaries, ensureBinaries } from './binaries.ts';
 import { findFreePorts } from './free-ports.ts';
 import { kubeconfigText } from './kubeconfig.ts';
@@ -78,7 +80,15 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 }
 
 /** What tests may ask of a control plane, whatever it is made of. */
-export type Plane = Pick<ControlPlane, keyof ControlPlane>;
+export type Plane = Pick<ControlPlane, keyof ControlPlane> & {
+  /** Its own time; undefined: the real one. */
+  readonly time?: VirtualTime;
+};
+
+/** The time of a plane, for what runs in this process beside it. */
+export function clockOf({ time }: Plane): Clock {
+  return time?.clock ?? createSystemClock();
+}
 
 /** A running control plane; `startControlPlane` makes it. */
 export class ControlPlane {

@@ -4,6 +4,7 @@ export { goBuild } from './build-binaries.ts';
 export {
   ControlPlane,
   type ControlPlaneOptions,
+  clockOf,
   type Plane,
   startControlPlane,
 } from './control-plane.ts';
@@ -13,6 +14,6 @@ export { InstantKubelet, type PodSelection } from './instant-kubelet.ts';
 export { InstantVolumes } from './instant-volumes.ts';
 export { PlaneClient, PlaneRequestError } from './plane-client.ts';
 export { endedStatus, runningStatus } from './pod-status.ts';
-export { startSandboxPlane } from './sandbox-plane.ts';
+export { type RuntimeDoor, SandboxPlane, startSandboxPlane } from './sandbox-plane.ts';
 export { launchNow, type ProcessEnd, type SupervisedProcess } from './supervised-process.ts';
 export { type SharedControlPlane, useControlPlane } from './use-control-plane.ts';

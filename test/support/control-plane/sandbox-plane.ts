@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ApiRequest, Sandbox } from '../../../src/sandbox/index.ts';
 import { type SandboxServer, startSandboxServer } from '../../../src/sandbox/node/index.ts';
 import { createTestSandbox } from '../backends/index.ts';
+import { VirtualTime } from '../virtual-time/index.ts';
 import type { ControlPlaneOptions, Plane } from './control-plane.ts';
 import { PlaneClient } from './plane-client.ts';
 import { auditLine } from './sandbox-audit.ts';
@@ -19,13 +20,15 @@ export async function startSandboxPlane(options: ControlPlaneOptions = {}): Prom
 /** Users who may do everything, as on a real one; each has an address of its own, by which the audit log knows it. */
 const superusers = ['admin', 'operator', 'controller-manager'];
 
-class SandboxPlane implements Plane {
+/** A plane in this process: runtimes can run beside it, on its time. */
+export class SandboxPlane implements Plane {
+  readonly time = new VirtualTime();
   readonly #folder: TemporaryFolder;
   readonly #hasAudit: boolean;
   readonly #users: readonly string[];
   readonly #sandbox: Sandbox;
-  readonly #servers = new Map<string, SandboxServer>();
-  readonly #ports = new Map<string, number>();
+  readonly #doors = new Set<Door>();
+  readonly #doorOf = new Map<string, Door>();
   readonly #clients = new Map<string, PlaneClient>();
 
   constructor(folder: TemporaryFolder, options: ControlPlaneOptions) {
@@ -33,12 +36,13 @@ class SandboxPlane implements Plane {
     this.#folder = folder;
     this.#hasAudit = audit;
     this.#users = [...superusers, ...users];
-    this.#sandbox = createTestSandbox({ runsPods: false, controllers });
+    this.#sandbox = createTestSandbox({ runsPods: false, controllers, clock: this.time.clock });
+    this.time.start();
     if (audit) writeFileSync(this.auditFile ?? '', '');
   }
 
   get server(): string {
-    return this.#serverOf('admin').url;
+    return this.#doorFor('admin').url;
   }
 
   get folder(): string {
@@ -66,15 +70,21 @@ class SandboxPlane implements Plane {
   }
 
   kubeconfig(user = 'admin', namespace = 'default'): string {
-    const { url: server } = this.#serverOf(user);
-    return `${JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'Config',
-      'current-context': 'test',
-      clusters: [{ name: 'test', cluster: { server } }],
-      users: [{ name: 'test', user: {} }],
-      contexts: [{ name: 'test', context: { cluster: 'test', user: 'test', namespace } }],
-    })}\n`;
+    return kubeconfigOf(this.#doorFor(user).url, namespace);
+  }
+
+  /** An address of its own for a runtime in this process, so that it can be cut off. */
+  async openDoor(user: string): Promise<RuntimeDoor> {
+    const door = await this.#open(user);
+    const kubeconfig = join(this.folder, `${user}.${Math.random()}.kubeconfig`);
+    writeFileSync(kubeconfig, kubeconfigOf(door.url, 'default'), { mode: 0o600 });
+    return {
+      kubeconfig,
+      cut: async () => {
+        this.#doors.delete(door);
+        await door.server?.stop();
+      },
+    };
   }
 
   kubeconfigPath(user = 'admin', namespace = 'default'): string {
@@ -86,7 +96,7 @@ class SandboxPlane implements Plane {
   client(user = 'admin'): PlaneClient {
     const known = this.#clients.get(user);
     if (known !== undefined) return known;
-    const { url: server } = this.#serverOf(user);
+    const { url: server } = this.#doorFor(user);
     const client = new PlaneClient({ server, caCertificate: '', token: this.token(user) });
     this.#clients.set(user, client);
     return client;
@@ -94,19 +104,18 @@ class SandboxPlane implements Plane {
 
   /** Listens again, where it listened before, to the same world. */
   async startApiServer(): Promise<void> {
-    for (const user of this.#users) {
-      const server = await startSandboxServer({
-        sandbox: this.#sandboxOf(user),
-        basePath: `/${user}-of-a-test-plane`,
-        port: this.#ports.get(user) ?? 0,
-      });
-      this.#servers.set(user, server);
-      this.#ports.set(user, Number(new URL(server.url).port));
-    }
+    for (const user of this.#users)
+      if (!this.#doorOf.has(user)) this.#doorOf.set(user, await this.#open(user));
+    for (const door of this.#doors) door.server ??= await this.#listen(door.user, door.port);
   }
 
   async stopApiServer(): Promise<void> {
-    await Promise.all([...this.#servers.values()].map((server) => server.stop()));
+    const servers = [...this.#doors].map((door) => {
+      const { server } = door;
+      door.server = undefined;
+      return server?.stop();
+    });
+    await Promise.all(servers);
   }
 
   async restartApiServer(): Promise<void> {
@@ -133,26 +142,71 @@ class SandboxPlane implements Plane {
     for (const client of this.#clients.values()) client.close();
     await this.stopApiServer();
     this.#sandbox.stop();
+    await this.time.stop();
     await this.#folder.remove();
   }
 
-  #serverOf(user: string): SandboxServer {
-    const server = this.#servers.get(user);
-    if (server !== undefined) return server;
+  #doorFor(user: string): Door {
+    const door = this.#doorOf.get(user);
+    if (door !== undefined) return door;
     throw new Error(`Expected a user of this control plane, found "${user}"`);
+  }
+
+  async #open(user: string): Promise<Door> {
+    const server = await this.#listen(user, 0);
+    const { url } = server;
+    const door = { user, url, port: Number(new URL(url).port), server };
+    this.#doors.add(door);
+    return door;
+  }
+
+  #listen(user: string, port: number): Promise<SandboxServer> {
+    return startSandboxServer({
+      sandbox: this.#sandboxOf(user),
+      basePath: `/${user}-of-a-test-plane`,
+      port,
+    });
   }
 
   /** The sandbox, as this user's requests come to it. */
   #sandboxOf(user: string): Sandbox {
     const { auditFile } = this;
-    if (auditFile === undefined) return this.#sandbox;
     const handle = (request: ApiRequest) => {
+      this.time.note();
       const answer = this.#sandbox.handle(request);
-      appendFileSync(auditFile, auditLine({ user, request, status: answer.status }));
+      if (auditFile !== undefined)
+        appendFileSync(auditFile, auditLine({ user, request, status: answer.status }));
       return answer;
     };
     return { ...this.#sandbox, handle };
   }
+}
+
+/** How a runtime in this process reaches the plane. */
+export interface RuntimeDoor {
+  /** A file. */
+  readonly kubeconfig: string;
+  /** Ends all its connections, for good. */
+  cut(): Promise<void>;
+}
+
+/** Where a user's requests arrive; its port stays when the server stops. */
+interface Door {
+  readonly user: string;
+  readonly url: string;
+  readonly port: number;
+  server: SandboxServer | undefined;
+}
+
+function kubeconfigOf(server: string, namespace: string): string {
+  return `${JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'test',
+    clusters: [{ name: 'test', cluster: { server } }],
+    users: [{ name: 'test', user: {} }],
+    contexts: [{ name: 'test', context: { cluster: 'test', user: 'test', namespace } }],
+  })}\n`;
 }
 
 function notHere(what: string): never {

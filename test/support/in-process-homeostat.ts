@@ -1,0 +1,119 @@
+import { createProgram } from '../../src/cli/program.ts';
+import { createLogger } from '../../src/telemetry/index.ts';
+import { createSystemRandom } from '../../src/util/random.ts';
+import type { RuntimeDoor, SandboxPlane } from './control-plane/index.ts';
+import { HomeostatLog, type LogEntry } from './homeostat-log.ts';
+import type { HomeostatRuntime, RuntimeOptions } from './homeostat-runtime.ts';
+import { RuntimeFolder } from './runtime-folder.ts';
+
+export interface InProcessOptions extends RuntimeOptions {
+  readonly plane: SandboxPlane;
+  /** Whose rights and whose requests they are. */
+  readonly user: string;
+}
+
+/**
+ * `homeostat run` within this process, on the time of a sandbox. It is killed by cutting its connections: nothing that it sends after
+ * that arrives.
+ */
+export class InProcessHomeostat implements HomeostatRuntime {
+  readonly pid = undefined;
+  readonly #folder: RuntimeFolder;
+  readonly #log = new HomeostatLog();
+  readonly #stopper = new AbortController();
+  readonly #exit = Promise.withResolvers<number | null>();
+  readonly #door: Promise<RuntimeDoor>;
+
+  constructor({ plane, user, ...options }: InProcessOptions) {
+    this.#folder = new RuntimeFolder(options);
+    this.#door = plane.openDoor(user);
+    void this.#run(plane).finally(() => plane.time.note());
+  }
+
+  async #run(plane: SandboxPlane): Promise<void> {
+    const { kubeconfig } = await this.#door;
+    const write = (line: string) => {
+      plane.time.note();
+      this.#log.take(line);
+    };
+    const fail = (text: string) => {
+      this.#log.errors += `${text}\n`;
+    };
+    const program = createProgram({
+      output: { print: fail, error: fail, hasColor: false, isWatched: false },
+      signal: this.#stopper.signal,
+      exit: (code) => this.#exit.resolve(code),
+      environment: {
+        clock: plane.time.clock,
+        random: createSystemRandom(),
+        createLogger: (level) => createLogger({ level, destination: { write } }),
+        endNow: () => void this.#end(1),
+      },
+    });
+    for (const command of [program, ...program.commands]) command.exitOverride();
+    try {
+      await program.parseAsync(this.#folder.arguments(kubeconfig), { from: 'user' });
+    } catch (error) {
+      fail(`homeostat: ${error instanceof Error ? error.message : String(error)}`);
+      this.#exit.resolve(2);
+    }
+    const code = await this.#exit.promise;
+    this.#log.end(`homeostat ended with ${code ?? 'SIGKILL'}`);
+    await this.#cut();
+  }
+
+  write(name: string, text: string): void {
+    this.#folder.write(name, text);
+  }
+
+  remove(name: string): void {
+    this.#folder.remove(name);
+  }
+
+  get errors(): string {
+    return this.#log.errors;
+  }
+
+  get entries(): readonly LogEntry[] {
+    return this.#log.entries;
+  }
+
+  whenReady(definitions = 1): Promise<void> {
+    return this.#log.whenReady(definitions);
+  }
+
+  whenLogged(message: string): Promise<LogEntry> {
+    return this.#log.whenLogged(message);
+  }
+
+  whenLoggedTimes(message: string, times: number): Promise<void> {
+    return this.#log.whenLoggedTimes(message, times);
+  }
+
+  url(): Promise<string> {
+    return this.#log.url();
+  }
+
+  ended(): Promise<number | null> {
+    return this.#exit.promise;
+  }
+
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<number | null> {
+    if (signal === 'SIGKILL') await this.#end(null);
+    this.#stopper.abort(new Error(`Stopped by ${signal}`));
+    const code = await this.#exit.promise;
+    this.#folder.clear();
+    return code;
+  }
+
+  /** As if the process were gone. */
+  async #end(code: number | null): Promise<void> {
+    await this.#cut();
+    this.#exit.resolve(code);
+    this.#stopper.abort(new Error('The process has ended'));
+  }
+
+  async #cut(): Promise<void> {
+    await (await this.#door).cut();
+  }
+}

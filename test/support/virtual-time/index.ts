@@ -1,0 +1,1 @@
+export { VirtualTime } from './virtual-time.ts';
