@@ -7,7 +7,7 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /src
 # First what changes seldom: the packages are a layer of their own.
 COPY package.json package-lock.json ./
-COPY scripts/ensure-installed.mjs scripts/
+COPY scripts/ensure-installed.mjs scripts/install-node.mjs scripts/
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json ./
 COPY scripts scripts

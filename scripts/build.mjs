@@ -1,8 +1,9 @@
 // Bundles the CLI: `dist/homeostat.mjs`, the package's `bin`, and beside it the chunks that each command loads when it is called.
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { definitionCheckPlugin } from './bundle/definition-check.mjs';
+import { thirdPartyNotices } from './bundle/notices.mjs';
 import { jsonPlugin, partsPlugin } from './bundle/parts.mjs';
 import { roomsPlugin } from './bundle/rooms.mjs';
 
@@ -40,6 +41,7 @@ const outputs = Object.keys(metafile.outputs);
 removeOthers('dist', new Set(outputs));
 const modules = outputs.filter((path) => path.endsWith('.mjs'));
 for (const path of modules) assertOneByte(path);
+writeFileSync('dist/THIRD-PARTY-NOTICES.txt', thirdPartyNotices(metafile));
 chmodSync('dist/homeostat.mjs', 0o755);
 const bytes = modules.reduce((sum, path) => sum + statSync(path).size, 0);
 console.log(`dist/homeostat.mjs and ${modules.length - 1} chunks, ${(bytes / 1e6).toFixed(1)} MB`);

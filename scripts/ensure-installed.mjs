@@ -1,9 +1,10 @@
 // Runs before the npm scripts, under whatever Node the user has: installs the packages of the lock
-// file (Node 24 is one of them) when they are missing or not those of the lock file. What is compared is what the
+// file, and Node 24, when they are missing or not those of the lock file. What is compared is what the
 // files say, not their times: a checkout gives every file a new one.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { installNode } from './install-node.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -11,11 +12,17 @@ if (!isInstalled()) {
   process.stderr.write('Installing the packages of package-lock.json ...\n');
   const { status } = spawnSync('npm', ['ci', '--loglevel=error'], { cwd: root, stdio: 'inherit' });
   process.exitCode = status ?? 1;
+} else {
+  const problem = installNode();
+  if (problem !== undefined) {
+    process.stderr.write(`homeostat: ${problem}\n`);
+    process.exitCode = 1;
+  }
 }
 
 function isInstalled() {
   const installed = packagesOf('node_modules/.package-lock.json');
-  if (installed === undefined || !existsSync(`${root}node_modules/.bin/node`)) return false;
+  if (installed === undefined) return false;
   // Optional packages are those of other platforms.
   return Object.entries(packagesOf('package-lock.json') ?? {}).every(
     ([path, { version, optional = false }]) => {

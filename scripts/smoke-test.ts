@@ -1,4 +1,4 @@
-// Tries the built bundle as a user would: version, validate, a PodSet on a real control plane, and every way to log in.
+// Tries the package and the built bundle as a user would: installed without a network, version, validate, a PodSet on a real control plane, and every way to log in.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,6 +8,12 @@ import { createInterface } from 'node:readline';
 import { startControlPlane } from '../test/support/control-plane/index.ts';
 import { patienceMs } from '../test/support/patience.ts';
 import { tryLogins } from './smoke/logins.ts';
+import { tryPackage } from './smoke/package.ts';
+
+const packageBytes = tryPackage();
+console.log(
+  `The package installs alone and without a network: ${(packageBytes / 1e6).toFixed(1)} MB`,
+);
 
 const bundle = 'dist/homeostat.mjs';
 const bundled = (...args: string[]) =>

@@ -56,6 +56,15 @@ describe('image', () => {
     }
   });
 
+  test('has what "npm ci" runs before it runs', () => {
+    const { prepare } = JSON.parse(readFileSync('package.json', 'utf8')).scripts;
+    const instructions = build?.instructions ?? [];
+    const at = instructions.findIndex(({ words }) => words.slice(0, 2).join(' ') === 'npm ci');
+    assert.notEqual(at, -1);
+    const copied = copiedPaths({ name: undefined, instructions: instructions.slice(0, at) });
+    assert.ok(copied.includes(prepare.replace(/^node /, '')), prepare);
+  });
+
   test('runs as a number that is not root', () => {
     assert.match(wordsOf(final, 'USER').join(' '), /^[1-9]\d*:[1-9]\d*$/);
   });
