@@ -6,16 +6,21 @@ import { parseArgs } from 'node:util';
 import { ensureBinaries } from '../test/support/control-plane/index.ts';
 import { launch } from '../test/support/control-plane/supervised-process.ts';
 import { makeTemporaryFolder } from '../test/support/control-plane/temporary-folder.ts';
+import { BenchFailure } from './bench-failure.ts';
 import { ensureGoProgram, goProgramOf } from './peer-binaries.ts';
+import { recordWrites } from './recorded-writes.ts';
 import { resultsPage } from './results-page.ts';
 
 const usage = `npm run bench -- [options]
-  --peers LIST      raw-node, raw-go, raw-go-create, go, homeostat (default: raw-node,go,homeostat)
+  --peers LIST      raw-node, raw-same, raw-go, raw-go-create, go, go-conditions, homeostat
+                    (default: raw-node,go,go-conditions,homeostat; without raw-node with --count)
   --n N             resources (default 1000)
   --reps N          repetitions, interleaved (default 3; 1 with --count)
   --workloads LIST  W1,W2,W2b,W3,W4,W5 (default: all)
   --limit SECONDS   upper bound of each workload (default 600)
+  --calm SECONDS    how long a peer must be idle before the next workload begins (default 4)
   --count           counts requests by the audit log (W6 and W7 too) in place of measuring times
+  --definition FILE what homeostat serves (default: bench/rig/podset-definition.yaml)
   --bundle          measures dist/homeostat.mjs in place of bin/homeostat
   --write           writes bench/RESULTS.md
 `;
@@ -27,6 +32,8 @@ const { values } = parseArgs({
     reps: { type: 'string' },
     workloads: { type: 'string' },
     limit: { type: 'string', default: '600' },
+    calm: { type: 'string', default: '4' },
+    definition: { type: 'string', default: pathOf('rig/podset-definition.yaml') },
     count: { type: 'boolean', default: false },
     bundle: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
@@ -35,11 +42,20 @@ const { values } = parseArgs({
 });
 
 if (values.help) console.log(usage);
-else await bench();
+else {
+  try {
+    await bench();
+  } catch (error) {
+    if (!(error instanceof BenchFailure)) throw error;
+    console.error(`bench: ${error.message}`);
+    process.exitCode = 1;
+  }
+}
 
 async function bench(): Promise<void> {
+  const operators = 'go,go-conditions,homeostat';
   // The raw peers only do the backlog, and nothing worth counting.
-  const { count, peers = count ? 'go,homeostat' : 'raw-node,go,homeostat' } = values;
+  const { count, peers = count ? operators : `raw-node,${operators}` } = values;
   const folder = await makeTemporaryFolder('homeostat-bench-');
   try {
     const table = await runRig({
@@ -55,9 +71,9 @@ async function bench(): Promise<void> {
 }
 
 function rigArguments(peers: string): readonly string[] {
-  const { n, limit, count, reps = count ? '1' : '3', workloads } = values;
+  const { n, limit, calm, count, reps = count ? '1' : '3', workloads } = values;
   return [
-    ...['--peers', peers, '--n', n, '--reps', reps, '--limit', limit],
+    ...['--peers', peers, '--n', n, '--reps', reps, '--limit', limit, '--calm', calm],
     // The rig adds to a file of that name; each run has its own, so that its table shows it alone.
     ...['--label', new Date().toISOString().slice(0, 19).replaceAll(':', '-')],
     ...(workloads === undefined ? [] : ['--workloads', workloads]),
@@ -74,12 +90,13 @@ async function rigEnvironment(
     CONTROL_PLANE_BIN: folder,
     BENCH_TMP: folder,
     BENCH_RESULTS: pathOf('rig/results'),
-    HOMEOSTAT_DEFINITION: pathOf('rig/podset-definition.yaml'),
+    HOMEOSTAT_DEFINITION: values.definition,
   };
   if (peers.includes('homeostat')) environment.HOMEOSTAT_MAIN = homeostatMain();
   for (const [name, path] of Object.entries(await ensureBinaries(['etcd', 'kube-apiserver']))) {
     symlinkSync(path, join(folder, name));
   }
+  if (peers.includes('raw-same')) environment.RAW_SAME_WRITES = await writeRecording(folder);
   for (const program of new Set(peers.map(goProgramOf).filter((name) => name !== undefined))) {
     environment[program] = await ensureGoProgram(program);
   }
@@ -88,7 +105,17 @@ async function rigEnvironment(
 
 function homeostatMain(): string {
   const path = pathOf(values.bundle ? '../dist/homeostat.mjs' : '../bin/homeostat');
-  if (!existsSync(path)) throw new Error(`Expected ${path}; run npm run build first`);
+  if (!existsSync(path)) throw new BenchFailure(`Expected ${path}; run npm run build first`);
+  return path;
+}
+
+/** Records what Homeostat writes for a resource, for the peer that replays it. */
+async function writeRecording(folder: string): Promise<string> {
+  const main = homeostatMain();
+  const command = values.bundle ? [process.execPath, main] : [main];
+  const { definition } = values;
+  const path = join(folder, 'recorded-writes.json');
+  writeFileSync(path, JSON.stringify(await recordWrites({ command, definition, folder })));
   return path;
 }
 
@@ -112,7 +139,7 @@ async function runRig(run: RigRun): Promise<string> {
   });
   const { code, signal } = await rig.ended;
   if (code !== 0)
-    throw new Error(`A peer failed, see above (the rig ended with ${signal ?? code})`);
+    throw new BenchFailure(`A peer failed, see above (the rig ended with ${signal ?? code})`);
   return output;
 }
 

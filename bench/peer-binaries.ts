@@ -12,7 +12,7 @@ export type GoProgram = keyof typeof goPrograms;
 
 /** Which Go program a peer of the rig is or needs; undefined for the others. */
 export function goProgramOf(peer: string): GoProgram | undefined {
-  if (peer === 'go') return 'GO_OPERATOR_BIN';
+  if (peer === 'go' || peer === 'go-conditions') return 'GO_OPERATOR_BIN';
   return peer.startsWith('raw-go') ? 'RAW_GO_BIN' : undefined;
 }
 

@@ -5,15 +5,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { adapters } from './adapters/index.mjs';
-import { timedRun, countingRun } from './workloads.mjs';
-import { table } from './report.mjs';
+import { PeerFailure, countingRun, timedRun } from './workloads.mjs';
+import { incomplete, table } from './report.mjs';
 
 const here = path.dirname(new URL(import.meta.url).pathname);
 const { values } = parseArgs({ options: {
   peers: { type: 'string', default: 'raw-node,raw-go,go' }, n: { type: 'string', default: '1000' },
   reps: { type: 'string', default: '1' }, workloads: { type: 'string', default: 'W1,W2,W2b,W3,W4,W5' },
   limit: { type: 'string', default: '600' }, count: { type: 'boolean', default: false },
-  'count-n': { type: 'string', default: '100' }, idle: { type: 'string', default: '60' },
+  'count-n': { type: 'string', default: '100' }, idle: { type: 'string', default: '60' }, calm: { type: 'string', default: '4' },
   label: { type: 'string', default: new Date().toISOString().slice(0, 10) },
 } });
 
@@ -27,7 +27,11 @@ const n = Number(values.n), limitMs = Number(values.limit) * 1000;
 const file = path.join(process.env.BENCH_RESULTS ?? path.join(here, 'results'), `${values.label}.json`);
 const results = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : [];
 
-for (let rep = 0; rep < Number(values.reps); rep++) {
+const wanted = values.workloads.split(',');
+const own = [];
+let failure;
+
+for (let rep = 0; rep < Number(values.reps) && !failure; rep++) {
   const order = peers.map((_, i) => peers[(i + rep) % peers.length]);   // interleaved, starting one later each time
   for (const adapter of order) {
     const at = new Date().toISOString();
@@ -36,16 +40,23 @@ for (let rep = 0; rep < Number(values.reps); rep++) {
     try {
       outcome = values.count
         ? { kind: 'count', ...await countingRun(adapter, { n: Number(values['count-n']), idleN: n, limitMs, idleMs: Number(values.idle) * 1000 }) }
-        : { kind: 'time', ...await timedRun(adapter, { n, limitMs, workloads: values.workloads.split(',') }) };
-    } catch (error) { outcome = { kind: 'failed', error: String(error.stack) }; console.error(error); }
-    results.push({ at, peer: adapter.name, n, rep, ...outcome });
-    fs.writeFileSync(file, `${JSON.stringify(results, null, 1)}\n`);
+        : { kind: 'time', ...await timedRun(adapter, { n, limitMs, calmMs: Number(values.calm) * 1000, workloads: wanted }) };
+    } catch (error) {
+      failure = error;
+      outcome = { kind: 'failed', error: String(error.stack) };
+    }
+    own.push({ at, peer: adapter.name, n, rep, ...outcome });
+    fs.writeFileSync(file, `${JSON.stringify([...results, ...own], null, 1)}\n`);
+    if (failure) break;
   }
 }
-console.log(table(results));
-for (const { peer, kind, ...workloads } of results.filter(result => result.kind === 'time')) {
+console.log(table([...results, ...own]));
+for (const { peer, kind, ...workloads } of own.filter(result => result.kind === 'time')) {
   for (const [name, { loopP99 } = {}] of Object.entries(workloads)) {
     if (/^W/.test(name) && loopP99 > 20) console.log(`\nAbove the target of 20 ms: the event loop of ${peer} in ${name}, p99 ${loopP99} ms`);
   }
 }
-process.exit(results.some(result => result.kind === 'failed') ? 1 : 0);
+const gaps = own.flatMap(result => incomplete(result, adapters[result.peer].limit ? wanted.filter(name => name === 'W1') : wanted));
+for (const gap of gaps) console.error(gap);
+if (failure) console.error(failure instanceof PeerFailure ? failure.message : failure);
+process.exit(failure || gaps.length > 0 ? 1 : 0);

@@ -12,6 +12,17 @@ import { SeededRandom } from '../support/model/seeded-random.ts';
 const shared = useControlPlane({ controllerManager: false });
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+/** Formats that may be added: the values at the ends of the type are stored before and after, those beyond are refused before. */
+const addedFormats = [
+  {
+    type: 'integer',
+    format: 'int64',
+    values: [2 ** 62, -(2 ** 62), 0],
+    refused: [2 ** 63, -(2 ** 63)],
+  },
+  { type: 'number', format: 'double', values: [1.7e308, -5e-324, 1, 2 ** 63], refused: [] },
+  { type: 'string', format: 'password', values: ['', ' ', 'a\nb', '\u{1f511}'], refused: [] },
+] as const;
 /** Kinds with a schema that changes safely. */
 const kinds = 24;
 
@@ -71,6 +82,35 @@ describe('integration/crd-change-server', { skip: shared.skip }, () => {
     }
     assert.ok(seen.size > 8, `only ${seen.size}`);
   });
+
+  for (const [index, { type, format, values, refused }] of addedFormats.entries())
+    test(`every ${type} that is stored without a format is accepted as ${format}`, async () => {
+      const client = shared.client();
+      const number = 100 + index;
+      const before = crdWith(number, { type: 'object', properties: { x: { type } } });
+      // The default shows that the new schema is at work.
+      const properties = { x: { type, format }, y: { type: 'string', default: 'new' } };
+      const after = crdWith(number, { type: 'object', properties });
+      assert.deepEqual(reasonsOf(before, after), []);
+      const collection = `/apis/random.example.com/v1/namespaces/${await shared.namespace()}/kind${number}s`;
+      const create = async (name: string, x: number | string) => {
+        const resource = { apiVersion: 'random.example.com/v1', kind: `Kind${number}` };
+        const body = { ...resource, metadata: { name }, spec: { x } };
+        return (await client.request({ method: 'POST', path: collection, body })).status;
+      };
+      await client.apply(before);
+      await client.untilObject(`${crds}/${before.metadata.name}`, isEstablished);
+      await client.untilList(collection, () => true);
+      for (const x of refused) assert.equal(await create('beyond', x), 422, `${x}`);
+      for (const [at, x] of values.entries()) assert.equal(await create(`r${at}`, x), 201, `${x}`);
+      await client.apply(after);
+      const isNew = (found?: KubeObject) => (found?.spec as JsonObject | undefined)?.y === 'new';
+      for (const [at, x] of values.entries()) {
+        const found = await client.untilObject(`${collection}/r${at}`, isNew);
+        assert.deepEqual(found?.spec, { x, y: 'new' });
+        assert.equal(await create(`again${at}`, x), 201, `${x}`);
+      }
+    });
 
   test('what was stored before a safe change is read as it was and written again after it, for random schemas', async (t) => {
     const namespace = await shared.namespace();

@@ -6,6 +6,9 @@ type Node = Record<string, Json>;
 
 const texts = ['', 'a', 'ab', 'abc', 'abcd', 'b', 'b1', 'x'];
 const patterns = ['^a', 'b', '^[a-z]*$', '1$'];
+const integerFormats = ['int32', 'int64'];
+/** Some that are no `int32`. */
+const farIntegers = [2 ** 31, -(2 ** 31) - 1, 2 ** 62];
 const fieldNames = ['a', 'b', 'c', 'd'];
 
 /** The schema of an object with some fields. */
@@ -71,6 +74,7 @@ function randomInteger(random: SeededRandom): Node {
     ...(hasMinimum && random.chance(0.3) && { exclusiveMinimum: true }),
     ...(random.chance(0.3) && { maximum: 4 + random.below(8) }),
     ...(random.chance(0.2) && { multipleOf: random.pick([2, 3, 6]) ?? 2 }),
+    ...(random.chance(0.2) && { format: random.pick(integerFormats) ?? '' }),
   };
 }
 
@@ -154,8 +158,10 @@ function changeText(random: SeededRandom, node: Node): void {
 }
 
 function changeInteger(random: SeededRandom, node: Node): void {
-  const keyword = random.pick(['minimum', 'maximum', 'multipleOf', 'exclusiveMinimum']) ?? '';
-  if (keyword === 'multipleOf') toggle(node, keyword, random.pick([2, 3, 6]));
+  const keywords = ['minimum', 'maximum', 'multipleOf', 'exclusiveMinimum', 'format'];
+  const keyword = random.pick(keywords) ?? '';
+  if (keyword === 'format') toggle(node, keyword, random.pick(integerFormats));
+  else if (keyword === 'multipleOf') toggle(node, keyword, random.pick([2, 3, 6]));
   else if (keyword === 'exclusiveMinimum') {
     if (node.minimum !== undefined) toggle(node, keyword, true);
   } else changeBound(random, node, keyword);
@@ -187,7 +193,7 @@ export function randomValue(random: SeededRandom, schema: JsonObject): Json {
   const { items, properties, additionalProperties } = schema;
   switch (schema.type) {
     case 'integer':
-      return random.below(16) - 3;
+      return random.chance(0.1) ? (random.pick(farIntegers) ?? 0) : random.below(16) - 3;
     case 'boolean':
       return random.chance(0.5);
     case 'array':
@@ -232,6 +238,10 @@ export function asJsonSchema(node: JsonObject): JsonObject {
         return [[keyword, isJsonObject(value) ? asJsonSchema(value) : (value ?? true)]];
       case 'exclusiveMinimum':
         return [[keyword, node.minimum ?? 0]];
+      case 'format':
+        return value === 'int32'
+          ? [['allOf', [{ minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }]]]
+          : [];
       case 'nullable':
       case 'type':
         return [];

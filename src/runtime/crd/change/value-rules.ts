@@ -20,6 +20,16 @@ export const checkType: KeywordRule = function* (keyword, { before, after, place
   yield { path: `${place.path}/${keyword}`, message };
 };
 
+/**
+ * By type, the format that says no more than the type alone: API servers accept the same values with it and without it. An integer
+ * without a format is checked as `int64`, a number as `double`; every string is a `password`.
+ */
+const impliedFormats: ReadonlyMap<Json | undefined, string> = new Map([
+  ['integer', 'int64'],
+  ['number', 'double'],
+  ['string', 'password'],
+]);
+
 /** Formats whose values all belong to the other, too. */
 const widerFormats: ReadonlyMap<string, string> = new Map([
   ['int32', 'int64'],
@@ -30,6 +40,7 @@ export const checkFormat: KeywordRule = function* (keyword, { before, after, pla
   const was = before.format;
   const is = after.format;
   if (is === undefined || was === is) return;
+  if (was === undefined && impliedFormats.get(after.type) === is) return;
   if (typeof was === 'string' && widerFormats.get(was) === is) return;
   const message = `${nameOf(place)} changes its format from ${quoted(was)} to ${quoted(is)}: stored values may not have it`;
   yield { path: `${place.path}/${keyword}`, message };
