@@ -11,6 +11,7 @@ export class VirtualClock implements Clock {
   #aheadMs = 0;
   #alarm: NodeJS.Timeout | undefined;
   #activity = 0;
+  #hasStopped = false;
   readonly #timers = new Set<Timer>();
 
   /** Grows whenever a timer is set or runs. */
@@ -29,7 +30,7 @@ export class VirtualClock implements Clock {
   after(ms: number, callback: () => void): () => void {
     this.#activity++;
     const timer: Timer = { dueMs: this.monotonicMs() + Math.max(0, ms), run: callback };
-    this.#timers.add(timer);
+    if (!this.#hasStopped) this.#timers.add(timer);
     this.#setAlarm();
     return () => {
       this.#timers.delete(timer);
@@ -59,6 +60,13 @@ export class VirtualClock implements Clock {
     this.#aheadMs += Math.max(0, next.dueMs - this.monotonicMs());
     this.#runDue();
     return true;
+  }
+
+  /** No timer runs any more, and none keeps the process alive. */
+  stop(): void {
+    this.#hasStopped = true;
+    this.#timers.clear();
+    this.#setAlarm();
   }
 
   #next(): Timer | undefined {

@@ -24,6 +24,7 @@ export class VirtualTime {
   async stop(): Promise<void> {
     this.#stopper.abort();
     await this.#ended;
+    this.clock.stop();
   }
 
   /** Something happens that no timer of the clock shows. */
