@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { definitionParser } from '../../test/support/definition-parser.ts';
 import {
   compileThing,
   configMap,
   locateThing,
   planOfThing,
 } from '../../test/support/thing-plan.ts';
-import { createDefinitionParser } from '../definition/index.ts';
 import { compile } from './index.ts';
-
-const parser = createDefinitionParser();
 
 function tiersOf(body: string): readonly (readonly string[])[] {
   return planOfThing(body).tiers.map((tier) => tier.map(({ id }) => id));
@@ -263,7 +261,7 @@ spec:
     versions: [{ name: v1, schema: { openAPIV3Schma: { type: object } } }]
   status: { a: "\${ spec.size }", b: "\${ children.gone }" }
 `;
-    const { drafts } = parser.parse(text, 'thing.yaml');
+    const { drafts } = definitionParser.parse(text, 'thing.yaml');
     assert.equal(drafts.length, 1);
     for (const draft of drafts) {
       const { diagnostics } = compile(draft);
@@ -287,7 +285,7 @@ spec:
     - { id: kindless, template: { metadata: { name: a } } }
     - { id: b, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: b }, data: { c: "\${ gone }" } } }
 `;
-    const places = parser
+    const places = definitionParser
       .parse(text, 'thing.yaml')
       .drafts.flatMap((draft) => compile(draft).diagnostics)
       .map(({ path, line }) => [path, line]);

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { definitionParser } from '../../test/support/definition-parser.ts';
 import { expectDiagnostics } from '../../test/support/diagnostics.ts';
-import { createDefinitionParser } from '../definition/index.ts';
 import { bundledSchemas, compile } from './index.ts';
-
-const parser = createDefinitionParser();
 
 const root = new URL('../../', import.meta.url).pathname;
 const read = (file: string) => readFileSync(root + file, 'utf8');
@@ -15,7 +13,7 @@ const schemas = bundledSchemas();
 describe('compile/fixtures', () => {
   for (const file of files('test/fixtures/invalid-compile/*.yaml')) {
     test(`${file} gives the diagnostics beside it and no others`, () => {
-      const { definitions, diagnostics } = parser.parse(read(file), file);
+      const { definitions, diagnostics } = definitionParser.parse(read(file), file);
       assert.deepEqual(diagnostics, []);
       const [located] = definitions;
       assert.ok(located);
@@ -29,7 +27,7 @@ describe('compile/fixtures', () => {
 
   for (const file of files('operators/*.yaml')) {
     test(`${file} compiles without a word`, () => {
-      const { definitions } = parser.parse(read(file), file);
+      const { definitions } = definitionParser.parse(read(file), file);
       assert.ok(definitions.length > 0);
       for (const located of definitions) {
         const { plan, diagnostics } = compile(located, { schemas });
@@ -41,7 +39,7 @@ describe('compile/fixtures', () => {
 
   for (const file of files('test/fixtures/invalid/*.yaml')) {
     test(`${file} can be searched for more mistakes without a throw`, () => {
-      const { drafts, definitions } = parser.parse(read(file), file);
+      const { drafts, definitions } = definitionParser.parse(read(file), file);
       for (const located of [...drafts, ...definitions]) {
         for (const { file: named } of compile(located, { schemas }).diagnostics) {
           assert.equal(named, file);

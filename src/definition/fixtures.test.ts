@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { definitionParser } from '../../test/support/definition-parser.ts';
 import { expectDiagnostics } from '../../test/support/diagnostics.ts';
 import type { DiagnosticCode } from './index.ts';
-import { createDefinitionParser } from './index.ts';
-
-const parser = createDefinitionParser();
 
 const root = new URL('../../', import.meta.url).pathname;
 const read = (file: string) => readFileSync(root + file, 'utf8');
@@ -39,14 +37,14 @@ describe('definition/fixtures', () => {
     if (file.endsWith('.expected.json')) continue;
     test(`${file} gives the diagnostics beside it and no others`, () => {
       const expected = JSON.parse(read(file.replace(/\.\w+$/, '.expected.json')));
-      const { diagnostics } = parser.parse(read(file), file);
+      const { diagnostics } = definitionParser.parse(read(file), file);
       expectDiagnostics(diagnostics, expected);
     });
   }
 
   for (const file of [...files('test/fixtures/valid/*'), ...files('operators/*.yaml')]) {
     test(`${file} is accepted without a word`, () => {
-      const { definitions, drafts, diagnostics } = parser.parse(read(file), file);
+      const { definitions, drafts, diagnostics } = definitionParser.parse(read(file), file);
       assert.deepEqual(diagnostics, []);
       assert.deepEqual(drafts, []);
       assert.ok(definitions.length > 0);

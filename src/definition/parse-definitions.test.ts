@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { definitionParser } from '../../test/support/definition-parser.ts';
 import { dedent, expectDiagnostics } from '../../test/support/diagnostics.ts';
-import { arrangeDiagnostics, createDefinitionParser, type Diagnostic } from './index.ts';
-
-const parser = createDefinitionParser();
+import { arrangeDiagnostics, type Diagnostic } from './index.ts';
 
 const head = (name: string) => dedent`
   apiVersion: homeostat.dev/v1alpha1
@@ -17,7 +16,7 @@ const head = (name: string) => dedent`
       versions: [{ name: v1, schema: { openAPIV3Schema: { type: object } } }]
 `;
 const file = 'a.yaml';
-const parse = (text: string) => parser.parse(text, file);
+const parse = (text: string) => definitionParser.parse(text, file);
 
 function only(text: string) {
   const { definitions, diagnostics } = parse(text);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { definitionParser } from '../../test/support/definition-parser.ts';
 import { thingDefinition } from '../../test/support/definitions.ts';
-import { createDefinitionParser } from '../definition/index.ts';
 import type { Refusal, WantedDefinition } from '../runtime/index.ts';
 import { changedPaths } from '../util/changed-paths.ts';
 import { newsOf } from './loaded-definitions.ts';
 
 function wanted(name: string, body = '  children: []\n', refusal?: Refusal): WantedDefinition {
   const text = thingDefinition(name, body, { group: `${name}.example.com` });
-  const [located] = createDefinitionParser().parse(text, `${name}.yaml`).definitions;
+  const [located] = definitionParser.parse(text, `${name}.yaml`).definitions;
   assert.ok(located, text);
   return { located, ...(refusal && { refusal }) };
 }

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { definitionParser } from '../../test/support/definition-parser.ts';
 import { OperatorWorld } from '../../test/support/fakes/operator-world.ts';
 import { bundledSchemas, compile, type OperatorPlan } from '../compile/index.ts';
-import { createDefinitionParser } from '../definition/index.ts';
-
-const parser = createDefinitionParser();
 
 const head = `
 apiVersion: homeostat.dev/v1alpha1
@@ -29,7 +27,7 @@ spec:
 `;
 
 function planOf(body: string): OperatorPlan {
-  const { definitions, diagnostics } = parser.parse(head + body, 'podset.yaml');
+  const { definitions, diagnostics } = definitionParser.parse(head + body, 'podset.yaml');
   const [located] = definitions;
   assert.ok(located, JSON.stringify(diagnostics));
   const result = compile(located, { schemas: bundledSchemas() });

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { definitionParser } from '../../test/support/definition-parser.ts';
 import { OperatorWorld } from '../../test/support/fakes/operator-world.ts';
 import { bundledSchemas, compile, type OperatorPlan } from '../compile/index.ts';
-import { createDefinitionParser } from '../definition/index.ts';
 import { KubeError } from '../kube/roles.ts';
 import type { KubeObject } from '../util/kube-object.ts';
-
-const parser = createDefinitionParser();
 
 /** A definition for Secrets that match: a ConfigMap for each. */
 function planFor(selectors: string, more = ''): OperatorPlan {
@@ -23,7 +21,7 @@ spec:
         metadata: { name: "\${ metadata.name }-shadow" }
         data: { type: "\${ type }" }
 ${more}`;
-  const [located] = parser.parse(text, 'shadow.yaml').definitions;
+  const [located] = definitionParser.parse(text, 'shadow.yaml').definitions;
   assert.ok(located);
   const { plan, diagnostics } = compile(located, { schemas: bundledSchemas() });
   assert.deepEqual(diagnostics, []);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { definitionParser } from '../../test/support/definition-parser.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { locatedThing, RuntimeFakeCluster } from '../../test/support/fakes/definition-world.ts';
 import { QuietCluster } from '../../test/support/fakes/quiet-cluster.ts';
 import { freshMetrics, silentLogger } from '../../test/support/silent-telemetry.ts';
-import { createDefinitionParser } from '../definition/index.ts';
 import { KubeError, type ResourceType } from '../kube/roles.ts';
 import { gvkOf } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
@@ -30,7 +30,7 @@ spec:
 `;
 
 async function finish(object: KubeObject) {
-  const [located] = createDefinitionParser().parse(text, 'shadow.yaml').definitions;
+  const [located] = definitionParser.parse(text, 'shadow.yaml').definitions;
   assert.ok(located);
   const cluster = new QuietCluster([secretType]);
   const { namespace, name } = cluster.server.put(object).object.metadata;

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { definitionParser } from '../../test/support/definition-parser.ts';
 import { thingDefinition } from '../../test/support/definitions.ts';
 import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 import { QuietCluster } from '../../test/support/fakes/quiet-cluster.ts';
 import { freshMetrics } from '../../test/support/silent-telemetry.ts';
-import { createDefinitionParser, type LocatedDefinition } from '../definition/index.ts';
+import type { LocatedDefinition } from '../definition/index.ts';
 import { KubeError } from '../kube/roles.ts';
 import { createLogger } from '../telemetry/index.ts';
 import { createSystemRandom } from '../util/random.ts';
@@ -21,7 +22,7 @@ class ForbiddenCluster extends QuietCluster {
 
 function located(name: string, body = '  children: []\n'): LocatedDefinition {
   const text = thingDefinition(name, body, { group: `${name}.example.com` });
-  const [definition] = createDefinitionParser().parse(text, `${name}.yaml`).definitions;
+  const [definition] = definitionParser.parse(text, `${name}.yaml`).definitions;
   assert.ok(definition, text);
   return definition;
 }

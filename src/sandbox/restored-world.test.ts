@@ -45,12 +45,6 @@ const deployment = {
 };
 
 const running = new Set<Sandbox>();
-// What Deployments have deadlines for they would wait for.
-afterEach(() => {
-  for (const sandbox of running) sandbox.stop();
-  running.clear();
-});
-
 function start(world?: string): Sandbox {
   const sandbox = createTestSandbox(world === undefined ? {} : { world });
   running.add(sandbox);
@@ -73,6 +67,12 @@ const listOf = (sandbox: Sandbox, path: string) => {
 };
 
 describe('sandbox: a restored world', () => {
+  // What Deployments have deadlines for they would wait for.
+  afterEach(() => {
+    for (const sandbox of running) sandbox.stop();
+    running.clear();
+  });
+
   test('every object is as it was, custom ones too, and nothing happens to them by itself', async () => {
     const before = await makeWorld();
     const after = start(before.worldText());

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
-import { createDefinitionParser } from '../../src/definition/index.ts';
 import type { KubeCluster } from '../../src/kube/index.ts';
 import {
   createManager,
@@ -11,11 +10,10 @@ import {
 import type { Clock } from '../../src/util/clock.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
 import { clockOf, type SharedControlPlane } from './control-plane/index.ts';
+import { definitionParser } from './definition-parser.ts';
 import { useKubeCluster } from './kube-cluster.ts';
 import { patienceMs } from './patience.ts';
 import { freshMetrics, silentLogger } from './silent-telemetry.ts';
-
-const parser = createDefinitionParser();
 
 /** What is said of a definition besides its text. */
 export type WantedExtras = Omit<WantedDefinition, 'located' | 'formerly'> & {
@@ -118,7 +116,7 @@ export function useLiveManagers(shared: SharedControlPlane): LiveManagers {
 }
 
 function locate(text: string) {
-  const { definitions, diagnostics } = parser.parse(text, 'definition.yaml');
+  const { definitions, diagnostics } = definitionParser.parse(text, 'definition.yaml');
   const [located] = definitions;
   assert.ok(located, JSON.stringify(diagnostics));
   return located;

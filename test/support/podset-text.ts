@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { bundledSchemas, compile, type OperatorPlan } from '../../src/compile/index.ts';
-import { createDefinitionParser } from '../../src/definition/index.ts';
+import { definitionParser } from './definition-parser.ts';
 
 const head = `
 apiVersion: homeostat.dev/v1alpha1
@@ -23,7 +23,7 @@ spec:
 
 /** The compiled plan of a PodSet definition, of the rest of its `spec`. */
 export function planOfPodSet(body: string): OperatorPlan {
-  const { definitions, diagnostics } = createDefinitionParser().parse(head + body, 'podset.yaml');
+  const { definitions, diagnostics } = definitionParser.parse(head + body, 'podset.yaml');
   const [located] = definitions;
   assert.ok(located, JSON.stringify(diagnostics));
   const result = compile(located, { schemas: bundledSchemas() });

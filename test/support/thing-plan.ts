@@ -10,11 +10,10 @@ import {
   type Rendered,
   type Seen,
 } from '../../src/compile/index.ts';
-import { createDefinitionParser, type LocatedDefinition } from '../../src/definition/index.ts';
+import type { LocatedDefinition } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
+import { definitionParser } from './definition-parser.ts';
 import { thingDefinition } from './definitions.ts';
-
-const parser = createDefinitionParser();
 
 /** A definition of kind Thing; `body` is YAML below `spec`, indented by two. The schema is open unless given, indented by twelve. */
 export function locateThing(body: string, schema?: string): LocatedDefinition {
@@ -22,7 +21,7 @@ export function locateThing(body: string, schema?: string): LocatedDefinition {
     group: 'apps.example.com',
     ...(schema === undefined ? {} : { schema }),
   });
-  const { definitions, diagnostics } = parser.parse(text, 'thing.yaml');
+  const { definitions, diagnostics } = definitionParser.parse(text, 'thing.yaml');
   assert.deepEqual(diagnostics, []);
   const [located] = definitions;
   assert.ok(located);

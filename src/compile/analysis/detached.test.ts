@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { createDefinitionParser } from '../../definition/index.ts';
+import { definitionParser } from '../../../test/support/definition-parser.ts';
 import { bundledSchemas, compile, type OperatorPlan } from '../index.ts';
 
-const parser = createDefinitionParser();
 const fixtures = new URL('../../../test/fixtures/valid/', import.meta.url);
 
 /** The plan of a definition with these children, in YAML below `spec`. */
@@ -19,7 +18,7 @@ ${body}`;
 }
 
 function compiled(text: string): OperatorPlan {
-  const { definitions, diagnostics } = parser.parse(text, 'a.yaml');
+  const { definitions, diagnostics } = definitionParser.parse(text, 'a.yaml');
   assert.deepEqual(diagnostics, []);
   assert.ok(definitions[0]);
   const { plan, diagnostics: found } = compile(definitions[0], { schemas: bundledSchemas() });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createDefinitionParser } from '../parse-definitions.ts';
+import { definitionParser } from '../../../test/support/definition-parser.ts';
 import { findExcess } from './find-excess.ts';
 
 const lines = (count: number, line: (index: number) => string) =>
@@ -41,7 +41,7 @@ describe('definition/yaml/find-excess', () => {
   });
 
   test('a file that is too much gives one diagnostic at its line and no definition', () => {
-    const { diagnostics, definitions, isWhole } = createDefinitionParser().parse(
+    const { diagnostics, definitions, isWhole } = definitionParser.parse(
       `a: 1\nb: ${'['.repeat(600)}`,
       'a.yaml',
     );

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { definitionParser } from '../../../test/support/definition-parser.ts';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { QuietCluster } from '../../../test/support/fakes/quiet-cluster.ts';
-import { createDefinitionParser } from '../../definition/index.ts';
 import { KubeError, type ResourceType } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { storedVersionsOf } from './check-change.ts';
@@ -40,7 +40,7 @@ spec:
       - { name: v1, served: true, storage: false, ${schema} }
       - { name: v2, served: true, storage: true, ${schema} }
 `;
-const [located] = createDefinitionParser().parse(text, 'a.yaml').definitions;
+const [located] = definitionParser.parse(text, 'a.yaml').definitions;
 assert.ok(located);
 const { definition } = located;
 assert.ok(bringsCrd(definition));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createDefinitionParser, type LocatedDefinition } from '../../definition/index.ts';
+import { definitionParser } from '../../../test/support/definition-parser.ts';
+import type { LocatedDefinition } from '../../definition/index.ts';
 import type { WantedSet } from '../wanted-definition.ts';
 import { GoneDefinitions } from './gone-definitions.ts';
 
@@ -10,7 +11,7 @@ kind: OperatorDefinition
 metadata: { name: ${name} }
 spec: { ${kind} }
 `;
-  const [found] = createDefinitionParser().parse(text, 'a.yaml').definitions;
+  const [found] = definitionParser.parse(text, 'a.yaml').definitions;
   assert.ok(found);
   return found;
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { definitionParser } from '../../../test/support/definition-parser.ts';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { QuietCluster } from '../../../test/support/fakes/quiet-cluster.ts';
 import { freshMetrics, silentLogger } from '../../../test/support/silent-telemetry.ts';
-import { createDefinitionParser } from '../../definition/index.ts';
 import { KubeError, type ResourceType } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
@@ -128,7 +128,7 @@ spec:
   crd: { group: a.example.com, names: { kind: A, plural: as }, scope: Cluster, versions: [{ name: v1, schema: { openAPIV3Schema: { type: object } } }] }
   crdPolicy: { adopt: true, deletion: Delete }
 `;
-  const [located] = createDefinitionParser().parse(text, 'a.yaml').definitions;
+  const [located] = definitionParser.parse(text, 'a.yaml').definitions;
   assert.ok(located);
   const { definition } = located;
   assert.ok(bringsCrd(definition));

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { definitionParser } from '../../../test/support/definition-parser.ts';
 import { FakeClock, settle } from '../../../test/support/fake-clock.ts';
 import { QuietCluster } from '../../../test/support/fakes/quiet-cluster.ts';
 import { freshMetrics } from '../../../test/support/silent-telemetry.ts';
 import { bundledSchemas } from '../../compile/index.ts';
-import { createDefinitionParser, type LocatedDefinition } from '../../definition/index.ts';
+import type { LocatedDefinition } from '../../definition/index.ts';
 import { type KindSchema, KubeError, type ResourceType } from '../../kube/roles.ts';
 import { createLogger } from '../../telemetry/index.ts';
 import { type Gvk, gvkOf } from '../../util/gvk.ts';
@@ -50,7 +51,7 @@ spec:
         ${field}: { text: "${value}" }
 ${more}  controller: { rollout: { perSecond: 0 } }
 `;
-  const { definitions, diagnostics } = createDefinitionParser().parse(text, 'shadow.yaml');
+  const { definitions, diagnostics } = definitionParser.parse(text, 'shadow.yaml');
   assert.deepEqual(diagnostics, []);
   const [located] = definitions;
   assert.ok(located);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createDefinitionParser, type LocatedDefinition } from '../../../src/definition/index.ts';
+import type { LocatedDefinition } from '../../../src/definition/index.ts';
 import type { ResourceType } from '../../../src/kube/roles.ts';
 import type { DefinitionView, WantedSet } from '../../../src/runtime/index.ts';
 import type { Leadership } from '../../../src/runtime/leadership/leadership.ts';
@@ -13,6 +13,7 @@ import {
 import { createLogger } from '../../../src/telemetry/index.ts';
 import { gvkOf } from '../../../src/util/gvk.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { definitionParser } from '../definition-parser.ts';
 import { thingDefinition } from '../definitions.ts';
 import { FakeClock, settle } from '../fake-clock.ts';
 import { freshMetrics } from '../silent-telemetry.ts';
@@ -43,7 +44,7 @@ export class RuntimeFakeCluster extends QuietCluster {
 /** A definition of its own group; another `body` is another revision. */
 export function locatedThing(name: string, body = ''): LocatedDefinition {
   const text = thingDefinition(name, body);
-  const [definition] = createDefinitionParser().parse(text, `${name}.yaml`).definitions;
+  const [definition] = definitionParser.parse(text, `${name}.yaml`).definitions;
   assert.ok(definition, text);
   return definition;
 }

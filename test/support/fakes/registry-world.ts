@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { createDefinitionParser, type LocatedDefinition } from '../../../src/definition/index.ts';
+import type { LocatedDefinition } from '../../../src/definition/index.ts';
 import { createTextCheck } from '../../../src/runtime/check-text.ts';
 import { Registry, type RegistryOptions } from '../../../src/runtime/registry/registry.ts';
 import type { TextFindings } from '../../../src/runtime/registry/told-findings.ts';
 import type { WantedSet } from '../../../src/runtime/wanted-definition.ts';
+import { definitionParser } from '../definition-parser.ts';
 import { thingDefinition } from '../definitions.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { silentLogger } from '../silent-telemetry.ts';
@@ -18,9 +19,12 @@ export const bad = (name: string) => thingDefinition(name, '  reeds: []\n');
 /** That cannot be parsed. */
 export const garbled = 'kind: [\n';
 
+/** It keeps nothing of what it checks: one is for all registries. */
+const check = createTextCheck(undefined);
+
 /** The first definition of a text. */
 export function located(text: string): LocatedDefinition {
-  const [definition] = createDefinitionParser().parse(text, 'record').definitions;
+  const [definition] = definitionParser.parse(text, 'record').definitions;
   assert.ok(definition);
   return definition;
 }
@@ -47,7 +51,7 @@ export async function startRegistry(
     sources,
     clock,
     logger: silentLogger(),
-    check: createTextCheck(undefined),
+    check,
     onWanted: (wanted) => sets.push(wanted),
     onFindings: (news) => findings.push(...news),
     ...options,

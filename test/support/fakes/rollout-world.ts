@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
 import { Controller, type Outcome, type Priority } from '../../../src/controller/index.ts';
-import {
-  createDefinitionParser,
-  type LocatedDefinition,
-  type RolloutOptions,
-} from '../../../src/definition/index.ts';
+import type { LocatedDefinition, RolloutOptions } from '../../../src/definition/index.ts';
 import type { DoomedObject, Operator } from '../../../src/reconcile/index.ts';
 import {
   type Edition,
@@ -14,6 +10,7 @@ import {
 } from '../../../src/runtime/rollout/index.ts';
 import { gvkOf } from '../../../src/util/gvk.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { definitionParser } from '../definition-parser.ts';
 import { thingDefinition } from '../definitions.ts';
 import { FakeClock, settle } from '../fake-clock.ts';
 import { freshMetrics, silentLogger } from '../silent-telemetry.ts';
@@ -36,12 +33,13 @@ export interface Behaviour {
   readonly deletes?: (key: string) => readonly string[];
 }
 
-const parser = createDefinitionParser();
-
 /** A text of one definition; texts with other words have other revisions. */
 export function textOf(word: string, rollout: Partial<RolloutOptions> = {}): LocatedDefinition {
   const body = `  vars: { word: ${word} }\n  controller: { rollout: ${JSON.stringify(rollout)} }\n`;
-  const { definitions, diagnostics } = parser.parse(thingDefinition('thing', body), 'thing.yaml');
+  const { definitions, diagnostics } = definitionParser.parse(
+    thingDefinition('thing', body),
+    'thing.yaml',
+  );
   assert.deepEqual(diagnostics, []);
   const [located] = definitions;
   assert.ok(located);

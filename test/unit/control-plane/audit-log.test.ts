@@ -6,9 +6,10 @@ import { after, describe, test } from 'node:test';
 import { AuditLog } from '../../support/control-plane/audit-log.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'audit-log-'));
-after(() => rmSync(root, { recursive: true }));
 
 describe('test/control-plane/audit-log', () => {
+  after(() => rmSync(root, { recursive: true }));
+
   test('counts by verb and resource, Events apart', () => {
     const { file, log } = emptyLog('counts');
     appendFileSync(

@@ -8,9 +8,10 @@ import { reasonToSkip } from '../../support/control-plane/use-control-plane.ts';
 import { cacheFolder } from '../../support/control-plane/versions.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'binaries-'));
-after(() => rmSync(root, { recursive: true }));
 
 describe('test/control-plane/binaries', () => {
+  after(() => rmSync(root, { recursive: true }));
+
   test('takes its own variable before the folder of assets before the cache', () => {
     const environment: NodeJS.ProcessEnv = { XDG_CACHE_HOME: join(root, 'cache') };
     assert.equal(searchBinaries(['etcd'], environment).found.etcd, undefined);

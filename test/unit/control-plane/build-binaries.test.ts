@@ -15,9 +15,10 @@ import { allBinaries } from '../../support/control-plane/binaries.ts';
 import { buildBinaries } from '../../support/control-plane/build-binaries.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'build-binaries-'));
-after(() => rmSync(root, { recursive: true }));
 
 describe('test/control-plane/build-binaries', () => {
+  after(() => rmSync(root, { recursive: true }));
+
   test('builds each binary once when several want them at the same time', async () => {
     const { go, calls } = fakeGo('once', 'while [ "$1" != -o ]; do shift; done; echo built > "$2"');
     const folder = join(root, 'once-cache');

@@ -7,9 +7,10 @@ import { after, describe, test } from 'node:test';
 import { isAlive, withFolderLock } from '../../support/control-plane/folder-lock.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'folder-lock-'));
-after(() => rmSync(root, { recursive: true }));
 
 describe('test/control-plane/folder-lock', () => {
+  after(() => rmSync(root, { recursive: true }));
+
   test('lets one work at a time', async () => {
     const lock = join(root, 'one');
     const steps: string[] = [];

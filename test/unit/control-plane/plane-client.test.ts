@@ -9,7 +9,6 @@ import { planLayout } from '../../support/control-plane/server-arguments.ts';
 import { type Script, ScriptedServer } from '../../support/scripted-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plane-client-'));
-after(() => rmSync(folder, { recursive: true }));
 
 function pem(name: string): string {
   return readFileSync(new URL(`../../fixtures/tls/${name}`, import.meta.url), 'utf8');
@@ -19,6 +18,8 @@ const caCertificate = pem('first-ca.crt');
 const pods = { name: 'pods', kind: 'Pod', namespaced: true };
 
 describe('test/control-plane/plane-client', () => {
+  after(() => rmSync(folder, { recursive: true }));
+
   const ends: (() => Promise<void> | void)[] = [];
 
   afterEach(async () => {

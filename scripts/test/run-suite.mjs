@@ -1,0 +1,31 @@
+import { runInFileProcesses } from './file-processes.mjs';
+import { runInSharedProcesses } from './shared-processes.mjs';
+import { selectTests, suites } from './suites.mjs';
+import { closingLine, Tally } from './tally.mjs';
+
+/** So few files are shown test by test, each in a process of its own. */
+const fewFiles = 8;
+
+/** Runs one suite and prints what failed and how many passed. */
+export async function runSuite(name, { filters, name: pattern, seed }) {
+  const suite = suites[name];
+  if (suite === undefined)
+    throw new Error(`Unknown suite "${name}"; known: ${Object.keys(suites).join(', ')}`);
+  const { files, leftOut } = selectTests(suite, filters);
+  if (files.length === 0) throw new Error(`No test file of suite "${name}" matches "${filters}"`);
+  for (const { file, title, reason } of leftOut)
+    console.log(`Not in suite "${name}": ${file}${title === '' ? '' : `, "${title}"`}: ${reason}`);
+  const run =
+    suite.processes === 'shared' && files.length > fewFiles
+      ? runInSharedProcesses
+      : runInFileProcesses;
+  const startedMs = performance.now();
+  const tally = new Tally();
+  await run({ suite, files, pattern, seed, leftOut, tally });
+  if (tally.total === 0) tally.failures.push(`${name}: no test ran`);
+  if (tally.failed > 0) console.log(`\nFailed in suite "${name}":`);
+  for (const failure of tally.failures) console.log(`  ✖ ${failure}`);
+  const seconds = Math.round((performance.now() - startedMs) / 1_000);
+  console.log(`Suite "${name}": ${closingLine(tally)} (${files.length} files, ${seconds} s)\n`);
+  return tally;
+}

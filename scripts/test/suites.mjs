@@ -1,0 +1,40 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+
+/**
+ * The suites. `processes`: "shared" = a few processes run all files; "file" = one for each file. `concurrency`: how many files at a time
+ * in processes of their own; a control plane needs more than a core. @default as many as there are cores
+ */
+export const suites = {
+  unit: { patterns: ['src/**/*.test.ts', 'test/unit/**/*.test.ts'], processes: 'shared' },
+  integration: { patterns: ['test/integration/**/*.test.ts'], processes: 'file', concurrency: 1 },
+  // The same, on the sandbox.
+  sandbox: {
+    patterns: ['test/integration/**/*.test.ts'],
+    processes: 'file',
+    concurrency: 2,
+    environment: { HOMEOSTAT_TEST_BACKEND: 'sandbox' },
+    leftOut: 'test/integration/not-on-sandbox.json',
+  },
+  faults: { patterns: ['test/faults/**/*.test.ts'], processes: 'file', concurrency: 2 },
+  contract: { patterns: ['test/contract/**/*.test.ts'], processes: 'file', concurrency: 1 },
+};
+
+/** The files of a suite that hold one of the filters in their path, and what of them does not run: titles with their reasons. */
+export function selectTests(suite, filters) {
+  const files = suite.patterns
+    .flatMap((pattern) => globSync(pattern))
+    .filter((file) => filters.length === 0 || filters.some((part) => file.includes(part)))
+    .sort();
+  const reasons =
+    suite.leftOut === undefined ? {} : JSON.parse(readFileSync(suite.leftOut, 'utf8'));
+  const reasonOf = (file) => reasons[basename(file)] ?? {};
+  return {
+    files: files.filter((file) => typeof reasonOf(file) !== 'string'),
+    leftOut: files.flatMap((file) => {
+      const why = reasonOf(file);
+      const titles = typeof why === 'string' ? { '': why } : why;
+      return Object.entries(titles).map(([title, reason]) => ({ file, title, reason }));
+    }),
+  };
+}

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** Several times the patience of one wait: a test fails by what it waited for, and reports it. */
+const testTimeoutMs = 600_000;
+/** A test that never lets its process breathe cannot be ended by its time limit: then its process is. */
+const silenceMs = testTimeoutMs + 60_000;
+
+/**
+ * Starts a process that runs test files and sends their results, and counts them into `tally`. It counts as failures, too: a process
+ * that ends before all tests have, or with an error that no test has, and a file without tests, unless `mayBeEmpty`.
+ */
+export function startTestProcess(args, { environment, tally, showsFailures, mayBeEmpty }) {
+  const child = spawn(process.execPath, [`--test-timeout=${testTimeoutMs}`, ...args], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, ...environment },
+  });
+  let last = 'the first test';
+  let hasEnded = false;
+  let failures = 0;
+  const fail = (test, report) => {
+    failures += 1;
+    tally.failures.push(test);
+    if (showsFailures || report === undefined)
+      console.log(`✖ ${test}\n${(report ?? '').replace(/^/gm, '    ')}\n`);
+  };
+  const watchdog = setTimeout(() => child.kill('SIGKILL'), silenceMs);
+  child.on('message', ({ kind, test, report }) => {
+    watchdog.refresh();
+    if (kind === 'started') last = test;
+    if (kind === 'end') hasEnded = true;
+    if (kind === 'passed') tally.passed += 1;
+    if (kind === 'skipped') tally.skipped += 1;
+    if (kind === 'failed') fail(test, report);
+    if (kind === 'empty' && !mayBeEmpty) fail(test, 'It has no tests');
+  });
+  const ended = async () => {
+    const [status, signal] = await once(child, 'close');
+    clearTimeout(watchdog);
+    if (!hasEnded)
+      fail(
+        `A process of tests ended early (${signal ?? `exit code ${status}`}), in or after ${last}`,
+      );
+    else if (status !== 0 && failures === 0)
+      fail(`A process of tests ended with ${signal ?? `exit code ${status}`}`);
+  };
+  return { child, ended: ended() };
+}

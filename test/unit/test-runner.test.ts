@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, describe, test } from 'node:test';
+
+const passing = `import { test } from 'node:test'; test('passes', () => {});`;
+
+describe('scripts/run-tests', () => {
+  const root = mkdtempSync(join(tmpdir(), 'run-tests-'));
+  after(() => rmSync(root, { recursive: true }));
+
+  /** Runs the unit suite of a project of these test files; so many more that pass that its files share processes. */
+  function runOf(name: string, files: Readonly<Record<string, string>>, ...args: string[]) {
+    const project = join(root, name);
+    mkdirSync(join(project, 'src'), { recursive: true });
+    mkdirSync(join(project, 'scripts'));
+    symlinkSync(resolve('scripts/test'), join(project, 'scripts/test'));
+    const program = join(project, 'scripts/run-tests.mjs');
+    symlinkSync(resolve('scripts/run-tests.mjs'), program);
+    for (let index = 0; index < 8; index++)
+      writeFileSync(join(project, `src/ok-${index}.test.ts`), passing);
+    for (const [file, text] of Object.entries(files))
+      writeFileSync(join(project, 'src', file), text);
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const flags = ['--preserve-symlinks', '--preserve-symlinks-main'];
+    const { status, stdout } = spawnSync(process.execPath, [...flags, program, 'unit', ...args], {
+      encoding: 'utf8',
+      env: { ...env, NODE_OPTIONS: flags[0] },
+    });
+    return { status, stdout, closing: stdout.trimEnd().split('\n').at(-1) };
+  }
+
+  test('one closing line has the counts of all suites', () => {
+    const skipped = `import { test } from 'node:test'; test('waits', { skip: true }, () => {});`;
+    const { status, stdout, closing } = runOf('green', { 'b.test.ts': skipped });
+    assert.equal(closing, '8 passed, 0 failed, 1 skipped');
+    assert.equal(stdout.split('\n').filter((line) => /^\d+ passed/.test(line)).length, 1);
+    assert.equal(status, 0);
+  });
+
+  test('whatever goes wrong in a file is a failure, and is printed', () => {
+    const { status, stdout, closing } = runOf('red', {
+      'fails.test.ts': `${passing} test('no', () => { throw new Error('boom') });`,
+      'empty.test.ts': 'export {};',
+      'unloaded.test.ts': `import './nowhere.ts';`,
+      'hook.test.ts': `import { before, describe } from 'node:test'; ${passing}
+        describe('d', () => { before(() => { throw new Error('in hook') }); test('x', () => {}) });`,
+      'late.test.ts': `import { once } from 'node:events'; ${passing}
+        test('leaves work', () => { setImmediate(() => Promise.reject(new Error('late'))) });
+        test('waits for it', () => once(process, 'unhandledRejection'));`,
+    });
+    for (const report of [
+      /^✖ src\/fails\.test\.ts > no\n\s+Error: boom/m,
+      /^✖ src\/empty\.test\.ts\n\s+It has no tests/m,
+      /^✖ src\/unloaded\.test\.ts\n.*nowhere\.ts/m,
+      /^✖ src\/hook\.test\.ts > d\n\s+Error: in hook/m,
+      /"leaves work".*late/,
+    ])
+      assert.match(stdout, report);
+    // Of the hook there are two: the suite, and the test that could not run.
+    assert.equal(closing, '13 passed, 6 failed, 0 skipped');
+    assert.equal(status, 1);
+  });
+
+  test('a process that ends in the middle is a failure', () => {
+    const text = `${passing} test('leaves', () => process.exit(0));`;
+    const { status, stdout, closing } = runOf('exit', { 'b.test.ts': text });
+    assert.match(stdout, /ended early \(exit code 0\), in or after src\/b\.test\.ts > leaves/);
+    assert.match(closing ?? '', /^\d+ passed, 1 failed, 0 skipped$/);
+    assert.equal(status, 1);
+  });
+
+  test('runs the tests of one name only', () => {
+    const text = `${passing} test('also', () => { throw new Error('not this') });`;
+    const { status, closing } = runOf('named', { 'b.test.ts': text }, '--name', '^passes');
+    assert.equal(closing, '9 passed, 0 failed, 0 skipped');
+    assert.equal(status, 0);
+  });
+
+  test('a name that no test has is a failure', () => {
+    assert.equal(runOf('nameless', { 'b.test.ts': passing }, '--name', 'nowhere').status, 1);
+  });
+});
