@@ -1,8 +1,8 @@
+import { titlesOf } from './left-out.mjs';
 import { startTestProcess } from './test-process.mjs';
 
 /** Runs each file in a process of its own, by `node --test`, and prints test by test. */
 export async function runInFileProcesses({ suite, files, pattern, leftOut, tally }) {
-  const titles = leftOut.map(({ title }) => title).filter((title) => title !== '');
   await startTestProcess(
     [
       '--test',
@@ -10,7 +10,7 @@ export async function runInFileProcesses({ suite, files, pattern, leftOut, tally
       '--test-reporter-destination=stdout',
       '--test-reporter=./scripts/test/send-results.mjs',
       '--test-reporter-destination=stdout',
-      ...titles.map((title) => `--test-skip-pattern=${RegExp.escape(title)}`),
+      ...titlesOf(leftOut).map((title) => `--test-skip-pattern=${title}`),
       ...(pattern === undefined ? [] : [`--test-name-pattern=${pattern}`]),
       ...(suite.concurrency === undefined ? [] : [`--test-concurrency=${suite.concurrency}`]),
       ...files,

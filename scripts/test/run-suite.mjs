@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
 import { runInFileProcesses } from './file-processes.mjs';
 import { runInSharedProcesses } from './shared-processes.mjs';
 import { selectTests, suites } from './suites.mjs';
@@ -5,6 +7,13 @@ import { closingLine, Tally } from './tally.mjs';
 
 /** So few files are shown test by test, each in a process of its own. */
 const fewFiles = 8;
+
+/** For processes that tests start, see `test/support/executable.ts`. */
+function buildBundle() {
+  const { status } = spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
+  if (status !== 0) throw new Error('The bundle cannot be built');
+  process.env.HOMEOSTAT_TEST_EXECUTABLE = resolve('dist/homeostat.mjs');
+}
 
 /** Runs one suite and prints what failed and how many passed. */
 export async function runSuite(name, { filters, name: pattern, seed }) {
@@ -19,6 +28,7 @@ export async function runSuite(name, { filters, name: pattern, seed }) {
     suite.processes === 'shared' && files.length > fewFiles
       ? runInSharedProcesses
       : runInFileProcesses;
+  if (suite.bundle === true) buildBundle();
   const startedMs = performance.now();
   const tally = new Tally();
   await run({ suite, files, pattern, seed, leftOut, tally });

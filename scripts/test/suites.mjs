@@ -4,20 +4,32 @@ import { basename } from 'node:path';
 /**
  * The suites. `processes`: "shared" = a few processes run all files; "file" = one for each file. `concurrency`: how many files at a time
  * in processes of their own; a control plane needs more than a core. @default as many as there are cores
+ * `bundle`: processes that tests start run the bundle, which is built first, in place of the sources: it starts three times as fast.
  */
 export const suites = {
   unit: { patterns: ['src/**/*.test.ts', 'test/unit/**/*.test.ts'], processes: 'shared' },
-  integration: { patterns: ['test/integration/**/*.test.ts'], processes: 'file', concurrency: 1 },
-  // The same, on the sandbox.
+  // The integration tests on the sandbox, which needs Node alone.
   sandbox: {
     patterns: ['test/integration/**/*.test.ts'],
-    processes: 'file',
-    concurrency: 2,
+    processes: 'shared',
+    bundle: true,
     environment: { HOMEOSTAT_TEST_BACKEND: 'sandbox' },
     leftOut: 'test/integration/not-on-sandbox.json',
   },
-  faults: { patterns: ['test/faults/**/*.test.ts'], processes: 'file', concurrency: 2 },
-  contract: { patterns: ['test/contract/**/*.test.ts'], processes: 'file', concurrency: 1 },
+  // The same on a real control plane: two of them side by side.
+  cluster: {
+    patterns: ['test/integration/**/*.test.ts'],
+    processes: 'file',
+    concurrency: 2,
+    bundle: true,
+  },
+  faults: {
+    patterns: ['test/faults/**/*.test.ts'],
+    processes: 'file',
+    concurrency: 2,
+    bundle: true,
+  },
+  contract: { patterns: ['test/contract/**/*.test.ts'], processes: 'file', concurrency: 2 },
 };
 
 /** The files of a suite that hold one of the filters in their path, and what of them does not run: titles with their reasons. */

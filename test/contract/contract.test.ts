@@ -7,7 +7,7 @@ import { assertSameRuns, createNamespace, installCrds, runCase } from './driver/
 
 const shared = useControlPlane({ controllerManager: false });
 
-describe('contract', { skip: shared.skip }, () => {
+shared.describe('contract', () => {
   const sandbox = sandboxBackend(createTestSandbox({ controllers: false }));
   let server: ReturnType<typeof serverBackend>;
 

@@ -13,7 +13,7 @@ const shared = useControlPlane();
 /** How many writes bring an object to its state is the controllers' business. */
 const versions = ['metadata.resourceVersion', 'items.*.metadata.resourceVersion'];
 
-describe('contract/controllers', { skip: shared.skip }, () => {
+shared.describe('contract/controllers', () => {
   const world = createTestSandbox({ runsPods: false });
   const bare = sandboxBackend(world);
   // What is seen there is what stays: the other server is waited for until it shows the same.

@@ -1,4 +1,4 @@
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { sandboxBackend, serverBackend } from '../support/backends/index.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { garbage } from './cases/garbage.ts';
@@ -6,7 +6,7 @@ import { assertSameRuns, createNamespace, runCase } from './driver/index.ts';
 
 const shared = useControlPlane();
 
-describe('contract/garbage', { skip: shared.skip }, () => {
+shared.describe('contract/garbage', () => {
   const sandbox = sandboxBackend();
   let server: ReturnType<typeof serverBackend>;
   before(() => {

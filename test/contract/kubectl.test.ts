@@ -20,7 +20,7 @@ const namespace = 'kubectl';
 const installed = installedKubectl(process.env);
 const asked = process.env.CONTRACT_KUBECTL ?? '';
 
-describe('contract/kubectl', { skip: shared.skip }, () => {
+shared.describe('contract/kubectl', () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeostat-kubectl-'));
   const kubelets: InstantKubelet[] = [];
   let sandbox: Plane;

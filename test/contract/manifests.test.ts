@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../src/util/json.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
@@ -19,7 +19,7 @@ import { Normaliser } from './driver/normaliser.ts';
 const shared = useControlPlane({ controllerManager: false });
 const tableType = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
-describe('contract/manifests', { skip: shared.skip }, () => {
+shared.describe('contract/manifests', () => {
   const sandbox = sandboxBackend(createTestSandbox({ controllers: false }));
   let server: ReturnType<typeof serverBackend>;
   before(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
@@ -51,7 +51,7 @@ const fates = {
   'carried out, its answer lost': 'forward',
 } as const;
 
-describe('faults/deletion-sweep', { skip: shared.skip }, () => {
+shared.describe('faults/deletion-sweep', () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeostat-sweep-'));
   let plane: ProxiedPlane;
   let homeostat: HomeostatProcess;

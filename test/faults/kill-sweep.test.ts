@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { type AuditLog, useControlPlane } from '../support/control-plane/index.ts';
 import { matching, type RequestAction } from '../support/fault-proxy/index.ts';
 import {
@@ -35,7 +35,7 @@ interface SweepRun {
   readonly nth: number;
 }
 
-describe('faults/kill-sweep', { skip: shared.skip, concurrency: users.length }, () => {
+shared.describe('faults/kill-sweep', { concurrency: users.length }, () => {
   let lanes: readonly Lane[] = [];
   let pool: LanePool;
   let expected: Readonly<Record<Phase, World>>;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { untilWorld } from '../support/fault-proxy/world.ts';
 import { onEvent, onRequest, watches, writes } from './fault-case.ts';
@@ -23,7 +23,7 @@ const rounds = 4;
 /** What two rounds with 300 objects each may leave: less than the objects of them, of which each takes two KiB or more. */
 const leftoverBytes = 1.5 * 2 ** 20;
 
-describe('faults/leftovers', { skip: shared.skip }, () => {
+shared.describe('faults/leftovers', () => {
   let lane: Lane;
 
   before(async () => {

@@ -1,4 +1,4 @@
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { clusterCases, processCases, requestCases, watchCases } from './cases/index.ts';
 import type { ExpectedWorlds } from './fault-case.ts';
@@ -13,7 +13,7 @@ const cases = [...watchCases, ...clusterCases, ...processCases, ...requestCases]
   (a, b) => (b.limitMs ?? 0) - (a.limitMs ?? 0),
 );
 
-describe('faults/matrix', { skip: shared.skip, concurrency: users.length }, () => {
+shared.describe('faults/matrix', { concurrency: users.length }, () => {
   let lanes: readonly Lane[] = [];
   let pool: LanePool;
   let expected: ExpectedWorlds = [];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { untilEqual, untilWorld, type WorldView } from '../support/fault-proxy/world.ts';
 import { type ExpectedWorlds, onRequest, writes } from './fault-case.ts';
@@ -26,7 +26,7 @@ const shared = useControlPlane({ audit: true, users });
 /** A server that is gone for a moment needs time to be itself again. */
 const limitMs = 120_000;
 
-describe('faults/outages', { skip: shared.skip }, () => {
+shared.describe('faults/outages', () => {
   let lane: Lane;
   let pid: number;
   let expected: ExpectedWorlds = [];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { textMap, thing, thingDefinition } from '../support/definitions.ts';
@@ -31,7 +31,7 @@ const mapPath = (namespace: string, name: string) =>
 const textOf = (object: KubeObject | undefined) =>
   (object?.data as { readonly text?: string } | undefined)?.text;
 
-describe('faults/outdated-sources', { skip: shared.skip }, () => {
+shared.describe('faults/outdated-sources', () => {
   const running = new Set<HomeostatProcess>();
   let proxied: ProxiedPlane;
 

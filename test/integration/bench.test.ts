@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { recordWrites } from '../../bench/recorded-writes.ts';
 import { launchNow, useControlPlane } from '../support/control-plane/index.ts';
@@ -31,7 +31,7 @@ const mistakes = [
   },
 ] as const;
 
-describe('integration/bench', { skip: shared.skip }, () => {
+shared.describe('integration/bench', () => {
   // The limit of a workload is longer than the patience of the test.
   for (const { what, from, to, reason } of mistakes)
     test(`a run with a definition ${what} fails with the reason`, async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { type AuditEntry, useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
@@ -56,7 +56,7 @@ const each = thingDefinition(
 `,
 );
 
-describe('integration/chain', { skip: shared.skip }, () => {
+shared.describe('integration/chain', () => {
   before(async () => {
     await startHomeostat({ 'chain.yaml': chain, 'each.yaml': each });
   });

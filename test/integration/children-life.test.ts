@@ -115,7 +115,7 @@ async function atRest(): Promise<void> {
   await shared.audit.quiet(1_500);
 }
 
-describe('integration/children-life', { skip: shared.skip }, () => {
+shared.describe('integration/children-life', () => {
   let homeostat: HomeostatRuntime;
 
   before(async () => {

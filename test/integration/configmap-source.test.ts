@@ -18,7 +18,7 @@ import { scrape, untilScraped, untilStatus } from '../support/scrape.ts';
 const shared = useControlPlane({ audit: true });
 const launch = useRuntimes(shared);
 
-describe('integration/configmap-source', { skip: shared.skip }, () => {
+shared.describe('integration/configmap-source', () => {
   function start(definitionsNamespace: string): HomeostatRuntime {
     const flags = ['--sources', 'configmaps', '--definitions-namespace', definitionsNamespace];
     return launch({ flags });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
@@ -58,7 +58,7 @@ async function untilConflict(namespace: string) {
   return resource;
 }
 
-describe('integration/conflict', { skip: shared.skip }, () => {
+shared.describe('integration/conflict', () => {
   before(async () => {
     await startHomeostat({ 'podset.yaml': shippedText('podset.yaml') });
   });

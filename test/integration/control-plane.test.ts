@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { get } from 'node:https';
 import { createInterface } from 'node:readline';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import {
@@ -18,7 +18,7 @@ import { customKind } from '../support/definitions.ts';
 
 const shared = useControlPlane({ audit: true, users: ['visitor'] });
 
-describe('integration/control-plane', { skip: shared.skip }, () => {
+shared.describe('integration/control-plane', () => {
   test('gives a Deployment its ReplicaSet and Pods, and its status once they are ready', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();

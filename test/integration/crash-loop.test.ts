@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
@@ -27,7 +27,7 @@ const hungry = thingDefinition(
 const modest = thingDefinition('modest', '  status: { size: "${ spec.size }" }\n');
 const smallHeap = { NODE_OPTIONS: '--max-old-space-size=140' };
 
-describe('integration/crash-loop', { skip: shared.skip }, () => {
+shared.describe('integration/crash-loop', () => {
   const stateFolder = mkdtempSync(join(tmpdir(), 'homeostat-crashes-'));
   const folder = mkdtempSync(join(tmpdir(), 'homeostat-definitions-'));
   const running = new Set<HomeostatProcess>();

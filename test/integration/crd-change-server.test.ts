@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { createDefinitionParser } from '../../src/definition/index.ts';
 import { breakingChanges } from '../../src/runtime/crd/change/index.ts';
 import type { JsonObject } from '../../src/util/json.ts';
@@ -62,7 +62,7 @@ function safePair(seed: number) {
   }
 }
 
-describe('integration/crd-change-server', { skip: shared.skip }, () => {
+shared.describe('integration/crd-change-server', () => {
   test('what the server makes of a CRD is no change of it', async () => {
     const client = shared.client();
     const parser = createDefinitionParser();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { customKind, thing, thingDefinition, thingPath } from '../support/definitions.ts';
@@ -63,7 +63,7 @@ function fieldsOf(crd: KubeObject | undefined): Readonly<Record<string, unknown>
 const plain = 'size: { type: integer, minimum: 0 }, name: { type: string }';
 const tight = 'size: { type: integer, minimum: 1 }, mode: { type: string }';
 
-describe('integration/crd-change', { skip: shared.skip }, () => {
+shared.describe('integration/crd-change', () => {
   test('a change that breaks is refused with all its reasons, what ran goes on; with the override it goes through', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -45,7 +45,7 @@ const widgetCrd = customKind({
   },
 });
 
-describe('integration/crd-life', { skip: shared.skip }, () => {
+shared.describe('integration/crd-life', () => {
   test('a CRD that is deleted under the process is installed again, and its resources work', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();

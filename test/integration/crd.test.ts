@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { createDefinitionParser } from '../../src/definition/index.ts';
 import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
 import { thingDefinition } from '../support/definitions.ts';
@@ -93,7 +93,7 @@ const schemas = [
   '{ type: string, x-kubernetes-validations: [{ rule: "self != \'\'", reason: Wrong }] }',
 ] as const;
 
-describe('integration/crd', { skip: shared.skip }, () => {
+shared.describe('integration/crd', () => {
   const files = ['operators/*.yaml', 'test/fixtures/valid/*'].flatMap((pattern) =>
     globSync(pattern, { cwd: root }),
   );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import { createDefinitionParser, parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { PlaneRequestError, useControlPlane } from '../support/control-plane/index.ts';
@@ -47,7 +47,7 @@ function renamed(document: unknown, name: string): KubeObject {
   return { apiVersion, kind, metadata: { name, labels, annotations }, spec };
 }
 
-describe('integration/definition-crd', { skip: shared.skip }, () => {
+shared.describe('integration/definition-crd', () => {
   before(() => shared.client().installCrd(parseYaml(readFileSync(crdFile, 'utf8')) as KubeObject));
 
   for (const [index, [what, document]] of accepted.entries()) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
@@ -12,7 +12,7 @@ const shared = useControlPlane({ controllerManager: false });
 const launch = useRuntimes(shared);
 const collection = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
 
-describe('integration/definition-hand-over', { skip: shared.skip }, () => {
+shared.describe('integration/definition-hand-over', () => {
   function start(
     flags: readonly string[],
     definitions?: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import {
   createDefinitionObjects,
@@ -27,7 +27,7 @@ interface Table {
   readonly rows: readonly { readonly cells: readonly unknown[] }[];
 }
 
-describe('integration/definition-objects', { skip: shared.skip }, () => {
+shared.describe('integration/definition-objects', () => {
   const kube = useKubeCluster(shared);
   const stop = new AbortController();
   let namespace = '';

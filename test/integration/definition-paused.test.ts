@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, textMap, thing, thingDefinition } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
@@ -9,7 +9,7 @@ const launch = useRuntimes(shared);
 const path = '/apis/homeostat.dev/v1alpha1/operatordefinitions/held';
 const mark = 'homeostat.dev/paused';
 
-describe('integration/definition-paused', { skip: shared.skip }, () => {
+shared.describe('integration/definition-paused', () => {
   test('it stays paused while its ConfigMap is deleted and made again', async () => {
     const [operators, namespace] = [await shared.namespace(), await shared.namespace()];
     const client = shared.client();

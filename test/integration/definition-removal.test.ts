@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
@@ -50,7 +50,7 @@ function definition(name: string, { children = near + far, more = '' }: Text = {
 const removesChildren = '  removalPolicy: Delete\n';
 const removesCrd = '  crdPolicy: { deletion: Delete }\n';
 
-describe('integration/definition-removal', { skip: shared.skip }, () => {
+shared.describe('integration/definition-removal', () => {
   let homeostat: HomeostatRuntime;
   before(async () => {
     homeostat = await begin();

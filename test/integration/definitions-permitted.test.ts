@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition } from '../support/definitions.ts';
@@ -35,7 +35,7 @@ const few = [
   rule('', 'configmaps', ['list', 'watch']),
 ];
 
-describe('integration/definitions-permitted', { skip: shared.skip }, () => {
+shared.describe('integration/definitions-permitted', () => {
   /** Gives the user exactly these rights. */
   async function allow(rules: readonly object[]): Promise<void> {
     const apiGroup = 'rbac.authorization.k8s.io';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
@@ -32,7 +32,7 @@ interface Table {
   readonly rows: readonly { readonly cells: readonly unknown[] }[];
 }
 
-describe('integration/definitions-shown', { skip: shared.skip }, () => {
+shared.describe('integration/definitions-shown', () => {
   function start(
     namespace: string,
     { user = 'operator', flags = [] }: { user?: string; flags?: readonly string[] } = {},

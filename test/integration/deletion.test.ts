@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
@@ -82,7 +82,7 @@ const definitions = {
   'hasty.yaml': onDelete('hasty', '    timeout: 1s\n    onTimeout: Continue'),
 };
 
-describe('integration/deletion', { skip: shared.skip }, () => {
+shared.describe('integration/deletion', () => {
   let homeostat: HomeostatRuntime;
 
   before(async () => {

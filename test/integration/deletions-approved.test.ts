@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
@@ -30,7 +30,7 @@ function definition(...children: readonly string[]): string {
 }
 
 /** By the objects that people see: a ConfigMap with the text, its mirror with conditions and the annotation. */
-describe('integration/deletions-approved', { skip: shared.skip }, () => {
+shared.describe('integration/deletions-approved', () => {
   function start(namespace: string): HomeostatRuntime {
     return launch({
       flags: ['--namespace', namespace, '--sources', 'configmaps,objects'],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { DefinitionView } from '../../src/runtime/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
@@ -18,7 +18,7 @@ function definition(name: string, children: string, rollout = '{ perSecond: 0 }'
 
 const isHeld = ({ rollout }: DefinitionView) => rollout?.state === 'held';
 
-describe('integration/deletions-held', { skip: shared.skip }, () => {
+shared.describe('integration/deletions-held', () => {
   const live = useLiveManagers(shared);
 
   /** A manager of its own for each test, of one definition. */

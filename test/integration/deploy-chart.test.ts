@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { manifestFiles, manifestText } from '../../scripts/deploy/manifests.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { PlaneRequestError, useControlPlane } from '../support/control-plane/index.ts';
@@ -59,7 +59,7 @@ function createPod(spec: object): Promise<KubeObject> {
   return shared.client().create(path, { apiVersion: 'v1', kind: 'Pod', metadata, spec });
 }
 
-describe('integration/deploy-chart', { skip: shared.skip }, () => {
+shared.describe('integration/deploy-chart', () => {
   const folder = mkdtempSync(join(tmpdir(), 'homeostat-chart-'));
   let helm: Helm;
   const valuesFile = (values: object) => {

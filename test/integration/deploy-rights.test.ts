@@ -79,7 +79,7 @@ function edited(change: (text: string) => string): Readonly<Record<string, strin
 /** Refusals of admission that pass by themselves: a namespace that goes, an owner's kind that is new. */
 const passing = /is being terminated|cannot find RESTMapping/;
 
-describe('integration/deploy-rights', { skip: shared.skip }, () => {
+shared.describe('integration/deploy-rights', () => {
   const kubelets: { stop(): Promise<void> }[] = [];
   let runtime: DeployedRuntime;
   let homeostat: HomeostatRuntime;

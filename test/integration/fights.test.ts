@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { startAdmissionWebhook } from '../support/admission-webhook.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
@@ -57,7 +57,7 @@ async function patchTheirs(namespace: string, data: Record<string, string>): Pro
   await shared.client().patch(`${configPath(namespace)}?fieldManager=their-client`, { data });
 }
 
-describe('integration/fights', { skip: shared.skip }, () => {
+shared.describe('integration/fights', () => {
   before(async () => {
     await startHomeostat({ 'forcing.yaml': forcing, 'reporting.yaml': reporting });
   });

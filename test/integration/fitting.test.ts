@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import { compile, type SchemaSource, type SchemaType } from '../../src/compile/index.ts';
 import { createDefinitionParser } from '../../src/definition/index.ts';
 import { covers } from '../../src/reconcile/intent/covers.ts';
@@ -105,7 +105,7 @@ async function tryApply(client: PlaneClient, manifest: KubeObject) {
   });
 }
 
-describe('integration/fitting', { skip: shared.skip }, () => {
+shared.describe('integration/fitting', () => {
   const { cluster } = { cluster: useKubeCluster(shared) };
   const manifests = readCorpus().filter(isWritable);
   let types: ServerSchemas;

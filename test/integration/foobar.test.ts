@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { InstantKubelet, useControlPlane } from '../support/control-plane/index.ts';
 import { shippedText, statusOf } from '../support/definitions.ts';
@@ -32,7 +32,7 @@ async function applyFooBar() {
   return { namespace, client, job };
 }
 
-describe('integration/foobar', { skip: shared.skip }, () => {
+shared.describe('integration/foobar', () => {
   const definitions = { 'foobar.yaml': shippedText('foobar.yaml') };
   let homeostat: HomeostatRuntime;
   before(async () => {

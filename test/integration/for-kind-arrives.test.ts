@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { customKind } from '../support/definitions.ts';
@@ -62,7 +62,7 @@ const sizeOf = (object: KubeObject | undefined) =>
 const sizesOf = (object: KubeObject | undefined) =>
   (object?.status as { sizes?: unknown } | undefined)?.sizes;
 
-describe('integration/for-kind-arrives', { skip: shared.skip }, () => {
+shared.describe('integration/for-kind-arrives', () => {
   let homeostat: HomeostatRuntime;
   before(async () => {
     homeostat = await startHomeostat({ 'arriving.yaml': definition });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { useHomeostat } from '../support/homeostat.ts';
@@ -88,7 +88,7 @@ function statefulSet(namespace: string): KubeObject {
   };
 }
 
-describe('integration/for', { skip: shared.skip }, () => {
+shared.describe('integration/for', () => {
   before(async () => {
     await startHomeostat({
       'by-label.yaml': byLabel,
@@ -195,7 +195,7 @@ describe('integration/for', { skip: shared.skip }, () => {
   });
 });
 
-describe('integration/for: selectors that change while nobody looks', { skip: shared.skip }, () => {
+shared.describe('integration/for: selectors that change while nobody looks', () => {
   test('an object that stopped matching meanwhile loses its children', async () => {
     const { namespace, client, path } = await setUp('offline');
     const homeostat = await startHomeostat({ 'a.yaml': copier('offline', selector('offline')) });
@@ -266,7 +266,7 @@ spec:
       template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }-stays" } }
 `;
 
-describe('integration/for: beyond a namespace', { skip: shared.skip }, () => {
+shared.describe('integration/for: beyond a namespace', () => {
   test('a cluster-scoped kind, with children in a namespace', async () => {
     const homeostat = await startHomeostat({ 'per-namespace.yaml': perNamespace });
     const namespace = await shared.namespace();

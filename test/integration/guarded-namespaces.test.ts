@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
@@ -25,7 +25,7 @@ interface Places {
   readonly definitions: string;
 }
 
-describe('integration/guarded-namespaces', { skip: shared.skip }, () => {
+shared.describe('integration/guarded-namespaces', () => {
   /** Somebody who may only create resources tries to write a definition by way of one. */
   async function tryToWrite(name: string, { runtime, definitions }: Places): Promise<void> {
     const client = shared.client();

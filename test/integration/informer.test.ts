@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRightsWatch } from '../../src/kube/access/rights-watch.ts';
 import { createDiscovery } from '../../src/kube/api/discovery.ts';
@@ -23,7 +23,7 @@ const flow = { name: 'test', priority: 'world' } as const;
 const pass: PassToken = { key: 'test/a', definition: 'test' };
 const applyOptions = { flow, pass, fieldManager: 'homeostat/test', force: true } as const;
 
-describe('integration/informer', { skip: shared.skip }, () => {
+shared.describe('integration/informer', () => {
   let informers: InformerSet;
   let writer: Reader & Writer;
   let close: () => Promise<void>;

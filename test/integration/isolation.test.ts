@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition } from '../support/definitions.ts';
@@ -50,7 +50,7 @@ function applyAll(kind: string, namespace: string, count: number, value: string)
   );
 }
 
-describe('integration/isolation', { skip: shared.skip }, () => {
+shared.describe('integration/isolation', () => {
   let homeostat: HomeostatRuntime;
   let namespace: string;
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -35,7 +35,7 @@ const crd = customKind({
 });
 const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`;
 
-describe('integration/kind-arrives', { skip: shared.skip }, () => {
+shared.describe('integration/kind-arrives', () => {
   before(async () => {
     await startHomeostat({ 'arrives.yaml': definition });
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { loadKubeConfig } from '../../src/kube/index.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { testFlow, useKubeCluster } from '../support/kube-cluster.ts';
@@ -9,7 +9,7 @@ import { testFlow, useKubeCluster } from '../support/kube-cluster.ts';
 const shared = useControlPlane({ controllerManager: false });
 const signal = new AbortController().signal;
 
-describe('integration/kube-credentials', { skip: shared.skip }, () => {
+shared.describe('integration/kube-credentials', () => {
   const own = useKubeCluster(shared);
 
   /** A kubeconfig whose plugin prints the token of a file, runs `then`, and notes what it was told. */

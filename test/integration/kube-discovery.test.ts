@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { type Gvk, gvkOf } from '../../src/util/gvk.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
@@ -12,7 +12,7 @@ const deployment = gvkOf('apps/v1', 'Deployment');
 const otherUid = 'b0d0d0d0-0000-0000-0000-000000000000';
 const signal = new AbortController().signal;
 
-describe('integration/kube-discovery', { skip: shared.skip }, () => {
+shared.describe('integration/kube-discovery', () => {
   const own = useKubeCluster(shared);
 
   test('knows scope, plural and status of what the server serves', async () => {

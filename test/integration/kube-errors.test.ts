@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { KubeError } from '../../src/kube/index.ts';
 import { gvkOf } from '../../src/util/gvk.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
@@ -12,7 +12,7 @@ const configMap = gvkOf('v1', 'ConfigMap');
 const otherUid = 'b0d0d0d0-0000-0000-0000-000000000000';
 const signal = new AbortController().signal;
 
-describe('integration/kube-errors', { skip: shared.skip }, () => {
+shared.describe('integration/kube-errors', () => {
   const own = useKubeCluster(shared);
 
   async function failure(work: Promise<unknown>): Promise<KubeError> {

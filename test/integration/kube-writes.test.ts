@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { createDiscovery } from '../../src/kube/api/discovery.ts';
 import { createWriter } from '../../src/kube/api/writer.ts';
 import type { WriteThrough } from '../../src/kube/cache/write-through.ts';
@@ -14,7 +14,7 @@ const shared = useControlPlane({ controllerManager: false });
 const configMap = gvkOf('v1', 'ConfigMap');
 const signal = new AbortController().signal;
 
-describe('integration/kube-writes', { skip: shared.skip }, () => {
+shared.describe('integration/kube-writes', () => {
   const own = useKubeCluster(shared);
 
   test('an apply creates, a second one changes, a third writes nothing', async () => {
@@ -144,7 +144,7 @@ const noCache: WriteThrough = {
   }),
 };
 
-describe('integration/kube-events', { skip: shared.skip }, () => {
+shared.describe('integration/kube-events', () => {
   const own = useKubeCluster(shared);
 
   test('an Event is told on its object, and a second one makes a series', async () => {

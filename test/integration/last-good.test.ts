@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { copierDefinition as copier, copyPath, untilCopied } from '../support/copier.ts';
@@ -17,7 +17,7 @@ const refused = 'File with mistakes, its definitions are refused';
 const gone = 'Definition is gone, what it has made stays';
 const sourceRef = 'homeostat.dev/source-ref';
 
-describe('integration/last-good', { skip: shared.skip }, () => {
+shared.describe('integration/last-good', () => {
   function start(options: LaunchOptions): HomeostatRuntime {
     return launch({ ...options });
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterEach, before, describe, test } from 'node:test';
+import { afterEach, before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { thing, thingDefinition, thingPath } from '../support/definitions.ts';
@@ -40,7 +40,7 @@ interface Replica {
   readonly process: HomeostatProcess;
 }
 
-describe('integration/leader-election', { skip: shared.skip }, () => {
+shared.describe('integration/leader-election', () => {
   const running = new Set<Replica>();
   const left = [...users];
 

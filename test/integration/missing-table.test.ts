@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
@@ -275,7 +275,7 @@ async function setUp() {
   return { namespace, client, path, isReady };
 }
 
-describe('integration/missing-table', { skip: shared.skip }, () => {
+shared.describe('integration/missing-table', () => {
   before(async () => {
     await startHomeostat({ 'missings.yaml': definition });
   });

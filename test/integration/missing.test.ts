@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -67,7 +67,7 @@ async function setUp() {
   };
 }
 
-describe('integration/missing', { skip: shared.skip }, () => {
+shared.describe('integration/missing', () => {
   before(async () => {
     await startHomeostat({ 'missing.yaml': definition });
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { shippedText } from '../support/definitions.ts';
 import { runCli } from '../support/homeostat-process.ts';
@@ -65,7 +65,7 @@ const mistakes = [
   ],
 ] as const;
 
-describe('integration/mistakes', { skip: shared.skip }, () => {
+shared.describe('integration/mistakes', () => {
   for (const [what, text, code, hint] of mistakes) {
     test(`${what} is printed with line, column and hint, and nothing is sent to the cluster`, async () => {
       const file = join(shared.plane.folder, 'wrong.yaml');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import { type SchemaType, schemaOfCustomResource } from '../../src/compile/index.ts';
 import { covers, differences } from '../../src/reconcile/intent/covers.ts';
 import { fieldsOf } from '../../src/reconcile/intent/field-names.ts';
@@ -61,7 +61,7 @@ interface Case {
 
 const shared = useControlPlane();
 
-describe('integration/normalisation', { skip: shared.skip }, () => {
+shared.describe('integration/normalisation', () => {
   let cases: readonly Case[] = [];
 
   before(async () => {

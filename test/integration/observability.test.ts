@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import { type MetricSpec, metricCatalogue } from '../../src/telemetry/roles.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
@@ -26,7 +26,7 @@ const specs = Object.values<MetricSpec>(metricCatalogue).filter(
   ({ name }) => name !== metricCatalogue.leaderStatus.name,
 );
 
-describe('integration/observability', { skip: shared.skip }, () => {
+shared.describe('integration/observability', () => {
   let homeostat: HomeostatRuntime;
   let namespace: string;
 

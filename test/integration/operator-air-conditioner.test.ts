@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, statusOf } from '../support/definitions.ts';
@@ -18,7 +18,7 @@ async function measure({ client, path }: Stage, measured: number): Promise<KubeO
   return seen;
 }
 
-describe('integration/operator-air-conditioner', { skip: shared.skip }, () => {
+shared.describe('integration/operator-air-conditioner', () => {
   const { stage } = operatorSuite(shared, {
     name: 'air-conditioner',
     resource: {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf } from '../support/definitions.ts';
@@ -30,7 +30,7 @@ const configMap = (namespace: string, greeting: string): KubeObject => ({
   data: { greeting },
 });
 
-describe('integration/operator-config-copy', { skip: shared.skip }, () => {
+shared.describe('integration/operator-config-copy', () => {
   const { stage, whileDown } = operatorSuite(shared, {
     name: 'config-copy',
     resource: {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { InstantKubelet, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, statusOf } from '../support/definitions.ts';
@@ -40,7 +40,7 @@ async function patch({ client, path }: Stage, spec: object): Promise<void> {
   );
 }
 
-describe('integration/operator-database', { skip: shared.skip }, () => {
+shared.describe('integration/operator-database', () => {
   const { stage, whileDown } = operatorSuite(shared, {
     name: 'database',
     resource: {

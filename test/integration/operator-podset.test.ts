@@ -1,4 +1,3 @@
-import { describe } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { at, operatorSuite } from '../support/operator-suite.ts';
@@ -9,7 +8,7 @@ const sizeOf = (object: KubeObject | undefined) =>
   (object?.spec as { readonly replicas?: number } | undefined)?.replicas;
 
 // What is special about it is in `podset.test.ts`.
-describe('integration/operator-podset', { skip: shared.skip }, () => {
+shared.describe('integration/operator-podset', () => {
   operatorSuite(shared, {
     name: 'podset',
     resource: {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf } from '../support/definitions.ts';
@@ -23,7 +23,7 @@ const hardOf = (object: KubeObject | undefined) =>
 const roleOf = (object: KubeObject | undefined) =>
   (object?.roleRef as { readonly name?: string } | undefined)?.name;
 
-describe('integration/operator-tenant', { skip: shared.skip }, () => {
+shared.describe('integration/operator-tenant', () => {
   const { stage } = operatorSuite(shared, {
     name: 'tenant',
     isClusterScoped: true,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf } from '../support/definitions.ts';
@@ -33,7 +33,7 @@ async function whenComplete({ client, path, name }: Stage, attempt: number): Pro
   );
 }
 
-describe('integration/operator-virtual-machine', { skip: shared.skip }, () => {
+shared.describe('integration/operator-virtual-machine', () => {
   const { stage } = operatorSuite(shared, {
     name: 'virtual-machine',
     resource: {

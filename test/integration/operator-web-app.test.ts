@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf } from '../support/definitions.ts';
@@ -36,7 +36,7 @@ const asText = (object: KubeObject | undefined) => JSON.stringify(object?.spec ?
 
 const autoscaling = { min: 2, max: 5, cpu: 60 };
 
-describe('integration/operator-web-app', { skip: shared.skip }, () => {
+shared.describe('integration/operator-web-app', () => {
   const { stage } = operatorSuite(shared, {
     name: 'web-app',
     resource: {

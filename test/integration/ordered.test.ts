@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
@@ -119,7 +119,7 @@ async function atRest(): Promise<void> {
   await shared.audit.quiet(1_500);
 }
 
-describe('integration/ordered', { skip: shared.skip }, () => {
+shared.describe('integration/ordered', () => {
   let homeostat: HomeostatRuntime;
 
   before(async () => {

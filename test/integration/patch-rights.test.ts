@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
@@ -59,7 +59,7 @@ function text(object: KubeObject | undefined): unknown {
   return (object?.data as { readonly text?: string } | undefined)?.text;
 }
 
-describe('integration/patch-rights', { skip: shared.skip }, () => {
+shared.describe('integration/patch-rights', () => {
   before(async () => {
     await allow([]);
     await startHomeostat({ 'patching.yaml': definition }, user);

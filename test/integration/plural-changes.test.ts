@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { thing, thingDefinition } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
@@ -27,7 +27,7 @@ function definition(plural: string): string {
 const crdPath = (plural: string) =>
   `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.named.example.com`;
 
-describe('integration/plural-changes', { skip: shared.skip }, () => {
+shared.describe('integration/plural-changes', () => {
   test('a kind under another plural is refused while the first holds its name; there and back it works when that is gone', async () => {
     const client = shared.client();
     const namespace = await shared.namespace();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { InstantKubelet, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, shippedText, statusOf } from '../support/definitions.ts';
@@ -40,7 +40,7 @@ async function applyPodSet(size: number, namespace?: string) {
   return { namespace: where, client, owner, child, path };
 }
 
-describe('integration/podset', { skip: shared.skip }, () => {
+shared.describe('integration/podset', () => {
   before(async () => {
     await startHomeostat({ 'podset.yaml': shippedText('podset.yaml') });
     // The garbage collector looks for new kinds every 30 s only.

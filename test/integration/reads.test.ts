@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
@@ -96,7 +96,7 @@ function label(namespace: string, value: string | null): Promise<KubeObject> {
   return shared.client().patch(`/api/v1/namespaces/${namespace}`, { metadata: { labels } });
 }
 
-describe('integration/reads', { skip: shared.skip }, () => {
+shared.describe('integration/reads', () => {
   before(async () => {
     await startHomeostat(definitions);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { startAdmissionWebhook } from '../support/admission-webhook.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
@@ -68,7 +68,7 @@ async function until(definition: string, namespace: string, reason: string): Pro
   return found;
 }
 
-describe('integration/refusals', { skip: shared.skip }, () => {
+shared.describe('integration/refusals', () => {
   before(async () => {
     await startHomeostat({
       'workloads.yaml': workloads,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf, thing, thingDefinition } from '../support/definitions.ts';
@@ -28,7 +28,7 @@ function definition(word: string, perSecond: number): string {
   );
 }
 
-describe('integration/reload-killed', { skip: shared.skip }, () => {
+shared.describe('integration/reload-killed', () => {
   const processes: HomeostatRuntime[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'homeostat-killed-'));
   before(async () => {

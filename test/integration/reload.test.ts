@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeCluster } from '../../src/kube/index.ts';
@@ -44,7 +44,7 @@ function definition(name: string, { children = textMap('a'), controller, more = 
 const slow = '{ rollout: { perSecond: 0.1 } }';
 const atOnce = '{ rollout: { perSecond: 0 } }';
 
-describe('integration/reload', { skip: shared.skip }, () => {
+shared.describe('integration/reload', () => {
   const live = useLiveManagers(shared);
 
   async function begin(name: string, text: string, count: number) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
@@ -24,7 +24,7 @@ const definition = (name: string) =>
 const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.${group}`;
 const label = (name: string) => ({ metadata: { labels: { 'homeostat.dev/definition': name } } });
 
-describe('integration/renamed', { skip: shared.skip }, () => {
+shared.describe('integration/renamed', () => {
   test('a definition with another name is refused, and goes on where the other was when it is told that it may', async () => {
     const client = shared.client();
     const namespace = await shared.namespace();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, statusOf } from '../support/definitions.ts';
@@ -59,7 +59,7 @@ function dataOf(object: KubeObject | undefined): Readonly<Record<string, unknown
   return (object?.data ?? {}) as Readonly<Record<string, unknown>>;
 }
 
-describe('integration/reporting on kinds of others', { skip: shared.skip }, () => {
+shared.describe('integration/reporting on kinds of others', () => {
   before(async () => {
     await startHomeostat({ 'watched.yaml': watched, 'counted.yaml': counted });
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
@@ -136,7 +136,7 @@ function isComplete(object: KubeObject | undefined): boolean {
   return (object?.spec as { readonly status?: string } | undefined)?.status === 'complete';
 }
 
-describe('integration/reporting', { skip: shared.skip }, () => {
+shared.describe('integration/reporting', () => {
   before(async () => {
     await startHomeostat({
       'cooler.yaml': cooler,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { shippedText, statusOf } from '../support/definitions.ts';
@@ -58,7 +58,7 @@ function costSince(since: number): Cost {
   return Object.fromEntries(requests.filter(([request]) => !request.startsWith('watch ')));
 }
 
-describe('integration/requests', { skip: shared.skip }, () => {
+shared.describe('integration/requests', () => {
   let homeostat: HomeostatRuntime;
   let namespace: string;
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import type { LocatedDefinition } from '../../src/definition/index.ts';
 import {
   createDefinitionRevisions,
@@ -24,7 +24,7 @@ function revisionOf({ metadata: { name } }: KubeObject): string {
   return name.slice(name.lastIndexOf('-') + 1);
 }
 
-describe('integration/revisions', { skip: shared.skip }, () => {
+shared.describe('integration/revisions', () => {
   const kube = useKubeCluster(shared);
 
   /** Keeps revisions in a namespace until the test ends it. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
@@ -121,7 +121,7 @@ async function untilForbidden(namespace: string, text: string, name = 'one') {
     );
 }
 
-describe('integration/rights', { skip: shared.skip }, () => {
+shared.describe('integration/rights', () => {
   before(async () => {
     await allow(configMaps, secrets);
     await startHomeostat({ 'rights.yaml': definition }, user);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
   conditionOf,
@@ -23,7 +23,7 @@ function start(definitions: Readonly<Record<string, string>>): HomeostatRuntime 
   return launch({ definitions });
 }
 
-describe('integration/same-crd', { skip: shared.skip }, () => {
+shared.describe('integration/same-crd', () => {
   test('of two definitions with one CRD the first gets it, and after a restart the one whose it is keeps it, whatever their order', async () => {
     const client = shared.client();
     const namespace = await shared.namespace();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
@@ -88,7 +88,7 @@ function hasText(text: string) {
     (object?.data as { readonly text?: string } | undefined)?.text === text;
 }
 
-describe('integration/schedule', { skip: shared.skip }, () => {
+shared.describe('integration/schedule', () => {
   before(async () => {
     await startHomeostat(definitions);
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
@@ -106,7 +106,7 @@ const definitions = {
   'other.yaml': other,
 };
 
-describe('integration/scope', { skip: shared.skip }, () => {
+shared.describe('integration/scope', () => {
   let homeostat: HomeostatRuntime;
 
   before(async () => {

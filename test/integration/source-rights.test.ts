@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { after, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { thingDefinition } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
@@ -9,7 +9,7 @@ const limited = 'limited';
 const shared = useControlPlane({ users: [limited], controllerManager: false });
 const launch = useRuntimes(shared);
 
-describe('integration/source-rights', { skip: shared.skip }, () => {
+shared.describe('integration/source-rights', () => {
   test('without the right to list it says so, is not ready, and starts when the right comes', async () => {
     const operators = await shared.namespace();
     await shared.client().apply({

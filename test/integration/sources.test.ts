@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { after, test } from 'node:test';
 import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
@@ -24,7 +24,7 @@ const definitions = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
 const refused = 'File with mistakes, its definitions are refused';
 const gone = 'Definition is gone, what it has made stays';
 
-describe('integration/sources', { skip: shared.skip }, () => {
+shared.describe('integration/sources', () => {
   const root = mkdtempSync(join(tmpdir(), 'homeostat-sources-'));
   after(async () => {
     rmSync(root, { recursive: true, force: true });

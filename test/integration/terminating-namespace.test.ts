@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import { type AuditEntry, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
@@ -18,7 +18,7 @@ const definition = thingDefinition(
 `,
 );
 
-describe('integration/terminating-namespace', { skip: shared.skip }, () => {
+shared.describe('integration/terminating-namespace', () => {
   let homeostat: HomeostatRuntime;
 
   before(async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { HomeostatProcess } from '../support/homeostat-process.ts';
@@ -36,7 +36,7 @@ const definitions = {
   'troubles.yaml': thingDefinition('troubles', '  status: { size: "${ $number(spec.size) }" }\n'),
 };
 
-describe('integration/troubles', { skip: shared.skip }, () => {
+shared.describe('integration/troubles', () => {
   test('Events that may not be written are told once and are a warning, until one is written', async () => {
     await allow();
     const namespace = await shared.namespace();

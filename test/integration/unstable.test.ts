@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
@@ -52,7 +52,7 @@ async function untilReady(definition: string, namespace: string) {
     );
 }
 
-describe('integration/unstable', { skip: shared.skip }, () => {
+shared.describe('integration/unstable', () => {
   before(async () => {
     await startHomeostat({
       'counting.yaml': counting,

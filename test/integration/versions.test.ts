@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, statusOf } from '../support/definitions.ts';
@@ -49,7 +49,7 @@ const text = "apiVersion & ' ' & $string(spec.size) & ' ' & (spec.mode ?? 'none'
 const textOf = (object: KubeObject | undefined) =>
   (object?.data as { text?: string } | undefined)?.text;
 
-describe('integration/versions', { skip: shared.skip }, () => {
+shared.describe('integration/versions', () => {
   before(async () => {
     await startHomeostat({ 'versions.yaml': definition(text) });
   });

@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { launchNow, type ProcessEnd, type SupervisedProcess } from './control-plane/index.ts';
+import { homeostatCommand } from './executable.ts';
 import { patienceMs } from './patience.ts';
 
-const executable = fileURLToPath(new URL('../../bin/homeostat', import.meta.url));
+const [command, ...first] = homeostatCommand();
 
 export interface DevProcessOptions {
   /** Below the folder of definitions: `podset.yaml`, `samples/podset.yaml`. */
@@ -33,8 +33,8 @@ export class DevProcess {
       this.#tell();
     };
     this.#process = launchNow({
-      command: executable,
-      args: ['dev', ...args],
+      command,
+      args: [...first, 'dev', ...args],
       cwd: this.folder,
       onOutput: take,
       onErrors: take,
@@ -120,8 +120,8 @@ export async function runIn(
 ) {
   const texts = { stdout: '', stderr: '' };
   const { ended } = launchNow({
-    command: executable,
-    args: [...args],
+    command,
+    args: [...first, ...args],
     cwd,
     env,
     keepsUsAlive: true,
@@ -141,7 +141,7 @@ export async function runUnread(cwd: string, args: readonly string[]) {
   let stderr = '';
   const { ended } = launchNow({
     command: '/bin/sh',
-    args: ['-c', '{ "$@"; echo "exit code $?" >&2; } | :', 'sh', executable, ...args],
+    args: ['-c', '{ "$@"; echo "exit code $?" >&2; } | :', 'sh', command, ...first, ...args],
     cwd,
     keepsUsAlive: true,
     onOutput: () => {},

@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { launchNow, type SupervisedProcess } from './control-plane/index.ts';
+import { homeostatCommand } from './executable.ts';
 import { HomeostatLog, type LogEntry } from './homeostat-log.ts';
 import type { HomeostatRuntime, RuntimeOptions } from './homeostat-runtime.ts';
 import { patienceMs } from './patience.ts';
 import { RuntimeFolder } from './runtime-folder.ts';
-
-const executable = fileURLToPath(new URL('../../bin/homeostat', import.meta.url));
 
 export interface HomeostatOptions extends RuntimeOptions {
   readonly kubeconfig: string;
@@ -24,9 +22,10 @@ export class HomeostatProcess implements HomeostatRuntime {
 
   constructor({ kubeconfig, env = {}, ...options }: HomeostatOptions) {
     this.#folder = new RuntimeFolder(options);
+    const [command, ...first] = homeostatCommand();
     this.#process = launchNow({
-      command: executable,
-      args: this.#folder.arguments(kubeconfig),
+      command,
+      args: [...first, ...this.#folder.arguments(kubeconfig)],
       env,
       onOutput: (text) => this.#log.take(text),
       onErrors: (text) => {
@@ -88,7 +87,8 @@ export class HomeostatProcess implements HomeostatRuntime {
 
 /** Runs a command of the CLI to its end. */
 export async function runCli(...args: readonly string[]) {
-  const child = spawn(executable, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [command, ...first] = homeostatCommand();
+  const child = spawn(command, [...first, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const texts = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     texts.stdout += chunk;

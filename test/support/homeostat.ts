@@ -1,4 +1,3 @@
-import { after } from 'node:test';
 import { SandboxPlane, type SharedControlPlane } from './control-plane/index.ts';
 import { HomeostatProcess } from './homeostat-process.ts';
 import type { HomeostatRuntime, RuntimeOptions } from './homeostat-runtime.ts';
@@ -11,13 +10,13 @@ export interface LaunchOptions extends RuntimeOptions {
 
 /**
  * Launches `homeostat run` on the file's control plane: on a sandbox within this process, else as a process of its own. What still
- * runs at the end of the `describe` or the file is stopped.
+ * runs after the tests is stopped.
  */
 export function useRuntimes(
   shared: SharedControlPlane,
 ): (options?: LaunchOptions) => HomeostatRuntime {
   const running = new Set<HomeostatRuntime>();
-  after(() => Promise.all([...running].map((runtime) => runtime.stop())));
+  shared.onEnd(() => Promise.all([...running].map((runtime) => runtime.stop())));
   return ({ user = 'operator', ...options } = {}) => {
     const { plane } = shared;
     const runtime =

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { createTestSandbox, sandboxBackend, serverBackend } from '../../support/backends/index.ts';
 import { useControlPlane } from '../../support/control-plane/index.ts';
 import { SeededRandom } from '../../support/model/seeded-random.ts';
@@ -13,7 +13,7 @@ const seed = Number(process.env.CONTRACT_SEED ?? 1);
 /** Writes to one object; then the next one begins from nothing. */
 const writesPerObject = 20;
 
-describe('contract/random/deployments', { skip: shared.skip }, () => {
+shared.describe('contract/random/deployments', () => {
   const sandbox = sandboxBackend(createTestSandbox({ controllers: false }));
   let server: ReturnType<typeof serverBackend>;
   before(() => {

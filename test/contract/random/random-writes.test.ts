@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Backend,
@@ -20,7 +20,7 @@ const seed = Number(process.env.CONTRACT_SEED ?? 1);
 /** Writes to one object; then the next one begins from nothing. */
 const writesPerObject = 25;
 
-describe('contract/random', { skip: shared.skip }, () => {
+shared.describe('contract/random', () => {
   const sandbox = sandboxBackend(createTestSandbox({ controllers: false }));
   let server: ReturnType<typeof serverBackend>;
 
