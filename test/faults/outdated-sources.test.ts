@@ -103,6 +103,11 @@ shared.describe('faults/outdated-sources', () => {
     await client.untilObject(mapPath(namespace, 'one-extra'), (object) => object !== undefined);
     const mark = { metadata: { annotations: { 'homeostat.dev/paused': 'true' } } };
     await client.untilObject(objectPath('late'), (object) => object?.status !== undefined);
+    // Recorded too, or else the new leader has that left to do.
+    const records = `/apis/apps/v1/namespaces/${operators}/controllerrevisions`;
+    await client.untilList(records, (items) =>
+      items.some(({ metadata }) => metadata.name.startsWith('late-')),
+    );
     const marked = await client.patch<KubeObject>(objectPath('late'), mark);
     await silence.untilCount(1);
 

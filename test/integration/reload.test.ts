@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeCluster } from '../../src/kube/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
-import { useControlPlane } from '../support/control-plane/index.ts';
+import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf, textMap, thing, thingDefinition } from '../support/definitions.ts';
 import { type LiveManager, useLiveManagers } from '../support/live-manager.ts';
 import { patienceMs } from '../support/patience.ts';
@@ -407,9 +406,12 @@ async function untilUses(
   const deadline = performance.now() + patienceMs;
   while (!isDeepStrictEqual(uses(), expected)) {
     if (performance.now() > deadline) assert.deepEqual(uses(), expected);
-    await sleep(50);
+    await clockOf(shared.plane).sleep(50, signal);
   }
 }
+
+/** Of waits that nothing ends before their time. */
+const { signal } = new AbortController();
 
 /** Connections of `useKubeCluster` for requests. */
 const poolSize = 4;

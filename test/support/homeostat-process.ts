@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createSystemClock } from '../../src/util/clock.ts';
 import { launchNow, type SupervisedProcess } from './control-plane/index.ts';
 import { homeostatCommand } from './executable.ts';
 import { HomeostatLog, type LogEntry } from './homeostat-log.ts';
@@ -15,6 +16,7 @@ export interface HomeostatOptions extends RuntimeOptions {
 
 /** `homeostat run` as a process of its own, for tests of processes: signals, exit codes, files that outlive it. */
 export class HomeostatProcess implements HomeostatRuntime {
+  readonly clock = createSystemClock();
   readonly #process: SupervisedProcess;
   readonly #folder: RuntimeFolder;
   readonly #log = new HomeostatLog();

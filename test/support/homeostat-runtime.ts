@@ -1,3 +1,4 @@
+import type { Clock } from '../../src/util/clock.ts';
 import type { LogEntry } from './homeostat-log.ts';
 
 export interface RuntimeOptions {
@@ -16,6 +17,8 @@ export interface RuntimeOptions {
 export interface HomeostatRuntime {
   /** Undefined: it runs within the test's process. */
   readonly pid: number | undefined;
+  /** Its time. */
+  readonly clock: Clock;
   /** Writes a file of its folder of definitions, new or anew. */
   write(name: string, text: string): void;
   /** Removes a file of its folder. */

@@ -1,5 +1,6 @@
 import { createProgram } from '../../src/cli/program.ts';
 import { createLogger } from '../../src/telemetry/index.ts';
+import type { Clock } from '../../src/util/clock.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
 import type { RuntimeDoor, SandboxPlane } from './control-plane/index.ts';
 import { HomeostatLog, type LogEntry } from './homeostat-log.ts';
@@ -18,6 +19,7 @@ export interface InProcessOptions extends RuntimeOptions {
  */
 export class InProcessHomeostat implements HomeostatRuntime {
   readonly pid = undefined;
+  readonly clock: Clock;
   readonly #folder: RuntimeFolder;
   readonly #log = new HomeostatLog();
   readonly #stopper = new AbortController();
@@ -26,6 +28,7 @@ export class InProcessHomeostat implements HomeostatRuntime {
 
   constructor({ plane, user, ...options }: InProcessOptions) {
     this.#folder = new RuntimeFolder(options);
+    this.clock = plane.time.clock;
     this.#door = plane.openDoor(user);
     void this.#run(plane).finally(() => plane.time.note());
   }

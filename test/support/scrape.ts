@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type MetricFamily, parseExposition } from './exposition.ts';
 import type { HomeostatRuntime } from './homeostat-runtime.ts';
 import { patienceMs } from './patience.ts';
+
+const pollMs = 100;
+/** Of waits that nothing ends before their time. */
+const { signal } = new AbortController();
 
 /** What `/metrics` of a process shows, checked against the format. */
 export async function scrape(homeostat: HomeostatRuntime): Promise<readonly MetricFamily[]> {
@@ -29,7 +32,7 @@ export async function untilScraped(
     } catch (error) {
       if (performance.now() > deadline) throw error;
     }
-    await sleep(100);
+    await homeostat.clock.sleep(pollMs, signal);
   }
 }
 
@@ -63,6 +66,6 @@ export async function untilStatus(
     if (response.status === status && words.test(text)) return text;
     if (performance.now() > deadline)
       throw new Error(`${path} is not ${status} with ${words}, but ${response.status}: ${text}`);
-    await sleep(100);
+    await homeostat.clock.sleep(pollMs, signal);
   }
 }
