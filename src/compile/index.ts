@@ -1,7 +1,13 @@
 export { isFinalizing, type Owner } from './analysis/detached.ts';
 export { type CompileOptions, type CompileResult, compile } from './compile.ts';
 export type { WorkWatch } from './language/index.ts';
-export { patternProblem } from './language/index.ts';
+export {
+  defaultWorkLimits,
+  patternProblem,
+  WorkBudget,
+  type WorkBudgetOptions,
+  type WorkLimits,
+} from './language/index.ts';
 export type {
   ChildPlan,
   Element,
