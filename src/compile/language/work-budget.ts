@@ -1,25 +1,11 @@
+import type { ReconcileLimits } from '../../definition/index.ts';
 import type { BytePool } from '../../util/byte-pool.ts';
 import { endlessTurns, type Turns } from '../../util/work-turns.ts';
 import { ExpressionError } from './expression-error.ts';
 
-/** What one reconcile may use (`controller.limits`). */
-export interface WorkLimits {
-  /** Of all its evaluations. */
-  readonly steps: number;
-  /** Of all that it renders, as JSON. */
-  readonly memoryBytes: number;
-  /** CPU time of its evaluations: the last resort, as it depends on the machine. */
-  readonly cpuMs: number;
-}
-
-export const defaultWorkLimits: WorkLimits = {
-  steps: 2_000_000,
-  memoryBytes: 64 * 1024 * 1024,
-  cpuMs: 1_000,
-};
-
 export interface WorkBudgetOptions {
-  readonly limits?: WorkLimits;
+  /** @default none but those of each evaluation */
+  readonly limits?: ReconcileLimits;
   /** Whose work it is: owners take turns. */
   readonly owner?: string;
   /** @default endlessTurns */
@@ -27,6 +13,12 @@ export interface WorkBudgetOptions {
   /** What all reconciles may hold together. @default no bound */
   readonly memory?: BytePool;
 }
+
+const noLimits: ReconcileLimits = {
+  steps: Number.POSITIVE_INFINITY,
+  memoryBytes: Number.POSITIVE_INFINITY,
+  cpuMs: Number.POSITIVE_INFINITY,
+};
 
 /** A reconcile that holds no more than this waits for nobody: nearly all of them. */
 const freeBytes = 256 * 1024;
@@ -38,7 +30,7 @@ const stepsBetweenLooks = 512;
  * Evaluations that take time run one after the other; in between and within them the event loop and other reconciles have their turn.
  */
 export class WorkBudget {
-  readonly #limits: WorkLimits;
+  readonly #limits: ReconcileLimits;
   readonly #owner: string;
   readonly #turns: Turns;
   readonly #memory: BytePool | undefined;
@@ -54,7 +46,7 @@ export class WorkBudget {
   #last: Promise<unknown> | undefined;
 
   constructor({
-    limits = defaultWorkLimits,
+    limits = noLimits,
     owner = '',
     turns = endlessTurns,
     memory,
