@@ -195,7 +195,7 @@ export interface ControllerOptions {
 
 /** What one reconcile may use; beyond it the resource fails, and no other one is disturbed. */
 export interface ReconcileLimits {
-  /** Steps of all its evaluations. @default 2_000_000 */
+  /** Steps of all its evaluations. @default 1_000_000 */
   readonly steps: number;
   /** Bytes of all that is rendered for the resource, as JSON. @default 67_108_864 (64 MiB) */
   readonly memoryBytes: number;

@@ -78,7 +78,7 @@ describe('definition/parse-definitions', () => {
       resyncMs: 36_000_000,
       retry: { initialMs: 5, maxMs: 1_000_000, permanentMs: 600_000 },
       rollout: { perSecond: 50, stopAfterFailures: 10, maxDeletions: 10 },
-      limits: { steps: 2_000_000, memoryBytes: 67_108_864, cpuMs: 1_000 },
+      limits: { steps: 1_000_000, memoryBytes: 67_108_864, cpuMs: 1_000 },
     });
   });
 
@@ -91,7 +91,7 @@ describe('definition/parse-definitions', () => {
       resyncMs: 5_400_000,
       retry: { initialMs: 10, maxMs: 300_000, permanentMs: 86_400_000 },
       rollout: { perSecond: 50, stopAfterFailures: 10, maxDeletions: 10 },
-      limits: { steps: 2_000_000, memoryBytes: 67_108_864, cpuMs: 1_000 },
+      limits: { steps: 1_000_000, memoryBytes: 67_108_864, cpuMs: 1_000 },
     });
   });
 

@@ -147,7 +147,7 @@ function resolveController(controller: JsonObject): ControllerOptions {
 
 function resolveLimits(limits: JsonObject): ReconcileLimits {
   return {
-    steps: numberOr(limits.steps, 2_000_000),
+    steps: numberOr(limits.steps, 1_000_000),
     memoryBytes: bytesOf(limits.memory) ?? 64 * 1024 * 1024,
     cpuMs: durationMs(limits, 'cpu') ?? 1_000,
   };

@@ -42,7 +42,7 @@ export function meterFrames(parsed: jsonata.Expression, tree: SyntaxNode, option
     charges.size === 0
       ? undefined
       : (node: SyntaxNode, _: unknown, { base }: Frame, result: unknown) =>
-          charges.get(node)?.(base.meter, result);
+          charges.get(node)?.(base.meter, elementOf(result));
   const hasRegex = [...walk(tree)].some(({ type }) => type === 'regex');
 
   /** Called before the first node of an evaluation. */
@@ -61,6 +61,11 @@ export function meterFrames(parsed: jsonata.Expression, tree: SyntaxNode, option
   }
 
   parsed.assign(onEntry as unknown as string, install);
+}
+
+/** JSONata makes an element of a list of one only after it has told of it. */
+function elementOf(result: unknown): unknown {
+  return Array.isArray(result) && result.length === 1 ? result[0] : result;
 }
 
 /** JSONata's own error. */

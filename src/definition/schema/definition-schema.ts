@@ -239,7 +239,7 @@ const controller: JsonSchema = struct('How the controller of this kind works.', 
     steps: wholeNumber('Steps of all its evaluations.', {
       minimum: 1000,
       maximum: 1_000_000_000,
-      default: 2_000_000,
+      default: 1_000_000,
     }),
     memory: text('Bytes of all that is rendered for the resource, a quantity. Default: `64Mi`.'),
     cpu: duration('CPU time of its evaluations, if the steps do not end them before.', '1s'),
