@@ -101,7 +101,7 @@ export function createJsonataEvaluator({
       return budget.inTurn(async () => {
         watch.begin();
         try {
-          const meter = new Meter(budget, workedMs);
+          const meter = new Meter(budget, { workedMs });
           const result = await parsed.evaluate(scope.root, variablesOf(scope, meter));
           return plainResult(result, meter);
         } catch (error) {

@@ -5,6 +5,13 @@ import { WorkBudget } from './work-budget.ts';
 /** How long this thread has worked, in ms since whenever. Where the processor was with others, nothing was worked. */
 export type WorkedMs = () => number;
 
+export interface MeterOptions {
+  /** @default {@link limits.steps} */
+  readonly steps?: number;
+  /** @default the clock */
+  readonly workedMs?: WorkedMs;
+}
+
 /**
  * What one evaluation takes: steps and bytes, by {@link limits} and by the budget of its reconcile. Every function and operator
  * whose work grows with its values charges it by their size.
@@ -12,14 +19,18 @@ export type WorkedMs = () => number;
 export class Meter {
   readonly budget: WorkBudget;
   readonly #workedMs: WorkedMs;
-  #stepsLeft: number = limits.steps;
+  readonly #steps: number;
+  #stepsLeft: number;
   #bytes = 0;
   #searchMsLeft: number = limits.searchMs;
   #workedBeforeMs: number | undefined;
 
-  constructor(budget: WorkBudget = new WorkBudget(), workedMs: WorkedMs = clockMs) {
+  constructor(budget: WorkBudget = new WorkBudget(), options: MeterOptions = {}) {
+    const { steps = limits.steps, workedMs = clockMs } = options;
     this.budget = budget;
     this.#workedMs = workedMs;
+    this.#steps = steps;
+    this.#stepsLeft = steps;
   }
 
   get stepsLeft(): number {
@@ -29,13 +40,13 @@ export class Meter {
   /** Counts work. @throws ExpressionError */
   spend(steps: number): void {
     this.#stepsLeft -= steps;
-    if (this.#stepsLeft < 0) throw tooManySteps();
+    if (this.#stepsLeft < 0) throw this.#tooManySteps();
     this.budget.spend(steps);
   }
 
   /** Refuses work that may take so many steps, without counting it: how many it takes is known afterwards. */
   allow(steps: number): void {
-    if (steps > this.#stepsLeft) throw tooManySteps();
+    if (steps > this.#stepsLeft) throw this.#tooManySteps();
   }
 
   /** Counts what is made. @throws ExpressionError */
@@ -64,17 +75,15 @@ export class Meter {
     this.#workedBeforeMs ??= this.#workedMs() - ms;
     if (this.#searchMsLeft >= 0) return;
     this.#searchMsLeft = limits.searchMs - (this.#workedMs() - this.#workedBeforeMs);
-    if (this.#searchMsLeft <= 0) throw tooManySteps();
+    if (this.#searchMsLeft <= 0) throw this.#tooManySteps();
+  }
+
+  #tooManySteps(): ExpressionError {
+    const message = `Expected at most ${this.#steps} steps in one evaluation`;
+    return new ExpressionError('limit-exceeded', message);
   }
 }
 
 function clockMs(): number {
   return performance.now();
-}
-
-function tooManySteps(): ExpressionError {
-  return new ExpressionError(
-    'limit-exceeded',
-    `Expected at most ${limits.steps} steps in one evaluation`,
-  );
 }

@@ -56,7 +56,7 @@ const helpers: ReadonlyMap<string, TemplateHelper> = new Map(
 export function compileTemplate(program: Program, tools: FunctionTools): (scope: Scope) => string {
   const render = compileProgram(program, tools);
   return (scope) => {
-    const meter = new Meter(scope.budget);
+    const meter = new Meter(scope.budget, { steps: limits.templateSteps });
     const output: Output = { text: '', meter };
     const frame: Frame = {
       context: scope.root,
