@@ -16,10 +16,6 @@ export interface Turns {
   isOver(): boolean;
   /** Lets the event loop and the others have their turn, for work that is done without {@link Turns.enter}. */
   pause(owner: string): Promise<void>;
-  /** The time at which such work begins, for {@link Turns.workedSince}. */
-  beginAtMs(): number;
-  /** How long was worked since then, in ms of CPU time. */
-  workedSince(atMs: number): number;
 }
 
 export interface WorkTurnsOptions {
@@ -37,8 +33,6 @@ export const endlessTurns: Turns = {
   leave: () => 0,
   isOver: () => false,
   pause: () => Promise.resolve(),
-  beginAtMs: () => 0,
-  workedSince: () => 0,
 };
 
 /** A piece of work that waits for its turn. */
@@ -82,16 +76,6 @@ export class WorkTurns implements Turns {
     this.#isTaken = false;
     if (this.#waiting.size > 0 && !this.#hasPassed(nowMs)) this.#beginNext();
     return this.#workedSince(this.#enteredAtMs, nowMs);
-  }
-
-  beginAtMs(): number {
-    const nowMs = this.#nowMs();
-    this.#hasPassed(nowMs);
-    return nowMs;
-  }
-
-  workedSince(atMs: number): number {
-    return this.#workedSince(atMs, this.#nowMs());
   }
 
   isOver(): boolean {

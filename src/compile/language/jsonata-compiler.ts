@@ -8,9 +8,9 @@ import { markIndirect } from './indirect-references.ts';
 import { createJsonataEvaluator, type EvaluatorSource } from './jsonata-evaluator.ts';
 import type { Expression, LeafProblem, Reference, Scope } from './leaf.ts';
 import type { ExpressionPart } from './leaf-text.ts';
-import { Meter, type WorkedMs } from './meter.ts';
+import type { WorkedMs } from './meter.ts';
 import { parseTree } from './parse-tree.ts';
-import { plainResult, plainScalar } from './plain-json.ts';
+import { plainCopy, plainScalar } from './plain-json.ts';
 import { findReferences } from './references.ts';
 import { createRegexEngine } from './regex-engine.ts';
 import { suspicions } from './suspicions.ts';
@@ -111,7 +111,7 @@ function evaluateFast(fast: FastExpression, source: string, slow: Evaluate): Eva
     if (value === handOver) return slow(scope);
     try {
       return typeof value === 'object' && value !== null
-        ? plainResult(value, new Meter(scope.budget))
+        ? plainCopy(value, scope.budget)
         : plainScalar(value);
     } catch (error) {
       throw evaluationError(error, source, new Set());

@@ -2,6 +2,7 @@ import { ExpressionError } from './expression-error.ts';
 import { limits } from './limits.ts';
 import type { Meter } from './meter.ts';
 import { entriesBytes } from './size.ts';
+import type { WorkBudget } from './work-budget.ts';
 
 /**
  * Copies the result of an evaluation to plain JSON: ordinary objects and lists, nothing shared with the input.
@@ -29,9 +30,17 @@ export function plainScalar(value: unknown): unknown {
   }
 }
 
+/** As {@link plainResult} for a value that was not evaluated, only found. */
+export function plainCopy(value: object, budget: WorkBudget | undefined): unknown {
+  const counted: Budget = { left: limits.resultNodes, meter: undefined };
+  const result = copy(value, counted, 0);
+  budget?.spend(limits.resultNodes - counted.left);
+  return result;
+}
+
 function copyOf(value: unknown, meter: Meter): unknown {
   const most = Math.min(limits.resultNodes, meter.stepsLeft);
-  const budget: Budget = { left: most, meter };
+  const budget = { left: most, meter };
   const result = copy(value, budget, 0);
   const nodes = most - budget.left;
   meter.spend(nodes);
@@ -41,12 +50,13 @@ function copyOf(value: unknown, meter: Meter): unknown {
 
 interface Budget {
   left: number;
-  readonly meter: Meter;
+  /** Undefined: only the whole is bounded. */
+  readonly meter: Meter | undefined;
 }
 
 function copy(value: unknown, budget: Budget, depth: number): unknown {
   if (--budget.left < 0) {
-    budget.meter.allow(limits.resultNodes);
+    budget.meter?.allow(limits.resultNodes);
     throw tooLarge('values');
   }
   switch (typeof value) {

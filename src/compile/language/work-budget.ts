@@ -43,6 +43,8 @@ export class WorkBudget {
   /** What it took of the memory of all. */
   #taken = 0;
   #isExceeded = false;
+  /** Pieces of work that have not ended, and the last of them. */
+  #inLine = 0;
   #last: Promise<unknown> | undefined;
 
   constructor({
@@ -70,28 +72,26 @@ export class WorkBudget {
     if (this.#stepsLeft < 0) throw this.#exceeded();
   }
 
-  /** Counts what was rendered and is held until the reconcile ends. @throws ExpressionError `too-large` */
-  hold(bytes: number): void {
+  /** Counts what was rendered and is held until the reconcile ends. Returns why it is too much. */
+  hold(bytes: number): string | undefined {
     this.#rendered += bytes;
+    if (this.#rendered <= freeBytes) return undefined;
     const { memoryBytes } = this.#limits;
-    if (this.#rendered <= memoryBytes) return;
-    throw new ExpressionError(
-      'too-large',
-      `Expected at most ${memoryBytes} bytes in all that is rendered for the resource (controller.limits.memory)`,
-    );
+    if (this.#needsMemory) this.#stepsToLook = 0;
+    return this.#rendered <= memoryBytes
+      ? undefined
+      : `Expected at most ${memoryBytes} bytes in all that is rendered for the resource (controller.limits.memory)`;
   }
 
   /** Notes how much the evaluation that is under way has produced so far. */
   produced(bytes: number): void {
     this.#produced = bytes;
+    if (bytes > freeBytes && this.#needsMemory) this.#stepsToLook = 0;
   }
 
   /** Should {@link WorkBudget.pause} be called? Cheap. */
   get isDue(): boolean {
-    if (this.#needsMemory) return true;
-    if (this.#stepsToLook > 0) return false;
-    this.#stepsToLook = stepsBetweenLooks;
-    return this.#turns.isOver();
+    return this.#stepsToLook <= 0 && this.#look();
   }
 
   /** Between evaluations: lets others have their turn, and waits until there is memory. */
@@ -109,23 +109,10 @@ export class WorkBudget {
 
   /** Does a piece of work that may take time and is to call {@link WorkBudget.interrupt} when it is due; one after the other. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last === undefined ? this.#run(work) : this.#runAfter(this.#last, work);
-    const ended = result.then(ignore, ignore);
-    this.#last = ended;
-    void ended.then(() => {
-      if (this.#last === ended) this.#last = undefined;
-    });
+    this.#inLine += 1;
+    const result = this.#inLine === 1 ? this.#run(work) : this.#runAfter(this.#last, work);
+    this.#last = result;
     return result;
-  }
-
-  /** Does a piece of work that cannot be interrupted. */
-  atOnce<T>(work: () => T): T {
-    const startedAtMs = this.#turns.beginAtMs();
-    try {
-      return work();
-    } finally {
-      this.#noteWorked(this.#turns.workedSince(startedAtMs));
-    }
   }
 
   /** The reconcile has ended: gives back what it holds. */
@@ -134,8 +121,9 @@ export class WorkBudget {
     this.#taken = 0;
   }
 
-  async #runAfter<T>(before: Promise<unknown>, work: () => Promise<T>): Promise<T> {
-    await before;
+  async #runAfter<T>(before: Promise<unknown> | undefined, work: () => Promise<T>): Promise<T> {
+    // Who asked for it handles its failure; here it has only ended.
+    await before?.then(ignore, ignore);
     return this.#run(work);
   }
 
@@ -146,8 +134,16 @@ export class WorkBudget {
       return await work();
     } finally {
       this.#produced = 0;
+      this.#inLine -= 1;
+      if (this.#inLine === 0) this.#last = undefined;
       this.#noteWorked(this.#turns.leave());
     }
+  }
+
+  #look(): boolean {
+    if (this.#needsMemory) return true;
+    this.#stepsToLook = stepsBetweenLooks;
+    return this.#turns.isOver();
   }
 
   get #needsMemory(): boolean {
@@ -180,7 +176,6 @@ export class WorkBudget {
   }
 }
 
-/** The one who asked for the result handles it; the next in turn only waits. */
 function ignore(): void {
   // Nothing to do.
 }

@@ -27,17 +27,22 @@ export function evaluateSlots(
   slots: readonly Slot[],
   options: SlotOptions,
 ): readonly unknown[] | Promise<readonly unknown[]> {
-  const work: SlotWork = { slots, options, values: new Array(slots.length), pending: [] };
+  const values = new Array<unknown>(slots.length);
+  const work: SlotWork = { slots, options, values, pending: [], isPaused: false };
   try {
     const paused = evaluateFrom(work, 0);
-    if (paused !== undefined) work.pending.push(paused);
+    if (paused !== undefined) {
+      work.isPaused = true;
+      work.pending.push(paused);
+    }
   } catch (error) {
     // Those that are under way have nobody else to listen to them.
     void Promise.allSettled(work.pending);
     throw error;
   }
-  const { values, pending } = work;
-  return pending.length === 0 ? values : allOf(pending).then(() => values);
+  const { pending } = work;
+  if (pending.length === 0) return values;
+  return (work.isPaused ? allOf(pending) : Promise.all(pending)).then(() => values);
 }
 
 interface SlotWork {
@@ -46,6 +51,7 @@ interface SlotWork {
   readonly values: unknown[];
   /** Grows while the event loop has its turn. */
   readonly pending: Promise<void>[];
+  isPaused: boolean;
 }
 
 /** Evaluates the slots from there on; goes on later where the event loop is to have its turn. */
@@ -53,7 +59,7 @@ function evaluateFrom(work: SlotWork, from: number): Promise<void> | undefined {
   const { slots, options, values, pending } = work;
   const { budget } = options.scope;
   for (let index = from; index < slots.length; index++) {
-    if (index > from && budget?.isDue === true) {
+    if (budget?.isDue === true && index > from) {
       return budget.pause().then(() => evaluateFrom(work, index));
     }
     const value = evaluateSlot(slots[index] as Slot, options);

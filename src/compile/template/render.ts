@@ -1,4 +1,3 @@
-import type { WorkBudget } from '../language/index.ts';
 import { evaluateSlots, type SlotOptions } from './evaluate-slots.ts';
 import { fieldBelow } from './field-path.ts';
 import { fit, unknownField } from './fit.ts';
@@ -19,12 +18,12 @@ export function render(
 ): unknown | Promise<unknown> {
   const { root, slots } = template;
   if (root.kind === 'constant') {
-    checkSize(template, { values: [], result: root.value, budget: options.scope.budget });
+    checkSize(template, { values: [], result: root.value }, options);
     return root.value;
   }
   return then(evaluateSlots(slots, options), (values) => {
     const result = build(root, values, options);
-    checkSize(template, { values, result, budget: options.scope.budget });
+    checkSize(template, { values, result }, options);
     return result;
   });
 }
@@ -90,26 +89,21 @@ function fitKeyed({ key, name, value, options: { quotes } }: Keyed): unknown {
 interface RenderedValue {
   readonly values: readonly unknown[];
   readonly result: unknown;
-  readonly budget: WorkBudget | undefined;
 }
 
-function checkSize(template: CompiledTemplate, { values, result, budget }: RenderedValue): void {
+function checkSize(
+  template: CompiledTemplate,
+  { values, result }: RenderedValue,
+  { scope: { budget } }: SlotOptions,
+): void {
   const estimate = template.constantSize + sizeOf(values);
-  hold(template, estimate, budget);
+  const tooMuch = budget?.hold(estimate);
+  if (tooMuch !== undefined) throw new RenderError('too-large', tooMuch, template.place);
   // At worst every character takes six bytes; to write all out takes longer than to render.
   if (estimate * 6 <= largest) return;
   const size = new TextEncoder().encode(JSON.stringify(result) ?? '').length;
   if (size <= largest) return;
   throw new RenderError('limit-reached', 'Expected at most 1 MiB as JSON', template.place);
-}
-
-/** Counts what the reconcile holds. */
-function hold(template: CompiledTemplate, bytes: number, budget: WorkBudget | undefined): void {
-  try {
-    budget?.hold(bytes);
-  } catch (error) {
-    throw renderErrorOf(error, template.place);
-  }
 }
 
 /** Roughly the characters of a value as JSON, never too few by much. */

@@ -66,7 +66,7 @@ export function compileTemplate(program: Program, tools: FunctionTools): (scope:
       output,
       scope,
     };
-    meter.budget.atOnce(() => render(frame));
+    render(frame);
     return output.text;
   };
 }
