@@ -31,7 +31,6 @@ export interface AttackReport {
 }
 
 export interface AttackRig {
-  readonly skip: string | false;
   /** Creates a resource of a hostile definition (`body` is YAML below its `spec`), and works with the good one until it is reported on. */
   attack(body: string, spec: unknown): Promise<AttackReport>;
 }
@@ -98,7 +97,6 @@ export function useAttackRig(memoryBytes = 256 * 1024 * 1024): AttackRig {
   }
 
   return {
-    skip: shared.skip,
     async attack(body, spec) {
       const name = `hostile${definitions.length}`;
       definitions.push(locate(thingDefinition(name, body)));
