@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { useAttackRig } from './support/attack-rig.ts';
+import { test } from 'node:test';
+import { describeAttacks } from './support/attack-rig.ts';
 
 const text = 'x'.repeat(200_000);
 const names = Array.from({ length: 500 }, (_, index) => `n${index}`);
@@ -24,10 +24,8 @@ const copies = `  children:
   controller: { limits: { memory: 4Mi } }
 `;
 
-describe('attacks/memory', () => {
-  // Less than one of them may hold: they take turns.
-  const rig = useAttackRig(1024 * 1024);
-
+// Less than one of them may hold: they take turns.
+describeAttacks('attacks/memory', { memoryBytes: 1024 * 1024 }, (rig) => {
   for (const [what, body] of [
     ['many texts that are thrown away', '${ $count(spec.names.($$.spec.text & "x")) }'],
     ['$string', '${ $count(spec.names.$string({"a": $$.spec.text})) }'],

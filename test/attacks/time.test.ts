@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { useAttackRig } from './support/attack-rig.ts';
+import { test } from 'node:test';
+import { describeAttacks } from './support/attack-rig.ts';
 
 const entries = Array.from({ length: 3_000 }, (_, index) => ({
   host: `h${index % 100}`,
@@ -30,9 +30,7 @@ const limits = '  controller: { limits: { steps: 200000 } }\n';
 /** A filter over a second list of the resource. */
 const filter = '$json(spec.entries[host = $item].n)';
 
-describe('attacks/time', () => {
-  const rig = useAttackRig();
-
+describeAttacks('attacks/time', {}, (rig) => {
   for (const [what, body, reason, leastTurns = 6] of [
     ['forEach with a filter over a second list', forHosts(`\${ ${filter} }`), 'LimitReached'],
     [

@@ -6,7 +6,7 @@ import { BytePool } from '../../../src/util/byte-pool.ts';
 import { createSystemClock } from '../../../src/util/clock.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { createSystemRandom } from '../../../src/util/random.ts';
-import { useControlPlane } from '../../support/control-plane/index.ts';
+import { type SharedControlPlane, useControlPlane } from '../../support/control-plane/index.ts';
 import {
   type Condition,
   conditionOf,
@@ -38,10 +38,22 @@ export interface AttackRig {
 const parser = createDefinitionParser();
 const goodDefinition = thingDefinition('good', `  children:${textMap('text')}`);
 
-/** For within a file: a sandbox, and a manager of a good definition and of those that attacks bring. */
-export function useAttackRig(memoryBytes = 256 * 1024 * 1024): AttackRig {
+export interface AttackRigOptions {
+  /** What all reconciles may hold together. @default 256 MiB */
+  readonly memoryBytes?: number;
+}
+
+/** As `describe`, with a sandbox, and a manager of a good definition and of those that attacks bring. */
+export function describeAttacks(
+  name: string,
+  { memoryBytes = 256 * 1024 * 1024 }: AttackRigOptions,
+  body: (rig: AttackRig) => void,
+): void {
   const shared = useControlPlane({ controllerManager: false });
-  const clusters = useKubeCluster(shared);
+  shared.describe(name, () => body(useAttackRig(shared, memoryBytes)));
+}
+
+function useAttackRig(shared: SharedControlPlane, memoryBytes: number): AttackRig {
   const stop = new AbortController();
   const definitions: WantedDefinition[] = [locate(goodDefinition)];
   let counted: CountedTurns;
@@ -50,6 +62,12 @@ export function useAttackRig(memoryBytes = 256 * 1024 * 1024): AttackRig {
   let namespace: string;
   let edits = 0;
 
+  // Before the clients of its cluster are closed.
+  after(async () => {
+    stop.abort(new Error('The tests are over'));
+    await ended;
+  });
+  const clusters = useKubeCluster(shared);
   before(async () => {
     namespace = await shared.namespace();
     counted = createCountedTurns();
@@ -66,10 +84,6 @@ export function useAttackRig(memoryBytes = 256 * 1024 * 1024): AttackRig {
     manager.replace({ definitions });
     await untilRunning('good');
     await serveGood();
-  });
-  after(async () => {
-    stop.abort(new Error('The tests are over'));
-    await ended;
   });
 
   async function untilRunning(name: string): Promise<void> {
