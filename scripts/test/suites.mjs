@@ -16,7 +16,14 @@ export const suites = {
     environment: { HOMEOSTAT_TEST_BACKEND: 'sandbox' },
     leftOut: 'test/integration/not-on-sandbox.json',
   },
-  // The same on a real control plane: two of them side by side.
+  // One hostile tenant beside a good definition, on the sandbox.
+  attacks: {
+    patterns: ['test/attacks/**/*.test.ts'],
+    processes: 'file',
+    bundle: true,
+    environment: { HOMEOSTAT_TEST_BACKEND: 'sandbox' },
+  },
+  // The integration tests on real control planes, two of them side by side.
   cluster: {
     patterns: ['test/integration/**/*.test.ts'],
     processes: 'file',

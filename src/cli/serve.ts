@@ -24,6 +24,7 @@ import type { Logger, ReadableMetricRegistry } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
 import { orAborted } from '../util/or-aborted.ts';
 import type { Random } from '../util/random.ts';
+import { createCapacity } from './capacity.ts';
 import type { Contest } from './election.ts';
 import type { FindingsTeller } from './findings-teller.ts';
 import { startHealth } from './health.ts';
@@ -89,6 +90,7 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
     },
     ...(crashes && { watchFor: (name, revision) => crashes.watchFor(name, revision) }),
     guardedNamespaces,
+    ...createCapacity(),
   });
   const objects = createDefinitionObjects({
     ...world,

@@ -11,6 +11,7 @@ import type {
 import type { Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { LabelSelector } from '../util/label-selector.ts';
+import type { WorkBudget } from './language/index.ts';
 import type { ReportingPlan } from './reporting-plan.ts';
 import type { SchemaType } from './schema/schema-type.ts';
 
@@ -145,6 +146,8 @@ export interface PhaseInput {
   readonly randomText: (length: number) => string;
   /** `$cluster`. */
   readonly clusterName: string;
+  /** What the reconcile may compute and hold, shared by all of its phases. @default one of its own for each evaluation */
+  readonly budget?: WorkBudget;
 }
 
 /** The outcome of evaluating something. */
@@ -162,7 +165,12 @@ export interface RenderFailure {
     | 'missing-value'
     | 'wrong-type'
     | 'evaluation-failed'
+    /** A limit of one evaluation. */
     | 'limit-reached'
+    /** What one evaluation made, or all that is rendered for the resource, takes too much memory. */
+    | 'too-large'
+    /** The reconcile has used the steps or the time that it may. */
+    | 'budget-exceeded'
     | 'invalid-manifest';
   /** `Expected an integer at spec.replicas, found "abc"`. */
   readonly message: string;

@@ -14,6 +14,7 @@ export type {
   OperatorDefinition,
   ReadDefinition,
   ReadNamespaces,
+  ReconcileLimits,
   RemovalPolicy,
   RollingUpdate,
   RolloutOptions,

@@ -190,6 +190,17 @@ export interface ControllerOptions {
     readonly permanentMs: number;
   };
   readonly rollout: RolloutOptions;
+  readonly limits: ReconcileLimits;
+}
+
+/** What one reconcile may use; beyond it the resource fails, and no other one is disturbed. */
+export interface ReconcileLimits {
+  /** Steps of all its evaluations. @default 1_000_000 */
+  readonly steps: number;
+  /** Bytes of all that is rendered for the resource, as JSON. @default 67_108_864 (64 MiB) */
+  readonly memoryBytes: number;
+  /** CPU time of its evaluations, in ms: the last resort, as it depends on the machine. @default 1_000 */
+  readonly cpuMs: number;
 }
 
 /** How a changed definition reaches the resources that exist. */

@@ -78,6 +78,7 @@ describe('definition/parse-definitions', () => {
       resyncMs: 36_000_000,
       retry: { initialMs: 5, maxMs: 1_000_000, permanentMs: 600_000 },
       rollout: { perSecond: 50, stopAfterFailures: 10, maxDeletions: 10 },
+      limits: { steps: 1_000_000, memoryBytes: 67_108_864, cpuMs: 1_000 },
     });
   });
 
@@ -90,6 +91,18 @@ describe('definition/parse-definitions', () => {
       resyncMs: 5_400_000,
       retry: { initialMs: 10, maxMs: 300_000, permanentMs: 86_400_000 },
       rollout: { perSecond: 50, stopAfterFailures: 10, maxDeletions: 10 },
+      limits: { steps: 1_000_000, memoryBytes: 67_108_864, cpuMs: 1_000 },
+    });
+  });
+
+  test('limits are a number of steps, a quantity and a duration', () => {
+    const { definition } = only(
+      `${head('thing')}  controller: { limits: { steps: 5000, memory: 2Mi, cpu: 300ms } }\n`,
+    );
+    assert.deepEqual(definition.controller.limits, {
+      steps: 5_000,
+      memoryBytes: 2_097_152,
+      cpuMs: 300,
     });
   });
 

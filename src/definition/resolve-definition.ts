@@ -2,11 +2,13 @@ import { parseDurationMs } from '../util/duration.ts';
 import { freezeDeep } from '../util/freeze-deep.ts';
 import { type Gvk, gvkOf } from '../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
+import { parseQuantity, quantityNumber } from '../util/quantity.ts';
 import { standardStatusFields } from './crd/standard-status.ts';
 import type {
   ChildDefinition,
   ControllerOptions,
   ReadDefinition,
+  ReconcileLimits,
   RolloutOptions,
 } from './operator-definition.ts';
 import { resolveLife } from './resolve-life.ts';
@@ -139,7 +141,21 @@ function resolveController(controller: JsonObject): ControllerOptions {
       permanentMs: durationMs(retry, 'permanent') ?? 600_000,
     },
     rollout: resolveRollout(mapAt(controller, '/rollout')),
+    limits: resolveLimits(mapAt(controller, '/limits')),
   };
+}
+
+function resolveLimits(limits: JsonObject): ReconcileLimits {
+  return {
+    steps: numberOr(limits.steps, 1_000_000),
+    memoryBytes: bytesOf(limits.memory) ?? 64 * 1024 * 1024,
+    cpuMs: durationMs(limits, 'cpu') ?? 1_000,
+  };
+}
+
+function bytesOf(value: Json | undefined): number | undefined {
+  const quantity = parseQuantity(value);
+  return quantity && quantityNumber(quantity);
 }
 
 function resolveRollout(rollout: JsonObject): RolloutOptions {

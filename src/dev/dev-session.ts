@@ -5,6 +5,7 @@ import {
   type DefinitionSource,
   type DefinitionView,
   type Manager,
+  type ManagerOptions,
   Registry,
   type TextCheck,
   type TextFindings,
@@ -26,6 +27,8 @@ export interface DevSessionOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** What the definitions share. */
+  readonly capacity?: Pick<ManagerOptions, 'turns' | 'memory'>;
   /** Where definitions are saved. */
   readonly sources: readonly DefinitionSource[];
   readonly check: TextCheck;
@@ -68,11 +71,14 @@ export class DevSession {
 
   /** Resolves when the signal has aborted and every pass has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, random, logger, sources, check } = this.#options;
+    const { cluster, clock, random, logger, capacity, sources, check } = this.#options;
     const metrics = createMetricRegistry();
     // Who writes a kind tries many forms of it, and the samples are applied anew.
     const breaksStored = true;
-    const manager = createManager({ cluster, clock, random, logger, metrics, breaksStored });
+    const manager = createManager({
+      ...{ cluster, clock, random, logger, metrics, breaksStored },
+      ...capacity,
+    });
     const registry = new Registry({
       sources,
       check,

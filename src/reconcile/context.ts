@@ -1,9 +1,11 @@
 import type { OperatorPlan } from '../compile/index.ts';
 import type { Cluster } from '../kube/roles.ts';
 import type { Counter, Logger } from '../telemetry/roles.ts';
+import type { BytePool } from '../util/byte-pool.ts';
 import type { Clock } from '../util/clock.ts';
 import { type Gvk, gvkKey } from '../util/gvk.ts';
 import type { Random } from '../util/random.ts';
+import type { Turns } from '../util/work-turns.ts';
 import type { DecisionRecord } from './decision.ts';
 import type { DeletionGuard } from './removal/deletion-guard.ts';
 import type { ResourceState } from './resource-state.ts';
@@ -20,6 +22,10 @@ export interface OperatorContext {
   readonly logger: Logger;
   readonly metrics: PassMetrics;
   readonly watches: Watches;
+  /** Shares the thread with the work of others. */
+  readonly turns: Turns;
+  /** What all reconciles of the process may hold together. */
+  readonly memory: BytePool | undefined;
   readonly rights: MissingRights;
   readonly timetable: Timetable;
   /** By key. */

@@ -3,12 +3,14 @@ import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/rol
 import type { Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { parseKey } from '../util/object-key.ts';
+import { endlessTurns } from '../util/work-turns.ts';
 import type { OperatorContext, PassMetrics, Retirement } from './context.ts';
 import { rightText } from './failure.ts';
 import { noteOrphaning } from './finalize/note-orphaning.ts';
 import { type FinishedDefinition, removalPlan } from './finalize/removal-plan.ts';
 import { definitionLabel, finalizerOf } from './names.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
+import { createBudget } from './pass/pass-turn.ts';
 import { forgetResource, runPass } from './pass/run-pass.ts';
 import { countLeftInPlace, strayKeys } from './pass/strays.ts';
 import { createPreviewer } from './preview/create-previewer.ts';
@@ -128,7 +130,7 @@ class PlanOperator implements Operator {
   async start(signal: AbortSignal): Promise<void> {
     const { plan, cluster, clock, random, logger, metrics, enqueue, onDecisions } = this.#options;
     const waker = this.#createWaker();
-    const { guardedNamespaces = new Set(), formerKinds = [] } = this.#options;
+    const { guardedNamespaces = new Set(), formerKinds = [], memory } = this.#options;
     const left =
       isNarrowed(plan) &&
       (await hasLeftFinalizers({ ...plan.definition, watcher: cluster }, signal));
@@ -152,6 +154,8 @@ class PlanOperator implements Operator {
       logger,
       metrics: createPassMetrics(metrics, plan.name),
       watches,
+      turns: this.#options.turns ?? endlessTurns,
+      memory,
       rights: new MissingRights({
         cluster,
         onGranted: (key, shared) => this.#onGranted(waker, key, shared),
@@ -181,9 +185,14 @@ class PlanOperator implements Operator {
     for (const key of strayKeys(this.#context)) enqueue(key, 'low');
   }
 
-  reconcile(key: string, turn: Turn): Promise<Outcome> {
+  async reconcile(key: string, turn: Turn): Promise<Outcome> {
     if (this.#context === undefined) throw new Error('Expected a started operator');
-    return runPass(this.#context, key, turn);
+    const budget = createBudget(this.#context);
+    try {
+      return await runPass(this.#context, key, { ...turn, budget });
+    } finally {
+      budget.end();
+    }
   }
 
   startPreview(): Previewer {

@@ -148,11 +148,18 @@ function refusalText(error: KubeError, secret: boolean): string {
   return secret ? reasonAndFields(error) : serverWords(error);
 }
 
+const limitCodes: ReadonlySet<RenderFailure['code']> = new Set([
+  'limit-reached',
+  'budget-exceeded',
+]);
+
 /** Something that could not be rendered, as a problem. Permanent: only another input mends it. */
 export function problemOfRender({ code, field, message }: RenderFailure): Problem {
   return {
-    reason: code === 'limit-reached' ? 'LimitReached' : 'RenderFailed',
-    message: message.includes(field) ? message : `${field}: ${message}`,
+    reason: limitCodes.has(code) ? 'LimitReached' : 'RenderFailed',
+    // The limits of the reconcile are not those of a field.
+    message:
+      code === 'budget-exceeded' || message.includes(field) ? message : `${field}: ${message}`,
     code,
     kind: 'permanent',
   };

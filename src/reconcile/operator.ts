@@ -5,10 +5,12 @@ import type { OperatorPlan } from '../compile/index.ts';
 import type { Priority, Reconciler } from '../controller/index.ts';
 import type { Cluster, Informer, KubeErrorCode } from '../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
+import type { BytePool } from '../util/byte-pool.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { Random } from '../util/random.ts';
+import type { Turns } from '../util/work-turns.ts';
 import type { DecisionRecord } from './decision.ts';
 import type { Previewer } from './preview/preview.ts';
 import type { DeletionGuard } from './removal/deletion-guard.ts';
@@ -22,6 +24,10 @@ export interface OperatorOptions {
   readonly metrics: MetricRegistry;
   /** Where the runtime and its definitions live: nobody of elsewhere may read or write there. @default none */
   readonly guardedNamespaces?: ReadonlySet<string>;
+  /** Shares the thread with the work of others. @default endlessTurns */
+  readonly turns?: Turns;
+  /** What all reconciles of the process may hold together. @default undefined: no bound */
+  readonly memory?: BytePool;
   /** Kinds that the definition has had children of: what is left of them goes. @default none */
   readonly formerKinds?: readonly Gvk[];
   /** Puts a key into the definition's work queue. */

@@ -5,6 +5,7 @@ import type { Concession } from './child/concessions.ts';
 import type { Fight } from './child/fights.ts';
 import type { Replacement } from './child/replace-element.ts';
 import type { Problem } from './failure.ts';
+import { createLimitRest, type LimitRest } from './pass/limit-rest.ts';
 import type { ReadResult } from './pass/observe-reads.ts';
 import { createRestraint, type Restraint } from './pass/restraint.ts';
 
@@ -47,6 +48,7 @@ export interface ResourceState {
   /** What the last pass has said of `Ready`; undefined before the first. */
   isReady: boolean | undefined;
   readonly followUps: FollowUps;
+  readonly limitRest: LimitRest;
   readonly restraint: Restraint;
 }
 
@@ -137,6 +139,7 @@ export function createResourceState(uid: string): ResourceState {
       wokenFromOutside: false,
       isPatchingItself: false,
     },
+    limitRest: createLimitRest(),
     restraint: createRestraint(),
   };
 }

@@ -68,6 +68,7 @@ export {
   rulesYaml,
   runtimeRights,
 } from './rights/index.ts';
+export { workedMs } from './runner/index.ts';
 export type { RuntimeCluster } from './runtime-cluster.ts';
 export {
   createConfigMapSource,

@@ -2,8 +2,10 @@ import type { WorkWatch } from '../compile/index.ts';
 import type { LocatedDefinition } from '../definition/index.ts';
 import type { KubeError } from '../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
+import type { BytePool } from '../util/byte-pool.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Random } from '../util/random.ts';
+import type { Turns } from '../util/work-turns.ts';
 import type { Leadership } from './leadership/leadership.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 import type { ViewBell } from './view-bell.ts';
@@ -18,6 +20,10 @@ export interface SharedOptions {
   readonly metrics: MetricRegistry;
   /** Where the runtime and its definitions live: nothing is ever read or made there for resources of elsewhere. @default none */
   readonly guardedNamespaces?: ReadonlySet<string>;
+  /** Shares the thread between definitions. @default endlessTurns */
+  readonly turns?: Turns;
+  /** What the reconciles of all definitions may hold together. @default undefined: no bound */
+  readonly memory?: BytePool;
   /** How long running passes may go on after the signal, in ms. @default 20_000 */
   readonly graceMs?: number;
   /** @default soleLeader */
@@ -38,11 +44,19 @@ export interface SharedOptions {
   readonly watchFor?: (name: string, revision: string) => WorkWatch;
 }
 
-type ForOperator = 'cluster' | 'clock' | 'random' | 'metrics' | 'logger' | 'guardedNamespaces';
+type ForOperator =
+  | 'cluster'
+  | 'clock'
+  | 'random'
+  | 'metrics'
+  | 'logger'
+  | 'guardedNamespaces'
+  | 'turns'
+  | 'memory';
 
 /** What an operator needs of it. */
 export function forOperator(options: Pick<SharedOptions, ForOperator>) {
-  const { cluster, clock, random, metrics, logger, guardedNamespaces } = options;
+  const { cluster, clock, random, metrics, logger, guardedNamespaces, turns, memory } = options;
   return {
     cluster,
     clock,
@@ -51,6 +65,8 @@ export function forOperator(options: Pick<SharedOptions, ForOperator>) {
     // A pass adds the definition's name itself.
     logger,
     ...(guardedNamespaces === undefined ? {} : { guardedNamespaces }),
+    ...(turns === undefined ? {} : { turns }),
+    ...(memory === undefined ? {} : { memory }),
   };
 }
 

@@ -213,6 +213,8 @@ export const metricCatalogue = {
         'wrong-type',
         'evaluation-failed',
         'limit-reached',
+        'too-large',
+        'budget-exceeded',
         'invalid-manifest',
       ],
     },

@@ -125,7 +125,7 @@ export const language: RuleSection = {
       rule: 'Functions that can hang are bounded, `$eval` is not there; an evaluation has limits',
       shownBy: [
         'src/compile/language/guards.test.ts › ends with an error',
-        'src/compile/language/evaluation-budget.test.ts › the steps are bounded',
+        'src/compile/language/meter.test.ts › the steps of one evaluation are bounded',
         'src/compile/language/bounded-functions.test.ts › gives what the original gives',
       ],
     },

@@ -20,6 +20,25 @@ export const controller: RuleSection = {
       ],
     },
     {
+      rule: '`limits.steps` and `limits.cpu`: a resource that has used them up gets `LimitReached` with the number, and rests; others are served meanwhile',
+      shownBy: [
+        'src/definition/parse-definitions.test.ts › limits are a number of steps, a quantity and a duration',
+        'src/compile/language/work-budget.test.ts › all evaluations of a reconcile together have so many steps',
+        'src/compile/language/work-budget.test.ts › CPU time is the last resort',
+        'src/reconcile/pass/limit-rest.test.ts › beyond them the rest grows from 5 s to 5 min',
+        'src/reconcile/pass/limit-rest.test.ts › an edit makes the rest short',
+        'test/attacks/time.test.ts › it is limited, and others are served meanwhile',
+      ],
+    },
+    {
+      rule: '`limits.memory`: what is rendered beyond it fails with the number; all reconciles together hold a quarter of the heap',
+      shownBy: [
+        'test/attacks/memory.test.ts › many children with copies of a long field',
+        'src/compile/language/work-budget.test.ts › a reconcile that holds little waits for nobody',
+        'src/util/byte-pool.test.ts › as many hold some as fit',
+      ],
+    },
+    {
       rule: '`resync` runs each resource',
       shownBy: ['test/integration/schedule.test.ts › resync runs every resource once in a while'],
     },

@@ -15,6 +15,7 @@ import { createDirectorySource, createTextCheck } from '../../runtime/index.ts';
 import { createMetricRegistry, type Logger, type LogLevel } from '../../telemetry/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import { createSystemRandom, type Random } from '../../util/random.ts';
+import { createCapacity } from '../capacity.ts';
 import { exitCode } from '../exit-code.ts';
 import { loadClusterConfig } from '../kubeconfig-flags.ts';
 import { loadTexts } from '../load-texts.ts';
@@ -98,6 +99,7 @@ async function serve(serving: Serving, signal: AbortSignal) {
     clock,
     random,
     logger,
+    capacity: createCapacity(),
     sources: [createDirectorySource({ path: folder, clock, logger, skips: worldFiles(options) })],
     check: createTextCheck(bundledSchemas()),
     samplesFolder: join(isFile ? dirname(folder) : folder, 'samples'),

@@ -6,8 +6,9 @@ import jsonata from 'jsonata';
 import { canonicalJson } from '../../util/canonical-json.ts';
 import { ExpressionError } from './expression-error.ts';
 import { limits } from './limits.ts';
+import type { Meter } from './meter.ts';
 import { plainResult } from './plain-json.ts';
-import type { CallFocus } from './runtime-scope.ts';
+import { type CallFocus, meterOf } from './runtime-scope.ts';
 import { decodeBase64, encodeBase64 } from './text-encoding.ts';
 
 export interface BoundedFunction {
@@ -34,8 +35,18 @@ type Matcher = (text: string) => unknown;
 export function createBoundedFunctions(): readonly BoundedFunction[] {
   const original = createOriginals();
   return [
-    { name: 'string', signature: '<x-b?:s>', arity: 2, run: (_, args) => toText(args) },
-    { name: 'clone', signature: '<(oa)-:o>', arity: 1, run: (_, [value]) => plainResult(value) },
+    {
+      name: 'string',
+      signature: '<x-b?:s>',
+      arity: 2,
+      run: (focus, args) => toText(args, meterOf(focus)),
+    },
+    {
+      name: 'clone',
+      signature: '<(oa)-:o>',
+      arity: 1,
+      run: (focus, [value]) => plainResult(value, meterOf(focus)),
+    },
     { name: 'pad', signature: '<s-ns?:s>', arity: 3, run: (_, args) => pad(args) },
     { name: 'join', signature: '<a<s>s?:s>', arity: 2, run: (_, args) => join(args) },
     // The originals cut every character to a byte and need a global that a web page has not got.
@@ -117,7 +128,7 @@ function createOriginals(): (name: string, args: readonly unknown[]) => Promise<
     const call = `$${name}(${args.map((_, index) => `$a${index}`).join(', ')})`;
     let expression = compiled.get(call);
     if (expression === undefined) {
-      expression = jsonata(call, { timeout: limits.wallClockMs, stack: limits.depth });
+      expression = jsonata(call, { stack: limits.depth });
       compiled.set(call, expression);
     }
     return expression.evaluate(
@@ -128,13 +139,13 @@ function createOriginals(): (name: string, args: readonly unknown[]) => Promise<
 }
 
 /** JSONata's `$string` and the text of an operand of `&`. */
-export function toText([value, prettify]: readonly unknown[]): string | undefined {
+export function toText([value, prettify]: readonly unknown[], meter: Meter): string | undefined {
   if (value === undefined) return undefined;
-  if (typeof value === 'string') return bounded(value);
+  if (typeof value === 'string') return boundedText(value);
   if (isFunctionValue(value)) return '';
   if (value === null) return 'null';
-  return bounded(
-    JSON.stringify(plainResult(value), roundNumber, prettify === true ? 2 : undefined),
+  return boundedText(
+    JSON.stringify(plainResult(value, meter), roundNumber, prettify === true ? 2 : undefined),
   );
 }
 
@@ -151,7 +162,8 @@ function roundNumber(_: string, value: unknown): unknown {
     : value;
 }
 
-function bounded(text: string): string {
+/** The text, if it is not too long. @throws ExpressionError */
+export function boundedText(text: string): string {
   if (text.length > limits.textLength) throw tooLong();
   return text;
 }
@@ -173,11 +185,11 @@ function pad([text, width, filler]: readonly unknown[]): string | undefined {
   const fill = typeof filler === 'string' && filler !== '' ? filler : ' ';
   // Code points, not UTF-16 units, are counted, as in JSONata.
   const missing = Math.floor(Math.abs(width)) - Array.from(text).length;
-  if (missing <= 0) return bounded(text);
+  if (missing <= 0) return boundedText(text);
   const padding = Array.from(fill.repeat(Math.ceil(missing / Array.from(fill).length)))
     .slice(0, missing)
     .join('');
-  return bounded(width < 0 ? padding + text : text + padding);
+  return boundedText(width < 0 ? padding + text : text + padding);
 }
 
 function join([texts, separator]: readonly unknown[]): string | undefined {
@@ -281,7 +293,7 @@ async function replace(focus: CallFocus, args: readonly unknown[]): Promise<unkn
   const most = limitArgument('replace', limit);
   const matches =
     typeof pattern === 'string'
-      ? occurrencesOf(text, pattern)
+      ? occurrencesOf(text, pattern, focus)
       : matchesOf(text, pattern as Matcher, focus);
   let result = '';
   let position = 0;
@@ -289,10 +301,10 @@ async function replace(focus: CallFocus, args: readonly unknown[]): Promise<unkn
   for await (const found of matches) {
     if (count++ >= most) break;
     const substitute = await substituteFor(found, typeof pattern === 'string', replacement);
-    result = bounded(result + text.slice(position, found.start) + substitute);
+    result = boundedText(result + text.slice(position, found.start) + substitute);
     position = found.start + found.match.length;
   }
-  return bounded(result + text.slice(position));
+  return boundedText(result + text.slice(position));
 }
 
 async function substituteFor(
@@ -322,8 +334,13 @@ function expandGroups(template: string, found: Match): string {
   });
 }
 
-function* occurrencesOf(text: string, pattern: string): Generator<Match> {
+async function* occurrencesOf(
+  text: string,
+  pattern: string,
+  focus: CallFocus,
+): AsyncGenerator<Match, void, undefined> {
   for (let start = text.indexOf(pattern); start >= 0; ) {
+    await takeStep(focus);
     const end = start + pattern.length;
     yield { match: pattern, start, end, groups: [], next: () => undefined };
     start = text.indexOf(pattern, end);
@@ -338,10 +355,17 @@ async function* matchesOf(
   let found = await matcher(text);
   while (found !== undefined && found !== null) {
     const current = found as Match;
-    focus.environment.base.guardrails();
+    await takeStep(focus);
     yield current;
     found = await (current.next as () => unknown)();
   }
+}
+
+/** A function that goes on for long gives way like an expression. */
+function takeStep(focus: CallFocus): Promise<void> | undefined {
+  focus.environment.base.guardrails();
+  const { budget } = meterOf(focus);
+  return budget.isDue ? budget.interrupt() : undefined;
 }
 
 function limitArgument(name: string, limit: unknown): number {

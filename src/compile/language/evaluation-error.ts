@@ -12,6 +12,8 @@ export function evaluationError(
 ): ExpressionError {
   const shown = `"${shortSource(source)}"`;
   if (thrown instanceof ExpressionError) {
+    // It is not for this expression alone.
+    if (thrown.code === 'budget-exceeded') return thrown;
     return new ExpressionError(thrown.code, `${thrown.message} in ${shown}`, { cause: thrown });
   }
   const { code, token, index, message } = fieldsOf(thrown);

@@ -140,23 +140,38 @@ function numeric(apply: (left: number, right: number) => number): Apply {
   };
 }
 
+/** What takes time to compare or to put together is JSONata's, which is metered. */
+const shortLength = 4_096;
+
+function isLong(left: unknown, right: unknown): boolean {
+  return (
+    typeof left === 'string' &&
+    typeof right === 'string' &&
+    left.length + right.length > shortLength
+  );
+}
+
 function ordered(apply: (left: number | string, right: number | string) => boolean): Apply {
   return (left, right) => {
     if (typeof left === 'number' && typeof right === 'number') return apply(left, right);
-    if (typeof left === 'string' && typeof right === 'string') return apply(left, right);
+    if (typeof left === 'string' && typeof right === 'string' && !isLong(left, right)) {
+      return apply(left, right);
+    }
     return handOver;
   };
 }
 
 function equality(isEqual: boolean): Apply {
   return (left, right) => {
-    if (typeof left === 'object' || typeof right === 'object') return handOver;
+    if (typeof left === 'object' || typeof right === 'object' || isLong(left, right))
+      return handOver;
     return left !== undefined && right !== undefined && (left === right) === isEqual;
   };
 }
 
 function concatenate(left: unknown, right: unknown): unknown {
   const [leftText, rightText] = [textOf(left), textOf(right)];
+  if (isLong(leftText, rightText)) return handOver;
   return leftText === undefined || rightText === undefined ? handOver : leftText + rightText;
 }
 

@@ -1,13 +1,15 @@
 import { canonicalJson } from '../../util/canonical-json.ts';
 import { conditionsOf } from '../../util/conditions-of.ts';
 import { parseDurationMs } from '../../util/duration.ts';
-import { isJsonObject } from '../../util/json.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { parseQuantity, quantityNumber } from '../../util/quantity.ts';
 import { ExpressionError } from './expression-error.ts';
 import type { Helper } from './helper.ts';
 import type { Scope } from './leaf.ts';
 import { limits } from './limits.ts';
+import type { Meter } from './meter.ts';
 import { plainResult } from './plain-json.ts';
+import { characterSteps, textSteps, walkSteps } from './size.ts';
 import { joinName, stableHash } from './stable-name.ts';
 
 /** What functions need from other rooms. */
@@ -23,6 +25,8 @@ export interface FunctionTools {
 export interface FunctionContext {
   readonly scope: Scope;
   readonly tools: FunctionTools;
+  /** Charged by each function whose work grows with its arguments. */
+  readonly meter: Meter;
 }
 
 /** A function that expressions have besides JSONata's own: a missing first argument gives no result, unless it takes missing ones. */
@@ -54,7 +58,7 @@ export const languageFunctions: readonly LanguageFunction[] = [
     returns: 'string',
     doc: 'Ten lower-case letters and digits that depend on the value alone; safe in names',
     example: { source: '$hash(spec.image)' },
-    run: ([value]) => stableHash(plainResult(value)),
+    run: ([value], { meter }) => stableHash(printedWithin(value, meter)),
   },
   {
     name: 'name',
@@ -63,7 +67,11 @@ export const languageFunctions: readonly LanguageFunction[] = [
     doc: 'The parts joined by "-", cut to 63 characters with a hash at the end; a missing part is an error',
     example: { source: '$name(metadata.name, "cache", 0)', gives: 'web-cache-0' },
     takesMissing: true,
-    run: (parts) => joinName(parts.map(namePart)),
+    run: (parts, { meter }) => {
+      const names = parts.map(namePart);
+      for (const name of names) meter.spend(textSteps(name));
+      return joinName(names);
+    },
   },
   {
     name: 'json',
@@ -71,7 +79,7 @@ export const languageFunctions: readonly LanguageFunction[] = [
     returns: 'string',
     doc: 'The value as compact JSON with sorted keys',
     example: { source: '$json({ "b": [1, 2], "a": true })', gives: '{"a":true,"b":[1,2]}' },
-    run: ([value]) => canonicalJson(plainResult(value)),
+    run: ([value], { meter }) => canonicalJson(printedWithin(value, meter)),
   },
   {
     name: 'yaml',
@@ -79,7 +87,7 @@ export const languageFunctions: readonly LanguageFunction[] = [
     returns: 'string',
     doc: 'The value as YAML',
     example: { source: '$yaml(spec.ports)', gives: '- 80\n- 443\n' },
-    run: ([value], { tools }) => tools.printYaml(plainResult(value)),
+    run: ([value], { tools, meter }) => tools.printYaml(yamlWithin(value, meter)),
   },
   {
     name: 'parseJson',
@@ -87,7 +95,11 @@ export const languageFunctions: readonly LanguageFunction[] = [
     returns: 'any',
     doc: 'The value that a JSON text describes',
     example: { source: '$parseJson("[1, 2]")', gives: [1, 2] },
-    run: ([text]) => parsed('JSON', () => JSON.parse(textArgument('parseJson', text)) as unknown),
+    run: ([value], { meter }) => {
+      const text = textArgument('parseJson', value);
+      meter.spend(characterSteps(text));
+      return parsed('JSON', meter, () => JSON.parse(text) as unknown);
+    },
   },
   {
     name: 'parseYaml',
@@ -95,8 +107,11 @@ export const languageFunctions: readonly LanguageFunction[] = [
     returns: 'any',
     doc: 'The value that a YAML text describes',
     example: { source: '$parseYaml("a: [1, 2]").a', gives: [1, 2] },
-    run: ([text], { tools }) =>
-      parsed('YAML', () => tools.parseYaml(textArgument('parseYaml', text))),
+    run: ([value], { tools, meter }) => {
+      const text = textArgument('parseYaml', value);
+      meter.spend(text.length);
+      return parsed('YAML', meter, () => tools.parseYaml(text));
+    },
   },
   {
     name: 'quantity',
@@ -104,7 +119,7 @@ export const languageFunctions: readonly LanguageFunction[] = [
     returns: 'number',
     doc: 'A Kubernetes quantity ("500m", "1Gi") as a number',
     example: { source: '$quantity("500m")', gives: 0.5 },
-    run: ([quantity]) => measured('quantity', quantity, parseNumber),
+    run: ([quantity], { meter }) => measured('quantity', quantity, { parse: parseNumber, meter }),
   },
   {
     name: 'duration',
@@ -112,7 +127,7 @@ export const languageFunctions: readonly LanguageFunction[] = [
     returns: 'number',
     doc: 'A duration ("5m", "1h30m") in seconds',
     example: { source: '$duration("1h30m")', gives: 5400 },
-    run: ([duration]) => measured('duration', duration, parseSeconds),
+    run: ([duration], { meter }) => measured('duration', duration, { parse: parseSeconds, meter }),
   },
   {
     name: 'condition',
@@ -120,7 +135,10 @@ export const languageFunctions: readonly LanguageFunction[] = [
     returns: 'object',
     doc: 'The condition of that type in `status.conditions`, or no value',
     example: { source: '$condition(children.web, "Available").status', gives: 'True' },
-    run: ([object, type]) => findCondition(object, type),
+    run: ([object, type], { meter }) => {
+      meter.spend(walkSteps(statusOf(object)?.conditions, meter.stepsLeft));
+      return findCondition(object, type);
+    },
   },
   {
     name: 'isReady',
@@ -129,7 +147,11 @@ export const languageFunctions: readonly LanguageFunction[] = [
     doc: 'Is the object ready by the rules of its kind? False for a missing one',
     example: { source: '$isReady(children.web)', gives: true },
     takesMissing: true,
-    run: ([object], { tools }) => isJsonObject(object) && tools.isReady(object),
+    run: ([object], { tools, meter }) => {
+      if (!isJsonObject(object)) return false;
+      meter.spend(walkSteps(statusOf(object), meter.stepsLeft));
+      return tools.isReady(object);
+    },
   },
   {
     name: 'randomString',
@@ -141,6 +163,24 @@ export const languageFunctions: readonly LanguageFunction[] = [
     run: ([length], { scope }) => scope.randomText(lengthArgument(length)),
   },
 ];
+
+/** A plain copy of what is to be printed or hashed. */
+export function printedWithin(value: unknown, meter: Meter): unknown {
+  meter.spend(walkSteps(value, meter.stepsLeft));
+  return plainResult(value, meter);
+}
+
+/** The same for YAML, whose printer looks at every character of a text to choose how to write it. */
+export function yamlWithin(value: unknown, meter: Meter): unknown {
+  meter.spend(yamlStepsPerNode * walkSteps(value, meter.stepsLeft));
+  return plainResult(value, meter);
+}
+
+const yamlStepsPerNode = 20;
+
+function statusOf(object: unknown): JsonObject | undefined {
+  return isJsonObject(object) && isJsonObject(object.status) ? object.status : undefined;
+}
 
 function namePart(part: unknown): string {
   if (part === undefined || part === null || part === '') {
@@ -167,10 +207,12 @@ function parseSeconds(text: string): number | undefined {
 function measured(
   name: 'quantity' | 'duration',
   value: unknown,
-  parse: (text: string) => number | undefined,
+  { parse, meter }: { parse: (text: string) => number | undefined; meter: Meter },
 ): number {
   if (typeof value === 'number') return value;
-  const number = parse(textArgument(name, value));
+  const text = textArgument(name, value);
+  meter.spend(characterSteps(text));
+  const number = parse(text);
   if (number === undefined) {
     throw new ExpressionError(
       'evaluation-failed',
@@ -180,10 +222,10 @@ function measured(
   return number;
 }
 
-function parsed(format: 'JSON' | 'YAML', parse: () => unknown): unknown {
+function parsed(format: 'JSON' | 'YAML', meter: Meter, parse: () => unknown): unknown {
   try {
     // Checked at once: what is parsed may go through JSONata's own functions before it is a result.
-    return plainResult(parse());
+    return plainResult(parse(), meter);
   } catch (error) {
     if (error instanceof ExpressionError) throw error;
     // The cause is left out: parsers quote the text, which may be a Secret's.

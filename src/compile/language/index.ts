@@ -22,4 +22,5 @@ export {
   type SyntaxNode,
 } from './syntax-tree.ts';
 export { type TemplateHelper, templateHelpers } from './template/template-helpers.ts';
+export { WorkBudget, type WorkBudgetOptions } from './work-budget.ts';
 export { unwatched, type WorkWatch } from './work-watch.ts';

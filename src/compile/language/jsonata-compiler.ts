@@ -1,6 +1,5 @@
 import { invariant } from '../../util/invariant.ts';
 import { checkTree } from './check-tree.ts';
-import { createEvaluationBudget, type WorkedMs } from './evaluation-budget.ts';
 import { evaluationError } from './evaluation-error.ts';
 import { type FastExpression, handOver } from './fast-operators.ts';
 import { compileFast, plainPathOf } from './fast-path.ts';
@@ -9,8 +8,9 @@ import { markIndirect } from './indirect-references.ts';
 import { createJsonataEvaluator, type EvaluatorSource } from './jsonata-evaluator.ts';
 import type { Expression, LeafProblem, Reference, Scope } from './leaf.ts';
 import type { ExpressionPart } from './leaf-text.ts';
+import type { WorkedMs } from './meter.ts';
 import { parseTree } from './parse-tree.ts';
-import { plainResult } from './plain-json.ts';
+import { plainCopy, plainScalar } from './plain-json.ts';
 import { findReferences } from './references.ts';
 import { createRegexEngine } from './regex-engine.ts';
 import { suspicions } from './suspicions.ts';
@@ -49,13 +49,12 @@ export function createJsonataCompiler(
   tools: FunctionTools,
   { workedMs, watch }: EvaluationObservers,
 ): JsonataCompiler {
-  const regexEngine = createRegexEngine((ms) => budget.spendSearchTime(ms));
-  const budget = createEvaluationBudget(regexEngine.constructor_, workedMs);
-  const evaluator = createJsonataEvaluator(tools, budget, watch);
+  const regexEngine = createRegexEngine();
+  const evaluator = createJsonataEvaluator({ tools, regexEngine, workedMs, watch });
   const known = new Map<string, Compilation>();
 
   function compileSource(source: string, tokens: readonly Token[]): Compilation {
-    const found = parseTree(source, tokens, budget);
+    const found = parseTree(source, tokens);
     if (found.problems !== undefined) return { problems: found.problems };
     const { parsed, tree } = found;
     const problems = checkTree({ tree, tokens, checkRegex: regexEngine.check });
@@ -79,7 +78,7 @@ export function createJsonataCompiler(
   }
 
   function parseAgain(source: string, tokens: readonly Token[]): EvaluatorSource {
-    const { parsed, tree } = parseTree(source, tokens, budget);
+    const { parsed, tree } = parseTree(source, tokens);
     invariant(tree !== undefined, `Expression "${source}" was parsed before`);
     return { source, tokens, parsed, tree };
   }
@@ -111,7 +110,9 @@ function evaluateFast(fast: FastExpression, source: string, slow: Evaluate): Eva
     const value = fast(scope);
     if (value === handOver) return slow(scope);
     try {
-      return plainResult(value);
+      return typeof value === 'object' && value !== null
+        ? plainCopy(value, scope.budget)
+        : plainScalar(value);
     } catch (error) {
       throw evaluationError(error, source, new Set());
     }

@@ -1,20 +1,34 @@
 import type jsonata from 'jsonata';
-import { type BoundedFunction, createBoundedFunctions, toText } from './bounded-functions.ts';
-import type { EvaluationBudget } from './evaluation-budget.ts';
+import {
+  type BoundedFunction,
+  boundedText,
+  createBoundedFunctions,
+  toText,
+} from './bounded-functions.ts';
 import { evaluationError } from './evaluation-error.ts';
 import { ExpressionError } from './expression-error.ts';
+import { chargeCall, chargeResult } from './function-costs.ts';
 import { type FunctionTools, type LanguageFunction, languageFunctions } from './functions.ts';
 import { insertProbes, reachedName } from './insert-probes.ts';
 import type { Scope } from './leaf.ts';
+import { Meter, type WorkedMs } from './meter.ts';
+import { meterFrames } from './metered-frame.ts';
 import { nativeFunction } from './native-function.ts';
+import { createNativeFunctions } from './native-functions.ts';
 import { operandTexts } from './operand-text.ts';
 import { plainResult } from './plain-json.ts';
 import { isFunctionName, ownListName, protectInput } from './protect-input.ts';
+import type { RegexEngine } from './regex-engine.ts';
 import { concatenateName, isPresentName, rewrite } from './rewrite.ts';
-import { scopeOf, variablesOf } from './runtime-scope.ts';
+import { type CallFocus, meterOf, scopeOf, variablesOf } from './runtime-scope.ts';
+import { textSteps, walkSteps } from './size.ts';
 import { type SyntaxNode, walk } from './syntax-tree.ts';
 import type { Token } from './tokens.ts';
+import { WorkBudget } from './work-budget.ts';
 import { unwatched, type WorkWatch } from './work-watch.ts';
+
+/** JSONata's type of `this` leaves out what a function needs of it. */
+type Implementation = (...args: unknown[]) => unknown;
 
 /** An expression that parses and was checked. */
 export interface EvaluatorSource {
@@ -35,15 +49,24 @@ export interface JsonataEvaluator {
   ): (scope: Scope) => Promise<readonly T[]>;
 }
 
-/** Creates an evaluator. Its expressions take turns, since they share the budget. */
-export function createJsonataEvaluator(
-  tools: FunctionTools,
-  budget: EvaluationBudget,
-  watch: WorkWatch = unwatched,
-): JsonataEvaluator {
+export interface JsonataEvaluatorOptions {
+  readonly tools: FunctionTools;
+  readonly regexEngine: RegexEngine;
+  readonly workedMs: WorkedMs;
+  /** @default nobody is told */
+  readonly watch?: WorkWatch | undefined;
+}
+
+/** Creates an evaluator. The evaluations of one reconcile take turns: side by side they would only be slower, and hold more. */
+export function createJsonataEvaluator({
+  tools,
+  regexEngine,
+  workedMs,
+  watch = unwatched,
+}: JsonataEvaluatorOptions): JsonataEvaluator {
   const bounded = new Map(createBoundedFunctions().map((each) => [each.name, each]));
   const ours = new Map(languageFunctions.map((each) => [each.name, each]));
-  const inTurn = createTurns();
+  const native = createNativeFunctions();
 
   /** Only what the expression names: binding all of them costs more than parsing. */
   function assignFunctions(parsed: jsonata.Expression, tree: SyntaxNode): void {
@@ -54,11 +77,17 @@ export function createJsonataEvaluator(
       const boundedFunction = bounded.get(name);
       if (ownFunction !== undefined) assignOwn(parsed, ownFunction, tools);
       else if (boundedFunction !== undefined) assignBounded(parsed, boundedFunction);
+      else assignNative(parsed, name);
     }
-    parsed.registerFunction(concatenateName, concatenate);
+    parsed.registerFunction(concatenateName, concatenateOnMeter as Implementation);
     parsed.registerFunction(isPresentName, isPresent);
-    parsed.registerFunction(ownListName, ownList);
+    parsed.registerFunction(ownListName, ownList as Implementation);
     parsed.registerFunction(isFunctionName, (value: unknown) => typeof value === 'function');
+  }
+
+  function assignNative(parsed: jsonata.Expression, name: string): void {
+    const found = native(name);
+    if (found !== undefined) parsed.assign(name, found);
   }
 
   function prepare({ source, tokens, parsed, tree }: EvaluatorSource) {
@@ -66,18 +95,22 @@ export function createJsonataEvaluator(
     assignFunctions(parsed, tree);
     rewrite(tree, (operators) => operandTexts(source, tokens, operators));
     protectInput(tree);
-    return (scope: Scope) =>
-      inTurn(async () => {
+    meterFrames(parsed, tree, { regexEngineOf: regexEngine.of });
+    return (scope: Scope) => {
+      const { budget = new WorkBudget() } = scope;
+      return budget.inTurn(async () => {
         watch.begin();
         try {
-          budget.start();
-          return plainResult(await parsed.evaluate(scope.root, variablesOf(scope)));
+          const meter = new Meter(budget, { workedMs });
+          const result = await parsed.evaluate(scope.root, variablesOf(scope, meter));
+          return plainResult(result, meter);
         } catch (error) {
           throw evaluationError(error, source, authored);
         } finally {
           watch.end();
         }
       });
+    };
   }
 
   return {
@@ -102,50 +135,54 @@ export function createJsonataEvaluator(
   };
 }
 
-/**
- * Runs evaluations one after the other. They share one budget, and JSONata never yields to
- * timers: side by side they would only be slower.
- */
-function createTurns(): <T>(evaluate: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (evaluate) => {
-    const result = last.then(evaluate);
-    last = result.then(ignore, ignore);
-    return result;
-  };
-}
-
-/** The one who asked for the result handles it; the next in turn only waits. */
-function ignore(): void {
-  // Nothing to do.
-}
-
 function assignOwn(parsed: jsonata.Expression, own: LanguageFunction, tools: FunctionTools): void {
   const isVariadic = own.params.at(-1)?.endsWith('...') === true;
   const implementation = nativeFunction(isVariadic ? -1 : own.params.length, (focus, args) => {
     const [first] = args;
     if (own.takesMissing !== true && (first === undefined || first === null)) return undefined;
-    return own.run(args, { scope: scopeOf(focus), tools });
+    const meter = meterOf(focus);
+    const result = own.run(args, { scope: scopeOf(focus), tools, meter });
+    chargeResult(meter, result);
+    return result;
   });
-  parsed.registerFunction(own.name, implementation as (...args: unknown[]) => unknown);
+  parsed.registerFunction(own.name, implementation as Implementation);
 }
 
 function assignBounded(
   parsed: jsonata.Expression,
   { name, signature, arity, run }: BoundedFunction,
 ): void {
-  const implementation = nativeFunction(arity, run);
-  parsed.registerFunction(name, implementation as (...args: unknown[]) => unknown, signature);
+  const implementation = nativeFunction(arity, (focus, args) => {
+    const meter = meterOf(focus);
+    chargeCall(meter, name, args);
+    const result = run(focus, args);
+    chargeResult(meter, result);
+    return result;
+  });
+  parsed.registerFunction(name, implementation as Implementation, signature);
+}
+
+function concatenateOnMeter(this: CallFocus, ...args: unknown[]): string {
+  return concatenate(meterOf(this), args);
 }
 
 /** What `&` becomes. */
-function concatenate(names: unknown, ...operands: unknown[]): string {
+function concatenate(meter: Meter, [names, ...operands]: readonly unknown[]): string {
   const missing = operands.findIndex((operand) => !isPresent(operand));
   if (missing >= 0) {
     const name = Array.isArray(names) ? String(names[missing]) : 'a part';
     throw new ExpressionError('missing-value', `Missing value "${name}"`);
   }
-  return toText([operands.map((operand) => toText([operand]) ?? '').join('')]) ?? '';
+  const text = boundedText(operands.map((operand) => textOfOperand(operand, meter)).join(''));
+  meter.spend(textSteps(text));
+  meter.produce(text.length);
+  return text;
+}
+
+function textOfOperand(operand: unknown, meter: Meter): string {
+  if (typeof operand === 'string') return operand;
+  meter.spend(walkSteps(operand, meter.stepsLeft));
+  return toText([operand], meter) ?? '';
 }
 
 function isPresent(value: unknown): boolean {
@@ -153,10 +190,14 @@ function isPresent(value: unknown): boolean {
 }
 
 /** A copy of a list of the input; lists that JSONata made stay, for it marked them. */
-function ownList(value: unknown): unknown {
+function ownList(this: CallFocus, value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   const marks = value as { readonly sequence?: unknown; readonly cons?: unknown };
-  return marks.sequence === true || marks.cons === true ? value : [...value];
+  if (marks.sequence === true || marks.cons === true) return value;
+  const meter = meterOf(this);
+  meter.spend(value.length >> 3);
+  meter.produce(16 * value.length);
+  return [...value];
 }
 
 /** The messages that the author wrote into the expression: these may be shown. */

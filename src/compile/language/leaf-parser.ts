@@ -1,8 +1,8 @@
-import type { WorkedMs } from './evaluation-budget.ts';
 import type { FunctionTools } from './functions.ts';
 import { createJsonataCompiler, type JsonataCompiler } from './jsonata-compiler.ts';
 import type { Expression, Leaf, LeafParser, LeafProblem, ParsedLeaf, Reference } from './leaf.ts';
 import { type ExpressionPart, splitLeaf } from './leaf-text.ts';
+import type { WorkedMs } from './meter.ts';
 import { parseTemplate } from './template/template-parser.ts';
 import type { WorkWatch } from './work-watch.ts';
 

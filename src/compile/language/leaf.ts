@@ -4,6 +4,7 @@
  */
 import type { DiagnosticCode } from '../../definition/index.ts';
 import type { SyntaxNode } from './syntax-tree.ts';
+import type { WorkBudget } from './work-budget.ts';
 
 /** What a string leaf is. */
 export type Leaf =
@@ -99,6 +100,8 @@ export interface Scope {
   readonly now: string;
   /** `$randomString(n)`. */
   readonly randomText: (length: number) => string;
+  /** What the reconcile may still compute and hold. @default one of its own for each evaluation */
+  readonly budget?: WorkBudget;
 }
 
 /** A mistake found in a leaf; the caller turns `offset` (in the leaf's text) into a position. */

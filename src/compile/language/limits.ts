@@ -1,9 +1,11 @@
 /** The bounds of one evaluation. Whoever may create resources must not be able to stop the process with their contents. */
 export const limits = {
-  /** Steps of one evaluation, two for each node evaluated: about 100 ms on an idle machine. */
+  /** Steps of one evaluation, two for each node evaluated, and what functions and operators take by the size of their values (`costs.ts`). */
   steps: 500_000,
-  /** Wall-clock time of one evaluation: the last resort. */
-  wallClockMs: 5_000,
+  /** The same for a Handlebars text, which is rendered without a pause. */
+  templateSteps: 100_000,
+  /** Bytes of texts, lists and maps that one evaluation makes, those that it drops included. */
+  producedBytes: 16 * 1024 * 1024,
   /**
    * Nested evaluations. JSONata counts the members of lists, objects and groups that it evaluates side by side as nested,
    * so a group-by over a thousand Pods needs some thousands; an endless recursion is stopped well within the time limit.

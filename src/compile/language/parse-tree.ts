@@ -1,6 +1,7 @@
 import jsonata from 'jsonata';
 import { invariant } from '../../util/invariant.ts';
 import type { LeafProblem } from './leaf.ts';
+import { limits } from './limits.ts';
 import { restoreRegexes, withoutRegexes } from './regex-literals.ts';
 import { sourceProblem } from './source-problems.ts';
 import { syntaxProblem } from './syntax-problems.ts';
@@ -25,21 +26,17 @@ export type ParsedTree =
  */
 export function syntaxTreeOf(source: string): SyntaxNode {
   const scan = scanExpression(`${source}}`, 0);
-  const { tree } = parseTree(source, scan.kind === 'closed' ? scan.tokens : [], {});
+  const { tree } = parseTree(source, scan.kind === 'closed' ? scan.tokens : []);
   invariant(tree !== undefined, `Expression "${source}" was parsed before`);
   return tree;
 }
 
 /** Parses a source with its tokens; offsets count in the source. Every call gives a tree of its own. */
-export function parseTree(
-  source: string,
-  tokens: readonly Token[],
-  options: jsonata.JsonataOptions,
-): ParsedTree {
+export function parseTree(source: string, tokens: readonly Token[]): ParsedTree {
   const early = sourceProblem(source, tokens);
   if (early !== undefined) return { problems: [early] };
   try {
-    const parsed = jsonata(withoutRegexes(source, tokens), options);
+    const parsed = jsonata(withoutRegexes(source, tokens), { sequence: limits.sequence });
     const tree = parsed.ast() as SyntaxNode;
     const problems = restoreRegexes(tree, tokens);
     return problems.length > 0 ? { problems } : { parsed, tree };

@@ -1,13 +1,21 @@
 import { ExpressionError } from './expression-error.ts';
 import { limits } from './limits.ts';
+import type { Meter } from './meter.ts';
+import { entriesBytes } from './size.ts';
+import type { WorkBudget } from './work-budget.ts';
 
 /**
  * Copies the result of an evaluation to plain JSON: ordinary objects and lists, nothing shared with the input.
  * JSONata's objects have no prototype, its lists carry extra keys, and a path gives the very object of the cache.
- * `null` at the top is no result.
+ * `null` at the top is no result. The meter is charged for the copy.
  * @throws ExpressionError for functions, `__proto__` keys, numbers that are not finite, and exceeded limits.
  */
-export function plainResult(value: unknown): unknown {
+export function plainResult(value: unknown, meter: Meter): unknown {
+  return typeof value === 'object' && value !== null ? copyOf(value, meter) : plainScalar(value);
+}
+
+/** The same for what is no list and no object, which costs nothing. */
+export function plainScalar(value: unknown): unknown {
   switch (typeof value) {
     case 'string':
       return checkedText(value);
@@ -17,16 +25,40 @@ export function plainResult(value: unknown): unknown {
     case 'undefined':
       return value;
     default:
-      return value === null ? undefined : copy(value, { left: limits.resultNodes }, 0);
+      if (value === null) return undefined;
+      throw notJson('a function');
   }
+}
+
+/** As {@link plainResult} for a value that was not evaluated, only found. */
+export function plainCopy(value: object, budget: WorkBudget | undefined): unknown {
+  const counted: Budget = { left: limits.resultNodes, meter: undefined };
+  const result = copy(value, counted, 0);
+  budget?.spend(limits.resultNodes - counted.left);
+  return result;
+}
+
+function copyOf(value: unknown, meter: Meter): unknown {
+  const most = Math.min(limits.resultNodes, meter.stepsLeft);
+  const budget = { left: most, meter };
+  const result = copy(value, budget, 0);
+  const nodes = most - budget.left;
+  meter.spend(nodes);
+  meter.produce(entriesBytes(nodes));
+  return result;
 }
 
 interface Budget {
   left: number;
+  /** Undefined: only the whole is bounded. */
+  readonly meter: Meter | undefined;
 }
 
 function copy(value: unknown, budget: Budget, depth: number): unknown {
-  if (--budget.left < 0) throw tooLarge('values');
+  if (--budget.left < 0) {
+    budget.meter?.allow(limits.resultNodes);
+    throw tooLarge('values');
+  }
   switch (typeof value) {
     case 'string':
       return checkedText(value);

@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 import { ExpressionError } from './expression-error.ts';
 import { limits } from './limits.ts';
+import type { Meter } from './meter.ts';
 
 /** What JSONata uses of a regular expression. */
 interface Regex {
@@ -10,17 +11,17 @@ interface Regex {
 
 /** Regular expressions with RE2's semantics: time linear in the text, no look-around, no back-references. */
 export interface RegexEngine {
-  /** For JSONata's `RegexEngine` option: constructed from the literal at each evaluation. */
-  readonly constructor_: RegExpConstructor;
+  /** For JSONata's `RegexEngine` option: constructed from the literal at each use, for evaluations on this meter. */
+  of(meter: Meter): unknown;
   /** Compiles a literal, once; gives the reason when it is not possible. */
   check(literal: RegExp): string | undefined;
 }
 
-/**
- * Creates an engine with its own store of compiled expressions, which lives as long as their syntax trees.
- * `spend` is told the time of every search.
- */
-export function createRegexEngine(spend: (ms: number) => void): RegexEngine {
+/** Instructions of a regular expression that one step takes for a character. */
+const instructionsPerStep = 50;
+
+/** Creates an engine with its own store of compiled expressions, which lives as long as their syntax trees. */
+export function createRegexEngine(): RegexEngine {
   const compiled = new WeakMap<RegExp, RE2JS>();
   function compile(literal: RegExp): RE2JS {
     const known = compiled.get(literal);
@@ -32,8 +33,10 @@ export function createRegexEngine(spend: (ms: number) => void): RegexEngine {
   class LinearRegex implements Regex {
     lastIndex = 0;
     readonly #regex: RE2JS;
-    constructor(literal: RegExp) {
+    readonly #meter: Meter;
+    constructor(literal: RegExp, meter: Meter) {
       this.#regex = compile(literal);
+      this.#meter = meter;
     }
     exec(text: string): RegExpExecArray | null {
       if (text.length > limits.regexSubjectLength) {
@@ -42,10 +45,16 @@ export function createRegexEngine(spend: (ms: number) => void): RegexEngine {
           `Expected a text of at most ${limits.regexSubjectLength} characters for a regular expression`,
         );
       }
+      const from = this.lastIndex;
+      const stepsPerCharacter = 1 + this.#regex.programSize() / instructionsPerStep;
+      // Nothing tells before how far a search has to look, nor interrupts it.
+      this.#meter.allow(Math.max(0, text.length - from) * stepsPerCharacter);
       const matcher = this.#regex.matcher(text);
       const start = performance.now();
-      const isFound = this.lastIndex <= text.length && matcher.find(this.lastIndex);
-      spend(performance.now() - start);
+      const isFound = from <= text.length && matcher.find(from);
+      this.#meter.spendSearchTime(performance.now() - start);
+      const looked = (isFound ? matcher.end() : text.length) - from;
+      this.#meter.spend(Math.ceil(1 + Math.max(0, looked) * stepsPerCharacter));
       if (!isFound) {
         this.lastIndex = 0;
         return null;
@@ -62,7 +71,10 @@ export function createRegexEngine(spend: (ms: number) => void): RegexEngine {
     }
   }
   return {
-    constructor_: LinearRegex as unknown as RegExpConstructor,
+    of: (meter) =>
+      function regexOnMeter(literal: RegExp) {
+        return new LinearRegex(literal, meter);
+      },
     check(literal) {
       try {
         const regex = compile(literal);

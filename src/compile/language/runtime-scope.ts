@@ -1,14 +1,21 @@
 import type { Scope } from './leaf.ts';
+import type { Meter } from './meter.ts';
 
 /** The variable under which the scope travels through JSONata's frames. No expression can name it: it has a space. */
 export const scopeVariable = ' scope';
+
+/** The same for its meter. */
+export const meterVariable = ' meter';
 
 /** `this` of a function that JSONata calls. */
 export interface CallFocus {
   readonly environment: {
     lookup(name: string): unknown;
-    /** Throws when the evaluation has taken too many steps. */
-    readonly base: { guardrails(): void };
+    readonly base: {
+      /** Takes a step; throws when the evaluation has taken too many. */
+      guardrails(): void;
+      readonly meter: Meter;
+    };
   };
   readonly createSequence: () => unknown[];
 }
@@ -18,8 +25,13 @@ export function scopeOf(focus: CallFocus): Scope {
   return focus.environment.lookup(scopeVariable) as Scope;
 }
 
+/** What the evaluation that a function is called in may take. */
+export function meterOf(focus: CallFocus): Meter {
+  return focus.environment.base.meter;
+}
+
 /** The variables of an evaluation besides functions, by the name they have behind `$`. */
-export function variablesOf(scope: Scope): Record<string, unknown> {
+export function variablesOf(scope: Scope, meter: Meter): Record<string, unknown> {
   return {
     self: scope.self,
     item: scope.item,
@@ -29,6 +41,7 @@ export function variablesOf(scope: Scope): Record<string, unknown> {
     definition: scope.definition,
     cluster: scope.cluster,
     [scopeVariable]: scope,
+    [meterVariable]: meter,
   };
 }
 

@@ -56,7 +56,7 @@ class PassPhase implements Phase {
     this.#children = createKnown('children', parts.children.keys(), input.children);
     this.#reads = createKnown('reads', parts.reads.keys(), input.reads);
     this.#observed = createKnown('observed', parts.observed, input.observed);
-    const { resource, clusterName, now, randomText, previous } = input;
+    const { resource, clusterName, now, randomText, previous, budget } = input;
     const { name, revision } = parts.definition;
     this.#scope = {
       root: {
@@ -72,6 +72,7 @@ class PassPhase implements Phase {
       ...(previous === undefined ? {} : { previous }),
       now,
       randomText,
+      ...(budget === undefined ? {} : { budget }),
     };
   }
 

@@ -28,24 +28,59 @@ export function evaluateSlots(
   options: SlotOptions,
 ): readonly unknown[] | Promise<readonly unknown[]> {
   const values = new Array<unknown>(slots.length);
-  const pending: Promise<void>[] = [];
+  const work: SlotWork = { slots, options, values, pending: [], isPaused: false };
   try {
-    for (const [index, slot] of slots.entries()) {
-      const value = evaluateSlot(slot, options);
-      if (value instanceof Promise) {
-        pending.push(
-          value.then((settled) => {
-            values[index] = settled;
-          }),
-        );
-      } else values[index] = value;
+    const paused = evaluateFrom(work, 0);
+    if (paused !== undefined) {
+      work.isPaused = true;
+      work.pending.push(paused);
     }
   } catch (error) {
     // Those that are under way have nobody else to listen to them.
-    void Promise.allSettled(pending);
+    void Promise.allSettled(work.pending);
     throw error;
   }
-  return pending.length === 0 ? values : Promise.all(pending).then(() => values);
+  const { pending } = work;
+  if (pending.length === 0) return values;
+  return (work.isPaused ? allOf(pending) : Promise.all(pending)).then(() => values);
+}
+
+interface SlotWork {
+  readonly slots: readonly Slot[];
+  readonly options: SlotOptions;
+  readonly values: unknown[];
+  /** Grows while the event loop has its turn. */
+  readonly pending: Promise<void>[];
+  isPaused: boolean;
+}
+
+/** Evaluates the slots from there on; goes on later where the event loop is to have its turn. */
+function evaluateFrom(work: SlotWork, from: number): Promise<void> | undefined {
+  const { slots, options, values, pending } = work;
+  const { budget } = options.scope;
+  for (let index = from; index < slots.length; index++) {
+    if (budget?.isDue === true && index > from) {
+      return budget.pause().then(() => evaluateFrom(work, index));
+    }
+    const value = evaluateSlot(slots[index] as Slot, options);
+    if (value instanceof Promise) {
+      const settling = value.then((settled) => {
+        values[index] = settled;
+      });
+      // Another one may have failed by now, so that nobody listens any more.
+      if (from > 0) settling.catch(() => undefined);
+      pending.push(settling);
+    } else values[index] = value;
+  }
+  return undefined;
+}
+
+/** Waits for what is added meanwhile, too. */
+async function allOf(pending: readonly Promise<void>[]): Promise<void> {
+  for (let known = 0; known < pending.length; ) {
+    known = pending.length;
+    await Promise.all(pending);
+  }
 }
 
 function evaluateSlot(slot: Slot, options: SlotOptions): unknown {

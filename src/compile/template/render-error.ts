@@ -26,6 +26,8 @@ const codes = {
   'evaluation-failed': 'evaluation-failed',
   'missing-value': 'missing-value',
   'limit-exceeded': 'limit-reached',
+  'too-large': 'too-large',
+  'budget-exceeded': 'budget-exceeded',
 } as const;
 
 /** What an evaluation or a fit threw, as a RenderError; anything else is our own bug and thrown on. */

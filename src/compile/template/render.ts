@@ -18,12 +18,12 @@ export function render(
 ): unknown | Promise<unknown> {
   const { root, slots } = template;
   if (root.kind === 'constant') {
-    checkSize(template, [], root.value);
+    checkSize(template, { values: [], result: root.value }, options);
     return root.value;
   }
   return then(evaluateSlots(slots, options), (values) => {
     const result = build(root, values, options);
-    checkSize(template, values, result);
+    checkSize(template, { values, result }, options);
     return result;
   });
 }
@@ -86,8 +86,19 @@ function fitKeyed({ key, name, value, options: { quotes } }: Keyed): unknown {
   return fit(value, { type: known?.type, field, quotes });
 }
 
-function checkSize(template: CompiledTemplate, values: readonly unknown[], result: unknown): void {
+interface RenderedValue {
+  readonly values: readonly unknown[];
+  readonly result: unknown;
+}
+
+function checkSize(
+  template: CompiledTemplate,
+  { values, result }: RenderedValue,
+  { scope: { budget } }: SlotOptions,
+): void {
   const estimate = template.constantSize + sizeOf(values);
+  const tooMuch = budget?.hold(estimate);
+  if (tooMuch !== undefined) throw new RenderError('too-large', tooMuch, template.place);
   // At worst every character takes six bytes; to write all out takes longer than to render.
   if (estimate * 6 <= largest) return;
   const size = new TextEncoder().encode(JSON.stringify(result) ?? '').length;

@@ -1,4 +1,5 @@
 import { parseDurationMs } from '../../util/duration.ts';
+import { parseQuantity, quantityNumber } from '../../util/quantity.ts';
 import type { Finding } from '../finding.ts';
 import { valueAt } from '../tree.ts';
 import type { Rule } from './rule.ts';
@@ -8,6 +9,7 @@ const durations = [
   '/spec/controller/retry/initial',
   '/spec/controller/retry/max',
   '/spec/controller/retry/permanent',
+  '/spec/controller/limits/cpu',
   '/spec/schedule/every',
   '/spec/onDelete/timeout',
 ];
@@ -32,7 +34,22 @@ export const checkController: Rule = function* (document) {
     };
   }
   yield* checkPace(document);
+  yield* checkMemory(document);
 };
+
+/** A child may have 1 MiB. */
+const leastMemory = 1024 * 1024;
+
+function* checkMemory(document: unknown): Iterable<Finding> {
+  const path = '/spec/controller/limits/memory';
+  const value = valueAt(document, path);
+  if (typeof value !== 'string') return;
+  const quantity = parseQuantity(value);
+  const bytes = quantity && quantityNumber(quantity);
+  if (bytes !== undefined && bytes >= leastMemory) return;
+  const message = `Expected a quantity of at least "1Mi", found "${value}"`;
+  yield { code: 'invalid-value', path, message };
+}
 
 function* checkPace(document: unknown): Iterable<Finding> {
   const path = '/spec/controller/rollout/perSecond';

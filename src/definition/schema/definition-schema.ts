@@ -235,6 +235,15 @@ const controller: JsonSchema = struct('How the controller of this kind works.', 
       default: 10,
     }),
   }),
+  limits: struct('What one reconcile may use; beyond it the resource fails.', {
+    steps: wholeNumber('Steps of all its evaluations.', {
+      minimum: 1000,
+      maximum: 1_000_000_000,
+      default: 1_000_000,
+    }),
+    memory: text('Bytes of all that is rendered for the resource, a quantity. Default: `64Mi`.'),
+    cpu: duration('CPU time of its evaluations, if the steps do not end them before.', '1s'),
+  }),
 });
 
 const spec: JsonSchema = struct('The operator.', {

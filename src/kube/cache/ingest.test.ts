@@ -56,6 +56,17 @@ describe('kube/cache ingest', () => {
     assert.equal(ingest(decoded({ managedFields }), gvk).appliedBy, first.appliedBy);
   });
 
+  test('holds no more than so many manager lists: anyone may apply under such names', () => {
+    const ingest = createIngest();
+    const by = (manager: string) =>
+      ingest(decoded({ managedFields: [{ manager, operation: 'Apply' }] }), gvk).appliedBy;
+    const first = by('homeostat/0');
+    for (let other = 1; other <= 10_000; other++) by(`homeostat/${other}`);
+    const again = by('homeostat/0');
+    assert.deepEqual(again, first);
+    assert.notEqual(again, first);
+  });
+
   test('does not copy the content', () => {
     const content = decoded();
     assert.equal(createIngest()(content, gvk).object.spec, content.spec);

@@ -8,6 +8,8 @@ import { StringPool } from './string-pool.ts';
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 const ourManagers = 'homeostat/';
+/** A few for each definition. */
+const maxManagerLists = 10_000;
 
 /**
  * Turns decoded JSON into an object of the cache, which shares all but its metadata with it: notes which managers of
@@ -76,6 +78,8 @@ function interned(
   const known = lists.get(key);
   if (known !== undefined) return known;
   const list = Object.freeze([...managers].sort());
+  // Anyone may apply under such a name: starting anew costs no more than some doubles.
+  if (lists.size >= maxManagerLists) lists.clear();
   lists.set(key, list);
   return list;
 }

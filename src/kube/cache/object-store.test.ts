@@ -81,6 +81,21 @@ describe('kube/cache object store', () => {
     assert.equal(store.get('', 'b'), pruned);
   });
 
+  test('an object that is nested deeper than the stack is can be listed again, with the others of its kind', () => {
+    const nested = (end: string): StoredObject => {
+      const spec = JSON.parse(
+        `${'{"a":'.repeat(100_000)}"${end}"${'}'.repeat(100_000)}`,
+      ) as unknown;
+      const { object, appliedBy } = thing('deep', '3');
+      return { object: { ...object, spec }, appliedBy };
+    };
+    list('10', nested('x'), thing('a', '4'));
+    list('11', nested('x'), thing('a', '11'));
+    assert.deepEqual(versions(), { deep: '3', a: '11' });
+    list('12', nested('y'), thing('a', '12'));
+    assert.deepEqual(versions(), { deep: '3', a: '12' });
+  });
+
   test('an event older than what is stored is ignored', () => {
     list('10', thing('a', '9'));
     answer(thing('a', '100'));

@@ -31,8 +31,12 @@ export async function resolveChild(pass: Pass, plan: ChildPlan): Promise<Resolve
   if (elements.kind !== 'value') return blocked(plan, whyNot(elements, 'forEach'));
   const found = elements.value.length;
   if (found > maxElements) return blocked(plan, limit(`${maxElements} elements`, found));
-  const rendered = elements.value.map((element) => resolveElement(pass, plan, element));
-  return { plan, isWanted: true, elements: await Promise.all(rendered) };
+  const resolved: ResolvedElement[] = [];
+  for (const element of elements.value) {
+    if (pass.budget.isDue) await pass.budget.pause();
+    resolved.push(await resolveElement(pass, plan, element));
+  }
+  return { plan, isWanted: true, elements: resolved };
 }
 
 /** Renders one element. */

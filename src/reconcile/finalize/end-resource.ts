@@ -1,8 +1,9 @@
-import type { Outcome, Turn } from '../../controller/index.ts';
+import type { Outcome } from '../../controller/index.ts';
 import { parseKey } from '../../util/object-key.ts';
 import type { OperatorContext } from '../context.ts';
 import { isTerminating } from '../pass/ownership.ts';
 import { beginPass } from '../pass/pass.ts';
+import type { PassTurn } from '../pass/pass-turn.ts';
 import { isPaused } from '../pass/paused.ts';
 import { stateOf } from '../pass/state-of.ts';
 import { type FinalizeOptions, finalize } from './finalize.ts';
@@ -27,7 +28,7 @@ export async function endResource(
 export async function finalizeStranger(
   context: OperatorContext,
   key: string,
-  turn: Turn,
+  turn: PassTurn,
 ): Promise<Outcome | undefined> {
   const { namespace, name } = parseKey(key);
   const resource = context.watches.resources.stranger(namespace, name)?.object;

@@ -1,10 +1,11 @@
-import type { Outcome, Turn } from '../../controller/index.ts';
+import type { Outcome } from '../../controller/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Problem } from '../failure.ts';
 import { concludeProblems } from '../pass/conclude.ts';
 import { isTerminating } from '../pass/ownership.ts';
 import { beginPass, loggerOf, type Pass, type PrunedObject } from '../pass/pass.ts';
+import type { PassTurn } from '../pass/pass-turn.ts';
 import { stateOf } from '../pass/state-of.ts';
 import { tellFailures } from '../pass/tell-failures.ts';
 import { isDone } from '../removal/remove-objects.ts';
@@ -23,7 +24,7 @@ export interface FinalizeOptions {
   readonly key: string;
   /** Being deleted, with our finalizer; or one whose definition is being removed. */
   readonly resource: KubeObject;
-  readonly turn: Turn;
+  readonly turn: PassTurn;
 }
 
 /**

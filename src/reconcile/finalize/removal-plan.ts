@@ -38,6 +38,7 @@ export function removalPlan({ name, kind, namespaces }: FinishedDefinition): Ope
         resyncMs: 36_000_000,
         retry: { initialMs: 5, maxMs: 1_000_000, permanentMs: 600_000 },
         rollout: { perSecond: 50, stopAfterFailures: 10, maxDeletions: 10 },
+        limits: { steps: 1_000_000, memoryBytes: 67_108_864, cpuMs: 1_000 },
       },
       removalPolicy: 'Retain',
     },

@@ -5,6 +5,7 @@ import { problemOfRequest } from '../failure.ts';
 import type { Report } from '../report/build-report.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
 import { changedSince, isUnstable, noteFollowUp, unstableDelayMs } from './follow-up.ts';
+import { remainingLimitRestMs } from './limit-rest.ts';
 import type { Pass } from './pass.ts';
 import { noteWrites, remainingRestMs, restUnstable } from './restraint.ts';
 import { statusUsesSecret } from './secret-use.ts';
@@ -30,6 +31,10 @@ export function conclude(pass: Pass, report: Report, status: StatusOutcome): Out
   if (isOver || (changed !== undefined && !isHeld)) context.follow(pass.key);
   if (changed !== undefined && isUnstable(state)) restUnstable(pass);
   const outcome = concludeProblems(pass, report.problems, status);
+  if (pass.budget.isExceeded) {
+    const afterMs = remainingLimitRestMs(state, pass.resource, context.clock);
+    return { kind: 'failed', afterMs, reason: 'LimitReached' };
+  }
   if (changed !== undefined && isUnstable(state)) {
     return { kind: 'requeue', afterMs: unstableDelayMs(state), reason: 'Unstable' };
   }

@@ -1,4 +1,4 @@
-import type { ChildPlan, Element, Phase, PhaseInput } from '../../compile/index.ts';
+import type { ChildPlan, Element, Phase, PhaseInput, WorkBudget } from '../../compile/index.ts';
 import type { Turn } from '../../controller/index.ts';
 import type { PassToken, StoredObject, WriteOptions } from '../../kube/roles.ts';
 import type { Logger } from '../../telemetry/roles.ts';
@@ -11,6 +11,7 @@ import type { ResourceState } from '../resource-state.ts';
 import type { PassInterests } from '../wake/pass-interests.ts';
 import type { ObservedChild } from './observe-children.ts';
 import type { ReadResult } from './observe-reads.ts';
+import type { PassTurn } from './pass-turn.ts';
 
 /** One pass over one resource: what it began with, and what it has found and done so far. */
 export interface Pass {
@@ -29,8 +30,13 @@ export interface Pass {
   readonly signal: AbortSignal;
   /** Lets other resources have the worker first. */
   readonly giveWay: Turn['giveWay'];
+  /** What it may compute and hold. */
+  readonly budget: WorkBudget;
   /** What both phases get. */
-  readonly phaseInput: Pick<PhaseInput, 'resource' | 'now' | 'randomText' | 'clusterName'>;
+  readonly phaseInput: Pick<
+    PhaseInput,
+    'resource' | 'now' | 'randomText' | 'clusterName' | 'budget'
+  >;
   /** The phase *wanting*. */
   readonly wanting: Phase;
   /** By id. */
@@ -133,7 +139,7 @@ export interface BeginOptions {
   readonly key: string;
   readonly resource: KubeObject;
   readonly state: ResourceState;
-  readonly turn: Turn;
+  readonly turn: PassTurn;
 }
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
@@ -148,6 +154,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginOptions)
     now: new Date(clock.nowMs()).toISOString(),
     randomText: (length: number) => random.text(length, alphabet),
     clusterName: cluster.name,
+    budget: turn.budget,
   };
   return {
     context,
@@ -160,6 +167,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginOptions)
     state,
     signal: turn.signal,
     giveWay: turn.giveWay,
+    budget: turn.budget,
     interests: watches.startPass(key),
     phaseInput,
     wanting: plan.startPhase({ phase: 'wanting', ...phaseInput }),

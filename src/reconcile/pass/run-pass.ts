@@ -1,4 +1,4 @@
-import type { Outcome, Turn } from '../../controller/index.ts';
+import type { Outcome } from '../../controller/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import { parseKey } from '../../util/object-key.ts';
 import { forgetUnwanted } from '../child/refusals.ts';
@@ -15,8 +15,10 @@ import { writeReport } from '../report/write-report.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
 import { conclude } from './conclude.ts';
 import { beginFollowUps } from './follow-up.ts';
+import { noteLimit, remainingLimitRestMs } from './limit-rest.ts';
 import { isTerminating } from './ownership.ts';
 import { type BeginOptions, beginPass, loggerOf, type Pass } from './pass.ts';
+import type { PassTurn } from './pass-turn.ts';
 import { isPaused, reportPaused } from './paused.ts';
 import { prune } from './prune.ts';
 import { remainingRestMs } from './restraint.ts';
@@ -26,7 +28,11 @@ import { tellFailures } from './tell-failures.ts';
 import { wantAll } from './want-all.ts';
 
 /** Runs one resource: makes the world as its definition says, and reports (engine.md section 5). */
-export async function runPass(context: OperatorContext, key: string, turn: Turn): Promise<Outcome> {
+export async function runPass(
+  context: OperatorContext,
+  key: string,
+  turn: PassTurn,
+): Promise<Outcome> {
   if (!context.watches.resources.serves(parseKey(key).namespace)) return forget(context, key);
   const resource = observe(context, key)?.object;
   if (resource === undefined) {
@@ -43,6 +49,8 @@ export async function runPass(context: OperatorContext, key: string, turn: Turn)
   const state = stateOf(context, key, resource);
   const restMs = remainingRestMs(state, resource, context.clock);
   if (restMs > 0) return { kind: 'requeue', afterMs: restMs, reason: 'Unstable' };
+  const limitRestMs = remainingLimitRestMs(state, resource, context.clock);
+  if (limitRestMs > 0) return { kind: 'requeue', afterMs: limitRestMs, reason: 'LimitReached' };
   beginFollowUps(state);
   context.timetable.began(key);
   const pass = beginPass({ context, key, resource, state, turn });
@@ -57,6 +65,7 @@ export async function runPass(context: OperatorContext, key: string, turn: Turn)
 
   pass.interests.finish(context.plan.reads);
   forgetUnwanted(pass);
+  noteLimit(pass);
   record(pass, report, status);
   context.timetable.runAgain(key, report.requeueAfterMs);
   return conclude(pass, report, status);

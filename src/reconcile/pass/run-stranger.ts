@@ -1,4 +1,4 @@
-import type { Outcome, Turn } from '../../controller/index.ts';
+import type { Outcome } from '../../controller/index.ts';
 import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { parseKey } from '../../util/object-key.ts';
@@ -10,6 +10,7 @@ import { isDone, removeObjects } from '../removal/remove-objects.ts';
 import { createResourceState } from '../resource-state.ts';
 import { isOurs, isTerminating } from './ownership.ts';
 import { beginPass, loggerOf, type PrunedObject } from './pass.ts';
+import type { PassTurn } from './pass-turn.ts';
 
 /**
  * Runs a key that is no resource of the definition, or not any more. An object that stopped matching the selectors of `for` loses its
@@ -20,7 +21,7 @@ import { beginPass, loggerOf, type PrunedObject } from './pass.ts';
 export async function runStranger(
   context: OperatorContext,
   key: string,
-  turn: Turn,
+  turn: PassTurn,
 ): Promise<Outcome | undefined> {
   const made = madeUnderTheseSelectors(context, key);
   if (made.length === 0) {
@@ -82,7 +83,7 @@ interface Removal {
   readonly key: string;
   readonly resource: KubeObject;
   readonly made: readonly StoredObject[];
-  readonly turn: Turn;
+  readonly turn: PassTurn;
 }
 
 async function removeAll(

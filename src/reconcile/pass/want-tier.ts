@@ -1,6 +1,6 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import { applyChild } from '../child/apply-child.ts';
-import { claimNames, resolveChild } from '../child/resolve-child.ts';
+import { claimNames, type ResolvedChild, resolveChild } from '../child/resolve-child.ts';
 import { seenWhileWanting } from '../child/seen-child.ts';
 import { ensureFinalizer } from '../finalize/ensure-finalizer.ts';
 import { allEnded } from './all-ended.ts';
@@ -10,7 +10,9 @@ import type { Pass } from './pass.ts';
 /** Renders the children of one tier and makes them so; the next tier is rendered with what the server answered. */
 export async function wantTier(pass: Pass, tier: readonly ChildPlan[]): Promise<void> {
   await observeReads(pass);
-  const resolved = await Promise.all(tier.map((plan) => resolveChild(pass, plan)));
+  // One after the other: what they may compute ends at the same place each time.
+  const resolved: ResolvedChild[] = [];
+  for (const plan of tier) resolved.push(await resolveChild(pass, plan));
   const claimed = await ensureFinalizer(pass, claimNames(pass, resolved));
   const results = await allEnded(claimed.map((child) => applyChild(pass, child)));
   for (const result of results) {

@@ -1,9 +1,9 @@
-import type { Turn } from '../../controller/index.ts';
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { parseKey } from '../../util/object-key.ts';
 import type { OperatorContext } from '../context.ts';
 import { isTerminating } from '../pass/ownership.ts';
 import { beginPass, type ChildResult, type Pass } from '../pass/pass.ts';
+import { createBudget, type PassTurn } from '../pass/pass-turn.ts';
 import { isPaused } from '../pass/paused.ts';
 import { unwantedObjects } from '../pass/unwanted.ts';
 import { wantAll } from '../pass/want-all.ts';
@@ -30,8 +30,12 @@ export function createPreviewer(context: OperatorContext): Previewer {
       signal.throwIfAborted();
       const pass = begin(silent, key, signal);
       if (pass === undefined) return nothing;
-      await wantAll(pass);
-      return previewOf(pass);
+      try {
+        await wantAll(pass);
+        return previewOf(pass);
+      } finally {
+        pass.budget.end();
+      }
     },
     stop: () => silent.watches.stop(),
   };
@@ -76,7 +80,8 @@ function begin(context: OperatorContext, key: string, signal: AbortSignal): Pass
   const { resources } = context.watches;
   const resource = resources.serves(namespace) ? resources.get(namespace, name)?.object : undefined;
   if (resource === undefined || isPaused(resource) || isTerminating(resource)) return undefined;
-  const turn: Turn = { signal, giveWay: async () => 'free' };
+  const budget = createBudget(context);
+  const turn: PassTurn = { signal, giveWay: async () => 'free', budget };
   const state = createResourceState(resource.metadata.uid ?? '');
   return beginPass({ context, key, resource, state, turn });
 }

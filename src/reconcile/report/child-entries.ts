@@ -47,7 +47,12 @@ async function describeChild(
   { plan, resolution, elements }: ChildResult,
 ): Promise<readonly ChildEntry[]> {
   if (resolution === 'unwanted') return [unwanted(pass, plan)];
-  return Promise.all(elements.map((element) => describeElement(pass, phase, element)));
+  const entries: ChildEntry[] = [];
+  for (const element of elements) {
+    if (pass.budget.isDue) await pass.budget.pause();
+    entries.push(await describeElement(pass, phase, element));
+  }
+  return entries;
 }
 
 async function describeElement(

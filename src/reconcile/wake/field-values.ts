@@ -6,7 +6,11 @@ import { isJsonObject } from '../../util/json.ts';
 export function valueAt(object: unknown, path: FieldPath): unknown {
   let value = object;
   for (const [index, step] of path.entries()) {
-    if (Array.isArray(value)) return value.map((item) => valueAt(item, path.slice(index)));
+    // Lists within lists are given whole: they may be nested as deep as JSON can be.
+    if (Array.isArray(value)) {
+      const rest = path.slice(index);
+      return value.map((item) => (Array.isArray(item) ? item : valueAt(item, rest)));
+    }
     if (!isJsonObject(value)) return undefined;
     value = value[step];
   }

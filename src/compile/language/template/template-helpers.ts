@@ -1,14 +1,22 @@
 import { canonicalJson } from '../../../util/canonical-json.ts';
 import { deepEqual } from '../../../util/deep-equal.ts';
 import { ExpressionError } from '../expression-error.ts';
-import type { FunctionTools } from '../functions.ts';
+import { type FunctionTools, printedWithin, yamlWithin } from '../functions.ts';
 import type { Helper } from '../helper.ts';
 import { limits } from '../limits.ts';
-import { plainResult } from '../plain-json.ts';
+import type { Meter } from '../meter.ts';
+import { characterSteps, shallowSteps, walkSteps } from '../size.ts';
 import { encodeBase64 } from '../text-encoding.ts';
 
+/** What helpers get besides their arguments. */
+export interface TemplateContext {
+  readonly tools: FunctionTools;
+  /** Charged by each helper whose work grows with its arguments. */
+  readonly meter: Meter;
+}
+
 /** A helper of Handlebars texts: missing arguments are an error, unless it takes them. */
-export type TemplateHelper = Helper<FunctionTools>;
+export type TemplateHelper = Helper<TemplateContext>;
 
 /** The helpers besides `if`, `unless`, `each` and `with`. The documentation is made from this table. */
 export const templateHelpers: readonly TemplateHelper[] = [
@@ -18,7 +26,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     returns: 'string',
     doc: 'The value as compact JSON with sorted keys',
     example: { source: '{{json spec.ports}}', gives: '[80,443]' },
-    run: ([value]) => canonicalJson(plainResult(value)),
+    run: ([value], { meter }) => canonicalJson(printedWithin(value, meter)),
   },
   {
     name: 'yaml',
@@ -26,7 +34,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     returns: 'string',
     doc: 'The value as YAML',
     example: { source: '{{yaml spec.ports}}', gives: '- 80\n- 443\n' },
-    run: ([value], { printYaml }) => printYaml(plainResult(value)),
+    run: ([value], { tools, meter }) => tools.printYaml(yamlWithin(value, meter)),
   },
   {
     name: 'indent',
@@ -34,7 +42,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     returns: 'string',
     doc: 'The text with every line moved to the right',
     example: { source: '{{indent 2 (yaml spec.ports)}}', gives: '  - 80\n  - 443\n' },
-    run: ([columns, text]) => indent(columns, text),
+    run: ([columns, text], { meter }) => indent(columns, text, meter),
   },
   {
     name: 'base64',
@@ -42,7 +50,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     returns: 'string',
     doc: 'Base64 of a text in UTF-8',
     example: { source: '{{base64 metadata.name}}', gives: 'd2Vi' },
-    run: ([text]) => encodeBase64(printable('base64', text)),
+    run: ([text], { meter }) => encodeBase64(readText('base64', text, meter)),
   },
   {
     name: 'default',
@@ -60,7 +68,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     doc: 'Are the two equal? A missing value equals another one only',
     example: { source: '{{#if (eq spec.size 3)}}three{{/if}}', gives: 'three' },
     takesMissing: true,
-    run: ([a, b]) => deepEqual(a, b),
+    run: ([a, b], { meter }) => isEqual(a, b, meter),
   },
   {
     name: 'ne',
@@ -69,7 +77,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     doc: 'Are the two different? The opposite of eq',
     example: { source: '{{#if (ne spec.size 3)}}other{{else}}three{{/if}}', gives: 'three' },
     takesMissing: true,
-    run: ([a, b]) => !deepEqual(a, b),
+    run: ([a, b], { meter }) => !isEqual(a, b, meter),
   },
   {
     name: 'and',
@@ -104,7 +112,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     returns: 'boolean',
     doc: 'Is the first number or text less than the second?',
     example: { source: '{{#if (lt spec.size 5)}}small{{/if}}', gives: 'small' },
-    run: ([a, b]) => compare('lt', a, b) < 0,
+    run: ([a, b], { meter }) => compare('lt', [a, b], meter) < 0,
   },
   {
     name: 'gt',
@@ -112,7 +120,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     returns: 'boolean',
     doc: 'Is the first number or text greater than the second?',
     example: { source: '{{#if (gt spec.size 5)}}large{{else}}small{{/if}}', gives: 'small' },
-    run: ([a, b]) => compare('gt', a, b) > 0,
+    run: ([a, b], { meter }) => compare('gt', [a, b], meter) > 0,
   },
   {
     name: 'join',
@@ -120,7 +128,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     returns: 'string',
     doc: 'The elements of a list with a separator (default ",") between them',
     example: { source: '{{join spec.ports ", "}}', gives: '80, 443' },
-    run: ([list, separator]) => join(list, separator),
+    run: ([list, separator], { meter }) => join(list, separator, meter),
   },
   {
     name: 'lower',
@@ -128,7 +136,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     returns: 'string',
     doc: 'The text in lower case',
     example: { source: '{{lower "ABC"}}', gives: 'abc' },
-    run: ([text]) => printable('lower', text).toLowerCase(),
+    run: ([text], { meter }) => readText('lower', text, meter).toLowerCase(),
   },
   {
     name: 'upper',
@@ -136,7 +144,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     returns: 'string',
     doc: 'The text in upper case',
     example: { source: '{{upper metadata.name}}', gives: 'WEB' },
-    run: ([text]) => printable('upper', text).toUpperCase(),
+    run: ([text], { meter }) => readText('upper', text, meter).toUpperCase(),
   },
   {
     name: 'lookup',
@@ -182,17 +190,36 @@ export function printable(place: string, value: unknown): string {
   );
 }
 
-function indent(columns: unknown, text: unknown): string {
+/** A text that is looked at from end to end. */
+function readText(name: string, value: unknown, meter: Meter): string {
+  const text = printable(name, value);
+  meter.spend(characterSteps(text));
+  return text;
+}
+
+function isEqual(a: unknown, b: unknown, meter: Meter): boolean {
+  meter.spend(walkSteps(a, meter.stepsLeft) + shallowSteps(b));
+  return deepEqual(a, b);
+}
+
+function indent(columns: unknown, value: unknown, meter: Meter): string {
   if (typeof columns !== 'number' || !Number.isInteger(columns) || columns < 0 || columns > 100) {
     throw new ExpressionError(
       'evaluation-failed',
       'Expected a whole number from 0 to 100 as the first argument of "indent"',
     );
   }
-  return printable('indent', text).replace(/^(?=.)/gm, ' '.repeat(columns));
+  const text = readText('indent', value, meter);
+  let lines = 1;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
+  meter.spend(lines);
+  // Before they are there: many short lines become much longer.
+  meter.produce(lines * columns);
+  return text.replace(/^(?=.)/gm, ' '.repeat(columns));
 }
 
-function compare(name: string, a: unknown, b: unknown): number {
+function compare(name: string, [a, b]: readonly [unknown, unknown], meter: Meter): number {
+  meter.spend(shallowSteps(a));
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : a > b ? 1 : 0;
   throw new ExpressionError(
@@ -201,11 +228,12 @@ function compare(name: string, a: unknown, b: unknown): number {
   );
 }
 
-function join(list: unknown, separator: unknown): string {
+function join(list: unknown, separator: unknown, meter: Meter): string {
   if (!Array.isArray(list)) {
     throw new ExpressionError('evaluation-failed', 'Expected a list as the argument of "join"');
   }
   const between = separator === undefined ? ',' : printable('join', separator);
+  meter.spend(list.length);
   const texts = list.map((element) => printable('join', element));
   const length = texts.reduce((sum, text) => sum + text.length + between.length, 0);
   if (length > limits.textLength + between.length) {

@@ -6,7 +6,9 @@ import { ExpressionError } from '../expression-error.ts';
 import type { FunctionTools } from '../functions.ts';
 import type { Scope } from '../leaf.ts';
 import { limits } from '../limits.ts';
+import { Meter } from '../meter.ts';
 import { isVariableName } from '../runtime-scope.ts';
+import { shallowSteps } from '../size.ts';
 import {
   isTruthy,
   ownProperty,
@@ -40,13 +42,12 @@ interface Loop {
 
 interface Output {
   text: string;
-  stepsLeft: number;
+  readonly meter: Meter;
 }
 
 type Evaluate = (frame: Frame) => unknown;
 type Render = (frame: Frame) => void;
 
-const stepLimit = 1_000_000;
 const helpers: ReadonlyMap<string, TemplateHelper> = new Map(
   templateHelpers.map((helper) => [helper.name, helper]),
 );
@@ -55,15 +56,17 @@ const helpers: ReadonlyMap<string, TemplateHelper> = new Map(
 export function compileTemplate(program: Program, tools: FunctionTools): (scope: Scope) => string {
   const render = compileProgram(program, tools);
   return (scope) => {
-    const output: Output = { text: '', stepsLeft: stepLimit };
-    render({
+    const meter = new Meter(scope.budget, { steps: limits.templateSteps });
+    const output: Output = { text: '', meter };
+    const frame: Frame = {
       context: scope.root,
       parent: undefined,
       params: new Map(),
       loop: undefined,
       output,
       scope,
-    });
+    };
+    render(frame);
     return output.text;
   };
 }
@@ -74,7 +77,7 @@ function compileProgram(program: Program | undefined, tools: FunctionTools): Ren
   );
   return (frame) => {
     for (const part of parts) {
-      takeSteps(frame.output, 1);
+      frame.output.meter.spend(1);
       part(frame);
     }
   };
@@ -99,20 +102,13 @@ function compileStatement(statement: TemplateStatement, tools: FunctionTools): R
   }
 }
 
-function takeSteps(output: Output, count: number): void {
-  output.stepsLeft -= count;
-  if (output.stepsLeft < 0) throw tooMuch('Too many steps');
-}
-
 function write(output: Output, text: string): void {
   output.text += text;
+  output.meter.produce(text.length);
   if (output.text.length > limits.textLength) {
-    throw tooMuch(`Expected a text of at most ${limits.textLength} characters`);
+    const message = `Expected a text of at most ${limits.textLength} characters`;
+    throw new ExpressionError('limit-exceeded', message);
   }
-}
-
-function tooMuch(message: string): ExpressionError {
-  return new ExpressionError('limit-exceeded', message);
 }
 
 function present(value: unknown, place: string): unknown {
@@ -157,8 +153,9 @@ function compileBlock(block: hbs.AST.BlockStatement, tools: FunctionTools): Rend
     default:
       return (frame) => {
         const list = value(frame);
+        // Before they are put together.
+        frame.output.meter.spend(Array.isArray(list) ? list.length : shallowSteps(list));
         const entries = typeof list === 'object' && list !== null ? Object.entries(list) : [];
-        takeSteps(frame.output, entries.length);
         if (entries.length === 0) inverse(frame);
         for (const [index, [key, element]] of entries.entries()) {
           const name = Array.isArray(list) ? index : key;
@@ -216,7 +213,11 @@ function compileCall(
       const value = evaluate(frame);
       return helper.takesMissing === true ? value : present(value, place);
     });
-    return helper.run(values, tools);
+    const { meter } = frame.output;
+    const result = helper.run(values, { tools, meter });
+    meter.spend(1);
+    if (typeof result === 'string') meter.produce(result.length);
+    return result;
   };
 }
 

@@ -1,0 +1,209 @@
+/**
+ * Puts an evaluation of JSONata on its meter, by the hooks that JSONata has for debuggers: functions that it finds under these symbols
+ * are called before and after each node. A test holds on to what this relies on; JSONata's version is pinned.
+ */
+import type jsonata from 'jsonata';
+import { limits } from './limits.ts';
+import type { Meter } from './meter.ts';
+import { meterVariable } from './runtime-scope.ts';
+import { elementSteps, shallowSteps, walkSteps } from './size.ts';
+import { leftOf, type SyntaxNode, walk } from './syntax-tree.ts';
+
+const onEntry = Symbol.for('jsonata.__evaluate_entry');
+const onExit = Symbol.for('jsonata.__evaluate_exit');
+
+/** What JSONata calls a frame. */
+interface Frame {
+  readonly base: BaseFrame;
+  lookup(name: string | symbol): unknown;
+}
+
+interface BaseFrame extends Frame {
+  depth: number;
+  guardrails: () => void;
+  createSequence: (...first: unknown[]) => unknown[];
+  RegexEngine: unknown;
+  meter: Meter;
+  bind(name: string | symbol, value: unknown): void;
+}
+
+/** Charges what a node gives, for work that its parent does with it at once. */
+type Charge = (meter: Meter, result: unknown) => void;
+
+export interface MeterFrames {
+  /** Regular expressions of one evaluation. */
+  readonly regexEngineOf: (meter: Meter) => unknown;
+}
+
+/** Makes all evaluations of an expression metered. The last one to look at the tree: nodes are known by identity. */
+export function meterFrames(parsed: jsonata.Expression, tree: SyntaxNode, options: MeterFrames) {
+  const charges = chargesOf(tree);
+  const exit =
+    charges.size === 0
+      ? undefined
+      : (node: SyntaxNode, _: unknown, { base }: Frame, result: unknown) =>
+          charges.get(node)?.(base.meter, elementOf(result));
+  const hasRegex = [...walk(tree)].some(({ type }) => type === 'regex');
+
+  /** Called before the first node of an evaluation. */
+  function install(node: SyntaxNode, input: unknown, { base }: Frame): void {
+    const meter = base.lookup(meterVariable) as Meter;
+    base.meter = meter;
+    base.guardrails = () => {
+      if (base.depth > limits.depth) throw tooDeep;
+      meter.spend(2);
+    };
+    base.createSequence = createSequences(meter);
+    if (hasRegex) base.RegexEngine = options.regexEngineOf(meter);
+    base.bind(onEntry, enter);
+    if (exit !== undefined) base.bind(onExit, exit);
+    chargeInput(node, input, meter);
+  }
+
+  parsed.assign(onEntry as unknown as string, install);
+}
+
+/** JSONata makes an element of a list of one only after it has told of it. */
+function elementOf(result: unknown): unknown {
+  return Array.isArray(result) && result.length === 1 ? result[0] : result;
+}
+
+/** JSONata's own error. */
+const tooDeep = { code: 'D1011' };
+const tooLong = { code: 'D2015' };
+
+/** Before each node: JSONata waits for what is returned. */
+function enter(node: SyntaxNode, input: unknown, { base }: Frame): Promise<void> | undefined {
+  const { meter } = base;
+  chargeInput(node, input, meter);
+  return meter.budget.isDue ? meter.budget.interrupt() : undefined;
+}
+
+/** Nodes whose own work grows with what they are applied to. */
+function chargeInput(node: SyntaxNode, input: unknown, meter: Meter): void {
+  switch (node.type) {
+    case 'name':
+      // A list here is one within a list.
+      if (Array.isArray(input)) meter.spend(elementSteps(input));
+      return;
+    case 'wildcard':
+      meter.spend(wildcardSteps(input));
+      return;
+    case 'descendant':
+      meter.spend(walkSteps(input, meter.stepsLeft));
+      return;
+    default:
+      return;
+  }
+}
+
+/** The lists among the fields are added one after the other to a copy of all before them. */
+function wildcardSteps(input: unknown): number {
+  if (typeof input !== 'object' || input === null) return 1;
+  let elements = 0;
+  let lists = 0;
+  for (const field of Object.values(input)) {
+    elements += Array.isArray(field) ? elementSteps(field) * 4 : 1;
+    if (Array.isArray(field)) lists += 1;
+  }
+  return 1 + elements + (lists * Math.min(elements, limits.sequence)) / 256;
+}
+
+/** As JSONata's, but what it holds is counted; and one function adds to all of them. */
+function createSequences(meter: Meter): BaseFrame['createSequence'] {
+  function push(this: unknown[], item: unknown): number {
+    const { length } = this;
+    if (length >= limits.sequence) throw tooLong;
+    meter.produce(16);
+    this[length] = item;
+    return length + 1;
+  }
+  return (...first) => {
+    const sequence: unknown[] & { sequence?: true } = [];
+    sequence.push = push;
+    sequence.sequence = true;
+    if (first.length === 1) sequence.push(first[0]);
+    return sequence;
+  };
+}
+
+/** The nodes whose results are compared, tested or put together in one step. */
+function chargesOf(tree: SyntaxNode): ReadonlyMap<SyntaxNode, Charge> {
+  const charges = new Map<SyntaxNode, Charge>();
+  const charge = (node: SyntaxNode | undefined, by: Charge) => {
+    if (node !== undefined && !isScalarLiteral(node)) charges.set(node, by);
+  };
+  for (const node of walk(tree)) {
+    if (node.type === 'binary') chargeOperands(node, charge);
+    if (node.type === 'unary' && node.value === '[') charge(node, made);
+    if (node.type === 'condition') charge(node.condition, tested);
+    for (const { expr } of [...(node.predicate ?? []), ...(node.stages ?? [])])
+      charge(expr, tested);
+    for (const { expression } of node.terms ?? []) charge(expression, touched);
+  }
+  return charges;
+}
+
+function chargeOperands(
+  node: SyntaxNode,
+  charge: (node: SyntaxNode | undefined, by: Charge) => void,
+): void {
+  const left = leftOf(node);
+  const sides = [left, node.rhs];
+  switch (node.value) {
+    case '=':
+    case '!=':
+      // They differ at once from a number or a short text.
+      if (sides.some(isScalarLiteral)) return;
+      charge(left, compared);
+      charge(node.rhs, touched);
+      return;
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      if (!sides.some(isScalarLiteral)) charge(left, touched);
+      return;
+    case 'in':
+      charge(left, touched);
+      charge(node.rhs, searched);
+      return;
+    case 'and':
+    case 'or':
+      for (const side of sides) charge(side, tested);
+      return;
+    default:
+      return;
+  }
+}
+
+function isScalarLiteral(node: SyntaxNode | undefined): boolean {
+  return node?.type === 'string' || node?.type === 'number' || node?.type === 'value';
+}
+
+const compared: Charge = (meter, value) => {
+  if (typeof value === 'object' || typeof value === 'string')
+    meter.spend(walkSteps(value, meter.stepsLeft));
+};
+
+const touched: Charge = (meter, value) => {
+  if (typeof value === 'object' || typeof value === 'string') meter.spend(shallowSteps(value));
+};
+
+const tested: Charge = (meter, value) => {
+  if (Array.isArray(value)) meter.spend(elementSteps(value));
+  else if (typeof value === 'object' && value !== null) meter.spend(shallowSteps(value));
+};
+
+const searched: Charge = (meter, value) => {
+  if (!Array.isArray(value)) return;
+  let steps = value.length >> 3;
+  for (const each of value) if (typeof each === 'string') steps += each.length >> 8;
+  meter.spend(steps);
+};
+
+const made: Charge = (meter, value) => {
+  if (!Array.isArray(value)) return;
+  meter.spend(value.length >> 3);
+  meter.produce(16 * value.length);
+};

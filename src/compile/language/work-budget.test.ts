@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { BytePool } from '../../util/byte-pool.ts';
+import { endlessTurns, type Turns } from '../../util/work-turns.ts';
+import { createTestParser, expressionOf, testScope } from './test-scope.ts';
+import { WorkBudget } from './work-budget.ts';
+
+const limits = { steps: 1_000, memoryBytes: 1_024 * 1_024, cpuMs: 100 };
+const root = { spec: { list: Array.from({ length: 5_000 }, (_, index) => index) } };
+const dear = '${ $sum(spec.list[$ > 1]) }';
+
+/** Turns that are over each time somebody looks, and count how often somebody was interrupted. */
+function createBusyTurns(workedMs = 0) {
+  const turns = { entered: 0, paused: 0 };
+  const busy: Turns = {
+    ...endlessTurns,
+    enter: () => {
+      turns.entered += 1;
+      return undefined;
+    },
+    leave: () => workedMs,
+    isOver: () => true,
+    pause: async () => {
+      turns.paused += 1;
+    },
+  };
+  return { turns, busy };
+}
+
+describe('compile/language/work-budget', () => {
+  test('all evaluations of a reconcile together have so many steps, and from then on none has any', async () => {
+    const budget = new WorkBudget({ limits });
+    const small = expressionOf('${ $sum([1, 2, 3]) }');
+    const scope = testScope(root, { budget });
+    let evaluated = 0;
+    const all = async () => {
+      for (; evaluated < 1_000; evaluated++) await small.evaluate(scope);
+    };
+    await assert.rejects(all, { code: 'budget-exceeded', message: /1000 steps/ });
+    assert.ok(evaluated > 10 && budget.isExceeded);
+    const again = new WorkBudget({ limits });
+    let evaluatedAgain = 0;
+    for (; !again.isExceeded; evaluatedAgain++) {
+      await Promise.resolve(small.evaluate(testScope(root, { budget: again }))).catch(() => {});
+    }
+    // It is a matter of steps alone.
+    assert.equal(evaluatedAgain, evaluated + 1);
+  });
+
+  test('an evaluation gives way to others while it goes on', async () => {
+    const { turns, busy } = createBusyTurns();
+    const budget = new WorkBudget({ turns: busy });
+    await expressionOf(dear).evaluate(testScope(root, { budget }));
+    assert.ok(turns.entered > 20, `${turns.entered} turns`);
+  });
+
+  test('so does a function that goes on for long by itself', async () => {
+    const { turns, busy } = createBusyTurns();
+    const budget = new WorkBudget({ turns: busy });
+    const text = 'ab'.repeat(5_000);
+    const expression = expressionOf('${ $replace(spec.text, "a", "") }');
+    await expression.evaluate(testScope({ spec: { text } }, { budget }));
+    assert.ok(turns.entered > 10, `${turns.entered} turns`);
+  });
+
+  test('evaluations of one reconcile take turns, and those of two do not wait for each other to end', async () => {
+    const { busy } = createBusyTurns();
+    const parser = createTestParser();
+    const ended: string[] = [];
+    const run = async (name: string, text: string, budget: WorkBudget) => {
+      await expressionOf(text, parser).evaluate(testScope(root, { budget }));
+      ended.push(name);
+    };
+    const hostile = new WorkBudget({ turns: busy });
+    await Promise.all([
+      run('dear', dear, hostile),
+      run('behind it', '${ $sum([1]) }', hostile),
+      run('of another', '${ $sum([2]) }', new WorkBudget({ turns: busy })),
+    ]);
+    assert.deepEqual(ended, ['of another', 'dear', 'behind it']);
+  });
+
+  test('CPU time is the last resort, and what is said has the number', async () => {
+    const { busy } = createBusyTurns(30);
+    const budget = new WorkBudget({ limits: { ...limits, steps: 1_000_000 }, turns: busy });
+    const evaluate = async () => expressionOf(dear).evaluate(testScope(root, { budget }));
+    await assert.rejects(evaluate, { code: 'budget-exceeded', message: /100 ms of CPU time/ });
+  });
+
+  test('a reconcile that holds little waits for nobody, another one until there is memory', async () => {
+    const memory = new BytePool(limits.memoryBytes);
+    const [first, second, third] = [1, 2, 3].map(() => new WorkBudget({ limits, memory }));
+    for (const budget of [first, second]) budget?.hold(500_000);
+    third?.hold(1_000);
+    assert.deepEqual(
+      [first, second, third].map((budget) => budget?.isDue),
+      [true, true, false],
+    );
+    await first?.pause();
+    let goesOn = false;
+    const waits = second?.pause().then(() => {
+      goesOn = true;
+    });
+    await Promise.resolve();
+    assert.deepEqual([first?.isDue, goesOn], [false, false]);
+    first?.end();
+    await waits;
+    assert.equal(goesOn, true);
+    second?.end();
+    assert.equal(memory.taken, 0);
+  });
+
+  test('all that is rendered has so many bytes', () => {
+    const budget = new WorkBudget({ limits });
+    assert.equal(budget.hold(limits.memoryBytes), undefined);
+    assert.match(budget.hold(1) ?? '', /1048576 bytes/);
+    // It is no reason to rest: only what is too large fails.
+    assert.equal(budget.isExceeded, false);
+  });
+});
