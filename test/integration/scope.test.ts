@@ -48,6 +48,7 @@ const tenant = thingDefinition(
   'tenant',
   `  children:
     - id: space
+      crossNamespace: { namespaces: ["tenant-*"] }
       template: { apiVersion: v1, kind: Namespace, metadata: { name: "tenant-\${ metadata.name }" } }
     - id: settings
       crossNamespace: { namespaces: ["tenant-*"] }
