@@ -138,6 +138,7 @@ class PlanOperator implements Operator {
       cluster,
       clock,
       waker,
+      guardedNamespaces,
       formerKinds,
       onLost: (key, stored) => noteLoss(this.#states.get(key), stored),
       onResourceEvent: plan.isFinalizing

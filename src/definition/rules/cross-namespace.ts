@@ -71,10 +71,7 @@ function needsGlobs(what: string, value: string, path: string): Finding {
 function* checkGlobs(
   value: string,
   path: string,
-  {
-    crossNamespace,
-    isWritten,
-  }: { readonly crossNamespace: Json; readonly isWritten: boolean },
+  { crossNamespace, isWritten }: { readonly crossNamespace: Json; readonly isWritten: boolean },
 ): Iterable<Finding> {
   const globs = globsOf(crossNamespace);
   if (!matchesGlob(value, globs)) {

@@ -43,6 +43,8 @@ export interface WatchesOptions {
   readonly waker: Waker;
   /** Kinds of which there may be children that no child of the plan asks for. */
   readonly formerKinds: readonly Gvk[];
+  /** As {@link ResourceWatchOptions.guardedNamespaces}. @default none */
+  readonly guardedNamespaces?: ReadonlySet<string>;
   /** Are there objects with our finalizer though the definition needs none? @default false */
   readonly hasLeftFinalizers?: boolean;
   /** A child of this resource has left its watch, and nobody has seen it being deleted. @default nobody is told */
@@ -88,6 +90,7 @@ export class Watches {
         plan,
         watcher,
         waker,
+        guardedNamespaces: options.guardedNamespaces,
         hasLeftFinalizers,
         onEvent: options.onResourceEvent,
       });
