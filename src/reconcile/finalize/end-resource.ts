@@ -1,12 +1,12 @@
 import type { Outcome, Turn } from '../../controller/index.ts';
 import { parseKey } from '../../util/object-key.ts';
 import type { OperatorContext } from '../context.ts';
-import { isTerminating } from '../pass/ownership.ts';
+import { isTerminating } from '../ownership/owner.ts';
 import { beginPass } from '../pass/pass.ts';
 import { isPaused } from '../pass/paused.ts';
 import { stateOf } from '../pass/state-of.ts';
 import { type FinalizeOptions, finalize } from './finalize.ts';
-import { hasFinalizer } from './inventory.ts';
+import { hasFinalizer } from './finalizer.ts';
 import { takeOffFinalizer } from './take-off-finalizer.ts';
 import { whatIsLeft } from './what-is-left.ts';
 

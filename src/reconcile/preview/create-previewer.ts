@@ -2,7 +2,7 @@ import type { Turn } from '../../controller/index.ts';
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { parseKey } from '../../util/object-key.ts';
 import type { OperatorContext } from '../context.ts';
-import { isTerminating } from '../pass/ownership.ts';
+import { isTerminating } from '../ownership/owner.ts';
 import { beginPass, type ChildResult, type Pass } from '../pass/pass.ts';
 import { isPaused } from '../pass/paused.ts';
 import { unwantedObjects } from '../pass/unwanted.ts';
