@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, textMap, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
@@ -40,7 +40,7 @@ const named = thingDefinition(
   `  children:${textMap('map')}\n  controller: { namespaces: { include: ["*", homeostat-system] } }\n`,
 );
 
-describe('attacks/placement: namespaces', { skip: shared.skip }, () => {
+shared.describe('attacks/placement: namespaces', () => {
   before(async () => {
     const metadata = { name: 'homeostat-system' };
     await shared.client().apply({ apiVersion: 'v1', kind: 'Namespace', metadata });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { KubeObject, ObjectMeta } from '../../src/util/kube-object.ts';
 import { type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
 import {
@@ -10,7 +10,7 @@ import {
   thingPath,
 } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
-import type { HomeostatProcess } from '../support/homeostat-process.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const shared = useControlPlane({ audit: true });
 const startHomeostat = useHomeostat(shared);
@@ -63,8 +63,8 @@ const withoutDropped = thingDefinition('losing', two);
 
 const definitions = { 'vault.yaml': vault, 'wide.yaml': wide, 'losing.yaml': withDropped };
 
-describe('attacks/placement: what looks like a child', { skip: shared.skip }, () => {
-  let homeostat: HomeostatProcess;
+shared.describe('attacks/placement: what looks like a child', () => {
+  let homeostat: HomeostatRuntime;
 
   before(async () => {
     homeostat = await startHomeostat(definitions);
