@@ -3,7 +3,7 @@ import type { Cluster } from '../kube/roles.ts';
 import type { Counter, Logger } from '../telemetry/roles.ts';
 import type { BytePool } from '../util/byte-pool.ts';
 import type { Clock } from '../util/clock.ts';
-import { type Gvk, gvkKey } from '../util/gvk.ts';
+import { type GroupKind, type Gvk, gvkKey } from '../util/gvk.ts';
 import type { Random } from '../util/random.ts';
 import type { Turns } from '../util/work-turns.ts';
 import type { DecisionRecord } from './decision.ts';
@@ -32,6 +32,8 @@ export interface OperatorContext {
   readonly states: Map<string, ResourceState>;
   /** UIDs by key of objects that left the watch and are gone from the server too, while something of theirs is still there. */
   readonly departed: Map<string, ReadonlySet<string>>;
+  /** By their text, the kinds that the definition has or had children of. Undefined: nobody can tell. */
+  readonly kinds: ReadonlyMap<string, GroupKind> | undefined;
   readonly server: ServerTraits;
   /** Where the runtime and its definitions live: nothing is ever read or made there for resources of elsewhere. */
   readonly guardedNamespaces: ReadonlySet<string>;

@@ -1,6 +1,6 @@
 import type { Outcome, Turn } from '../controller/index.ts';
 import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/roles.ts';
-import type { Gvk } from '../util/gvk.ts';
+import type { GroupKind, Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { parseKey } from '../util/object-key.ts';
 import { endlessTurns } from '../util/work-turns.ts';
@@ -10,6 +10,7 @@ import { noteOrphaning } from './finalize/note-orphaning.ts';
 import { type FinishedDefinition, removalPlan } from './finalize/removal-plan.ts';
 import { definitionLabel, finalizerOf } from './names.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
+import { kindMap } from './ownership/kinds.ts';
 import { createBudget } from './pass/pass-turn.ts';
 import { forgetResource, runPass } from './pass/run-pass.ts';
 import { countLeftInPlace, strayKeys } from './pass/strays.ts';
@@ -71,14 +72,16 @@ export function createBrokenRetiree(
 
 type Role = Pick<OperatorContext, 'isFinishing' | 'isQuiet' | 'retirement'>;
 
+type PlanOptions = OperatorOptions & Pick<FinishedDefinition, 'recordedKinds'>;
+
 class PlanOperator implements Operator {
-  readonly #options: OperatorOptions;
+  readonly #options: PlanOptions;
   readonly #role: Role;
   readonly #states = new Map<string, ResourceState>();
   #context: OperatorContext | undefined;
   #endHolding: (() => void) | undefined;
 
-  constructor(options: OperatorOptions, role: Role) {
+  constructor(options: PlanOptions, role: Role) {
     this.#options = options;
     this.#role = role;
   }
@@ -140,6 +143,7 @@ class PlanOperator implements Operator {
       cluster,
       clock,
       waker,
+      guardedNamespaces,
       formerKinds,
       onLost: (key, stored) => noteLoss(this.#states.get(key), stored),
       onResourceEvent: plan.isFinalizing
@@ -169,6 +173,7 @@ class PlanOperator implements Operator {
       }),
       states: this.#states,
       departed: new Map(),
+      kinds: this.#kinds(),
       server: { scopes: new Map() },
       guardedNamespaces,
       ...this.#role,
@@ -183,6 +188,14 @@ class PlanOperator implements Operator {
     await watches.settled(signal);
     this.#context.timetable.start();
     for (const key of strayKeys(this.#context)) enqueue(key, 'low');
+  }
+
+  /** The kinds that may be looked in for children. Of a definition that is broken or gone only what is on record of it tells. */
+  #kinds(): ReadonlyMap<string, GroupKind> | undefined {
+    const { plan, formerKinds = [], recordedKinds } = this.#options;
+    if (this.#role.isFinishing) return recordedKinds && kindMap([...recordedKinds, ...formerKinds]);
+    const children = [...plan.children, ...(plan.onDelete?.children ?? [])];
+    return kindMap([...children.map(({ gvk }) => gvk), ...formerKinds]);
   }
 
   async reconcile(key: string, turn: Turn): Promise<Outcome> {

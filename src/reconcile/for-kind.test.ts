@@ -4,6 +4,7 @@ import { definitionParser } from '../../test/support/definition-parser.ts';
 import { OperatorWorld } from '../../test/support/fakes/operator-world.ts';
 import { bundledSchemas, compile, type OperatorPlan } from '../compile/index.ts';
 import { KubeError } from '../kube/roles.ts';
+import { gvkOf } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 
 /** A definition for Secrets that match: a ConfigMap for each. */
@@ -184,9 +185,11 @@ describe('reconcile: a kind of `for`', () => {
       assert.ok(object);
       const annotations = {
         ...object.metadata.annotations,
-        'inventory.homeostat.dev/shadow': 'ConfigMap,Pod',
+        'inventory.homeostat.dev/shadow': '["ConfigMap default/a","Pod default/former"]',
       };
       world.edit(object, { metadata: { ...object.metadata, annotations } });
+      world.formerKinds = [gvkOf('v1', 'Pod')];
+      await world.restart(planFor(byLabel, '      deletionPolicy: Orphan\n'));
       const labels = {
         'app.kubernetes.io/managed-by': 'homeostat',
         'homeostat.dev/definition': 'shadow',

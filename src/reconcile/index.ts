@@ -9,7 +9,6 @@ export {
 } from './create-operator.ts';
 export type { ChildDecision, DecisionRecord, Verdict } from './decision.ts';
 export { rightText } from './failure.ts';
-export { kindsText, kindText, parseKinds } from './finalize/inventory.ts';
 export { covers } from './intent/covers.ts';
 export { pathHash } from './intent/path-hash.ts';
 export { prepare } from './intent/prepare.ts';
@@ -29,6 +28,7 @@ export {
   statusManagerOf,
 } from './names.ts';
 export type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
+export { kindsText, kindText, parseKinds } from './ownership/kinds.ts';
 export { DeletionHold, type DeletionHoldOptions } from './preview/deletion-hold.ts';
 export type { Preview, Previewer } from './preview/preview.ts';
 export { type PreviewAllOptions, previewAll } from './preview/preview-all.ts';

@@ -33,6 +33,8 @@ export interface ResourceState {
   readonly replaced: Map<string, ReplacedObject>;
   /** By identity: objects that no watch tells of though they may be the resource's own. */
   readonly strays: Map<string, Stray>;
+  /** Was it looked for what is on record and no watch shows? */
+  isRecordRead: boolean;
   /** By child key: the failure that was last told in an Event. Undefined before the first pass: then the status says what was told. */
   told: ReadonlyMap<string, string> | undefined;
   /** So many reports in a row were left to the pass that follows. */
@@ -77,8 +79,8 @@ export interface Stray {
   readonly ref: ObjectRef;
   /** Of the child that has made it. */
   readonly childId: string;
-  /** Known to be ours by it. Undefined: nobody knows whether it is there. */
-  readonly uid?: string;
+  /** As it was when it left its watch. Undefined: nobody knows whether it is there. */
+  readonly lost?: StoredObject;
 }
 
 /** A deletion that is not asked for again for a while. */
@@ -123,6 +125,7 @@ export function createResourceState(uid: string): ResourceState {
     fights: new Map(),
     concessions: new Map(),
     strays: new Map(),
+    isRecordRead: false,
     replacements: new Map(),
     replaced: new Map(),
     told: undefined,

@@ -2,13 +2,15 @@ import { Controller } from '../controller/index.ts';
 import type { OperatorDefinition, ServedKind } from '../definition/index.ts';
 import type { Informer } from '../kube/roles.ts';
 import {
+  childKindsAnnotation,
   createFinisher,
   definitionLabel,
   hasLeftFinalizers,
+  parseKinds,
   whenNoFinalizersLeft,
 } from '../reconcile/index.ts';
 import { failureFields } from '../util/failure-fields.ts';
-import { gvkKey } from '../util/gvk.ts';
+import { type GroupKind, gvkKey } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { firstOf, isEstablished, storedKind } from './crd/index.ts';
 import { crdsOnRecord, type RecordedDefinition } from './definitions-on-record.ts';
@@ -103,7 +105,7 @@ async function finishLeft(
     () => false,
   );
   try {
-    await finishKind(options, kind, end);
+    await finishKind(options, { kind }, end);
   } catch (error) {
     if (!ending.signal.aborted) throw error;
   } finally {
@@ -125,12 +127,14 @@ async function finishCrds(options: DefinitionFinisherOptions, signal: AbortSigna
     await crds.whenSynced(signal);
     while (!signal.aborted) {
       const next = await firstOf(crds, signal, () => {
-        const [kind] = kindsOf(ours());
+        const [crd] = ours().filter(isEstablished);
+        const kind = crd && storedKind(crd);
         const isOver = !isBroken && ours().length === 0;
-        return kind !== undefined || isOver ? { kind } : undefined;
+        return kind !== undefined || isOver ? { kind, crd } : undefined;
       });
       if (next.kind === undefined) return;
-      await finishWhileServed(options, { crds, kind: next.kind }, signal);
+      const recordedKinds = parseKinds(next.crd?.metadata.annotations?.[childKindsAnnotation]);
+      await finishWhileServed(options, { crds, kind: next.kind, recordedKinds }, signal);
     }
   } finally {
     crds.release();
@@ -139,7 +143,7 @@ async function finishCrds(options: DefinitionFinisherOptions, signal: AbortSigna
 
 async function finishWhileServed(
   options: DefinitionFinisherOptions,
-  { crds, kind }: { readonly crds: Informer; readonly kind: ServedKind },
+  { crds, kind, recordedKinds }: Finishable & { readonly crds: Informer },
   signal: AbortSignal,
 ): Promise<void> {
   const ending = new AbortController();
@@ -148,7 +152,7 @@ async function finishWhileServed(
     if (!kinds.some(({ gvk }) => gvkKey(gvk) === gvkKey(kind.gvk))) ending.abort();
   });
   try {
-    await finishKind(options, kind, AbortSignal.any([signal, ending.signal]));
+    await finishKind(options, { kind, recordedKinds }, AbortSignal.any([signal, ending.signal]));
   } catch (error) {
     if (!ending.signal.aborted) throw error;
   } finally {
@@ -156,9 +160,16 @@ async function finishWhileServed(
   }
 }
 
+/** What deletions are brought to an end in. */
+interface Finishable {
+  readonly kind: ServedKind;
+  /** Kinds of children on record. @default undefined: none is kept of a kind of others */
+  readonly recordedKinds?: readonly GroupKind[] | undefined;
+}
+
 async function finishKind(
   options: DefinitionFinisherOptions,
-  kind: ServedKind,
+  { kind, recordedKinds }: Finishable,
   signal: AbortSignal,
 ): Promise<void> {
   const { definition, leadership = soleLeader } = options;
@@ -167,6 +178,7 @@ async function finishKind(
   const operator = createFinisher({
     name,
     kind,
+    recordedKinds,
     ...(namespaces && { namespaces }),
     // Nothing in the cluster says whether another process has the definition that is only on record.
     isQuiet: !isWhole(definition),

@@ -65,12 +65,12 @@ shared.describe('integration/definitions-permitted', () => {
   }
 
   test('a right that is missing has a condition, with the rule to add, until it is given', async () => {
-    const namespace = await shared.namespace();
+    const [namespace, home] = [await shared.namespace(), await shared.namespace()];
     await allow(few);
     start(namespace);
     const isReady = (object: KubeObject | undefined) => conditionOf(object)?.status === 'True';
     await untilDefinition(isReady);
-    await shared.client().apply(thing('forbidden', namespace, {}));
+    await shared.client().apply(thing('forbidden', home, {}));
     const object = await untilDefinition((each) => conditionOf(each)?.reason === 'Forbidden');
     const permitted = conditionOf(object, 'Permitted');
     assert.equal(permitted?.status, 'False');
@@ -82,7 +82,7 @@ shared.describe('integration/definitions-permitted', () => {
   });
 
   test('without a right to its objects everything else goes on, and nothing is asked again and again', async () => {
-    const namespace = await shared.namespace();
+    const [namespace, home] = [await shared.namespace(), await shared.namespace()];
     await shared.client().delete(`${collection}/forbidden`);
     await allow(
       [...few, rule('', 'configmaps')]
@@ -92,10 +92,10 @@ shared.describe('integration/definitions-permitted', () => {
     const process = start(namespace);
     await process.whenLogged('Definitions are not shown in the cluster');
     await process.whenLogged('Revisions of definitions are not kept');
-    await shared.client().apply(thing('forbidden', namespace, {}));
+    await shared.client().apply(thing('forbidden', home, {}));
     await shared
       .client()
-      .untilObject(`/api/v1/namespaces/${namespace}/configmaps/one`, (each) => each !== undefined);
+      .untilObject(`/api/v1/namespaces/${home}/configmaps/one`, (each) => each !== undefined);
     assert.equal(await shared.client().get(`${collection}/forbidden`), undefined);
     await shared.audit.quiet(2_000, { user, ofDefinitions: true });
     const since = shared.audit.mark();

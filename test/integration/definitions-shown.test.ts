@@ -118,13 +118,13 @@ shared.describe('integration/definitions-shown', () => {
   });
 
   test('a mistake is told with its place, what ran goes on, and a restart begins with that', async () => {
-    const namespace = await shared.namespace();
+    const [namespace, home] = [await shared.namespace(), await shared.namespace()];
     const good = thingDefinition('restarted', shows('one'));
     let process = start(namespace);
     await write(namespace, { 'thing.yaml': good });
     await untilDefinition('restarted', isReady);
-    await shared.client().apply(thing('restarted', namespace, 'first'));
-    await untilText(namespace, 'first', 'one');
+    await shared.client().apply(thing('restarted', home, 'first'));
+    await untilText(home, 'first', 'one');
 
     await write(namespace, { 'thing.yaml': good.replace('children:', 'childern:') });
     const refused = await untilDefinition(
@@ -137,14 +137,14 @@ shared.describe('integration/definitions-shown', () => {
     );
     assert.equal(conditionOf(refused, 'Running')?.status, 'True');
     await untilEvent(namespace, 'Refused');
-    await shared.client().apply(thing('restarted', namespace, 'second'));
-    await untilText(namespace, 'second', 'one');
+    await shared.client().apply(thing('restarted', home, 'second'));
+    await untilText(home, 'second', 'one');
 
     await end(process);
     process = start(namespace);
     await process.whenLogged('Definition running');
-    await shared.client().apply(thing('restarted', namespace, 'third'));
-    await untilText(namespace, 'third', 'one');
+    await shared.client().apply(thing('restarted', home, 'third'));
+    await untilText(home, 'third', 'one');
     await untilDefinition(
       'restarted',
       (object) =>
@@ -154,7 +154,7 @@ shared.describe('integration/definitions-shown', () => {
 
     const odd = `${shows('two')}  vars: { odd: no }\n`;
     await write(namespace, { 'thing.yaml': thingDefinition('restarted', odd) });
-    await untilText(namespace, 'first', 'two');
+    await untilText(home, 'first', 'two');
     const accepted = conditionOf(await untilDefinition('restarted', isReady), 'Accepted');
     assert.match(accepted?.message ?? '', /\nWarning: configmap .*:\d+:\d+: Plain "no" is a text/);
     const records = await shared
@@ -165,14 +165,14 @@ shared.describe('integration/definitions-shown', () => {
   });
 
   test('a renamed ConfigMap, a mirror deleted by hand: nothing else is deleted', async () => {
-    const namespace = await shared.namespace();
+    const [namespace, home] = [await shared.namespace(), await shared.namespace()];
     const text = thingDefinition('renamed', shows('one'));
     const process = start(namespace);
     const client = shared.client();
     await write(namespace, { 'thing.yaml': text }, 'before');
     await untilDefinition('renamed', isReady);
-    await client.apply(thing('renamed', namespace, 'kept'));
-    await untilText(namespace, 'kept', 'one');
+    await client.apply(thing('renamed', home, 'kept'));
+    await untilText(home, 'kept', 'one');
     const since = shared.audit.mark();
 
     await write(namespace, { 'thing.yaml': text }, 'after');
@@ -194,7 +194,7 @@ shared.describe('integration/definitions-shown', () => {
 
     await client.delete(`/api/v1/namespaces/${namespace}/configmaps/after`);
     await client.untilGone(`${collection}/renamed`);
-    assert.ok(await client.get(`/api/v1/namespaces/${namespace}/configmaps/kept`));
+    assert.ok(await client.get(`/api/v1/namespaces/${home}/configmaps/kept`));
     await end(process);
   });
 
@@ -219,7 +219,7 @@ ${shows('x')}`,
   });
 
   test('an object of a user is served from itself, and pauses by an annotation', async () => {
-    const namespace = await shared.namespace();
+    const [namespace, home] = [await shared.namespace(), await shared.namespace()];
     const process = start(namespace);
     const client = shared.client();
     await write(namespace, {});
@@ -228,8 +228,8 @@ ${shows('x')}`,
     await client.untilList(collection, () => true);
     await client.apply(object);
     await untilDefinition('own', isReady);
-    await client.apply(thing('own', namespace, 'mine'));
-    await untilText(namespace, 'mine', 'one');
+    await client.apply(thing('own', home, 'mine'));
+    await untilText(home, 'mine', 'one');
     await client.patch(`${collection}/own`, {
       metadata: { annotations: { 'homeostat.dev/paused': 'true' } },
     });

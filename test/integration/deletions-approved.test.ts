@@ -71,14 +71,14 @@ shared.describe('integration/deletions-approved', () => {
   }
 
   test('what a changed text would delete is told on its object, held over a restart, and let go by the annotation', async () => {
-    const namespace = await shared.namespace();
+    const [namespace, home] = [await shared.namespace(), await shared.namespace()];
     const process = start(namespace);
     await write(namespace, definition('kept', 'lost'));
     await untilDefinition('Running');
     for (const resource of ['a', 'b', 'c']) {
-      await shared.client().apply(thing(name, namespace, { text: 'one' }, resource));
+      await shared.client().apply(thing(name, home, { text: 'one' }, resource));
     }
-    await untilMaps(namespace, 'lost', 3);
+    await untilMaps(home, 'lost', 3);
 
     await write(namespace, definition('kept'));
     const held = await untilDefinition('DeletionsHeld');
@@ -87,19 +87,19 @@ shared.describe('integration/deletions-approved', () => {
     assert.match(conditionOf(held)?.message ?? '', new RegExp(to));
 
     await approve('0123456789');
-    await edit(namespace, 'a', to);
-    await untilMaps(namespace, 'lost', 3);
+    await edit(home, 'a', to);
+    await untilMaps(home, 'lost', 3);
 
     assert.equal(await process.stop(), 0);
     const next = start(namespace);
     await next.whenLogged('Definition running');
-    await edit(namespace, 'b', to);
+    await edit(home, 'b', to);
     await untilDefinition('DeletionsHeld');
-    await untilMaps(namespace, 'lost', 3);
+    await untilMaps(home, 'lost', 3);
 
     await approve(to);
-    await untilMaps(namespace, 'lost', 0);
+    await untilMaps(home, 'lost', 0);
     await untilDefinition('Running');
-    await untilMaps(namespace, 'kept', 3);
+    await untilMaps(home, 'kept', 3);
   });
 });

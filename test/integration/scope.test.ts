@@ -48,6 +48,7 @@ const tenant = thingDefinition(
   'tenant',
   `  children:
     - id: space
+      crossNamespace: { namespaces: ["tenant-*"] }
       template: { apiVersion: v1, kind: Namespace, metadata: { name: "tenant-\${ metadata.name }" } }
     - id: settings
       crossNamespace: { namespaces: ["tenant-*"] }
@@ -135,10 +136,10 @@ shared.describe('integration/scope', () => {
     const mark = shared.audit.mark();
     const { client, home, away, made, copy, role } = await makeFar('made');
     assert.deepEqual(made?.metadata.finalizers, ['homeostat.dev/far']);
-    assert.equal(
-      made?.metadata.annotations?.['inventory.homeostat.dev/far'],
-      'ConfigMap,rbac.authorization.k8s.io/ClusterRole',
-    );
+    assert.deepEqual((made?.status as { childInventory?: unknown } | undefined)?.childInventory, [
+      `ConfigMap ${away}/made-copy`,
+      `rbac.authorization.k8s.io/ClusterRole far-${made?.metadata.uid}`,
+    ]);
     assert.equal(copy.metadata.ownerReferences, undefined);
     assert.equal(copy.metadata.labels?.['homeostat.dev/owner-uid'], made?.metadata.uid);
     assert.equal((await client.get(role))?.metadata.ownerReferences, undefined);
@@ -148,7 +149,7 @@ shared.describe('integration/scope', () => {
     assert.equal((entry as { namespace?: string } | undefined)?.namespace, away);
     await shared.audit.quiet(2_000);
     const { by } = shared.audit.count({ since: mark });
-    // The finalizer is one apply of the resource; the children are one each.
+    // The finalizer is one apply of the resource; the children are one each. What is on record comes with the report.
     assert.equal(by['patch things'], 1);
     assert.equal(by['patch configmaps'], 2);
     assert.equal(by['patch clusterroles'], 1);

@@ -167,9 +167,12 @@ export const children: RuleSection = {
       ],
     },
     {
-      rule: 'Only what carries our labels and our controller reference, or our apply entry, is ours',
+      rule: 'A child is what is where it may be, under its name, with its owner reference or on record; labels and field managers prove nothing',
       shownBy: [
-        'src/reconcile/pass/ownership.test.ts',
+        'src/reconcile/ownership/placement-rule.test.ts › is not observed, though it is the newest',
+        'src/reconcile/ownership/placement-rule.test.ts › keeps no resource from being deleted',
+        'test/attacks/placement-ownership.test.ts › becomes the password of a resource',
+        'test/attacks/placement-ownership.test.ts › no object with a foreign finalizer keeps a resource from being deleted',
         'test/integration/conflict.test.ts › an object that a stranger labelled like ours is neither changed nor deleted',
       ],
     },

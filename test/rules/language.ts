@@ -316,6 +316,15 @@ export const vars: RuleSection = {
       ],
     },
     {
+      rule: 'The name of a Namespace that is written is a namespace; those of Kubernetes must be named by a glob',
+      shownBy: [
+        'test/fixtures/invalid/namespace-names.yaml',
+        'src/reconcile/child/placement.test.ts › a Namespace beyond its globs',
+        'src/reconcile/child/placement.test.ts › one of Kubernetes itself that no glob names',
+        'test/attacks/placement-namespaces.test.ts › no author writes',
+      ],
+    },
+    {
       rule: 'A cluster-scoped resource names the namespace of what it reads',
       shownBy: [
         'test/fixtures/invalid-compile/read-scope.yaml',

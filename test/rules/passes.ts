@@ -200,7 +200,8 @@ export const deletion: RuleSection = {
     {
       rule: 'Where one is needed, finalizer and inventory are written before the first child',
       shownBy: [
-        'src/reconcile/finalize/ensure-finalizer.test.ts › are written in one apply, before the first child that needs them',
+        'src/reconcile/finalize/ensure-finalizer.test.ts › a new resource costs one apply for it, one for each child, and one for the status that has the inventory',
+        'src/reconcile/ownership/placement-rule.test.ts › all that is added at once is put there in one write before it is made, and taken off when it is gone',
         'test/integration/scope.test.ts › children of elsewhere are made, in a resource that waits for us, with labels only; at rest nothing is sent',
       ],
     },
@@ -229,6 +230,22 @@ export const deletion: RuleSection = {
     {
       rule: 'What is not listed is never taken for empty in a deletion',
       shownBy: ['src/reconcile/finalize/unknown-lists.test.ts'],
+    },
+    {
+      rule: 'The inventory is in the status; only kinds that the definition has or had are looked in',
+      shownBy: [
+        'src/reconcile/finalize/inventory-watch.test.ts › are not watched when the definition never had children of them',
+        'src/reconcile/finalize/inventory-watch.test.ts › are not those that its author writes into an annotation',
+        'src/reconcile/finalize/inventory-watch.test.ts › in an annotation goes once there is one in the status, and all it led to is still found',
+        'test/attacks/placement-ownership.test.ts › no author has the runtime watch a kind, or delete of it',
+      ],
+    },
+    {
+      rule: 'A child that lost its labels while no process ran is found',
+      shownBy: [
+        'src/reconcile/ownership/placement-rule.test.ts › and was dropped before one runs again goes, by',
+        'test/attacks/placement-ownership.test.ts › a child that lost its labels while no process ran, and that the definition has dropped, goes',
+      ],
     },
     {
       rule: 'Deletion works when the definition is broken',

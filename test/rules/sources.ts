@@ -49,6 +49,13 @@ export const controller: RuleSection = {
       ],
     },
     {
+      rule: 'Resources in the namespace of the runtime are served only where `include` names it',
+      shownBy: [
+        'src/reconcile/wake/served-resources.test.ts › resources in the namespace of the runtime',
+        'test/attacks/placement-namespaces.test.ts › a resource in the namespace of the runtime is served only where the definition names it',
+      ],
+    },
+    {
       rule: '`retry.initial`, `max` and `permanent`',
       shownBy: [
         `${queue} › delays double from 5 ms to 1000 s and are reset by forget`,

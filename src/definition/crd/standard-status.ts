@@ -7,6 +7,7 @@ export const standardStatusFields = [
   'conditions',
   'children',
   'childCounts',
+  'childInventory',
   'definitionRevision',
   'observedGeneration',
 ] as const;
@@ -63,6 +64,11 @@ export const standardStatusSchemas: Readonly<Record<StandardStatusField, JsonObj
     'x-kubernetes-map-type': 'atomic',
     properties: { total: count, ready: count, failed: count },
   },
+  childInventory: {
+    type: 'array',
+    'x-kubernetes-list-type': 'atomic',
+    items: text,
+  },
   definitionRevision: text,
   observedGeneration: { type: 'integer', format: 'int64' },
 };
@@ -81,6 +87,7 @@ export function takesStandardField(field: StandardStatusField, schema: Json | un
       return fieldOf(schema, 'type') === 'string';
     case 'children':
     case 'childCounts':
+    case 'childInventory':
       return deepEqual(withoutTexts(schema), standardStatusSchemas[field]);
   }
 }

@@ -2,7 +2,12 @@ import { isJsonObject } from '../../util/json.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
 import { fieldOf, mapsAt, valueAt } from '../tree.ts';
 import { childLists } from './child-lists.ts';
-import { checkCrossNamespace, checkNamespaceUse } from './cross-namespace.ts';
+import {
+  checkCrossNamespace,
+  checkNamespaceName,
+  checkNamespaceUse,
+  isNamespaceKind,
+} from './cross-namespace.ts';
 import type { Rule } from './rule.ts';
 
 /** A child leaves the namespace of its resource on purpose only. */
@@ -14,10 +19,15 @@ export const checkChildNamespaces: Rule = function* (document) {
       yield* checkCrossNamespace(crossNamespace, pointerTo(path, 'crossNamespace'));
       const template = fieldOf(child, 'template');
       const metadata = isJsonObject(template) ? fieldOf(template, 'metadata') : undefined;
-      if (!isJsonObject(metadata) || !Object.hasOwn(metadata, 'namespace')) continue;
-      const at = `${pointerTo(path, 'template')}/metadata/namespace`;
-      const value = metadata.namespace;
-      yield* checkNamespaceUse({ value, path: at, crossNamespace, isCluster });
+      if (!isJsonObject(metadata)) continue;
+      const at = `${pointerTo(path, 'template')}/metadata`;
+      if (isNamespaceKind(template)) {
+        const named = { value: metadata.name, path: `${at}/name` };
+        yield* checkNamespaceName({ ...named, crossNamespace });
+      }
+      if (!Object.hasOwn(metadata, 'namespace')) continue;
+      const placed = { value: metadata.namespace, path: `${at}/namespace` };
+      yield* checkNamespaceUse({ ...placed, crossNamespace, isCluster, isWritten: true });
     }
   }
 };

@@ -1,9 +1,10 @@
 import { matchesGlob } from '../../util/glob.ts';
 import { isJsonObject, type Json } from '../../util/json.ts';
 import { pointerTo } from '../../util/json-pointer.ts';
+import { allowsNamespace } from '../../util/namespace.ts';
 import { found } from '../describe-value.ts';
 import type { Finding } from '../finding.ts';
-import { itemsAt } from '../tree.ts';
+import { fieldOf, itemsAt } from '../tree.ts';
 import { isDnsLabel } from './dns-name.ts';
 import { holdsExpression } from './expression-text.ts';
 
@@ -15,6 +16,8 @@ export interface NamespaceUse {
   readonly crossNamespace: Json | undefined;
   /** Is the resource cluster-scoped? It has no namespace of its own to leave. */
   readonly isCluster: boolean;
+  /** Is something written there, or only read? @default false */
+  readonly isWritten?: boolean;
 }
 
 /**
@@ -22,27 +25,62 @@ export interface NamespaceUse {
  * resource would else read or write anywhere through the operator.
  */
 export function* checkNamespaceUse(use: NamespaceUse): Iterable<Finding> {
-  const { value, path, crossNamespace, isCluster } = use;
+  const { value, path, crossNamespace, isCluster, isWritten = false } = use;
   if (typeof value !== 'string' || isOwnNamespace(value)) return;
   if (holdsExpression(value)) {
-    if (isJsonObject(crossNamespace)) return;
-    yield {
-      code: 'forbidden-expression',
-      path,
-      message: `A computed namespace needs "crossNamespace" with globs, found ${found(value)}`,
-      hint: 'Whoever may create the resource chooses it: write which it may be, "crossNamespace: { namespaces: [team-*] }"',
-    };
+    if (!isJsonObject(crossNamespace)) yield needsGlobs('A computed namespace', value, path);
     return;
   }
   if (!isDnsLabel(value)) {
     const message = `Expected the name of a namespace, found ${found(value)}`;
     yield { code: 'invalid-value', path, message };
   } else if (isJsonObject(crossNamespace)) {
-    if (matchesGlob(value, globsOf(crossNamespace))) return;
-    const message = `The globs of "crossNamespace" do not match ${found(value)}`;
-    yield { code: 'invalid-value', path, message };
+    yield* checkGlobs(value, path, { crossNamespace, isWritten });
   } else if (crossNamespace !== true && !isCluster) {
     yield needsCrossNamespace(path);
+  }
+}
+
+/**
+ * The name of a Namespace that is written is a namespace, too: computed only within globs, also for a cluster-scoped resource and also
+ * where it is the resource's own. That the kind needs `crossNamespace` is found where scopes are known.
+ */
+export function* checkNamespaceName({
+  value,
+  path,
+  crossNamespace,
+}: Pick<NamespaceUse, 'value' | 'path' | 'crossNamespace'>): Iterable<Finding> {
+  if (typeof value !== 'string') return;
+  if (holdsExpression(value)) {
+    if (!isJsonObject(crossNamespace))
+      yield needsGlobs('The computed name of a Namespace', value, path);
+  } else if (isJsonObject(crossNamespace) && isDnsLabel(value)) {
+    yield* checkGlobs(value, path, { crossNamespace, isWritten: true });
+  }
+}
+
+function needsGlobs(what: string, value: string, path: string): Finding {
+  return {
+    code: 'forbidden-expression',
+    path,
+    message: `${what} needs "crossNamespace" with globs, found ${found(value)}`,
+    hint: 'Whoever may create the resource chooses it: write which it may be, "crossNamespace: { namespaces: [team-*] }"',
+  };
+}
+
+function* checkGlobs(
+  value: string,
+  path: string,
+  { crossNamespace, isWritten }: { readonly crossNamespace: Json; readonly isWritten: boolean },
+): Iterable<Finding> {
+  const globs = globsOf(crossNamespace);
+  if (!matchesGlob(value, globs)) {
+    const message = `The globs of "crossNamespace" do not match ${found(value)}`;
+    yield { code: 'invalid-value', path, message };
+  } else if (isWritten && !allowsNamespace(value, globs)) {
+    const message = `${found(value)} is a namespace of Kubernetes itself, which the globs of "crossNamespace" do not name`;
+    const hint = `Write it out: "crossNamespace: { namespaces: [${value}] }"`;
+    yield { code: 'invalid-value', path, message, hint };
   }
 }
 
@@ -77,6 +115,11 @@ export function* checkCrossNamespace(
     const message = 'Expected globs of namespaces, found none';
     yield { code: 'invalid-value', path: at, message };
   }
+}
+
+/** Is it a manifest of, or a reference to, a Namespace? */
+export function isNamespaceKind(manifest: unknown): boolean {
+  return fieldOf(manifest, 'apiVersion') === 'v1' && fieldOf(manifest, 'kind') === 'Namespace';
 }
 
 const globPattern = /^[a-z0-9*?](?:[-a-z0-9*?]*[a-z0-9*?])?$/;

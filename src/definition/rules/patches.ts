@@ -3,7 +3,12 @@ import { pointerTo } from '../../util/json-pointer.ts';
 import { found } from '../describe-value.ts';
 import type { Finding } from '../finding.ts';
 import { fieldOf, mapAt, mapsAt, valueAt } from '../tree.ts';
-import { checkCrossNamespace, checkNamespaceUse } from './cross-namespace.ts';
+import {
+  checkCrossNamespace,
+  checkNamespaceName,
+  checkNamespaceUse,
+  isNamespaceKind,
+} from './cross-namespace.ts';
 import { checkKindLiteral } from './kind-literal.ts';
 import { checkOwnNames } from './own-names.ts';
 import type { Rule } from './rule.ts';
@@ -20,11 +25,16 @@ export const checkPatches: Rule = function* (document) {
       const at = pointerTo(path, 'target');
       yield* checkTarget(target, at);
       yield* checkCrossNamespace(crossNamespace, pointerTo(path, 'crossNamespace'));
+      if (isNamespaceKind(target)) {
+        const named = { value: target.name, path: pointerTo(at, 'name') };
+        yield* checkNamespaceName({ ...named, crossNamespace });
+      }
       yield* checkNamespaceUse({
         value: target.namespace,
         path: pointerTo(at, 'namespace'),
         crossNamespace,
         isCluster,
+        isWritten: true,
       });
     } else yield* checkOwn(value, path);
     const patch = fieldOf(value, 'patch');

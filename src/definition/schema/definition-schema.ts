@@ -210,8 +210,11 @@ const controller: JsonSchema = struct('How the controller of this kind works.', 
     default: 10,
   }),
   resync: duration('Each resource is run at least this often.', '10h'),
-  namespaces: struct('Globs of namespaces. Default: all.', {
-    include: listOf('Only these.', text('`team-*`.')),
+  namespaces: struct('Globs of namespaces. Default: all but those of the runtime.', {
+    include: listOf(
+      'Only these. A namespace of the runtime is served only if it is named in full.',
+      text('`team-*`.'),
+    ),
     exclude: listOf('Not these.', text('`kube-*`.')),
   }),
   retry: struct('Waiting after a failure, per resource, doubling.', {

@@ -1,8 +1,10 @@
+import type { ChildPlan } from '../../compile/index.ts';
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { type Problem, problemOfWaiting } from '../failure.ts';
 import { ownerUidLabel } from '../names.ts';
+import { isChild } from '../ownership/is-child.ts';
+import { isLabelledBy, isTerminating } from '../ownership/owner.ts';
 import { isUnseen, observeAlso } from '../pass/observe-children.ts';
-import { isLabelledBy, isOurs, isTerminating } from '../pass/ownership.ts';
 import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
 import { isLostOne } from '../removal/strays.ts';
 import { asAdopted, isTakenOver, mayAdopt } from './adopt.ts';
@@ -138,6 +140,11 @@ function adoptingIn(pass: Pass, wanted: WantedElement, live: StoredObject): Want
 
 /** Is it the child, or going to be? What belongs to others no expression ever sees. */
 function isMeant(pass: Pass, { plan }: WantedElement, live: StoredObject): boolean {
+  return mayTake(pass, plan, live);
+}
+
+/** Is it ours, or may it be taken over? */
+export function mayTake(pass: Pass, plan: ChildPlan, live: StoredObject): boolean {
   return isMine(pass, live) || mayAdopt(pass, plan, live);
 }
 
@@ -152,8 +159,7 @@ function isReplaceable(
 
 /** Is it ours, for this very resource? */
 export function isMine(pass: Pass, live: StoredObject): boolean {
-  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
-  return isOurs(live, owner) || isLostOne(pass, live);
+  return isChild(pass, live) || isLostOne(pass, live);
 }
 
 /** The object as the cache knows it: among the children, or in our way. */

@@ -2,8 +2,8 @@ import type { ChildPlan, Element } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import type { Verdict } from '../decision.ts';
 import type { Problem } from '../failure.ts';
-import { childLabel } from '../names.ts';
-import { isOurs, isTerminating } from '../pass/ownership.ts';
+import { childrenOf } from '../ownership/is-child.ts';
+import { isTerminating } from '../ownership/owner.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
 import type { Intent } from './build-intent.ts';
 
@@ -63,6 +63,7 @@ export function blockedElement(
   pass: Pass,
   { plan, element, name: wantedName, problem }: Blocked,
 ): ElementResult {
+  if (!plan.isList && wantedName !== '') pass.names.set(plan.id, wantedName);
   // Without a name only a child that is no list can be found: by its label.
   const live = plan.isList ? undefined : liveOf(pass, plan)[0];
   const name = live?.object.metadata.name ?? wantedName;
@@ -81,11 +82,8 @@ export function verdictOf(problem: Problem): Verdict {
 
 /** The objects of a child that are there, ours and not being deleted, by name. */
 export function liveOf(pass: Pass, plan: ChildPlan): readonly StoredObject[] {
-  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
-  return pass.context.watches
-    .children(plan.gvk)
-    .labelledWith(pass.uid)
-    .filter((stored) => isOurs(stored, owner) && !isTerminating(stored.object))
-    .filter(({ object }) => object.metadata.labels?.[childLabel] === plan.id)
+  const labelled = pass.context.watches.children(plan.gvk).labelledWith(pass.uid);
+  return childrenOf(pass, plan, labelled)
+    .filter(({ object }) => !isTerminating(object))
     .sort((a, b) => (a.object.metadata.name < b.object.metadata.name ? -1 : 1));
 }

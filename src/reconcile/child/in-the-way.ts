@@ -1,7 +1,7 @@
 import type { StoredObject } from '../../kube/roles.ts';
 import type { Problem } from '../failure.ts';
 import { ownerUidLabel } from '../names.ts';
-import { isLabelledBy, ownerText } from '../pass/ownership.ts';
+import { isLabelledBy, ownerText } from '../ownership/owner.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
 import { hinderedElement, type WantedElement } from './element-result.ts';
 
@@ -34,11 +34,14 @@ export function conflictResult(
   const isWatched = watch(pass, wanted, live);
   const maybeLater =
     wanted.plan.adopt === 'IfUnowned' && isLabelledBy(live.object, context.plan.name);
-  const owner = ownerText(live.object);
+  const isUnrecorded = live.object.metadata.labels?.[ownerUidLabel] === pass.uid;
+  const owner = isUnrecorded ? 'nobody' : ownerText(live.object);
   const { kind, metadata } = live.object;
   const problem: Problem = {
     reason: 'Conflict',
-    message: `${kind} "${metadata.name}" exists and is not ours: it belongs to ${owner}`,
+    message: isUnrecorded
+      ? `${kind} "${metadata.name}" exists and is not ours: it carries our labels, but is not on record; delete it, or take them off`
+      : `${kind} "${metadata.name}" exists and is not ours: it belongs to ${owner}`,
     code: 'conflict',
     // What is not watched is looked at again after `retry.permanent`; so is what may be taken over once its own resource is gone.
     kind: isWatched && !maybeLater ? 'waiting' : 'permanent',

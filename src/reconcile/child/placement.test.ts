@@ -9,18 +9,20 @@ interface Where {
   readonly scope?: 'Namespaced' | 'Cluster';
   readonly kind?: 'ConfigMap' | 'Namespace';
   readonly namespace?: string;
+  /** @default 'child' */
+  readonly name?: string;
   readonly crossNamespace?: HandmadeChild['crossNamespace'];
 }
 
 /** What comes of one child in that place: the object, or why there is none. */
 async function place({ scope = 'Namespaced', kind = 'ConfigMap', ...where }: Where) {
-  const { namespace, crossNamespace } = where;
+  const { name = 'child', namespace, crossNamespace } = where;
   const child: HandmadeChild = {
     id: 'child',
     apiVersion: 'v1',
     kind,
     ...(crossNamespace !== undefined && { crossNamespace }),
-    template: () => ({ metadata: { name: 'child', ...(namespace && { namespace }) } }),
+    template: () => ({ metadata: { name, ...(namespace && { namespace }) } }),
   };
   const world = new OperatorWorld(planOf({ children: [child], scope }));
   await world.start();
@@ -57,6 +59,18 @@ describe('reconcile/child/placement', () => {
       'labelled',
     ],
     ['none', { kind: 'Namespace', crossNamespace: true }, undefined, 'labelled'],
+    [
+      'none, called within globs',
+      { kind: 'Namespace', name: 'team-a', crossNamespace: { namespaces: ['team-*'] } },
+      undefined,
+      'labelled',
+    ],
+    [
+      'one of Kubernetes itself that globs name',
+      { namespace: 'kube-system', crossNamespace: { namespaces: ['*', 'kube-system'] } },
+      'kube-system',
+      'labelled',
+    ],
     ['any, of a cluster-scoped resource', { scope: 'Cluster', namespace: 'b' }, 'b', 'owned'],
     [
       'none, of a cluster-scoped resource',
@@ -115,6 +129,41 @@ describe('reconcile/child/placement', () => {
       'that of the runtime, of a cluster-scoped resource',
       { scope: 'Cluster', namespace: 'homeostat-system' },
       /is a namespace of the runtime itself/,
+    ],
+    [
+      'one of Kubernetes itself that no glob names',
+      { namespace: 'kube-system', crossNamespace: { namespaces: ['*'] } },
+      /"kube-system" is a namespace of Kubernetes itself, which "crossNamespace.namespaces" must name/,
+    ],
+    [
+      'what is no name of a namespace, though globs match it',
+      { namespace: 'team-a/../kube-system', crossNamespace: { namespaces: ['team-*'] } },
+      /metadata.namespace: Expected the name of a namespace/,
+    ],
+    [
+      'a Namespace of Kubernetes itself that it is called after',
+      { kind: 'Namespace', name: 'kube-system', crossNamespace: { namespaces: ['*'] } },
+      /metadata.name: "kube-system" is a namespace of Kubernetes itself/,
+    ],
+    [
+      'a Namespace of the runtime that it is called after',
+      { kind: 'Namespace', name: 'homeostat-system', crossNamespace: true },
+      /metadata.name: "homeostat-system" is a namespace of the runtime itself/,
+    ],
+    [
+      'a Namespace of the runtime, of a cluster-scoped resource',
+      { scope: 'Cluster', kind: 'Namespace', name: 'operators' },
+      /metadata.name: "operators" is a namespace of the runtime itself/,
+    ],
+    [
+      'a Namespace beyond its globs',
+      { kind: 'Namespace', name: 'b', crossNamespace: { namespaces: ['team-*'] } },
+      /metadata.name: "b" matches none of "crossNamespace.namespaces"/,
+    ],
+    [
+      'the Namespace of its resource, which its globs do not match',
+      { kind: 'Namespace', name: 'default', crossNamespace: { namespaces: ['team-*'] } },
+      /metadata.name: "default" matches none of "crossNamespace.namespaces"/,
     ],
     [
       'none by accident',

@@ -1,6 +1,7 @@
 import type { ChildPlan } from '../../compile/index.ts';
-import { matchesGlob } from '../../util/glob.ts';
+import type { Gvk } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { allowsNamespace, isNamespaceName, isSystemNamespace } from '../../util/namespace.ts';
 import { isNamespaced } from '../context.ts';
 import type { Problem } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
@@ -27,9 +28,10 @@ export function placementOf(
       );
     }
     const mayLeave = plan.crossNamespace !== false || pass.namespace === undefined;
-    return mayLeave
-      ? { namespace: undefined }
-      : invalid(needsCrossNamespace(`kind: "${kind}" is cluster-scoped`));
+    if (!mayLeave) return invalid(needsCrossNamespace(`kind: "${kind}" is cluster-scoped`));
+    // A Namespace is where it is called to be: whoever writes it decides about all that is in it.
+    const why = isNamespaceKind(plan.gvk) ? whyNotIn('name', metadata.name, pass, plan) : undefined;
+    return why === undefined ? { namespace: undefined } : invalid(why);
   }
   const namespace = asked ?? pass.namespace;
   if (namespace === undefined) {
@@ -37,7 +39,8 @@ export function placementOf(
       'metadata.namespace: Expected a namespace, since the resource has none, found none',
     );
   }
-  const why = namespace === pass.namespace ? undefined : whyNotIn(namespace, pass, plan);
+  if (namespace === pass.namespace) return { namespace };
+  const why = whyNotIn('namespace', namespace, pass, plan);
   return why === undefined ? { namespace } : invalid(why);
 }
 
@@ -47,11 +50,16 @@ export function ownNamespace(pass: Pass, plan: PlacedPlan): string | undefined {
 }
 
 function whyNotIn(
+  field: 'name' | 'namespace',
   namespace: string,
   { context, namespace: own }: Pass,
   { crossNamespace }: PlacedPlan,
 ): string | undefined {
-  const where = `metadata.namespace: "${namespace}"`;
+  // Before it is compared with anything: what is no name could mean another place in a path.
+  if (!isNamespaceName(namespace)) {
+    return `metadata.${field}: Expected the name of a namespace (lower-case letters, digits and "-", at most 63)`;
+  }
+  const where = `metadata.${field}: "${namespace}"`;
   if (context.guardedNamespaces.has(namespace))
     return `${where} is a namespace of the runtime itself`;
   // What a cluster-scoped resource names in so many words needs no leave: it has no namespace to be left.
@@ -60,9 +68,15 @@ function whyNotIn(
       ? undefined
       : needsCrossNamespace(`${where} is not that of the resource`);
   }
-  if (crossNamespace === true || matchesGlob(namespace, crossNamespace.namespaces))
+  if (crossNamespace === true || allowsNamespace(namespace, crossNamespace.namespaces))
     return undefined;
-  return `${where} matches none of "crossNamespace.namespaces"`;
+  return isSystemNamespace(namespace)
+    ? `${where} is a namespace of Kubernetes itself, which "crossNamespace.namespaces" must name`
+    : `${where} matches none of "crossNamespace.namespaces"`;
+}
+
+function isNamespaceKind({ group, kind }: Gvk): boolean {
+  return group === '' && kind === 'Namespace';
 }
 
 function needsCrossNamespace(what: string): string {

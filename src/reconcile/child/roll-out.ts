@@ -3,7 +3,7 @@ import type { RollingUpdate } from '../../definition/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import type { Problem } from '../failure.ts';
 import { intentHashOf } from '../intent/intent-hash.ts';
-import { isTerminating } from '../pass/ownership.ts';
+import { isTerminating } from '../ownership/owner.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
 import { readinessOfElement } from '../report/readiness.ts';
 import { asAdopted } from './adopt.ts';

@@ -7,8 +7,9 @@ import { fieldsOf } from '../intent/field-names.ts';
 import { noted } from '../intent/intent-hash.ts';
 import { stamped } from '../intent/stamp.ts';
 import { fieldManagerOf } from '../names.ts';
+import { isChild } from '../ownership/is-child.ts';
+import { recordAhead } from '../ownership/record-ahead.ts';
 import { observesItself } from '../pass/observe-children.ts';
-import { isOurs } from '../pass/ownership.ts';
 import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
 import { usesSecret } from '../pass/secret-use.ts';
 import { creating } from '../removal/strays.ts';
@@ -40,6 +41,8 @@ export async function sendIntent(
   live: StoredObject | undefined,
 ): Promise<ElementResult> {
   const { plan, intent } = wanted;
+  const unrecorded = await recordAhead(pass, plan, intent.identity);
+  if (unrecorded !== undefined) return hinderedElement(wanted, unrecorded, live);
   if (live === undefined) return createObject(pass, wanted);
   const comparison = compareIntent(pass, { plan, intent, live });
   const found = comparison.kind === 'different' ? comparison.found : [];
@@ -47,6 +50,7 @@ export async function sendIntent(
   const { force = plan.conflicts === 'Force' } = wanted;
   const { stored } = await apply(pass, body, { force });
   pass.state.strays.delete(intent.identity);
+  if (plan.isDetached) pass.inventory.noteMade(intent.identity);
   rememberAnswer(pass, { plan, intent, live: stored });
   const isNoop = live.object.metadata.resourceVersion === stored.object.metadata.resourceVersion;
   count(pass, isNoop ? 'noop' : 'changed');
@@ -86,6 +90,7 @@ async function createObject(pass: Pass, wanted: WantedElement): Promise<ElementR
   const body = bodyOf(pass, wanted, { resourceVersion: '1' });
   const send = () => apply(pass, body, { force: true });
   const { stored, created } = plan.isDetached ? await creating(pass, wanted, send) : await send();
+  if (plan.isDetached) pass.inventory.noteMade(intent.identity);
   rememberAnswer(pass, { plan, intent, live: stored });
   pass.state.replaced.delete(intent.identity);
   count(pass, created ? 'created' : 'changed');
@@ -104,8 +109,7 @@ function apply(pass: Pass, body: KubeObject, { force }: { readonly force: boolea
 /** The very object; and as it is, where the intent was made of what somebody else has there, or nobody may have taken it meanwhile. */
 function guardOf(pass: Pass, plan: ChildPlan, live: StoredObject): Guard {
   const { uid = '', resourceVersion = '' } = live.object.metadata;
-  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
-  return observesItself(plan) || !isOurs(live, owner) ? { uid, resourceVersion } : { uid };
+  return observesItself(plan) || !isChild(pass, live) ? { uid, resourceVersion } : { uid };
 }
 
 interface Guard {

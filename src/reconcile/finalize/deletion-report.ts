@@ -1,6 +1,7 @@
 import { conditionsOf } from '../../util/conditions-of.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { Problem } from '../failure.ts';
+import { entriesFor } from '../ownership/inventory.ts';
 import type { Pass } from '../pass/pass.ts';
 import { countChildren, listChildren } from '../report/build-report.ts';
 import type { ChildEntry } from '../report/child-entries.ts';
@@ -51,11 +52,19 @@ async function write(
   const listed = entries.filter(({ isListed }) => isListed);
   return writeStatus(pass, {
     ...status,
+    ...recordOf(pass),
     observedGeneration: resource.metadata.generation ?? 0,
     conditions: [...standardConditions({ resource, summary, now: phaseInput.now }), ...others],
     children: listChildren(listed),
     childCounts: countChildren(listed),
   });
+}
+
+/** All that was on record, and what `onDelete` has made since. */
+function recordOf({ inventory }: Pass): { readonly childInventory?: readonly string[] } {
+  if (inventory.written.size === 0) return {};
+  const all = [...inventory.recorded.keys(), ...inventory.written];
+  return { childInventory: entriesFor(all) };
 }
 
 /** Did the report of an earlier pass say that the time of `onDelete` is over? */

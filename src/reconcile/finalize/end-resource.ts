@@ -1,13 +1,13 @@
 import type { Outcome } from '../../controller/index.ts';
 import { parseKey } from '../../util/object-key.ts';
 import type { OperatorContext } from '../context.ts';
-import { isTerminating } from '../pass/ownership.ts';
+import { isTerminating } from '../ownership/owner.ts';
 import { beginPass } from '../pass/pass.ts';
 import type { PassTurn } from '../pass/pass-turn.ts';
 import { isPaused } from '../pass/paused.ts';
 import { stateOf } from '../pass/state-of.ts';
 import { type FinalizeOptions, finalize } from './finalize.ts';
-import { hasFinalizer } from './inventory.ts';
+import { hasFinalizer } from './finalizer.ts';
 import { takeOffFinalizer } from './take-off-finalizer.ts';
 import { whatIsLeft } from './what-is-left.ts';
 

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import {
   deletionWorld,
   farChild,
+  inventoryOf,
   mapChild,
   placesOf,
   podSetOf,
@@ -16,11 +17,12 @@ const finalizer = 'homeostat.dev/podset';
 const far = farChild('far');
 
 describe('reconcile/finalize: finalizer and inventory', () => {
-  test('are written in one apply, before the first child that needs them', async () => {
+  test('a new resource costs one apply for it, one for each child, and one for the status that has the inventory', async () => {
     const { world } = await deletionWorld({ children: [mapChild('near'), far] });
     const { metadata } = podSetOf(world) ?? {};
     assert.deepEqual(metadata?.finalizers, [finalizer]);
-    assert.equal(metadata?.annotations?.['inventory.homeostat.dev/podset'], 'ConfigMap');
+    assert.equal(metadata?.annotations?.['inventory.homeostat.dev/podset'], undefined);
+    assert.deepEqual(inventoryOf(world), ['ConfigMap other/far']);
     assert.deepEqual(world.cluster.takeWrites(), [
       'apply PodSet/a',
       'apply ConfigMap/near',
@@ -38,13 +40,12 @@ describe('reconcile/finalize: finalizer and inventory', () => {
     assert.equal(podSetOf(world)?.metadata.finalizers, undefined);
   });
 
-  test('grow with the kinds, and never shrink while objects may be left', async () => {
+  test('say what is there now', async () => {
     const { world } = await deletionWorld({ children: [far] });
     const secret = { ...far, id: 'secret', kind: 'Secret' };
     await world.restart(planOf({ children: [secret] }));
     await world.settle();
-    const annotations = podSetOf(world)?.metadata.annotations;
-    assert.equal(annotations?.['inventory.homeostat.dev/podset'], 'ConfigMap,Secret');
+    assert.deepEqual(inventoryOf(world), ['Secret other/far']);
   });
 
   test('that cannot be written keep the child from being made, and the resource says why', async () => {
@@ -68,7 +69,7 @@ describe('reconcile/finalize: finalizer and inventory', () => {
     assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/near']);
     const { metadata } = podSetOf(world) ?? {};
     assert.deepEqual(metadata?.finalizers ?? [], []);
-    assert.equal(metadata?.annotations?.['inventory.homeostat.dev/podset'], undefined);
+    assert.equal(inventoryOf(world), undefined);
     await world.runOne(key);
     world.cluster.takeWrites();
     await world.runOne(key);

@@ -1,6 +1,8 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { lookUp, mayTake } from '../child/apply-element.ts';
+import { heldBy } from '../child/hold.ts';
 import type { ResolvedChild } from '../child/resolve-child.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import {
@@ -9,21 +11,27 @@ import {
   inventoryAnnotationOf,
   onDeleteAnnotationOf,
 } from '../names.ts';
+import { entriesFor } from '../ownership/inventory.ts';
+import { mayBeThere } from '../ownership/inventory-after.ts';
 import { type Pass, worldWrite } from '../pass/pass.ts';
-import { detachedKinds, hasFinalizer, inventoryOf, kindsText, kindText } from './inventory.ts';
+import { isForeign } from '../report/status-fields.ts';
+import { hasFinalizer } from './finalizer.ts';
+import { noteOnResource } from './note-on-resource.ts';
 
 /**
- * Sees to it that the resource cannot go without us before anything is made that would stay behind: finalizer and inventory in one
- * apply, before the first child of a new kind. What needs them is not made while they cannot be written.
+ * Sees to it that the resource cannot go without us before anything is made that would stay behind. What needs the finalizer is not made
+ * while it cannot be written. On a kind whose status is not ours, what is to be made is put on record in the same apply.
  */
 export async function ensureFinalizer(
   pass: Pass,
   children: readonly ResolvedChild[],
 ): Promise<readonly ResolvedChild[]> {
   const { plan } = pass.context;
-  if (!plan.isFinalizing || !children.some(needsFinalizer) || isEnsured(pass)) return children;
-  pass.finalizing.written ??= write(pass);
-  const problem = await pass.finalizing.written;
+  const needy = children.filter(needsFinalizer);
+  if (!plan.isFinalizing || needy.length === 0) return children;
+  const unrecorded = isForeign(plan) ? await unrecordedOf(pass, needy) : [];
+  if (isEnsured(pass) && unrecorded.length === 0) return children;
+  const problem = await write(pass, unrecorded);
   if (problem === undefined) return children;
   return children.map((child) => (needsFinalizer(child) ? blocked(child, problem) : child));
 }
@@ -31,9 +39,18 @@ export async function ensureFinalizer(
 /** What is to be done on deletion is to be done whether there are children or not. */
 export async function ensureOnDelete(pass: Pass): Promise<void> {
   if (pass.context.plan.onDelete === undefined || isEnsured(pass)) return;
-  pass.finalizing.written ??= write(pass);
-  const problem = await pass.finalizing.written;
+  const problem = await write(pass, []);
   if (problem !== undefined) pass.finalizing.problem = problem;
+}
+
+/** The inventory that an earlier version has written into an annotation goes once there is one in the status. */
+export async function dropOldInventory(pass: Pass): Promise<void> {
+  const { context, resource, inventory } = pass;
+  const annotation = inventoryAnnotationOf(context.plan.name);
+  if (isForeign(context.plan) || inventory.isOpen) return;
+  if (resource.metadata.annotations?.[annotation] === undefined) return;
+  const problem = await noteOnResource(pass, { [annotation]: null });
+  if (problem !== undefined) pass.finalizing.problem ??= problem;
 }
 
 function needsFinalizer({ plan, isWanted, elements }: ResolvedChild): boolean {
@@ -44,23 +61,37 @@ function blocked({ plan }: { readonly plan: ChildPlan }, problem: Problem): Reso
   return { plan, isWanted: true, elements: [{ kind: 'blocked', problem }] };
 }
 
-/** Does the resource say all that it is to say? More does no harm: a kind that is not used any more may still have objects. */
-function isEnsured({ context: { plan }, resource }: Pass): boolean {
-  const known = new Set(inventoryOf(resource, plan.name).map(kindText));
+/** What may be made now and is not on record. What has to wait is not: somebody could put his own object in its place meanwhile. */
+async function unrecordedOf(
+  pass: Pass,
+  children: readonly ResolvedChild[],
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const { plan, elements } of children) {
+    if ((await heldBy(pass, plan)).length > 0) continue;
+    for (const each of elements) {
+      if (each.kind !== 'rendered' || pass.inventory.has(each.intent.identity)) continue;
+      const live = lookUp(pass, each.intent);
+      if (live === undefined || mayTake(pass, plan, live)) found.push(each.intent.identity);
+    }
+  }
+  return found;
+}
+
+/** Does the resource say all that it is to say? */
+function isEnsured({ context: { plan }, resource, finalizing }: Pass): boolean {
+  if (finalizing.isEnsured === true) return true;
   const isMarked = resource.metadata.annotations?.[onDeleteAnnotationOf(plan.name)] !== undefined;
-  return (
-    hasFinalizer(resource, plan.name) &&
-    isMarked === (plan.onDelete !== undefined) &&
-    detachedKinds(plan).every((kind) => known.has(kindText(kind)))
-  );
+  return hasFinalizer(resource, plan.name) && isMarked === (plan.onDelete !== undefined);
 }
 
 /** @returns what stands in the way. */
-async function write(pass: Pass): Promise<Problem | undefined> {
-  const { context, resource, uid, signal } = pass;
+async function write(pass: Pass, unrecorded: readonly string[]): Promise<Problem | undefined> {
+  const { context, resource, uid, signal, inventory } = pass;
   const { plan, cluster } = context;
   const { name, namespace } = resource.metadata;
-  const kinds = [...inventoryOf(resource, plan.name), ...detachedKinds(plan)];
+  const left = Iterator.from(inventory.recorded.keys()).filter((each) => mayBeThere(pass, each));
+  const recorded = [...left, ...unrecorded];
   const manifest: KubeObject = {
     apiVersion: resource.apiVersion,
     kind: resource.kind,
@@ -70,7 +101,9 @@ async function write(pass: Pass): Promise<Problem | undefined> {
       uid,
       finalizers: [finalizerOf(plan.name)],
       annotations: {
-        [inventoryAnnotationOf(plan.name)]: kindsText(kinds),
+        ...(isForeign(plan) && {
+          [inventoryAnnotationOf(plan.name)]: JSON.stringify(entriesFor(recorded)),
+        }),
         ...(plan.onDelete && { [onDeleteAnnotationOf(plan.name)]: 'true' }),
       },
     },
@@ -79,6 +112,8 @@ async function write(pass: Pass): Promise<Problem | undefined> {
     const fieldManager = finalizerManagerOf(plan.name);
     await cluster.apply(manifest, { ...worldWrite(pass), fieldManager, force: true }, signal);
     pass.world.hasWritten = true;
+    pass.finalizing.isEnsured = true;
+    for (const identity of unrecorded) inventory.noteMade(identity);
     return undefined;
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;

@@ -2,8 +2,8 @@ import type { Outcome } from '../../controller/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Problem } from '../failure.ts';
+import { isTerminating } from '../ownership/owner.ts';
 import { concludeProblems } from '../pass/conclude.ts';
-import { isTerminating } from '../pass/ownership.ts';
 import { beginPass, loggerOf, type Pass, type PrunedObject } from '../pass/pass.ts';
 import type { PassTurn } from '../pass/pass-turn.ts';
 import { stateOf } from '../pass/state-of.ts';
@@ -13,7 +13,7 @@ import { type ChildEntry, describeOnDelete, describePruned } from '../report/chi
 import type { StatusOutcome } from '../report/write-status.ts';
 import { messageOf, reportDeletion, reportRetired, wasOverdue } from './deletion-report.ts';
 import { type DeletionTerms, termsOf } from './deletion-terms.ts';
-import { hasFinalizer } from './inventory.ts';
+import { hasFinalizer } from './finalizer.ts';
 import { keepOrphaning } from './note-orphaning.ts';
 import { type Preparation, prepareDeletion } from './prepare-deletion.ts';
 import { removeInOrder } from './remove-in-order.ts';

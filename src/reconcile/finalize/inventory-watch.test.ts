@@ -1,28 +1,27 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  type DeletionWorld,
   deletePodSet,
   deletionWorld,
   farChild,
-  mapChild,
   podSetOf,
+  writeInventory,
 } from '../../../test/support/fakes/deletion-world.ts';
 import { planOf } from '../../../test/support/fakes/handmade-plan.ts';
 import type { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
 import { KubeError } from '../../kube/roles.ts';
+import { gvkOf } from '../../util/gvk.ts';
 
 const lingerMs = 60_000;
+const far = 'ConfigMap other/far';
 
-/** Somebody edits what the resource says of its children. */
-async function writeInventory(world: OperatorWorld, kinds: string): Promise<void> {
-  const object = podSetOf(world);
-  assert.ok(object);
-  const annotations = {
-    ...object.metadata.annotations,
-    'inventory.homeostat.dev/podset': kinds,
-  };
-  world.edit(object, { metadata: { ...object.metadata, annotations } });
-  await world.settle();
+/** The definition is broken; on record of it are Pods and Services besides. */
+async function brokenWorld(): Promise<DeletionWorld> {
+  const { world, plan } = await deletionWorld({ children: [farChild('far')] });
+  const former = [gvkOf('v1', 'Pod'), gvkOf('v1', 'Service')];
+  await world.breakDefinition(plan, { former });
+  return { world, plan };
 }
 
 function watchedKinds(world: OperatorWorld): readonly string[] {
@@ -31,65 +30,84 @@ function watchedKinds(world: OperatorWorld): readonly string[] {
 
 describe('reconcile/finalize: kinds that only an inventory names', () => {
   test('are watched until some time after the last resource that names them is gone', async () => {
-    const { world } = await deletionWorld({ children: [farChild('far')] });
-    await writeInventory(world, 'ConfigMap,Pod,Service');
+    const { world } = await brokenWorld();
+    await writeInventory(world, [far, 'Pod default/x', 'Service default/x']);
     await deletePodSet(world);
     assert.equal(podSetOf(world), undefined);
     assert.deepEqual(watchedKinds(world), ['ConfigMap', 'Pod', 'PodSet', 'Service']);
     await world.clock.advance(lingerMs);
-    assert.deepEqual(watchedKinds(world), ['ConfigMap', 'PodSet']);
+    assert.deepEqual(watchedKinds(world), ['PodSet']);
   });
 
   test('are kept while another resource needs them', async () => {
-    const { world } = await deletionWorld({ children: [farChild('far')] });
-    await writeInventory(world, 'ConfigMap,Pod');
-    await deletePodSet(world);
-    await world.clock.advance(lingerMs / 2);
-    world.podSet('a');
-    await world.settle();
-    await writeInventory(world, 'ConfigMap,Pod');
-    const far = world.cluster.server.get(
-      { group: '', version: 'v1', kind: 'ConfigMap' },
-      'other',
-      'far',
-    );
-    assert.ok(far);
-    const metadata = { ...far.object.metadata, finalizers: ['example.com/hold'] };
-    world.cluster.server.put({ ...far.object, metadata });
-    await world.settle();
+    const { world } = await brokenWorld();
+    await writeInventory(world, [far, 'Pod default/x']);
+    const object = world.cluster.server.get(gvkOf('v1', 'ConfigMap'), 'other', 'far')?.object;
+    assert.ok(object);
+    const metadata = { ...object.metadata, finalizers: ['example.com/hold'] };
+    world.cluster.server.put({ ...object, metadata });
     await deletePodSet(world);
     await world.clock.advance(10 * lingerMs);
     assert.ok(podSetOf(world));
-    assert.ok(watchedKinds(world).includes('Pod'));
-  });
-
-  test('end, too, when a changed definition lets the living resource go', async () => {
-    const { world } = await deletionWorld({ children: [farChild('far')] });
-    await writeInventory(world, 'ConfigMap,Pod');
-    await world.restart(planOf({ children: [mapChild('near')] }));
-    await world.settle();
-    assert.equal(podSetOf(world)?.metadata.finalizers?.length ?? 0, 0);
-    await world.clock.advance(lingerMs);
-    assert.deepEqual(watchedKinds(world), ['ConfigMap', 'PodSet']);
+    assert.deepEqual(watchedKinds(world), ['ConfigMap', 'Pod', 'PodSet']);
   });
 
   test('that may not be listed are a problem of their resource, not of the definition', async () => {
-    const { world } = await deletionWorld({ children: [farChild('far')] });
+    const { world } = await brokenWorld();
     world.cluster.block('Pod', new KubeError('forbidden', 'no list', { status: 403 }));
-    await writeInventory(world, 'ConfigMap,Pod');
+    await writeInventory(world, [far, 'Pod default/x']);
     await deletePodSet(world);
     assert.match(world.ready('a'), /^False Forbidden: no list/);
     assert.deepEqual(world.operator.problems(), []);
-    const other = world.podSet('b');
-    await world.settle();
-    world.remove(other);
-    await world.settle();
-    assert.equal(world.get('apps.example.com/v1', 'PodSet', 'b'), undefined);
-    await writeInventory(world, 'ConfigMap');
-    await world.runOne('default/a');
-    await world.settle();
+  });
+
+  test('are not watched when the definition never had children of them', async () => {
+    const { world } = await brokenWorld();
+    await writeInventory(world, [far, 'Secret default/x']);
+    await deletePodSet(world);
     assert.equal(podSetOf(world), undefined);
-    await world.clock.advance(lingerMs);
     assert.deepEqual(watchedKinds(world), ['ConfigMap', 'PodSet']);
+    const ignored = world.log.find(({ msg }) => msg.startsWith('Entries of the inventory are'));
+    assert.equal(ignored?.ignored, 1);
+  });
+
+  for (const annotation of ['Pod,Secret,Service', '["Pod default/x"]']) {
+    test(`are not those that its author writes into an annotation: ${annotation}`, async () => {
+      const { world } = await deletionWorld({ children: [farChild('far')] });
+      const object = podSetOf(world);
+      assert.ok(object);
+      const annotations = { 'inventory.homeostat.dev/podset': annotation };
+      world.edit(object, { metadata: { ...object.metadata, annotations } });
+      await world.settle();
+      await deletePodSet(world);
+      assert.equal(podSetOf(world), undefined);
+      assert.deepEqual(watchedKinds(world), ['ConfigMap', 'PodSet']);
+    });
+  }
+});
+
+describe('reconcile/finalize: an inventory of before', () => {
+  test('in an annotation goes once there is one in the status, and all it led to is still found', async () => {
+    const { world } = await deletionWorld({ children: [farChild('far')] });
+    const object = podSetOf(world);
+    assert.ok(object);
+    const { childInventory: _, ...status } = world.status('a');
+    const annotations = { 'inventory.homeostat.dev/podset': 'ConfigMap' };
+    world.edit(object, { status, metadata: { ...object.metadata, annotations } });
+    await world.restart(planOf({ children: [farChild('other')] }));
+    await world.settle();
+    assert.equal(
+      podSetOf(world)?.metadata.annotations?.['inventory.homeostat.dev/podset'],
+      undefined,
+    );
+    assert.deepEqual(world.status('a').childInventory, ['ConfigMap other/other']);
+    const maps = world.cluster.server.list(gvkOf('v1', 'ConfigMap'));
+    assert.deepEqual(
+      maps.map((stored) => stored.object.metadata.name),
+      ['other'],
+    );
+    world.cluster.takeWrites();
+    await world.runOne('default/a');
+    assert.deepEqual(world.cluster.requests, []);
   });
 });

@@ -1,7 +1,7 @@
-import { isControlledBy } from '../pass/ownership.ts';
+import { isControlledBy } from '../ownership/owner.ts';
 import type { Pass } from '../pass/pass.ts';
 import { isDone } from '../removal/remove-objects.ts';
-import { hasFinalizer } from './inventory.ts';
+import { hasFinalizer } from './finalizer.ts';
 import { takeOffFinalizer } from './take-off-finalizer.ts';
 import { whatIsLeft } from './what-is-left.ts';
 

@@ -4,12 +4,12 @@ import { type Pass, worldWrite } from '../pass/pass.ts';
 import { refOfStored } from '../removal/ref-of-stored.ts';
 
 /**
- * Notes on a resource that is being deleted what a later process has to know, in annotations of ours.
+ * Notes on a resource what a later process has to know, in annotations of ours; null takes one off.
  * @returns what stands in the way.
  */
 export async function noteOnResource(
   pass: Pass,
-  annotations: Readonly<Record<string, string>>,
+  annotations: Readonly<Record<string, string | null>>,
 ): Promise<Problem | undefined> {
   const { context, resource, finalizing, uid, signal } = pass;
   const from = finalizing.resource ?? resource;

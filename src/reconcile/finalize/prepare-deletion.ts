@@ -46,7 +46,7 @@ export async function prepareDeletion(pass: Pass, terms: DeletionTerms): Promise
 export async function observeExisting(pass: Pass): Promise<void> {
   const { children, onDelete } = pass.context.plan;
   if (onDelete === undefined && !children.some(({ hasDeleteWhen }) => hasDeleteWhen)) return;
-  observeChildren(pass);
+  await observeChildren(pass);
   for (const child of children) pass.wanting.setChild(child.id, seenOf(pass, child));
   await observeReads(pass);
 }

@@ -1,5 +1,6 @@
 import type { OperatorPlan, Phase } from '../../compile/index.ts';
 import type { ServedKind, ServedNamespaces } from '../../definition/index.ts';
+import type { GroupKind } from '../../util/gvk.ts';
 
 /** A definition of which no plan can be made: what is known of it all the same. */
 export interface FinishedDefinition {
@@ -9,6 +10,11 @@ export interface FinishedDefinition {
   readonly kind: ServedKind;
   /** Where it works; elsewhere another runtime may, with a better text. @default everywhere */
   readonly namespaces?: ServedNamespaces;
+  /**
+   * Kinds that are on record of it: children are looked for in no others. @default undefined: there is no record, and each resource says
+   * for itself in which
+   */
+  readonly recordedKinds?: readonly GroupKind[] | undefined;
   /**
    * Another process may run the definition, which would write the status over and over: nothing is written into that of resources.
    * @default false

@@ -1,6 +1,7 @@
 import type { StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { isControlledBy, isTerminating } from '../pass/ownership.ts';
+import { isOnRecord } from '../ownership/is-child.ts';
+import { isControlledBy, isTerminating } from '../ownership/owner.ts';
 import type { Pass, PrunedObject } from '../pass/pass.ts';
 import { childPlanOf } from '../removal/leaving.ts';
 import { isDone, removeObjects, waiting } from '../removal/remove-objects.ts';
@@ -21,12 +22,10 @@ export async function removeInOrder(
   { objects, problems }: Left,
   terms: DeletionTerms,
 ): Promise<readonly PrunedObject[]> {
-  // The collector takes nothing from a resource that lives.
-  const isAsked = pass.context.plan.onDelete !== undefined || !isTerminating(pass.resource);
   const isAllKnown = problems.length === 0;
   if (terms.isInOrder && !isAllKnown) return [];
   const leaving = objects
-    .filter(({ object }) => isAsked || !isControlledBy(object, pass.uid))
+    .filter(({ object }) => !isLeftToCollector(pass, object))
     .filter(({ object }) => isAllKnown || !isMadeOnDelete(pass, object));
   const why = isTerminating(pass.resource) ? whyDeleted : whyRetired;
   const options = {
@@ -51,6 +50,16 @@ export async function removeInOrder(
       before = rank.find((each) => each.object === left.object);
   }
   return removed;
+}
+
+/**
+ * The collector takes nothing from a resource that lives, and does not ask a definition with `onDelete`: what that has made is on
+ * record. What only refers to the resource must not keep it.
+ */
+function isLeftToCollector(pass: Pass, object: KubeObject): boolean {
+  const { resource, context } = pass;
+  if (!isTerminating(resource) || !isControlledBy(object, pass.uid)) return false;
+  return context.plan.onDelete === undefined || !isOnRecord(pass, object);
 }
 
 /** The objects by the order in which they go. */

@@ -1,13 +1,17 @@
 import type { Informer, StoredObject } from '../../kube/roles.ts';
 import { KubeError } from '../../kube/roles.ts';
-import type { Gvk } from '../../util/gvk.ts';
+import type { GroupKind, Gvk } from '../../util/gvk.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
-import { isOurs } from '../pass/ownership.ts';
+import { inventoryAnnotationOf } from '../names.ts';
+import { isChild } from '../ownership/is-child.ts';
+import { kindMap, kindText, parseKinds } from '../ownership/kinds.ts';
+import { noteRecorded } from '../ownership/recorded-strays.ts';
 import type { Pass } from '../pass/pass.ts';
-import { isWhereOursMayBe } from '../pass/unwanted.ts';
 import { findStrays } from '../removal/strays.ts';
 import type { ChildWatch } from '../wake/child-watch.ts';
-import { inventoryOf, kindText } from './inventory.ts';
+
+/** So many kinds that nothing but an annotation names are watched for a resource. */
+const kindsAtMost = 20;
 
 /** What there is of a resource's children, as far as it can be told. */
 export interface Left {
@@ -25,9 +29,10 @@ export async function whatIsLeft(pass: Pass): Promise<Left> {
     const problem = whyUnknown(watch);
     if (problem !== undefined) problems.push(problem);
     for (const stored of watch.labelledWith(pass.uid)) {
-      if (isOfResource(pass, stored)) objects.set(stored.object.metadata.uid, stored);
+      if (isChild(pass, stored)) objects.set(stored.object.metadata.uid, stored);
     }
   }
+  noteRecorded(pass);
   const strays = await findStrays(pass, () => true);
   for (const stored of strays.objects) objects.set(stored.object.metadata.uid, stored);
   for (const { stray, problem } of strays.unknown) {
@@ -37,19 +42,16 @@ export async function whatIsLeft(pass: Pass): Promise<Left> {
   return { objects: [...objects.values()], problems };
 }
 
-/** Is an object a child of this very resource? A stranger's that is labelled like one is not. */
-export function isOfResource(pass: Pass, stored: StoredObject): boolean {
-  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
-  return isOurs(stored, owner) && isWhereOursMayBe(pass, stored);
-}
-
-/** Watches the kinds that only the inventory knows of, while there is one. What it names and nobody serves is not there. */
+/**
+ * Watches the kinds that only the inventory knows of, while there is one. What it names and nobody serves is not there. Before there
+ * is one, all kinds that the definition has or had are looked in.
+ */
 async function watchInventory(pass: Pass): Promise<readonly Problem[]> {
-  const { cluster, watches, plan } = pass.context;
+  const { cluster, watches } = pass.context;
   const watched = new Map([...watches.childKinds()].map((gvk) => [kindText(gvk), gvk]));
   const problems: Problem[] = [];
   const gvks: Gvk[] = [];
-  for (const kind of inventoryOf(pass.resource, plan.name)) {
+  for (const kind of kindsToLookIn(pass)) {
     try {
       const gvk = watched.get(kindText(kind)) ?? (await cluster.findKind(kind, pass.signal))?.gvk;
       if (gvk !== undefined) gvks.push(gvk);
@@ -60,6 +62,15 @@ async function watchInventory(pass: Pass): Promise<readonly Problem[]> {
   }
   await watches.borrow(pass.key, gvks, pass.signal);
   return problems;
+}
+
+function kindsToLookIn({ inventory, resource, context }: Pass): Iterable<GroupKind> {
+  const { kinds, plan } = context;
+  const recorded = Iterator.from(inventory.recorded.values()).map(({ kind }) => kind);
+  if (!inventory.isOpen) return kindMap(recorded).values();
+  // Of an earlier version, which noted kinds.
+  const noted = parseKinds(resource.metadata.annotations?.[inventoryAnnotationOf(plan.name)]);
+  return kinds === undefined ? noted.slice(0, kindsAtMost) : kinds.values();
 }
 
 /** Is it known what there is of a kind? An informer that has not synced is never taken for an empty one; a kind that is not served has no objects. */

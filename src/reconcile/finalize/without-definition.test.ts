@@ -7,8 +7,10 @@ import {
   mapChild,
   placesOf,
   podSetOf,
+  writeInventory,
 } from '../../../test/support/fakes/deletion-world.ts';
 import type { HandmadePlan } from '../../../test/support/fakes/handmade-plan.ts';
+import { gvkOf } from '../../util/gvk.ts';
 
 const key = 'default/a';
 const far = farChild('far');
@@ -28,11 +30,9 @@ describe('reconcile/finalize: without a definition', () => {
 
   test('a kind that nobody serves any more has nothing to look for', async () => {
     const { world, plan } = await deletionWorld({ children: [far] });
-    const before = podSetOf(world);
-    assert.ok(before);
-    const annotations = { 'inventory.homeostat.dev/podset': 'ConfigMap,gone.example.com/Gone' };
-    world.edit(before, { metadata: { ...before.metadata, annotations } });
-    await world.breakDefinition(plan);
+    const former = [gvkOf('gone.example.com/v1', 'Gone')];
+    await world.breakDefinition(plan, { former });
+    await writeInventory(world, ['ConfigMap other/far', 'gone.example.com/Gone default/a']);
     await deletePodSet(world);
     assert.equal(podSetOf(world), undefined);
   });

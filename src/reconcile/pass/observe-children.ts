@@ -1,9 +1,9 @@
 import type { ChildPlan, Seen } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { childLabel } from '../names.ts';
+import { childrenOf } from '../ownership/is-child.ts';
+import { isTerminating } from '../ownership/owner.ts';
 import { differingPath } from '../wake/field-values.ts';
-import { isOurs, isTerminating } from './ownership.ts';
 import type { Pass } from './pass.ts';
 
 /** What a pass has seen of a child under `observed`. */
@@ -15,12 +15,22 @@ export interface ObservedChild {
 }
 
 /** Looks at all that expressions see under `observed`, as the pass begins. */
-export function observeChildren(pass: Pass): void {
-  for (const id of pass.context.plan.observed) {
+export async function observeChildren(pass: Pass): Promise<void> {
+  const { observed } = pass.context.plan;
+  // First: what is observed of one may make the name of another.
+  await Promise.all(observed.map((id) => nameChild(pass, planOf(pass, id))));
+  for (const id of observed) {
     const objects = objectsNow(pass, planOf(pass, id));
     pass.observed.set(id, { first: objects, objects });
     pass.wanting.setObserved(id, seenOf(planOf(pass, id), objects));
   }
+}
+
+/** What of its name is known before anything is rendered: only what has that name counts. */
+async function nameChild({ wanting, names }: Pass, { id, isList }: ChildPlan): Promise<void> {
+  if (isList) return;
+  const name = await wanting.name(id, { item: undefined, index: 0 });
+  if (name.kind === 'value') names.set(id, name.value);
 }
 
 /** What `observed` is for the report. */
@@ -92,10 +102,7 @@ function changedPath(
 function objectsNow(pass: Pass, plan: ChildPlan): readonly StoredObject[] | undefined {
   const { informer, labelledWith } = pass.context.watches.children(plan.gvk);
   if (informer.state.kind !== 'synced') return undefined;
-  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
-  const found = labelledWith(pass.uid)
-    .filter((stored) => stored.object.metadata.labels?.[childLabel] === plan.id)
-    .filter((stored) => isOurs(stored, owner));
+  const found = childrenOf(pass, plan, labelledWith(pass.uid));
   return [...found, ...replacedOf(pass, plan, found)].sort(byName);
 }
 

@@ -2,11 +2,13 @@ import type { ChildPlan, Element, Phase, PhaseInput, WorkBudget } from '../../co
 import type { Turn } from '../../controller/index.ts';
 import type { PassToken, StoredObject, WriteOptions } from '../../kube/roles.ts';
 import type { Logger } from '../../telemetry/roles.ts';
+import { Batches } from '../../util/batches.ts';
 import { invariant } from '../../util/invariant.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Verdict } from '../decision.ts';
 import type { Problem } from '../failure.ts';
+import { Inventory } from '../ownership/inventory.ts';
 import type { ResourceState } from '../resource-state.ts';
 import type { PassInterests } from '../wake/pass-interests.ts';
 import type { ObservedChild } from './observe-children.ts';
@@ -45,6 +47,12 @@ export interface Pass {
   readonly observed: Map<string, ObservedChild>;
   /** By id, tier by tier. */
   readonly children: Map<string, ChildResult>;
+  /** What is on record of its children. */
+  readonly inventory: Inventory;
+  /** What is put on record before it is made. */
+  readonly recording: Batches<string, Problem | undefined>;
+  /** By id, the names of children that are no lists, as far as they were needed before anything was rendered, and known. */
+  readonly names: Map<string, string>;
   /** Wanted objects by identity, and the id of the child that wants them. */
   readonly claims: Map<string, string>;
   readonly pruned: PrunedObject[];
@@ -55,8 +63,8 @@ export interface Pass {
 
 /** What a pass has written into the metadata of the resource. */
 export interface Finalizing {
-  /** Finalizer and inventory, once their write has begun: what stands in its way. */
-  written?: Promise<Problem | undefined>;
+  /** The finalizer is on it, with all that stands beside it. */
+  isEnsured?: true;
   /** What went wrong with it though no child waits for it. */
   problem?: Problem;
   /** The resource as the last such write has left it. */
@@ -174,6 +182,9 @@ export function beginPass({ context, key, resource, state, turn }: BeginOptions)
     reads: new Map(),
     observed: new Map(),
     children: new Map(),
+    inventory: new Inventory(resource, context),
+    recording: new Batches(),
+    names: new Map(),
     claims: new Map(),
     pruned: [],
     finalizing: {},

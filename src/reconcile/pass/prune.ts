@@ -1,9 +1,10 @@
 import type { StoredObject } from '../../kube/roles.ts';
 import { childIdOf } from '../child-id.ts';
+import { isTerminating } from '../ownership/owner.ts';
+import { noteRecorded } from '../ownership/recorded-strays.ts';
 import { doomedOf } from '../removal/doomed.ts';
 import { removeObjects } from '../removal/remove-objects.ts';
 import { failedStray, findStrays } from '../removal/strays.ts';
-import { isTerminating } from './ownership.ts';
 import type { ChildResult, ElementResult, Pass, PrunedObject } from './pass.ts';
 import { type Certainty, isUnwanted, unwantedObjects } from './unwanted.ts';
 
@@ -15,6 +16,7 @@ const why = 'Not wanted';
  */
 export async function prune(pass: Pass): Promise<void> {
   const certainty = { isSettled, countsDropped: isWhole(pass) };
+  noteRecorded(pass);
   const strays = await findStrays(pass, (each) => isUnwanted(pass, each, certainty));
   const unwanted = unwantedObjects(pass, certainty);
   pass.pruned.push(...strays.unknown.map(failedStray));

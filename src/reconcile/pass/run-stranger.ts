@@ -3,12 +3,13 @@ import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { parseKey } from '../../util/object-key.ts';
 import type { OperatorContext } from '../context.ts';
-import { hasFinalizer } from '../finalize/inventory.ts';
+import { hasFinalizer } from '../finalize/finalizer.ts';
 import { observeExisting } from '../finalize/prepare-deletion.ts';
 import { definitionLabel, ownerUidLabel, selectedByAnnotation } from '../names.ts';
+import { isChild } from '../ownership/is-child.ts';
+import { isTerminating } from '../ownership/owner.ts';
 import { isDone, removeObjects } from '../removal/remove-objects.ts';
 import { createResourceState } from '../resource-state.ts';
-import { isOurs, isTerminating } from './ownership.ts';
 import { beginPass, loggerOf, type PrunedObject } from './pass.ts';
 import type { PassTurn } from './pass-turn.ts';
 
@@ -95,9 +96,7 @@ async function removeAll(
   const state = known?.uid === uid ? known : createResourceState(uid);
   context.states.set(key, state);
   const pass = beginPass({ context, key, resource, state, turn });
-  const ours = made.filter((stored) =>
-    isOurs(stored, { definition: context.plan.name, ownerUid: uid }),
-  );
+  const ours = made.filter((stored) => isChild(pass, stored));
   await observeExisting(pass);
   const why = 'The resource does not match the selectors any more';
   const removed = await removeObjects(pass, ours, { why });

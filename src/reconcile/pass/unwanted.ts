@@ -1,12 +1,10 @@
 import type { StoredObject } from '../../kube/roles.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import { childIdOf } from '../child-id.ts';
-import { hasFinalizer } from '../finalize/inventory.ts';
-import { fieldManagerOf } from '../names.ts';
+import { isChild } from '../ownership/is-child.ts';
 import { refOfStored } from '../removal/ref-of-stored.ts';
 import type { Stray } from '../resource-state.ts';
 import { identityOf } from '../wake/child-watch.ts';
-import { isOurs } from './ownership.ts';
 import type { ChildResult, Pass } from './pass.ts';
 
 /** What must be known before an object counts as unwanted. */
@@ -31,8 +29,7 @@ export function unwantedObjects(pass: Pass, certainty: Certainty): readonly Stor
 }
 
 function isToGo(pass: Pass, stored: StoredObject, certainty: Certainty): boolean {
-  const owner = { definition: pass.context.plan.name, ownerUid: pass.uid };
-  if (!isOurs(stored, owner) || !isWhereOursMayBe(pass, stored)) return false;
+  if (!isChild(pass, stored)) return false;
   const ref = refOfStored(stored.object);
   return isUnwanted(pass, { ref, childId: childIdOf(stored.object) }, certainty);
 }
@@ -48,19 +45,6 @@ export function isUnwanted(
   // A child that changed its kind has dropped the objects of the old one.
   const isDropped = result === undefined || !isSameKind(result.plan.gvk, gvk);
   return isDropped ? countsDropped : isSettled(result);
-}
-
-/**
- * May an object in that place be ours? What looks like ours elsewhere is a copy, unless we have applied it ourselves, in a resource
- * that waits for us.
- */
-export function isWhereOursMayBe(
-  { context: { plan }, namespace: own, resource }: Pass,
-  { object: { metadata }, appliedBy }: StoredObject,
-): boolean {
-  if (own === undefined || metadata.namespace === own) return true;
-  const waitsForUs = plan.isFinalizing || hasFinalizer(resource, plan.name);
-  return waitsForUs && appliedBy.includes(fieldManagerOf(plan.name));
 }
 
 /** The same in whatever version. */

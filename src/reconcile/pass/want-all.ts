@@ -5,7 +5,7 @@ import { wantTier } from './want-tier.ts';
 
 /** The phase *wanting*: looks at the world and makes all children as they are wanted, tier by tier. */
 export async function wantAll(pass: Pass): Promise<void> {
-  observeChildren(pass);
+  await observeChildren(pass);
   for (const tier of pass.context.plan.tiers) await wantTier(pass, tier);
   await observeReads(pass);
 }

@@ -1,7 +1,7 @@
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { parseKey } from '../../util/object-key.ts';
 import type { OperatorContext } from '../context.ts';
-import { isTerminating } from '../pass/ownership.ts';
+import { isTerminating } from '../ownership/owner.ts';
 import { beginPass, type ChildResult, type Pass } from '../pass/pass.ts';
 import { createBudget, type PassTurn } from '../pass/pass-turn.ts';
 import { isPaused } from '../pass/paused.ts';

@@ -1,6 +1,6 @@
 import type { StoredObject } from '../../kube/roles.ts';
 import { childIdOf } from '../child-id.ts';
-import { isTerminating } from '../pass/ownership.ts';
+import { isTerminating } from '../ownership/owner.ts';
 import type { Pass } from '../pass/pass.ts';
 import type { DoomedObject } from './deletion-guard.ts';
 import { isOrphaned } from './leaving.ts';

@@ -8,7 +8,7 @@ import {
   deletionPolicyAnnotation,
   indexAnnotation,
 } from '../names.ts';
-import { isTerminating } from '../pass/ownership.ts';
+import { isTerminating } from '../ownership/owner.ts';
 import type { Pass } from '../pass/pass.ts';
 
 /** The child that an object is of; undefined: the definition has none such any more. */

@@ -3,17 +3,17 @@ import { apiVersionOf } from '../../util/gvk.ts';
 import type { WantedElement } from '../child/element-result.ts';
 import { childIdOf } from '../child-id.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
-import { isOthers, isOurs } from '../pass/ownership.ts';
+import { isChild } from '../ownership/is-child.ts';
+import { isOthers } from '../ownership/owner.ts';
 import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
 import type { ResourceState, Stray } from '../resource-state.ts';
 import { identityOf } from '../wake/child-watch.ts';
 import { refOfStored } from './ref-of-stored.ts';
 
 /** An object of the resource has left its watch: gone, or without the label that leads to it. */
-export function noteLoss(state: ResourceState | undefined, { object }: StoredObject): void {
-  const ref = refOfStored(object);
-  const { uid } = object.metadata;
-  const stray = { ref, childId: childIdOf(object), ...(uid && { uid }) };
+export function noteLoss(state: ResourceState | undefined, lost: StoredObject): void {
+  const ref = refOfStored(lost.object);
+  const stray = { ref, childId: childIdOf(lost.object), lost };
   state?.strays.set(identityOf(ref.gvk, ref.namespace, ref.name), stray);
 }
 
@@ -42,11 +42,17 @@ export async function creating<T>(
 }
 
 /** Is it the object that was ours when it lost its label? */
-export function isLostOne({ state, uid: ownerUid }: Pass, { object }: StoredObject): boolean {
-  if (state.strays.size === 0) return false;
+export function isLostOne(pass: Pass, { object }: StoredObject): boolean {
+  const { strays } = pass.state;
+  if (strays.size === 0) return false;
   const { gvk, namespace, name } = refOfStored(object);
-  const uid = state.strays.get(identityOf(gvk, namespace, name))?.uid;
-  return uid !== undefined && uid === object.metadata.uid && !isOthers(object, ownerUid);
+  const lost = strays.get(identityOf(gvk, namespace, name))?.lost;
+  return (
+    lost !== undefined &&
+    lost.object.metadata.uid === object.metadata.uid &&
+    !isOthers(object, pass.uid) &&
+    isChild(pass, lost)
+  );
 }
 
 /** What was found of the objects that no watch tells of. */
@@ -88,8 +94,8 @@ export async function findStrays(
 }
 
 async function look(pass: Pass, stray: Stray): Promise<StoredObject | UnknownStray | undefined> {
-  const { ref, uid } = stray;
-  const { cluster, plan } = pass.context;
+  const { ref } = stray;
+  const { cluster } = pass.context;
   let stored: StoredObject | undefined;
   try {
     stored = await cluster.get(ref, worldWrite(pass), pass.signal);
@@ -100,9 +106,7 @@ async function look(pass: Pass, stray: Stray): Promise<StoredObject | UnknownStr
     return { stray, problem: problemOfRequest(error, { secret: ref.gvk.kind === 'Secret' }) };
   }
   if (stored === undefined) return undefined;
-  const owner = { definition: plan.name, ownerUid: pass.uid };
-  const isLost = stored.object.metadata.uid === uid && !isOthers(stored.object, pass.uid);
-  return isLost || isOurs(stored, owner) ? stored : undefined;
+  return isLostOne(pass, stored) || isChild(pass, stored) ? stored : undefined;
 }
 
 /** What the report says of an object that was to go and could not be asked for. */

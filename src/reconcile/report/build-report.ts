@@ -1,5 +1,6 @@
 import type { RenderedEvent } from '../../compile/index.ts';
 import type { Problem } from '../failure.ts';
+import { inventoryAfter } from '../ownership/inventory-after.ts';
 import { isUnstable } from '../pass/follow-up.ts';
 import type { Pass } from '../pass/pass.ts';
 import { isRestrained, restrainedText } from '../pass/restraint.ts';
@@ -91,8 +92,14 @@ export function reportOf(pass: Pass, parts: ReportParts): Report {
           ],
           children: listChildren(listed),
           childCounts: countChildren(listed),
+          ...recordOf(pass),
         },
   };
+}
+
+function recordOf(pass: Pass): { readonly childInventory?: readonly string[] } {
+  const childInventory = inventoryAfter(pass);
+  return childInventory === undefined ? {} : { childInventory };
 }
 
 /** Why the resource does not come to rest, if it does not. */

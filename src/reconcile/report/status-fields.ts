@@ -27,6 +27,7 @@ export const standardStatusKeys = [
   'definitionRevision',
   'children',
   'childCounts',
+  'childInventory',
 ] as const;
 
 /** All status fields that we write, except `conditions`, which are compared by type. */

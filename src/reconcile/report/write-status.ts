@@ -26,7 +26,7 @@ export async function writeStatus(pass: Pass, status: Status): Promise<StatusOut
   if (!isNews(pass, status)) return { kind: 'unchanged' };
   // People wait for the world, not for the report: children of other resources come first.
   await pass.giveWay();
-  return send(pass, status);
+  return sendStatus(pass, status);
 }
 
 /** A resource that is woken again and again is reported on all the same. */
@@ -47,10 +47,11 @@ export async function writeLastStatus(pass: Pass, status: Status): Promise<Statu
     return { kind: 'overtaken' };
   }
   state.overtakenReports = 0;
-  return send(pass, status);
+  return sendStatus(pass, status);
 }
 
-async function send(pass: Pass, status: Status): Promise<StatusOutcome> {
+/** Sends a status whatever is known of it. */
+export async function sendStatus(pass: Pass, status: Status): Promise<StatusOutcome> {
   const { context, resource, uid, token, signal } = pass;
   const { apiVersion, kind, metadata } = resource;
   const { name, namespace } = metadata;
@@ -85,7 +86,8 @@ async function send(pass: Pass, status: Status): Promise<StatusOutcome> {
 
 function isNews(pass: Pass, status: Status): boolean {
   const differing = differingFields(pass, status, pass.resource);
-  if (differing.length === 0) return false;
+  // What was put on record ahead may not have been made.
+  if (differing.length === 0) return pass.inventory.written.size > 0;
   const { statusMade } = pass.state;
   return statusMade === undefined || statusMade !== digestOf(differing);
 }

@@ -6,6 +6,7 @@ import { keyOf } from '../../util/object-key.ts';
 import { statusPathsOfReadiness } from '../../util/readiness/status-paths.ts';
 import { childIdOf } from '../child-id.ts';
 import { definitionLabel, ownerUidLabel } from '../names.ts';
+import { isControlledBy } from '../ownership/owner.ts';
 import type { InterestTable } from './interest-table.ts';
 import { isChanged } from './object-change.ts';
 import type { ResourceWatch } from './resource-watch.ts';
@@ -19,7 +20,10 @@ export interface ChildWatchOptions {
   readonly resources: Pick<ResourceWatch, 'keyOfUid'>;
   /** Who wants an object that is not theirs (yet): by {@link topicOf}. */
   readonly interests: InterestTable<true>;
-  /** A child of this resource has left the watch, and nobody has seen it being deleted: maybe it only lost its label. */
+  /**
+   * A child of this resource has left the watch, and nobody has seen it being deleted: maybe it only lost its label. Or it has lost its
+   * owner reference.
+   */
   readonly onLost: (key: string, stored: StoredObject) => void;
 }
 
@@ -74,11 +78,18 @@ export function watchChildren(options: ChildWatchOptions): ChildWatch {
 }
 
 function tellLoss({ old, current, pass }: CacheEvent, options: ChildWatchOptions): void {
-  if (old === undefined || current !== undefined || pass !== undefined) return;
+  if (old === undefined || pass !== undefined) return;
   const { labels, deletionTimestamp } = old.object.metadata;
   if (deletionTimestamp !== undefined || labels?.[definitionLabel] !== options.plan.name) return;
-  const key = options.resources.keyOfUid(labels[ownerUidLabel] ?? '');
+  const uid = labels[ownerUidLabel] ?? '';
+  if (current !== undefined && !hasLostOwner(old, current, uid)) return;
+  const key = options.resources.keyOfUid(uid);
   if (key !== undefined) options.onLost(key, old);
+}
+
+/** Has somebody taken off the owner reference that ties it to the resource? */
+function hasLostOwner(old: StoredObject, current: StoredObject, uid: string): boolean {
+  return isControlledBy(old.object, uid) && !isControlledBy(current.object, uid);
 }
 
 function ownerUidsOf(object: KubeObject): readonly string[] {

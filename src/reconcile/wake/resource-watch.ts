@@ -12,6 +12,8 @@ export interface ResourceWatchOptions {
   readonly plan: OperatorPlan;
   readonly watcher: Watcher;
   readonly waker: Waker;
+  /** Where the runtime and its definitions live: served only where the definition names them. @default none */
+  readonly guardedNamespaces?: ReadonlySet<string> | undefined;
   /** Are there objects with our finalizer though the definition needs none? @default false */
   readonly hasLeftFinalizers?: boolean;
   /** Told of every event of the kind before anybody is woken by it. @default nobody is told */
@@ -44,7 +46,10 @@ export function watchResources(options: ResourceWatchOptions): ResourceWatch {
   const byUid = informer.index('uid', ({ metadata }) => [metadata.uid ?? '']);
   const keys = new Set<string>();
   const change = createResourceChange(plan);
-  const isServed = servesNamespace(plan.definition.controller.namespaces);
+  const isServed = servesNamespace(
+    plan.definition.controller.namespaces,
+    options.guardedNamespaces,
+  );
   const stranded = new StrandedResources(finalizerOf(plan.name));
   const unsubscribe = informer.subscribe((event) => {
     if (!isServed(event.namespace)) return stranded.observe(event);

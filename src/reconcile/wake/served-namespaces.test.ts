@@ -18,4 +18,17 @@ describe('reconcile/wake/served-namespaces', () => {
       assert.equal(servesNamespace(served)(namespace), expected);
     });
   }
+
+  for (const [served, expected] of [
+    [undefined, false],
+    [{ include: ['*'], exclude: [] }, false],
+    [{ include: ['homeostat-*'], exclude: [] }, false],
+    [{ include: ['*', 'homeostat-system'], exclude: [] }, true],
+    [{ include: ['homeostat-system'], exclude: ['homeostat-*'] }, false],
+  ] as const) {
+    test(`${JSON.stringify(served)} ${expected ? 'serves' : 'leaves'} the namespace of the runtime`, () => {
+      const serves = servesNamespace(served, new Set(['homeostat-system']));
+      assert.equal(serves('homeostat-system'), expected);
+    });
+  }
 });

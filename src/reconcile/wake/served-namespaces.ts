@@ -3,15 +3,18 @@ import { matchesGlob } from '../../util/glob.ts';
 
 /**
  * Says of a namespace whether resources in it are served (`controller.namespaces`). In others nothing is looked at or touched: they may
- * be those of another runtime.
+ * be those of another runtime. The guarded ones, where the runtime and its definitions live, are served only where `include` names them
+ * in full: a resource there could write what the runtime works with.
  */
 export function servesNamespace(
   served: ServedNamespaces | undefined,
+  guarded: ReadonlySet<string> = new Set(),
 ): (namespace: string) => boolean {
-  if (served === undefined) return () => true;
-  const { include, exclude } = served;
+  const { include, exclude = [] } = served ?? {};
   return (namespace) =>
     namespace === '' ||
-    ((include === undefined || matchesGlob(namespace, include)) &&
+    ((guarded.has(namespace)
+      ? include?.includes(namespace) === true
+      : include === undefined || matchesGlob(namespace, include)) &&
       !matchesGlob(namespace, exclude));
 }

@@ -72,4 +72,30 @@ describe('reconcile/wake served resources', () => {
     assert.deepEqual(world.operator.problems(), []);
     assert.deepEqual(world.cluster.requests, []);
   });
+
+  for (const [what, served, expected] of [
+    ['are not served', '', ['default/one']],
+    ['are not served by globs', 'include: ["*"]', ['default/one']],
+    [
+      'are served where they are named',
+      'include: ["*", homeostat-system]',
+      ['default/one', 'homeostat-system/one'],
+    ],
+  ] as const) {
+    test(`resources in the namespace of the runtime ${what}`, async () => {
+      const template = 'apiVersion: v1, kind: ConfigMap, metadata: { name: a }';
+      const world = new OperatorWorld(
+        planOfPodSet(`
+  children: [{ id: config, template: { ${template} } }]
+  controller: { namespaces: { ${served} } }
+`),
+      );
+      await world.start();
+      podSetIn(world, 'homeostat-system');
+      podSetIn(world, 'default');
+      await world.settle();
+      assert.deepEqual([...world.operator.keys()].sort(), expected);
+      assert.equal(world.names('v1', 'ConfigMap').length, expected.length);
+    });
+  }
 });

@@ -9,7 +9,7 @@ import {
   type StoredObject,
 } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
+import { type GroupKind, type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
 import { invariant } from '../../util/invariant.ts';
 import { ownerUidLabel } from '../names.ts';
 import { BorrowedKinds } from './borrowed-kinds.ts';
@@ -43,6 +43,8 @@ export interface WatchesOptions {
   readonly waker: Waker;
   /** Kinds of which there may be children that no child of the plan asks for. */
   readonly formerKinds: readonly Gvk[];
+  /** As {@link ResourceWatchOptions.guardedNamespaces}. @default none */
+  readonly guardedNamespaces?: ReadonlySet<string>;
   /** Are there objects with our finalizer though the definition needs none? @default false */
   readonly hasLeftFinalizers?: boolean;
   /** A child of this resource has left its watch, and nobody has seen it being deleted. @default nobody is told */
@@ -88,6 +90,7 @@ export class Watches {
         plan,
         watcher,
         waker,
+        guardedNamespaces: options.guardedNamespaces,
         hasLeftFinalizers,
         onEvent: options.onResourceEvent,
       });
@@ -135,6 +138,15 @@ export class Watches {
     const watch = this.#children.get(gvkKey(gvk));
     invariant(watch !== undefined, `No watch on children of kind "${gvk.kind}"`);
     return watch;
+  }
+
+  /** The informer of the children of a kind in whatever version; undefined: they are not watched. */
+  informerOf({ group, kind }: GroupKind): Informer | undefined {
+    for (const { informer } of this.#children.values()) {
+      const { gvk } = informer.query;
+      if (gvk.kind === kind && gvk.group === group) return informer;
+    }
+    return undefined;
   }
 
   /** The kinds whose children are watched, for whomever. */

@@ -13,6 +13,10 @@ export function formerKindsOf(
   return recorded.filter((kind) => !current.has(kindText(kind)));
 }
 
-export function childKindsOf({ children, onDelete }: CrdDefinition): readonly GroupKind[] {
+/** The kinds of which a definition makes children. */
+export function childKindsOf({
+  children,
+  onDelete,
+}: Pick<CrdDefinition, 'children' | 'onDelete'>): readonly GroupKind[] {
   return [...children, ...(onDelete?.children ?? [])].map(({ gvk }) => gvk);
 }

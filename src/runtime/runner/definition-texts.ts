@@ -183,6 +183,7 @@ export class DefinitionTexts {
       located,
       {
         ...this.#options,
+        formerly: this.#older,
         onStep: (message) => this.#tellStep(message),
         onFollowing: (message) => this.#tellFollowing(message),
       },

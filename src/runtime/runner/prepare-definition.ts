@@ -1,7 +1,7 @@
 import { compile, type OperatorPlan, type SchemaSource } from '../../compile/index.ts';
 import type { Diagnostic, LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
-import type { Gvk } from '../../util/gvk.ts';
-import { bringsCrd, installCrd } from '../crd/index.ts';
+import type { GroupKind, Gvk } from '../../util/gvk.ts';
+import { bringsCrd, childKindsOf, installCrd } from '../crd/index.ts';
 import { diagnosticText } from '../refused-file.ts';
 import type { SharedOptions } from '../runner-options.ts';
 import type { Refusal } from '../wanted-definition.ts';
@@ -31,6 +31,8 @@ export interface PrepareOptions
   readonly onFollowing: (message: string) => void;
   /** It is known whether the definition may have its CRD. */
   readonly onCrdDecided: () => void;
+  /** Older texts of it: where it brings no CRD, only they tell of which kinds it had children. @default none */
+  readonly formerly?: readonly LocatedDefinition[];
 }
 
 /**
@@ -42,13 +44,13 @@ export async function prepareDefinition(
   options: PrepareOptions,
   signal: AbortSignal,
 ): Promise<Preparation> {
-  const { cluster, clock, leadership, onStep, onFollowing, onCrdDecided } = options;
+  const { cluster, clock, leadership, onStep, onFollowing, onCrdDecided, formerly = [] } = options;
   const { definition } = located;
   onStep('The schemas of the kinds that it uses are asked for');
   const compiled = await compileFor(located, options, signal);
   if (compiled.kind === 'refused') return compiled;
   const { plan, unknownKinds } = compiled;
-  const formerKinds: Gvk[] = [];
+  let former: readonly GroupKind[] = formerly.flatMap((each) => childKindsOf(each.definition));
   // Compiling takes a while, and what is not wanted any more is not to touch the CRD.
   signal.throwIfAborted();
   if (bringsCrd(definition)) {
@@ -69,10 +71,12 @@ export async function prepareDefinition(
     onCrdDecided();
     if (installed.kind === 'refused')
       return refused(definition, installed.message, installed.diagnostics);
-    for (const kind of installed.formerKinds) {
-      const type = await cluster.findKind(kind, signal);
-      if (type !== undefined) formerKinds.push(type.gvk);
-    }
+    former = installed.formerKinds;
+  }
+  const formerKinds: Gvk[] = [];
+  for (const kind of former) {
+    const type = await cluster.findKind(kind, signal);
+    if (type !== undefined) formerKinds.push(type.gvk);
   }
   return { kind: 'prepared', prepared: { located, plan, unknownKinds, formerKinds } };
 }

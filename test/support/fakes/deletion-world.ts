@@ -53,6 +53,22 @@ export function podSetOf(world: OperatorWorld): KubeObject | undefined {
   return world.get('apps.example.com/v1', 'PodSet', 'a');
 }
 
+/** What is on record of PodSet `a`, as `Kind namespace/name`. */
+export function inventoryOf(world: OperatorWorld): unknown {
+  return world.status('a').childInventory;
+}
+
+/** Who may write its status puts objects on record of PodSet `a`. */
+export async function writeInventory(
+  world: OperatorWorld,
+  entries: readonly string[],
+): Promise<void> {
+  const object = podSetOf(world);
+  assert.ok(object);
+  world.edit(object, { status: { ...world.status('a'), childInventory: entries } });
+  await world.settle();
+}
+
 /** Deletes PodSet `a` and lets everything come of it. */
 export async function deletePodSet(world: OperatorWorld): Promise<void> {
   const object = podSetOf(world);

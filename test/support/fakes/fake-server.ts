@@ -242,7 +242,8 @@ export class FakeServer {
       ...object.metadata,
       uid: `uid-${this.#uids}`,
       generation: 1,
-      creationTimestamp: '2026-01-01T00:00:00Z',
+      // A test may say that an object is younger than others.
+      creationTimestamp: object.metadata.creationTimestamp ?? '2026-01-01T00:00:00Z',
     };
     return this.#store(slot, undefined, { object: { ...object, metadata }, intents, owners });
   }

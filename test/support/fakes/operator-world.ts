@@ -165,12 +165,15 @@ export class OperatorWorld {
 
   /** A new process, for which the definition is broken: only what is being deleted is worked on. */
   async breakDefinition(
-    { name, definition: { kind } }: OperatorPlan,
-    { isQuiet = false } = {},
+    { name, definition: { kind }, children, onDelete }: OperatorPlan,
+    { isQuiet = false, former = [] as readonly Gvk[] } = {},
   ): Promise<void> {
     this.operator.stop();
     this.queued.clear();
-    this.operator = createFinisher({ ...this.#options(), name, kind, isQuiet });
+    // As its CRD has it on record.
+    const made = [...children, ...(onDelete?.children ?? [])].map(({ gvk }) => gvk);
+    const recordedKinds = [...made, ...former];
+    this.operator = createFinisher({ ...this.#options(), name, kind, isQuiet, recordedKinds });
     await this.start();
   }
 

@@ -20,21 +20,27 @@ export function isLabelledBy(object: KubeObject, definition: string): boolean {
   return labels?.[managedByLabel] === managedByValue && labels[definitionLabel] === definition;
 }
 
-/**
- * Is it ours, for this resource? Two of three must say so: our labels, our controller reference, an apply entry of our field
- * manager (definition.md section 4), and no other controller may have it. Operators copy labels to what they make, and people
- * take labels or owners off what is ours: the first is never touched, the second is mended.
- */
-export function isOurs({ object, appliedBy }: StoredObject, owner: Ownership): boolean {
-  const controller = controllerOf(object);
-  const isControlled = controller?.uid === owner.ownerUid;
-  if (controller !== undefined && !isControlled) return false;
-  const isLabelled =
-    isLabelledBy(object, owner.definition) &&
-    object.metadata.labels?.[ownerUidLabel] === owner.ownerUid;
-  if (isLabelled && isControlled) return true;
-  const isApplied = appliedBy.includes(fieldManagerOf(owner.definition));
-  return isApplied && (isLabelled || isControlled);
+/** What an object says of itself: anybody who may write it can say so. */
+export interface Claims {
+  /** Does it carry all labels of a child of this resource? */
+  readonly isLabelled: boolean;
+  /** Has it an apply entry of the definition's field manager? */
+  readonly isApplied: boolean;
+  /** Does its controller reference name the resource? */
+  readonly isControlled: boolean;
+}
+
+/** What an object says of whose child it is. */
+export function claimsOf(
+  { object, appliedBy }: StoredObject,
+  { definition, ownerUid }: Ownership,
+): Claims {
+  return {
+    isLabelled:
+      isLabelledBy(object, definition) && object.metadata.labels?.[ownerUidLabel] === ownerUid,
+    isApplied: appliedBy.includes(fieldManagerOf(definition)),
+    isControlled: isControlledBy(object, ownerUid),
+  };
 }
 
 /** Is this the object's controller by its owner reference? */

@@ -1,0 +1,21 @@
+/** Joins what is asked for at once into one call, and what is asked for meanwhile into the next one. */
+export class Batches<Item, Result> {
+  #next: { readonly items: Set<Item>; readonly done: Promise<Result> } | undefined;
+  #current: Promise<unknown> = Promise.resolve();
+
+  /** Resolves with the result of the call that the item was part of. */
+  add(item: Item, call: (items: readonly Item[]) => Promise<Result>): Promise<Result> {
+    if (this.#next === undefined) {
+      const items = new Set<Item>();
+      const done = this.#current.then(() => {
+        this.#next = undefined;
+        return call([...items]);
+      });
+      this.#next = { items, done };
+      // What went wrong with one call is for those who asked for it.
+      this.#current = done.catch(() => undefined);
+    }
+    this.#next.items.add(item);
+    return this.#next.done;
+  }
+}
