@@ -13,14 +13,7 @@ export function isNamespaceName(text: string): boolean {
  * prefix: who writes `*` means the namespaces of people.
  */
 export function allowsNamespace(namespace: string, globs: readonly string[]): boolean {
-  if (!isSystemNamespace(namespace)) return matchesGlob(namespace, globs);
-  return matchesGlob(
-    namespace,
-    globs.filter((glob) => glob.startsWith(systemPrefix)),
-  );
-}
-
-/** Is it a namespace of Kubernetes itself? */
-export function isSystemNamespace(namespace: string): boolean {
-  return namespace.startsWith(systemPrefix);
+  const isSystem = namespace.startsWith(systemPrefix);
+  const meant = isSystem ? globs.filter((glob) => glob.startsWith(systemPrefix)) : globs;
+  return matchesGlob(namespace, meant);
 }

@@ -72,6 +72,7 @@ describe('definition/crd/complete-crd', () => {
       'conditions',
       'children',
       'childCounts',
+      'childInventory',
       'definitionRevision',
       'observedGeneration',
     ]);

@@ -1,7 +1,8 @@
 import type { ChildPlan } from '../../compile/index.ts';
+import { matchesGlob } from '../../util/glob.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { allowsNamespace, isNamespaceName, isSystemNamespace } from '../../util/namespace.ts';
+import { allowsNamespace, isNamespaceName } from '../../util/namespace.ts';
 import { isNamespaced } from '../context.ts';
 import type { Problem } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
@@ -70,7 +71,7 @@ function whyNotIn(
   }
   if (crossNamespace === true || allowsNamespace(namespace, crossNamespace.namespaces))
     return undefined;
-  return isSystemNamespace(namespace)
+  return matchesGlob(namespace, crossNamespace.namespaces)
     ? `${where} is a namespace of Kubernetes itself, which "crossNamespace.namespaces" must name`
     : `${where} matches none of "crossNamespace.namespaces"`;
 }
