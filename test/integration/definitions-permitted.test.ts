@@ -67,7 +67,7 @@ shared.describe('integration/definitions-permitted', () => {
   test('a right that is missing has a condition, with the rule to add, until it is given', async () => {
     const [namespace, home] = [await shared.namespace(), await shared.namespace()];
     await allow(few);
-    start(namespace);
+    const process = start(namespace);
     const isReady = (object: KubeObject | undefined) => conditionOf(object)?.status === 'True';
     await untilDefinition(isReady);
     await shared.client().apply(thing('forbidden', home, {}));
@@ -79,6 +79,8 @@ shared.describe('integration/definitions-permitted', () => {
     await untilDefinition(
       (each) => isReady(each) && conditionOf(each, 'Permitted')?.status === 'True',
     );
+    // It would show the definition again that the next test deletes.
+    await process.stop();
   });
 
   test('without a right to its objects everything else goes on, and nothing is asked again and again', async () => {
