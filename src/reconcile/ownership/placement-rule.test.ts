@@ -261,6 +261,25 @@ describe('reconcile/ownership: what is on record', () => {
     assert.match(world.ready('a'), /inventory: no/);
   });
 
+  test('what is in the way, and was not seen before, is off the record again though another pass follows at once', async () => {
+    const { world } = await deletionWorld({ children: [list] });
+    want(world, ['x']);
+    await world.settle();
+    want(world, ['x', 'y']);
+    world.cluster.deliver();
+    spoof(world, { name: 'far-y' }, { token: 'injected' });
+    world.cluster.fault = ({ name }) => {
+      if (name === 'far-y') world.queued.set(key, 'normal');
+      return undefined;
+    };
+    await world.runOne(key);
+    assert.deepEqual(inventoryOf(world), ['ConfigMap other/far-x']);
+    world.cluster.fault = () => undefined;
+    await world.settle();
+    assert.match(world.ready('a'), /Conflict: .*"far-y" exists and is not ours/);
+    assert.deepEqual(far(world, 'far-y')?.data, { token: 'injected' });
+  });
+
   test('what could not be made is not there: somebody could put his own in its place', async () => {
     const { world } = await deletionWorld({ children: [list] });
     world.cluster.fault = ({ verb, kind }) =>

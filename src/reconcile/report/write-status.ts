@@ -40,8 +40,11 @@ export async function writeLastStatus(pass: Pass, status: Status): Promise<Statu
     return { kind: 'unchanged' };
   }
   const isOvertaken = (await pass.giveWay()) === 'overtaken';
-  // An author who tells of changes (`$previous`, Events) is to see each of them.
-  const mayWait = context.plan.reporting === undefined && state.overtakenReports < overtakenAtMost;
+  // An author who tells of changes (`$previous`, Events) is to see each of them; what was put on record and not made must not stay there.
+  const mayWait =
+    context.plan.reporting === undefined &&
+    state.overtakenReports < overtakenAtMost &&
+    pass.inventory.written.size === 0;
   if (isOvertaken && mayWait) {
     state.overtakenReports += 1;
     return { kind: 'overtaken' };

@@ -119,6 +119,8 @@ export class OperatorHistory {
   readonly #binding: Binding;
   readonly #world: OperatorWorld;
   readonly #running = new Map<string, Promise<unknown>>();
+  /** Was there a time when nobody saw what happened? */
+  #wasAway = false;
   /** Brings back the server's last backup. */
   #restore: () => void = () => undefined;
   /** By UID: the token of an object that has one. */
@@ -207,6 +209,7 @@ export class OperatorHistory {
   async #restart(): Promise<void> {
     if (this.#running.size > 0 || this.#random.chance(0.5)) return;
     this.log.push('restart');
+    this.#wasAway = true;
     await this.#world.restart(plans[this.#binding]);
   }
 
@@ -220,6 +223,7 @@ export class OperatorHistory {
   #outage(): void {
     if (this.#random.chance(0.7)) return;
     const isRestored = this.#random.chance(0.5);
+    this.#wasAway = true;
     this.log.push(isRestored ? 'outage, restored' : 'outage');
     if (isRestored) this.#restore();
     this.#world.cluster.outage();
@@ -381,7 +385,10 @@ export class OperatorHistory {
 
   /** Is what carries the label of a present owner wanted? The rest is not found any more, and not ours to take away. */
   #checkWanted({ metadata }: KubeObject, wanted: ReadonlyMap<string, string>): void {
-    const { name, labels } = metadata;
+    const { name, labels, ownerReferences = [] } = metadata;
+    // Stripped of its owner reference while nobody looked, and before a report has listed it.
+    const isUnbound = this.#binding !== 'labels' && ownerReferences.length === 0;
+    if (isUnbound && this.#wasAway) return;
     if (wanted.has(name) || name === 'shared' || name.endsWith('-index')) return;
     const [owner = ''] = name.split('-');
     const { uid } = this.#world.get('apps.example.com/v1', 'PodSet', owner)?.metadata ?? {};
