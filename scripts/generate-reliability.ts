@@ -37,7 +37,7 @@ ${section('The cluster', clusterCases)}
 ## Crashes and leftovers
 
 ${table(Object.values<OtherFault>(otherFaults).map(({ name, injected, oracle, runs }) => [name, injected, oracle, runs]))}
-Not here: two replicas, a lease that is lost and a process that is frozen (\`test/integration/leader-election.test.ts\`, random histories in \`src/runtime/leadership\`), definitions that take the process down (\`crash-loop.test.ts\`) or are reloaded (\`reload.test.ts\`).
+Not here: two replicas, a lease that is lost and a process that is frozen (\`test/integration/leader-election.test.ts\`, random histories in \`src/runtime/leadership\`), definitions that are reloaded (\`reload.test.ts\`).
 
 ## Known limits
 

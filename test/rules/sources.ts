@@ -222,7 +222,8 @@ export const sources: RuleSection = {
     {
       rule: 'A definition that takes the process down three times in ten minutes is suspended',
       shownBy: [
-        'test/integration/crash-loop.test.ts › a definition that takes the process down three times is not run, the others are; another text is',
+        'src/runtime/crash/crash-guard.test.ts',
+        'src/runtime/runner/definition-texts.test.ts › a definition that is suspended does not run, and says why, until another text comes',
       ],
     },
   ],
