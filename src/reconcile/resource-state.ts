@@ -33,6 +33,13 @@ export interface ResourceState {
   readonly replaced: Map<string, ReplacedObject>;
   /** By identity: objects that no watch tells of though they may be the resource's own. */
   readonly strays: Map<string, Stray>;
+  /**
+   * Had the resource no finalizer of ours when this process first saw it, so that nothing without an owner reference was there?
+   * Undefined before its first pass.
+   */
+  knowsBeginning: boolean | undefined;
+  /** By identity, what this process has made without an owner reference: on record until the first report has it. */
+  readonly made: Set<string>;
   /** Was it looked for what is on record and no watch shows? */
   isRecordRead: boolean;
   /** By child key: the failure that was last told in an Event. Undefined before the first pass: then the status says what was told. */
@@ -79,6 +86,8 @@ export interface Stray {
   readonly ref: ObjectRef;
   /** Of the child that has made it. */
   readonly childId: string;
+  /** Its creation was sent, and the answer is not there. @default false */
+  readonly isUnanswered?: boolean;
   /** As it was when it left its watch. Undefined: nobody knows whether it is there. */
   readonly lost?: StoredObject;
 }
@@ -125,6 +134,8 @@ export function createResourceState(uid: string): ResourceState {
     fights: new Map(),
     concessions: new Map(),
     strays: new Map(),
+    knowsBeginning: undefined,
+    made: new Set(),
     isRecordRead: false,
     replacements: new Map(),
     replaced: new Map(),

@@ -12,7 +12,7 @@ import {
   onDeleteAnnotationOf,
 } from '../names.ts';
 import { entriesFor } from '../ownership/inventory.ts';
-import { mayBeThere } from '../ownership/inventory-after.ts';
+import { leftOnRecord } from '../ownership/inventory-after.ts';
 import { type Pass, worldWrite } from '../pass/pass.ts';
 import { isForeign } from '../report/status-fields.ts';
 import { hasFinalizer } from './finalizer.ts';
@@ -47,7 +47,7 @@ export async function ensureOnDelete(pass: Pass): Promise<void> {
 export async function dropOldInventory(pass: Pass): Promise<void> {
   const { context, resource, inventory } = pass;
   const annotation = inventoryAnnotationOf(context.plan.name);
-  if (isForeign(context.plan) || inventory.isOpen) return;
+  if (isForeign(context.plan) || !inventory.isKept) return;
   if (resource.metadata.annotations?.[annotation] === undefined) return;
   const problem = await noteOnResource(pass, { [annotation]: null });
   if (problem !== undefined) pass.finalizing.problem ??= problem;
@@ -90,8 +90,7 @@ async function write(pass: Pass, unrecorded: readonly string[]): Promise<Problem
   const { context, resource, uid, signal, inventory } = pass;
   const { plan, cluster } = context;
   const { name, namespace } = resource.metadata;
-  const left = Iterator.from(inventory.recorded.keys()).filter((each) => mayBeThere(pass, each));
-  const recorded = [...left, ...unrecorded];
+  const left = leftOnRecord(pass);
   const manifest: KubeObject = {
     apiVersion: resource.apiVersion,
     kind: resource.kind,
@@ -101,9 +100,12 @@ async function write(pass: Pass, unrecorded: readonly string[]): Promise<Problem
       uid,
       finalizers: [finalizerOf(plan.name)],
       annotations: {
-        ...(isForeign(plan) && {
-          [inventoryAnnotationOf(plan.name)]: JSON.stringify(entriesFor(recorded)),
-        }),
+        ...(isForeign(plan) &&
+          left !== undefined && {
+            [inventoryAnnotationOf(plan.name)]: JSON.stringify(
+              entriesFor([...left, ...unrecorded]),
+            ),
+          }),
         ...(plan.onDelete && { [onDeleteAnnotationOf(plan.name)]: 'true' }),
       },
     },

@@ -1,27 +1,53 @@
 import { ownNamespace } from '../child/placement.ts';
 import { hasFinalizer } from '../finalize/finalizer.ts';
+import { isKnown } from '../finalize/what-is-left.ts';
 import type { Pass } from '../pass/pass.ts';
 import { isDone } from '../removal/remove-objects.ts';
 import { identityOf } from '../wake/child-watch.ts';
 import { entriesFor, placeOf } from './inventory.ts';
 import { identityOfObject, isChild } from './is-child.ts';
+import { isControlledBy } from './owner.ts';
 
 /**
  * `status.childInventory` after a pass: what no owner reference ties to the resource and is there, or may be. What is only wanted is
  * not on record: somebody could put his own object in its place. Undefined: there can be nothing.
  */
 export function inventoryAfter(pass: Pass): readonly string[] | undefined {
-  const { context, resource, inventory } = pass;
+  const { context, resource } = pass;
   const { plan } = context;
   if (!plan.isFinalizing && !hasFinalizer(resource, plan.name)) return undefined;
-  const made = new Set([...madeBy(pass), ...keptBy(pass)]);
-  const candidates = new Set([...inventory.recorded.keys(), ...inventory.written, ...made]);
+  const left = leftOnRecord(pass);
+  if (left === undefined) return undefined;
+  const made = [...madeBy(pass), ...keptBy(pass)];
   const notOurs = new Set([...goneAfter(pass), ...othersIn(pass)]);
-  return entriesFor(
-    Iterator.from(candidates).filter(
-      (identity) => !notOurs.has(identity) && (made.has(identity) || mayBeThere(pass, identity)),
-    ),
+  return entriesFor(Iterator.from([...left, ...made]).filter((identity) => !notOurs.has(identity)));
+}
+
+/**
+ * What is on record, or was put there by the pass, and may still be there. Where nothing was on record all that looks like a child
+ * counts; undefined: an informer cannot tell, so that there can be no record yet.
+ */
+export function leftOnRecord(pass: Pass): readonly string[] | undefined {
+  const { inventory, state } = pass;
+  const unanswered = [...state.strays].flatMap(([identity, { isUnanswered }]) =>
+    isUnanswered === true ? [identity] : [],
   );
+  const known = [...inventory.recorded.keys(), ...inventory.written];
+  const left = known.filter((identity) => mayBeThere(pass, identity));
+  const found = inventory.isOpen ? foundOpen(pass) : [];
+  return found && [...left, ...unanswered, ...found];
+}
+
+function foundOpen(pass: Pass): readonly string[] | undefined {
+  const found: string[] = [];
+  for (const { informer, labelledWith } of pass.context.watches.childrenOf(pass.key)) {
+    if (!isKnown(informer)) return undefined;
+    for (const stored of labelledWith(pass.uid)) {
+      const isTied = isControlledBy(stored.object, pass.uid);
+      if (!isTied && isChild(pass, stored)) found.push(identityOfObject(stored.object));
+    }
+  }
+  return found;
 }
 
 function madeBy({ children }: Pass): readonly string[] {
@@ -53,7 +79,7 @@ function othersIn(pass: Pass): readonly string[] {
 }
 
 /** Not where an informer that can tell knows nothing of it, and no creation of it is unanswered. */
-export function mayBeThere(pass: Pass, identity: string): boolean {
+function mayBeThere(pass: Pass, identity: string): boolean {
   if (pass.state.strays.has(identity)) return true;
   const { kind, namespace, name } = placeOf(identity);
   const informer = pass.context.watches.informerOf(kind);

@@ -6,6 +6,7 @@ import { keyOf } from '../../util/object-key.ts';
 import { hasFinalizer } from '../finalize/finalizer.ts';
 import { inventoryAnnotationOf } from '../names.ts';
 import { isForeign } from '../report/status-fields.ts';
+import type { ResourceState } from '../resource-state.ts';
 import { identityOf } from '../wake/child-watch.ts';
 import { kindText, parseKind } from './kinds.ts';
 
@@ -23,6 +24,7 @@ export interface InventoryOptions {
   readonly plan: OperatorPlan;
   /** Kinds that the definition has or had children of, as {@link kindText} writes them. Undefined: nobody can tell. */
   readonly kinds: ReadonlyMap<string, GroupKind> | undefined;
+  readonly state: Pick<ResourceState, 'knowsBeginning' | 'made'>;
 }
 
 /**
@@ -31,9 +33,11 @@ export interface InventoryOptions {
  * write a status, so what others label like a child does not get there.
  */
 export class Inventory {
+  /** Is there one? Before the first report there is none. */
+  readonly isKept: boolean;
   /**
-   * Nothing has been recorded so far, though there may be something: the first pass has not ended, or an earlier version has made it.
-   * Then labels and an apply entry have to do.
+   * There is none, though there may be something that another process has made: it died before its first report, or is of an earlier
+   * version. Then labels and an apply entry have to do.
    */
   readonly isOpen: boolean;
   /** So many entries are not used: no names, of kinds that the definition never had, or too many. */
@@ -41,15 +45,21 @@ export class Inventory {
   readonly #recorded: Map<string, RecordedObject>;
   readonly #resource: KubeObject;
   readonly #plan: OperatorPlan;
+  readonly #made: Set<string>;
   readonly #written = new Set<string>();
   #reported: ReadonlyMap<string, string> | undefined;
 
-  constructor(resource: KubeObject, { plan, kinds }: InventoryOptions) {
+  constructor(resource: KubeObject, { plan, kinds, state }: InventoryOptions) {
     const written = entriesOf(resource, plan);
+    const { made, knowsBeginning = false } = state;
     const isUsed = ({ kind }: RecordedObject) => kinds === undefined || kinds.has(kindText(kind));
     const found = (written ?? []).slice(0, usedAtMost).flatMap((entry) => parseEntry(entry) ?? []);
     this.#recorded = new Map(found.filter(isUsed).map((each) => [identityOfRecorded(each), each]));
-    this.isOpen = written === undefined && (plan.isFinalizing || hasFinalizer(resource, plan.name));
+    this.isKept = written !== undefined;
+    const isNeeded = plan.isFinalizing || hasFinalizer(resource, plan.name);
+    this.isOpen = !this.isKept && isNeeded && !knowsBeginning;
+    if (!this.isKept) for (const identity of made) this.#recorded.set(identity, placeOf(identity));
+    this.#made = made;
     this.ignored = (written?.length ?? 0) - this.#recorded.size;
     this.#resource = resource;
     this.#plan = plan;
@@ -67,6 +77,7 @@ export class Inventory {
 
   /** The pass has made the object, or taken it over. */
   noteMade(identity: string): void {
+    this.#made.add(identity);
     if (!this.#recorded.has(identity)) this.#recorded.set(identity, placeOf(identity));
   }
 

@@ -24,7 +24,7 @@ export function isChild(pass: Pass, stored: StoredObject): boolean {
   if (!isLabelled && !isApplied) return false;
   // Two resources of a definition may have made it one after the other: whose it is now its label says.
   const isAnothers = !isLabelled && object.metadata.labels?.[ownerUidLabel] !== undefined;
-  if (pass.inventory.has(identityOfObject(object)) && !isAnothers) return true;
+  if (isKnown(pass, identityOfObject(object)) && !isAnothers) return true;
   const plan = childPlanOf(pass, object);
   if (isControlled) return mayBeOwned(pass, plan, object) && isOwnedAsMade(pass, plan, object);
   if (!isLabelled || !isApplied) return false;
@@ -51,6 +51,11 @@ export function childrenOf(
   const named = found.filter(({ object }) => isNamed(pass, plan, object));
   // Before its name is known there is nothing to go by.
   return named.length > 0 || pass.names.has(plan.id) ? named : found;
+}
+
+/** Is it on record, or did this process ask for it and has not heard what came of that? */
+function isKnown({ inventory, state }: Pass, identity: string): boolean {
+  return inventory.has(identity) || state.strays.get(identity)?.isUnanswered === true;
 }
 
 /** Is it on record by its name, or is nothing so far? */

@@ -10,7 +10,7 @@ import {
   podSetOf,
 } from '../../../test/support/fakes/deletion-world.ts';
 import { type HandmadeChild, planOf } from '../../../test/support/fakes/handmade-plan.ts';
-import type { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject, ObjectMeta } from '../../util/kube-object.ts';
@@ -118,6 +118,17 @@ describe('reconcile/ownership: what others label like a child', () => {
     world.remove(far(world)!);
     await world.settle();
     assert.deepEqual(far(world)?.data, { token: 'made' });
+  });
+
+  test('is not taken for a child of a resource that is new, either', async () => {
+    const world = new OperatorWorld(planOf({ children: [keeper()] }));
+    await world.start();
+    world.podSet('a');
+    spoof(world, { name: 'far' }, { token: 'injected' });
+    await world.settle();
+    assert.match(world.ready('a'), /Conflict: .*"far" exists and is not ours/);
+    assert.deepEqual(far(world)?.data, { token: 'injected' });
+    assert.deepEqual(inventoryOf(world), []);
   });
 
   for (const [where, place] of [
@@ -247,6 +258,26 @@ describe('reconcile/ownership: what is on record', () => {
     await world.restart(planOf({ children: [list] }));
     await world.settle();
     assert.equal(far(world, 'far-x'), undefined);
+  });
+
+  test('what the first pass of a process that died has made is found, and put there', async () => {
+    const { world } = await deletionWorld({ children: [] });
+    world.remove(podSetOf(world)!);
+    await world.settle();
+    await world.restart(planOf({ children: [list] }));
+    world.podSet('a', { items: ['x', 'y'] });
+    world.cluster.fault = ({ verb }) =>
+      verb === 'status' ? new KubeError('unavailable', 'away', { status: 503 }) : undefined;
+    world.cluster.deliver();
+    await world.runOne(key);
+    assert.ok(far(world, 'far-y'));
+    assert.equal(inventoryOf(world), undefined);
+    world.cluster.fault = () => undefined;
+    want(world, ['x']);
+    await world.restart(planOf({ children: [list] }));
+    await world.settle();
+    assert.deepEqual(placesOf(world, 'ConfigMap'), ['other/far-x']);
+    assert.deepEqual(inventoryOf(world), ['ConfigMap other/far-x']);
   });
 
   test('what cannot be put there is not made, and the resource says why', async () => {

@@ -20,7 +20,7 @@ export async function recordAhead(
 ): Promise<Problem | undefined> {
   const { inventory, context } = pass;
   // Where the status is not ours, the record was written with the finalizer.
-  if (!plan.isDetached || isForeign(context.plan) || inventory.isOpen) return undefined;
+  if (!plan.isDetached || isForeign(context.plan) || !inventory.isKept) return undefined;
   if (inventory.has(identity) || inventory.written.has(identity)) return undefined;
   return pass.recording.add(identity, (identities) => write(pass, identities));
 }

@@ -8,6 +8,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import type { OperatorContext } from '../context.ts';
 import type { Verdict } from '../decision.ts';
 import type { Problem } from '../failure.ts';
+import { hasFinalizer } from '../finalize/finalizer.ts';
 import { Inventory } from '../ownership/inventory.ts';
 import type { ResourceState } from '../resource-state.ts';
 import type { PassInterests } from '../wake/pass-interests.ts';
@@ -164,6 +165,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginOptions)
     clusterName: cluster.name,
     budget: turn.budget,
   };
+  state.knowsBeginning ??= !hasFinalizer(resource, plan.name);
   return {
     context,
     key,
@@ -182,7 +184,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginOptions)
     reads: new Map(),
     observed: new Map(),
     children: new Map(),
-    inventory: new Inventory(resource, context),
+    inventory: new Inventory(resource, { ...context, state }),
     recording: new Batches(),
     names: new Map(),
     claims: new Map(),

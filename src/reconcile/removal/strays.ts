@@ -27,8 +27,8 @@ export async function creating<T>(
   create: () => Promise<T>,
 ): Promise<T> {
   // What is known of one that lost its label stays known: it may be what is in the way.
-  const lost = state.strays.get(identity);
-  if (lost === undefined) state.strays.set(identity, { ref, childId: plan.id });
+  const known = state.strays.get(identity);
+  state.strays.set(identity, { ...(known ?? { ref, childId: plan.id }), isUnanswered: true });
   try {
     const made = await create();
     state.strays.delete(identity);
@@ -36,7 +36,8 @@ export async function creating<T>(
   } catch (error) {
     // An answer of the server that it refuses says that nothing was made.
     const isRefused = error instanceof KubeError && error.status >= 400 && error.status < 500;
-    if (isRefused && lost === undefined) state.strays.delete(identity);
+    if (isRefused && known === undefined) state.strays.delete(identity);
+    else if (isRefused && known !== undefined) state.strays.set(identity, known);
     throw error;
   }
 }
