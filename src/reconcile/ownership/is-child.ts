@@ -11,7 +11,7 @@ import { identityOf } from '../wake/child-watch.ts';
 import { claimsOf, isOthers } from './owner.ts';
 
 /**
- * The one rule of what counts as a child of the resource (docs/decisions/0026). Labels, field manager and UID can be written by anybody
+ * The one rule of what counts as a child of the resource (docs/decisions/0028). Labels, field manager and UID can be written by anybody
  * who may write the object, so that they only say what a child looks like. It counts where it is on record, or where its owner
  * reference is one that Kubernetes would obey, in a place where its child may be.
  */
