@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/util/clock.ts';
+import { sleepBy } from './clock-sleep.ts';
 
 interface Timer {
   readonly atMs: number;
@@ -41,18 +42,7 @@ export class FakeClock implements Clock {
   }
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      const onAbort = () => {
-        cancel();
-        reject(signal.reason);
-      };
-      const cancel = this.after(ms, () => {
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      });
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
+    return sleepBy((...args) => this.after(...args), ms, signal);
   }
 
   /** Moves time, running what falls due in order; promises settle after each timer. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../src/util/clock.ts';
+import { sleepBy } from '../clock-sleep.ts';
 
 interface Timer {
   readonly dueMs: number;
@@ -39,18 +40,7 @@ export class VirtualClock implements Clock {
   }
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      const onAbort = () => {
-        cancel();
-        reject(signal.reason);
-      };
-      const cancel = this.after(ms, () => {
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      });
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
+    return sleepBy((...args) => this.after(...args), ms, signal);
   }
 
   /** Moves to the time of the next timer, and runs it; false when there is none. */
