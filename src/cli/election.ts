@@ -96,7 +96,7 @@ class LeaseContest implements Contest {
       times: this.#times,
       onLost: () => {
         cluster.cutWrites();
-        // Whoever leads now counts on nothing more coming from here. The kubelet starts the process again, as a follower.
+        // Another process leads now and relies on no further write from this one. The kubelet starts the process again, as a follower.
         endNow();
       },
     });

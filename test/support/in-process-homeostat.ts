@@ -3,9 +3,8 @@ import { createLogger } from '../../src/telemetry/index.ts';
 import type { Clock } from '../../src/util/clock.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
 import type { RuntimeDoor, SandboxPlane } from './control-plane/index.ts';
-import { HomeostatLog, type LogEntry } from './homeostat-log.ts';
-import type { HomeostatRuntime, RuntimeOptions } from './homeostat-runtime.ts';
-import { RuntimeFolder } from './runtime-folder.ts';
+import type { RuntimeOptions } from './homeostat-runtime.ts';
+import { LoggedRuntime } from './logged-runtime.ts';
 
 export interface InProcessOptions extends RuntimeOptions {
   readonly plane: SandboxPlane;
@@ -17,17 +16,15 @@ export interface InProcessOptions extends RuntimeOptions {
  * `homeostat run` within this process, on the time of a sandbox. It is killed by cutting its connections: nothing that it sends after
  * that arrives.
  */
-export class InProcessHomeostat implements HomeostatRuntime {
+export class InProcessHomeostat extends LoggedRuntime {
   readonly pid = undefined;
   readonly clock: Clock;
-  readonly #folder: RuntimeFolder;
-  readonly #log = new HomeostatLog();
   readonly #stopper = new AbortController();
   readonly #exit = Promise.withResolvers<number | null>();
   readonly #door: Promise<RuntimeDoor>;
 
   constructor({ plane, user, ...options }: InProcessOptions) {
-    this.#folder = new RuntimeFolder(options);
+    super(options);
     this.clock = plane.time.clock;
     this.#door = plane.openDoor(user);
     void this.#run(plane).finally(() => plane.time.note());
@@ -37,10 +34,10 @@ export class InProcessHomeostat implements HomeostatRuntime {
     const { kubeconfig } = await this.#door;
     const write = (line: string) => {
       plane.time.note();
-      this.#log.take(line);
+      this.log.take(line);
     };
     const fail = (text: string) => {
-      this.#log.errors += `${text}\n`;
+      this.log.errors += `${text}\n`;
     };
     const program = createProgram({
       output: { print: fail, error: fail, hasColor: false, isWatched: false },
@@ -55,46 +52,14 @@ export class InProcessHomeostat implements HomeostatRuntime {
     });
     for (const command of [program, ...program.commands]) command.exitOverride();
     try {
-      await program.parseAsync(this.#folder.arguments(kubeconfig), { from: 'user' });
+      await program.parseAsync(this.folder.arguments(kubeconfig), { from: 'user' });
     } catch (error) {
       fail(`homeostat: ${error instanceof Error ? error.message : String(error)}`);
       this.#exit.resolve(2);
     }
     const code = await this.#exit.promise;
-    this.#log.end(`homeostat ended with ${code ?? 'SIGKILL'}`);
+    this.log.end(`homeostat ended with ${code ?? 'SIGKILL'}`);
     await this.#cut();
-  }
-
-  write(name: string, text: string): void {
-    this.#folder.write(name, text);
-  }
-
-  remove(name: string): void {
-    this.#folder.remove(name);
-  }
-
-  get errors(): string {
-    return this.#log.errors;
-  }
-
-  get entries(): readonly LogEntry[] {
-    return this.#log.entries;
-  }
-
-  whenReady(definitions = 1): Promise<void> {
-    return this.#log.whenReady(definitions);
-  }
-
-  whenLogged(message: string): Promise<LogEntry> {
-    return this.#log.whenLogged(message);
-  }
-
-  whenLoggedTimes(message: string, times: number): Promise<void> {
-    return this.#log.whenLoggedTimes(message, times);
-  }
-
-  url(): Promise<string> {
-    return this.#log.url();
   }
 
   ended(): Promise<number | null> {
@@ -105,7 +70,7 @@ export class InProcessHomeostat implements HomeostatRuntime {
     if (signal === 'SIGKILL') await this.#end(null);
     this.#stopper.abort(new Error(`Stopped by ${signal}`));
     const code = await this.#exit.promise;
-    this.#folder.clear();
+    this.folder.clear();
     return code;
   }
 
