@@ -41,7 +41,11 @@ export class Lane {
 
   static async start(plane: Plane, user: string): Promise<Lane> {
     await grantAll(plane, user);
-    const lane = new Lane(plane, user, await startFaultProxy(plane, user));
+    const lane = new Lane(
+      plane,
+      user,
+      await startFaultProxy(plane, user, ({ path }) => isOfOther(path, user)),
+    );
     try {
       await lane.whenReady();
     } catch (error) {
@@ -82,9 +86,7 @@ export class Lane {
    * deletions are brought to their end here too, until that lane takes its CRD away.
    */
   get watches(): readonly string[] {
-    const isOfOther = (name: string) =>
-      /^\/apis\/faults-lane-\d+\./.test(name) && !name.startsWith(`/apis/${this.definition}.`);
-    return this.proxy.openWatches.filter((name) => !isOfOther(name));
+    return this.proxy.openWatches.filter((path) => !isOfOther(path, this.user));
   }
 
   /** Resolves when everything that the definition needs is watched: what happens then meets a watch. */
@@ -139,6 +141,11 @@ export class Lane {
       env: probeEnvironment,
     });
   }
+}
+
+/** Is a path one of the kinds of other lanes' definitions? */
+function isOfOther(path: string, user: string): boolean {
+  return /^\/apis\/faults-lane-\d+\./.test(path) && !path.startsWith(`/apis/faults-${user}.`);
 }
 
 const rbac = 'rbac.authorization.k8s.io';

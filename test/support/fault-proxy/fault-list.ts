@@ -5,6 +5,12 @@ import type { ProxiedRequest } from './proxied-request.ts';
 /** The faults at work, in the order in which they were injected: the first that takes a request or event has it. */
 export class FaultList {
   readonly #faults = new Set<InjectedFault>();
+  readonly #spares: (request: ProxiedRequest) => boolean;
+
+  /** No fault meets a request that `spares` is true of, nor the events of such a watch. */
+  constructor(spares: (request: ProxiedRequest) => boolean = () => false) {
+    this.#spares = spares;
+  }
 
   add<T extends Fault>(fault: T): InjectedFault<T> {
     const injected = new InjectedFault(fault);
@@ -19,6 +25,7 @@ export class FaultList {
   }
 
   forRequest(request: ProxiedRequest): InjectedFault<RequestFault> | undefined {
+    if (this.#spares(request)) return undefined;
     for (const injected of this.#faults) {
       if (isOn(injected, 'request') && injected.takes(request)) return injected;
     }
@@ -26,6 +33,7 @@ export class FaultList {
   }
 
   forEvent(request: ProxiedRequest): InjectedFault<EventFault> | undefined {
+    if (this.#spares(request)) return undefined;
     for (const injected of this.#faults) {
       if (isOn(injected, 'event') && injected.takes(request)) return injected;
     }

@@ -18,6 +18,8 @@ export interface FaultProxyOptions extends UpstreamOptions {
   readonly port: number;
   /** Key and certificate of the proxy itself. */
   readonly tls: Pick<ServerOptions, 'key' | 'cert'>;
+  /** Requests that no fault meets. @default none */
+  readonly spares?: ((request: ProxiedRequest) => boolean) | undefined;
 }
 
 /** What a request met on its way. */
@@ -34,7 +36,7 @@ export class FaultProxy {
   readonly #port: number;
   readonly #server: Server;
   readonly #upstream: Upstream;
-  readonly #faults = new FaultList();
+  readonly #faults: FaultList;
   readonly #held = new HeldAnswers();
   /** By remote port: a TLS socket cannot reset the connection below it. */
   readonly #sockets = new Map<number, Socket>();
@@ -42,7 +44,8 @@ export class FaultProxy {
   readonly #openListeners = new Set<() => void>();
   #requestCount = 0;
 
-  private constructor({ port, tls, ...upstream }: FaultProxyOptions) {
+  private constructor({ port, tls, spares, ...upstream }: FaultProxyOptions) {
+    this.#faults = new FaultList(spares);
     this.url = `https://127.0.0.1:${port}`;
     this.#port = port;
     this.#upstream = new Upstream(upstream);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { findFreePorts } from '../control-plane/free-ports.ts';
 import type { Plane } from '../control-plane/index.ts';
 import { kubeconfigText } from '../control-plane/kubeconfig.ts';
-import { FaultProxy } from './fault-proxy.ts';
+import { FaultProxy, type FaultProxyOptions } from './fault-proxy.ts';
 
 /** A fault proxy before a control plane. */
 export interface ProxiedPlane {
@@ -20,11 +20,12 @@ export type ProxiedServer = Pick<Plane, 'server' | 'caCertificate' | 'folder' | 
 export async function startFaultProxy(
   plane: ProxiedServer,
   user = 'operator',
+  spares?: FaultProxyOptions['spares'],
 ): Promise<ProxiedPlane> {
   const { server, caCertificate } = plane;
   const [port = 0] = await findFreePorts(1);
   const tls = { key: fixture('first-server.key'), cert: fixture('first-server.crt') };
-  const proxy = await FaultProxy.start({ server, caCertificate, port, tls });
+  const proxy = await FaultProxy.start({ server, caCertificate, port, tls, spares });
   const kubeconfig = join(plane.folder, `${user}.proxied.kubeconfig`);
   const text = kubeconfigText({
     server: proxy.url,
