@@ -130,7 +130,7 @@ function start(
   const flags = ['--kubeconfig', kubeconfig, '--definitions', definition, '--http', '127.0.0.1:0'];
   return launch({
     command: program,
-    args: [...first, 'run', ...flags, '--state-dir', join(folder, 'recording-state')],
+    args: [...first, 'run', ...flags],
     onOutput,
     onErrors: onOutput,
   });

@@ -42,10 +42,6 @@ export function createProgram(context: ProgramContext): Command {
       'where the runtime keeps its own objects (default: the namespace of the pod, else "homeostat-system")',
     )
     .option(
-      '--state-dir <folder>',
-      'where a process notes for which definition it works, so that the next one knows should it end in the middle (default: ~/.local/state/homeostat)',
-    )
-    .option(
       '--http <address>',
       'host:port for /healthz, /readyz and /metrics, or "off"',
       '127.0.0.1:8080',

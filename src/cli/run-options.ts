@@ -1,10 +1,9 @@
 import type { LogLevel } from '../telemetry/index.ts';
 import type { ElectionFlags } from './election.ts';
 import type { SourceFlags } from './source-flags.ts';
-import type { CrashGuardFlags } from './state-folder.ts';
 
 /** The flags of `homeostat run`. */
-export interface RunOptions extends ElectionFlags, SourceFlags, CrashGuardFlags {
+export interface RunOptions extends ElectionFlags, SourceFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   /** Where the runtime keeps its own objects. @default the namespace of the Pod, else `homeostat-system` */

@@ -1,12 +1,7 @@
 import { bundledSchemas } from '../compile/index.ts';
 import { createKubeCluster } from '../kube/index.ts';
-import {
-  type CrashGuard,
-  checkDefinitions,
-  createTextCheck,
-  rememberChecks,
-} from '../runtime/index.ts';
-import { createMetricRegistry, type Logger, metricCatalogue } from '../telemetry/index.ts';
+import { checkDefinitions, createTextCheck, rememberChecks } from '../runtime/index.ts';
+import { createMetricRegistry, metricCatalogue } from '../telemetry/index.ts';
 import { createSources } from './definition-sources.ts';
 import { createContest } from './election.ts';
 import { exitCode } from './exit-code.ts';
@@ -19,7 +14,6 @@ import type { RunEnvironment } from './run-environment.ts';
 import type { RunOptions } from './run-options.ts';
 import { serve } from './serve.ts';
 import { chooseSources } from './source-flags.ts';
-import { openCrashGuard } from './state-folder.ts';
 import { version } from './version.ts';
 
 /**
@@ -36,33 +30,12 @@ export async function run(
 ): Promise<number> {
   const kinds = chooseSources(options);
   const logger = environment.createLogger(options.logLevel);
-  const crashes = openCrashGuard(options, { clock: environment.clock, logger });
-  try {
-    return await runGuarded({ options, kinds, output, logger, environment, crashes }, signal);
-  } finally {
-    crashes?.end();
-  }
-}
-
-interface Run {
-  readonly options: RunOptions;
-  readonly kinds: ReturnType<typeof chooseSources>;
-  readonly output: Output;
-  readonly logger: Logger;
-  readonly environment: RunEnvironment;
-  readonly crashes: CrashGuard | undefined;
-}
-
-async function runGuarded(
-  { options, kinds, output, logger, environment, crashes }: Run,
-  signal: AbortSignal,
-): Promise<number> {
   const { definitions: paths = [] } = options;
   // What is mounted into a Pod may still come, and what ran before is on record.
   const waits = kinds.some((kind) => kind !== 'directories') || (await runsInPod(options));
   const texts = await loadTexts(paths, { mayBeEmpty: waits });
   const schemas = bundledSchemas();
-  const { remember, recall } = rememberChecks(createTextCheck(schemas, crashes));
+  const { remember, recall } = rememberChecks(createTextCheck(schemas));
   const checked = checkDefinitions(texts, { schemas, check: remember, sameCrd: 'cluster' });
   printDiagnostics(checked.diagnostics, texts, output);
   if (checked.accepted.length === 0 && !waits) {
@@ -76,10 +49,7 @@ async function runGuarded(
   const namespace = options.namespace ?? config.ownNamespace ?? 'homeostat-system';
   const contest = createContest({
     ...{ flags: options, namespace, clock, random, logger, metrics },
-    endNow: () => {
-      crashes?.end();
-      environment.endNow();
-    },
+    endNow: environment.endNow,
   });
   const place = { clock, random, logger, metrics };
   const cluster = createKubeCluster({ config, ...place, ...contest.clusterOptions });
@@ -90,7 +60,7 @@ async function runGuarded(
     namespace: definitionsNamespace,
   });
   const serving = {
-    ...{ ...place, options, cluster, contest, crashes, sources, checked },
+    ...{ ...place, options, cluster, contest, sources, checked },
     check: recall,
     namespace,
     teller: new FindingsTeller({ logger, output, printed: checked.diagnostics }),

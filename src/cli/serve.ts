@@ -2,8 +2,6 @@ import { hostname } from 'node:os';
 import type { KubeCluster } from '../kube/index.ts';
 import {
   type CheckResult,
-  type CrashGuard,
-  crashesOf,
   createDefinitionObjects,
   createDefinitionRevisions,
   createManager,
@@ -18,7 +16,6 @@ import {
   type TextCheck,
   UnreadRemovals,
   withRevisions,
-  withSuspensions,
 } from '../runtime/index.ts';
 import type { Logger, ReadableMetricRegistry } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
@@ -40,8 +37,6 @@ export interface Serving {
   readonly teller: FindingsTeller;
   readonly cluster: KubeCluster;
   readonly contest: Contest;
-  /** Undefined: crashes are not noted. */
-  readonly crashes: CrashGuard | undefined;
   /** Of our own objects. */
   readonly namespace: string;
   /** Whose ConfigMaps are read; undefined: none are. */
@@ -57,7 +52,7 @@ export interface Serving {
 
 /** Serves definitions until the signal aborts, and every pass has ended. */
 export async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
-  const { options, checked, sources, contest, crashes, teller, check, ...place } = serving;
+  const { options, checked, sources, contest, teller, check, ...place } = serving;
   const { cluster, clock, random, logger, metrics } = place;
   const { namespace, definitionsNamespace, ownsNamespace, readsDirectories } = place;
   // Who may write there would write definitions, and those work with our rights.
@@ -88,7 +83,6 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
       gone.finished(name);
       registry.refresh();
     },
-    ...(crashes && { watchFor: (name, revision) => crashes.watchFor(name, revision) }),
     guardedNamespaces,
     ...createCapacity(),
   });
@@ -116,7 +110,7 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
       objects.hold(isInDoubt);
     },
     onWanted: (found) => {
-      const wanted = gone.with(crashes === undefined ? found : withSuspensions(found, crashes));
+      const wanted = gone.with(found);
       manager.replace(wanted);
       // Only now: what has been wanted so far knew of no older revisions.
       if (revisions.isAnswered) formersKnown.resolve();
@@ -126,16 +120,11 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
     },
   });
   const stops = [
-    objects.onKnown(() => {
-      for (const { name, crashes: told = [] } of objects.known().values())
-        crashes?.learn(crashesOf(name, told));
-      registry.refresh();
-    }),
+    objects.onKnown(() => registry.refresh()),
     objects.onDoubt((isInDoubt) => registry.doubt(objects, isInDoubt)),
     revisions.onKnown(() => registry.refresh()),
     revisions.onDoubt((isInDoubt) => registry.doubt(revisions, isInDoubt)),
     manager.onChange(() => objects.viewsChanged()),
-    crashes?.onChange(() => registry.refresh()),
   ];
   const keepers = [contest, objects, revisions, ...(unread ? [unread] : [])];
   const view = () => wholeView(manager.view(), registry.sources, keepers);
@@ -155,7 +144,7 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
   } finally {
     // Also of a start that fails: others need not wait until the lead has run out.
     await contest.leave();
-    for (const stop of stops) stop?.();
+    for (const stop of stops) stop();
     await health?.close();
   }
 }

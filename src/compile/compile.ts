@@ -32,7 +32,7 @@ import { warnAboutZeros } from './checks/warn-about-zeros.ts';
 import { compileParts, type DefinitionParts, isSecret } from './definition-parts.ts';
 import { createDiagnostics } from './diagnostics.ts';
 import { createKindTypes } from './kind-types.ts';
-import { createLeafParser, type LeafParser, unwatched, type WorkWatch } from './language/index.ts';
+import { createLeafParser, type LeafParser } from './language/index.ts';
 import type { ChildPlan, OperatorPlan } from './operator-plan.ts';
 import { startPhase, startReport } from './phase/phase.ts';
 import { createPlanParts } from './phase/plan-parts.ts';
@@ -46,8 +46,6 @@ export interface CompileOptions {
    * no sound expression fail. @default the clock
    */
   readonly workedMs?: () => number;
-  /** Told of the compilation, and of what passes evaluate with the plan. @default nobody is */
-  readonly watch?: WorkWatch;
 }
 
 export interface CompileResult {
@@ -62,20 +60,6 @@ export interface CompileResult {
  * an equal plan; nothing is kept between calls. Does not throw for a user's mistake.
  */
 export function compile(located: LocatedDefinition, options: CompileOptions = {}): CompileResult {
-  const { watch = unwatched } = options;
-  watch.begin();
-  try {
-    return compileWhole(located, options, watch);
-  } finally {
-    watch.end();
-  }
-}
-
-function compileWhole(
-  located: LocatedDefinition,
-  options: CompileOptions,
-  watch: WorkWatch,
-): CompileResult {
   const { definition, source } = located;
   const { schemas } = options;
   const diagnostics = createDiagnostics(source);
@@ -115,10 +99,7 @@ function compileWhole(
     uses,
     scope,
     source,
-    startPhase(input) {
-      noteWork(watch);
-      return startReport(shared, input);
-    },
+    startPhase: (input) => startReport(shared, input),
   });
   const plan: OperatorPlan = {
     name: definition.name,
@@ -137,10 +118,7 @@ function compileWhole(
     }),
     isFinalizing: isFinalizing({ definition, scope }),
     ...(reporting && { reporting }),
-    startPhase(input) {
-      noteWork(watch);
-      return startPhase(shared, input);
-    },
+    startPhase: (input) => startPhase(shared, input),
   };
   return { plan: Object.freeze(plan), diagnostics: found };
 }
@@ -152,15 +130,9 @@ function scopeOf(kind: ServedKind, schemas: SchemaSource | undefined): OperatorP
   return isNamespaced ? 'Namespaced' : 'Cluster';
 }
 
-/** What follows at once is work for the definition, though nobody says when it ends. */
-function noteWork(watch: WorkWatch): void {
-  watch.begin();
-  watch.end();
-}
-
-function createParser({ workedMs, watch }: CompileOptions): LeafParser {
+function createParser({ workedMs }: CompileOptions): LeafParser {
   const tools = { parseYaml, printYaml, isReady };
-  return createLeafParser({ ...tools, ...(workedMs && { workedMs }), ...(watch && { watch }) });
+  return createLeafParser({ ...tools, ...(workedMs && { workedMs }) });
 }
 
 function isReady(object: Readonly<Record<string, unknown>>): boolean {

@@ -1,6 +1,5 @@
 export { isFinalizing, type Owner } from './analysis/detached.ts';
 export { type CompileOptions, type CompileResult, compile } from './compile.ts';
-export type { WorkWatch } from './language/index.ts';
 export { patternProblem, WorkBudget, type WorkBudgetOptions } from './language/index.ts';
 export type {
   ChildPlan,

@@ -123,24 +123,6 @@ ${more}`;
     ]);
   });
 
-  test('whose text is compiled is noted; what is suspended is not compiled, and no mistake', () => {
-    const noted: string[] = [];
-    const check = createTextCheck(undefined, {
-      watchFor: (name) => ({ begin: () => noted.push(`${name} {`), end: () => noted.push('}') }),
-      isSuspended: (name) => name === 'bbb',
-    });
-    const [first, second] = ['aaa', 'bbb'].map((name) => check(file(name, good(name))));
-    assert.equal(noted.at(0), 'aaa {');
-    assert.equal(noted.at(-1), '}');
-    assert.ok(!noted.includes('bbb {'));
-    assert.notEqual(first?.documents[0]?.plan, undefined);
-    assert.deepEqual(
-      [second?.documents[0]?.isAccepted, second?.documents[0]?.plan],
-      [true, undefined],
-    );
-    assert.deepEqual(second?.diagnostics, []);
-  });
-
   test('a text that is looked at twice is checked once, and a third time anew', () => {
     const checked: string[] = [];
     const check = createTextCheck(undefined);

@@ -1,4 +1,4 @@
-import { compile, type OperatorPlan, type SchemaSource, type WorkWatch } from '../compile/index.ts';
+import { compile, type OperatorPlan, type SchemaSource } from '../compile/index.ts';
 import {
   createDefinitionParser,
   type DefinitionParser,
@@ -12,18 +12,9 @@ import type { DefinitionText } from './definition-text.ts';
 /** Parses and compiles one text. Each document is accepted or refused by itself. Pure. */
 export type TextCheck = (text: DefinitionText) => CheckedText;
 
-/** Guards the process against texts that take it down while they are compiled. */
-export interface CheckGuard {
-  /** For whom the process works. */
-  watchFor(name: string, revision: string): WorkWatch;
-  /** Such a revision is not compiled: whoever runs definitions is told to leave it alone. */
-  isSuspended(name: string, revision: string): boolean;
-}
-
 interface CheckOptions {
   readonly parser: DefinitionParser;
   readonly schemas: SchemaSource | undefined;
-  readonly guard: CheckGuard | undefined;
 }
 
 /** A text after every check that needs no other text and no cluster. */
@@ -43,18 +34,17 @@ export interface CheckedDocument {
   readonly located?: LocatedDefinition;
   /** No mistake was found in it. */
   readonly isAccepted: boolean;
-  /** Undefined: it is refused, or was not compiled for it is suspended. */
+  /** Undefined: it is refused. */
   readonly plan?: OperatorPlan;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
  * One check is for many texts: the schema of the format is compiled only once. `schemas`: undefined = nothing is known of other kinds.
- * `guard`: undefined = nobody notes crashes.
  */
-export function createTextCheck(schemas: SchemaSource | undefined, guard?: CheckGuard): TextCheck {
+export function createTextCheck(schemas: SchemaSource | undefined): TextCheck {
   const parser = createDefinitionParser();
-  return (text) => checkText(text, { parser, schemas, guard });
+  return (text) => checkText(text, { parser, schemas });
 }
 
 /** Two halves of one check, for a start that looks at texts twice. */
@@ -83,26 +73,18 @@ export function rememberChecks(check: TextCheck): RememberedCheck {
   };
 }
 
-function checkText({ file, text }: DefinitionText, options: CheckOptions): CheckedText {
-  const parsed = options.parser.parse(text, file);
+function checkText({ file, text }: DefinitionText, { parser, schemas }: CheckOptions): CheckedText {
+  const parsed = parser.parse(text, file);
   const compiled: Diagnostic[] = [];
   const documents = parsed.documents.map((document) => {
     // Of a refused one only so that all mistakes are told at once.
-    const result = document.located && compileGuarded(document.located, options);
+    const result = document.located && compile(document.located, schemas && { schemas });
     compiled.push(...(result?.diagnostics ?? []));
     return checkedDocument(document, result);
   });
   const found = [...parsed.diagnostics, ...compiled];
   const diagnostics = isEmpty(parsed) ? [...found, nothingIn(file)] : found;
   return { isWhole: parsed.isWhole, documents, diagnostics };
-}
-
-/** Undefined: it is not compiled. */
-function compileGuarded(located: LocatedDefinition, { schemas, guard }: CheckOptions) {
-  const { name, revision } = located.definition;
-  if (guard?.isSuspended(name, revision) === true) return undefined;
-  const watch = guard?.watchFor(name, revision);
-  return compile(located, { ...(schemas && { schemas }), ...(watch && { watch }) });
 }
 
 function checkedDocument(

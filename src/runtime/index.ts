@@ -5,17 +5,6 @@ export {
   checkDefinitions,
 } from './check-definitions.ts';
 export { createTextCheck, rememberChecks, type TextCheck } from './check-text.ts';
-export {
-  type BoxFiles,
-  type Crash,
-  type CrashFindings,
-  CrashGuard,
-  type CrashGuardOptions,
-  crashesOf,
-  openBox,
-  type Suspension,
-  withSuspensions,
-} from './crash/index.ts';
 export type { DefinitionText } from './definition-text.ts';
 export type {
   DefinitionState,

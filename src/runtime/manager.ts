@@ -265,11 +265,7 @@ class RunnerSet implements Manager {
 /** Has what runs nothing in common with what is to run? */
 function isAnother(before: WantedDefinition, next: WantedDefinition): boolean {
   const isRemoved = ({ removal }: WantedDefinition) => removal !== undefined;
-  return (
-    isRemoved(before) !== isRemoved(next) ||
-    before.suspended !== next.suspended ||
-    !isSameKind(before.located, next.located)
-  );
+  return isRemoved(before) !== isRemoved(next) || !isSameKind(before.located, next.located);
 }
 
 function warningsOf({ eventsRefused }: RuntimeCluster): readonly string[] {

@@ -1,4 +1,3 @@
-import type { WorkWatch } from '../compile/index.ts';
 import type { LocatedDefinition } from '../definition/index.ts';
 import type { KubeError } from '../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
@@ -40,8 +39,6 @@ export interface SharedOptions {
   ) => Promise<void>;
   /** Called with each revision that was accepted: it compiles against the server's schemas, and its kind is served. @default nobody is told */
   readonly onAccepted?: (located: LocatedDefinition) => void;
-  /** Who is told for which revision the process works. @default nobody */
-  readonly watchFor?: (name: string, revision: string) => WorkWatch;
 }
 
 type ForOperator =

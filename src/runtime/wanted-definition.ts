@@ -55,17 +55,6 @@ export interface WantedDefinition {
    * @default undefined
    */
   readonly removal?: RemovalTerms;
-  /** Not run at all, and why: it took the process down too often. @default undefined */
-  readonly suspended?: string;
-  /** Ends of processes in the middle of its work, for its status: other processes count them too. @default none */
-  readonly crashes?: readonly DefinitionCrash[];
-}
-
-/** A process ended while it worked for this revision. */
-export interface DefinitionCrash {
-  readonly revision: string;
-  /** RFC 3339. */
-  readonly time: string;
 }
 
 /** A text that is refused, or one document of it, or a syntax error in it: for whoever tells of it (`objects/`). */

@@ -219,12 +219,5 @@ export const sources: RuleSection = {
         'test/integration/deploy-chart.test.ts › without definitions the runtime may read no Secret, and nothing is given wholesale',
       ],
     },
-    {
-      rule: 'A definition that takes the process down three times in ten minutes is suspended',
-      shownBy: [
-        'src/runtime/crash/crash-guard.test.ts',
-        'src/runtime/runner/definition-texts.test.ts › a definition that is suspended does not run, and says why, until another text comes',
-      ],
-    },
   ],
 };

@@ -9,8 +9,6 @@ export interface RuntimeOptions {
   readonly logLevel?: 'debug' | 'info';
   /** Flags of `homeostat run` besides. @default none */
   readonly flags?: readonly string[];
-  /** What outlives the runtime. @default a folder of its own */
-  readonly stateFolder?: string;
 }
 
 /** `homeostat run` from source, as a process of its own or within the test's. It does not outlive the test. */

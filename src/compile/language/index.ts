@@ -23,4 +23,3 @@ export {
 } from './syntax-tree.ts';
 export { type TemplateHelper, templateHelpers } from './template/template-helpers.ts';
 export { WorkBudget, type WorkBudgetOptions } from './work-budget.ts';
-export { unwatched, type WorkWatch } from './work-watch.ts';

@@ -15,7 +15,6 @@ import { findReferences } from './references.ts';
 import { createRegexEngine } from './regex-engine.ts';
 import { suspicions } from './suspicions.ts';
 import type { Token } from './tokens.ts';
-import type { WorkWatch } from './work-watch.ts';
 
 /** A compiled expression without its place in a leaf: offsets count in the source. */
 export interface CompiledExpression {
@@ -38,19 +37,13 @@ export interface JsonataCompiler {
 
 type Evaluate = CompiledExpression['evaluate'];
 
-/** Who measures, and is told of, the work of evaluations. */
-export interface EvaluationObservers {
-  readonly workedMs: WorkedMs;
-  readonly watch?: WorkWatch;
-}
-
 /** Creates a compiler with a budget, a regular expression engine and a store of its own. */
 export function createJsonataCompiler(
   tools: FunctionTools,
-  { workedMs, watch }: EvaluationObservers,
+  { workedMs }: { readonly workedMs: WorkedMs },
 ): JsonataCompiler {
   const regexEngine = createRegexEngine();
-  const evaluator = createJsonataEvaluator({ tools, regexEngine, workedMs, watch });
+  const evaluator = createJsonataEvaluator({ tools, regexEngine, workedMs });
   const known = new Map<string, Compilation>();
 
   function compileSource(source: string, tokens: readonly Token[]): Compilation {

@@ -25,7 +25,6 @@ import { textSteps, walkSteps } from './size.ts';
 import { type SyntaxNode, walk } from './syntax-tree.ts';
 import type { Token } from './tokens.ts';
 import { WorkBudget } from './work-budget.ts';
-import { unwatched, type WorkWatch } from './work-watch.ts';
 
 /** JSONata's type of `this` leaves out what a function needs of it. */
 type Implementation = (...args: unknown[]) => unknown;
@@ -53,8 +52,6 @@ export interface JsonataEvaluatorOptions {
   readonly tools: FunctionTools;
   readonly regexEngine: RegexEngine;
   readonly workedMs: WorkedMs;
-  /** @default nobody is told */
-  readonly watch?: WorkWatch | undefined;
 }
 
 /** Creates an evaluator. The evaluations of one reconcile take turns: side by side they would only be slower, and hold more. */
@@ -62,7 +59,6 @@ export function createJsonataEvaluator({
   tools,
   regexEngine,
   workedMs,
-  watch = unwatched,
 }: JsonataEvaluatorOptions): JsonataEvaluator {
   const bounded = new Map(createBoundedFunctions().map((each) => [each.name, each]));
   const ours = new Map(languageFunctions.map((each) => [each.name, each]));
@@ -99,15 +95,12 @@ export function createJsonataEvaluator({
     return (scope: Scope) => {
       const { budget = new WorkBudget() } = scope;
       return budget.inTurn(async () => {
-        watch.begin();
         try {
           const meter = new Meter(budget, { workedMs });
           const result = await parsed.evaluate(scope.root, variablesOf(scope, meter));
           return plainResult(result, meter);
         } catch (error) {
           throw evaluationError(error, source, authored);
-        } finally {
-          watch.end();
         }
       });
     };

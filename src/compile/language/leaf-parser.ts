@@ -4,14 +4,11 @@ import type { Expression, Leaf, LeafParser, LeafProblem, ParsedLeaf, Reference }
 import { type ExpressionPart, splitLeaf } from './leaf-text.ts';
 import type { WorkedMs } from './meter.ts';
 import { parseTemplate } from './template/template-parser.ts';
-import type { WorkWatch } from './work-watch.ts';
 
 /** What the functions `$parseYaml`, `$yaml` and `$isReady` are made of; they belong to other rooms. */
 export interface LeafParserOptions extends FunctionTools {
   /** Measures how long an expression searches, so that a busy machine makes no sound expression fail. @default the clock */
   readonly workedMs?: WorkedMs;
-  /** Told of each evaluation by JSONata. @default nobody is */
-  readonly watch?: WorkWatch;
 }
 
 /**
@@ -19,8 +16,8 @@ export interface LeafParserOptions extends FunctionTools {
  * Evaluations of all its expressions may run at once.
  */
 export function createLeafParser(options: LeafParserOptions): LeafParser {
-  const { workedMs = () => performance.now(), watch } = options;
-  const compiler = createJsonataCompiler(options, { workedMs, ...(watch && { watch }) });
+  const { workedMs = () => performance.now() } = options;
+  const compiler = createJsonataCompiler(options, { workedMs });
   const known = new Map<string, ParsedLeaf>();
   return {
     parse(text) {

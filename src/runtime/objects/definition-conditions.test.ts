@@ -127,18 +127,6 @@ const table: readonly (readonly [string, DefinitionFacts, readonly string[]])[] 
       'Stalled=True Forbidden',
     ],
   ],
-  [
-    'one that took the process down',
-    factsWith(undefined, { wanted: { located: thing, origin, suspended: 'Three times' } }),
-    [
-      'Ready=False CrashLoop: Three times',
-      'Accepted=False CrashLoop',
-      'KindAvailable=Unknown NotStarted',
-      'Permitted=Unknown NotStarted',
-      'Running=False CrashLoop',
-      'Stalled=True CrashLoop',
-    ],
-  ],
 ];
 
 const summaries: readonly (readonly [string, DefinitionFacts, string])[] = [

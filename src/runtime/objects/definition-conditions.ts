@@ -45,9 +45,6 @@ export function conditionsOf(facts: DefinitionFacts): readonly SaidCondition[] {
 function accepted({ origin, wanted, refusal, idle, view }: DefinitionFacts): SaidCondition {
   const type = 'Accepted';
   if (idle !== undefined) return { type, status: 'False', ...idle };
-  if (wanted?.suspended !== undefined) {
-    return { type, status: 'False', reason: 'CrashLoop', message: wanted.suspended };
-  }
   if (refusal !== undefined) {
     return { type, status: 'False', reason: 'Refused', message: refusalText(refusal) };
   }
@@ -131,11 +128,10 @@ const runningReasons = {
   failing: 'Failing',
 } as const;
 
-function running({ view, wanted }: DefinitionFacts): SaidCondition {
+function running({ view }: DefinitionFacts): SaidCondition {
   const type = 'Running';
   if (view === undefined) {
-    const reason = wanted?.suspended === undefined ? 'NotStarted' : 'CrashLoop';
-    return { type, status: 'False', reason, message: '' };
+    return { type, status: 'False', reason: 'NotStarted', message: '' };
   }
   const { kind } = view.state;
   const message = kind === 'running' ? `Revision ${view.revision}` : stateMessage(view);

@@ -113,19 +113,6 @@ const statusSchema: JsonObject = {
     kind: text('The kind that it works on.'),
     instances: count('Resources of that kind.'),
     readyInstances: count('Those of them that are ready.'),
-    crashes: {
-      type: 'array',
-      description:
-        'Ends of processes in the middle of its work. Three of one revision in ten minutes suspend it.',
-      items: {
-        type: 'object',
-        required: ['revision', 'time'],
-        properties: {
-          revision: text('The revision that was at work.'),
-          time: { type: 'string', format: 'date-time' },
-        },
-      },
-    },
     rollout: {
       type: 'object',
       description:

@@ -1,7 +1,6 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { DefinitionCrash } from '../wanted-definition.ts';
 import { conditionsOf, conditionTypes, type SaidCondition } from './definition-conditions.ts';
 import type { DefinitionFacts } from './definition-facts.ts';
 import { originText } from './told-definitions.ts';
@@ -19,7 +18,6 @@ export interface DefinitionStatus {
   readonly kind?: string;
   readonly instances?: number;
   readonly readyInstances?: number;
-  readonly crashes?: readonly DefinitionCrash[];
   readonly rollout?: RolloutStatus;
 }
 
@@ -62,7 +60,6 @@ export function statusOf({ facts, object, generation, now }: StatusOptions): Def
     ...(observed === undefined ? {} : { observedGeneration: observed }),
     source: originText(origin),
     ...kindOf(facts),
-    ...(facts.wanted?.crashes && { crashes: facts.wanted.crashes }),
     ...(view && {
       revision: view.revision,
       instances: view.instances,
@@ -131,13 +128,4 @@ function isOurs(type: Json | undefined): boolean {
 
 function numberOf(value: Json | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
-}
-
-/** The crashes that the object tells of. */
-export function crashesIn({ crashes }: JsonObject): readonly DefinitionCrash[] {
-  if (!Array.isArray(crashes)) return [];
-  return crashes.filter(isJsonObject).flatMap(({ revision, time }) => {
-    if (typeof revision !== 'string' || typeof time !== 'string') return [];
-    return Number.isNaN(Date.parse(time)) ? [] : [{ revision, time }];
-  });
 }

@@ -1,7 +1,7 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { KnownDefinition } from '../registry/known-definition.ts';
-import { conditionsIn, crashesIn, liveStatus } from './definition-status.ts';
+import { conditionsIn, liveStatus } from './definition-status.ts';
 import { marksIn } from './marks.ts';
 import { originOfMirror } from './mirror.ts';
 import { isMirror } from './names.ts';
@@ -36,12 +36,10 @@ export class KnownMarks {
 function knownOf(object: KubeObject): KnownDefinition {
   const { name, annotations } = object.metadata;
   const origin = isMirror(object) ? originOfMirror(object) : ownOrigin(object);
-  const crashes = crashesIn(liveStatus(object));
   return {
     name,
     ...(origin && { origin }),
     ...marksIn(annotations),
-    ...(crashes.length > 0 && { crashes }),
   };
 }
 

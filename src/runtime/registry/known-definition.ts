@@ -1,9 +1,9 @@
 import type { LocatedDefinition } from '../../definition/index.ts';
-import type { DefinitionCrash, DefinitionOrigin } from '../wanted-definition.ts';
+import type { DefinitionOrigin } from '../wanted-definition.ts';
 
 /**
  * What is known of a definition beside its text: what users ask for on its object, and what is on record of it. CONTRACT between the
- * registry and those who know it (mirrors, ControllerRevisions, the black box of crashes).
+ * registry and those who know it (mirrors, ControllerRevisions).
  */
 export interface KnownDefinition {
   readonly name: string;
@@ -15,8 +15,6 @@ export interface KnownDefinition {
   readonly approvedDeletions?: string;
   /** @default false */
   readonly isPaused?: boolean;
-  /** What other processes have told of crashes. @default none */
-  readonly crashes?: readonly DefinitionCrash[];
 }
 
 /** By the name of the definition. Asked at every change of a text, and whenever the registry is told that it has changed; must be quick. */

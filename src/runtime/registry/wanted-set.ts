@@ -67,7 +67,7 @@ function wanted(
   { located, text, refusal, warnings }: Chosen,
   known: KnownDefinition | undefined,
 ): WantedDefinition {
-  const { name: _, origin: __, crashes: ___, ...onRecord } = known ?? { name: '' };
+  const { name: _, origin: __, ...onRecord } = known ?? { name: '' };
   const inText = marksIn(annotationsOf(located));
   const { revision } = located.definition;
   return {

@@ -191,12 +191,9 @@ export class DefinitionRemover {
     signal: AbortSignal,
   ): Promise<void> {
     const { wanted: _, ...shared } = this.#options;
-    const { located, suspended } = this.#wanted;
+    const { located } = this.#wanted;
     const formerKinds = await this.#formerKinds(signal);
-    // What has taken the process down is not run for its end either.
-    const isTrusted = suspended === undefined;
-    const about = { located, formerKinds, isTrusted };
-    await runRetiree({ ...shared, ...about, ...terms }, signal);
+    await runRetiree({ ...shared, located, formerKinds, ...terms }, signal);
   }
 
   /** Kinds that the definition has had children of in the time of an earlier text. */

@@ -15,8 +15,6 @@ export interface RetireeRunOptions extends SharedOptions {
   /** A draft where it is broken. */
   readonly located: LocatedDefinition;
   readonly removesChildren: boolean;
-  /** May its expressions be run? Else it is taken for broken. */
-  readonly isTrusted: boolean;
   /** Since when, wall clock ms. */
   readonly sinceMs: number;
   /** Kinds that it may have children of besides. */
@@ -100,9 +98,7 @@ async function makeOperator(
     hold,
     retirement: { removesChildren, sinceMs, onRemoved },
   };
-  const prepared = options.isTrusted
-    ? await prepareFormer(located, { cluster }, signal)
-    : undefined;
+  const prepared = await prepareFormer(located, { cluster }, signal);
   if (prepared !== undefined) return createRetiree({ ...shared, plan: prepared.plan });
   const { name, kind, controller, children, onDelete } = definition;
   const own = [...children, ...(onDelete?.children ?? [])].map(({ gvk }) => gvk);

@@ -151,14 +151,7 @@ export class DefinitionRunner {
   async #round(terms: RoundTerms): Promise<boolean> {
     const { attempt, signal } = terms;
     const { cluster } = this.#options;
-    const { suspended, located } = this.#texts.wanted;
-    if (suspended !== undefined) {
-      this.#refuse({ message: suspended, diagnostics: [] });
-      // What brings deletions to their end evaluates nothing of the definition.
-      this.#finishDeletions(signal);
-      await whenAborted(attempt);
-      return true;
-    }
+    const { located } = this.#texts.wanted;
     if (this.#options.whenFormersKnown !== undefined) {
       this.#standing.starting('Its older revisions are being read');
       let failures = 0;

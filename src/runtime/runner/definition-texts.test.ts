@@ -244,16 +244,6 @@ describe('runtime/runner/definition-texts', () => {
     await stop();
   });
 
-  test('a definition that is suspended does not run, and says why, until another text comes', async () => {
-    const { view, made, want, calm, stop } = await setUp({ located: a, suspended: 'It crashed' });
-    assert.deepEqual(view().state, { kind: 'refused', message: 'It crashed', diagnostics: [] });
-    assert.equal(made(), undefined);
-    want({ located: b });
-    await calm();
-    assert.equal(made(), 'b');
-    await stop();
-  });
-
   test('another kind under the same name is another definition: what was made for the one before stays', async () => {
     const { cluster, view, made, want, calm, stop } = await setUp({ located: a });
     want({ located: textOf('b', 'data', { kind: 'Service' }) });

@@ -24,7 +24,7 @@ export type Preparation =
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 export interface PrepareOptions
-  extends Pick<SharedOptions, 'cluster' | 'clock' | 'leadership' | 'breaksStored' | 'watchFor'> {
+  extends Pick<SharedOptions, 'cluster' | 'clock' | 'leadership' | 'breaksStored'> {
   /** Told what it is at. */
   readonly onStep: (message: string) => void;
   /** Told that another process leads, which has not brought about what it needs. */
@@ -88,7 +88,7 @@ export async function prepareDefinition(
  */
 export async function prepareFormer(
   located: LocatedDefinition,
-  options: Pick<PrepareOptions, 'cluster' | 'watchFor'>,
+  options: Pick<PrepareOptions, 'cluster'>,
   signal: AbortSignal,
 ): Promise<Prepared | undefined> {
   const compiled = await compileFor(located, options, signal);
@@ -101,14 +101,12 @@ export async function prepareFormer(
 
 async function compileFor(
   located: LocatedDefinition,
-  { cluster, watchFor }: Pick<PrepareOptions, 'cluster' | 'watchFor'>,
+  { cluster }: Pick<PrepareOptions, 'cluster'>,
   signal: AbortSignal,
 ) {
   const { definition } = located;
   const schemas = await fetchSchemas(definition, cluster, signal);
-  const watch = watchFor?.(definition.name, definition.revision);
-  const options = { schemas, workedMs, ...(watch && { watch }) };
-  const { plan, diagnostics } = compile(located, options);
+  const { plan, diagnostics } = compile(located, { schemas, workedMs });
   if (plan === undefined) return refused(definition, 'The server has other schemas', diagnostics);
   const { kind, children, reads } = definition;
   const unknownKinds = [...children, ...reads]

@@ -174,6 +174,6 @@ function argumentsOfDeployment(): readonly string[] {
   const [container] = deployment.spec.template.spec.containers;
   return (container?.args ?? [])
     .slice(1)
-    .filter((argument) => !/^--(?:http|state-dir)=/.test(argument))
+    .filter((argument) => !/^--http=/.test(argument))
     .map((argument) => argument.replace('$(POD_NAMESPACE)', system));
 }
