@@ -28,16 +28,31 @@ const definition = thingDefinition(
 `,
 );
 
-const crd = customKind({
+/** Only reads the kind: no write of ours finds out where it is served. */
+const reader = thingDefinition(
+  'reader',
+  `  reads: [{ id: found, apiVersion: late.example.org/v1, kind: Gadget, selector: all }]
+  children:
+    - id: shown
+      template:
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: { name: shown }
+        data: { names: "\${ $join($sort(reads.found.metadata.name), ' ') }" }
+`,
+);
+
+const crdOptions = {
   group: 'late.example.org',
   kind: 'Gadget',
   properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } },
-});
+};
+const crd = customKind(crdOptions);
 const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`;
 
 shared.describe('integration/kind-arrives', () => {
   before(async () => {
-    await startHomeostat({ 'arrives.yaml': definition });
+    await startHomeostat({ 'arrives.yaml': definition, 'reader.yaml': reader });
   });
 
   test('a kind that nobody serves is waited for; when somebody else installs it the child is made', async () => {
@@ -92,5 +107,24 @@ shared.describe('integration/kind-arrives', () => {
     const mark = shared.audit.mark();
     await shared.audit.quiet(5_000);
     assert.equal(shared.audit.count({ since: mark }).total, 0);
+  });
+
+  test('a kind that is read and comes back under another plural is found there', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    await client.installCrd(crd);
+    await client.apply(thing('reader', namespace, {}));
+    const shown = `/api/v1/namespaces/${namespace}/configmaps/shown`;
+    const untilShown = (names: string) =>
+      client.untilObject(shown, (object) => (object?.data as { names?: string })?.names === names);
+    const gadget = { apiVersion: 'late.example.org/v1', kind: 'Gadget' };
+    await client.apply({ ...gadget, metadata: { name: 'first', namespace } });
+    await untilShown('first');
+    await client.delete(crdPath);
+    await client.untilGone(crdPath);
+    await client.installCrd(customKind({ ...crdOptions, plural: 'gizmos' }));
+    const gizmos = `/apis/late.example.org/v1/namespaces/${namespace}/gizmos`;
+    await client.create(gizmos, { ...gadget, metadata: { name: 'second', namespace } });
+    await untilShown('second');
   });
 });

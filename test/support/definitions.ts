@@ -83,6 +83,8 @@ export function thingPath(definition: string, namespace: string, name = 'one'): 
 export interface CrdOptions {
   readonly group: string;
   readonly kind: string;
+  /** @default the kind in lower case with an `s` */
+  readonly plural?: string;
   /** @default 'Namespaced' */
   readonly scope?: 'Namespaced' | 'Cluster';
   /** Schemas of its top-level fields. @default none */
@@ -95,7 +97,7 @@ export interface CrdOptions {
 export function customKind(options: CrdOptions): KubeObject {
   const { group, kind, scope = 'Namespaced', properties, subresources } = options;
   const singular = kind.toLowerCase();
-  const plural = `${singular}s`;
+  const { plural = `${singular}s` } = options;
   const openAPIV3Schema = { type: 'object', ...(properties === undefined ? {} : { properties }) };
   const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } };
   return {

@@ -98,6 +98,21 @@ describe('kube/cache informer: refusals and kinds that come and go', () => {
     await informers.close();
   });
 
+  test('a kind that is gone and returns under another plural is found there', async () => {
+    const { api, clock, discovery, informers } = informerBench();
+    const gvk = gvkOf('demo/v1', 'PodSet');
+    discovery.serve('demo/v1', 'PodSet', 'podsets');
+    const informer = informers.acquire({ gvk });
+    (await api.nextRequest()).answer(listOf(7, []));
+    (await api.nextStream()).fail(kubeError('kind-missing', 404));
+    await settle();
+    assert.equal(informer.state.kind === 'failing' && informer.state.error.code, 'kind-missing');
+    discovery.serve('demo/v1', 'PodSet', 'sets');
+    await clock.advance(60_000);
+    assert.equal((await api.nextRequest()).request.path, '/apis/demo/v1/sets');
+    await informers.close();
+  });
+
   test('lists anew when the schema of the kind changed, also in the middle of a list', async () => {
     const { api, informers } = informerBench();
     const informer = informers.acquire(configMaps);

@@ -4,7 +4,7 @@ import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import { invariant } from '../../util/invariant.ts';
 import type { Random } from '../../util/random.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import type { Discovery, Informer, InformerQuery, RightsWatch, Watcher } from '../roles.ts';
+import type { Informer, InformerQuery, RightsWatch, Watcher } from '../roles.ts';
 import { AnswerDelivery } from './answer-delivery.ts';
 import { createInformerMetrics } from './informer-metrics.ts';
 import { type InformerSettings, resolveInformerSettings } from './informer-settings.ts';
@@ -13,13 +13,13 @@ import { createIngest } from './ingest.ts';
 import { type ClosableKindArrivals, createKindArrivals } from './kind-arrivals.ts';
 import { type ResolvedQuery, resolveQuery } from './query.ts';
 import { createReachability } from './reachability.ts';
-import type { ReflectorContext } from './reflector-context.ts';
+import type { InformerDiscovery, ReflectorContext } from './reflector-context.ts';
 import { SharedInformer } from './shared-informer.ts';
 import type { WriteThrough, WriteTicket } from './write-through.ts';
 
 export interface InformerSetOptions {
   readonly api: ApiClient;
-  readonly discovery: Discovery;
+  readonly discovery: InformerDiscovery;
   readonly rights: RightsWatch;
   readonly clock: Clock;
   readonly random: Random;

@@ -314,6 +314,8 @@ export class Reflector {
   #noteFailure(error: KubeError): void {
     if (error.code === 'kind-missing') {
       this.#wasMissing = true;
+      // It may return under another plural.
+      this.#context.discovery.forget(this.#query.gvk);
       this.#pause.listenForKind();
     }
     if (mustListAfter(error, this.#pause.failures)) this.#next = 'list';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createInformerSet, type InformerSettings } from '../../../src/kube/cache/index.ts';
-import type { Discovery, Informer, InformerQuery, ResourceType } from '../../../src/kube/roles.ts';
+import type { InformerDiscovery } from '../../../src/kube/cache/reflector-context.ts';
+import type { Informer, InformerQuery, ResourceType } from '../../../src/kube/roles.ts';
 import { createLogger } from '../../../src/telemetry/index.ts';
 import { gvkKey, gvkOf } from '../../../src/util/gvk.ts';
 import { FakeClock } from '../fake-clock.ts';
@@ -39,9 +40,10 @@ export function informerBench(settings: InformerSettings = {}, fraction = 0) {
 }
 
 /** Serves ConfigMaps, until told otherwise. */
-export class ScriptedDiscovery implements Discovery {
+export class ScriptedDiscovery implements InformerDiscovery {
   readonly served = new Map<string, ResourceType>();
   lookUps = 0;
+  readonly #read = new Map<string, ResourceType>();
 
   constructor() {
     this.serve('v1', 'ConfigMap', 'configmaps');
@@ -54,12 +56,24 @@ export class ScriptedDiscovery implements Discovery {
   }
 
   resourceFor(gvk: InformerQuery['gvk']): ResourceType | undefined {
-    return this.served.get(gvkKey(gvk));
+    return this.#readOnce(gvk);
   }
 
   async lookUp(gvk: InformerQuery['gvk']): Promise<ResourceType | undefined> {
     this.lookUps += 1;
-    return this.served.get(gvkKey(gvk));
+    return this.#readOnce(gvk);
+  }
+
+  forget(gvk: InformerQuery['gvk']): void {
+    this.#read.delete(gvkKey(gvk));
+  }
+
+  /** As the real one: what is known is asked for again only when it was forgotten. */
+  #readOnce(gvk: InformerQuery['gvk']): ResourceType | undefined {
+    const key = gvkKey(gvk);
+    const type = this.#read.get(key) ?? this.served.get(key);
+    if (type !== undefined) this.#read.set(key, type);
+    return type;
   }
 }
 
