@@ -14,6 +14,10 @@ function toldIn(world: OperatorWorld): readonly string[] {
     .map(({ level, msg }) => `${level} ${msg}`);
 }
 
+function configMapChild(id: string): HandmadeChild {
+  return { id, apiVersion: 'v1', kind: 'ConfigMap', template: () => ({ metadata: { name: id } }) };
+}
+
 /** A PodSet whose applies fail so. */
 async function failing(error: KubeError): Promise<OperatorWorld> {
   const world = new OperatorWorld(podSetPlan());
@@ -32,13 +36,9 @@ describe('reconcile/tell-failures', () => {
     assert.equal(world.cluster.told.length, 1);
   });
 
-  test('one Event names all children that fail for the same reason, ten of them by name', async () => {
+  test('one Event and one line name all children that fail for the same reason, ten of them by name', async () => {
     const ids = Array.from({ length: 12 }, (_, index) => `c${index}`);
-    const children = ids.map((id): HandmadeChild => {
-      const metadata = { name: id };
-      return { id, apiVersion: 'v1', kind: 'ConfigMap', template: () => ({ metadata }) };
-    });
-    const world = new OperatorWorld(podSetPlan({ children }));
+    const world = new OperatorWorld(podSetPlan({ children: ids.map(configMapChild) }));
     await world.start();
     const message = 'exceeded quota: small';
     world.cluster.fault = ({ verb, name }) => {
@@ -56,6 +56,28 @@ describe('reconcile/tell-failures', () => {
         ['ApplyFailed', `${quoted.slice(0, 10).join(', ')} and 1 more: ${message}`],
         ['ApplyFailed', 'c3 "c3": too long'],
       ],
+    );
+    assert.deepEqual(
+      world.log.filter(({ msg }) => msg === 'Reconcile is blocked').map(({ detail }) => detail),
+      world.cluster.told.map(({ note }) => note),
+    );
+  });
+
+  test('what fails in many ways at once is ten Events and lines, and the number of the others', async () => {
+    const ids = Array.from({ length: 50 }, (_, index) => `c${index}`);
+    const world = new OperatorWorld(podSetPlan({ children: ids.map(configMapChild) }));
+    await world.start();
+    world.cluster.fault = ({ verb, name }) =>
+      verb === 'apply' ? new KubeError('rejected', `no ${name}`, { status: 422 }) : undefined;
+    world.podSet('a', { size: 1 });
+    world.cluster.deliver();
+    await world.runOne(key);
+    assert.equal(world.cluster.told.length, 10);
+    assert.equal(world.log.filter(({ msg }) => msg === 'Reconcile is blocked').length, 10);
+    const more = world.log.filter(({ msg }) => msg === 'Reconcile is blocked for more reasons');
+    assert.deepEqual(
+      more.map(({ left }) => left),
+      [40],
     );
   });
 

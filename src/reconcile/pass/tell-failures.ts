@@ -20,11 +20,10 @@ export function tellFailures(
   const now = new Map<string, string>();
   const news = failures.filter((failure) => {
     const key = failure.subject === '' ? failure.message : failure.subject;
-    now.set(key, textOf(failure));
+    now.set(key, wholeTextOf(failure));
     return !isTold(pass, key, failure);
   });
-  for (const failure of news) log(pass, failure);
-  recordEvents(pass, news);
+  report(pass, news);
   pass.state.told = now;
 }
 
@@ -62,13 +61,18 @@ function noteOf({ who, message }: Failure): string {
   return who === '' ? message : `${who}: ${message}`;
 }
 
-function textOf(failure: Failure): string {
+/** The same for all children that fail in this way. */
+function textOf({ reason, message, isOutage }: Failure): string {
+  return `${reason} ${isOutage} ${message}`;
+}
+
+function wholeTextOf(failure: Failure): string {
   return `${failure.reason} ${noteOf(failure)}`;
 }
 
 /** After a restart what the status says has been told: failures that last would be told anew with every start. */
 function isTold({ state, resource }: Pass, key: string, failure: Failure): boolean {
-  if (state.told !== undefined) return state.told.get(key) === textOf(failure);
+  if (state.told !== undefined) return state.told.get(key) === wholeTextOf(failure);
   const ready = conditionsOf(resource).find(({ type }) => type === 'Ready');
   return ready?.reason === failure.reason && String(ready.message).includes(noteOf(failure));
 }
@@ -89,36 +93,38 @@ interface Failure {
   readonly isOutage: boolean;
 }
 
-/** An Event names so many children. */
-const namedInEvent = 10;
+/** An Event and a log line name so many children; a pass has so many of each. */
+const most = 10;
 
-function log(pass: Pass, failure: Failure): void {
-  const { reason, isOutage } = failure;
-  const detail = noteOf(failure);
-  loggerOf(pass)[isOutage ? 'debug' : 'warn']({ reason, detail }, 'Reconcile is blocked');
+/** One Event and one line for all that fails for the same reason: a quota that is used up stops many children at once. */
+function report(pass: Pass, failures: readonly Failure[]): void {
+  const groups = [...Map.groupBy(failures, textOf).values()];
+  for (const [first, ...others] of groups.slice(0, most)) {
+    if (first !== undefined) reportOne(pass, { ...first, who: namesOf([first, ...others]) });
+  }
+  const left = groups.length - most;
+  if (left > 0) loggerOf(pass).warn({ left }, 'Reconcile is blocked for more reasons');
 }
 
-/** One Event for all that fails for the same reason: a quota that is used up stops many children at once. */
-function recordEvents(pass: Pass, failures: readonly Failure[]): void {
+function reportOne(pass: Pass, failure: Failure): void {
   const { cluster, plan } = pass.context;
-  const told = failures.filter(({ isOutage }) => !isOutage);
-  const groups = Map.groupBy(told, ({ reason, message }) => `${reason} ${message}`);
-  for (const [first, ...others] of groups.values()) {
-    if (first === undefined) continue;
-    cluster.events.record({
-      regarding: pass.resource,
-      type: 'Warning',
-      reason: first.reason,
-      action: 'Reconcile',
-      note: noteOf({ ...first, who: namesOf([first, ...others]) }),
-      definition: plan.name,
-    });
-  }
+  const { reason, isOutage } = failure;
+  const note = noteOf(failure);
+  loggerOf(pass)[isOutage ? 'debug' : 'warn']({ reason, detail: note }, 'Reconcile is blocked');
+  if (isOutage) return;
+  cluster.events.record({
+    regarding: pass.resource,
+    type: 'Warning',
+    reason,
+    action: 'Reconcile',
+    note,
+    definition: plan.name,
+  });
 }
 
 function namesOf(failures: readonly Failure[]): string {
   const names = failures.map(({ who }) => who).filter((who) => who !== '');
-  const left = names.length - namedInEvent;
-  const named = names.slice(0, namedInEvent).join(', ');
+  const left = names.length - most;
+  const named = names.slice(0, most).join(', ');
   return left > 0 ? `${named} and ${left} more` : named;
 }
