@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import type { PlaneClient } from '../../test/support/control-plane/index.ts';
 
@@ -14,11 +15,14 @@ export class ChildWatch {
   }
 
   async start(): Promise<void> {
+    const stream = await this.#open();
+    this.#reading = this.#readOn(stream);
+  }
+
+  #open() {
     const { signal } = this.#stop;
     const path = '/api/v1/configmaps?labelSelector=bench%3Dgood&watch=1&resourceVersion=0';
-    const stream = await this.#client.openStream({ method: 'GET', path, signal });
-    stream.setEncoding('utf8');
-    this.#reading = this.#read(stream);
+    return this.#client.openStream({ method: 'GET', path, signal });
   }
 
   /** When the child was seen with that value, on `performance.now()`; undefined when it was not. */
@@ -31,17 +35,23 @@ export class ChildWatch {
     await this.#reading;
   }
 
-  async #read(stream: AsyncIterable<string>): Promise<void> {
-    let rest = '';
+  /** A server under load ends a watch that it cannot serve in time: what came meanwhile is seen when the next one is open. */
+  async #readOn(first: Readable): Promise<void> {
     try {
-      for await (const chunk of stream) {
-        const nowMs = performance.now();
-        const lines = (rest + chunk).split('\n');
-        rest = lines.pop() ?? '';
-        for (const line of lines) this.#note(JSON.parse(line), nowMs);
-      }
+      for (let stream = first; ; stream = await this.#open()) await this.#read(stream);
     } catch (error) {
       if (!this.#stop.signal.aborted) throw error;
+    }
+  }
+
+  async #read(stream: Readable): Promise<void> {
+    let rest = '';
+    stream.setEncoding('utf8');
+    for await (const chunk of stream) {
+      const nowMs = performance.now();
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) this.#note(JSON.parse(line), nowMs);
     }
   }
 

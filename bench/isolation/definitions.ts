@@ -64,7 +64,22 @@ export function collectionOf({ group }: BenchKind, inNamespace = namespace): str
   return `/apis/${group}/v1/namespaces/${inNamespace}/things`;
 }
 
-function kindOf(name: string, body: string): BenchKind {
+/** A resource of one of these kinds. */
+export function bodyOf({ group }: BenchKind, name: string, value: string) {
+  return { apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name }, spec: { value } };
+}
+
+const valueSchema = `
+              spec: { type: object, properties: { value: { type: string } } }
+              status: { type: object, properties: { count: { type: integer }, value: { type: string } } }`;
+
+/** Anything may stand in it. */
+export const openSchema = `
+              spec: { type: object, x-kubernetes-preserve-unknown-fields: true }
+              status: { type: object, x-kubernetes-preserve-unknown-fields: true }`;
+
+/** @param properties YAML of the schema's top level */
+export function kindOf(name: string, body: string, properties: string = valueSchema): BenchKind {
   const group = `${name}.example.com`;
   const text = `apiVersion: homeostat.dev/v1alpha1
 kind: OperatorDefinition
@@ -79,9 +94,7 @@ spec:
         schema:
           openAPIV3Schema:
             type: object
-            properties:
-              spec: { type: object, properties: { value: { type: string } } }
-              status: { type: object, properties: { count: { type: integer }, value: { type: string } } }
+            properties:${properties}
 ${body}`;
   return { name, group, text };
 }

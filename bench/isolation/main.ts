@@ -1,20 +1,22 @@
-// `npm run bench:isolation`: what a failing and a hot definition cost the good ones beside them.
+// `npm run bench:isolation`: what other definitions and their authors cost the good ones beside them.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { neighbourNames } from './neighbours.ts';
 import { isolationPage } from './results-page.ts';
 import { type RunOptions, type RunResult, runOnce } from './run-once.ts';
 import { tableOf } from './table.ts';
 
 const usage = `npm run bench:isolation -- [options]
-  --reps N        repetitions, each once with and once without the bad ones (default 3)
+  --beside LIST   who shares the process with the good definitions, in turns (default none,bad):
+                  ${neighbourNames.join(', ')}; or all
+  --reps N        repetitions of each (default 3)
   --seconds N     length of each measurement (default 20)
   --per-second N  creations and edits of good resources (default 20)
   --onset         measures from the creation of the bad ones on, when each hot resource runs again at once;
                   without it, from when all of them have been found to be unstable
   --hot N         resources of the hot definition (default 1000)
   --failing N     resources of the failing definition (default 100)
-  --only WHICH    with or without the bad ones only
   --raw FILE      adds all that was measured to a JSON file; its earlier runs count too
   --write         writes bench/RESULTS-isolation.md
 `;
@@ -27,7 +29,7 @@ const { values } = parseArgs({
     onset: { type: 'boolean', default: false },
     hot: { type: 'string', default: '1000' },
     failing: { type: 'string', default: '100' },
-    only: { type: 'string' },
+    beside: { type: 'string', default: 'none,bad' },
     raw: { type: 'string' },
     write: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -40,9 +42,8 @@ else await bench();
 async function bench(): Promise<void> {
   const results: RunResult[] = earlierResults();
   for (let repetition = 0; repetition < Number(values.reps); repetition++) {
-    for (const withBad of [false, true]) {
-      if (values.only !== undefined && values.only !== (withBad ? 'with' : 'without')) continue;
-      const result = await runOnce(runOptions(withBad));
+    for (const beside of values.beside === 'all' ? neighbourNames : values.beside.split(',')) {
+      const result = await runOnce(runOptions(beside));
       results.push(result);
       console.log(tableOf([result]));
     }
@@ -61,9 +62,9 @@ function earlierResults(): RunResult[] {
   return JSON.parse(readFileSync(values.raw, 'utf8'));
 }
 
-function runOptions(withBad: boolean): RunOptions {
+function runOptions(beside: string): RunOptions {
   return {
-    withBad,
+    beside,
     goodDefinitions: 18,
     resourcesEach: 10,
     failingResources: Number(values.failing),

@@ -8,18 +8,19 @@ import { HomeostatProcess } from '../../test/support/homeostat-process.ts';
 import { ChildWatch } from './child-watch.ts';
 import {
   type BenchKind,
+  bodyOf,
   collectionOf,
   emptyNamespace,
-  failingKind,
   goodKinds,
-  hotKind,
   namespace,
 } from './definitions.ts';
+import { HealthProbe } from './health-probe.ts';
 import { type Metrics, readMetrics, sumOf } from './metrics.ts';
+import { type DisturbedPlace, inParallel, type Neighbours, neighboursOf } from './neighbours.ts';
 
 export interface RunOptions {
-  /** Are the failing and the hot definition there? */
-  readonly withBad: boolean;
+  /** Who shares the process with the good definitions: a name of `neighbours.ts`. */
+  readonly beside: string;
   readonly goodDefinitions: number;
   /** Resources that each good definition has before the measurement. */
   readonly resourcesEach: number;
@@ -28,18 +29,22 @@ export interface RunOptions {
   /** Changes of good resources: creations and edits take turns. */
   readonly perSecond: number;
   readonly seconds: number;
-  /** Begins to measure when the bad ones are created, and not when the hot ones have been found out. */
+  /** Begins to measure when the bad ones are created, and not when the hot ones have been found to be unstable. */
   readonly fromOnset: boolean;
 }
 
 export interface RunResult {
-  readonly withBad: boolean;
+  readonly beside: string;
   /** From the answer to a creation or an edit until its child is there, in ms. */
   readonly latenciesMs: readonly number[];
   /** When each of these changes was answered, in ms since the measurement began. */
   readonly timesMs: readonly number[];
   /** Within the measurement. */
-  readonly passes: Readonly<Record<'good' | 'failing' | 'hot', number>>;
+  readonly passes: Readonly<Record<'good' | 'other', number>>;
+  /** The slowest answer of `/healthz`, in ms. */
+  readonly healthMaxMs: number;
+  /** How often the Lease changed hands; undefined: the process has ended without it. */
+  readonly leaseTransitions: number | undefined;
   readonly cpuSeconds: number;
   /** Of the event loop, within the measurement. */
   readonly loopDelayP99Ms: number;
@@ -47,6 +52,7 @@ export interface RunResult {
 
 /** How long after the last change a child may come. */
 const graceMs = 30_000;
+const systemNamespace = 'homeostat-system';
 const limitMs = 120_000;
 /** The hot ones are found out when they make no more passes than that for so long. */
 const calmPassesPerSecond = 20;
@@ -67,27 +73,34 @@ export async function runOnce(options: RunOptions): Promise<RunResult> {
 async function runOn(plane: ControlPlane, options: RunOptions): Promise<RunResult> {
   const client = plane.client();
   const good = goodKinds(options.goodDefinitions);
-  const bad = options.withBad ? [failingKind(), hotKind()] : [];
+  const beside = neighboursOf(options.beside, {
+    failing: options.failingResources,
+    hot: options.hotResources,
+  });
   await prepareNamespaces(client);
   const definitions = Object.fromEntries(
-    [...good, ...bad].map(({ name, text }) => [`${name}.yaml`, text]),
+    [...good, ...beside.kinds].map(({ name, text }) => [`${name}.yaml`, text]),
   );
   const kubeconfig = plane.kubeconfigPath('operator');
   // Quiet logs: the pipe to this process is no part of what is measured.
-  const homeostat = new HomeostatProcess({ kubeconfig, definitions, logLevel: 'info' });
+  const flags = ['--leader-elect'];
+  const homeostat = new HomeostatProcess({ kubeconfig, definitions, logLevel: 'info', flags });
   const children = new ChildWatch(client);
   try {
-    await homeostat.whenReady(good.length + bad.length);
+    await homeostat.whenReady(good.length + beside.kinds.length);
     await children.start();
     const names = await createResources(client, good, options.resourcesEach);
     await untilSeen(children, names);
     const url = await homeostat.url();
-    if (options.withBad) await createBad(client, options);
-    if (options.withBad && !options.fromOnset) await untilFoundOut(url, options);
+    await beside.create(client);
+    if (!options.fromOnset) await untilFoundOut(url, beside);
     const before = await readMetrics(url);
-    const changes = await changeAtPace({ client, good, names, children, options });
+    const disturbed = await whileDisturbed(beside, { client, url }, () =>
+      changeAtPace({ client, good, names, children, options }),
+    );
     const after = await readMetrics(url);
-    return { withBad: options.withBad, ...changes, ...costOf(before, after) };
+    const leaseTransitions = await transitionsOf(client);
+    return { beside: options.beside, ...disturbed, leaseTransitions, ...costOf(before, after) };
   } finally {
     await children.stop();
     await homeostat.stop();
@@ -95,7 +108,7 @@ async function runOn(plane: ControlPlane, options: RunOptions): Promise<RunResul
 }
 
 async function prepareNamespaces(client: PlaneClient): Promise<void> {
-  for (const name of [namespace, emptyNamespace]) {
+  for (const name of [namespace, emptyNamespace, systemNamespace]) {
     await client.create('/api/v1/namespaces', { metadata: { name } });
   }
   const quotas = `/api/v1/namespaces/${emptyNamespace}/resourcequotas`;
@@ -125,21 +138,35 @@ async function createResources(
   return names;
 }
 
-async function createBad(client: PlaneClient, options: RunOptions): Promise<void> {
-  const failing = failingKind();
-  const hot = hotKind();
-  const name = (index: number) => `bad-${index}`;
-  const each = (count: number) => Array.from({ length: count }, (_, index) => name(index));
-  await inParallel(each(options.failingResources), (resource) =>
-    client.create(collectionOf(failing, emptyNamespace), bodyOf(failing, resource, '0')),
-  );
-  await inParallel(each(options.hotResources), (resource) =>
-    client.create(collectionOf(hot), bodyOf(hot, resource, '0')),
-  );
+/** Runs `act` while the neighbours do what they do, and asks for `/healthz` beside it. */
+async function whileDisturbed(
+  beside: Neighbours,
+  place: DisturbedPlace,
+  act: () => Promise<Measured>,
+): Promise<Measured & Pick<RunResult, 'healthMaxMs'>> {
+  const stop = new AbortController();
+  const disturbed = beside.disturb(place, stop.signal);
+  const health = new HealthProbe(place.url);
+  try {
+    const measured = await act();
+    return { ...measured, healthMaxMs: await health.stop() };
+  } finally {
+    stop.abort();
+    await disturbed;
+  }
+}
+
+/** Undefined: it has never been there. */
+async function transitionsOf(client: PlaneClient): Promise<number | undefined> {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${systemNamespace}/leases/homeostat`;
+  const lease = await client.get(path);
+  const { leaseTransitions } = (lease?.spec ?? {}) as { readonly leaseTransitions?: number };
+  return leaseTransitions;
 }
 
 /** Every hot resource has made its immediate follow-ups and counts as unstable, and what they all did at once is over. */
-async function untilFoundOut(url: string, { hotResources }: RunOptions): Promise<void> {
+async function untilFoundOut(url: string, { hotResources = 0 }: Neighbours): Promise<void> {
+  if (hotResources === 0) return;
   const deadlineMs = performance.now() + limitMs;
   const immediatePasses = hotResources * passesBeforeUnstable;
   let isCalm = false;
@@ -147,14 +174,10 @@ async function untilFoundOut(url: string, { hotResources }: RunOptions): Promise
   while (passes < immediatePasses || !isCalm) {
     if (performance.now() > deadlineMs) throw new Error('The hot resources do not get on');
     await sleep(calmMs);
-    const now = passesOf(await readMetrics(url), isHot);
+    const now = passesOf(await readMetrics(url), isOther);
     isCalm = now - passes <= (calmMs / 1_000) * calmPassesPerSecond;
     passes = now;
   }
-}
-
-function bodyOf({ group }: BenchKind, name: string, value: string) {
-  return { apiVersion: `${group}/v1`, kind: 'Thing', metadata: { name }, spec: { value } };
 }
 
 async function untilSeen(children: ChildWatch, names: readonly Named[]): Promise<void> {
@@ -233,20 +256,10 @@ async function latenciesOf(
   );
 }
 
-/** Runs `act` for all, sixteen at a time. */
-async function inParallel<T>(items: readonly T[], act: (item: T) => Promise<unknown>) {
-  const queue = [...items];
-  const worker = async () => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await act(item);
-  };
-  await Promise.all(Array.from({ length: 16 }, worker));
-}
-
 type Choice = (controller: string) => boolean;
 
 const isGood: Choice = (controller) => controller.startsWith('good-');
-const isFailing: Choice = (controller) => controller === 'failing';
-const isHot: Choice = (controller) => controller === 'hot';
+const isOther: Choice = (controller) => !isGood(controller);
 
 function passesOf(metrics: Metrics, isChosen: Choice): number {
   const total = 'controller_runtime_reconcile_total';
@@ -262,7 +275,7 @@ function costOf(before: Metrics, after: Metrics) {
     ({ quantile }) => quantile === '0.99',
   );
   return {
-    passes: { good: passes(isGood), failing: passes(isFailing), hot: passes(isHot) },
+    passes: { good: passes(isGood), other: passes(isOther) },
     cpuSeconds: cpuSeconds(after) - cpuSeconds(before),
     loopDelayP99Ms: delaySeconds * 1_000,
   };
