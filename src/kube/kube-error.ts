@@ -61,6 +61,8 @@ export interface AccessRight {
   readonly namespace?: string;
   /** Of the one object that was asked for. */
   readonly name?: string;
+  /** Namespace and name may be of a Secret: no message and no line of the log says them. */
+  readonly isPrivate?: true;
 }
 
 export interface KubeErrorOptions {

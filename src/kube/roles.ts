@@ -25,6 +25,8 @@ export interface ObjectRef {
   readonly gvk: Gvk;
   readonly namespace?: string;
   readonly name: string;
+  /** Namespace and name may be of a Secret: no message and no line of the log says them. */
+  readonly isPrivate?: true;
 }
 
 /**
@@ -169,6 +171,8 @@ export interface InformerQuery {
   readonly labelSelector?: string;
   /** `metadata.name=x` only. */
   readonly fieldSelector?: string;
+  /** As {@link ObjectRef.isPrivate}. */
+  readonly isPrivate?: true;
   /** Of objects that are not like this only the metadata is held. @default undefined: all are held whole */
   readonly wholeIf?: WholeObjects;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { RecordedApi } from '../../../test/support/recorded-api.ts';
-import { silentLogger } from '../../../test/support/silent-telemetry.ts';
+import { createLogger } from '../../telemetry/index.ts';
 import { type AccessRight, KubeError } from '../kube-error.ts';
 import { createRightsWatch } from './rights-watch.ts';
 
@@ -21,8 +21,11 @@ function setUp() {
     return { status: 201, body: { status: { allowed: granted.has(resourceAttributes.verb) } } };
   });
   const clock = new FakeClock();
-  const rights = createRightsWatch({ api, clock, logger: silentLogger() });
-  return { api, clock, rights, granted };
+  const lines: string[] = [];
+  const write = (line: string) => void lines.push(line);
+  const logger = createLogger({ level: 'debug', destination: { write } });
+  const rights = createRightsWatch({ api, clock, logger });
+  return { api, clock, rights, granted, lines };
 }
 
 describe('kube/access rights-watch', () => {
@@ -52,6 +55,19 @@ describe('kube/access rights-watch', () => {
       kind: 'SelfSubjectAccessReview',
       spec: { resourceAttributes: right },
     });
+  });
+
+  test('logs neither namespace nor name where they may come from a Secret, and asks for them', async () => {
+    const { api, clock, rights, lines } = setUp();
+    rights.onGranted({ ...right, name: 'web', isPrivate: true }, () => undefined);
+    await clock.advance(5_000);
+    assert.deepEqual(api.requests[0]?.body, {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      spec: { resourceAttributes: { ...right, name: 'web' } },
+    });
+    assert.equal(lines.length, 1);
+    assert.doesNotMatch(lines.join(''), /team|web/);
   });
 
   test('asks once however many wait, and for each right by itself', async () => {

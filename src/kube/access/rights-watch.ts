@@ -1,4 +1,4 @@
-import type { Logger } from '../../telemetry/roles.ts';
+import type { LogFields, Logger } from '../../telemetry/roles.ts';
 import { backoffMs } from '../../util/backoff.ts';
 import type { Clock } from '../../util/clock.ts';
 import { failureFields } from '../../util/failure-fields.ts';
@@ -106,7 +106,7 @@ class ReviewedRights implements ClosableRightsWatch {
       isReviewed: false,
     };
     this.#questions.set(key, question);
-    this.#options.logger.warn({ ...right }, 'Right is missing');
+    this.#options.logger.warn(fieldsOf(right), 'Right is missing');
     return question;
   }
 
@@ -145,7 +145,7 @@ class ReviewedRights implements ClosableRightsWatch {
     const nowMs = this.#options.clock.monotonicMs();
     question.lastWantedMs = nowMs;
     const missingForMs = Math.round(nowMs - question.sinceMs);
-    const about = { ...question.right, missingForMs };
+    const about = { ...fieldsOf(question.right), missingForMs };
     this.#options.logger.info(about, 'Right may be there, trying again');
     for (const listener of listeners) this.#tell(listener);
   }
@@ -173,7 +173,7 @@ class ReviewedRights implements ClosableRightsWatch {
       );
       return isAllowed(body) ? 'yes' : 'no';
     } catch (error) {
-      logger.debug({ ...failureFields(error), ...right }, 'Right could not be asked for');
+      logger.debug({ ...failureFields(error), ...fieldsOf(right) }, 'Right could not be asked for');
       return error instanceof KubeError && cannotAsk.has(error.code) ? 'unknown' : 'no';
     }
   }
@@ -187,9 +187,19 @@ class ReviewedRights implements ClosableRightsWatch {
   }
 }
 
-function reviewOf(right: AccessRight): unknown {
-  const spec = { resourceAttributes: { ...right } };
+function reviewOf({ isPrivate: _, ...right }: AccessRight): unknown {
+  const spec = { resourceAttributes: right };
   return { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec };
+}
+
+/** A right in a line of the log. */
+function fieldsOf({ isPrivate, namespace, name, ...right }: AccessRight): LogFields {
+  if (isPrivate === true) return right;
+  return {
+    ...right,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+  };
 }
 
 function isAllowed(body: unknown): boolean {

@@ -29,6 +29,28 @@ describe('kube/cache informer, what the log is told', () => {
     });
   }
 
+  test('of an object whose name may come from a Secret neither the log nor the state says the name', async () => {
+    const { api, clock, informers, lines } = informerBench();
+    const query = { ...configMaps, namespace: 's3cret', fieldSelector: 'metadata.name=s3cret' };
+    const informer = informers.acquire({ ...query, isPrivate: true });
+    const words = 'configmaps "s3cret" in "s3cret" cannot be listed';
+    const namedRight = { ...right, namespace: 's3cret' };
+    for (const error of [
+      new KubeError('server-error', words, { status: 500 }),
+      new KubeError('forbidden', words, { status: 403, right: namedRight }),
+    ]) {
+      (await api.nextRequest()).fail(error);
+      await clock.advance(1_600);
+    }
+    const { state } = informer;
+    assert.ok(state.kind === 'failing');
+    assert.equal(state.error.message, 'The list or watch failed: forbidden');
+    assert.deepEqual(state.error.right, { ...namedRight, name: 's3cret', isPrivate: true });
+    assert.equal(lines.length, 1);
+    assert.doesNotMatch(lines.join(''), /s3cret/);
+    await informers.close();
+  });
+
   test('of a kind that is not there yet the log is told nothing, of one that has gone it is', async () => {
     const { api, clock, discovery, informers, log } = informerBench();
     const gvk = gvkOf('demo/v1', 'PodSet');

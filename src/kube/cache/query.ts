@@ -11,7 +11,7 @@ const byName = /^metadata\.name=([^=,!]+)$/;
 /** An informer's query, understood: what it selects, and one key for all ways to write it. */
 export interface ResolvedQuery {
   readonly query: InformerQuery;
-  /** Equal for queries that select the same. */
+  /** Equal for queries that select the same, and whose log may say so. */
   readonly key: string;
   /** The one name it selects, if it does. */
   readonly name: string | undefined;
@@ -22,7 +22,7 @@ export interface ResolvedQuery {
 
 /** @throws RangeError for a selector that cannot be read. */
 export function resolveQuery(query: InformerQuery): ResolvedQuery {
-  const { gvk, namespace, wholeIf } = query;
+  const { gvk, namespace, wholeIf, isPrivate } = query;
   const requirements = parseLabelSelector(query.labelSelector ?? '');
   const labelSelector = formatLabelSelector(requirements);
   const fieldSelector = query.fieldSelector ?? '';
@@ -34,6 +34,7 @@ export function resolveQuery(query: InformerQuery): ResolvedQuery {
       ...(labelSelector === '' ? {} : { labelSelector }),
       ...(fieldSelector === '' ? {} : { fieldSelector }),
       ...(wholeIf && { wholeIf }),
+      ...(isPrivate && { isPrivate }),
     },
     key: JSON.stringify([
       gvkKey(gvk),
@@ -41,6 +42,7 @@ export function resolveQuery(query: InformerQuery): ResolvedQuery {
       labelSelector,
       fieldSelector,
       ...(wholeIf ? [canonicalJson(wholeIf)] : []),
+      ...(isPrivate ? ['private'] : []),
     ]),
     name,
     selects: ({ metadata }) =>

@@ -66,12 +66,13 @@ export class Reflector {
   #lastActivityMs: number;
 
   constructor({ context, query, store, onState, onOutdated }: ReflectorOptions) {
-    const { gvk, ...selection } = query;
+    const { gvk, isPrivate, ...selection } = query;
     this.#context = context;
     this.#query = query;
     this.#store = store;
     this.#onState = onState;
-    this.#log = context.logger.child({ kind: gvkKey(gvk), ...selection });
+    const told = isPrivate === true ? {} : selection;
+    this.#log = context.logger.child({ kind: gvkKey(gvk), ...told });
     this.#pause = new RetryPause(context, query);
     const { reachability } = context;
     const onAnswer = () => this.#noteAnswer();
