@@ -146,6 +146,7 @@ ${configMap('settings', 'a: "${ vars.address }", b: "${ children.web.spec.ports[
       deletionPolicy: 'Delete',
       hasDeleteWhen: false,
       isDetached: false,
+      secrecy: 'none',
       line: 31,
     });
     assert.deepEqual(child('settings')?.childrenRead, ['web']);

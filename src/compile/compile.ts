@@ -13,6 +13,7 @@ import { isFinalizing } from './analysis/detached.ts';
 import { observersFirst } from './analysis/observers-first.ts';
 import { orderChildren } from './analysis/order.ts';
 import { createReportingPlan } from './analysis/reporting-plan.ts';
+import { followSecrets } from './analysis/secret-flow.ts';
 import { createUsesFinder } from './analysis/uses.ts';
 import { checkForEach } from './checks/check-for-each.ts';
 import { checkNames } from './checks/check-names.ts';
@@ -29,7 +30,7 @@ import { warnAboutNames } from './checks/warn-about-names.ts';
 import { warnAboutPrevious } from './checks/warn-about-previous.ts';
 import { warnAboutSecrets } from './checks/warn-about-secrets.ts';
 import { warnAboutZeros } from './checks/warn-about-zeros.ts';
-import { compileParts, type DefinitionParts, isSecret } from './definition-parts.ts';
+import { compileParts } from './definition-parts.ts';
 import { createDiagnostics } from './diagnostics.ts';
 import { createKindTypes } from './kind-types.ts';
 import { createLeafParser, type LeafParser } from './language/index.ts';
@@ -82,21 +83,30 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
   warnAboutNames(parts, diagnostics);
   warnAboutPrevious(parts, diagnostics);
   warnAboutKinds({ parts, definition, schemas, diagnostics });
-  warnAboutSecrets({ parts, uses, kind: definition.kind.gvk.kind, diagnostics });
+  warnAboutSecrets({ parts, uses, kind: definition.kind.gvk, diagnostics });
   const tiers = orderChildren(parts, diagnostics);
   const found = diagnostics.finish();
   if (found.some(({ severity }) => severity === 'error')) return { diagnostics: found };
-  const { onDeleteChildren, ...summary } = createPlans({ parts, uses, definition, scope, source });
+  const secrets = followSecrets({ parts, uses, kind: definition.kind.gvk });
+  const { onDeleteChildren, ...summary } = createPlans({
+    parts,
+    uses,
+    secrets,
+    definition,
+    scope,
+    source,
+  });
   const shared = createPlanParts({
     definition,
     parts,
     uses,
-    secrets: secretsOf(parts),
+    secrets,
     observed: summary.observed,
   });
   const reporting = createReportingPlan({
     parts,
     uses,
+    secrets,
     scope,
     source,
     startPhase: (input) => startReport(shared, input),
@@ -107,6 +117,7 @@ export function compile(located: LocatedDefinition, options: CompileOptions = {}
     definition,
     scope,
     resourceType: types.resource,
+    secrecy: secrets.resource,
     ...summary,
     tiers: tiersOf(tiers, summary.children),
     ...(definition.onDelete && {
@@ -138,14 +149,6 @@ function createParser({ workedMs }: CompileOptions): LeafParser {
 function isReady(object: Readonly<Record<string, unknown>>): boolean {
   if (typeof object.apiVersion !== 'string' || !isJsonObject(object.metadata)) return false;
   return readinessOf(object as KubeObject).state === 'Ready';
-}
-
-function secretsOf(parts: DefinitionParts): ReadonlySet<string> {
-  const named = [
-    ...parts.children.map(({ definition }) => ['children', definition] as const),
-    ...parts.reads.map(({ definition }) => ['reads', definition] as const),
-  ];
-  return new Set(named.flatMap(([root, { id, gvk }]) => (isSecret(gvk) ? [`${root}.${id}`] : [])));
 }
 
 /** The children of one stage in the order of application. */

@@ -13,6 +13,7 @@ export type {
   ReadRequest,
   Rendered,
   RenderFailure,
+  Secrecy,
   Seen,
 } from './operator-plan.ts';
 export type {

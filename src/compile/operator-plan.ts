@@ -24,6 +24,8 @@ export interface OperatorPlan {
   readonly scope: 'Namespaced' | 'Cluster' | undefined;
   /** The resource's type, compiled from its CRD schema or, for a kind of `for`, from the server's. */
   readonly resourceType: SchemaType;
+  /** Of the resource, its status included. */
+  readonly secrecy: Secrecy;
   readonly reads: readonly ReadPlan[];
   /** In definition order. */
   readonly children: readonly ChildPlan[];
@@ -48,6 +50,12 @@ export interface OperatorPlan {
   startPhase(input: PhaseInput): Phase;
 }
 
+/**
+ * What of an object may hold values of a Secret, so that no message says it: nothing; its content, not its name, labels and the like;
+ * all of it. Found in the definition, without a look at any object.
+ */
+export type Secrecy = 'none' | 'content' | 'all';
+
 /** Steps into an object, list indexes left out: `['status', 'readyReplicas']`. The empty path means "all of it". */
 export type FieldPath = readonly string[];
 
@@ -69,6 +77,8 @@ export interface ReadPlan {
   readonly reach: 'own' | 'named' | 'wide';
   /** Is there a `namespaceSelector`, so that Namespaces are watched? */
   readonly selectsNamespaces: boolean;
+  /** Of what is read; `all`: also of what it asks for. */
+  readonly secrecy: Secrecy;
 }
 
 /** What is done in a resource that is being deleted. */
@@ -108,6 +118,7 @@ export interface ChildPlan {
   readonly hasDeleteWhen: boolean;
   /** It carries only our labels, no owner reference: it is removed by us, in a resource with our finalizer. */
   readonly isDetached: boolean;
+  readonly secrecy: Secrecy;
   /** The kind's schema; undefined: the server documents none (custom resources compare as written). */
   readonly type: SchemaType | undefined;
   /** Paths of this child that expressions (and `ready`) use, anywhere in the definition, the status included. `[[]]` = all of it. */

@@ -5,7 +5,7 @@
 import type { CrossNamespace } from '../definition/index.ts';
 import type { Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
-import type { FieldPath, PhaseInput, Rendered, RenderFailure } from './operator-plan.ts';
+import type { FieldPath, PhaseInput, Rendered, RenderFailure, Secrecy } from './operator-plan.ts';
 import type { SchemaType } from './schema/schema-type.ts';
 
 export interface ReportingPlan {
@@ -29,15 +29,12 @@ export interface PatchPlan {
   /** May several resources patch one object? Then each needs a field manager of its own, or one would take back what the other set. */
   readonly isShared: boolean;
   readonly crossNamespace: CrossNamespace;
+  /** Of what it writes; `all`: also of what it patches. */
+  readonly secrecy: Secrecy;
   /** The target's schema; undefined: not known. */
   readonly type: SchemaType | undefined;
   /** Paths of the fields that it sets, lists as a whole. */
   readonly paths: readonly FieldPath[];
-  /** Children that it reads. */
-  readonly childrenRead: readonly string[];
-  readonly childrenObserved: readonly string[];
-  /** Reads that it uses. */
-  readonly readsUsed: readonly string[];
   /** 1-based line in its file. */
   readonly line: number;
 }

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { builtInType } from '../../test/support/builtin-type.ts';
 import { KubeError, type KubeErrorCode } from '../kube/roles.ts';
 import { problemOfRender, problemOfRequest, problemOfWaiting } from './failure.ts';
+import { type Confidence, open } from './secrecy.ts';
 
 const causes = [
   { reason: 'FieldValueInvalid', field: 'spec.size', message: 'Invalid value: "s3cret"' },
 ];
+
+const secret: Confidence = { secrecy: 'content', type: builtInType('apps/v1', 'Deployment') };
+const named: Confidence = { ...secret, secrecy: 'all' };
 
 describe('reconcile/failure', () => {
   const rows: readonly (readonly [KubeErrorCode, string, string])[] = [
@@ -23,7 +28,7 @@ describe('reconcile/failure', () => {
   for (const [code, reason, kind] of rows) {
     test(`${code} is ${reason} and ${kind}`, () => {
       const error = new KubeError(code, 'what the server said', { status: 400 });
-      const problem = problemOfRequest(error, { secret: false });
+      const problem = problemOfRequest(error, { about: open });
       assert.deepEqual([problem.reason, problem.kind], [reason, kind]);
       assert.equal(problem.error, kind === 'temporary' ? error : undefined);
     });
@@ -35,7 +40,7 @@ describe('reconcile/failure', () => {
   ] as const) {
     test(`${code} is ${reason}, and tried again with long delays`, () => {
       const error = new KubeError(code, 'what the server said', { status: 403 });
-      const problem = problemOfRequest(error, { secret: false });
+      const problem = problemOfRequest(error, { about: open });
       assert.deepEqual(
         [problem.reason, problem.kind, problem.slow, problem.error],
         [reason, 'temporary', { firstMs: 5_000, mostMs: 300_000 }, undefined],
@@ -59,13 +64,21 @@ describe('reconcile/failure', () => {
   ] as const) {
     test(`a missing right is told with the rule that would give it: ${right.verb}`, () => {
       const error = new KubeError('forbidden', 'User "x" cannot', { status: 403, right });
-      for (const secret of [false, true]) {
-        const problem = problemOfRequest(error, { secret });
+      for (const about of [open, secret]) {
+        const problem = problemOfRequest(error, { about });
         assert.equal(problem.message, text);
         assert.equal(problem.right, right);
       }
     });
   }
+
+  test('where the namespace may come from a Secret, a missing right is told without it, in the log too', () => {
+    const right = { verb: 'create', group: '', resource: 'configmaps', namespace: 's3cret' };
+    const error = new KubeError('forbidden', 'User "x" cannot', { status: 403, right });
+    const problem = problemOfRequest(error, { about: named });
+    assert.match(problem.message, /^The runtime may not create configmaps in its namespace; /);
+    assert.deepEqual(problem.right, { ...right, isPrivate: true });
+  });
 
   test('a field that cannot be changed is told with what to do, and without its value', () => {
     const error = new KubeError('rejected', 'is invalid', {
@@ -79,9 +92,9 @@ describe('reconcile/failure', () => {
         },
       ],
     });
-    for (const secret of [false, true]) {
+    for (const about of [open, secret]) {
       assert.equal(
-        problemOfRequest(error, { secret }).message,
+        problemOfRequest(error, { about }).message,
         'spec.selector cannot be changed in an object that exists: take the change back, or delete the object so that it is made anew',
       );
     }
@@ -89,21 +102,18 @@ describe('reconcile/failure', () => {
 
   test('a 403 with a retry hint is temporary', () => {
     const error = new KubeError('forbidden', 'not now', { status: 403, retryAfterSeconds: 1 });
-    assert.equal(problemOfRequest(error, { secret: false }).kind, 'temporary');
+    assert.equal(problemOfRequest(error, { about: open }).kind, 'temporary');
   });
 
   test('the words for what is unavailable hold no address', () => {
     const error = new KubeError('unavailable', 'connect ECONNREFUSED 10.0.0.1:6443', { status: 0 });
-    assert.equal(
-      problemOfRequest(error, { secret: false }).message,
-      'The API server is unavailable',
-    );
+    assert.equal(problemOfRequest(error, { about: open }).message, 'The API server is unavailable');
   });
 
   test('fields and reasons of a refusal are told', () => {
     const error = new KubeError('rejected', 'PodSet is invalid', { status: 422, causes });
     assert.equal(
-      problemOfRequest(error, { secret: false }).message,
+      problemOfRequest(error, { about: open }).message,
       'spec.size: Invalid value: "s3cret"',
     );
   });
@@ -114,19 +124,21 @@ describe('reconcile/failure', () => {
       reason: 'Invalid',
       causes,
     });
-    assert.equal(problemOfRequest(error, { secret: true }).message, 'Invalid: spec.size');
+    assert.equal(problemOfRequest(error, { about: secret }).message, 'Invalid: spec');
   });
 
-  test('where a Secret is used, the keys in fields are not told', () => {
+  test('where a Secret is used, of fields only what the schema names is told', () => {
     const error = new KubeError('rejected', 'Invalid value: "s3cret"', {
       status: 422,
       reason: 'Invalid',
       causes: [
         'data[s3cret]',
         '.data.s3cret',
-        'spec.hosts[0].name',
-        'spec.hosts[1]',
+        'spec.template.spec.containers[0].image',
+        '.spec.template.spec.containers[name="s3cret"].image',
+        '.spec.s3cret',
         '[s3cret]',
+        's3cret',
         'metadata.labels.s3cret',
       ].map((field) => ({
         reason: 'FieldValueInvalid',
@@ -135,24 +147,34 @@ describe('reconcile/failure', () => {
       })),
     });
     assert.equal(
-      problemOfRequest(error, { secret: true }).message,
-      'Invalid: data, .data, spec.hosts, metadata.labels',
+      problemOfRequest(error, { about: secret }).message,
+      'Invalid: data, spec.template.spec.containers[0].image, spec.template.spec.containers, spec, metadata.labels',
     );
-    assert.match(problemOfRequest(error, { secret: false }).message, /^data\[s3cret\]: /);
+    const unknown: Confidence = { secrecy: 'content' };
+    assert.equal(
+      problemOfRequest(error, { about: unknown }).message,
+      'Invalid: data, spec, metadata.labels',
+    );
+    assert.match(problemOfRequest(error, { about: open }).message, /^data\[s3cret\]: /);
   });
 
-  for (const secret of [false, true]) {
-    test(`of what the server says, 512 characters are told at most (secret: ${secret})`, () => {
+  test('where a Secret is used, a reason that only a webhook can have given is not told', () => {
+    const error = new KubeError('denied', 's3cret', { status: 403, reason: 's3cret is weak' });
+    assert.equal(problemOfRequest(error, { about: secret }).message, 'denied');
+  });
+
+  for (const about of [open, secret]) {
+    test(`of what the server says, 512 characters are told at most (secrecy: ${about.secrecy})`, () => {
       const error = new KubeError('rejected', 'is invalid', {
         status: 422,
         reason: 'Invalid',
         causes: Array.from({ length: 200 }, (_, index) => ({
           reason: 'FieldValueInvalid',
           message: 'must not be empty',
-          field: `spec.field${index}`,
+          field: `spec.template.spec.containers[${index}].image`,
         })),
       });
-      const { message } = problemOfRequest(error, { secret });
+      const { message } = problemOfRequest(error, { about });
       assert.ok(message.length <= 512 && message.length > 480, message);
       assert.match(message, / \S+…$/);
     });
@@ -160,7 +182,7 @@ describe('reconcile/failure', () => {
 
   test('a message without fields is cut too', () => {
     const error = new KubeError('forbidden', `denied: ${'x'.repeat(2000)}`, { status: 403 });
-    const { message } = problemOfRequest(error, { secret: false });
+    const { message } = problemOfRequest(error, { about: open });
     assert.deepEqual([message.length, message.at(-1)], [512, '…']);
   });
 

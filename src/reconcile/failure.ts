@@ -2,6 +2,7 @@ import type { RenderFailure } from '../compile/index.ts';
 import type { AccessRight, KubeError, KubeErrorCode } from '../kube/roles.ts';
 import { apiVersionOf, type Gvk } from '../util/gvk.ts';
 import { cutWords } from './cut-words.ts';
+import { type Confidence, fieldTexts, isNameOpen } from './secrecy.ts';
 
 /** Reasons of the `Ready` condition that stand for something in the way (definition.md section 5). */
 export type ProblemReason =
@@ -91,15 +92,16 @@ const failures: Readonly<Record<KubeErrorCode, FailureRow>> = {
 };
 
 export interface FailureContext {
-  /** Does the intent use a Secret? Then the server's words are cut to reason and field, and a field to what is before a key. */
-  readonly secret: boolean;
+  /** The object. Where it may hold values of a Secret, the server's words are cut to the reason and to fields that the schema names. */
+  readonly about: Confidence;
   /** The kind that was asked for, to name it when it is missing. */
   readonly gvk?: Gvk;
 }
 
 /** A failed request as a problem. */
-export function problemOfRequest(error: KubeError, { secret, gvk }: FailureContext): Problem {
-  const { code, right } = error;
+export function problemOfRequest(error: KubeError, { about, gvk }: FailureContext): Problem {
+  const { code } = error;
+  const right = rightOf(error, about);
   const { reason, words, slow } = failures[code];
   if (code === 'kind-missing') {
     const which = gvk === undefined ? 'this kind' : `kind "${gvk.kind}" of "${apiVersionOf(gvk)}"`;
@@ -112,20 +114,30 @@ export function problemOfRequest(error: KubeError, { secret, gvk }: FailureConte
     const problem = { reason, message: rightText(right), code, kind, right } as const;
     return kind === 'permanent' ? problem : { ...problem, error };
   }
-  const message = words ?? cutWords(refusalText(error, secret), maxServerCharacters);
+  const message = words ?? cutWords(refusalText(error, about), maxServerCharacters);
   if (error.isPermanent) return { reason, message, code, kind: 'permanent' };
   if (slow !== undefined) return { reason, message, code, kind: 'temporary', slow };
   return { reason, message, code, kind: 'temporary', error };
 }
 
+function rightOf({ right }: KubeError, about: Confidence): AccessRight | undefined {
+  return right === undefined || isNameOpen(about) ? right : { ...right, isPrivate: true };
+}
+
 /** What is missing, and the rule that would give it: for the status of resources and of definitions. */
-export function rightText({ verb, group, resource, subresource, namespace }: AccessRight): string {
+export function rightText(right: AccessRight): string {
+  const { verb, group, resource, subresource } = right;
   const path = subresource === undefined ? resource : `${resource}/${subresource}`;
-  const where = namespace === undefined ? 'at the cluster scope' : `in namespace "${namespace}"`;
+  const where = placeText(right);
   const named = group === '' ? path : `${path}.${group}`;
   const verbs = verbsBeside(verb, subresource).map((each) => `"${each}"`);
   const rule = `{ apiGroups: ["${group}"], resources: ["${path}"], verbs: [${verbs.join(', ')}] }`;
   return `The runtime may not ${verb} ${named} ${where}; a role needs the rule ${rule}`;
+}
+
+function placeText({ namespace, isPrivate }: AccessRight): string {
+  if (namespace === undefined) return 'at the cluster scope';
+  return isPrivate === true ? 'in its namespace' : `in namespace "${namespace}"`;
 }
 
 /** What is needed together: an apply creates as well as patches, an informer lists and then watches. */
@@ -138,14 +150,13 @@ function verbsBeside(verb: string, subresource: string | undefined): readonly st
   return together ?? [verb];
 }
 
-function refusalText(error: KubeError, secret: boolean): string {
+function refusalText(error: KubeError, about: Confidence): string {
   const { immutableFields } = error;
   if (immutableFields.length > 0) {
-    const fields = secret ? immutableFields.map(beforeKey) : immutableFields;
-    const distinct = [...new Set(fields)];
-    return `${distinct.join(', ')} cannot be changed in an object that exists: take the change back, or delete the object so that it is made anew`;
+    const fields = fieldTexts(immutableFields, about).join(', ') || 'A field';
+    return `${fields} cannot be changed in an object that exists: take the change back, or delete the object so that it is made anew`;
   }
-  return secret ? reasonAndFields(error) : serverWords(error);
+  return about.secrecy === 'none' ? serverWords(error) : reasonAndFields(error, about);
 }
 
 const limitCodes: ReadonlySet<RenderFailure['code']> = new Set([
@@ -184,21 +195,34 @@ function serverWords(error: KubeError): string {
     .join('; ');
 }
 
-function reasonAndFields(error: KubeError): string {
-  const fields = error.causes.flatMap(({ field }) =>
-    field === undefined ? [] : [beforeKey(field)],
+function reasonAndFields(error: KubeError, about: Confidence): string {
+  const fields = fieldTexts(
+    error.causes.flatMap(({ field }) => field ?? []),
+    about,
   );
-  const distinct = [...new Set(fields)].filter((field) => field !== '');
-  const reason = error.reason ?? error.code;
-  return distinct.length === 0 ? reason : `${reason}: ${distinct.join(', ')}`;
+  // A webhook may write into the reason whatever it likes.
+  const reason = reasons.has(error.reason ?? '') ? error.reason : error.code;
+  return fields.length === 0 ? `${reason}` : `${reason}: ${fields.join(', ')}`;
 }
 
-/** Maps whose keys an author chooses, and may have taken from a Secret. */
-const freeMaps =
-  /^(.*?\b(?:data|stringData|binaryData|labels|annotations|matchLabels|nodeSelector))\b.*$/s;
-
-/** `data` of `data[key]` and `.data.key`: a key may come from a Secret as well as a value. */
-export function beforeKey(field: string): string {
-  const head = field.split('[', 1)[0] ?? '';
-  return head.replace(freeMaps, '$1');
-}
+/** Those that an API server gives of its own. */
+const reasons: ReadonlySet<string> = new Set([
+  'AlreadyExists',
+  'BadRequest',
+  'Conflict',
+  'Expired',
+  'Forbidden',
+  'Gone',
+  'InternalError',
+  'Invalid',
+  'MethodNotAllowed',
+  'NotAcceptable',
+  'NotFound',
+  'RequestEntityTooLarge',
+  'ServerTimeout',
+  'ServiceUnavailable',
+  'Timeout',
+  'TooManyRequests',
+  'Unauthorized',
+  'UnsupportedMediaType',
+]);

@@ -11,12 +11,14 @@ import type { SlotReference } from '../template/template.ts';
 import { isDetached } from './detached.ts';
 import { pathsBelow, shortest, statusPaths } from './read-paths.ts';
 import { previousStatusPaths } from './reporting-plan.ts';
+import type { SecretFlow } from './secret-flow.ts';
 import { shapeOfSelector, watchSelectorOf } from './selector-shape.ts';
 import type { UsesFinder } from './uses.ts';
 
 export interface PlansOptions {
   readonly parts: DefinitionParts;
   readonly uses: UsesFinder;
+  readonly secrets: SecretFlow;
   readonly definition: OperatorDefinition;
   /** Of the resource. */
   readonly scope: OperatorPlan['scope'];
@@ -35,7 +37,14 @@ export interface Plans {
 }
 
 /** Sums up what expressions read, by child, by read and of the status. */
-export function createPlans({ parts, uses, definition, scope, source }: PlansOptions): Plans {
+export function createPlans({
+  parts,
+  uses,
+  secrets,
+  definition,
+  scope,
+  source,
+}: PlansOptions): Plans {
   const wanting = [
     ...parts.children.flatMap(({ when, forEach, template }) => [when, forEach, template]),
     ...parts.reads.flatMap(templatesOfRead),
@@ -70,6 +79,7 @@ export function createPlans({ parts, uses, definition, scope, source }: PlansOpt
       deletionPolicy,
       hasDeleteWhen: deleteWhen !== undefined,
       isDetached: isDetached(child.definition, { definition, scope }),
+      secrecy: secrets.child(id),
       type,
       pathsRead: shortest([
         ...pathsBelow(anywhere, 'children', id),
@@ -85,7 +95,7 @@ export function createPlans({ parts, uses, definition, scope, source }: PlansOpt
   function readPlan(read: ReadParts): ReadPlan {
     const { id, gvk, by, optional } = read.definition;
     const pathsRead = pathsBelow(anywhere, 'reads', id);
-    const where = reachOf(read.definition);
+    const where = { ...reachOf(read.definition), secrecy: secrets.read(id) };
     if (by.kind === 'name') return { id, gvk, by: 'name', optional, pathsRead, ...where };
     const shape = shapeOfSelector(read.selector ?? {}, parts.vars);
     const watchSelector = watchSelectorOf(shape);

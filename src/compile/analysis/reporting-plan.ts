@@ -5,11 +5,13 @@ import type { FieldPath, OperatorPlan } from '../operator-plan.ts';
 import type { PatchParts } from '../reporting-parts.ts';
 import type { PatchPlan, ReportingPlan } from '../reporting-plan.ts';
 import type { CompiledTemplate, SlotReference, TemplateNode } from '../template/template.ts';
+import type { SecretFlow } from './secret-flow.ts';
 import type { UsesFinder } from './uses.ts';
 
 export interface ReportingPlanOptions {
   readonly parts: DefinitionParts;
   readonly uses: UsesFinder;
+  readonly secrets: SecretFlow;
   readonly scope: OperatorPlan['scope'];
   readonly source: SourceMap;
   readonly startPhase: ReportingPlan['startPhase'];
@@ -19,6 +21,7 @@ export interface ReportingPlanOptions {
 export function createReportingPlan({
   parts,
   uses,
+  secrets,
   scope,
   source,
   startPhase,
@@ -28,8 +31,7 @@ export function createReportingPlan({
 
   function patchPlan({ definition, pointer, type, ...templates }: PatchParts): PatchPlan {
     const { id, target, create, crossNamespace } = definition;
-    const { when, name, namespace, patch } = templates;
-    const used = uses.of(when, name, namespace, patch);
+    const { patch } = templates;
     return {
       id,
       ...(target === undefined ? {} : { gvk: target.gvk }),
@@ -37,11 +39,9 @@ export function createReportingPlan({
       create,
       isShared: target !== undefined && !isNamedAfterResource(templates),
       crossNamespace,
+      secrecy: secrets.patch(id),
       type,
       paths: Object.freeze(pathsSetBy(patch.root).map((path) => Object.freeze(path))),
-      childrenRead: used.children,
-      childrenObserved: used.observed,
-      readsUsed: used.reads,
       line: source.valueAt(pointer).line,
     };
   }

@@ -1,5 +1,7 @@
+import type { Gvk } from '../../util/gvk.ts';
+import { followSecrets } from '../analysis/secret-flow.ts';
 import type { UsesFinder } from '../analysis/uses.ts';
-import { type DefinitionParts, isSecret, type ReadParts } from '../definition-parts.ts';
+import { type DefinitionParts, isSecret } from '../definition-parts.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { CompiledTemplate } from '../template/template.ts';
 import { reportUses } from './report-uses.ts';
@@ -8,7 +10,7 @@ export interface SecretsOptions {
   readonly parts: DefinitionParts;
   readonly uses: UsesFinder;
   /** Of the custom resource. */
-  readonly kind: string;
+  readonly kind: Gvk;
   readonly diagnostics: Diagnostics;
 }
 
@@ -18,12 +20,15 @@ export function warnAboutSecrets({ parts, uses, kind, diagnostics }: SecretsOpti
     const { name } = read;
     if (name === undefined || !isSecret(read.definition.gvk)) continue;
     if (!uses.of(name).references.some(({ reference }) => reference.root === 'resource')) continue;
-    const target = targetsOf(parts).find(({ template }) => copies(read, template, uses));
+    const flow = followSecrets({ parts, uses, kind, readId: read.definition.id });
+    const target = targetsOf(parts).find(({ template, childId }) =>
+      flow.reaches([template], childId),
+    );
     if (target === undefined) continue;
     diagnostics.report({
       severity: 'warning',
       code: 'suspicious-expression',
-      message: `Whoever may create a ${kind} can read any Secret of its namespace in ${target.where}`,
+      message: `Whoever may create a ${kind.kind} can read any Secret of its namespace in ${target.where}`,
       hint: 'Write the name of the Secret out, or pass it on by name',
       path: name.pointer,
     });
@@ -32,6 +37,8 @@ export function warnAboutSecrets({ parts, uses, kind, diagnostics }: SecretsOpti
 
 interface Target {
   readonly where: string;
+  /** Of the child that it is the template of. */
+  readonly childId?: string;
   readonly template: CompiledTemplate;
 }
 
@@ -41,6 +48,7 @@ function targetsOf(parts: DefinitionParts): readonly Target[] {
     ...reportTargets(parts),
     ...parts.children.map(({ definition, template }) => ({
       where: `child "${definition.id}"`,
+      childId: definition.id,
       template,
     })),
   ];
@@ -57,13 +65,4 @@ function reportTargets({ reporting }: DefinitionParts): readonly Target[] {
       template: patch,
     })),
   ];
-}
-
-/** Its labels and the like are no secrets. */
-function copies({ definition }: ReadParts, template: CompiledTemplate, uses: UsesFinder): boolean {
-  return uses.of(template).references.some(({ reference: { root, path } }) => {
-    const [id, field] = path;
-    if (root !== 'reads' || (id !== undefined && id !== definition.id)) return false;
-    return field === undefined || field === 'data' || field === 'stringData';
-  });
 }

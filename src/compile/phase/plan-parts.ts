@@ -1,5 +1,12 @@
+import type { Gvk } from '../../util/gvk.ts';
+import type { SecretFlow } from '../analysis/secret-flow.ts';
 import type { Uses, UsesFinder } from '../analysis/uses.ts';
-import { type ChildParts, type DefinitionParts, templatesOfRead } from '../definition-parts.ts';
+import {
+  type ChildParts,
+  type DefinitionParts,
+  isSecret,
+  templatesOfRead,
+} from '../definition-parts.ts';
 import type { OperatorPlan } from '../operator-plan.ts';
 import type { CompiledTemplate, Slot } from '../template/template.ts';
 import { createForEach, type ForEach } from './for-each.ts';
@@ -49,8 +56,7 @@ export interface PlanPartsOptions {
   readonly definition: OperatorPlan['definition'];
   readonly parts: DefinitionParts;
   readonly uses: UsesFinder;
-  /** Children and reads that are Secrets, as `reads.credentials`. */
-  readonly secrets: ReadonlySet<string>;
+  readonly secrets: SecretFlow;
   /** Ids of the children that any expression sees under `observed`. */
   readonly observed: readonly string[];
 }
@@ -63,43 +69,39 @@ export function createPlanParts({
   secrets,
   observed,
 }: PlanPartsOptions): PlanParts {
-  function touchesSecret(...templates: readonly (CompiledTemplate | undefined)[]): boolean {
-    const { children, observed: seen, reads } = uses.of(...templates);
-    return (
-      [...children, ...seen].some((id) => secrets.has(`children.${id}`)) ||
-      reads.some((id) => secrets.has(`reads.${id}`))
-    );
+  function unitOf(template: CompiledTemplate, childId?: string): Unit {
+    const quotes = !secrets.reaches([template], childId);
+    return { template, uses: uses.of(template), quotes };
   }
 
-  function unitOf(template: CompiledTemplate, isSecret = false): Unit {
-    return { template, uses: uses.of(template), quotes: !isSecret && !touchesSecret(template) };
-  }
-
-  function manifestUnit(template: CompiledTemplate, isSecret: boolean): Unit {
+  function manifestUnit(template: CompiledTemplate, gvk: Gvk, childId?: string): Unit {
     const naming = namingSlots(template);
-    return { ...unitOf(template, isSecret), ...(naming.length > 0 && { naming }) };
+    const unit = unitOf(template, childId);
+    return {
+      ...unit,
+      quotes: unit.quotes && !isSecret(gvk),
+      ...(naming.length > 0 && { naming }),
+    };
   }
 
   function childUnit({
-    definition: { id },
+    definition: { id, gvk },
     template,
     when,
     forEach,
     ready,
     deleteWhen,
   }: ChildParts): ChildUnit {
-    // `$item` may come from a Secret too.
-    const isSecret = secrets.has(`children.${id}`) || touchesSecret(forEach);
     const name = nameTemplate(template);
     return {
-      manifest: manifestUnit(template, isSecret),
-      ...(name && { name: unitOf(name, isSecret) }),
+      manifest: manifestUnit(template, gvk, id),
+      ...(name && { name: unitOf(name, id) }),
       ...(when && { when: unitOf(when) }),
       ...(forEach && {
         forEach: { uses: uses.of(forEach), list: createForEach(forEach, parts.vars) },
       }),
-      ...(ready && { ready: unitOf(ready, isSecret) }),
-      ...(deleteWhen && { deleteWhen: unitOf(deleteWhen, isSecret) }),
+      ...(ready && { ready: unitOf(ready, id) }),
+      ...(deleteWhen && { deleteWhen: unitOf(deleteWhen, id) }),
     };
   }
 
@@ -115,7 +117,7 @@ export function createPlanParts({
           uses: uses.of(...templatesOfRead(read)),
           request: createRenderRequest(read, {
             vars: parts.vars,
-            quotes: !touchesSecret(...templatesOfRead(read)),
+            quotes: !secrets.reaches(templatesOfRead(read)),
           }),
         },
       ]),
@@ -123,7 +125,10 @@ export function createPlanParts({
     children: new Map(parts.children.map((child) => [child.definition.id, childUnit(child)])),
     status: units(parts.status),
     ...(parts.reporting && {
-      report: createReportUnits(parts.reporting, { unitOf, manifestUnit }),
+      report: createReportUnits(parts.reporting, {
+        unitOf: (template) => unitOf(template),
+        patchUnit: (template, target) => manifestUnit(template, target ?? definition.kind.gvk),
+      }),
     }),
     observed,
   };

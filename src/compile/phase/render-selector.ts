@@ -60,7 +60,8 @@ function renderLabels(
     for (const [key, label] of Object.entries(labels)) {
       if (!isLabelKey(key)) throw unexpected('the key of a label', key, { template, options });
       if (typeof label === 'string' && isLabelValue(label)) continue;
-      throw unexpected(`the value of the label "${key}"`, label, { template, options });
+      const which = options.quotes ? `the label "${key}"` : 'a label';
+      throw unexpected(`the value of ${which}`, label, { template, options });
     }
     return labels as Labels;
   });

@@ -1,5 +1,5 @@
-import { isSecret } from '../definition-parts.ts';
-import type { PatchParts, ReportingParts } from '../reporting-parts.ts';
+import type { Gvk } from '../../util/gvk.ts';
+import type { ReportingParts } from '../reporting-parts.ts';
 import type { CompiledTemplate } from '../template/template.ts';
 import type { Unit } from './plan-parts.ts';
 
@@ -31,13 +31,14 @@ export interface PatchUnits {
 
 interface UnitMakers {
   unitOf(template: CompiledTemplate): Unit;
-  manifestUnit(template: CompiledTemplate, isSecret: boolean): Unit;
+  /** `target`: undefined: the resource itself. */
+  patchUnit(template: CompiledTemplate, target: Gvk | undefined): Unit;
 }
 
 /** Puts templates and what they use together. */
 export function createReportUnits(
   parts: ReportingParts,
-  { unitOf, manifestUnit }: UnitMakers,
+  { unitOf, patchUnit }: UnitMakers,
 ): ReportUnits {
   const { conditions, events, patches, requeueAfter } = parts;
   return {
@@ -60,14 +61,10 @@ export function createReportUnits(
           ...(each.when && { when: unitOf(each.when) }),
           ...(each.name && { name: unitOf(each.name) }),
           ...(each.namespace && { namespace: unitOf(each.namespace) }),
-          patch: manifestUnit(each.patch, patchesSecret(each)),
+          patch: patchUnit(each.patch, each.definition.target?.gvk),
         },
       ]),
     ),
     ...(requeueAfter && { requeueAfter: unitOf(requeueAfter) }),
   };
-}
-
-function patchesSecret({ definition: { target } }: PatchParts): boolean {
-  return target !== undefined && isSecret(target.gvk);
 }

@@ -4,3 +4,8 @@ export function fieldBelow(field: string, step: string | number): string {
   if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(step)) return `${field}["${step}"]`;
   return field === '' ? step : `${field}.${step}`;
 }
+
+/** The same below a key that an expression gave: it may be quoted only where values may. */
+export function fieldBelowKey(field: string, key: string, quotes: boolean): string {
+  return quotes ? fieldBelow(field, key) : `${field}[*]`;
+}

@@ -8,7 +8,7 @@ import type {
   SchemaType,
   StructType,
 } from '../schema/schema-type.ts';
-import { fieldBelow } from './field-path.ts';
+import { fieldBelow, fieldBelowKey } from './field-path.ts';
 import { describeFound } from './found-value.ts';
 import { fitScalar, scalarNames } from './scalar-fit.ts';
 
@@ -17,7 +17,7 @@ export interface FitTarget {
   readonly type: SchemaType | undefined;
   /** For messages: where the value lands. */
   readonly field: string;
-  /** May messages quote short values? Never those of Secrets. */
+  /** May messages quote short values, and keys that the schema does not name? Never those of Secrets. */
   readonly quotes: boolean;
 }
 
@@ -80,20 +80,20 @@ function fitList(value: unknown, type: ListType, target: FitTarget): unknown {
 function fitMap(value: unknown, type: MapType, target: FitTarget): unknown {
   return fitFields(objectOf(value, target), (key, field) => {
     if (field === null && !type.keepsNull) return undefined;
-    return fit(field, { ...target, type: type.item, field: fieldBelow(target.field, key) });
+    const inner = fieldBelowKey(target.field, key, target.quotes);
+    return fit(field, { ...target, type: type.item, field: inner });
   });
 }
 
 function fitStruct(value: unknown, type: StructType, target: FitTarget): unknown {
   return fitFields(objectOf(value, target), (key, field) => {
     const known = type.fields.get(key);
-    const inner = fieldBelow(target.field, key);
     if (known === undefined) {
-      if (!type.open) throw unknownField(type, key, inner);
+      if (!type.open) throw unknownField(type, key, target);
       return field;
     }
     if (field === null && !known.keepsNull) return undefined;
-    return fit(field, { ...target, type: known.type, field: inner });
+    return fit(field, { ...target, type: known.type, field: fieldBelow(target.field, key) });
   });
 }
 
@@ -130,10 +130,15 @@ function objectOf(value: unknown, target: FitTarget): Fields {
   return value as Fields;
 }
 
-/** A field that a kind does not have: the server refuses the whole object for it. */
-export function unknownField(type: StructType, key: string, field: string): FitError {
+/** A field that a kind does not have: the server refuses the whole object for it. `field`: of the map that has it. */
+export function unknownField(
+  type: StructType,
+  key: string,
+  { field, quotes }: Omit<FitTarget, 'type'>,
+): FitError {
+  if (!quotes) return new FitError('unknown-field', `Unknown field in ${field || 'the manifest'}`);
   const hint = didYouMean(key, type.fields.keys());
-  return new FitError('unknown-field', `Unknown field ${field}`, hint);
+  return new FitError('unknown-field', `Unknown field ${fieldBelow(field, key)}`, hint);
 }
 
 function mismatch(expected: string, value: unknown, { field, quotes }: FitTarget): FitError {

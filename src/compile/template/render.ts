@@ -1,5 +1,5 @@
 import { evaluateSlots, type SlotOptions } from './evaluate-slots.ts';
-import { fieldBelow } from './field-path.ts';
+import { fieldBelow, fieldBelowKey } from './field-path.ts';
 import { fit, unknownField } from './fit.ts';
 import { RenderError, renderErrorOf } from './render-error.ts';
 import type { CompiledTemplate, KeySlot, TemplateNode } from './template.ts';
@@ -66,7 +66,8 @@ interface Keyed {
 
 function addKeyed(map: Record<string, unknown>, { key, name, value, options }: Keyed): void {
   if (Object.hasOwn(map, name)) {
-    throw new RenderError('invalid-manifest', `Two keys are "${name}"`, key.place);
+    const message = options.quotes ? `Two keys are "${name}"` : 'Two keys are equal';
+    throw new RenderError('invalid-manifest', message, key.place);
   }
   try {
     map[name] = fitKeyed({ key, name, value, options });
@@ -78,12 +79,16 @@ function addKeyed(map: Record<string, unknown>, { key, name, value, options }: K
 /** The type of a field whose name is computed is known only now. */
 function fitKeyed({ key, name, value, options: { quotes } }: Keyed): unknown {
   const { mapType, mapField } = key;
-  const field = fieldBelow(mapField, name);
-  if (mapType?.kind === 'map') return fit(value, { type: mapType.item, field, quotes });
+  if (mapType?.kind === 'map') {
+    const field = fieldBelowKey(mapField, name, quotes);
+    return fit(value, { type: mapType.item, field, quotes });
+  }
   if (mapType?.kind !== 'struct') return value;
   const known = mapType.fields.get(name);
-  if (known === undefined && !mapType.open) throw unknownField(mapType, name, field);
-  return fit(value, { type: known?.type, field, quotes });
+  if (known === undefined && !mapType.open) {
+    throw unknownField(mapType, name, { field: mapField, quotes });
+  }
+  return fit(value, { type: known?.type, field: fieldBelow(mapField, name), quotes });
 }
 
 interface RenderedValue {

@@ -1,6 +1,7 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import { allEnded } from '../pass/all-ended.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
+import { objectText } from '../secrecy.ts';
 import { lookUp } from './apply-element.ts';
 import { applyResolved } from './apply-resolved.ts';
 import type { ResolvedChild, ResolvedElement } from './resolve-child.ts';
@@ -78,5 +79,5 @@ async function turnOf(
   if (lookUp(pass, each.intent) !== undefined || (await isReadyNow(pass, before))) return undefined;
   return before.name === ''
     ? 'the element before it to be ready'
-    : `${before.plan.gvk.kind} "${before.name}" to be ready`;
+    : `${objectText(before.plan.gvk.kind, before.name, before.plan)} to be ready`;
 }

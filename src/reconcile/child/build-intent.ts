@@ -17,6 +17,7 @@ import {
   selectedByAnnotation,
 } from '../names.ts';
 import type { Pass } from '../pass/pass.ts';
+import { isNameOpen } from '../secrecy.ts';
 import { identityOf } from '../wake/child-watch.ts';
 import { topicOfRef } from '../wake/named-objects.ts';
 import { type Placement, placementOf } from './placement.ts';
@@ -52,7 +53,12 @@ export function buildIntent(pass: Pass, plan: ChildPlan, wanted: Rendering): Int
   const manifest = prepare(withBookkeeping(pass, plan, { ...wanted, namespace }), plan.type, {
     hasStatus,
   });
-  const ref = { gvk: plan.gvk, name, ...(namespace === undefined ? {} : { namespace }) };
+  const ref: ObjectRef = {
+    gvk: plan.gvk,
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(!isNameOpen(plan) && { isPrivate: true }),
+  };
   return {
     ref,
     topic: topicOfRef(ref),

@@ -1,11 +1,11 @@
 import type { KubeError, StatusCause, StoredObject } from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
-import { beforeKey, type Problem } from '../failure.ts';
+import type { Problem } from '../failure.ts';
 import { fieldName } from '../intent/field-names.ts';
 import { type FieldSteps, stepsOf, valueAtSteps, withoutField } from '../intent/field-steps.ts';
 import { pathHash } from '../intent/path-hash.ts';
 import type { Pass } from '../pass/pass.ts';
-import { usesSecret } from '../pass/secret-use.ts';
+import { fieldText } from '../secrecy.ts';
 import type { Intent } from './build-intent.ts';
 import type { WantedElement } from './element-result.ts';
 
@@ -57,7 +57,7 @@ export function conceding(
   }
   state.concessions.set(identity, { ...known, fields, takesBack: false });
   const intent = withoutFields(wanted, fields);
-  return { wanted: { ...forced, intent }, problem: problemOf(pass, wanted, fields, againAfterMs) };
+  return { wanted: { ...forced, intent }, problem: problemOf(wanted, fields, againAfterMs) };
 }
 
 /** Leaves the fields of a conflict to those who have them. False: there is nothing to leave, or fields are taken back. */
@@ -125,15 +125,13 @@ function withoutFields({ plan, intent }: WantedElement, fields: readonly Concede
 }
 
 function problemOf(
-  pass: Pass,
   { plan }: WantedElement,
   fields: readonly ConcededField[],
   againAfterMs: number,
 ): Problem {
-  const isSecret = usesSecret(pass, plan);
   const told = fields.map(({ steps, manager }) => {
-    const name = fieldName(steps);
-    return `${isSecret ? beforeKey(name) : name} is left to "${manager}"`;
+    const name = fieldText(fieldName(steps), plan) || 'A field';
+    return `${name} is left to "${manager}"`;
   });
   return {
     reason: 'Conflict',

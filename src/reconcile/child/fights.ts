@@ -3,14 +3,14 @@ import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { sha256Hex } from '../../util/sha256.ts';
-import { beforeKey, type Problem } from '../failure.ts';
+import type { Problem } from '../failure.ts';
 import { differences } from '../intent/covers.ts';
 import type { Difference } from '../intent/difference.ts';
 import { fieldName } from '../intent/field-names.ts';
 import { type FieldSteps, holdsField, valueAtSteps } from '../intent/field-steps.ts';
 import { appliedAnnotation, fieldManagerOf } from '../names.ts';
 import { type Pass, worldWrite } from '../pass/pass.ts';
-import { type SecretUse, usesSecret } from '../pass/secret-use.ts';
+import { type Confidence, fieldTexts } from '../secrecy.ts';
 import type { Intent } from './build-intent.ts';
 
 /** What has been put back again and again. */
@@ -44,7 +44,7 @@ interface Truce {
 /** What is put back: a child, or what a patch sets. */
 export interface Defended {
   readonly intent: Intent;
-  readonly plan: SecretUse & Pick<ChildPlan, 'type'>;
+  readonly plan: Confidence & Pick<ChildPlan, 'type'>;
   /** Ours. @default that of the definition's children */
   readonly manager?: string;
 }
@@ -205,11 +205,8 @@ function tell(
     managers,
   }: { readonly taken: readonly Difference[]; readonly managers: readonly string[] },
 ): string {
-  const isSecret = usesSecret(pass, plan);
-  const names = taken
-    .map(({ path }) => fieldName(path))
-    .map((name) => (isSecret ? beforeKey(name) : name));
-  const fields = [...new Set(names)].sort().slice(0, toldAtMost).join(', ');
+  const names = taken.map(({ path }) => fieldName(path));
+  const fields = fieldTexts(names, plan).toSorted().slice(0, toldAtMost).join(', ') || 'a field';
   const theirs = managers.length === 0 ? 'somebody else' : managers.map(quoted).join(', ');
   return `"${ours}" and ${theirs} write ${fields} in turn: it is put back ever more rarely`;
 }

@@ -3,6 +3,7 @@ import type { Problem } from '../failure.ts';
 import { ownerUidLabel } from '../names.ts';
 import { isLabelledBy, ownerText } from '../ownership/owner.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
+import { objectText } from '../secrecy.ts';
 import { hinderedElement, type WantedElement } from './element-result.ts';
 
 /** The object is being deleted: it is never applied, but made anew when it is gone. */
@@ -12,13 +13,13 @@ export function leavingResult(
   live: StoredObject,
 ): ElementResult {
   watch(pass, wanted, live);
-  const { kind, metadata } = live.object;
+  const what = objectText(live.object.kind, live.object.metadata.name, wanted.plan);
   const problem: Problem = {
     reason: 'Waiting',
-    message: `${kind} "${metadata.name}" is being deleted`,
+    message: `${what} is being deleted`,
     code: 'waiting',
     kind: 'waiting',
-    on: [`the deletion of ${kind} "${metadata.name}"`],
+    on: [`the deletion of ${what}`],
   };
   return hinderedElement(wanted, problem);
 }
@@ -36,12 +37,12 @@ export function conflictResult(
     wanted.plan.adopt === 'IfUnowned' && isLabelledBy(live.object, context.plan.name);
   const isUnrecorded = live.object.metadata.labels?.[ownerUidLabel] === pass.uid;
   const owner = isUnrecorded ? 'nobody' : ownerText(live.object);
-  const { kind, metadata } = live.object;
+  const what = objectText(live.object.kind, live.object.metadata.name, wanted.plan);
   const problem: Problem = {
     reason: 'Conflict',
     message: isUnrecorded
-      ? `${kind} "${metadata.name}" exists and is not ours: it carries our labels, but is not on record; delete it, or take them off`
-      : `${kind} "${metadata.name}" exists and is not ours: it belongs to ${owner}`,
+      ? `${what} exists and is not ours: it carries our labels, but is not on record; delete it, or take them off`
+      : `${what} exists and is not ours: it belongs to ${owner}`,
     code: 'conflict',
     // What is not watched is looked at again after `retry.permanent`; so is what may be taken over once its own resource is gone.
     kind: isWatched && !maybeLater ? 'waiting' : 'permanent',

@@ -12,16 +12,18 @@ interface Where {
   /** @default 'child' */
   readonly name?: string;
   readonly crossNamespace?: HandmadeChild['crossNamespace'];
+  readonly secrecy?: HandmadeChild['secrecy'];
 }
 
 /** What comes of one child in that place: the object, or why there is none. */
 async function place({ scope = 'Namespaced', kind = 'ConfigMap', ...where }: Where) {
-  const { name = 'child', namespace, crossNamespace } = where;
+  const { name = 'child', namespace, crossNamespace, secrecy } = where;
   const child: HandmadeChild = {
     id: 'child',
     apiVersion: 'v1',
     kind,
     ...(crossNamespace !== undefined && { crossNamespace }),
+    ...(secrecy !== undefined && { secrecy }),
     template: () => ({ metadata: { name, ...(namespace && { namespace }) } }),
   };
   const world = new OperatorWorld(planOf({ children: [child], scope }));
@@ -188,6 +190,13 @@ describe('reconcile/child/placement', () => {
       assert.match(why, message);
       const applied = world.cluster.takeWrites().filter((write) => write.startsWith('apply'));
       assert.deepEqual(applied, []);
+    });
+
+    test(`where its place may come from a Secret, that is not quoted: ${what}`, async () => {
+      const { why } = await place({ ...where, secrecy: 'all' });
+      assert.notEqual(why, '');
+      for (const quoted of [where.namespace ?? 'child', where.name ?? 'child'])
+        assert.equal(why.includes(`"${quoted}"`), false, why);
     });
   }
 });

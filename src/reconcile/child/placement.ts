@@ -6,6 +6,7 @@ import { allowsNamespace, isNamespaceName } from '../../util/namespace.ts';
 import { isNamespaced } from '../context.ts';
 import type { Problem } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
+import { isNameOpen } from '../secrecy.ts';
 
 /** Where an object is to be; no namespace: its kind has none. */
 export interface Placement {
@@ -13,7 +14,7 @@ export interface Placement {
 }
 
 /** What is placed: a child, or the target of a patch. */
-export type PlacedPlan = Pick<ChildPlan, 'gvk' | 'crossNamespace'>;
+export type PlacedPlan = Pick<ChildPlan, 'gvk' | 'crossNamespace' | 'secrecy'>;
 
 /** Where a rendered child goes, or why it may not go there (definition.md section 4, `crossNamespace`). */
 export function placementOf(
@@ -24,8 +25,9 @@ export function placementOf(
   const asked = metadata.namespace;
   if (!livesInNamespace(pass, plan)) {
     if (asked !== undefined) {
+      const found = isNameOpen(plan) ? `"${asked}"` : 'one';
       return invalid(
-        `metadata.namespace: Expected none, since "${kind}" is cluster-scoped, found "${asked}"`,
+        `metadata.namespace: Expected none, since "${kind}" is cluster-scoped, found ${found}`,
       );
     }
     const mayLeave = plan.crossNamespace !== false || pass.namespace === undefined;
@@ -54,13 +56,14 @@ function whyNotIn(
   field: 'name' | 'namespace',
   namespace: string,
   { context, namespace: own }: Pass,
-  { crossNamespace }: PlacedPlan,
+  plan: PlacedPlan,
 ): string | undefined {
   // Before it is compared with anything: what is no name could mean another place in a path.
   if (!isNamespaceName(namespace)) {
     return `metadata.${field}: Expected the name of a namespace (lower-case letters, digits and "-", at most 63)`;
   }
-  const where = `metadata.${field}: "${namespace}"`;
+  const { crossNamespace } = plan;
+  const where = `metadata.${field}: ${isNameOpen(plan) ? `"${namespace}"` : 'The value'}`;
   if (context.guardedNamespaces.has(namespace))
     return `${where} is a namespace of the runtime itself`;
   // What a cluster-scoped resource names in so many words needs no leave: it has no namespace to be left.

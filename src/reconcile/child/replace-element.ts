@@ -2,6 +2,7 @@ import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { intentHashOf } from '../intent/intent-hash.ts';
 import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
 import { type Leave, mayGo } from '../removal/guard.ts';
+import { objectText } from '../secrecy.ts';
 import { hinderedElement, type WantedElement } from './element-result.ts';
 import { leavingResult } from './in-the-way.ts';
 import { failedElement } from './send-intent.ts';
@@ -54,7 +55,7 @@ function stayingResult(
 ): ElementResult {
   if (leave.kind === 'failed') return hinderedElement(wanted, leave.problem, live);
   const { kind, metadata } = live.object;
-  const on = `the leave to replace ${kind} "${metadata.name}"`;
+  const on = `the leave to replace ${objectText(kind, metadata.name, wanted.plan)}`;
   const message = `Its replacement waits: it ${leave.message}`;
   const problem = {
     reason: 'Waiting',

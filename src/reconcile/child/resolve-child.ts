@@ -3,6 +3,7 @@ import type { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type Problem, problemOfRender, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
+import { isNameOpen, open } from '../secrecy.ts';
 import { buildIntent, type Intent } from './build-intent.ts';
 
 /** Bounds of definition.md section 4; beyond them a child fails with `LimitReached`. */
@@ -87,7 +88,9 @@ function claimed(
   const twice = (uses.get(identity) ?? 0) > 1;
   if (twice || (holder !== undefined && holder !== plan.id)) {
     const by = twice ? 'two elements' : `child "${holder}" too`;
-    const message = `metadata.name: "${ref.name}" is the name of ${by}`;
+    const message = isNameOpen(plan)
+      ? `metadata.name: "${ref.name}" is the name of ${by}`
+      : `metadata.name: Expected a name of its own, found that of ${by}`;
     const problem: Problem = {
       reason: 'RenderFailed',
       message,
@@ -133,7 +136,7 @@ function whyNot(rendered: Exclude<Rendered<unknown>, { kind: 'value' }>, field: 
 
 /** The informer goes on trying and wakes the resource: nothing to do until then. */
 function waitingForInformer(failure: KubeError, { gvk }: ChildPlan): Problem {
-  const { reason, message, code } = problemOfRequest(failure, { secret: false, gvk });
+  const { reason, message, code } = problemOfRequest(failure, { about: open, gvk });
   return { reason, message, code, kind: 'waiting' };
 }
 

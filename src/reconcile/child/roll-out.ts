@@ -6,6 +6,7 @@ import { intentHashOf } from '../intent/intent-hash.ts';
 import { isTerminating } from '../ownership/owner.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
 import { readinessOfElement } from '../report/readiness.ts';
+import { objectText } from '../secrecy.ts';
 import { asAdopted } from './adopt.ts';
 import { isMine, lookUp } from './apply-element.ts';
 import { applyResolved } from './apply-resolved.ts';
@@ -133,7 +134,10 @@ function waitingFor(
   { wanted, live }: OutdatedElement,
   blocker: ElementResult | undefined,
 ): Promise<ElementResult> {
-  const what = blocker === undefined ? 'others' : `${blocker.plan.gvk.kind} "${blocker.name}"`;
+  const what =
+    blocker === undefined
+      ? 'others'
+      : objectText(blocker.plan.gvk.kind, blocker.name, blocker.plan);
   const problem: Problem = {
     reason: 'Waiting',
     message: `Waiting for its turn in the rolling update: ${what} is not ready`,

@@ -1,8 +1,7 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import type { KubeError, StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { beforeKey, problemOfRequest } from '../failure.ts';
-import type { Difference } from '../intent/difference.ts';
+import { problemOfRequest } from '../failure.ts';
 import { fieldsOf } from '../intent/field-names.ts';
 import { noted } from '../intent/intent-hash.ts';
 import { stamped } from '../intent/stamp.ts';
@@ -11,8 +10,8 @@ import { isChild } from '../ownership/is-child.ts';
 import { recordAhead } from '../ownership/record-ahead.ts';
 import { observesItself } from '../pass/observe-children.ts';
 import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
-import { usesSecret } from '../pass/secret-use.ts';
 import { creating } from '../removal/strays.ts';
+import { fieldTexts } from '../secrecy.ts';
 import { compareIntent, rememberAnswer } from './compare-intent.ts';
 import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
 import { noteRepair } from './fights.ts';
@@ -55,12 +54,11 @@ export async function sendIntent(
   const isNoop = live.object.metadata.resourceVersion === stored.object.metadata.resourceVersion;
   count(pass, isNoop ? 'noop' : 'changed');
   if (!isNoop) noteRepair(pass, wanted, found);
-  return settledElement(wanted, { kind: 'applied', fields: toldFields(pass, plan, found) }, stored);
-}
-
-function toldFields(pass: Pass, plan: ChildPlan, found: readonly Difference[]): readonly string[] {
-  const names = fieldsOf(found);
-  return usesSecret(pass, plan) ? [...new Set(names.map(beforeKey))] : names;
+  return settledElement(
+    wanted,
+    { kind: 'applied', fields: fieldTexts(fieldsOf(found), plan) },
+    stored,
+  );
 }
 
 /** An element whose request failed. */
@@ -71,10 +69,8 @@ export function failedElement(
   live?: StoredObject,
 ): ElementResult {
   count(pass, 'failed');
-  const problem = problemOfRequest(error, {
-    secret: usesSecret(pass, wanted.plan),
-    gvk: wanted.plan.gvk,
-  });
+  const { plan } = wanted;
+  const problem = problemOfRequest(error, { about: plan, gvk: plan.gvk });
   noteRefusal(pass, wanted, { problem, live });
   return hinderedElement(wanted, problem, live);
 }

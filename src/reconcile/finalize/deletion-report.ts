@@ -9,6 +9,7 @@ import { standardConditions } from '../report/conditions.ts';
 import { conditionTypesOf, isForeign, standardConditionTypes } from '../report/status-fields.ts';
 import { type Summary, summarise } from '../report/summary.ts';
 import { type StatusOutcome, writeStatus } from '../report/write-status.ts';
+import { objectText } from '../secrecy.ts';
 
 /** So many objects are named in the message; `status.children` has the rest. */
 const namedAtMost = 5;
@@ -92,11 +93,11 @@ export function messageOf(entries: readonly ChildEntry[], problems: readonly Pro
     .filter(({ isListed, decision }) => isListed && decision.state !== 'Ready')
     // What they wait for is named.
     .filter(({ isQueued }) => isQueued !== true)
-    .map(({ decision: { childId, kind, name, state, message } }) =>
-      state === 'Deleting'
-        ? `${kind} "${name}" of "${childId}" to go`
-        : `${kind} "${name}" of "${childId}" to be ready${message === '' ? '' : ` (${message})`}`,
-    );
+    .map(({ decision: { childId, kind, name, state, message }, about }) => {
+      const what = `${objectText(kind, name, about)} of "${childId}"`;
+      if (state === 'Deleting') return `${what} to go`;
+      return `${what} to be ready${message === '' ? '' : ` (${message})`}`;
+    });
   const all = [...problems.map(({ message }) => message), ...named];
   const rest = all.length - namedAtMost;
   const told = all.slice(0, namedAtMost).join(', ');

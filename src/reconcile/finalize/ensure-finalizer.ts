@@ -15,6 +15,7 @@ import { entriesFor } from '../ownership/inventory.ts';
 import { leftOnRecord } from '../ownership/inventory-after.ts';
 import { type Pass, worldWrite } from '../pass/pass.ts';
 import { isForeign } from '../report/status-fields.ts';
+import { ofResource } from '../secrecy.ts';
 import { hasFinalizer } from './finalizer.ts';
 import { noteOnResource } from './note-on-resource.ts';
 
@@ -119,11 +120,11 @@ async function write(pass: Pass, unrecorded: readonly string[]): Promise<Problem
     return undefined;
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;
-    return problemOfFinalizer(error);
+    return problemOfFinalizer(pass, error);
   }
 }
 
-function problemOfFinalizer(error: KubeError): Problem {
-  const problem = problemOfRequest(error, { secret: false });
+function problemOfFinalizer({ context }: Pass, error: KubeError): Problem {
+  const problem = problemOfRequest(error, { about: ofResource(context.plan) });
   return { ...problem, message: `finalizer: ${problem.message}` };
 }

@@ -2,6 +2,7 @@ import { KubeError } from '../../kube/roles.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import { type Pass, worldWrite } from '../pass/pass.ts';
 import { refOfStored } from '../removal/ref-of-stored.ts';
+import { ofResource } from '../secrecy.ts';
 
 /**
  * Notes on a resource what a later process has to know, in annotations of ours; null takes one off.
@@ -24,6 +25,6 @@ export async function noteOnResource(
     return undefined;
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;
-    return problemOfRequest(error, { secret: false });
+    return problemOfRequest(error, { about: ofResource(pass.context.plan) });
   }
 }

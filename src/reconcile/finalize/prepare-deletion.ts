@@ -9,6 +9,7 @@ import { observeReads } from '../pass/observe-reads.ts';
 import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
 import { wantTier } from '../pass/want-tier.ts';
 import { readinessOfElement } from '../report/readiness.ts';
+import { open } from '../secrecy.ts';
 import { type DeletionTerms, doneMark } from './deletion-terms.ts';
 import { noteOnResource } from './note-on-resource.ts';
 import { isKnown, listOf } from './what-is-left.ts';
@@ -95,7 +96,7 @@ async function isNamespaceGoing(pass: Pass): Promise<boolean | Problem> {
     return found?.object.metadata.deletionTimestamp !== undefined;
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;
-    return error.isPermanent ? false : problemOfRequest(error, { secret: false });
+    return error.isPermanent ? false : problemOfRequest(error, { about: open });
   }
 }
 

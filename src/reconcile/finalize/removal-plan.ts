@@ -50,6 +50,8 @@ export function removalPlan({ name, kind, namespaces }: FinishedDefinition): Ope
     },
     scope: kind.scope,
     resourceType: { kind: 'any', builtIn: false, keepsNull: false, atomic: false },
+    // Nobody can say what was written into it.
+    secrecy: 'content',
     reads: [],
     observed: [],
     children: [],

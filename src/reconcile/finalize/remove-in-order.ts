@@ -40,7 +40,7 @@ export async function removeInOrder(
   for (const rank of byRank(pass, leaving, terms)) {
     if (before !== undefined) {
       const blocking = before;
-      removed.push(...rank.map((stored) => waiting(stored, blocking, { why })));
+      removed.push(...rank.map((stored) => waiting(pass, stored, { before: blocking, why })));
       continue;
     }
     const results = await removeObjects(pass, rank, options);

@@ -8,6 +8,7 @@ import {
 } from '../names.ts';
 import { type Pass, worldWrite } from '../pass/pass.ts';
 import { refOfStored } from '../removal/ref-of-stored.ts';
+import { ofResource } from '../secrecy.ts';
 
 /**
  * Lets the resource go: takes off our finalizer, and what we have noted beside it, whoever owns them by now (a restore from a backup
@@ -47,7 +48,7 @@ export async function takeOffFinalizer(pass: Pass): Promise<Problem | undefined>
     return undefined;
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;
-    const problem = problemOfRequest(error, { secret: false });
+    const problem = problemOfRequest(error, { about: ofResource(pass.context.plan) });
     return { ...problem, message: `finalizer: ${problem.message}` };
   }
 }

@@ -7,7 +7,8 @@ import { isChild } from '../ownership/is-child.ts';
 import { kindMap, kindText, parseKinds } from '../ownership/kinds.ts';
 import { noteRecorded } from '../ownership/recorded-strays.ts';
 import type { Pass } from '../pass/pass.ts';
-import { findStrays } from '../removal/strays.ts';
+import { aboutStray, findStrays } from '../removal/strays.ts';
+import { objectText, open } from '../secrecy.ts';
 import type { ChildWatch } from '../wake/child-watch.ts';
 
 /** So many kinds that nothing but an annotation names are watched for a resource. */
@@ -37,7 +38,8 @@ export async function whatIsLeft(pass: Pass): Promise<Left> {
   for (const stored of strays.objects) objects.set(stored.object.metadata.uid, stored);
   for (const { stray, problem } of strays.unknown) {
     const { gvk, name } = stray.ref;
-    problems.push({ ...problem, message: `${gvk.kind} "${name}": ${problem.message}` });
+    const what = objectText(gvk.kind, name, aboutStray(pass, stray));
+    problems.push({ ...problem, message: `${what}: ${problem.message}` });
   }
   return { objects: [...objects.values()], problems };
 }
@@ -57,7 +59,7 @@ async function watchInventory(pass: Pass): Promise<readonly Problem[]> {
       if (gvk !== undefined) gvks.push(gvk);
     } catch (error) {
       if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
-      problems.push(problemOfRequest(error, { secret: false }));
+      problems.push(problemOfRequest(error, { about: open }));
     }
   }
   await watches.borrow(pass.key, gvks, pass.signal);
@@ -90,7 +92,7 @@ function whyUnknown({ informer }: ChildWatch): Problem | undefined {
   const { state, query } = informer;
   if (state.kind !== 'failing') return problemOfWaiting([listOf(informer)]);
   const { reason, message, code } = problemOfRequest(state.error, {
-    secret: false,
+    about: open,
     gvk: query.gvk,
   });
   return { reason, message, code, kind: 'waiting' };

@@ -5,6 +5,7 @@ import { type Problem, problemOfRequest } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
 import { conditionTypesOf, isForeign, statusKeysOf } from '../report/status-fields.ts';
 import { sendStatus } from '../report/write-status.ts';
+import { ofResource } from '../secrecy.ts';
 import { entriesFor } from './inventory.ts';
 
 /**
@@ -42,7 +43,7 @@ async function write(pass: Pass, identities: readonly string[]): Promise<Problem
       inventory.noteWritten(identities);
       return undefined;
     case 'failed': {
-      const problem = problemOfRequest(outcome.error, { secret: false });
+      const problem = problemOfRequest(outcome.error, { about: ofResource(pass.context.plan) });
       return { ...problem, message: `inventory: ${problem.message}` };
     }
     default:

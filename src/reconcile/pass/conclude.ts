@@ -4,11 +4,11 @@ import type { Problem } from '../failure.ts';
 import { problemOfRequest } from '../failure.ts';
 import type { Report } from '../report/build-report.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
+import { ofResource } from '../secrecy.ts';
 import { changedSince, isUnstable, noteFollowUp, unstableDelayMs } from './follow-up.ts';
 import { remainingLimitRestMs } from './limit-rest.ts';
 import type { Pass } from './pass.ts';
 import { noteWrites, remainingRestMs, restUnstable } from './restraint.ts';
-import { statusUsesSecret } from './secret-use.ts';
 
 /**
  * What the queue is told. Temporary failures are thrown, so that they are tried again with growing delays; permanent ones
@@ -84,6 +84,6 @@ function outcomeOf(
 
 function statusProblems(pass: Pass, status: StatusOutcome): readonly Problem[] {
   return status.kind === 'failed'
-    ? [problemOfRequest(status.error, { secret: statusUsesSecret(pass) })]
+    ? [problemOfRequest(status.error, { about: ofResource(pass.context.plan) })]
     : [];
 }

@@ -2,6 +2,7 @@ import type { ReadPlace } from '../../compile/index.ts';
 import type { InformerState } from '../../kube/roles.ts';
 import { assertNever } from '../../util/assert-never.ts';
 import { matchesGlob } from '../../util/glob.ts';
+import { type Confidence, isNameOpen } from '../secrecy.ts';
 import type { ListScope } from '../wake/read-list.ts';
 import type { Pass } from './pass.ts';
 
@@ -12,13 +13,13 @@ export type ScopeResult =
   | { readonly kind: 'refused'; readonly message: string };
 
 /** The namespaces of a namespaced kind that a place means for this resource. */
-export function scopeOf(pass: Pass, place: ReadPlace): ScopeResult {
+export function scopeOf(pass: Pass, about: Confidence, place: ReadPlace): ScopeResult {
   switch (place.kind) {
     case 'own':
       return pass.namespace === undefined ? noNamespace : named([pass.namespace]);
     case 'named': {
       const refused = place.namespaces.find((namespace) => isRuntimes(pass, namespace));
-      if (refused !== undefined) return { kind: 'refused', message: runtimeText(refused) };
+      if (refused !== undefined) return { kind: 'refused', message: runtimeText(refused, about) };
       return named(place.namespaces);
     }
     case 'all':
@@ -34,9 +35,13 @@ export function scopeOf(pass: Pass, place: ReadPlace): ScopeResult {
 }
 
 /** Why an object of a namespaced kind is not read from this namespace; undefined: it may be. */
-export function whyNotFrom(pass: Pass, namespace: string | undefined): string | undefined {
+export function whyNotFrom(
+  pass: Pass,
+  about: Confidence,
+  namespace: string | undefined,
+): string | undefined {
   if (namespace === undefined) return noNamespace.message;
-  return isRuntimes(pass, namespace) ? runtimeText(namespace) : undefined;
+  return isRuntimes(pass, namespace) ? runtimeText(namespace, about) : undefined;
 }
 
 const noNamespace = {
@@ -65,6 +70,7 @@ function isRuntimes({ context, namespace: own }: Pass, namespace: string): boole
   return context.guardedNamespaces.has(namespace) && namespace !== own;
 }
 
-function runtimeText(namespace: string): string {
-  return `"${namespace}" is a namespace of the runtime itself`;
+function runtimeText(namespace: string, about: Confidence): string {
+  const which = isNameOpen(about) ? `"${namespace}"` : 'The value';
+  return `${which} is a namespace of the runtime itself`;
 }

@@ -165,6 +165,20 @@ describe('reconcile/reads by name', () => {
     });
   }
 
+  test('one whose name may come from a Secret is told without it', async () => {
+    const world = await worldOf({ ...byName, secrecy: 'all' }, [copy]);
+    world.cluster.block('Secret', new KubeError('forbidden', 'may not list', { status: 403 }));
+    world.podSet('a', { settings: 's3cret' });
+    await world.settle();
+    assert.deepEqual(
+      world.operator.problems().map(({ what }) => what),
+      ['a Secret'],
+    );
+    world.cluster.unblock('Secret');
+    await world.settle();
+    assert.match(world.ready('a'), /Waiting for reads\.settings \(the Secret does not exist\)$/);
+  });
+
   for (const optional of [true, false]) {
     test(`one whose scope nobody knows yet is not taken for absent (optional: ${optional})`, async () => {
       const read: HandmadeRead = {

@@ -2,6 +2,7 @@ import type { ReadPlan, ReadRequest, Rendered, Seen } from '../../compile/index.
 import type { InformerState, ObjectRef, StoredObject } from '../../kube/roles.ts';
 import { isNamespaced } from '../context.ts';
 import { type Problem, problemOfRender, problemOfRequest } from '../failure.ts';
+import { isNameOpen, objectText, open } from '../secrecy.ts';
 import { type ScopeResult, scopeOf, whyNotFrom } from './list-scope.ts';
 import type { Pass } from './pass.ts';
 
@@ -95,7 +96,8 @@ function look(pass: Pass, plan: ReadPlan, request: ReadRequest): ReadResult {
 function lookByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResult {
   const ref = refOf(pass, plan, request);
   if (ref === undefined) {
-    return refused(plan, request, whyNotFrom(pass, request.namespace ?? pass.namespace) ?? '');
+    const where = request.namespace ?? pass.namespace;
+    return refused(plan, request, whyNotFrom(pass, plan, where) ?? '');
   }
   const { state, stored } = pass.interests.named(ref, plan.pathsRead);
   if (state.kind !== 'synced') return unknown(plan, request, state);
@@ -107,14 +109,17 @@ function lookByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResul
   if (current !== undefined) {
     return { ...base, objects: [current], seen: { state: 'present', value: current.object } };
   }
-  const absent = waitingFor(plan, `${plan.gvk.kind} "${request.name}" does not exist`);
+  const what = objectText(plan.gvk.kind, request.name, plan);
+  const absent = waitingFor(plan, `${what} does not exist`);
   return { ...base, objects: [], seen: plan.optional ? { state: 'absent' } : absent };
 }
 
 function lookBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadResult {
   const { state } = pass.context.watches.list(plan.id);
   const found =
-    isNamespaced(pass.context, plan.gvk) === false ? wholeCluster : scopeOf(pass, request.place);
+    isNamespaced(pass.context, plan.gvk) === false
+      ? wholeCluster
+      : scopeOf(pass, plan, request.place);
   if (found.kind === 'refused') return refused(plan, request, found.message);
   if (found.kind === 'unknown') return unknown(plan, request, found.state);
   const { selector } = request;
@@ -154,7 +159,7 @@ function refused(plan: ReadPlan, request: ReadRequest, message: string): ReadRes
 function unknown(plan: ReadPlan, request: ReadRequest, state: InformerState): ReadResult {
   const base = { plan, request, objects: [], isKnown: false, isOpen: false };
   if (state.kind !== 'failing') return { ...base, seen: waitingFor(plan, 'not read yet') };
-  const { reason, message, code } = problemOfRequest(state.error, { secret: false, gvk: plan.gvk });
+  const { reason, message, code } = problemOfRequest(state.error, { about: open, gvk: plan.gvk });
   // Never permanent: the informer goes on trying and wakes the resource.
   const problem: Problem = {
     reason,
@@ -181,6 +186,11 @@ function refOf(
   const { gvk } = plan;
   if (isNamespaced(pass.context, gvk) === false) return { gvk, name };
   const where = namespace ?? pass.namespace;
-  if (whyNotFrom(pass, where) !== undefined) return undefined;
-  return { gvk, name, ...(where === undefined ? {} : { namespace: where }) };
+  if (whyNotFrom(pass, plan, where) !== undefined) return undefined;
+  return {
+    gvk,
+    name,
+    ...(where === undefined ? {} : { namespace: where }),
+    ...(!isNameOpen(plan) && { isPrivate: true }),
+  };
 }

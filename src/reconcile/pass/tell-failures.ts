@@ -3,8 +3,8 @@ import { type Problem, problemOfRequest } from '../failure.ts';
 import type { Report } from '../report/build-report.ts';
 import type { ChildEntry } from '../report/child-entries.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
+import { childText, ofResource } from '../secrecy.ts';
 import { loggerOf, type Pass } from './pass.ts';
-import { statusUsesSecret } from './secret-use.ts';
 
 /** Tells each failure once: an Event on the resource and a line in the log, when it begins or changes. */
 export function tellFailures(
@@ -27,10 +27,10 @@ export function tellFailures(
   pass.state.told = now;
 }
 
-function failureOfEntry({ decision, problem }: ChildEntry): readonly Failure[] {
+function failureOfEntry({ decision, about, problem }: ChildEntry): readonly Failure[] {
   if (problem === undefined || isUntold(problem)) return [];
   const { childId, name } = decision;
-  const who = name === '' ? childId : `${childId} "${name}"`;
+  const who = childText(childId, name, about);
   return [failureOf(problem, { subject: `${childId}/${name}`, who })];
 }
 
@@ -46,7 +46,7 @@ function failuresBesides(
 
 function failureOfStatus(pass: Pass, status: StatusOutcome): readonly Failure[] {
   if (status.kind !== 'failed') return [];
-  const problem = problemOfRequest(status.error, { secret: statusUsesSecret(pass) });
+  const problem = problemOfRequest(status.error, { about: ofResource(pass.context.plan) });
   return [failureOf(problem, { subject: 'status', who: 'status' })];
 }
 

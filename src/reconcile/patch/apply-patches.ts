@@ -1,6 +1,7 @@
 import type { PatchPlan, ReportPhase } from '../../compile/index.ts';
 import { type Problem, problemOfRender, problemOfWaiting } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
+import { objectText } from '../secrecy.ts';
 import { patchIntent } from './patch-intent.ts';
 import { lookAt, type PatchOf, targetOf } from './patch-target.ts';
 import { sendPatch } from './send-patch.ts';
@@ -44,7 +45,7 @@ async function applyPatch(
         const { name } = target.ref;
         return ofPatch(
           plan,
-          problemOfWaiting([`${plan.gvk.kind} "${name}", which does not exist`]),
+          problemOfWaiting([`${objectText(plan.gvk.kind, name, plan)}, which does not exist`]),
         );
       }
       break;

@@ -4,6 +4,7 @@ import type { Gvk } from '../../util/gvk.ts';
 import { placementOf } from '../child/placement.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
+import { isNameOpen, objectText, open } from '../secrecy.ts';
 import { identityOf } from '../wake/child-watch.ts';
 
 /** What is patched. */
@@ -30,7 +31,7 @@ export function targetOf(
   const placement = placementOf(pass, plan, manifest);
   if ('reason' in placement) return placement;
   const place = placement.namespace === undefined ? {} : { namespace: placement.namespace };
-  const ref = { gvk, name, ...place };
+  const ref = { gvk, name, ...place, ...(!isNameOpen(plan) && { isPrivate: true as const }) };
   const isSelf =
     identityOf(gvk, ref.namespace, name) === identityOf(own.gvk, own.namespace, own.name);
   return { ref: isSelf ? own : ref, isSelf };
@@ -83,11 +84,14 @@ function selfRef({ context, resource, namespace }: Pass): ObjectRef {
 
 /** Never permanent: the informer goes on trying and wakes the resource. */
 function notSeen(
-  { gvk }: PatchOf,
+  plan: PatchOf,
   { name }: ObjectRef,
   state: Exclude<InformerState, { kind: 'synced' }>,
 ): Problem {
-  if (state.kind === 'waiting') return problemOfWaiting([`${gvk.kind} "${name}" to be read`]);
-  const { reason, message, code } = problemOfRequest(state.error, { secret: false, gvk });
+  const { gvk } = plan;
+  if (state.kind === 'waiting') {
+    return problemOfWaiting([`${objectText(gvk.kind, name, plan)} to be read`]);
+  }
+  const { reason, message, code } = problemOfRequest(state.error, { about: open, gvk });
   return { reason, message, code, kind: 'waiting' };
 }

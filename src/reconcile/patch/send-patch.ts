@@ -8,7 +8,7 @@ import type { Difference } from '../intent/difference.ts';
 import { fieldName } from '../intent/field-names.ts';
 import { patchManagerOf } from '../names.ts';
 import { type Pass, worldWrite } from '../pass/pass.ts';
-import { usesSecret } from '../pass/secret-use.ts';
+import { fieldText } from '../secrecy.ts';
 import { differingFields, rememberAnswer } from './patch-intent.ts';
 import { isChanged, type PatchOf } from './patch-target.ts';
 
@@ -94,7 +94,7 @@ async function apply(
   pass.world.hasWritten = true;
   pass.world.patched.push(plan.id);
   if (live !== undefined) noteRepair(pass, { plan, intent, manager }, found);
-  if (isSelf) noteOwnChange(pass, stored, found);
+  if (isSelf) noteOwnChange(pass, plan, { stored, found });
 }
 
 /** Of an object that several resources patch, each has its own fields. */
@@ -131,11 +131,16 @@ async function ownPatch<Result>(
 }
 
 /** The pass that follows is one of our own making, also to what counts edits of the user. */
-function noteOwnChange(pass: Pass, stored: StoredObject, found: readonly Difference[]): void {
+function noteOwnChange(
+  pass: Pass,
+  plan: PatchOf,
+  { stored, found }: { readonly stored: StoredObject; readonly found: readonly Difference[] },
+): void {
   const { restraint } = pass.state;
   restraint.generation = stored.object.metadata.generation;
   const [first] = found;
-  pass.world.ownChange ??= first === undefined ? 'metadata' : fieldName(first.path);
+  const field = first && fieldText(fieldName(first.path), plan);
+  pass.world.ownChange ??= field || 'metadata';
 }
 
 function failed(
@@ -146,7 +151,7 @@ function failed(
 ): Problem {
   count(pass, 'failed');
   const { plan } = wanted;
-  const problem = problemOfRequest(error, { secret: usesSecret(pass, plan), gvk: plan.gvk });
+  const problem = problemOfRequest(error, { about: plan, gvk: plan.gvk });
   noteRefusal(pass, wanted, { problem, live });
   return problem;
 }

@@ -12,6 +12,7 @@ import {
 } from '../names.ts';
 import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
 import { identityOf } from '../wake/child-watch.ts';
+import { aboutObject } from './leaving.ts';
 import { refOfStored } from './ref-of-stored.ts';
 
 /**
@@ -39,7 +40,7 @@ export async function releaseObject(pass: Pass, stored: StoredObject): Promise<P
     return { childId, object, state: 'released' };
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;
-    const problem = problemOfRequest(error, { secret: object.kind === 'Secret' });
+    const problem = problemOfRequest(error, { about: aboutObject(pass, object) });
     return { childId, object, state: 'failed', problem };
   }
 }

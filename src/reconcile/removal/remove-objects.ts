@@ -5,10 +5,11 @@ import { problemOfRequest } from '../failure.ts';
 import { isTerminating } from '../ownership/owner.ts';
 import { allEnded } from '../pass/all-ended.ts';
 import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
+import { objectText } from '../secrecy.ts';
 import { identityOf } from '../wake/child-watch.ts';
 import { topicOfRef } from '../wake/named-objects.ts';
 import { mayGo } from './guard.ts';
-import { type Chain, chainsOf, isOrdered, isOrphaned } from './leaving.ts';
+import { aboutObject, type Chain, chainsOf, isOrdered, isOrphaned } from './leaving.ts';
 import { refOfStored } from './ref-of-stored.ts';
 import { releaseObject } from './release-object.ts';
 
@@ -53,7 +54,7 @@ async function removeChain(
   let before: StoredObject | undefined;
   for (const stored of chain) {
     if (before !== undefined) {
-      removed.push(waiting(stored, before, options));
+      removed.push(waiting(pass, stored, { before, ...options }));
       continue;
     }
     const one = await removeOne(pass, stored, options);
@@ -65,11 +66,13 @@ async function removeChain(
 
 /** Held back until others are gone. */
 export function waiting(
+  pass: Pass,
   { object }: StoredObject,
-  { object: before }: StoredObject,
-  { why }: RemovalOptions,
+  { before, why }: Pick<RemovalOptions, 'why'> & { readonly before: StoredObject },
 ): PrunedObject {
-  const message = `${why}; waits until ${before.kind} "${before.metadata.name}" is gone`;
+  const { kind, metadata } = before.object;
+  const what = objectText(kind, metadata.name, aboutObject(pass, before.object));
+  const message = `${why}; waits until ${what} is gone`;
   return {
     childId: childIdOf(object),
     object,
@@ -130,7 +133,7 @@ export async function deleteObject(
     if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
     // Another object has its name by now: what was to go is gone.
     if (error.code === 'uid-mismatch') return { childId, object, state: 'gone', message: why };
-    const problem = problemOfRequest(error, { secret: object.kind === 'Secret' });
+    const problem = problemOfRequest(error, { about: aboutObject(pass, object) });
     noteDeletionRefusal(pass, uid, problem);
     return { childId, object, state: 'failed', problem };
   }

@@ -7,7 +7,9 @@ import { isChild } from '../ownership/is-child.ts';
 import { isOthers } from '../ownership/owner.ts';
 import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
 import type { ResourceState, Stray } from '../resource-state.ts';
+import { type Confidence, unaccounted } from '../secrecy.ts';
 import { identityOf } from '../wake/child-watch.ts';
+import { planOfChild } from './leaving.ts';
 import { refOfStored } from './ref-of-stored.ts';
 
 /** An object of the resource has left its watch: gone, or without the label that leads to it. */
@@ -94,6 +96,11 @@ export async function findStrays(
   return { objects, unknown };
 }
 
+/** What messages may say of it. */
+export function aboutStray({ context }: Pass, { ref: { gvk }, childId }: Stray): Confidence {
+  return planOfChild(context.plan, childId, gvk) ?? unaccounted;
+}
+
 async function look(pass: Pass, stray: Stray): Promise<StoredObject | UnknownStray | undefined> {
   const { ref } = stray;
   const { cluster } = pass.context;
@@ -104,7 +111,7 @@ async function look(pass: Pass, stray: Stray): Promise<StoredObject | UnknownStr
     if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
     // What is not served has no objects.
     if (error.code === 'kind-missing') return undefined;
-    return { stray, problem: problemOfRequest(error, { secret: ref.gvk.kind === 'Secret' }) };
+    return { stray, problem: problemOfRequest(error, { about: aboutStray(pass, stray) }) };
   }
   if (stored === undefined) return undefined;
   return isLostOne(pass, stored) || isChild(pass, stored) ? stored : undefined;

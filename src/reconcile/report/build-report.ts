@@ -114,11 +114,14 @@ function unrest(state: ResourceState): string | undefined {
 export function listChildren(entries: readonly ChildEntry[]): readonly unknown[] {
   const isReady = ({ decision }: ChildEntry) => decision.state === 'Ready';
   const unreadyFirst = [...entries.filter((entry) => !isReady(entry)), ...entries.filter(isReady)];
-  return unreadyFirst.slice(0, listedAtMost).map(({ decision }) => {
-    const { childId: id, apiVersion, kind, namespace, name, state, message } = decision;
+  return unreadyFirst.slice(0, listedAtMost).map(({ decision, isNameless = false }) => {
+    const { childId: id, apiVersion, kind, state, message } = decision;
+    const { namespace, name } = isNameless ? nameless : decision;
     return { id, apiVersion, kind, namespace, name, state, message };
   });
 }
+
+const nameless = { namespace: '', name: '' };
 
 /** `status.childCounts`. */
 export function countChildren(entries: readonly ChildEntry[]) {

@@ -6,13 +6,18 @@ import type { ChildDecision, Verdict } from '../decision.ts';
 import type { Problem, ProblemReason } from '../failure.ts';
 import type { ChildResult, ElementResult, Pass, PrunedObject } from '../pass/pass.ts';
 import { childPlanOf } from '../removal/leaving.ts';
+import { type Confidence, isNameOpen, unaccounted } from '../secrecy.ts';
 import { readinessOfElement } from './readiness.ts';
 
 /** What the report says of one object. */
 export interface ChildEntry {
   readonly decision: ChildDecision;
+  /** What messages may say of it. */
+  readonly about: Confidence;
   /** Does it stand in `status.children`? Not what is neither wanted nor there. */
   readonly isListed: boolean;
+  /** Does it stand there without name and namespace, which may come from a Secret and which no object has? @default false */
+  readonly isNameless?: boolean;
   readonly problem?: Problem;
   /** It is on its way out, and waits only for others that are. @default false */
   readonly isQueued?: boolean;
@@ -64,10 +69,11 @@ async function describeElement(
   const { state, message } = await readinessOfElement(phase, element);
   const identity = identityOf(pass, plan, element);
   const decision = { ...identity, name, verdict, state, message };
-  if (problem !== undefined) return { decision, isListed: true, problem, reason: problem.reason };
-  if (state === 'Ready') return { decision, isListed: true };
-  const reason = state === 'Failed' ? 'ChildFailed' : 'Progressing';
-  return { decision, isListed: true, reason };
+  const isNameless = !isNameOpen(plan) && element.live === undefined;
+  const entry = { decision, about: plan, isListed: true, isNameless };
+  if (problem !== undefined) return { ...entry, problem, reason: problem.reason };
+  if (state === 'Ready') return entry;
+  return { ...entry, reason: state === 'Failed' ? 'ChildFailed' : 'Progressing' };
 }
 
 function unwanted(pass: Pass, plan: ChildPlan): ChildEntry {
@@ -79,7 +85,7 @@ function unwanted(pass: Pass, plan: ChildPlan): ChildEntry {
     state: 'Ready',
     message: '',
   } as const;
-  return { decision, isListed: false };
+  return { decision, about: plan, isListed: false };
 }
 
 /** What is on its way out. */
@@ -96,6 +102,7 @@ export function describePruned(
   }: PrunedObject,
 ): ChildEntry {
   const plan = childPlanOf(pass, object);
+  const about = plan ?? unaccounted;
   const decision = {
     childId,
     apiVersion: object.apiVersion,
@@ -112,6 +119,7 @@ export function describePruned(
     } as const;
     return {
       decision: { ...decision, ...failed },
+      about,
       isListed: true,
       problem,
       reason: problem.reason,
@@ -124,6 +132,7 @@ export function describePruned(
   } as const;
   return {
     decision: { ...decision, ...leaving },
+    about,
     isListed: state === 'deleting' || state === 'held',
     isQueued,
     ...(isGuarded && { reason: 'DeletionsHeld' }),

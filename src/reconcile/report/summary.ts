@@ -1,5 +1,6 @@
 import type { Problem, ProblemReason } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
+import { childText } from '../secrecy.ts';
 import type { ChildEntry } from './child-entries.ts';
 
 /**
@@ -93,10 +94,10 @@ function findingOfProblem({ reason, message, kind }: Problem): Finding {
   return { reason, message, isTemporary: kind === 'temporary' };
 }
 
-function findingOfEntry({ decision, reason, problem }: ChildEntry): readonly Finding[] {
+function findingOfEntry({ decision, about, reason, problem }: ChildEntry): readonly Finding[] {
   if (reason === undefined) return [];
   const { childId, name, message } = decision;
-  const subject = name === '' ? childId : `${childId} "${name}"`;
+  const subject = childText(childId, name, about);
   const isTemporary = problem?.kind === 'temporary';
   return [{ reason, message: `${subject}: ${message}`, isTemporary }];
 }

@@ -148,14 +148,8 @@ describe('reconcile/report: a status that the server refuses', () => {
   });
 
   test('is not quoted where a Secret is used', async () => {
-    const child: HandmadeChild = {
-      id: 'password',
-      apiVersion: 'v1',
-      kind: 'Secret',
-      template: () => ({ metadata: { name: 'password' } }),
-    };
-    const { world } = await worldOf({ ...mapping, children: [child] }, { phase: 'Bad' });
-    assert.equal(world.ready('a'), 'False ApplyFailed: status: Invalid: status.phase');
+    const { world } = await worldOf({ ...mapping, secrecy: 'content' }, { phase: 'Bad' });
+    assert.equal(world.ready('a'), 'False ApplyFailed: status: Invalid: status');
   });
 
   test("whatever it says of the author's fields is a failure of the status", async () => {

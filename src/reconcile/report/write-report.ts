@@ -4,8 +4,8 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import { problemOfRequest } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
-import { statusUsesSecret } from '../pass/secret-use.ts';
 import type { StatusRefusal } from '../resource-state.ts';
+import { ofResource } from '../secrecy.ts';
 import { type Report, withoutMapped } from './build-report.ts';
 import { lastMapped } from './map-status.ts';
 import { type StatusOutcome, writeLastStatus, writeStatus } from './write-status.ts';
@@ -53,7 +53,7 @@ function knownRefusal(pass: Pass, report: Report): StatusRefusal | undefined {
 }
 
 function refusalOf(pass: Pass, report: Report, error: KubeError): StatusRefusal {
-  const problem = problemOfRequest(error, { secret: statusUsesSecret(pass) });
+  const problem = problemOfRequest(error, { about: ofResource(pass.context.plan) });
   return {
     digest: digestOf(report),
     problem: { ...problem, message: `status: ${problem.message}` },

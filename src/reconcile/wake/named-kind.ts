@@ -80,7 +80,9 @@ export class NamedKind {
   *problems(): Iterable<{ readonly watching: string; readonly state: InformerState }> {
     for (const { ref, single } of this.#entries.values()) {
       if (single?.informer.state.kind !== 'failing') continue;
-      yield { watching: `${ref.gvk.kind} "${ref.name}"`, state: single.informer.state };
+      const { gvk, name, isPrivate } = ref;
+      const watching = isPrivate === true ? `a ${gvk.kind}` : `${gvk.kind} "${name}"`;
+      yield { watching, state: single.informer.state };
     }
   }
 
@@ -94,11 +96,12 @@ export class NamedKind {
     for (const topic of [...this.#entries.keys()]) this.release(topic);
   }
 
-  #watchOne(topic: string, { gvk, namespace, name }: ObjectRef): Source {
+  #watchOne(topic: string, { gvk, namespace, name, isPrivate }: ObjectRef): Source {
     const informer = this.#options.watcher.acquire({
       gvk,
       ...(namespace === undefined ? {} : { namespace }),
       fieldSelector: `metadata.name=${name}`,
+      ...(isPrivate && { isPrivate }),
     });
     return this.#listen(
       informer,

@@ -9,6 +9,7 @@ import type {
   ReadRequest,
   Rendered,
   RenderFailure,
+  Secrecy,
   Seen,
 } from '../../../src/compile/index.ts';
 import type { CrossNamespace, OperatorDefinition } from '../../../src/definition/index.ts';
@@ -54,6 +55,8 @@ export interface HandmadeChild {
   /** @default 'Delete' */
   readonly deletionPolicy?: 'Delete' | 'Orphan';
   readonly pathsRead?: readonly FieldPath[];
+  /** @default 'content' for a Secret and what uses one, else 'none' */
+  readonly secrecy?: Secrecy;
   /** Its name, where that is known without the rest. @default undefined */
   readonly name?: string;
   /** The manifest without apiVersion and kind; metadata has the name. */
@@ -70,6 +73,8 @@ export interface HandmadeRead {
   readonly watchSelector?: string;
   readonly optional?: boolean;
   readonly pathsRead?: readonly FieldPath[];
+  /** @default 'content' for a Secret, else 'none' */
+  readonly secrecy?: Secrecy;
 }
 
 export interface HandmadePlan {
@@ -80,6 +85,8 @@ export interface HandmadePlan {
   readonly status?: Readonly<Record<string, (view: View) => unknown>>;
   readonly statusPathsRead?: readonly FieldPath[];
   readonly onDelete?: HandmadeOnDelete;
+  /** Of the resource. @default 'none' */
+  readonly secrecy?: Secrecy;
   /** @default 'Namespaced' */
   readonly scope?: 'Namespaced' | 'Cluster';
 }
@@ -119,6 +126,7 @@ export function planOf(handmade: HandmadePlan): OperatorPlan {
     definition: definitionOf(handmade),
     scope: handmade.scope ?? 'Namespaced',
     resourceType: { kind: 'any', builtIn: false, keepsNull: false, atomic: false },
+    secrecy: handmade.secrecy ?? 'none',
     reads: (handmade.reads ?? []).map(readPlanOf),
     children,
     tiers: Array.from({ length: last + 1 }, (_, tier) =>
@@ -195,12 +203,21 @@ function childPlanOf(child: HandmadeChild, index: number, plan: HandmadePlan): C
     deletionPolicy: child.deletionPolicy ?? 'Delete',
     hasDeleteWhen: child.deleteWhen !== undefined,
     isDetached: isDetached(child, plan),
+    secrecy: child.secrecy ?? secrecyOf(child, plan),
     type: isKnown ? builtInType(child.apiVersion, child.kind) : undefined,
     pathsRead: child.pathsRead ?? [],
     pathsReadByOthers: [],
     pathsObserved: [[]],
     line: index + 1,
   };
+}
+
+function secrecyOf({ kind, readsUsed = [] }: HandmadeChild, { reads = [] }: HandmadePlan): Secrecy {
+  const kinds = [
+    kind,
+    ...reads.filter(({ id }) => readsUsed.includes(id)).map((read) => read.kind),
+  ];
+  return kinds.includes('Secret') ? 'content' : 'none';
 }
 
 function isDetached(child: HandmadeChild, { onDelete, scope }: HandmadePlan): boolean {
@@ -225,6 +242,7 @@ function readPlanOf(read: HandmadeRead): ReadPlan {
     pathsRead: read.pathsRead ?? [[]],
     reach: 'own',
     selectsNamespaces: false,
+    secrecy: read.secrecy ?? (read.kind === 'Secret' ? 'content' : 'none'),
   };
 }
 

@@ -13,11 +13,13 @@ export const configMaps: InformerQuery = { gvk: gvkOf('v1', 'ConfigMap') };
 
 /**
  * A cache with everything around it under the test's control. `fraction` is what the random source gives: no jitter. `log` is what an
- * operator would see, as `level message`.
+ * operator would see, as `level message`; `lines` are these as they are written.
  */
 export function informerBench(settings: InformerSettings = {}, fraction = 0) {
   const log: string[] = [];
+  const lines: string[] = [];
   const write = (line: string) => {
+    lines.push(line);
     const { level, msg } = JSON.parse(line);
     log.push(`${level} ${msg}`);
   };
@@ -36,7 +38,7 @@ export function informerBench(settings: InformerSettings = {}, fraction = 0) {
     logger: createLogger({ level: 'info', destination: { write } }),
     settings: { freeze: true, ...settings },
   });
-  return { api, clock, metrics, discovery, rights, informers, log };
+  return { api, clock, metrics, discovery, rights, informers, log, lines };
 }
 
 /** Serves ConfigMaps, until told otherwise. */
