@@ -81,6 +81,18 @@ describe('integration/dev-commands', () => {
     assert.match(text, /^Tree:\n {2}PodSet/m);
   });
 
+  test('describe tells of a Secret how long its values are, not what they are', async () => {
+    const manifest =
+      'apiVersion: v1\nkind: Secret\nmetadata: { name: key }\nstringData: { a: four }\n';
+    dev.save('more/secret.yaml', manifest);
+    await lines('apply', '-f', 'operators/more/secret.yaml');
+    const text = (await lines('describe', 'secret/key')).join('\n');
+    assert.match(text, /^ {4}a: 4 bytes$/m);
+    assert.equal(text.includes(btoa('four')), false);
+    await lines('delete', '-f', 'operators/more/secret.yaml');
+    dev.remove('more/secret.yaml');
+  });
+
   test('apply creates and changes, delete deletes, and events are told', async () => {
     const manifest = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: one }\ndata: { a: b }\n---
 apiVersion: v1\nkind: Event\nmetadata: { name: told }\nreason: Tried\nmessage: a try\ntype: Normal

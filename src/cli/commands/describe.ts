@@ -67,7 +67,7 @@ function headLines(object: KubeObject): readonly string[] {
     ['Kind', `${kind} (${apiVersion})`],
     ['State', objectState(object)],
     ['Labels', pairs(labels)],
-    ['Annotations', pairs(annotations)],
+    ['Annotations', pairs(withoutCopy(annotations))],
     ['Owner', ownerReferences.map((owner) => `${owner.kind}/${owner.name}`).join(', ')],
     ['Finalizers', finalizers.join(', ')],
     ['Created', `${metadata.creationTimestamp ?? ''} (${age} ago)`],
@@ -76,6 +76,12 @@ function headLines(object: KubeObject): readonly string[] {
   return rows
     .filter(([, value]) => value !== '')
     .map(([title, value]) => `${`${title}:`.padEnd(13)} ${value}`);
+}
+
+/** Without the copy of the object that kubectl leaves there. */
+function withoutCopy(annotations: Readonly<Record<string, string>> = {}) {
+  const { 'kubectl.kubernetes.io/last-applied-configuration': _, ...others } = annotations;
+  return others;
 }
 
 function pairs(map: Readonly<Record<string, string>> = {}): string {
@@ -103,10 +109,20 @@ function text(value: unknown): string {
 
 /** All but what has been said already. */
 function bodyLines(object: KubeObject): readonly string[] {
-  const { apiVersion: _, kind: __, metadata: ___, status, ...rest } = object;
+  const { apiVersion: _, kind: __, metadata: ___, status, ...rest } = withoutSecrets(object);
   const { conditions: ____, ...ownStatus } = isJsonObject(status) ? status : {};
   const body = Object.keys(ownStatus).length === 0 ? rest : { ...rest, status: ownStatus };
   return Object.keys(body).length === 0 ? [] : printYaml(body).trimEnd().split('\n');
+}
+
+/** Of a Secret only how long its values are, as kubectl does: a description is shown to others. */
+function withoutSecrets(object: KubeObject): KubeObject {
+  const { apiVersion, kind, data } = object;
+  if (apiVersion !== 'v1' || kind !== 'Secret' || !isJsonObject(data)) return object;
+  const sizes = Object.entries(data).map(([key, value]) => {
+    return [key, `${Buffer.byteLength(String(value), 'base64')} bytes`];
+  });
+  return { ...object, data: Object.fromEntries(sizes) };
 }
 
 async function treeOf(session: ClusterSession, object: KubeObject): Promise<readonly string[]> {
