@@ -55,6 +55,18 @@ const secrets = thingDefinition(
 `,
 );
 
+const derived = thingDefinition(
+  'derived',
+  `  reads:
+    - { id: source, apiVersion: v1, kind: Secret, name: source }
+  children:
+    - id: first
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: first }, data: { a: "\${ $base64decode(reads.source.data.value) }" } }
+    - id: second
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: second }, data: { a: "\${ children.first.data.a }" } }
+`,
+);
+
 async function until(definition: string, namespace: string, reason: string): Promise<KubeObject> {
   const found = await shared
     .client()
@@ -74,6 +86,7 @@ shared.describe('integration/refusals', () => {
       'workloads.yaml': workloads,
       'configs.yaml': configs,
       'secrets.yaml': secrets,
+      'derived.yaml': derived,
     });
   });
 
@@ -226,6 +239,30 @@ shared.describe('integration/refusals', () => {
     assert.doesNotMatch(JSON.stringify(again), /hunter2|not a key/);
     const events = await client.list(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`);
     assert.doesNotMatch(JSON.stringify(events), /hunter2|the-key|not a key/);
+  });
+
+  test('nor of what was made of one, whatever a webhook says, and in which field', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const webhook = await startAdmissionWebhook({
+      client,
+      namespace,
+      type: 'Validating',
+      resource: 'configmaps',
+      judge: ({ data, metadata: { name } }) => {
+        const { a = '' } = (data ?? {}) as { readonly a?: string };
+        return name === 'second' ? { kind: 'deny', message: `a is ${a}` } : { kind: 'allow' };
+      },
+    });
+    const metadata = { name: 'source', namespace };
+    const stringData = { value: 'hunter2' };
+    await client.apply({ apiVersion: 'v1', kind: 'Secret', metadata, stringData });
+    await client.apply(thing('derived', namespace, {}));
+    const refused = await until('derived', namespace, 'ApplyFailed');
+    assert.match(conditionOf(refused)?.message ?? '', /^second "second": \w+$/);
+    const events = await client.list(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`);
+    assert.doesNotMatch(JSON.stringify([refused, events]), /hunter2/);
+    await webhook.stop();
   });
 
   test('a quota that is used up is told, and the child is made when it is raised', async () => {

@@ -83,6 +83,8 @@ export const reporting: RuleSection = {
       shownBy: [
         'test/integration/refusals.test.ts › where a Secret is used, neither a value nor a key of it is told, whatever the server quotes',
         'src/compile/phase/phase.test.ts › no value of one stands in a message, by whatever way it comes there',
+        'test/attacks/secret-values.test.ts › derived,',
+        'test/attacks/secret-values.test.ts › of the resource itself,',
       ],
     },
     {
