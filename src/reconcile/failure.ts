@@ -95,10 +95,15 @@ export interface FailureContext {
   readonly secret: boolean;
   /** The kind that was asked for, to name it when it is missing. */
   readonly gvk?: Gvk;
+  /** The definition asks for objects of this name only. */
+  readonly literalName?: string | undefined;
 }
 
 /** A failed request as a problem. */
-export function problemOfRequest(error: KubeError, { secret, gvk }: FailureContext): Problem {
+export function problemOfRequest(
+  error: KubeError,
+  { secret, gvk, literalName }: FailureContext,
+): Problem {
   const { code, right } = error;
   const { reason, words, slow } = failures[code];
   if (code === 'kind-missing') {
@@ -109,7 +114,7 @@ export function problemOfRequest(error: KubeError, { secret, gvk }: FailureConte
   }
   if (right !== undefined) {
     const kind = error.isPermanent ? 'permanent' : 'temporary';
-    const problem = { reason, message: rightText(right), code, kind, right } as const;
+    const problem = { reason, message: rightText(right, literalName), code, kind, right } as const;
     return kind === 'permanent' ? problem : { ...problem, error };
   }
   const message = words ?? cutWords(refusalText(error, secret), maxServerCharacters);
@@ -118,13 +123,18 @@ export function problemOfRequest(error: KubeError, { secret, gvk }: FailureConte
   return { reason, message, code, kind: 'temporary', error };
 }
 
-/** What is missing, and the rule that would give it: for the status of resources and of definitions. */
-export function rightText({ verb, group, resource, subresource, namespace }: AccessRight): string {
+/**
+ * What is missing, and the rule that would give it: for the status of resources and of definitions. `literalName`: the only one that is
+ * asked for, by the definition's own words; that of `right` may be computed.
+ */
+export function rightText(right: AccessRight, literalName?: string): string {
+  const { verb, group, resource, subresource, namespace } = right;
   const path = subresource === undefined ? resource : `${resource}/${subresource}`;
   const where = namespace === undefined ? 'at the cluster scope' : `in namespace "${namespace}"`;
   const named = group === '' ? path : `${path}.${group}`;
   const verbs = verbsBeside(verb, subresource).map((each) => `"${each}"`);
-  const rule = `{ apiGroups: ["${group}"], resources: ["${path}"], verbs: [${verbs.join(', ')}] }`;
+  const names = literalName === undefined ? '' : ` resourceNames: ["${literalName}"],`;
+  const rule = `{ apiGroups: ["${group}"], resources: ["${path}"],${names} verbs: [${verbs.join(', ')}] }`;
   return `The runtime may not ${verb} ${named} ${where}; a role needs the rule ${rule}`;
 }
 
