@@ -11,7 +11,7 @@ import {
   rulesYaml,
   runtimeRights,
 } from '../src/runtime/index.ts';
-import { rightsTestFile, rightTests } from './deploy/right-tests.ts';
+import { fileOfRightTest, rightTests } from './deploy/right-tests.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const chart = join(root, 'deploy/chart');
@@ -41,9 +41,12 @@ function rulesOfOperators(): readonly MergedRule[] {
   const { accepted } = checkDefinitions(operators, { schemas: bundledSchemas() });
   if (accepted.length !== operators.length) throw new Error('A shipped operator has mistakes');
   const plans = accepted.map(({ plan }) => plan);
-  const { rules, notes } = definitionRights(plans, bundledPlural);
-  if (notes.length > 0 || rules.some(({ namespaces }) => namespaces !== undefined))
-    throw new Error(`The rights of the shipped operators are not one ClusterRole: ${notes.join()}`);
+  const { rules, notes, warnings } = definitionRights(plans, bundledPlural);
+  const troubles = [...notes, ...warnings];
+  if (troubles.length > 0 || rules.some(({ namespaces }) => namespaces !== undefined))
+    throw new Error(
+      `The rights of the shipped operators are not one ClusterRole: ${troubles.join()}`,
+    );
   return rules;
 }
 
@@ -53,7 +56,7 @@ function itemsOf(rules: readonly MergedRule[]): string {
 
 function testsOf({ purposes }: MergedRule): readonly string[] {
   const titles = new Set(purposes.map((purpose) => rightTests[purpose]));
-  return [...titles].map((title) => `test: ${rightsTestFile}, "${title}"`);
+  return [...titles].map((title) => `test: ${fileOfRightTest(title)}, "${title}"`);
 }
 
 function bring(path: string, text: string): void {

@@ -1,9 +1,14 @@
 import type { RightPurpose } from '../../src/runtime/index.ts';
 
-/** Where the tests of the rights are. */
-export const rightsTestFile = 'test/integration/deploy-rights.test.ts';
+const byName = 'test/integration/rights-by-name.test.ts';
+const ofDeploy = 'test/integration/deploy-rights.test.ts';
 
-/** By purpose of a right, the test of that file that shows that it is needed. A test fails for a title that is not there. */
+/** Where the test of that title is. */
+export function fileOfRightTest(title: string): string {
+  return title === rightTests['reads-by-name'] ? byName : ofDeploy;
+}
+
+/** By purpose of a right, the test that shows that it is needed. A test fails for a title that is not there. */
 export const rightTests: Readonly<Record<RightPurpose, string>> = {
   crds: 'the runtime starts',
   crd: 'the runtime starts',
@@ -18,6 +23,7 @@ export const rightTests: Readonly<Record<RightPurpose, string>> = {
   status: 'resources are made',
   children: 'children are made, put back, found in the way, and deleted',
   reads: 'resources are made',
+  'reads-by-name': 'a definition that reads Secrets by written names may read no others',
   'read-namespaces': 'a definition of one namespace writes there and nowhere else',
   'resource-metadata': 'resources are let go',
   'resource-gone': 'a definition for a kind of others lets go of what matches no more',

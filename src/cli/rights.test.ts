@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { thingDefinition } from '../../test/support/definitions.ts';
+import { parseYamlDocuments } from '../definition/index.ts';
 import { CliError } from './exit-code.ts';
 import { type RightsOptions, rights } from './rights.ts';
 
@@ -51,6 +52,24 @@ describe('cli/rights', () => {
     assert.equal(code, 0);
     assert.match(errors, /note: The plural of "Proxy".* is taken to be "proxies"/);
     assert.doesNotMatch(printed, /note/);
+  });
+
+  test('rights that are far-reaching are printed with a warning, beside the roles and in them', async () => {
+    const role = `  children:
+    - id: made
+      template:
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: Role
+        metadata: { name: a }
+        rules: [{ apiGroups: [""], resources: ["*"], verbs: [get] }]
+`;
+    const { code, printed, errors } = await run(thingDefinition('mine', role));
+    assert.equal(code, 0);
+    const why = 'a wildcard also gives what is added to the API later';
+    const rule = '{ apiGroups: [""], resources: ["*"], verbs: ["get"] }';
+    assert.equal(errors, `warning: mine: child "made" gives it to others: ${rule}: ${why}\n`);
+    assert.ok(printed.includes(`  # WARNING: ${why}\n  - apiGroups: [""]\n`), printed);
+    assert.ok(parseYamlDocuments(printed).length > 0);
   });
 
   test('writes them into a file', async () => {

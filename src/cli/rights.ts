@@ -39,12 +39,13 @@ export async function rights(
   printDiagnostics(errors, texts, output);
   if (errors.length > 0 || accepted.length === 0) return exitCode.diagnostics;
   const plans = accepted.map(({ plan }) => plan);
-  const { rules, notes } = definitionRights(plans, bundledPlural);
+  const { rules, notes, warnings } = definitionRights(plans, bundledPlural);
   const yaml = rolesYaml({
     name: options.name,
     serviceAccount: { namespace, name: account },
     rules,
   });
+  for (const warning of warnings) output.error(`warning: ${warning}`);
   for (const note of notes) output.error(`note: ${note}`);
   if (options.out === undefined) output.print(yaml.trimEnd());
   else await write(options.out, yaml);

@@ -135,7 +135,7 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
   const failure = () => contest.failure();
   let health: Awaited<ReturnType<typeof startHealth>>;
   try {
-    health = await startHealth(options.http, { metrics, view, failure, observe });
+    health = await startHealth(options.http, { clock, metrics, view, failure, observe });
     const counts = { definitions: checked.accepted.length, refused: definitionsIn(checked) };
     const names = sources.map(({ name }) => name);
     logger.info({ ...counts, sources: names, http: health?.url }, 'Starting');

@@ -63,6 +63,10 @@ export interface ReadPlan {
   readonly id: string;
   readonly gvk: Gvk;
   readonly by: 'name' | 'selector';
+  /** For `name`: the name that all resources read, where it is written out. */
+  readonly literalName?: string;
+  /** Beside a literal name: the namespace, where that is written out, too. */
+  readonly literalNamespace?: string;
   readonly optional: boolean;
   /**
    * For `selector`: the label selector to watch with (literal pairs as they are, a computed value as "key exists",

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
+import { FakeClock } from '../../test/support/fake-clock.ts';
 import type { DefinitionState, DefinitionView, RuntimeView } from '../runtime/index.ts';
 import { createMetricRegistry } from '../telemetry/index.ts';
 import { startHealthServer } from './health-server.ts';
@@ -36,6 +39,7 @@ async function withServer(
   const server = await startHealthServer({
     host: '127.0.0.1',
     port: 0,
+    clock: new FakeClock(),
     metrics,
     view: () => view,
     failure,
@@ -87,9 +91,9 @@ describe('http/health-server', () => {
     await withServer(viewOf({ kind: 'running' }, refused, failing), async (url) => {
       const brief = await fetch(`${url}/readyz`);
       assert.deepEqual([brief.status, await brief.text()], [200, 'ok\n']);
-      const text = await (await fetch(`${url}/readyz?verbose`)).text();
-      assert.match(text, /^ {2}\[!\]d1 refused: no\n {2}\[!\]d2 failing: forbidden$/m);
-      assert.match(text, /^readyz check passed$/m);
+      const verbose = await (await fetch(`${url}/readyz?verbose`)).text();
+      assert.match(verbose, /^ {2}\[!\]d1 refused: no\n {2}\[!\]d2 failing: forbidden$/m);
+      assert.match(verbose, /^readyz check passed$/m);
     });
   });
 
@@ -212,9 +216,9 @@ describe('http/health-server', () => {
       assert.equal(await statusOf('/readyz?exclude=api-server'), 503);
       assert.equal(await statusOf('/readyz?exclude=api-server&exclude=definitions'), 200);
       const verbose = await fetch(`${url}/readyz?verbose&exclude=api-server&exclude=typo`);
-      const text = await verbose.text();
-      assert.match(text, /^\[\+\]api-server excluded: no answer for 60 s$/m);
-      assert.match(text, /^warn: there is no check "typo" to exclude$/m);
+      const page = await verbose.text();
+      assert.match(page, /^\[\+\]api-server excluded: no answer for 60 s$/m);
+      assert.match(page, /^warn: there is no check "typo" to exclude$/m);
     });
   });
 
@@ -226,11 +230,28 @@ describe('http/health-server', () => {
     });
   });
 
+  test('answers one request for each connection', async () => {
+    await withServer(viewOf(), async (url) => {
+      const client = connect(Number(new URL(url).port), '127.0.0.1');
+      client.write('GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(3));
+      const answers = await text(client);
+      assert.equal(answers.match(/^HTTP\/1\.1 200 /gm)?.length, 1);
+      assert.match(answers, /^connection: close\r$/im);
+    });
+  });
+
   test('says why it cannot have the address', async () => {
     await withServer(viewOf(), async (url) => {
       const port = Number(new URL(url).port);
       const metrics = createMetricRegistry();
-      const options = { host: '127.0.0.1', port, metrics, view: () => viewOf(), observe: () => {} };
+      const options = {
+        host: '127.0.0.1',
+        port,
+        clock: new FakeClock(),
+        metrics,
+        view: () => viewOf(),
+        observe: () => {},
+      };
       await assert.rejects(startHealthServer(options), { code: 'EADDRINUSE' });
     });
   });

@@ -1,9 +1,12 @@
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Express, type Request, type Response } from 'express';
 import type { RuntimeView } from '../runtime/index.ts';
 import type { ReadableMetricRegistry } from '../telemetry/index.ts';
+import type { Clock } from '../util/clock.ts';
 import { type CheckPage, type CheckQuery, checkPage } from './check-page.ts';
+import { limitConnections } from './limit-connections.ts';
+import { MetricsPage } from './metrics-page.ts';
 import { type Check, readinessChecks } from './readiness.ts';
 import { viewLines } from './view-lines.ts';
 
@@ -12,11 +15,12 @@ export interface HealthServerOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  readonly clock: Clock;
   readonly metrics: ReadableMetricRegistry;
   readonly view: () => RuntimeView;
   /** Why `/healthz` is to fail: only a new process mends it. @default never */
   readonly failure?: () => string | undefined;
-  /** Called before each scrape. */
+  /** Called before the metrics are rendered. */
   readonly observe: () => void;
 }
 
@@ -28,11 +32,16 @@ export interface HealthServer {
 
 /**
  * Serves `/healthz` (the event loop turns), `/readyz` with `/readyz/<check>` (see {@link readinessChecks}; `?verbose` lists checks and
- * definitions, `?exclude=<check>` leaves one out) and `/metrics`.
+ * definitions, `?exclude=<check>` leaves one out) and `/metrics` (see {@link MetricsPage}). A connection gets one answer: clients that ask
+ * without a pause must connect for each, and the event loop accepts one connection a turn. See {@link limitConnections}.
  * @throws Error of `node:net` when the address cannot be had (`EADDRINUSE`, ...)
  */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
-  const server = await listen(createApp(options), options);
+  const server = createServer(createApp(options));
+  // Requests that are sent without waiting for the first answer are not served either.
+  server.maxRequestsPerSocket = 1;
+  limitConnections(server, options.clock);
+  await listen(server, options);
   const { address, port } = server.address() as AddressInfo;
   return {
     url: `http://${address.includes(':') ? `[${address}]` : address}:${port}`,
@@ -44,9 +53,15 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
   };
 }
 
-function createApp({ metrics, view, observe, failure }: HealthServerOptions): Express {
+function createApp({ metrics, view, observe, failure, clock }: HealthServerOptions): Express {
   const app = express();
   app.disable('x-powered-by');
+  // It would be computed from the whole text for each answer.
+  app.disable('etag');
+  app.use((_request, response, next) => {
+    response.set('connection', 'close');
+    next();
+  });
   app.get('/healthz', (request, response) => {
     send(response, checkPage('healthz', healthChecks(failure?.()), queryOf(request)));
   });
@@ -61,9 +76,15 @@ function createApp({ metrics, view, observe, failure }: HealthServerOptions): Ex
     if (checks.length === 0) response.status(404).type('text/plain').send('no such check\n');
     else send(response, checkPage(`readyz/${check}`, checks, queryOf(request)));
   });
+  const page = new MetricsPage({
+    clock,
+    render: () => {
+      observe();
+      return metrics.expose();
+    },
+  });
   app.get('/metrics', async (_request, response) => {
-    observe();
-    response.set('content-type', metrics.contentType).send(await metrics.expose());
+    response.set('content-type', metrics.contentType).send(await page.read());
   });
   return app;
 }
@@ -86,10 +107,12 @@ function send(response: Response, { status, text }: CheckPage): void {
   response.status(status).type('text/plain').set('cache-control', 'no-store').send(text);
 }
 
-function listen(app: Express, { host, port }: HealthServerOptions): Promise<Server> {
+function listen(
+  server: Server,
+  { host, port }: Pick<HealthServerOptions, 'host' | 'port'>,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const server = app.listen(port, host, (error?: Error) =>
-      error ? reject(error) : resolve(server),
-    );
+    server.once('error', reject);
+    server.listen(port, host, resolve);
   });
 }

@@ -225,9 +225,10 @@ class PlanOperator implements Operator {
   problems(): readonly OperatorProblem[] {
     if (this.#context === undefined) return [];
     const { watches, rights } = this.#context;
-    const ofWatches = watches.problems().map(({ watching, error }) => {
-      const { right, code, message } = error;
-      return { what: watching, code, message: right === undefined ? message : rightText(right) };
+    const ofWatches = watches.problems().map(({ watching, error, literalName }) => {
+      const { right, code } = error;
+      const message = right === undefined ? error.message : rightText(right, literalName);
+      return { what: watching, code, message };
     });
     const ofPasses = rights.all.map((right) => {
       return { what: 'resources', code: 'forbidden', message: rightText(right) } as const;

@@ -80,6 +80,18 @@ describe('reconcile/failure', () => {
     assert.deepEqual(problem.right, { ...right, isPrivate: true });
   });
 
+  test('of a name that the definition writes the right on that one alone is asked for', () => {
+    const right = { verb: 'list', group: '', resource: 'secrets', namespace: 'x', name: 'a' };
+    const error = new KubeError('forbidden', 'User "x" cannot', { status: 403, right });
+    const { message } = problemOfRequest(error, { about: open, literalName: 'a' });
+    assert.equal(
+      message,
+      'The runtime may not list secrets in namespace "x"; a role needs the rule { apiGroups: [""], resources: ["secrets"], resourceNames: ["a"], verbs: ["list", "watch"] }',
+    );
+    const computed = problemOfRequest(error, { about: open });
+    assert.doesNotMatch(computed.message, /resourceNames|"a"/);
+  });
+
   test('a field that cannot be changed is told with what to do, and without its value', () => {
     const error = new KubeError('rejected', 'is invalid', {
       status: 422,

@@ -96,10 +96,15 @@ export interface FailureContext {
   readonly about: Confidence;
   /** The kind that was asked for, to name it when it is missing. */
   readonly gvk?: Gvk;
+  /** The definition asks for objects of this name only. */
+  readonly literalName?: string | undefined;
 }
 
 /** A failed request as a problem. */
-export function problemOfRequest(error: KubeError, { about, gvk }: FailureContext): Problem {
+export function problemOfRequest(
+  error: KubeError,
+  { about, gvk, literalName }: FailureContext,
+): Problem {
   const { code } = error;
   const right = rightOf(error, about);
   const { reason, words, slow } = failures[code];
@@ -111,7 +116,7 @@ export function problemOfRequest(error: KubeError, { about, gvk }: FailureContex
   }
   if (right !== undefined) {
     const kind = error.isPermanent ? 'permanent' : 'temporary';
-    const problem = { reason, message: rightText(right), code, kind, right } as const;
+    const problem = { reason, message: rightText(right, literalName), code, kind, right } as const;
     return kind === 'permanent' ? problem : { ...problem, error };
   }
   const message = words ?? cutWords(refusalText(error, about), maxServerCharacters);
@@ -124,14 +129,18 @@ function rightOf({ right }: KubeError, about: Confidence): AccessRight | undefin
   return right === undefined || isNameOpen(about) ? right : { ...right, isPrivate: true };
 }
 
-/** What is missing, and the rule that would give it: for the status of resources and of definitions. */
-export function rightText(right: AccessRight): string {
+/**
+ * What is missing, and the rule that would give it: for the status of resources and of definitions. `literalName`: the only one that is
+ * asked for, by the definition's own words; that of `right` may be computed.
+ */
+export function rightText(right: AccessRight, literalName?: string): string {
   const { verb, group, resource, subresource } = right;
   const path = subresource === undefined ? resource : `${resource}/${subresource}`;
   const where = placeText(right);
   const named = group === '' ? path : `${path}.${group}`;
   const verbs = verbsBeside(verb, subresource).map((each) => `"${each}"`);
-  const rule = `{ apiGroups: ["${group}"], resources: ["${path}"], verbs: [${verbs.join(', ')}] }`;
+  const names = literalName === undefined ? '' : ` resourceNames: ["${literalName}"],`;
+  const rule = `{ apiGroups: ["${group}"], resources: ["${path}"],${names} verbs: [${verbs.join(', ')}] }`;
   return `The runtime may not ${verb} ${named} ${where}; a role needs the rule ${rule}`;
 }
 

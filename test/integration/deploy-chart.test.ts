@@ -8,7 +8,7 @@ import type { KubeObject } from '../../src/util/kube-object.ts';
 import { PlaneRequestError, useControlPlane } from '../support/control-plane/index.ts';
 import { customKind } from '../support/definitions.ts';
 import { createHelm, type Helm, objectsOf } from '../support/helm/index.ts';
-import { refusedValues, valueSets } from '../support/helm/value-sets.ts';
+import { refusedValues, scrapers, valueSets } from '../support/helm/value-sets.ts';
 import { runCli } from '../support/homeostat-process.ts';
 
 const shared = useControlPlane();
@@ -34,7 +34,11 @@ function manifests(): readonly KubeObject[] {
 }
 
 interface Deployment extends KubeObject {
-  readonly spec: { readonly replicas: number; readonly template: PodTemplate };
+  readonly spec: {
+    readonly replicas: number;
+    readonly selector: object;
+    readonly template: PodTemplate;
+  };
 }
 
 interface PodTemplate {
@@ -115,6 +119,23 @@ shared.describe('integration/deploy-chart', () => {
     assert.equal(roles.length, 2);
     assert.doesNotMatch(JSON.stringify(roles), /secrets|"\*"|escalate/);
   });
+
+  for (const [whom, from, ingress] of [
+    ['nobody', [], []],
+    [
+      'the peers that it names, to one port,',
+      scrapers,
+      [{ from: scrapers, ports: [{ port: 'http', protocol: 'TCP' }] }],
+    ],
+  ] as const)
+    test(`a NetworkPolicy lets ${whom} in`, async () => {
+      const values = valuesFile({ networkPolicy: { enabled: true, from } });
+      const objects = objectsOf(await helm.template(...place, '--values', values));
+      const policy = objects.find(({ kind }) => kind === 'NetworkPolicy');
+      const deployment = objects.find(({ kind }) => kind === 'Deployment') as Deployment;
+      const { selector: podSelector } = deployment.spec;
+      assert.deepEqual(policy?.spec, { podSelector, policyTypes: ['Ingress'], ingress });
+    });
 
   test('the operators together fit into a ConfigMap', () => {
     const maps = manifests().filter(({ kind }) => kind === 'ConfigMap');

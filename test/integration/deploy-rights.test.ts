@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rightsTestFile, rightTests } from '../../scripts/deploy/right-tests.ts';
+import { fileOfRightTest, rightTests } from '../../scripts/deploy/right-tests.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { InstantKubelet, InstantVolumes, useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, shippedText, statusOf, thing } from '../support/definitions.ts';
@@ -387,9 +387,10 @@ shared.describe('integration/deploy-rights', () => {
   });
 
   test('every right names a test that there is', () => {
-    const text = readFileSync(rightsTestFile, 'utf8');
-    for (const title of Object.values(rightTests))
+    for (const title of Object.values(rightTests)) {
+      const text = readFileSync(fileOfRightTest(title), 'utf8');
       assert.ok(text.includes(`test('${title}', `), title);
+    }
   });
 
   describe('what is asked for while the server does something else', () => {

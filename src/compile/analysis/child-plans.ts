@@ -7,7 +7,7 @@ import {
 } from '../definition-parts.ts';
 import type { ChildPlan, FieldPath, OperatorPlan, ReadPlan } from '../operator-plan.ts';
 import { templatesOf } from '../reporting-parts.ts';
-import type { SlotReference } from '../template/template.ts';
+import type { CompiledTemplate, SlotReference } from '../template/template.ts';
 import { isDetached } from './detached.ts';
 import { pathsBelow, shortest, statusPaths } from './read-paths.ts';
 import { previousStatusPaths } from './reporting-plan.ts';
@@ -96,7 +96,8 @@ export function createPlans({
     const { id, gvk, by, optional } = read.definition;
     const pathsRead = pathsBelow(anywhere, 'reads', id);
     const where = { ...reachOf(read.definition), secrecy: secrets.read(id) };
-    if (by.kind === 'name') return { id, gvk, by: 'name', optional, pathsRead, ...where };
+    if (by.kind === 'name')
+      return { id, gvk, by: 'name', ...literalRef(read), optional, pathsRead, ...where };
     const shape = shapeOfSelector(read.selector ?? {}, parts.vars);
     const watchSelector = watchSelectorOf(shape);
     const indexKey = [...(shape.labels ?? [])].find(([, value]) => value === undefined)?.[0];
@@ -124,6 +125,18 @@ export function createPlans({
     statusPathsRead: shortest([...statusPaths(outsideStatus), ...previousStatusPaths(parts, uses)]),
     foreignPathsRead: definition.kind.source === 'for' ? statusPaths(anywhere) : [],
   });
+}
+
+function literalRef({ name, namespace }: ReadParts) {
+  const literalName = literalText(name);
+  if (literalName === undefined) return {};
+  const literalNamespace = literalText(namespace);
+  return { literalName, ...(literalNamespace === undefined ? {} : { literalNamespace }) };
+}
+
+function literalText(template: CompiledTemplate | undefined): string | undefined {
+  const root = template?.root;
+  return root?.kind === 'constant' && typeof root.value === 'string' ? root.value : undefined;
 }
 
 function reachOf({ from }: ReadDefinition): Pick<ReadPlan, 'reach' | 'selectsNamespaces'> {

@@ -259,6 +259,54 @@ describe('reconcile/reads by name', () => {
     assert.deepEqual(world.get('v1', 'ConfigMap', 'copy-p59')?.data, { text: 'three' });
   });
 
+  test('a written name in more than 50 namespaces is watched by that name alone', async () => {
+    const world = new OperatorWorld(
+      planOf({
+        reads: [
+          { ...byName, name: () => 's', literalName: 's' },
+          { ...byName, id: 'other' },
+        ],
+        children: [copy],
+      }),
+    );
+    await world.start();
+    const place = (number: number, name: string) => ({ name, namespace: `n${number}` });
+    const put = (number: number, text: string) =>
+      world.cluster.server.put({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: place(number, 's'),
+        data: { text },
+      });
+    const podSets = Array.from({ length: 60 }, (_, number) => {
+      put(number, 'one');
+      const spec = { settings: number === 0 ? 'other' : 's' };
+      const metadata = place(number, 'a');
+      const podSet = { apiVersion: 'apps.example.com/v1', kind: 'PodSet', metadata, spec };
+      return world.cluster.server.put(podSet).object;
+    });
+    await world.settle();
+    const watched = () =>
+      world.cluster.watched.flatMap(({ gvk, namespace, fieldSelector }) =>
+        gvk.kind === 'Secret' ? [[namespace, fieldSelector]] : [],
+      );
+    assert.deepEqual(watched(), [
+      ['n0', 'metadata.name=other'],
+      [undefined, 'metadata.name=s'],
+    ]);
+    world.passes.length = 0;
+    put(7, 'two');
+    await world.settle();
+    assert.deepEqual(
+      world.passes.map((pass) => pass.key),
+      ['n7/a'],
+    );
+    for (const podSet of podSets) world.remove(podSet);
+    await world.settle();
+    await world.clock.advance(60_000);
+    assert.deepEqual(watched(), []);
+  });
+
   test('a change that the watch of the whole kind knew first runs the resource too', async () => {
     const world = await worldOf(byName, [copy]);
     for (let number = 0; number < 50; number++) {

@@ -159,7 +159,9 @@ function refused(plan: ReadPlan, request: ReadRequest, message: string): ReadRes
 function unknown(plan: ReadPlan, request: ReadRequest, state: InformerState): ReadResult {
   const base = { plan, request, objects: [], isKnown: false, isOpen: false };
   if (state.kind !== 'failing') return { ...base, seen: waitingFor(plan, 'not read yet') };
-  const { reason, message, code } = problemOfRequest(state.error, { about: open, gvk: plan.gvk });
+  const { gvk, literalName } = plan;
+  const context = { about: open, gvk, literalName };
+  const { reason, message, code } = problemOfRequest(state.error, context);
   // Never permanent: the informer goes on trying and wakes the resource.
   const problem: Problem = {
     reason,

@@ -10,7 +10,7 @@ import { topicOf } from './child-watch.ts';
 import type { Change } from './object-change.ts';
 import type { WakingEvent } from './waker.ts';
 
-/** From so many names on, one watch of the whole kind replaces the watches of single objects. */
+/** From so many objects on, one watch of the whole kind, or of all that have the name, replaces the watches of single ones. */
 const singleWatches = 50;
 
 /** A change of one object, as {@link NamedKindOptions.onChange} gets it. */
@@ -18,15 +18,25 @@ export type NamedChange = Change & WakingEvent;
 
 export interface NamedKindOptions {
   readonly gvk: Gvk;
+  /** Of all the objects. @default undefined: they have many names */
+  readonly name?: string;
   readonly watcher: Watcher;
   readonly onChange: (topic: string, change: NamedChange) => void;
   /** The state of the watch that knows this object has changed. */
   readonly onState: (topic: string) => void;
 }
 
+/** A watch of an object that does not succeed. */
+export interface NamedProblem {
+  readonly watching: string;
+  readonly state: InformerState;
+  /** The name, where all that are watched have this one. */
+  readonly literalName: string | undefined;
+}
+
 interface Entry {
   readonly ref: ObjectRef;
-  /** Undefined once the watch of the whole kind has taken over. */
+  /** Undefined once the watch of many has taken over. */
   single: Source | undefined;
 }
 
@@ -35,7 +45,7 @@ interface Source {
   stop(): void;
 }
 
-/** The objects of one kind that are watched by name: one by one while they are few, all at once when they are many. */
+/** Objects of one kind that are watched by name: one by one while they are few, all at once when they are many. */
 export class NamedKind {
   readonly #options: NamedKindOptions;
   readonly #entries = new Map<string, Entry>();
@@ -47,6 +57,10 @@ export class NamedKind {
 
   get isEmpty(): boolean {
     return this.#entries.size === 0;
+  }
+
+  has(topic: string): boolean {
+    return this.#entries.has(topic);
   }
 
   /** Starts to watch an object, unless it is watched already. */
@@ -68,7 +82,7 @@ export class NamedKind {
     return source?.informer.get(entry.ref.namespace, entry.ref.name);
   }
 
-  /** Ends the watch of one object, and the one of the whole kind with the last. */
+  /** Ends the watch of one object, and the one of many with the last. */
   release(topic: string): void {
     this.#entries.get(topic)?.single?.stop();
     this.#entries.delete(topic);
@@ -77,12 +91,13 @@ export class NamedKind {
     this.#wide = undefined;
   }
 
-  *problems(): Iterable<{ readonly watching: string; readonly state: InformerState }> {
+  *problems(): Iterable<NamedProblem> {
+    const literalName = this.#options.name;
     for (const { ref, single } of this.#entries.values()) {
       if (single?.informer.state.kind !== 'failing') continue;
       const { gvk, name, isPrivate } = ref;
       const watching = isPrivate === true ? `a ${gvk.kind}` : `${gvk.kind} "${name}"`;
-      yield { watching, state: single.informer.state };
+      yield { watching, state: single.informer.state, literalName };
     }
   }
 
@@ -100,7 +115,7 @@ export class NamedKind {
     const informer = this.#options.watcher.acquire({
       gvk,
       ...(namespace === undefined ? {} : { namespace }),
-      fieldSelector: `metadata.name=${name}`,
+      fieldSelector: selectorOf(name),
       ...(isPrivate && { isPrivate }),
     });
     return this.#listen(
@@ -110,7 +125,11 @@ export class NamedKind {
   }
 
   #watchAll(): Source {
-    const informer = this.#options.watcher.acquire({ gvk: this.#options.gvk });
+    const { gvk, name, watcher } = this.#options;
+    const informer = watcher.acquire({
+      gvk,
+      ...(name === undefined ? {} : { fieldSelector: selectorOf(name) }),
+    });
     return this.#listen(
       informer,
       informer.onState(({ kind }) => {
@@ -147,4 +166,9 @@ export class NamedKind {
       },
     };
   }
+}
+
+/** RBAC takes this selector for the name of the object: the right on that one alone is enough. */
+function selectorOf(name: string): string {
+  return `metadata.name=${name}`;
 }

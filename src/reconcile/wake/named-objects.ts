@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../compile/index.ts';
+import type { FieldPath, ReadPlan } from '../../compile/index.ts';
 import type {
   Informer,
   InformerState,
@@ -7,11 +7,11 @@ import type {
   Watcher,
 } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { type Gvk, gvkKey } from '../../util/gvk.ts';
+import { gvkKey } from '../../util/gvk.ts';
 import { topicOf } from './child-watch.ts';
 import { differingPath } from './field-values.ts';
 import { InterestTable } from './interest-table.ts';
-import { type NamedChange, NamedKind } from './named-kind.ts';
+import { type NamedChange, NamedKind, type NamedProblem } from './named-kind.ts';
 import { isReplaced } from './object-change.ts';
 import { isSharedByMany } from './shared-by-many.ts';
 import { type Waker, wakeFor } from './waker.ts';
@@ -23,6 +23,8 @@ export interface NamedObjectsOptions {
   readonly watcher: Watcher;
   readonly clock: Clock;
   readonly waker: Waker;
+  /** Reads of the plan. Those that all look for one name need no right on others, however many namespaces it is in. */
+  readonly reads: readonly Pick<ReadPlan, 'gvk' | 'literalName'>[];
 }
 
 /** How a resource looks at an object. */
@@ -45,6 +47,7 @@ export interface NamedObject {
  */
 export class NamedObjects {
   readonly #options: NamedObjectsOptions;
+  /** By kind, and those of a literal name by kind and name. */
   readonly #kinds = new Map<string, NamedKind>();
   readonly #looks = new InterestTable<Look>();
   /** Watches that will end, by topic, with how to keep them. */
@@ -57,7 +60,7 @@ export class NamedObjects {
   /** The informer that knows an object; started if need be. It ends after a while unless a {@link look} follows. */
   informerOf(ref: ObjectRef): Informer {
     const topic = topicOfRef(ref);
-    const informer = this.#kindOf(ref.gvk).informerOf(topic, ref);
+    const informer = this.#kindOf(ref).informerOf(topic, ref);
     if (this.#looks.of(topic) === undefined) this.#linger(topic);
     return informer;
   }
@@ -68,7 +71,7 @@ export class NamedObjects {
     { key, paths }: { readonly key: string; readonly paths: readonly FieldPath[] },
   ): NamedObject {
     const topic = topicOfRef(ref);
-    const informer = this.#kindOf(ref.gvk).informerOf(topic, ref);
+    const informer = this.#kindOf(ref).informerOf(topic, ref);
     this.#keep(topic);
     const known = this.#looks.of(topic)?.get(key)?.paths ?? [];
     const unsynced = informer.state.kind !== 'synced';
@@ -78,7 +81,7 @@ export class NamedObjects {
 
   /** The object as a watch that runs already knows it; starts none. */
   peek(ref: ObjectRef): StoredObject | undefined {
-    return this.#kinds.get(gvkKey(ref.gvk))?.peek(topicOfRef(ref));
+    return this.#kinds.get(this.#groupOf(ref).key)?.peek(topicOfRef(ref));
   }
 
   /** A resource uses these objects and no others any more. */
@@ -86,7 +89,7 @@ export class NamedObjects {
     for (const topic of this.#looks.retain(key, used)) this.#linger(topic);
   }
 
-  problems(): readonly { readonly watching: string; readonly state: InformerState }[] {
+  problems(): readonly NamedProblem[] {
     return [...this.#kinds.values()].flatMap((kind) => [...kind.problems()]);
   }
 
@@ -101,16 +104,26 @@ export class NamedObjects {
     this.#kinds.clear();
   }
 
-  #kindOf(gvk: Gvk): NamedKind {
-    const known = this.#kinds.get(gvkKey(gvk));
+  #groupOf({ gvk, name }: ObjectRef): { readonly key: string; readonly name?: string } {
+    const key = gvkKey(gvk);
+    const isLiteral = this.#options.reads.some(
+      (read) => read.literalName === name && gvkKey(read.gvk) === key,
+    );
+    return isLiteral ? { key: `${key}|${name}`, name } : { key };
+  }
+
+  #kindOf(ref: ObjectRef): NamedKind {
+    const { key, ...named } = this.#groupOf(ref);
+    const known = this.#kinds.get(key);
     if (known !== undefined) return known;
     const kind = new NamedKind({
-      gvk,
+      gvk: ref.gvk,
+      ...named,
       watcher: this.#options.watcher,
       onChange: (topic, change) => this.#onChange(topic, change),
       onState: (topic) => this.#wakeUnsynced(topic),
     });
-    this.#kinds.set(gvkKey(gvk), kind);
+    this.#kinds.set(key, kind);
     return kind;
   }
 
@@ -143,10 +156,11 @@ export class NamedObjects {
     this.#keep(topic);
     const end = () => {
       this.#lingering.delete(topic);
-      const kind = topic.slice(0, topic.indexOf('|'));
-      const watch = this.#kinds.get(kind);
-      watch?.release(topic);
-      if (watch?.isEmpty) this.#kinds.delete(kind);
+      for (const [key, kind] of this.#kinds) {
+        if (!kind.has(topic)) continue;
+        kind.release(topic);
+        if (kind.isEmpty) this.#kinds.delete(key);
+      }
     };
     this.#lingering.set(topic, this.#options.clock.after(lingerMs, end));
   }

@@ -58,6 +58,14 @@ export interface WatchesOptions {
   readonly beside?: Watches;
 }
 
+/** A watch that does not succeed, or cannot be relied on. */
+export interface WatchProblem {
+  readonly watching: string;
+  readonly error: KubeError;
+  /** Of the objects that it is about, where the definition writes their name. */
+  readonly literalName?: string | undefined;
+}
+
 /** All that one definition watches, and who of its resources is interested in what. */
 export class Watches {
   readonly #options: WatchesOptions;
@@ -94,7 +102,7 @@ export class Watches {
         hasLeftFinalizers,
         onEvent: options.onResourceEvent,
       });
-    this.#named = new NamedObjects({ watcher, clock, waker });
+    this.#named = new NamedObjects({ watcher, clock, waker, reads: plan.reads });
     this.#borrowed = new BorrowedKinds({ clock, onUnused: (kind) => this.#endChildren(kind) });
     const selectsNamespaces = plan.reads.some((read) => read.selectsNamespaces);
     this.#namespaces = selectsNamespaces ? new NamespaceWatch({ watcher, waker }) : undefined;
@@ -262,13 +270,13 @@ export class Watches {
     for (const list of this.#lists.values()) list.forget(key);
   }
 
-  problems(): readonly { readonly watching: string; readonly error: KubeError }[] {
+  problems(): readonly WatchProblem[] {
     // What only inventories ask for, which anybody may edit, is told by the resources that have them.
     const shared = [...this.#informers()]
       .filter(([, { query }]) => !this.#isBorrowed(query))
       .map(([watching, { state, isOutdated }]) => ({ watching, state, isOutdated }));
-    const failing = [...shared, ...this.#named.problems()].flatMap(({ watching, state }) =>
-      state.kind === 'failing' ? [{ watching, error: state.error }] : [],
+    const failing = [...shared, ...this.#named.problems()].flatMap(({ state, ...about }) =>
+      state.kind === 'failing' ? [{ ...about, error: state.error }] : [],
     );
     const outdated = shared.filter(
       ({ state, isOutdated }) => isOutdated && state.kind === 'synced',

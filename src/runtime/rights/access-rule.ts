@@ -10,6 +10,7 @@ export type RightPurpose =
   | 'owners'
   | 'children'
   | 'reads'
+  | 'reads-by-name'
   | 'read-namespaces'
   | 'patch-targets'
   | 'namespace-going'
@@ -50,9 +51,10 @@ export interface MergedRule extends Omit<AccessRule, 'purpose' | 'why'> {
 /** In the order in which roles are read: looking before writing. */
 const verbOrder = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'bind'];
 
-/** Joins rules on the same objects, in the order of the first of each. */
+/** Joins rules on the same objects, in the order of the first of each. What is given on all objects is not given on some of them again. */
 export function mergeRules(rules: readonly AccessRule[]): readonly MergedRule[] {
-  const groups = Map.groupBy(rules, ({ apiGroup, resource, names, namespaces }) =>
+  const widened = rules.map((rule) => (isGivenOnAll(rule, rules) ? onAll(rule) : rule));
+  const groups = Map.groupBy(widened, ({ apiGroup, resource, names, namespaces }) =>
     JSON.stringify([apiGroup, resource, names ?? null, namespaces ?? null]),
   );
   return [...groups.values()].flatMap((group) => {
@@ -68,6 +70,21 @@ export function mergeRules(rules: readonly AccessRule[]): readonly MergedRule[] 
       },
     ];
   });
+}
+
+function isGivenOnAll({ apiGroup, resource, verbs }: AccessRule, rules: readonly AccessRule[]) {
+  const given = rules.filter(
+    (rule) =>
+      rule.apiGroup === apiGroup &&
+      rule.resource === resource &&
+      rule.names === undefined &&
+      rule.namespaces === undefined,
+  );
+  return verbs.every((verb) => given.some((rule) => rule.verbs.includes(verb)));
+}
+
+function onAll({ names: _, namespaces: __, ...rule }: AccessRule): AccessRule {
+  return rule;
 }
 
 function sortedVerbs(verbs: readonly string[]): readonly string[] {

@@ -80,10 +80,47 @@ describe('runtime/rights: what a definition needs', () => {
   test('Secrets are for those that make or read them', () => {
     const isSecret = ({ resource }: { readonly resource: string }) => resource === 'secrets';
     assert.equal(mine(configMap).rules.some(isSecret), false);
-    const reads = '  reads:\n    - { id: a, apiVersion: v1, kind: Secret, name: a }\n';
+    const reads =
+      '  reads:\n    - { id: a, apiVersion: v1, kind: Secret, name: "${ spec.secret }" }\n';
     const status = '  status: { b: "${ $exists(reads.a) }" }\n';
     assert.deepEqual(allowed(mine(reads + status), '', 'secrets'), ['list watch']);
   });
+
+  const readsOf = (...reads: readonly string[]) =>
+    `  reads:\n${reads.map((read) => `    - { apiVersion: v1, kind: Secret, ${read} }\n`).join('')}  status: { b: "\${ $exists(reads.a) }" }\n`;
+  const elsewhere = 'id: a, name: a, namespace: shared, crossNamespace: true';
+
+  for (const [what, body, ...rules] of [
+    ['a written name is read everywhere', readsOf('id: a, name: a'), 'list watch [a]'],
+    ['a written name and namespace are read there', readsOf(elsewhere), 'list watch [a] @shared'],
+    [
+      'a computed namespace can be any',
+      readsOf(
+        'id: a, name: a, namespace: "${ spec.n }", crossNamespace: { namespaces: ["team-*"] }',
+      ),
+      'list watch [a]',
+    ],
+    [
+      'two written names are two rules',
+      readsOf('id: a, name: a', 'id: b, name: b'),
+      'list watch [a]',
+      'list watch [b]',
+    ],
+    ['a computed name can be any', readsOf('id: a, name: "${ spec.a }"'), 'list watch'],
+    [
+      'a written name beside a computed one adds nothing',
+      readsOf('id: a, name: a', 'id: b, name: "${ spec.b }"'),
+      'list watch',
+    ],
+    [
+      'a written name of a kind that is made adds nothing',
+      `${readsOf(elsewhere)}${configMap.replace('kind: ConfigMap', 'kind: Secret')}`,
+      'get list watch create patch delete',
+    ],
+  ] as const)
+    test(`a read by name: ${what}`, () => {
+      assert.deepEqual(allowed(mine(body), '', 'secrets'), rules);
+    });
 
   test('a finalizer takes the right to write the resource', () => {
     const orphaning = configMap.replace(
@@ -253,6 +290,13 @@ describe('runtime/rights: rights that are given to others', () => {
       assert.match(notes.join(), /child "role" makes a Role with rules that are computed/);
     });
 
+  test('literal rules beside computed ones are held', () => {
+    const rule = '{ apiGroups: [""], resources: [pods], verbs: [get] }';
+    const rights = mine(role(`[${rule}, "\${ spec.rule }"]`));
+    assert.deepEqual(allowed(rights, '', 'pods'), ['get']);
+    assert.match(rights.notes.join(), /computed/);
+  });
+
   const binding = (ref: string) => `  children:
     - id: binding
       template:
@@ -272,6 +316,56 @@ describe('runtime/rights: rights that are given to others', () => {
     const { rules, notes } = mine(binding('ClusterRole, name: "${ spec.role }"'));
     assert.ok(!rules.some(({ verbs }) => verbs.includes('bind')));
     assert.match(notes.join(), /child "binding" binds a role whose name is computed/);
+  });
+
+  const given = 'mine: child "role" gives it to others';
+  for (const [rule, warning] of [
+    [
+      '{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }',
+      'these are the rights of cluster-admin',
+    ],
+    [
+      '{ apiGroups: ["apps"], resources: ["*"], verbs: ["get"] }',
+      'a wildcard also gives what is added to the API later',
+    ],
+    [
+      '{ apiGroups: [""], resources: ["*/status"], verbs: ["get"] }',
+      'a wildcard also gives what is added to the API later',
+    ],
+    [
+      `{ apiGroups: ["${rbac}"], resources: ["clusterroles"], verbs: ["escalate"] }`,
+      'who may escalate a role can give every right there is',
+    ],
+    [
+      `{ apiGroups: ["${rbac}"], resources: ["clusterroles"], verbs: ["bind"] }`,
+      'any role can be bound, cluster-admin included',
+    ],
+    [
+      '{ apiGroups: [""], resources: ["users"], verbs: ["impersonate"] }',
+      'it acts as anybody, with all rights that are given there',
+    ],
+    [
+      '{ apiGroups: [""], resources: ["users"], resourceNames: ["eve"], verbs: ["impersonate"] }',
+      'it acts as eve, with all rights that are given there',
+    ],
+  ] as const)
+    test(`a warning: ${rule}`, () => {
+      assert.deepEqual(mine(role(`[${rule}]`)).warnings, [`${given}: ${rule}: ${warning}`]);
+    });
+
+  test('a warning: cluster-admin is bound', () => {
+    const { warnings } = mine(binding('ClusterRole, name: cluster-admin'));
+    assert.equal(warnings.length, 1);
+    assert.match(
+      warnings.join(),
+      /^mine: child "binding" gives .*cluster-admin.*: binding cluster-admin gives every right there is$/,
+    );
+  });
+
+  test('no warning for rights that say what they give', () => {
+    const rule = `{ apiGroups: ["${rbac}"], resources: ["clusterroles"], resourceNames: ["view"], verbs: ["bind"] }`;
+    assert.deepEqual(mine(role(`[${rule}]`)).warnings, []);
+    assert.deepEqual(rightsOf(shippedText('tenant.yaml')).warnings, []);
   });
 
   test('nobody gets "escalate"', () => {

@@ -1,18 +1,22 @@
 import type { ChildPlan, OperatorPlan } from '../../compile/index.ts';
 import type { ServedKind } from '../../definition/index.ts';
 import { apiVersionOf, type Gvk } from '../../util/gvk.ts';
-import { type AccessRule, type MergedRule, mergeRules, type RightPurpose } from './access-rule.ts';
+import { type AccessRule, type MergedRule, mergeRules } from './access-rule.ts';
+import { whyFarReaching } from './far-reaching.ts';
 import { grantedRights } from './granted-rights.ts';
 import { createPluralOf, type KnownPlurals, type Plural } from './plural-of.ts';
+import { ruleText } from './roles-yaml.ts';
 import { writeNamespacesOf } from './write-namespaces.ts';
 
 export interface DefinitionRights {
   readonly rules: readonly MergedRule[];
   /** What whoever gives the rights has to look at, for people. */
   readonly notes: readonly string[];
+  /** Rules that give more than what they name, for people. */
+  readonly warnings: readonly string[];
 }
 
-/** Verbs that look without changing anything. A watch is on a whole kind, wherever the definition works. */
+/** Verbs that look without changing anything. A watch is on a whole kind, wherever the definition works, or on one name. */
 const watching = ['list', 'watch'];
 
 /**
@@ -33,7 +37,13 @@ export function definitionRights(
     rules.push(...rightsOf(plan, resourceOf), ...granted.rules);
     notes.push(...granted.notes);
   }
-  return { rules: mergeRules(rules), notes: [...guessed, ...notes] };
+  const merged = mergeRules(rules);
+  return { rules: merged, notes: [...guessed, ...notes], warnings: merged.flatMap(warningOf) };
+}
+
+function warningOf(rule: MergedRule): readonly string[] {
+  const why = whyFarReaching(rule);
+  return why === undefined ? [] : [`${rule.whys.join('; ')}: ${ruleText(rule)}: ${why}`];
 }
 
 function noted(gvk: Gvk, { plural, isGuessed }: Plural, notes: Set<string>): string {
@@ -47,12 +57,11 @@ type ResourceOf = (gvk: Gvk) => string;
 function rightsOf(plan: OperatorPlan, resourceOf: ResourceOf): readonly AccessRule[] {
   const { definition, name } = plan;
   const namespaces = writeNamespacesOf(plan);
-  const right = ({ gvk, subresource = '', verbs, purpose, why, isNarrow = true }: Wanted) => ({
+  const right = ({ gvk, subresource = '', why, isNarrow = true, ...wanted }: Wanted) => ({
+    ...(namespaces !== undefined && isNarrow ? { namespaces } : {}),
+    ...wanted,
     apiGroup: gvk.group,
     resource: `${resourceOf(gvk)}${subresource}`,
-    verbs,
-    ...(namespaces !== undefined && isNarrow ? { namespaces } : {}),
-    purpose,
     why: `${name}: ${why}`,
   });
   const wanted = [
@@ -64,13 +73,10 @@ function rightsOf(plan: OperatorPlan, resourceOf: ResourceOf): readonly AccessRu
   return [...crdRight(definition), ...wanted.map(right)];
 }
 
-interface Wanted {
+interface Wanted extends Pick<AccessRule, 'names' | 'namespaces' | 'verbs' | 'purpose' | 'why'> {
   readonly gvk: Gvk;
   /** With its slash. */
   readonly subresource?: string;
-  readonly verbs: readonly string[];
-  readonly purpose: RightPurpose;
-  readonly why: string;
   /** Is it enough to have it where the definition works? @default true */
   readonly isNarrow?: boolean;
 }
@@ -176,12 +182,13 @@ function childRights(plan: OperatorPlan): readonly Wanted[] {
 
 function readRights({ reads }: OperatorPlan): readonly Wanted[] {
   const isNarrow = false;
-  const kinds = reads.map(
-    ({ gvk, id }): Wanted => ({
-      ...{ gvk, verbs: watching, purpose: 'reads', isNarrow },
-      why: `what it reads as "${id}"`,
-    }),
-  );
+  const kinds = reads.map((read): Wanted => {
+    const { gvk, id, literalName, literalNamespace } = read;
+    const about = { gvk, verbs: watching, why: `what it reads as "${id}"`, isNarrow };
+    if (literalName === undefined) return { ...about, purpose: 'reads' };
+    const namespaces = literalNamespace === undefined ? {} : { namespaces: [literalNamespace] };
+    return { ...about, purpose: 'reads-by-name', names: [literalName], ...namespaces };
+  });
   if (!reads.some(({ selectsNamespaces }) => selectsNamespaces)) return kinds;
   const gvk = { group: '', version: 'v1', kind: 'Namespace' };
   const why = 'in which namespaces it reads';

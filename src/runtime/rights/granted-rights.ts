@@ -42,8 +42,11 @@ function heldRules({ template, gvk }: ChildDefinition, title: string): GrantedRi
   const written = template.rules ?? [];
   if (!Array.isArray(written)) return unknown;
   const rules = written.map((rule) => heldRule(rule, title));
-  if (rules.includes(undefined)) return unknown;
-  return { rules: rules.flatMap((each) => each ?? []), notes: [] };
+  const { notes } = unknown;
+  return {
+    rules: rules.flatMap((each) => each ?? []),
+    notes: rules.includes(undefined) ? notes : [],
+  };
 }
 
 /** Undefined: it is not written out. */

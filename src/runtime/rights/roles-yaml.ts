@@ -1,4 +1,5 @@
 import type { MergedRule } from './access-rule.ts';
+import { whyFarReaching } from './far-reaching.ts';
 
 /** To whom the roles are given. */
 export interface ServiceAccountRef {
@@ -60,6 +61,12 @@ subjects:
   ];
 }
 
+/** A rule in one line. */
+export function ruleText({ apiGroup, resource, names, verbs }: MergedRule): string {
+  const named = names === undefined ? '' : ` resourceNames: ${list(names)},`;
+  return `{ apiGroups: ${list([apiGroup])}, resources: ${list([resource])},${named} verbs: ${list(verbs)} }`;
+}
+
 /** The items of `rules`, each below its comments. `comment`: more of them, for a rule. */
 export function rulesYaml(
   rules: readonly MergedRule[],
@@ -69,8 +76,10 @@ export function rulesYaml(
   return rules
     .map((rule) => {
       const { apiGroup, resource, names, verbs, whys } = rule;
+      const risk = whyFarReaching(rule);
+      const warnings = risk === undefined ? [] : [`WARNING: ${risk}`];
       const lines = [
-        ...[...whys, ...(comment?.(rule) ?? [])].map((text) => `# ${text}`),
+        ...[...whys, ...(comment?.(rule) ?? []), ...warnings].map((text) => `# ${text}`),
         `- apiGroups: ${list([apiGroup])}`,
         `  resources: ${list([resource])}`,
         ...(names === undefined ? [] : [`  resourceNames: ${list(names)}`]),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { createDefinitionParser } from '../../../src/definition/index.ts';
-import { createManager, type WantedDefinition } from '../../../src/runtime/index.ts';
+import { createManager, type Manager, type WantedDefinition } from '../../../src/runtime/index.ts';
+import type { ReadableMetricRegistry } from '../../../src/telemetry/index.ts';
 import { BytePool } from '../../../src/util/byte-pool.ts';
 import { createSystemClock } from '../../../src/util/clock.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
@@ -33,6 +34,11 @@ export interface AttackReport {
 export interface AttackRig {
   /** Creates a resource of a hostile definition (`body` is YAML below its `spec`), and works with the good one until it is reported on. */
   attack(body: string, spec: unknown): Promise<AttackReport>;
+  /** Edits the resource of the good definition, and waits for its child. */
+  serveGood(): Promise<void>;
+  readonly manager: Manager;
+  /** Of the manager. */
+  readonly metrics: ReadableMetricRegistry;
 }
 
 const parser = createDefinitionParser();
@@ -56,8 +62,9 @@ export function describeAttacks(
 function useAttackRig(shared: SharedControlPlane, memoryBytes: number): AttackRig {
   const stop = new AbortController();
   const definitions: WantedDefinition[] = [locate(goodDefinition)];
+  const metrics = freshMetrics();
   let counted: CountedTurns;
-  let manager: ReturnType<typeof createManager>;
+  let manager: Manager;
   let ended: Promise<void>;
   let namespace: string;
   let edits = 0;
@@ -76,7 +83,7 @@ function useAttackRig(shared: SharedControlPlane, memoryBytes: number): AttackRi
       clock: createSystemClock(),
       random: createSystemRandom(),
       logger: silentLogger(),
-      metrics: freshMetrics(),
+      metrics,
       turns: counted.turns,
       memory: new BytePool(memoryBytes),
     });
@@ -98,7 +105,6 @@ function useAttackRig(shared: SharedControlPlane, memoryBytes: number): AttackRi
     unsubscribe();
   }
 
-  /** Edits the good resource, and waits for its child. */
   async function serveGood(): Promise<void> {
     edits += 1;
     const text = `edit-${edits}`;
@@ -134,6 +140,11 @@ function useAttackRig(shared: SharedControlPlane, memoryBytes: number): AttackRi
       assert.ok(object !== undefined && ready !== undefined);
       return { ready, resource: object, turns, served };
     },
+    serveGood,
+    get manager() {
+      return manager;
+    },
+    metrics,
   };
 }
 

@@ -68,6 +68,7 @@ export interface HandmadeRead {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name?: (view: View) => string;
+  readonly literalName?: string;
   readonly labels?: (view: View) => Readonly<Record<string, string>>;
   readonly indexKey?: string;
   readonly watchSelector?: string;
@@ -237,6 +238,7 @@ function readPlanOf(read: HandmadeRead): ReadPlan {
     gvk: gvkOf(read.apiVersion, read.kind),
     by: read.name === undefined ? 'selector' : 'name',
     optional: read.optional ?? false,
+    ...(read.literalName !== undefined && { literalName: read.literalName }),
     ...(read.indexKey !== undefined && { indexKey: read.indexKey }),
     ...(read.watchSelector !== undefined && { watchSelector: read.watchSelector }),
     pathsRead: read.pathsRead ?? [[]],

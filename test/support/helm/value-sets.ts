@@ -8,6 +8,15 @@ export interface ValueSet {
   readonly hasNot?: readonly string[];
 }
 
+/** Peers of a NetworkPolicy. */
+export const scrapers: readonly object[] = [
+  {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } },
+    podSelector: { matchLabels: { 'app.kubernetes.io/name': 'prometheus' } },
+  },
+  { ipBlock: { cidr: '10.0.0.0/24' } },
+];
+
 export const valueSets: readonly ValueSet[] = [
   { what: 'the default values', values: {}, hasNot: ['ConfigMap/homeostat-examples'] },
   {
@@ -79,6 +88,17 @@ export const valueSets: readonly ValueSet[] = [
     what: 'a ServiceMonitor',
     values: { serviceMonitor: { enabled: true, labels: { release: 'prometheus' } } },
     has: ['ServiceMonitor/homeostat', 'Service/homeostat-metrics'],
+    hasNot: ['NetworkPolicy/homeostat'],
+  },
+  {
+    what: 'a NetworkPolicy for nobody',
+    values: { networkPolicy: { enabled: true } },
+    has: ['NetworkPolicy/homeostat'],
+  },
+  {
+    what: 'a NetworkPolicy for Prometheus and a network',
+    values: { networkPolicy: { enabled: true, from: scrapers } },
+    has: ['NetworkPolicy/homeostat'],
   },
 ];
 
@@ -93,5 +113,6 @@ export const refusedValues: readonly (readonly [values: object, says: RegExp])[]
   [{ terminationGracePeriodSeconds: 10 }, /terminationGracePeriodSeconds/],
   [{ definitions: { 'mine.txt': '' } }, /mine\.txt/],
   [{ serviceAccount: { create: false } }, /serviceAccount.name is needed/],
+  [{ networkPolicy: { enabled: true, from: [{}] } }, /networkPolicy/],
   [{ service: { enabled: false }, serviceMonitor: { enabled: true } }, /needs service.enabled/],
 ];
