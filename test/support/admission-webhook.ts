@@ -27,6 +27,7 @@ export interface WebhookOptions {
 export interface AdmissionWebhook {
   /** How often the server has asked, trials aside. */
   readonly calls: number;
+  /** Resolves when the server does not ask any more. */
   stop(): Promise<void>;
 }
 
@@ -65,6 +66,11 @@ export async function startAdmissionWebhook(options: WebhookOptions): Promise<Ad
     },
     async stop() {
       await client.delete(await client.pathOf(configuration));
+      // The server forgets its webhooks a little later, too: until then it would refuse what this one does not answer.
+      for (let before = -1; before < trials; ) {
+        before = trials;
+        await tryOut(options);
+      }
       server.close();
       server.closeAllConnections();
     },
