@@ -28,6 +28,9 @@ export interface CachedDiscovery extends Discovery, KindFinder {
   forget(gvk: Gvk): void;
 }
 
+/** For those that send requests to a kind: where it is served, and a way to say that it is not served there. */
+export type PathDiscovery = Pick<CachedDiscovery, 'resourceFor' | 'lookUp' | 'forget'>;
+
 const flow = { name: 'discovery', priority: 'world' } as const;
 
 /** One group version is asked for at most this often. */

@@ -20,14 +20,14 @@ import type {
   Writer,
 } from '../roles.ts';
 import { assertSameObject, objectOf, stateAfterDelete } from './answer-body.ts';
-import type { CachedDiscovery } from './discovery.ts';
+import type { PathDiscovery } from './discovery.ts';
 import { editMetadata } from './edit-metadata.ts';
 import { readFieldOwners, withoutUpdatesOf } from './field-owners.ts';
 import { pathOf } from './paths.ts';
 
 export interface WriterOptions {
   readonly api: ApiClient;
-  readonly discovery: Pick<CachedDiscovery, 'resourceFor' | 'lookUp' | 'forget'>;
+  readonly discovery: PathDiscovery;
   readonly cache: WriteThrough;
 }
 

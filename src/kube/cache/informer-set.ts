@@ -3,6 +3,7 @@ import type { Clock } from '../../util/clock.ts';
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import { invariant } from '../../util/invariant.ts';
 import type { Random } from '../../util/random.ts';
+import type { PathDiscovery } from '../api/discovery.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import type { Informer, InformerQuery, RightsWatch, Watcher } from '../roles.ts';
 import { AnswerDelivery } from './answer-delivery.ts';
@@ -13,13 +14,13 @@ import { createIngest } from './ingest.ts';
 import { type ClosableKindArrivals, createKindArrivals } from './kind-arrivals.ts';
 import { type ResolvedQuery, resolveQuery } from './query.ts';
 import { createReachability } from './reachability.ts';
-import type { InformerDiscovery, ReflectorContext } from './reflector-context.ts';
+import type { ReflectorContext } from './reflector-context.ts';
 import { SharedInformer } from './shared-informer.ts';
 import type { WriteThrough, WriteTicket } from './write-through.ts';
 
 export interface InformerSetOptions {
   readonly api: ApiClient;
-  readonly discovery: InformerDiscovery;
+  readonly discovery: PathDiscovery;
   readonly rights: RightsWatch;
   readonly clock: Clock;
   readonly random: Random;

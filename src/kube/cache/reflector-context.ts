@@ -1,7 +1,7 @@
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { Random } from '../../util/random.ts';
-import type { CachedDiscovery } from '../api/discovery.ts';
+import type { PathDiscovery } from '../api/discovery.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import type { RightsWatch } from '../roles.ts';
 import type { InformerMetrics } from './informer-metrics.ts';
@@ -10,13 +10,10 @@ import type { Ingest } from './ingest.ts';
 import type { KindArrivals } from './kind-arrivals.ts';
 import type { Reachability } from './reachability.ts';
 
-/** What an informer needs of discovery: where a kind is served, and a way to say that it is not served there. */
-export type InformerDiscovery = Pick<CachedDiscovery, 'resourceFor' | 'lookUp' | 'forget'>;
-
 /** What all informers of a cluster share. */
 export interface ReflectorContext {
   readonly api: ApiClient;
-  readonly discovery: InformerDiscovery;
+  readonly discovery: PathDiscovery;
   readonly rights: RightsWatch;
   readonly arrivals: KindArrivals;
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import type { PathDiscovery } from '../../../src/kube/api/discovery.ts';
 import { createInformerSet, type InformerSettings } from '../../../src/kube/cache/index.ts';
-import type { InformerDiscovery } from '../../../src/kube/cache/reflector-context.ts';
 import type { Informer, InformerQuery, ResourceType } from '../../../src/kube/roles.ts';
 import { createLogger } from '../../../src/telemetry/index.ts';
 import { gvkKey, gvkOf } from '../../../src/util/gvk.ts';
@@ -42,7 +42,7 @@ export function informerBench(settings: InformerSettings = {}, fraction = 0) {
 }
 
 /** Serves ConfigMaps, until told otherwise. */
-export class ScriptedDiscovery implements InformerDiscovery {
+export class ScriptedDiscovery implements PathDiscovery {
   readonly served = new Map<string, ResourceType>();
   lookUps = 0;
   readonly #read = new Map<string, ResourceType>();
