@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { KubeCluster, KubeClusterOptions } from '../kube/index.ts';
+import {
+  type ClusterConfig,
+  createKubeCluster,
+  type KubeCluster,
+  type KubeClusterOptions,
+} from '../kube/index.ts';
 import {
   createElection,
   type LeaderElector,
-  type Leadership,
   type LeaseTimes,
   resolveLeaseTimes,
-  soleLeader,
   WriteFence,
 } from '../runtime/index.ts';
 import type { Logger, MetricRegistry } from '../telemetry/index.ts';
@@ -29,6 +32,7 @@ export interface ElectionFlags {
 
 export interface ContestOptions {
   readonly flags: ElectionFlags;
+  readonly config: ClusterConfig;
   /** Of the Lease. */
   readonly namespace: string;
   readonly clock: Clock;
@@ -41,15 +45,19 @@ export interface ContestOptions {
 
 /** Leader election of this process, or what stands for it where it is alone. */
 export interface Contest {
-  /** For the cluster, which is made after it. */
+  /** For each cluster that is made. */
   readonly clusterOptions: Pick<KubeClusterOptions, 'beforeWrite' | 'tellsEvents'>;
-  /** Contends from now on. Resolves when it has asked for the first time who leads. */
-  enter(cluster: KubeCluster): Promise<Leadership>;
+  /** Contends until this process leads, or the signal aborts (false). Called once. */
+  lead(signal: AbortSignal): Promise<boolean>;
+  /** Who leads; undefined: this process does, or nothing is known. */
+  readonly leader: string | undefined;
+  /** Calls back when the lead is lost, before the process ends. Returns the unsubscribe function. */
+  onLost(listener: () => void): () => void;
   /** Why this process must not be taken for healthy. */
   failure(): string | undefined;
-  /** Why nobody may lead, for people. Undefined: nothing is wrong. */
+  /** Why no process may lead, for people. Undefined: nothing is wrong. */
   readonly warning: string | undefined;
-  /** Sends the Events that are left and gives the lead back; only after all passes have ended. */
+  /** Gives the lead back; only after all passes have ended. */
   leave(): Promise<void>;
 }
 
@@ -60,65 +68,77 @@ export function createContest(options: ContestOptions): Contest {
 
 const alone: Contest = {
   clusterOptions: {},
-  enter: () => Promise.resolve(soleLeader),
+  lead: () => Promise.resolve(true),
+  leader: undefined,
+  onLost: () => () => {},
   failure: () => undefined,
   warning: undefined,
   leave: () => Promise.resolve(),
 };
 
 class LeaseContest implements Contest {
-  readonly #options: ContestOptions;
-  readonly #times: LeaseTimes;
   readonly #fence: WriteFence;
   readonly #stopper = new AbortController();
-  #cluster: KubeCluster | undefined;
-  #elector: LeaderElector | undefined;
+  readonly #lostListeners = new Set<() => void>();
+  readonly #cluster: KubeCluster;
+  readonly #elector: LeaderElector;
   #ended: Promise<void> | undefined;
 
   constructor(options: ContestOptions) {
-    this.#options = options;
-    this.#times = timesOf(options.flags);
-    this.#fence = new WriteFence(options.clock);
+    const { flags, endNow, config, ...rest } = options;
+    const { clock, random, logger, metrics } = rest;
+    this.#fence = new WriteFence(clock);
+    // Its own: the Lease outlives outages, and a follower has nothing else.
+    this.#cluster = createKubeCluster({
+      ...{ config, clock, random, logger, metrics },
+      ...this.clusterOptions,
+    });
+    this.#elector = createElection({
+      ...rest,
+      cluster: this.#cluster,
+      fence: this.#fence,
+      name: flags.leaseName,
+      identity: `${hostname()}_${randomUUID()}`,
+      times: timesOf(flags),
+      onLost: () => {
+        for (const listener of [...this.#lostListeners]) listener();
+        // Another process leads now and relies on no further write from this one. The kubelet starts the process again, as a follower.
+        endNow();
+      },
+    });
   }
 
   get clusterOptions(): Contest['clusterOptions'] {
     return { beforeWrite: this.#fence.check, tellsEvents: () => this.#fence.isOpen };
   }
 
-  async enter(cluster: KubeCluster): Promise<Leadership> {
-    const { flags, endNow, ...rest } = this.#options;
-    const elector = createElection({
-      ...rest,
-      cluster,
-      fence: this.#fence,
-      name: flags.leaseName,
-      identity: `${hostname()}_${randomUUID()}`,
-      times: this.#times,
-      onLost: () => {
-        cluster.cutWrites();
-        // Another process leads now and relies on no further write from this one. The kubelet starts the process again, as a follower.
-        endNow();
-      },
-    });
-    this.#cluster = cluster;
-    this.#elector = elector;
-    this.#ended = elector.run(this.#stopper.signal);
-    await elector.decided;
-    return elector;
+  async lead(signal: AbortSignal): Promise<boolean> {
+    this.#ended = this.#elector.run(this.#stopper.signal);
+    await this.#elector.whenLeading(signal).catch(() => {});
+    return this.#elector.isLeading && !signal.aborted;
+  }
+
+  get leader(): string | undefined {
+    return this.#elector.holder;
+  }
+
+  onLost(listener: () => void): () => void {
+    this.#lostListeners.add(listener);
+    return () => this.#lostListeners.delete(listener);
   }
 
   failure(): string | undefined {
-    return this.#elector?.failure;
+    return this.#elector.failure;
   }
 
   get warning(): string | undefined {
-    return this.#elector?.warning;
+    return this.#elector.warning;
   }
 
   async leave(): Promise<void> {
-    await this.#cluster?.endEvents();
     this.#stopper.abort(new Error('Stopped'));
     await this.#ended;
+    await this.#cluster.close();
   }
 }
 

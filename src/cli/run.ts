@@ -1,6 +1,12 @@
 import { bundledSchemas } from '../compile/index.ts';
-import { createKubeCluster } from '../kube/index.ts';
-import { checkDefinitions, createTextCheck, rememberChecks } from '../runtime/index.ts';
+import type { KubeCluster } from '../kube/index.ts';
+import {
+  type CheckResult,
+  checkDefinitions,
+  createTextCheck,
+  rememberChecks,
+  type TextFindings,
+} from '../runtime/index.ts';
 import { createMetricRegistry, metricCatalogue } from '../telemetry/index.ts';
 import { createSources } from './definition-sources.ts';
 import { createContest } from './election.ts';
@@ -47,34 +53,31 @@ export async function run(
   const config = await loadClusterConfig(options);
   const { clock, random } = environment;
   const namespace = options.namespace ?? config.ownNamespace ?? 'homeostat-system';
+  const place = { config, clock, random, logger, metrics };
   const contest = createContest({
-    ...{ flags: options, namespace, clock, random, logger, metrics },
+    ...{ ...place, flags: options, namespace },
     endNow: environment.endNow,
   });
-  const place = { clock, random, logger, metrics };
-  const cluster = createKubeCluster({ config, ...place, ...contest.clusterOptions });
   const readsConfigMaps = kinds.includes('configmaps');
   const { definitionsNamespace = namespace } = options;
-  const sources = createSources({
-    ...{ kinds, paths, texts, cluster, clock, logger },
-    namespace: definitionsNamespace,
-  });
+  const teller = new FindingsTeller({ logger, output, printed: checked.diagnostics });
   const serving = {
-    ...{ ...place, options, cluster, contest, sources, checked },
+    ...{ ...place, options, contest, namespace },
     check: recall,
-    namespace,
-    teller: new FindingsTeller({ logger, output, printed: checked.diagnostics }),
+    onFindings: (findings: readonly TextFindings[]) => teller.tell(findings),
+    found: { definitions: checked.accepted.length, refused: definitionsIn(checked) },
+    createSources: (cluster: KubeCluster) =>
+      createSources({
+        ...{ kinds, paths, texts, cluster, clock, logger },
+        namespace: definitionsNamespace,
+      }),
     definitionsNamespace: readsConfigMaps ? definitionsNamespace : undefined,
     // Else it is only where a runtime of the cluster would live. Who contends for its Lease is one of its replicas.
     ownsNamespace:
       (options.namespace ?? config.ownNamespace) !== undefined || options.leaderElect === true,
     readsDirectories: kinds.includes('directories'),
   };
-  try {
-    await serve(serving, signal);
-  } finally {
-    await cluster.close();
-  }
+  await serve(serving, signal);
   logger.info({}, 'Stopped');
   return exitCode.ok;
 }
@@ -85,4 +88,8 @@ function runsInPod(options: RunOptions): Promise<boolean> {
     ({ ownNamespace }) => ownNamespace !== undefined,
     () => false,
   );
+}
+
+function definitionsIn({ refused }: CheckResult): number {
+  return refused.reduce((sum, { definitions }) => sum + definitions, 0);
 }

@@ -1,170 +1,153 @@
 import { hostname } from 'node:os';
-import type { KubeCluster } from '../kube/index.ts';
 import {
-  type CheckResult,
-  createDefinitionObjects,
-  createDefinitionRevisions,
-  createManager,
-  type DefinitionOrigin,
+  type ClusterConfig,
+  type ClusterLoss,
+  createKubeCluster,
+  type KubeCluster,
+} from '../kube/index.ts';
+import {
+  ClusterRuntime,
+  type ClusterRuntimeOptions,
   type DefinitionSource,
-  GoneDefinitions,
-  leadingWhenSure,
-  Registry,
-  RemovalFinalizers,
   type RuntimeView,
-  type SourceReading,
-  type TextCheck,
-  UnreadRemovals,
-  withRevisions,
 } from '../runtime/index.ts';
-import type { Logger, ReadableMetricRegistry } from '../telemetry/index.ts';
-import type { Clock } from '../util/clock.ts';
-import { orAborted } from '../util/or-aborted.ts';
-import type { Random } from '../util/random.ts';
+import type { ReadableMetricRegistry } from '../telemetry/index.ts';
 import { createCapacity } from './capacity.ts';
 import type { Contest } from './election.ts';
-import type { FindingsTeller } from './findings-teller.ts';
 import { startHealth } from './health.ts';
+import { Outages } from './outages.ts';
 import type { RunOptions } from './run-options.ts';
 
-/** All that a process is made of. */
-export interface Serving {
+/** All that a process is made of: what of it is the same for each cluster runtime. */
+export interface Serving
+  extends Omit<ClusterRuntimeOptions, 'cluster' | 'sources' | 'name' | 'turns' | 'memory'> {
+  readonly config: ClusterConfig;
   readonly options: RunOptions;
-  /** What was there at the start, only to be told. */
-  readonly checked: CheckResult;
-  readonly sources: readonly DefinitionSource[];
-  readonly check: TextCheck;
-  readonly teller: FindingsTeller;
-  readonly cluster: KubeCluster;
   readonly contest: Contest;
-  /** Of our own objects. */
-  readonly namespace: string;
-  /** Whose ConfigMaps are read; undefined: none are. */
-  readonly definitionsNamespace: string | undefined;
-  /** Is the namespace this process's: its Pod's, that of `--namespace`, or where it contends for the lead? */
-  readonly ownsNamespace: boolean;
-  readonly readsDirectories: boolean;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
   readonly metrics: ReadableMetricRegistry;
+  /** The sources of a cluster runtime, read anew. */
+  readonly createSources: (cluster: KubeCluster) => readonly DefinitionSource[];
+  /** What was there at the start, for the log. */
+  readonly found: { readonly definitions: number; readonly refused: number };
 }
+
+const lossMessages: Readonly<Record<ClusterLoss, string>> = {
+  outage: 'The API server is away: all work stops, and begins anew when it answers',
+  restored: 'The API server has an older state than before: all work begins anew',
+};
 
 /** Serves definitions until the signal aborts, and every pass has ended. */
 export async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
-  const { options, checked, sources, contest, teller, check, ...place } = serving;
-  const { cluster, clock, random, logger, metrics } = place;
-  const { namespace, definitionsNamespace, ownsNamespace, readsDirectories } = place;
-  // Who may write there would write definitions, and those work with our rights.
-  const guardedNamespaces = new Set([namespace, definitionsNamespace ?? namespace]);
-  // Before anything is listed: who leads from the start lists nothing twice.
-  const leadership = leadingWhenSure(await contest.enter(cluster), () => registry);
-  const world = { cluster, leadership, clock, random, logger, metrics };
-  const covers = (origin: DefinitionOrigin) => sources.some((source) => source.covers(origin));
-  const revisions = createDefinitionRevisions({
-    ...world,
-    namespace,
-    owner: { covers, readsDirectories, ownsNamespace },
-    areSourcesRead: () => registry.isRead,
+  const server = new Server(serving);
+  const { contest, options, metrics, logger } = serving;
+  const health = await startHealth(options.http, {
+    metrics,
+    clock: serving.clock,
+    view: () => server.view,
+    failure: () => contest.failure(),
+    observe: () => server.observe(),
   });
-  const formersKnown = Promise.withResolvers<void>();
-  const gone = new GoneDefinitions({
-    recorded: () => revisions.known(),
-    isAllKnown: () => registry.isRead,
-  });
-  const manager = createManager({
-    ...world,
-    whenFormersKnown: async (signal, onFailure) => {
-      const unsubscribe = revisions.onSilence(onFailure);
-      await orAborted(formersKnown.promise, signal).finally(unsubscribe);
-    },
-    onAccepted: (located) => revisions.accepted(located),
-    onFinished: (name) => {
-      gone.finished(name);
-      registry.refresh();
-    },
-    guardedNamespaces,
-    ...createCapacity(),
-  });
-  const objects = createDefinitionObjects({
-    ...world,
-    views: () => manager.view().definitions,
-    covers: (origin) => registry.covers(origin),
-    runtime: ownsNamespace ? `${namespace}/${options.leaseName}` : hostname(),
-    ...(definitionsNamespace === undefined ? {} : { definitionsNamespace }),
-  });
-  const readsObjects = covers({ source: 'object', ref: '' });
-  const finalizers = readsObjects ? new RemovalFinalizers(world) : undefined;
-  const unread = readsObjects ? undefined : new UnreadRemovals({ objects, logger });
-  const registry = new Registry({
-    sources,
-    clock,
-    logger,
-    check,
-    leadership,
-    known: () => withRevisions(objects.known(), revisions.known()),
-    whenKnown: (signal) => Promise.all([objects.whenKnown(signal), revisions.whenKnown(signal)]),
-    onFindings: (findings) => teller.tell(findings),
-    onDoubt: (isInDoubt) => {
-      manager.hold(isInDoubt);
-      objects.hold(isInDoubt);
-    },
-    onWanted: (found) => {
-      const wanted = gone.with(found);
-      manager.replace(wanted);
-      // Only now: what has been wanted so far knew of no older revisions.
-      if (revisions.isAnswered) formersKnown.resolve();
-      objects.show(wanted);
-      revisions.show(wanted);
-      finalizers?.show(wanted);
-    },
-  });
-  const stops = [
-    objects.onKnown(() => registry.refresh()),
-    objects.onDoubt((isInDoubt) => registry.doubt(objects, isInDoubt)),
-    revisions.onKnown(() => registry.refresh()),
-    revisions.onDoubt((isInDoubt) => registry.doubt(revisions, isInDoubt)),
-    manager.onChange(() => objects.viewsChanged()),
-  ];
-  const keepers = [contest, objects, revisions, ...(unread ? [unread] : [])];
-  const view = () => wholeView(manager.view(), registry.sources, keepers);
-  const observe = () => {
-    manager.observe();
-    cluster.observe();
-  };
-  const failure = () => contest.failure();
-  let health: Awaited<ReturnType<typeof startHealth>>;
   try {
-    health = await startHealth(options.http, { clock, metrics, view, failure, observe });
-    const counts = { definitions: checked.accepted.length, refused: definitionsIn(checked) };
-    const names = sources.map(({ name }) => name);
-    logger.info({ ...counts, sources: names, http: health?.url }, 'Starting');
-    const parts = [registry, manager, objects, revisions, finalizers, unread];
-    await Promise.all(parts.map((part) => part?.run(signal)));
+    logger.info({ ...serving.found, http: health?.url }, 'Starting');
+    await server.run(signal);
   } finally {
     // Also of a start that fails: others need not wait until the lead has run out.
     await contest.leave();
-    for (const stop of stops) stop();
     await health?.close();
   }
 }
 
-function definitionsIn({ refused }: CheckResult): number {
-  return refused.reduce((sum, { definitions }) => sum + definitions, 0);
-}
+/** Leads, and runs one cluster runtime after the other. */
+class Server {
+  readonly #serving: Serving;
+  readonly #capacity = createCapacity();
+  readonly #outages: Outages;
+  #runtime: ClusterRuntime | undefined;
+  /** The cluster of the runtime, or the one that is asked whether the server is back. */
+  #cluster: KubeCluster | undefined;
+  #signal: AbortSignal | undefined;
 
-/** What cannot be read or kept belongs to the picture: a definition that is not known cannot tell. */
-function wholeView(
-  view: RuntimeView,
-  sources: readonly SourceReading[],
-  keepers: readonly { readonly warning: string | undefined }[],
-): RuntimeView {
-  const unread = sources
-    .filter(({ isRead }) => !isRead)
-    .map(({ name, trouble }) => (trouble === undefined ? name : `${name} (${trouble})`));
-  const troubles = sources.flatMap(({ name, isRead, trouble }) =>
-    isRead && trouble !== undefined ? `${name}: ${trouble}` : [],
-  );
-  const warnings = keepers.flatMap(({ warning }) => warning ?? []);
-  return { ...view, unread, warnings: [...view.warnings, ...troubles, ...warnings] };
+  constructor(serving: Serving) {
+    this.#serving = serving;
+    this.#outages = new Outages(serving);
+  }
+
+  get view(): RuntimeView {
+    const { warning, leader } = this.#serving.contest;
+    const { silence } = this.#cluster ?? {};
+    const empty = { silence, definitions: [], refused: [], warnings: [] };
+    const view = this.#runtime?.view ?? empty;
+    return {
+      ...view,
+      isStopping: this.#signal?.aborted === true,
+      ...(leader !== undefined && { follows: leader }),
+      warnings: [...view.warnings, ...(warning === undefined ? [] : [warning])],
+    };
+  }
+
+  observe(): void {
+    this.#runtime?.observe();
+  }
+
+  /** Until the signal aborts, and every pass has ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal;
+    const { contest } = this.#serving;
+    if (!(await contest.lead(signal))) return;
+    for (;;) {
+      const loss = await this.#runCluster(signal);
+      if (loss === undefined) return;
+      this.#serving.logger.warn({ reason: loss }, lossMessages[loss]);
+      await this.#untilServing(signal);
+      if (signal.aborted) return;
+    }
+  }
+
+  /** One cluster runtime, from nothing to its end. Undefined: the signal has aborted. */
+  async #runCluster(signal: AbortSignal): Promise<ClusterLoss | undefined> {
+    const { createSources, contest, options, ...rest } = this.#serving;
+    const lost = new AbortController();
+    let loss: ClusterLoss | undefined;
+    const cluster = this.#createCluster((why) => {
+      loss ??= why;
+      lost.abort(new Error('The API server is away'));
+      // Whatever waits for an answer gets none.
+      void cluster.abandon();
+    });
+    const cutOff = contest.onLost(() => cluster.cutWrites());
+    try {
+      this.#runtime = new ClusterRuntime({
+        ...rest,
+        ...this.#capacity,
+        cluster,
+        sources: createSources(cluster),
+        name: rest.ownsNamespace ? `${rest.namespace}/${options.leaseName}` : hostname(),
+      });
+      await this.#runtime.run(AbortSignal.any([signal, lost.signal]));
+    } finally {
+      await cluster.close();
+      cutOff();
+      this.#runtime = undefined;
+    }
+    return signal.aborted ? undefined : loss;
+  }
+
+  async #untilServing(signal: AbortSignal): Promise<void> {
+    const cluster = this.#createCluster();
+    try {
+      await this.#outages.untilServing(cluster.api, signal);
+    } finally {
+      await cluster.close();
+    }
+  }
+
+  #createCluster(onLost?: (why: ClusterLoss) => void): KubeCluster {
+    const { config, clock, random, logger, metrics, contest } = this.#serving;
+    this.#cluster = createKubeCluster({
+      ...{ config, clock, random, logger, metrics },
+      ...contest.clusterOptions,
+      ...(onLost && { onLost }),
+    });
+    return this.#cluster;
+  }
 }

@@ -4,8 +4,10 @@ import type { DefinitionView, RuntimeView } from '../runtime/index.ts';
  * What runs, for people: `[+]` is well, `[!]` has something in its way that is its own, `[-]` is not there yet. Several things in
  * the way stand on lines of their own.
  */
-export function viewLines({ definitions, refused, warnings }: RuntimeView): readonly string[] {
+export function viewLines(view: RuntimeView): readonly string[] {
+  const { definitions, refused, warnings, follows } = view;
   return [
+    ...(follows === undefined ? [] : [`[+]follower: ${follows} leads`]),
     ...definitions.flatMap(definitionLines),
     ...refused.flatMap(({ file, diagnostics }) => entry(`[!]${file} refused`, diagnostics)),
     ...warnings.map((warning) => `[!]${warning}`),

@@ -49,9 +49,17 @@ export interface KubeClusterOptions {
   readonly beforeWrite?: (request: ApiRequest) => void;
   /** Who reports Events, at most 128 bytes. @default 'homeostat-<host name>' */
   readonly instance?: string;
+  /**
+   * Called when what the cluster knows is worth nothing any more: the server is away, or shows a state from before (a restored backup).
+   * What is made of it is to be closed, and made anew when the server is there. May be called more than once. @default nothing is done
+   */
+  readonly onLost?: (why: ClusterLoss) => void;
   /** Are Events sent? What is recorded while they are not is never sent. @default always */
   readonly tellsEvents?: () => boolean;
 }
+
+/** `outage`: the server does not answer. `restored`: it has a state that is older than what it has shown. */
+export type ClusterLoss = 'outage' | 'restored';
 
 /** A cluster behind a real API server. */
 export interface KubeCluster extends Cluster {
@@ -63,8 +71,8 @@ export interface KubeCluster extends Cluster {
    * @throws KubeError
    */
   fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
-  /** Calls back whenever a server that had not answered, or not let us in, does again. Returns the unsubscribe function. */
-  onReachable(listener: () => void): () => void;
+  /** Calls back whenever a server that had not accepted our credentials does again. Returns the unsubscribe function. */
+  onAdmitted(listener: () => void): () => void;
   /** Undefined while the server answers and lets us in. */
   readonly silence: ServerSilence | undefined;
   /** Undefined while Events are taken, or nobody has tried to write any. */
@@ -80,11 +88,6 @@ export interface KubeCluster extends Cluster {
    * @throws KubeError
    */
   start(signal: AbortSignal): Promise<void>;
-  /**
-   * This process may write from now on, and what it knows may be of before others wrote: all that informers hold is outdated until it has
-   * been listed anew, and what only begins to list is not.
-   */
-  distrustCaches(): void;
   /** Brings gauges up to date, for a scrape. */
   observe(): void;
   /** Sends what Events are left for at most two seconds, and takes no more. */
@@ -94,6 +97,8 @@ export interface KubeCluster extends Cluster {
    * that is cut is sent when that comes back, also when the process has ended. Later requests fail. For who may write no more.
    */
   cutWrites(): void;
+  /** Cuts all connections at once: the server is away, and what waits for an answer gets none. {@link close} it as well. */
+  abandon(): Promise<void>;
   /** Ends informers, sends what Events are left for at most two seconds, cuts all connections. */
   close(): Promise<void>;
 }
@@ -117,7 +122,11 @@ class UndiciCluster implements KubeCluster {
 
   constructor(options: KubeClusterOptions) {
     const { clock, random, metrics, logger, name = 'default' } = options;
-    const api = createApiClient(options);
+    const { onLost } = options;
+    const api = createApiClient({
+      ...options,
+      ...(onLost && { onOutage: () => onLost('outage') }),
+    });
     const discovery = createDiscovery({ api, clock });
     this.name = name;
     this.api = api;
@@ -126,7 +135,11 @@ class UndiciCluster implements KubeCluster {
     this.#openApi = createOpenApi({ api, clock });
     this.#rights = createRightsWatch({ api, clock, logger });
     const rights = this.#rights;
-    this.#informers = createInformerSet({ api, discovery, rights, clock, random, logger, metrics });
+    this.#informers = createInformerSet({
+      ...{ api, discovery, rights, clock, random, logger, metrics },
+      suspectOutage: () => api.suspectOutage(),
+      onWentBack: () => onLost?.('restored'),
+    });
     this.#writer = createWriter({ api, discovery, cache: this.#informers });
     const { instance = `homeostat-${hostname()}`, tellsEvents } = options;
     // Whoever asks only now and then need not wait for that.
@@ -145,6 +158,10 @@ class UndiciCluster implements KubeCluster {
 
   async start(signal: AbortSignal): Promise<void> {
     await this.#discovery.prime(signal);
+  }
+
+  abandon(): Promise<void> {
+    return this.#client.close();
   }
 
   async close(): Promise<void> {
@@ -201,10 +218,6 @@ class UndiciCluster implements KubeCluster {
     return this.#informers.acquire(query);
   }
 
-  onOutdated(listener: () => void): () => void {
-    return this.#informers.onOutdated(listener);
-  }
-
   onGranted(right: AccessRight, listener: () => void): () => void {
     return this.#rights.onGranted(right, listener);
   }
@@ -221,10 +234,6 @@ class UndiciCluster implements KubeCluster {
     return this.#discovery.findKind(kind, signal);
   }
 
-  distrustCaches(): void {
-    this.#informers.distrust();
-  }
-
   cutWrites(): void {
     this.#client.cutWrites();
   }
@@ -237,11 +246,8 @@ class UndiciCluster implements KubeCluster {
     this.#informers.observe();
   }
 
-  onReachable(listener: () => void): () => void {
-    const ends = [this.#informers.onReachable(listener), this.#client.onAdmitted(listener)];
-    return () => {
-      for (const end of ends) end();
-    };
+  onAdmitted(listener: () => void): () => void {
+    return this.#client.onAdmitted(listener);
   }
 
   get silence(): ServerSilence | undefined {

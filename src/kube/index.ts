@@ -3,7 +3,12 @@ export type { ApiClient, ApiRequest, ApiResponse, ApiStream } from './client/api
 export type { ClusterConfig, Credentials, CredentialsSource } from './config/cluster-config.ts';
 export { KubeConfigError } from './config/kube-config-error.ts';
 export { type LoadKubeConfigOptions, loadKubeConfig } from './config/load-kube-config.ts';
-export { createKubeCluster, type KubeCluster, type KubeClusterOptions } from './create-cluster.ts';
+export {
+  type ClusterLoss,
+  createKubeCluster,
+  type KubeCluster,
+  type KubeClusterOptions,
+} from './create-cluster.ts';
 export type {
   AccessRight,
   ApplyOptions,

@@ -221,11 +221,6 @@ export interface CacheIndex {
 export interface Informer {
   readonly query: InformerQuery;
   readonly state: InformerState;
-  /**
-   * True from an outage on in which the server was asked and did not answer, until it has been listed anew: what is held may be of a
-   * history that is no more, etcd having been restored from a backup. A server that refuses to be listed is told by `state`, after a while.
-   */
-  readonly isOutdated: boolean;
   get(namespace: string | undefined, name: string): StoredObject | undefined;
   list(): Iterable<StoredObject>;
   /** The index of that name, made on first use. `valuesOf` must be pure, and the same for the same name. */
@@ -242,8 +237,6 @@ export interface Informer {
 /** Gives out shared informers. */
 export interface Watcher {
   acquire(query: InformerQuery): Informer;
-  /** Calls back when `isOutdated` may have changed, or the state of what is so, of any informer. Returns the unsubscribe function. */
-  onOutdated(listener: () => void): () => void;
 }
 
 /** An Event to be told on an object. Never awaited: Events have their own queue and budget. */

@@ -21,7 +21,6 @@ import type { ResourceState } from './resource-state.ts';
 import { hasLeftFinalizers } from './wake/left-finalizers.ts';
 import { isNarrowed } from './wake/membership.ts';
 import { MissingRights } from './wake/missing-rights.ts';
-import { holdWhileOutdated } from './wake/outdated-gate.ts';
 import { Timetable } from './wake/timetable.ts';
 import type { Waker } from './wake/waker.ts';
 import { Watches } from './wake/watches.ts';
@@ -79,7 +78,6 @@ class PlanOperator implements Operator {
   readonly #role: Role;
   readonly #states = new Map<string, ResourceState>();
   #context: OperatorContext | undefined;
-  #endHolding: (() => void) | undefined;
 
   constructor(options: PlanOptions, role: Role) {
     this.#options = options;
@@ -181,10 +179,6 @@ class PlanOperator implements Operator {
       follow: (key) => enqueue(key, 'normal'),
       onDecisions: onDecisions ?? (() => undefined),
     };
-    const { hold } = this.#options;
-    const informers = () => watches.informers();
-    const resources = watches.resources.informer;
-    this.#endHolding = holdWhileOutdated({ watcher: cluster, resources, informers, hold });
     await watches.settled(signal);
     this.#context.timetable.start();
     for (const key of strayKeys(this.#context)) enqueue(key, 'low');
@@ -214,7 +208,6 @@ class PlanOperator implements Operator {
   }
 
   stop(): void {
-    this.#endHolding?.();
     this.#context?.watches.stop();
     this.#context?.rights.stop();
     this.#context?.timetable.stop();

@@ -3,7 +3,7 @@
  */
 import type { OperatorPlan } from '../compile/index.ts';
 import type { Priority, Reconciler } from '../controller/index.ts';
-import type { Cluster, Informer, KubeErrorCode } from '../kube/roles.ts';
+import type { Cluster, KubeErrorCode } from '../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
 import type { BytePool } from '../util/byte-pool.ts';
 import type { Clock } from '../util/clock.ts';
@@ -32,11 +32,6 @@ export interface OperatorOptions {
   readonly formerKinds?: readonly Gvk[];
   /** Puts a key into the definition's work queue. */
   readonly enqueue: (key: string, priority: Priority) => void;
-  /**
-   * Called with true when what is watched is outdated ({@link Informer.isOutdated}): no pass may begin then, and those that run are to be
-   * aborted; with false when all has been looked at again.
-   */
-  readonly hold: (isHeld: boolean) => void;
   /** Asked before anything goes that the definition does not want any more. @default undefined: it goes */
   readonly deletionGuard?: DeletionGuard;
   /** Called with the record of every finished pass (logs, tests, the web page). */

@@ -14,14 +14,10 @@ import { type GroupKind, gvkKey } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import { firstOf, isEstablished, storedKind } from './crd/index.ts';
 import { crdsOnRecord, type RecordedDefinition } from './definitions-on-record.ts';
-import { soleLeader } from './leadership/leadership.ts';
 import { forController, forOperator, type SharedOptions } from './runner-options.ts';
 
 export interface DefinitionFinisherOptions
-  extends Pick<
-    SharedOptions,
-    'cluster' | 'clock' | 'random' | 'logger' | 'metrics' | 'graceMs' | 'leadership'
-  > {
+  extends Pick<SharedOptions, 'cluster' | 'clock' | 'random' | 'logger' | 'metrics' | 'graceMs'> {
   /** What is known of the definition that is broken, or on record of one that is gone. Of a kind that it brings the CRD tells, as the server has it. */
   readonly definition: OperatorDefinition | RecordedDefinition;
   /** Called when nothing is left that could wait for it. @default nobody is told */
@@ -172,7 +168,7 @@ async function finishKind(
   { kind, recordedKinds }: Finishable,
   signal: AbortSignal,
 ): Promise<void> {
-  const { definition, leadership = soleLeader } = options;
+  const { definition } = options;
   const { name } = definition;
   const namespaces = isWhole(definition) ? definition.controller.namespaces : undefined;
   const operator = createFinisher({
@@ -184,7 +180,6 @@ async function finishKind(
     isQuiet: !isWhole(definition),
     ...forOperator(options),
     enqueue: (key, priority) => controller.enqueue(key, priority),
-    hold: (isHeld) => (isHeld ? controller.hold() : controller.release()),
   });
   const controller = new Controller({
     ...forController(options, name),
@@ -195,7 +190,6 @@ async function finishKind(
   });
   try {
     await operator.start(signal);
-    await leadership.whenLeading(signal).catch(() => {});
     await controller.run(signal);
   } finally {
     operator.stop();

@@ -83,6 +83,8 @@ export interface RuntimeView {
   readonly definitions: readonly DefinitionView[];
   /** Files with mistakes beside those definitions. */
   readonly refused: readonly RefusedFile[];
+  /** The process that leads, while this one only waits to lead. @default undefined: this one leads, or nothing is known */
+  readonly follows?: string;
   /** Sources of definitions of which nothing is known yet, and why where that can be told. @default none */
   readonly unread?: readonly string[];
   /** What is not done though everything runs: Events that may not be written, say. */

@@ -5,6 +5,7 @@ export {
   checkDefinitions,
 } from './check-definitions.ts';
 export { createTextCheck, rememberChecks, type TextCheck } from './check-text.ts';
+export { ClusterRuntime, type ClusterRuntimeOptions } from './cluster-runtime.ts';
 export type { DefinitionText } from './definition-text.ts';
 export type {
   DefinitionState,
@@ -14,7 +15,6 @@ export type {
 } from './definition-view.ts';
 export { createElection, type ElectionOptions } from './leadership/create-election.ts';
 export type { LeaderElector } from './leadership/leader-elector.ts';
-export { type Leadership, soleLeader } from './leadership/leadership.ts';
 export { type LeaseTimes, resolveLeaseTimes } from './leadership/lease-settings.ts';
 export { WriteFence } from './leadership/write-fence.ts';
 export { createManager, type Manager, type ManagerOptions } from './manager.ts';
@@ -27,7 +27,6 @@ export type { RefusedFile } from './refused-file.ts';
 export {
   type KnownDefinition,
   type KnownDefinitions,
-  leadingWhenSure,
   Registry,
   type RegistryOptions,
   type SourceReading,

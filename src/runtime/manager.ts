@@ -33,11 +33,6 @@ export interface Manager {
    * runs of them, those that are not among them stop and leave what they have made. Any number of times, before or while it runs.
    */
   replace(wanted: WantedSet): void;
-  /**
-   * What was said last may be of before (true): resources wait, until it has been said anew (false) and each definition has what is wanted,
-   * or has been found not to do.
-   */
-  hold(isHeld: boolean): void;
   /** Calls back, soon and once for many changes, when {@link Manager.view} may have changed. Returns the unsubscribe function. */
   onChange(listener: () => void): () => void;
   view(): RuntimeView;
@@ -76,7 +71,6 @@ class RunnerSet implements Manager {
   #wanted: WantedSet | undefined;
   #signal: AbortSignal | undefined;
   #hasLookedForGone = false;
-  #isHeld = false;
   #isStopping = false;
 
   constructor(options: ManagerOptions) {
@@ -137,11 +131,6 @@ class RunnerSet implements Manager {
     this.#bell.ring();
   }
 
-  hold(isHeld: boolean): void {
-    this.#isHeld = isHeld;
-    for (const runner of this.#runners()) runner.hold(isHeld);
-  }
-
   observe(): void {
     for (const runner of this.#runners()) runner.observe();
     const { refused = [] } = this.#wanted ?? {};
@@ -163,7 +152,6 @@ class RunnerSet implements Manager {
     const options = { ...shared, wanted, bell: this.#bell };
     const isRemoved = wanted.removal !== undefined;
     const runner = isRemoved ? new DefinitionRemover(options) : new DefinitionRunner(options);
-    runner.hold(this.#isHeld);
     this.#entries.set(definition.name, {
       wanted,
       runner,

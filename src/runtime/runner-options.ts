@@ -5,7 +5,6 @@ import type { BytePool } from '../util/byte-pool.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Random } from '../util/random.ts';
 import type { Turns } from '../util/work-turns.ts';
-import type { Leadership } from './leadership/leadership.ts';
 import type { RuntimeCluster } from './runtime-cluster.ts';
 import type { ViewBell } from './view-bell.ts';
 
@@ -25,8 +24,6 @@ export interface SharedOptions {
   readonly memory?: BytePool;
   /** How long running passes may go on after the signal, in ms. @default 20_000 */
   readonly graceMs?: number;
-  /** @default soleLeader */
-  readonly leadership?: Leadership;
   /** Does a change of a CRD break nothing that anybody would miss (a world of samples)? @default false */
   readonly breaksStored?: boolean;
   /**

@@ -5,7 +5,6 @@ import {
   createDefinitionObjects,
   type DefinitionObjects,
   type DefinitionView,
-  soleLeader,
   type WantedSet,
 } from '../../src/runtime/index.ts';
 import { isJsonObject } from '../../src/util/json.ts';
@@ -44,7 +43,6 @@ shared.describe('integration/definition-objects', () => {
     });
     objects = createDefinitionObjects({
       cluster: await kube.connect(shared.plane.kubeconfigPath('operator')),
-      leadership: soleLeader,
       clock: clockOf(shared.plane),
       logger: silentLogger(),
       metrics: freshMetrics(),

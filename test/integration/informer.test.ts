@@ -230,32 +230,6 @@ shared.describe('integration/informer', () => {
     await informer.whenSynced(signal);
     informer.release();
   });
-
-  // The last: what the tests before it have made since the backup is no more.
-  test('shows the world of a restored etcd, whatever has been written to it since', async () => {
-    const namespace = await shared.namespace();
-    await inParallel(['kept', 'changed', 'removed'], (name) => create(namespace, name));
-    const informer = await synced({ gvk, namespace, labelSelector: 'test' });
-    const backup = await shared.plane.snapshotEtcd();
-    const client = shared.client();
-    await client.patch(pathIn(namespace, 'changed'), { data: { value: 'new' } });
-    await client.delete(pathIn(namespace, 'removed'));
-    await create(namespace, 'undone');
-    await untilHeld(informer, 'undone', (held) => held !== undefined);
-    const told: boolean[] = [];
-    informers.onOutdated(() => told.push(informer.isOutdated));
-    await shared.plane.restoreEtcd(backup);
-    const since = Array.from({ length: 60 }, (_, at) => `since-${at}`);
-    await inParallel(since, (name) => create(namespace, name));
-    await untilHeld(informer, 'undone', (held) => held === undefined);
-    for (const name of since) await untilHeld(informer, name, (held) => held !== undefined);
-    assert.deepEqual(versionsIn(informer), await versionsOn(namespace));
-    assert.equal(informer.get(namespace, 'changed')?.object.data, undefined);
-    assert.ok(informer.get(namespace, 'removed'));
-    assert.equal(told[0], true);
-    assert.equal(informer.isOutdated, false);
-    informer.release();
-  });
 });
 
 function create(namespace: string, name: string): Promise<KubeObject> {

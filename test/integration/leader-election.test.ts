@@ -76,14 +76,14 @@ shared.describe('integration/leader-election', () => {
     return replica;
   }
 
-  /** One that leads, and one that follows with warm caches. */
+  /** One that leads, and one that follows. */
   async function startTwo(): Promise<readonly [Replica, Replica]> {
     const leader = start();
     await leader.process.whenLogged('Leads now');
     await leader.process.whenReady();
     const follower = start();
     await follower.process.whenLogged('Follows, another process leads');
-    await follower.process.whenReady();
+    await untilStatus(follower.process, '/readyz', 200);
     return [leader, follower];
   }
 
@@ -136,6 +136,12 @@ shared.describe('integration/leader-election', () => {
     assert.equal(await untilStatus(second.process, '/healthz', 200), 'ok\n');
     const metrics = await untilStatus(second.process, '/metrics', 200);
     assert.match(metrics, /^leader_election_master_status\{name="homeostat"\} 0$/m);
+    const asked = shared.audit.entries({ user: second.user, ofDefinitions: true });
+    assert.deepEqual([...new Set(asked.map(({ resource }) => resource))], ['leases']);
+    assert.match(
+      await untilStatus(second.process, '/readyz?verbose', 200),
+      /\[\+\]follower: .* leads/,
+    );
     assert.deepEqual(textsOf(second), []);
 
     // It has told and recorded all that there is: what it leaves undone the next one does.

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LocatedDefinition } from '../../src/definition/index.ts';
-import {
-  createDefinitionRevisions,
-  type DefinitionRevisions,
-  soleLeader,
-} from '../../src/runtime/index.ts';
+import { createDefinitionRevisions, type DefinitionRevisions } from '../../src/runtime/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { locatedThing } from '../support/fakes/definition-world.ts';
@@ -35,7 +31,6 @@ shared.describe('integration/revisions', () => {
     const stop = new AbortController();
     const revisions = createDefinitionRevisions({
       cluster: kube.cluster,
-      leadership: soleLeader,
       clock: clockOf(shared.plane),
       logger: silentLogger(),
       metrics: freshMetrics(),

@@ -1,11 +1,9 @@
 import type { KubeError } from '../kube-error.ts';
-import { quickTriesWhenDenied } from './retry-pause.ts';
 
 /** How an informer stands when a list or watch has failed. */
 export interface Standing {
   /** In a row, this one included. */
   readonly failures: number;
-  readonly isOutdated: boolean;
   readonly hasListed: boolean;
 }
 
@@ -27,14 +25,6 @@ export function mustListAfter(error: KubeError, failures: number): boolean {
     default:
       return true;
   }
-}
-
-/** After an outage a server that has just started refuses for a while what it serves a moment later. */
-export function isWorthTelling(error: KubeError, { isOutdated, failures }: Standing): boolean {
-  if (!isOutdated) return true;
-  const isLost = error.code === 'kind-missing' || error.code === 'forbidden';
-  const tries = isLost ? quickTriesWhenDenied + 1 : resumptionsBeforeList;
-  return error.status !== 0 && failures >= tries;
 }
 
 /**

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { settle } from '../../../test/support/fake-clock.ts';
 import {
   configMap,
   configMaps,
@@ -92,29 +91,6 @@ describe('kube/cache informer: watches that end or break', () => {
       await clock.advance(1);
       assert.equal((await api.nextStream()).request.query?.resourceVersion, '7');
       assert.equal(informer.state.kind, 'synced');
-      assert.equal(informer.isOutdated, false);
-      await informers.close();
-    });
-  }
-
-  for (const code of ['unavailable', 'timeout', 'connection-lost'] as const) {
-    test(`lists anew after an attempt to watch without an answer: ${code}`, async () => {
-      const { api, clock, informers } = informerBench();
-      const informer = informers.acquire(configMaps);
-      (await api.nextRequest()).answer(listOf(7, [configMap('a', 3), configMap('b', 7)]));
-      (await api.nextStream()).fail(kubeError(code, 0));
-      await settle();
-      assert.equal(informer.state.kind, 'synced');
-      assert.equal(informer.isOutdated, true);
-      await clock.advance(800);
-      // Restored from a backup, and past the version that we know by now: only a list tells.
-      const list = await api.nextRequest();
-      assert.deepEqual(list.request.query, { limit: '500' });
-      list.answer(listOf(9, [configMap('a', 2)]));
-      assert.equal((await api.nextStream()).request.query?.resourceVersion, '9');
-      assert.deepEqual(namesIn(informer), ['a']);
-      assert.equal(informer.get('default', 'a')?.object.metadata.resourceVersion, '2');
-      assert.equal(informer.isOutdated, false);
       await informers.close();
     });
   }
@@ -131,40 +107,12 @@ describe('kube/cache informer: watches that end or break', () => {
     (await api.nextRequest()).fail(kubeError('forbidden', 403));
     await clock.advance(1_600);
     await tellVersion(api, 5);
-    // Nobody's watch is worth anything: each was opened in the time that is no more.
-    const lists = [await api.nextRequest(), await api.nextRequest()];
-    assert.equal(api.openStreams.size, 0);
-    assert.equal(informer.isOutdated, true);
-    for (const { request, answer } of lists) {
-      assert.equal(request.query?.limit, '500');
-      answer(listOf(5, [configMap('a', 2)]));
-    }
+    const list = await api.nextRequest();
+    assert.deepEqual(bench.told, ['suspected', 'restored']);
+    assert.equal(list.request.query?.limit, '500');
+    list.answer(listOf(5, [configMap('a', 2)]));
     assert.equal((await api.nextStream()).request.query?.resourceVersion, '5');
-    assert.equal((await api.nextStream()).request.query?.resourceVersion, '5');
-    assert.equal(informer.isOutdated, false);
     assert.deepEqual(namesIn(informer), ['a']);
-    await informers.close();
-  });
-
-  test('lists anew when the connections of all watches broke: that was the server', async () => {
-    const { api, clock, informers } = informerBench();
-    const one = informers.acquire(configMaps);
-    const { stream } = await start(api, 7);
-    const other = informers.acquire({ ...configMaps, labelSelector: 'a' });
-    const { stream: otherStream } = await start(api, 7);
-    stream.break(kubeError('unavailable', 0));
-    await settle();
-    assert.deepEqual([one.isOutdated, other.isOutdated], [false, false]);
-    otherStream.break(kubeError('unavailable', 0));
-    await settle();
-    assert.deepEqual([one.isOutdated, other.isOutdated], [true, true]);
-    await clock.advance(800);
-    for (const list of [await api.nextRequest(), await api.nextRequest()]) {
-      assert.equal(list.request.query?.limit, '500');
-      list.answer(listOf(7, []));
-    }
-    await settle();
-    assert.deepEqual([one.isOutdated, other.isOutdated], [false, false]);
     await informers.close();
   });
 

@@ -13,7 +13,6 @@ import { InformerUse } from './informer-use.ts';
 import { createIngest } from './ingest.ts';
 import { type ClosableKindArrivals, createKindArrivals } from './kind-arrivals.ts';
 import { type ResolvedQuery, resolveQuery } from './query.ts';
-import { createReachability } from './reachability.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 import { SharedInformer } from './shared-informer.ts';
 import type { WriteThrough, WriteTicket } from './write-through.ts';
@@ -27,6 +26,9 @@ export interface InformerSetOptions {
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
   readonly settings?: InformerSettings;
+  /** See {@link ReflectorContext}. @default nothing is done */
+  readonly suspectOutage?: () => void;
+  readonly onWentBack?: () => void;
 }
 
 /** The cache of one cluster: shared informers, and the door through which the answers of our requests enter them. */
@@ -36,14 +38,10 @@ export interface InformerSet extends Watcher, WriteThrough {
    * @throws RangeError for a selector that cannot be read.
    */
   acquire(query: InformerQuery): Informer;
-  /** Calls back whenever a server that had not answered answers again. Returns the unsubscribe function. */
-  onReachable(listener: () => void): () => void;
   /** Discovery found something new: informers that wait after a failure try again at once. Of one kind, or of all. */
   retryNow(gvk?: Gvk): void;
   /** The CRD of the kind changed: its informers list anew, and the list replaces even what has its version. */
   relist(gvk: Gvk, reason: 'schema-changed'): void;
-  /** All that is held is outdated until it has been listed anew, as after an outage: this process may write from now on. */
-  distrust(): void;
   /** Brings gauges up to date, for a scrape. */
   observe(): void;
   /** Stops every informer. Afterwards no timer, connection or listener of the cache is left. */
@@ -68,32 +66,20 @@ class UseCountedInformers implements InformerSet {
   /** Ends of the informers that run or are just stopping. */
   readonly #running = new Set<Promise<void>>();
   readonly #arrivals: ClosableKindArrivals;
-  readonly #reachableListeners = new Set<() => void>();
-  readonly #outdatedListeners = new Set<() => void>();
   #isClosed = false;
 
-  constructor({ settings, metrics, ...collaborators }: InformerSetOptions) {
+  constructor(options: InformerSetOptions) {
+    const { settings, metrics, suspectOutage = () => {}, onWentBack = () => {}, ...rest } = options;
     const resolved = resolveInformerSettings(settings);
-    this.#arrivals = createKindArrivals({ ...collaborators, settings: resolved });
+    this.#arrivals = createKindArrivals({ ...rest, settings: resolved });
     this.#context = {
-      ...collaborators,
+      ...rest,
       settings: resolved,
       arrivals: this.#arrivals,
       metrics: createInformerMetrics(metrics),
       ingest: createIngest({ freeze: resolved.freeze }),
-      reachability: createReachability({
-        onLost: () => {
-          for (const { shared } of this.#slots.values()) shared.noteOutage();
-        },
-        onWentBack: () => {
-          for (const { shared } of this.#slots.values()) shared.relist('restored');
-        },
-        onFound: () => {
-          this.retryNow();
-          for (const listener of [...this.#reachableListeners]) listener();
-        },
-      }),
-      onOutdated: () => this.#tellOutdated(),
+      suspectOutage,
+      onWentBack,
     };
   }
 
@@ -104,8 +90,6 @@ class UseCountedInformers implements InformerSet {
     slot.uses += 1;
     slot.cancelLinger?.();
     slot.cancelLinger = undefined;
-    // Whoever begins to use it has to learn that, but has it only when this returns.
-    if (slot.shared.isOutdated) queueMicrotask(() => this.#tellOutdated());
     return new InformerUse(slot.shared, () => this.#release(slot));
   }
 
@@ -118,16 +102,6 @@ class UseCountedInformers implements InformerSet {
     return new AnswerDelivery({ context: this.#context, gvk, namespace, name, informers });
   }
 
-  onReachable(listener: () => void): () => void {
-    this.#reachableListeners.add(listener);
-    return () => this.#reachableListeners.delete(listener);
-  }
-
-  onOutdated(listener: () => void): () => void {
-    this.#outdatedListeners.add(listener);
-    return () => this.#outdatedListeners.delete(listener);
-  }
-
   retryNow(gvk?: Gvk): void {
     const kinds = gvk === undefined ? this.#byKind.keys() : [gvkKey(gvk)];
     for (const kind of kinds) {
@@ -137,10 +111,6 @@ class UseCountedInformers implements InformerSet {
 
   relist(gvk: Gvk, reason: 'schema-changed'): void {
     for (const shared of this.#byKind.get(gvkKey(gvk)) ?? []) shared.relist(reason);
-  }
-
-  distrust(): void {
-    for (const { shared } of this.#slots.values()) shared.distrust();
   }
 
   observe(): void {
@@ -156,10 +126,6 @@ class UseCountedInformers implements InformerSet {
     this.#isClosed = true;
     for (const slot of [...this.#slots.values()]) this.#stop(slot);
     await Promise.all([...this.#running, this.#arrivals.close()]);
-  }
-
-  #tellOutdated(): void {
-    for (const listener of [...this.#outdatedListeners]) listener();
   }
 
   #start(resolved: ResolvedQuery): Slot {
@@ -181,7 +147,6 @@ class UseCountedInformers implements InformerSet {
 
   #release(slot: Slot): void {
     slot.uses -= 1;
-    if (slot.shared.isOutdated) this.#tellOutdated();
     if (slot.uses > 0 || this.#isClosed) return;
     const { clock, settings } = this.#context;
     // Single objects come and go with the resources that read them; what was refused is not worth keeping.

@@ -30,10 +30,6 @@ export class InformerUse implements Informer {
     return this.#shared.state;
   }
 
-  get isOutdated(): boolean {
-    return this.#shared.isOutdated && !this.#released.signal.aborted;
-  }
-
   get(namespace: string | undefined, name: string): StoredObject | undefined {
     return this.#shared.store.get(namespace, name);
   }

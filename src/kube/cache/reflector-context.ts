@@ -8,7 +8,6 @@ import type { InformerMetrics } from './informer-metrics.ts';
 import type { ResolvedInformerSettings } from './informer-settings.ts';
 import type { Ingest } from './ingest.ts';
 import type { KindArrivals } from './kind-arrivals.ts';
-import type { Reachability } from './reachability.ts';
 
 /** What all informers of a cluster share. */
 export interface ReflectorContext {
@@ -22,7 +21,8 @@ export interface ReflectorContext {
   readonly metrics: InformerMetrics;
   readonly settings: ResolvedInformerSettings;
   readonly ingest: Ingest;
-  readonly reachability: Reachability;
-  /** An informer has become outdated, or is so no more. */
-  readonly onOutdated: () => void;
+  /** A watch broke or was silent: is the server still there? */
+  readonly suspectOutage: () => void;
+  /** The server shows a state from before what it has shown already. */
+  readonly onWentBack: () => void;
 }

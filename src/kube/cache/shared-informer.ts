@@ -30,8 +30,7 @@ export class SharedInformer {
     this.store = new ObjectStore({ selects, onFault, ...(keep && { keep }) });
     this.store.subscribe(() => this.#reportSize(this.store.size));
     const onState = (state: InformerState) => this.#setState(state);
-    const { onOutdated } = context;
-    this.#reflector = new Reflector({ context, query, store: this.store, onState, onOutdated });
+    this.#reflector = new Reflector({ context, query, store: this.store, onState });
   }
 
   get state(): InformerState {
@@ -40,11 +39,6 @@ export class SharedInformer {
 
   get lastActivityMs(): number {
     return this.#reflector.lastActivityMs;
-  }
-
-  /** See {@link Informer.isOutdated}. */
-  get isOutdated(): boolean {
-    return this.#wasSynced && this.#reflector.isOutdated;
   }
 
   /** Aborts when the informer is stopped. */
@@ -62,22 +56,12 @@ export class SharedInformer {
     this.#stop.abort();
   }
 
-  /** Another informer has found that the server does not answer. */
-  noteOutage(): void {
-    this.#reflector.noteOutage();
-  }
-
   retryNow(): void {
     this.#reflector.retryNow();
   }
 
-  relist(reason: 'schema-changed' | 'restored'): void {
+  relist(reason: 'schema-changed'): void {
     this.#reflector.relist(reason);
-  }
-
-  /** See {@link InformerSet.distrust}. */
-  distrust(): void {
-    this.#reflector.distrust();
   }
 
   onState(listener: (state: InformerState) => void): () => void {
@@ -88,15 +72,12 @@ export class SharedInformer {
   #setState(state: InformerState): void {
     if (this.#stop.signal.aborted) return;
     if (state.kind === 'synced') this.#wasSynced = true;
-    // What was synced serves on through a broken connection, but not without the kind or the right to see it, nor when after an
-    // outage nobody may look.
-    const servesOn = this.#wasSynced && !this.#reflector.isOutdated;
-    if (state.kind === 'failing' && servesOn && !isLost(state)) return;
+    // What was synced serves on through a broken connection, but not without the kind or the right to see it.
+    if (state.kind === 'failing' && this.#wasSynced && !isLost(state)) return;
     const isNews = !isSameState(this.#state, state);
     this.#state = state;
     // Every try of an informer that fails says so again: only a change is worth waking anybody for.
     if (!isNews) return;
-    if (this.isOutdated) this.#context.onOutdated();
     for (const listener of [...this.#stateListeners]) this.#tell(listener, state);
   }
 

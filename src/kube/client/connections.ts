@@ -15,6 +15,11 @@ export interface Link {
   readonly dispatchers: Readonly<Record<Lane, Dispatcher>>;
 }
 
+/** A link with a connection of its own. */
+export interface FreshLink extends Pick<Link, 'headers'> {
+  readonly dispatcher: Dispatcher;
+}
+
 export interface ConnectionsOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
@@ -86,6 +91,12 @@ export class Connections {
       return untilAborted(this.#reading ?? Promise.resolve(refused), signal);
     this.#renewedAtMs = now;
     return untilAborted(this.#readAfter(this.#reading), signal);
+  }
+
+  /** A link of the same credentials on a connection that is new; whoever asks closes its dispatcher. @throws KubeError */
+  async fresh(signal: AbortSignal): Promise<FreshLink> {
+    const { headers } = await this.currentAtOnce(signal);
+    return { headers, dispatcher: this.#dispatcher(this.#credentials ?? { headers }, 1) };
   }
 
   /** Drops what is still to be sent of requests of the lane `request`, here and in the kernel. They fail, and so do later ones. */

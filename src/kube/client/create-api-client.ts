@@ -9,6 +9,7 @@ import type { ApiClient, ApiRequest, ApiResponse, ApiStream } from './api-client
 import { Connections, type Lane, type Link } from './connections.ts';
 import { type Answer, exchange } from './exchange.ts';
 import { FairQueue } from './fair-queue.ts';
+import { OutageWatch } from './outage-watch.ts';
 import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts';
 import { ServerContact } from './server-contact.ts';
 
@@ -25,6 +26,8 @@ export interface ApiClientOptions {
    * nothing is sent: the leader's fence.
    */
   readonly beforeWrite?: (request: ApiRequest) => void;
+  /** The server is away: called once. @default nothing is looked for */
+  readonly onOutage?: () => void;
   /** @default 'homeostat' */
   readonly userAgent?: string;
   /** An answer above is cut off with KubeError `unexpected`. @default 134_217_728 */
@@ -35,6 +38,8 @@ export interface ApiClientOptions {
 export interface ClosableApiClient extends ApiClient {
   /** Undefined while the server answers and lets us in. */
   readonly silence: ServerSilence | undefined;
+  /** A watch was idle for longer than the server leaves it so, or broke: is the server still there? */
+  suspectOutage(): void;
   /** Calls back when the server lets us in again. Returns the unsubscribe function. */
   onAdmitted(listener: () => void): () => void;
   /** Drops at once what is still to be sent of any write, here and in the kernel; later requests fail. Not of the lane `lease`. */
@@ -46,6 +51,8 @@ export interface ClosableApiClient extends ApiClient {
 type StreamedRequest = Pick<ApiRequest, 'path' | 'query' | 'accept' | 'flow'>;
 
 const defaultTimeoutMs = 30_000;
+const probeTimeoutMs = 5_000;
+const defaultAnswerBytes = 134_217_728;
 
 /** Time for the head of a watch's answer, and for the body of a refusal. */
 const streamHeadTimeoutMs = 30_000;
@@ -73,6 +80,8 @@ class PooledApiClient implements ClosableApiClient {
   readonly #metrics: RequestMetrics;
   readonly #queue: FairQueue;
   readonly #contact: ServerContact;
+  readonly #outages: OutageWatch | undefined;
+  readonly #closing = new AbortController();
 
   constructor(options: ApiClientOptions) {
     const { config, clock, logger, connections = 32 } = options;
@@ -83,6 +92,9 @@ class PooledApiClient implements ClosableApiClient {
     this.#metrics = createRequestMetrics(options.metrics, host);
     this.#contact = new ServerContact({ clock, logger, metrics: options.metrics });
     this.#connections = new Connections({ config, clock, logger, connections });
+    const { onOutage } = options;
+    if (onOutage !== undefined)
+      this.#outages = new OutageWatch({ clock, onOutage, probe: () => this.#probe() });
     this.#queue = new FairQueue({
       slots: connections,
       clock,
@@ -123,11 +135,17 @@ class PooledApiClient implements ClosableApiClient {
     throw errorOf({ status, text, ...(retryAfter === undefined ? {} : { retryAfter }) });
   }
 
+  suspectOutage(): void {
+    this.#outages?.suspect();
+  }
+
   cutWrites(): void {
     this.#connections.cutWrites();
   }
 
   close(): Promise<void> {
+    this.#outages?.stop();
+    this.#closing.abort(new Error('The client is closed'));
     return this.#connections.close();
   }
 
@@ -135,6 +153,7 @@ class PooledApiClient implements ClosableApiClient {
     if (request.lane === 'lease') return this.#sendAuthorized(request, 'lease', signal);
     const release = await this.#queue.acquire(request.flow, signal);
     this.#metrics.inFlight(this.#queue.inFlight);
+    this.#outages?.began();
     try {
       const answer = await this.#sendAuthorized(request, 'request', signal);
       this.#noteAnswer(answer.status);
@@ -144,6 +163,7 @@ class PooledApiClient implements ClosableApiClient {
       throw error;
     } finally {
       release();
+      this.#outages?.ended();
       this.#metrics.inFlight(this.#queue.inFlight);
     }
   }
@@ -171,20 +191,50 @@ class PooledApiClient implements ClosableApiClient {
 
   /** A server that lets nobody in is as good as none. */
   #noteAnswer(status: number): void {
+    this.#outages?.heard();
     if (status === 401) this.#contact.missed('unauthorized');
     else this.#contact.heard();
   }
 
   #noteFailure(error: unknown): void {
     if (!(error instanceof KubeError) || !error.isSilence) return;
-    this.#contact.missed(error.code === 'unauthorized' ? 'unauthorized' : 'unanswered');
+    const kind = error.code === 'unauthorized' ? 'unauthorized' : 'unanswered';
+    this.#contact.missed(kind);
+    if (kind === 'unanswered') this.#outages?.suspect();
+  }
+
+  /** Does it answer on a new connection? */
+  async #probe(): Promise<boolean> {
+    const { clock, maxAnswerBytes = defaultAnswerBytes } = this.#options;
+    const { signal } = this.#closing;
+    try {
+      const { headers, dispatcher } = await this.#connections.fresh(signal);
+      try {
+        const request = {
+          dispatcher,
+          origin: this.#origin,
+          method: 'GET',
+          path: `${this.#prefix}/version`,
+          headers: { ...headers, accept: 'application/json' },
+          isWrite: false,
+          timeoutMs: probeTimeoutMs,
+          maxAnswerBytes,
+        } as const;
+        await exchange(request, clock, signal);
+        return true;
+      } finally {
+        await dispatcher.destroy();
+      }
+    } catch {
+      return false;
+    }
   }
 
   async #exchange(
     request: ApiRequest,
     { link, lane, signal }: { link: Link; lane: Lane; signal: AbortSignal },
   ): Promise<Answer> {
-    const { clock, beforeWrite, maxAnswerBytes = 134_217_728 } = this.#options;
+    const { clock, beforeWrite, maxAnswerBytes = defaultAnswerBytes } = this.#options;
     const { method, timeoutMs = defaultTimeoutMs } = request;
     const isWrite = method !== 'GET';
     const isFenced = isWrite && lane === 'request' && beforeWrite !== undefined;
@@ -223,7 +273,10 @@ class PooledApiClient implements ClosableApiClient {
         path: this.#pathOf(request),
         headers: this.#headersOf(request, link),
         headTimeoutMs: streamHeadTimeoutMs,
-        onText: () => this.#contact.heard(),
+        onText: () => {
+          this.#outages?.heard();
+          this.#contact.heard();
+        },
       };
       opened = await openStream(streamRequest, this.#options.clock, signal);
       return opened;

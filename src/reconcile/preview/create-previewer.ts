@@ -100,7 +100,7 @@ function previewOf(pass: Pass): Preview {
     applies: count('applied'),
     isComplete:
       [...children.values()].every(isTold) &&
-      informers.every(({ state, isOutdated }) => state.kind === 'synced' && !isOutdated),
+      informers.every(({ state }) => state.kind === 'synced'),
   };
 }
 

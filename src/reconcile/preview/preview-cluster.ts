@@ -12,7 +12,6 @@ export function createPreviewCluster(cluster: Cluster, lookUp: LookUp): Cluster 
     name: cluster.name,
     events: { record: () => undefined },
     acquire: (query) => cluster.acquire(query),
-    onOutdated: (listener) => cluster.onOutdated(listener),
     resourceFor: (gvk) => cluster.resourceFor(gvk),
     lookUp: (gvk, signal) => cluster.lookUp(gvk, signal),
     findKind: (kind, signal) => cluster.findKind(kind, signal),

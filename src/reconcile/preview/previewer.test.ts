@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
+import { KubeError } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Preview } from './preview.ts';
@@ -33,13 +34,19 @@ const children = (...texts: readonly string[]) => `
 const spec = { text: 'one', items: ['x', 'y', 'z'], few: ['x'], on: true };
 
 /** A world in which a definition has been worked on, and another one has taken over that has done nothing so far. */
-async function changedWorld(before: string, after: string, given: unknown = spec) {
+async function changedWorld(
+  before: string,
+  after: string,
+  given: unknown = spec,
+  beforeRestart: (cluster: OperatorWorld['cluster']) => void = () => {},
+) {
   const world = new OperatorWorld(planOfPodSet(before));
   await world.start();
   world.podSet('a', given);
   world.cluster.deliver();
   await world.settle();
   world.formerKinds = ['ConfigMap', 'Secret'].map((kind) => gvkOf('v1', kind));
+  beforeRestart(world.cluster);
   await world.restart(planOfPodSet(after));
   world.cluster.takeWrites();
   world.log.length = 0;
@@ -318,8 +325,13 @@ describe('reconcile/preview/previewer', () => {
   });
 
   test('a kind that cannot be listed is not known: the preview says so', async () => {
-    const world = await changedWorld(children(map('one')), children(map('two'), secret));
-    world.cluster.outage();
+    const forbidden = new KubeError('forbidden', 'no', { status: 403 });
+    const world = await changedWorld(
+      children(map('one')),
+      children(map('two'), secret),
+      spec,
+      (cluster) => cluster.block('Secret', forbidden),
+    );
     const { isComplete } = await preview(world);
     assert.equal(isComplete, false);
   });

@@ -1,12 +1,12 @@
 import type { FieldPath, OperatorPlan } from '../../compile/index.ts';
-import {
-  type CacheEvent,
-  type Cluster,
-  type Informer,
-  type InformerQuery,
+import type {
+  CacheEvent,
+  Cluster,
+  Informer,
+  InformerQuery,
   KubeError,
-  type ObjectRef,
-  type StoredObject,
+  ObjectRef,
+  StoredObject,
 } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { type GroupKind, type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
@@ -274,14 +274,10 @@ export class Watches {
     // What only inventories ask for, which anybody may edit, is told by the resources that have them.
     const shared = [...this.#informers()]
       .filter(([, { query }]) => !this.#isBorrowed(query))
-      .map(([watching, { state, isOutdated }]) => ({ watching, state, isOutdated }));
-    const failing = [...shared, ...this.#named.problems()].flatMap(({ state, ...about }) =>
+      .map(([watching, { state }]) => ({ watching, state }));
+    return [...shared, ...this.#named.problems()].flatMap(({ state, ...about }) =>
       state.kind === 'failing' ? [{ ...about, error: state.error }] : [],
     );
-    const outdated = shared.filter(
-      ({ state, isOutdated }) => isOutdated && state.kind === 'synced',
-    );
-    return [...failing, ...outdated.map(({ watching }) => ({ watching, error: outdatedError() }))];
   }
 
   /** All that is watched now. */
@@ -326,9 +322,4 @@ export class Watches {
     for (const [id, { informer }] of this.#lists) yield [`reads.${id}`, informer];
     if (this.#namespaces !== undefined) yield ['namespaces', this.#namespaces.informer];
   }
-}
-
-function outdatedError(): KubeError {
-  const message = 'It has not been listed since the server was away; nothing is done until then';
-  return new KubeError('unavailable', message, { status: 0 });
 }

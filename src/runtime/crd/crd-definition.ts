@@ -1,6 +1,5 @@
 import type { CrdKind, OperatorDefinition } from '../../definition/index.ts';
 import type { Clock } from '../../util/clock.ts';
-import type { Leadership } from '../leadership/leadership.ts';
 import type { RuntimeCluster } from '../runtime-cluster.ts';
 
 /** A definition that brings its kind with it. */
@@ -18,8 +17,6 @@ export interface CrdContext {
   readonly definition: CrdDefinition;
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;
-  /** @default soleLeader */
-  readonly leadership?: Leadership;
 }
 
 /** Requests about the CRD: people wait for it. */

@@ -3,7 +3,6 @@ import type { Diagnostic, SourceMap } from '../../definition/index.ts';
 import { type Informer, KubeError, type KubeErrorCode } from '../../kube/roles.ts';
 import type { GroupKind } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { soleLeader } from '../leadership/leadership.ts';
 import { checkChange } from './check-change.ts';
 import { type CrdContext, type CrdDefinition, crdFlowOf } from './crd-definition.ts';
 import { applyCrd, intentFor, isAsWanted } from './crd-intent.ts';
@@ -17,8 +16,6 @@ export interface InstallOptions extends CrdContext {
   readonly source: SourceMap;
   /** Is nothing lost where a change breaks what is stored (a world of samples)? As `crdPolicy.allowBreakingChanges`. @default false */
   readonly breaksStored?: boolean;
-  /** The CRD is not as wanted, and another process leads: it is waited for what that one does, or until this one leads. */
-  readonly onFollowing?: () => void;
 }
 
 /** A CRD that may not be installed: a state to report, not a failure to retry blindly. */
@@ -85,12 +82,12 @@ async function bringAbout(
   options: InstallOptions,
   signal: AbortSignal,
 ): Promise<Obstacle | undefined> {
-  const { definition, cluster, source, breaksStored = false, leadership = soleLeader } = options;
+  const { definition, cluster, source, breaksStored = false } = options;
   const name = definition.kind.crd.metadata.name;
   const schema = await cluster.fetchKindSchema(crdGvk, signal);
   const type = schema && createSchemaCompiler().compile(schema);
   // Twice: somebody may create it between the look and the create-only apply.
-  for (let attempt = 0; attempt < 2; ) {
+  for (let attempt = 0; attempt < 2; attempt++) {
     const live = crds.get(undefined, name);
     const former = formerKindsOf(definition, live?.object);
     const intent = intentFor({ definition, type, live: live?.object, former });
@@ -101,11 +98,6 @@ async function bringAbout(
       const breaking = checkChange(live.object, definition, source);
       if (breaking !== undefined && !breaksStored) return breaking;
     }
-    if (!leadership.isLeading) {
-      await whenLeadingOrChanged(crds, options, signal);
-      continue;
-    }
-    attempt += 1;
     try {
       await applyCrd({ intent, live, definition, cluster }, signal);
       return undefined;
@@ -117,27 +109,6 @@ async function bringAbout(
     }
   }
   return told(`The CustomResourceDefinition "${name}" was created by somebody else just now`);
-}
-
-/** A follower waits; what it has seen meanwhile may be of before its lead. */
-async function whenLeadingOrChanged(
-  crds: Informer,
-  { definition, cluster, leadership = soleLeader, onFollowing }: InstallOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const { name } = definition.kind.crd.metadata;
-  onFollowing?.();
-  const changed = new AbortController();
-  const before = crds.get(undefined, name);
-  const unsubscribe = crds.subscribe(() => {
-    if (crds.get(undefined, name) !== before) changed.abort();
-  });
-  const either = AbortSignal.any([signal, changed.signal]);
-  await leadership.whenLeading(either).catch(() => {});
-  unsubscribe();
-  signal.throwIfAborted();
-  if (leadership.isLeading)
-    await cluster.get({ gvk: crdGvk, name }, { flow: crdFlowOf(definition) }, signal);
 }
 
 function obstacleOf(live: KubeObject, definition: CrdDefinition): Obstacle | undefined {

@@ -8,7 +8,7 @@ import { type LeaseTimes, resolveLeaseTimes } from './lease-settings.ts';
 import type { WriteFence } from './write-fence.ts';
 
 export interface ElectionOptions {
-  readonly cluster: Pick<KubeCluster, 'api' | 'acquire' | 'events' | 'distrustCaches'>;
+  readonly cluster: Pick<KubeCluster, 'api' | 'acquire' | 'events'>;
   /** The one that the cluster asks before each write. */
   readonly fence: WriteFence;
   /** Of the Lease. */
@@ -26,8 +26,7 @@ export interface ElectionOptions {
 }
 
 /**
- * Puts the leader election of one process together; it contends as soon as it runs. What the cluster's caches hold is outdated from the
- * moment of the win on, until it has been listed anew.
+ * Puts the leader election of one process together; it contends as soon as it runs.
  * @throws HomeostatError `invalid-times`
  */
 export function createElection(options: ElectionOptions): LeaderElector {
@@ -41,6 +40,5 @@ export function createElection(options: ElectionOptions): LeaderElector {
     watcher: cluster,
     events,
     times: resolved,
-    onWon: () => cluster.distrustCaches(),
   });
 }

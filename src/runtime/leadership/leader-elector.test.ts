@@ -201,10 +201,10 @@ describe('runtime/leadership leader elector', () => {
     ];
     gone.abort(new Error('given up'));
     await world.run(1_000);
-    assert.deepEqual([heard, b.wins], [[], 0]);
+    assert.deepEqual(heard, []);
     await stop(world, a);
     await Promise.all(waiting);
-    assert.deepEqual([heard, b.wins, b.elector.isLeading], [['waited'], 1, true]);
+    assert.deepEqual([heard, b.elector.isLeading], [['waited'], true]);
     await b.elector.whenLeading(new AbortController().signal);
   });
 });

@@ -10,7 +10,6 @@ import type { Clock } from '../../util/clock.ts';
 import { failureFields } from '../../util/failure-fields.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Random } from '../../util/random.ts';
-import type { Leadership } from './leadership.ts';
 import type { LeaseClient } from './lease-client.ts';
 import { microTime } from './lease-record.ts';
 import { jitterFactor, type ResolvedLeaseTimes } from './lease-settings.ts';
@@ -32,8 +31,6 @@ export interface LeaderElectorOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** Called once, in the same step in which this process becomes the leader: what it knows may be of before. */
-  readonly onWon: () => void;
   /** Called once, when it has lost its lead against its will, the fence being closed: nothing is left but to end. */
   readonly onLost: (reason: string) => void;
 }
@@ -48,13 +45,12 @@ const movedOn: ReadonlySet<string> = new Set(['conflict', 'already-exists', 'not
  * Leader election on a Lease, as client-go does it, so that both can contend for one. While it leads it costs one PUT per retry period;
  * while it follows, a watch. A lead that is lost is never won back: the process ends.
  */
-export class LeaderElector implements Leadership {
+export class LeaderElector {
   readonly #options: LeaderElectorOptions;
   readonly #logger: Logger;
   readonly #gauge: Gauge;
   readonly #sight: LeaseSight;
   readonly #waiting = new Set<() => void>();
-  readonly #decided = Promise.withResolvers<void>();
   #hasWon = false;
   #lostBecause: string | undefined;
   #failuresInARow = 0;
@@ -76,6 +72,11 @@ export class LeaderElector implements Leadership {
     return this.#hasWon && this.#options.fence.isOpen;
   }
 
+  /** Who has the Lease, where that is another process. */
+  get holder(): string | undefined {
+    return this.#sight.isOthers ? this.#sight.holder : undefined;
+  }
+
   /** For a health check: it was the leader, and is not any more. */
   get failure(): string | undefined {
     return this.#lostBecause;
@@ -86,14 +87,7 @@ export class LeaderElector implements Leadership {
     return this.#warning;
   }
 
-  /**
-   * Resolves when it has been asked for the first time who leads, with or without an answer: a process that leads from then on has no caches
-   * yet that would have to be listed twice.
-   */
-  get decided(): Promise<void> {
-    return this.#decided.promise;
-  }
-
+  /** Resolves when this process leads; rejects when the signal aborts. */
   whenLeading(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
@@ -125,14 +119,12 @@ export class LeaderElector implements Leadership {
     let watch: LeaseWatch | undefined;
     try {
       while (!signal.aborted && !(await this.#try(signal))) {
-        this.#decided.resolve();
         watch ??= this.#watch();
         this.#tellHolder();
         do await this.#rest(watch, signal);
         while (!signal.aborted && watch.isGood() && !this.#sight.mayTake);
       }
     } finally {
-      this.#decided.resolve();
       watch?.end();
     }
   }
@@ -199,9 +191,8 @@ export class LeaderElector implements Leadership {
   }
 
   #win(): void {
-    const { leases, events, identity, onWon } = this.#options;
+    const { leases, events, identity } = this.#options;
     this.#hasWon = true;
-    onWon();
     this.#gauge.set(1, [leases.name]);
     this.#logger.info({}, 'Leads now');
     const { before } = this.#sight;

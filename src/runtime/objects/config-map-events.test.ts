@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DefinitionWorld } from '../../../test/support/fakes/definition-world.ts';
 import { gvkOf } from '../../util/gvk.ts';
-import { type Leadership, soleLeader } from '../leadership/leadership.ts';
 import { definitionsLabel } from './names.ts';
 
 const namespace = 'homeostat-system';
 const message = 'info ConfigMap is not read as a whole';
 
 /** A runtime that reads ConfigMaps. */
-function made(leadership: Leadership = soleLeader) {
-  const world = new DefinitionWorld({ leadership });
+function made() {
+  const world = new DefinitionWorld();
   return {
     world,
     /** Writes the ConfigMap `ops`; returns what is told of it then, in the log and in Events. */
@@ -69,19 +68,6 @@ describe('runtime/objects/config-map-events', () => {
     await world.start();
     const { events } = await write({ 'a.yaml': '' }, { 'homeostat.dev/owner-uid': 'u' });
     assert.match(events.join(), /^Normal Ignored: It carries homeostat\.dev\/owner-uid/);
-    await world.stop();
-  });
-
-  test('a follower tells nothing before it leads', async () => {
-    const leading = Promise.withResolvers<void>();
-    const leadership = { isLeading: false, whenLeading: () => leading.promise };
-    const { world, write } = made(leadership);
-    await write({ notes: '' });
-    await world.start();
-    assert.deepEqual(said(world), nothing);
-    leading.resolve();
-    await world.settle();
-    assert.deepEqual(said(world).logged, [message]);
     await world.stop();
   });
 });

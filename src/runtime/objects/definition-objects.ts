@@ -6,14 +6,12 @@ import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { DefinitionView } from '../definition-view.ts';
-import type { Leadership } from '../leadership/leadership.ts';
 import type { KnownDefinition } from '../registry/known-definition.ts';
 import type { RuntimeCluster } from '../runtime-cluster.ts';
 import type { DefinitionOrigin, WantedSet } from '../wanted-definition.ts';
 
 export interface DefinitionObjectsOptions {
   readonly cluster: RuntimeCluster;
-  readonly leadership: Leadership;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
@@ -49,10 +47,6 @@ export interface DefinitionObjects {
   whenKnown(signal: AbortSignal): Promise<void>;
   /** Calls back whenever {@link known} answers otherwise. Returns the unsubscribe function. */
   onKnown(listener: () => void): () => void;
-  /** Calls back when what {@link known} says may be of before (true), and when it has been read anew (false). Returns the unsubscribe function. */
-  onDoubt(listener: (isInDoubt: boolean) => void): () => void;
-  /** What was shown last may be of before (true): nothing is written until it has been shown anew (false). */
-  hold(isHeld: boolean): void;
   /** Why there are no objects, for people. Undefined: there are. */
   readonly warning: string | undefined;
 }

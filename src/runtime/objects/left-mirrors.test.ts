@@ -6,7 +6,6 @@ import {
   runningView,
 } from '../../../test/support/fakes/definition-world.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { soleLeader } from '../leadership/leadership.ts';
 import type { DefinitionOrigin, WantedSet } from '../wanted-definition.ts';
 
 const here: DefinitionOrigin = { source: 'configmap', ref: 'homeostat-system/ops/thing.yaml' };
@@ -19,7 +18,7 @@ function wanted(origin: DefinitionOrigin = here): WantedSet {
 }
 
 async function running(origin = here): Promise<DefinitionWorld> {
-  const world = new DefinitionWorld({ leadership: soleLeader });
+  const world = new DefinitionWorld();
   world.configMap('ops');
   await world.start();
   await world.show(wanted(origin), [runningView(thing)]);
@@ -47,11 +46,11 @@ describe('runtime/objects: mirrors whose text is not here', () => {
       names: readonly [string, string] = ['x', 'y'],
     ): Promise<{ world: DefinitionWorld; next: DefinitionWorld; writes: readonly string[] }> {
       const [one, two] = runtimes.map((runtime) => ({ runtime }));
-      const world = new DefinitionWorld({ leadership: soleLeader, covers, ...one });
+      const world = new DefinitionWorld({ covers, ...one });
       const { cluster } = world;
       await world.start();
       await world.show(fileOf(names[0]), [runningView(locatedThing(names[0]))]);
-      const next = new DefinitionWorld({ leadership: soleLeader, covers, cluster, ...two });
+      const next = new DefinitionWorld({ covers, cluster, ...two });
       await next.start();
       cluster.takeWrites();
       await next.show(fileOf(names[1]), [runningView(locatedThing(names[1]))]);
@@ -197,7 +196,6 @@ describe('runtime/objects: mirrors whose text is not here', () => {
       const first = await running(theirs);
       await first.stop();
       const world = new DefinitionWorld({
-        leadership: soleLeader,
         cluster: first.cluster,
         covers: ({ source }) => source === 'object',
       });
@@ -236,7 +234,7 @@ describe('runtime/objects: mirrors whose text is not here', () => {
       const world = await left();
       edit(world);
       await world.settle();
-      const next = new DefinitionWorld({ leadership: soleLeader, cluster: world.cluster });
+      const next = new DefinitionWorld({ cluster: world.cluster });
       await next.start();
       await next.show(wanted(theirs), [runningView(thing)]);
       world.cluster.takeWrites();

@@ -5,9 +5,7 @@ import {
   locatedThing,
   runningView,
 } from '../../../test/support/fakes/definition-world.ts';
-import { follower } from '../../../test/support/leadership/follower.ts';
 import { KubeError } from '../../kube/roles.ts';
-import { soleLeader } from '../leadership/leadership.ts';
 import type { DefinitionOrigin, RefusedText, WantedSet } from '../wanted-definition.ts';
 import { definitionGvk } from './names.ts';
 
@@ -20,7 +18,7 @@ function wanted(origin: DefinitionOrigin = here): WantedSet {
 }
 
 async function running(origin = here): Promise<DefinitionWorld> {
-  const world = new DefinitionWorld({ leadership: soleLeader });
+  const world = new DefinitionWorld();
   world.configMap('ops');
   await world.start();
   await world.show(wanted(origin), [runningView(thing)]);
@@ -140,7 +138,7 @@ describe('runtime/objects', () => {
   });
 
   test('a mirror of a text that is not read here stays, whoever made it', async () => {
-    const world = new DefinitionWorld({ leadership: soleLeader, covers: () => false });
+    const world = new DefinitionWorld({ covers: () => false });
     await world.start();
     await world.show(wanted(), [runningView(thing)]);
     await world.show({ definitions: [] });
@@ -152,7 +150,6 @@ describe('runtime/objects', () => {
     const theirs = { source: 'configmap', ref: 'elsewhere/ops/thing.yaml' } as const;
     const first = await running(theirs);
     const world = new DefinitionWorld({
-      leadership: soleLeader,
       cluster: first.cluster,
       covers: ({ ref }) => ref.startsWith('operators/'),
     });
@@ -190,7 +187,7 @@ describe('runtime/objects', () => {
   });
 
   test('a copy of a mirror that a user has applied is not removed: he is told', async () => {
-    const world = new DefinitionWorld({ leadership: soleLeader });
+    const world = new DefinitionWorld();
     const metadata = {
       name: 'thing',
       labels: { 'homeostat.dev/source': 'configmap' },
@@ -218,7 +215,7 @@ describe('runtime/objects', () => {
   });
 
   test('an object that is its own source is never taken: only its status is written', async () => {
-    const world = new DefinitionWorld({ leadership: soleLeader });
+    const world = new DefinitionWorld();
     world.cluster.server.put({ ...thing.document, spec: { own: true } } as never);
     await world.start();
     const refused = { origin: { source: 'object', ref: 'thing' }, name: 'thing', refusal } as const;
@@ -229,7 +226,7 @@ describe('runtime/objects', () => {
   });
 
   test('an object that no source reads is left as it is', async () => {
-    const world = new DefinitionWorld({ leadership: soleLeader });
+    const world = new DefinitionWorld();
     world.cluster.server.put(thing.document as never);
     await world.start();
     await world.show({ definitions: [] });
@@ -276,7 +273,7 @@ describe('runtime/objects', () => {
     assert.deepEqual(world.cluster.takeWrites(), [], 'it is not tried again');
     world.takeEvents();
     const { cluster } = world;
-    const next = new DefinitionWorld({ leadership: soleLeader, cluster });
+    const next = new DefinitionWorld({ cluster });
     await next.start();
     await next.show(set, [runningView(thing, { refusal })]);
     assert.deepEqual(next.takeEvents(), [], 'nobody has edited anything');
@@ -285,7 +282,7 @@ describe('runtime/objects', () => {
   });
 
   test('a definition that never had a good text has an object as well, an empty one where it must be', async () => {
-    const world = new DefinitionWorld({ leadership: soleLeader });
+    const world = new DefinitionWorld();
     await world.start();
     world.cluster.fault = ({ verb, manifest }) =>
       verb === 'apply' && (manifest?.spec as { x?: number } | undefined)?.x === 1
@@ -329,87 +326,12 @@ describe('runtime/objects', () => {
       'OperatorDefinition/thing Accepted',
     ]);
     await world.stop();
-    const next = new DefinitionWorld({ leadership: soleLeader, cluster: world.cluster });
+    const next = new DefinitionWorld({ cluster: world.cluster });
     await next.start();
     await next.show(wanted(), [runningView(thing)]);
     await world.settle();
     assert.deepEqual(world.takeEvents(), []);
     await next.stop();
-  });
-
-  test('an outage puts in doubt what is marked until the objects are listed anew, and nothing is written while it is held', async () => {
-    const world = new DefinitionWorld({ leadership: soleLeader });
-    const doubts: boolean[] = [];
-    world.objects.onDoubt((isInDoubt) => void doubts.push(isInDoubt));
-    await world.start();
-    await world.show(wanted());
-    assert.deepEqual(doubts, []);
-    world.cluster.outage();
-    world.objects.hold(true);
-    world.cluster.takeWrites();
-    world.cluster.server.delete(definitionGvk, { namespace: undefined, name: 'thing' });
-    while (world.cluster.listAgain()) await world.settle();
-    await world.settle();
-    assert.deepEqual([doubts, world.cluster.takeWrites()], [[true, false], []]);
-    world.objects.hold(false);
-    await world.settle();
-    assert.deepEqual(world.cluster.takeWrites()[0], 'apply OperatorDefinition/thing');
-    await world.stop();
-  });
-
-  test('a follower writes nothing and knows what is marked', async () => {
-    const world = new DefinitionWorld({ leadership: follower });
-    world.cluster.server.put({
-      ...thing.document,
-      metadata: { name: 'thing', annotations: { 'homeostat.dev/paused': 'true' } },
-    } as never);
-    await world.start();
-    await world.show(wanted(), [runningView(thing)]);
-    await world.objects.whenKnown(new AbortController().signal);
-    assert.deepEqual(world.objects.known().get('thing'), { name: 'thing', isPaused: true });
-    assert.deepEqual(world.cluster.takeWrites(), []);
-    await world.stop();
-  });
-
-  test('a follower that was there before the kind learns what is marked when the kind comes', async () => {
-    const world = new DefinitionWorld({ leadership: follower });
-    const missing = new KubeError('kind-missing', 'no', { status: 404 });
-    world.cluster.block('OperatorDefinition', missing);
-    world.cluster.lookUp = async () => undefined;
-    await world.start();
-    await world.objects.whenKnown(new AbortController().signal);
-    world.cluster.server.put({
-      ...thing.document,
-      metadata: { name: 'thing', annotations: { 'homeostat.dev/paused': 'true' } },
-    } as never);
-    world.cluster.unblock('OperatorDefinition');
-    await world.settle();
-    assert.equal(world.objects.known().get('thing')?.isPaused, true);
-    assert.equal(world.cluster.requests.length, 0);
-    await world.stop();
-  });
-
-  test('a follower that wins where the kind is not served and may not be installed goes without', async () => {
-    const won = Promise.withResolvers<void>();
-    const leadership = { isLeading: false, whenLeading: () => won.promise };
-    const world = new DefinitionWorld({ leadership });
-    world.configMap('ops');
-    withoutKind(world);
-    await world.start();
-    await world.show(wanted(), [runningView(thing)]);
-    assert.deepEqual(
-      world.cluster.watched.filter(({ gvk }) => gvk.kind === definitionGvk.kind).length,
-      1,
-    );
-    won.resolve();
-    await world.settle();
-    assert.deepEqual(
-      world.cluster.watched.filter(({ gvk }) => gvk.kind === definitionGvk.kind),
-      [],
-    );
-    assert.match(world.objects.warning ?? '', /apply deploy\/crds\/operatordefinitions/);
-    assert.deepEqual(world.takeEvents(), ['ConfigMap/ops Accepted']);
-    await world.stop();
   });
 
   test('counts are written once a second at most, and the last one is', async () => {
@@ -426,7 +348,7 @@ describe('runtime/objects', () => {
   });
 
   test('without the right to the CRD there are no objects: told once, and everything else goes on', async () => {
-    const world = new DefinitionWorld({ leadership: soleLeader });
+    const world = new DefinitionWorld();
     world.configMap('ops');
     withoutKind(world);
     await world.start();

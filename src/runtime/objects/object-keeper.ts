@@ -46,13 +46,11 @@ export class ObjectKeeper implements DefinitionObjects {
   readonly #metrics: ToldMetrics;
   readonly #controller: Controller;
   readonly #known = Promise.withResolvers<void>();
-  readonly #doubtListeners = new Set<(isInDoubt: boolean) => void>();
-  #isHeld = false;
   #told: ToldDefinitions | undefined;
   #views: ReadonlyMap<string, DefinitionView> = new Map();
   #configMaps: ConfigMapEvents | undefined;
   #reporter: StatusReporter;
-  #isLeading = false;
+  #isRunning = false;
   #cancelLook: (() => void) | undefined;
   /** By name: what has to wait. */
   readonly #later = new Map<string, () => void>();
@@ -68,9 +66,6 @@ export class ObjectKeeper implements DefinitionObjects {
       troubles: this.#troubles,
       onEvent: (event) => this.#noteObject(event),
       onAll: () => this.#enqueueAll(),
-      onDoubt: (isInDoubt) => {
-        for (const listener of [...this.#doubtListeners]) listener(isInDoubt);
-      },
     });
     const mirrors = new MirrorKeeper(cluster, clock, runtime);
     this.#mirrors = mirrors;
@@ -108,19 +103,6 @@ export class ObjectKeeper implements DefinitionObjects {
     return this.#marks.onChange(listener);
   }
 
-  onDoubt(listener: (isInDoubt: boolean) => void): () => void {
-    const entry = (isInDoubt: boolean) => listener(isInDoubt);
-    this.#doubtListeners.add(entry);
-    return () => this.#doubtListeners.delete(entry);
-  }
-
-  hold(isHeld: boolean): void {
-    if (isHeld === this.#isHeld) return;
-    this.#isHeld = isHeld;
-    if (isHeld) this.#controller.hold();
-    else this.#controller.release();
-  }
-
   whenKnown(signal: AbortSignal): Promise<void> {
     return orAborted(this.#known.promise, signal);
   }
@@ -145,16 +127,15 @@ export class ObjectKeeper implements DefinitionObjects {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, logger, leadership, definitionsNamespace: namespace } = this.#options;
+    const { cluster, clock, logger, definitionsNamespace: namespace } = this.#options;
     if (namespace !== undefined) {
       this.#configMaps = new ConfigMapEvents({ cluster, namespace, logger });
       this.#reporter = new StatusReporter({ cluster, clock, configMaps: this.#configMaps });
     }
     try {
-      await this.#watch.start(leadership, signal);
+      await this.#watch.start(signal);
       this.#known.resolve();
-      await leadership.whenLeading(signal);
-      this.#isLeading = true;
+      this.#isRunning = true;
       this.#tellNameless();
       this.#configMaps?.tellPassedOver();
       await Promise.all([this.#watch.keepCrd(signal), this.#controller.run(signal)]);
@@ -169,7 +150,7 @@ export class ObjectKeeper implements DefinitionObjects {
   }
 
   #tellNameless(): void {
-    if (this.#isLeading && this.#told !== undefined)
+    if (this.#isRunning && this.#told !== undefined)
       this.#configMaps?.tellNameless(this.#told.elsewhere);
   }
 

@@ -4,8 +4,6 @@ import type { Logger } from '../../telemetry/roles.ts';
 import { backoffMs } from '../../util/backoff.ts';
 import type { Clock } from '../../util/clock.ts';
 import { failureFields } from '../../util/failure-fields.ts';
-import { followDoubt } from '../follow-doubt.ts';
-import type { Leadership } from '../leadership/leadership.ts';
 import type { RuntimeCluster } from '../runtime-cluster.ts';
 import { isKindMissing, whenState } from '../when-state.ts';
 import { bringDefinitionCrd } from './bring-crd.ts';
@@ -26,8 +24,6 @@ export interface ObjectWatchOptions {
   readonly onEvent: (event: CacheEvent) => void;
   /** Everything is to be looked at. */
   readonly onAll: () => void;
-  /** What there is may be of before (true); it is known anew (false). */
-  readonly onDoubt: (isInDoubt: boolean) => void;
 }
 
 /** The objects of definitions as they are, and the CRD that they need. */
@@ -57,12 +53,9 @@ export class ObjectWatch {
     if (this.#objects !== undefined) yield* this.#objects.list();
   }
 
-  /**
-   * Resolves when it is known what there is. A kind that is not served is brought by whoever leads; a follower waits for it meanwhile, so
-   * that it knows what stands on the objects when it wins.
-   */
-  async start({ isLeading }: Pick<Leadership, 'isLeading'>, signal: AbortSignal): Promise<void> {
-    if (!isLeading || (await this.#isServed(signal))) await this.#follow(signal);
+  /** Resolves when it is known what there is: nothing, where the kind is still to be brought. */
+  async start(signal: AbortSignal): Promise<void> {
+    if (await this.#isServed(signal)) await this.#follow(signal);
   }
 
   /** Installs the CRD, and again whenever it is gone; looks again now and then where it may not. Until the signal aborts. */
@@ -94,8 +87,6 @@ export class ObjectWatch {
   async #bringCrd(signal: AbortSignal): Promise<void> {
     const { troubles, onAll } = this.#options;
     const isServed = await bringDefinitionCrd(this.#options, signal);
-    // What a follower has waited for does not come, or has come and may not be seen.
-    if (!this.#isDecided && (!isServed || isForbidden(this.#objects))) this.stop();
     if (isServed) {
       troubles.end();
       await this.#follow(signal);
@@ -107,13 +98,12 @@ export class ObjectWatch {
   /** Watches the objects, unless that is forbidden. Resolves when it is known which. */
   async #follow(signal: AbortSignal): Promise<void> {
     if (this.#objects !== undefined) return;
-    const { cluster, onEvent, onAll, onDoubt, troubles } = this.#options;
+    const { cluster, onEvent, onAll, troubles } = this.#options;
     const objects = cluster.acquire({ gvk: definitionGvk });
     this.#objects = objects;
     this.#unsubscribe = [
       objects.subscribe(onEvent),
       objects.onState((state) => state.kind === 'synced' && onAll()),
-      followDoubt(objects, cluster, onDoubt),
     ];
     await settled(objects, signal);
     const { state } = objects;

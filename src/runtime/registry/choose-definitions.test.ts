@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { thingDefinition } from '../../../test/support/definitions.ts';
 import {
   bad,
@@ -92,59 +92,6 @@ describe('runtime/registry', () => {
       assert.deepEqual(summary(await look()), ['aaa@2 new']);
       sources[0].tell({ old: older });
       assert.deepEqual(summary(await look()), ['aaa@1 old']);
-    });
-  });
-
-  describe('while another process leads', () => {
-    const a = { text: good('aaa', 1), sinceMs: 1 };
-    const b = { text: good('aaa', 2), sinceMs: 2 };
-    const at = (ref: string) => ({ source: 'configmap', ref }) as const;
-
-    /** A process that follows; `record` is what the other one has recorded. */
-    async function follow(t: TestContext) {
-      const source = new ScriptedSource();
-      const leadership = { isLeading: false };
-      const world = { record: { name: 'aaa' } as KnownDefinition };
-      const known = () => new Map([['aaa', world.record]]);
-      const { look, registry } = await startRegistry(t, [source], { known, leadership });
-      return { source, leadership, world, look, registry };
-    }
-
-    test('a name is whose that one has recorded, and stays so when it leads no more', async (t) => {
-      const { source, leadership, world, look, registry } = await follow(t);
-      source.tell({ a, b });
-      assert.deepEqual(summary(await look()), ['aaa@1 a']);
-      // "a" was away for less than the time in which this process gathers what changes.
-      world.record = { name: 'aaa', origin: at('b') };
-      source.tell({ b });
-      source.tell({ a, b });
-      assert.deepEqual(summary(await look()), ['aaa@2 b']);
-      leadership.isLeading = true;
-      world.record = { name: 'aaa', origin: at('a') };
-      registry.refresh();
-      assert.deepEqual(summary(await look()), ['aaa@2 b']);
-    });
-
-    test('a text that is not there any more has no name, whatever is recorded', async (t) => {
-      const { source, world, look } = await follow(t);
-      world.record = { name: 'aaa', origin: at('gone') };
-      source.tell({ b });
-      assert.deepEqual(summary(await look()), ['aaa@2 b']);
-      source.tell({ a, b });
-      assert.deepEqual(summary(await look()), ['aaa@2 b']);
-    });
-
-    test('the last good version is that which it has recorded, also of a text that this one never saw', async (t) => {
-      const { source, leadership, world, look, registry } = await follow(t);
-      source.tell({ a });
-      assert.deepEqual(summary(await look()), ['aaa@1 a']);
-      world.record = { name: 'aaa', origin: at('a'), formerly: [located(good('aaa', 3))] };
-      source.tell({ a: { text: bad('aaa'), sinceMs: 1 } });
-      assert.deepEqual(summary(await look()), ['aaa@3! a']);
-      leadership.isLeading = true;
-      world.record = { name: 'aaa', origin: at('a') };
-      registry.refresh();
-      assert.deepEqual(summary(await look()), ['aaa@3! a']);
     });
   });
 

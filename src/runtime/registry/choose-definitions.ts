@@ -107,15 +107,14 @@ function claimOf(
 /** What the text says, or what ran of it while that has a mistake. */
 function ownVersion(
   { name, text: { origin }, entry: { good, refusal } }: Mention,
-  { running, known, isFollowing }: ChooseOptions,
+  { running, known }: ChooseOptions,
 ): LocatedDefinition | undefined {
   if (refusal === undefined) return good;
   const last = running.get(name);
   const recorded = known.get(name);
   const ran = isSameOrigin(last?.text.origin, origin) ? last?.located : undefined;
   const onRecord = isSameOrigin(recorded?.origin, origin) ? recorded?.formerly?.[0] : undefined;
-  // Whoever leads may have run a version that came and went between two looks of this process.
-  return isFollowing ? (onRecord ?? ran ?? good) : (ran ?? good ?? onRecord);
+  return ran ?? good ?? onRecord;
 }
 
 /** What ran last wherever it stood: a text that has nothing but mistakes, and takes the place of another one, goes on with it. */
@@ -163,10 +162,9 @@ function compareClaims(a: Mentioned, b: Mentioned, options: ChooseOptions): numb
   );
 }
 
-/** How sure it is that the name is this text's: what whoever leads has recorded goes before what a follower has seen. */
-function holdOf({ name, text }: Mentioned, { holders, known, isFollowing }: ChooseOptions): number {
+/** How sure it is that the name is this text's. */
+function holdOf({ name, text }: Mentioned, { holders, known }: ChooseOptions): number {
   const recorded = known.get(name)?.origin;
-  if (isFollowing && isSameOrigin(recorded, text.origin)) return 2;
   return Number(isSameOrigin(holders.get(name) ?? recorded, text.origin));
 }
 

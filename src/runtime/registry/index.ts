@@ -1,5 +1,4 @@
 export type { KnownDefinition, KnownDefinitions } from './known-definition.ts';
-export { leadingWhenSure } from './leading-when-sure.ts';
 export {
   Registry,
   type RegistryOptions,

@@ -241,48 +241,6 @@ describe('runtime/registry', () => {
     ]);
   });
 
-  test('while somebody doubts what he has told nothing is decided, and nothing is covered', async (t) => {
-    const [source, other] = [new ScriptedSource('a'), new ScriptedSource('b')];
-    const doubts: boolean[] = [];
-    const onDoubt = (isInDoubt: boolean) => void doubts.push(isInDoubt);
-    const { look, registry, sets } = await startRegistry(t, [source, other], { onDoubt });
-    const covers = () => registry.covers({ source: 'configmap', ref: 'a1' });
-    source.tell({ a1: good('aaa', 1) });
-    other.tell({ b1: good('bbb', 1) });
-    assert.deepEqual(summary(await look()), ['aaa@1 a1', 'bbb@1 b1']);
-    assert.deepEqual([registry.isRead, covers(), doubts], [true, true, []]);
-    source.doubt(true);
-    other.tell({ b1: good('bbb', 2) });
-    registry.refresh();
-    assert.deepEqual(summary(await look()), ['aaa@1 a1', 'bbb@1 b1']);
-    assert.deepEqual([registry.isRead, covers(), doubts], [false, false, [true]]);
-    source.tell({ a1: good('aaa', 2) });
-    assert.equal((await look()) === sets[0], true);
-    source.doubt(false);
-    assert.deepEqual([covers(), doubts], [false, [true]], 'it is not decided yet');
-    assert.deepEqual(summary(await look()), ['aaa@2 a1', 'bbb@2 b1']);
-    assert.deepEqual([registry.isRead, covers(), doubts], [true, true, [true, false]]);
-  });
-
-  test('the end of a doubt is told after what is wanted, though that is the same', async (t) => {
-    const source = new ScriptedSource();
-    const said: string[] = [];
-    const { look, registry } = await startRegistry(t, [source], {
-      onWanted: (wanted) => void said.push(summary(wanted).join()),
-      onDoubt: (isInDoubt) => void said.push(`doubt: ${isInDoubt}`),
-    });
-    source.tell({ k: good('aaa') });
-    await look().catch(() => {});
-    const { signal } = new AbortController();
-    await registry.whenSure(signal);
-    source.doubt(true);
-    const sure = registry.whenSure(signal).then(() => said.push('sure'));
-    source.doubt(false);
-    await look().catch(() => {});
-    await sure;
-    assert.deepEqual(said, ['aaa@1 k', 'doubt: true', 'aaa@1 k', 'doubt: false', 'sure']);
-  });
-
   test('a source that cannot be read does not say that what it has not told is gone', async (t) => {
     const source = new ScriptedSource('a');
     const { look, registry } = await startRegistry(t, [source]);

@@ -1,11 +1,9 @@
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { TextCheck } from '../check-text.ts';
-import { type Leadership, soleLeader } from '../leadership/leadership.ts';
 import type { DefinitionSource, SourceText } from '../sources/index.ts';
 import type { DefinitionOrigin, WantedSet } from '../wanted-definition.ts';
 import { type Chosen, chooseDefinitions } from './choose-definitions.ts';
-import { Doubts } from './doubts.ts';
 import type { KnownDefinitions } from './known-definition.ts';
 import { nextTextState, type TextState, unreadableState } from './text-state.ts';
 import { type TextFindings, ToldFindings } from './told-findings.ts';
@@ -21,15 +19,8 @@ export interface RegistryOptions {
   readonly known?: KnownDefinitions;
   /** Resolves when it can be asked what is known; nothing is told before. Never rejects but when the signal aborts. @default at once */
   readonly whenKnown?: (signal: AbortSignal) => Promise<unknown>;
-  /** While another process leads its records go before what this one has seen. @default soleLeader */
-  readonly leadership?: Pick<Leadership, 'isLeading'>;
   /** What is to run, at the start and at every change. Must not throw. */
   readonly onWanted: (wanted: WantedSet) => void;
-  /**
-   * What is wanted may be of before (true): nothing is to be done by it until it has been decided anew (false), of which {@link onWanted}
-   * has been told then. Must not throw. @default nobody is told
-   */
-  readonly onDoubt?: (isInDoubt: boolean) => void;
   /** What is to be said of texts, whenever it is something else than before. Called before {@link onWanted}. @default nobody is told */
   readonly onFindings?: (findings: readonly TextFindings[]) => void;
 }
@@ -70,7 +61,6 @@ export class Registry {
   /** Whose the names are. */
   #holders: ReadonlyMap<string, DefinitionOrigin> = new Map();
   readonly #told = new ToldFindings();
-  readonly #doubts: Doubts;
   #isKnown = false;
   #hasBegun = false;
   /** Something has changed since the last look began. */
@@ -83,7 +73,6 @@ export class Registry {
 
   constructor(options: RegistryOptions) {
     this.#options = options;
-    this.#doubts = new Doubts((isInDoubt) => options.onDoubt?.(isInDoubt));
     this.#readings = options.sources.map((source) => ({
       source,
       texts: undefined,
@@ -101,28 +90,13 @@ export class Registry {
     }));
   }
 
-  /** Has every source been read since this process began, and is nothing in doubt? */
+  /** Has every source been read since this cluster runtime began? */
   get isRead(): boolean {
-    return !this.isInDoubt && this.#areAllRead;
-  }
-
-  get #areAllRead(): boolean {
     return this.#readings.every(({ isRead }) => isRead);
-  }
-
-  /** May what is wanted be of before? */
-  get isInDoubt(): boolean {
-    return this.#doubts.isInDoubt;
-  }
-
-  /** Resolves when what is wanted is not in doubt; rejects when the signal aborts. */
-  whenSure(signal: AbortSignal): Promise<void> {
-    return this.#doubts.whenSure(signal);
   }
 
   /** Is that a place whose texts are all known? What is not among them is gone. */
   covers(origin: DefinitionOrigin): boolean {
-    if (this.isInDoubt) return false;
     return this.#readings.some(
       ({ source, isRead, trouble }) => isRead && trouble === undefined && source.covers(origin),
     );
@@ -146,7 +120,6 @@ export class Registry {
           {
             onTexts: (texts) => this.#note(index, { texts }),
             onTrouble: (trouble) => this.#note(index, { trouble }),
-            onDoubt: (isInDoubt) => this.doubt(index, isInDoubt),
           },
           signal,
         ),
@@ -158,12 +131,6 @@ export class Registry {
 
   /** What is known beside the texts has changed. */
   refresh(): void {
-    this.#gather();
-  }
-
-  /** What somebody has said, of texts or of what is known beside them, may be of before; or he has said it anew. */
-  doubt(who: unknown, isInDoubt: boolean): void {
-    this.#doubts.note(who, isInDoubt);
     this.#gather();
   }
 
@@ -191,7 +158,7 @@ export class Registry {
     const signal = this.#signal;
     this.#isStale = true;
     if (this.#cancel !== undefined || this.#isLooking) return;
-    if (signal === undefined || signal.aborted || this.#doubts.areOpen) return;
+    if (signal === undefined || signal.aborted) return;
     const isSilent = ({ texts, trouble }: Reading) => texts === undefined && trouble === undefined;
     if (!this.#isKnown || this.#readings.some(isSilent)) return;
     this.#cancel = this.#options.clock.after(this.#hasBegun ? gatherMs : 0, () => {
@@ -209,19 +176,17 @@ export class Registry {
     try {
       const states = await this.#read(taken, signal);
       signal.throwIfAborted();
-      if (this.#doubts.areOpen) this.#isStale = true;
-      else this.#decide(states, taken);
+      this.#decide(states, taken);
     } catch (err) {
       // What nobody foresaw: what runs goes on.
       if (!signal.aborted) logger.error({ err }, 'It cannot be told which definitions are to run');
     }
     this.#isLooking = false;
     if (this.#isStale) this.#gather();
-    else this.#doubts.decided()?.();
   }
 
   #decide(states: ReadonlyMap<string, TextState>, taken: readonly Reading['texts'][]): void {
-    const { known = () => new Map(), leadership = soleLeader } = this.#options;
+    const { known = () => new Map() } = this.#options;
     const { onWanted, onFindings } = this.#options;
     for (const [index, reading] of this.#readings.entries())
       reading.isRead = taken[index] !== undefined;
@@ -234,19 +199,16 @@ export class Registry {
       running: this.#running,
       holders: this.#holders,
       known: knownNow,
-      isFollowing: !leadership.isLeading,
     });
     const running = new Map(choice.chosen.map((chosen) => [chosen.name, chosen]));
     this.#logGone(running);
     this.#running = running;
     // Not before all have been read: one that comes late may have had a name before.
-    if (this.#areAllRead)
+    if (this.isRead)
       this.#holders = new Map(choice.chosen.map(({ name, text }) => [name, text.origin]));
     const findings = this.#told.news(states, choice);
     if (findings.length > 0) onFindings?.(findings);
-    const endDoubt = this.#isStale ? undefined : this.#doubts.decided();
     onWanted(wantedSet(texts, choice, knownNow));
-    endDoubt?.();
   }
 
   #logGone(running: ReadonlyMap<string, Chosen>): void {

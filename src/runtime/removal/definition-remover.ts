@@ -13,7 +13,6 @@ import {
   isGoing,
 } from '../crd/index.ts';
 import type { DefinitionState, DefinitionView } from '../definition-view.ts';
-import { soleLeader } from '../leadership/leadership.ts';
 import { definitionCrdName, definitionGvk } from '../objects/index.ts';
 import { messageOf } from '../runner/index.ts';
 import type { SharedOptions } from '../runner-options.ts';
@@ -109,11 +108,10 @@ export class DefinitionRemover {
   }
 
   async #remove(signal: AbortSignal): Promise<void> {
-    const { cluster, leadership = soleLeader } = this.#options;
+    const { cluster } = this.#options;
     const { located, removal, isPaused = false } = this.#wanted;
     const { name } = located.definition;
     if (removal === undefined) return;
-    await leadership.whenLeading(signal);
     const flow = { name, priority: 'world' } as const;
     const object = (await cluster.get({ gvk: definitionGvk, name }, { flow }, signal))?.object;
     if (object === undefined || !hasRemovalFinalizer(object) || !isGoing(object)) return;

@@ -4,7 +4,6 @@ import { backoffMs } from '../../util/backoff.ts';
 import type { Clock } from '../../util/clock.ts';
 import { failureFields } from '../../util/failure-fields.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { type Leadership, soleLeader } from '../leadership/leadership.ts';
 import { definitionGvk, isMirror } from '../objects/index.ts';
 import type { WantedSet } from '../wanted-definition.ts';
 import { setFinalizer } from './let-go.ts';
@@ -14,8 +13,6 @@ export interface RemovalFinalizersOptions {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** @default soleLeader */
-  readonly leadership?: Leadership;
 }
 
 const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
@@ -41,13 +38,12 @@ export class RemovalFinalizers {
 
   /** Until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, leadership = soleLeader } = this.#options;
+    const { cluster, clock } = this.#options;
     const objects = cluster.acquire({ gvk: definitionGvk });
     const wake = () => this.#news.resolve();
     const unsubscribe = objects.subscribe(wake);
     signal.addEventListener('abort', wake, { once: true });
     try {
-      await leadership.whenLeading(signal).catch(() => {});
       let failures = 0;
       while (!signal.aborted) {
         this.#news = Promise.withResolvers();

@@ -49,7 +49,6 @@ export async function runRetiree(options: RetireeRunOptions, signal: AbortSignal
         removed.delete(key);
         controller.enqueue(key, priority);
       },
-      hold: (isHeld) => (isHeld ? controller.hold() : controller.release()),
       onRemoved: (key) => removed.add(key),
     },
     signal,
@@ -80,13 +79,13 @@ export async function runRetiree(options: RetireeRunOptions, signal: AbortSignal
   }
 }
 
-type Hooks = Pick<RetireeOptions, 'enqueue' | 'hold'> & {
+type Hooks = Pick<RetireeOptions, 'enqueue'> & {
   readonly onRemoved: (key: string) => void;
 };
 
 async function makeOperator(
   options: RetireeRunOptions,
-  { enqueue, hold, onRemoved }: Hooks,
+  { enqueue, onRemoved }: Hooks,
   signal: AbortSignal,
 ): Promise<Operator> {
   const { located, cluster, formerKinds, removesChildren, sinceMs } = options;
@@ -95,7 +94,6 @@ async function makeOperator(
     ...forOperator(options),
     formerKinds,
     enqueue,
-    hold,
     retirement: { removesChildren, sinceMs, onRemoved },
   };
   const prepared = await prepareFormer(located, { cluster }, signal);

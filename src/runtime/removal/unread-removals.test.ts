@@ -3,11 +3,10 @@ import { describe, test } from 'node:test';
 import { settle } from '../../../test/support/fake-clock.ts';
 import { DefinitionWorld } from '../../../test/support/fakes/definition-world.ts';
 import { createLogger } from '../../telemetry/index.ts';
-import { soleLeader } from '../leadership/leadership.ts';
 import { UnreadRemovals } from './unread-removals.ts';
 
 async function start(names: readonly string[], finalizer = 'homeostat.dev/removal') {
-  const world = new DefinitionWorld({ leadership: soleLeader });
+  const world = new DefinitionWorld();
   const put = (name: string) =>
     world.cluster.server.put({
       apiVersion: 'homeostat.dev/v1alpha1',

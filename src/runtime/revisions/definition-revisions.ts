@@ -6,13 +6,11 @@ import type { LocatedDefinition } from '../../definition/index.ts';
 import type { Cluster, KubeError } from '../../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import type { Leadership } from '../leadership/leadership.ts';
 import type { WantedSet } from '../wanted-definition.ts';
 import type { RecordOwner } from './record-owner.ts';
 
 export interface DefinitionRevisionsOptions {
   readonly cluster: Cluster;
-  readonly leadership: Leadership;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
@@ -40,8 +38,6 @@ export interface DefinitionRevisions {
   readonly isAnswered: boolean;
   /** Calls back when {@link known} has been read, or is another by the deeds of whoever leads, or when {@link isAnswered} has changed. Returns the unsubscribe function. */
   onKnown(listener: () => void): () => void;
-  /** Calls back when what is on record may be of before (true), and when it has been read anew (false). Returns the unsubscribe function. */
-  onDoubt(listener: (isInDoubt: boolean) => void): () => void;
   /** Calls back with the last and with each further try in vain, of a server that has not answered yet. Returns the unsubscribe function. */
   onSilence(listener: (error: KubeError) => void): () => void;
   /** Resolves when {@link known} has been read, or cannot be now: of a silent server nobody waits for it. Rejects when the signal aborts. Only while it runs. */

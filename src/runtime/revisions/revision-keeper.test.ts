@@ -10,7 +10,6 @@ import {
   second,
   third,
 } from '../../../test/support/fakes/revision-world.ts';
-import { follower } from '../../../test/support/leadership/follower.ts';
 import { silentLogger } from '../../../test/support/silent-telemetry.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { createTextCheck } from '../check-text.ts';
@@ -65,18 +64,6 @@ describe('runtime/revisions', () => {
       [second.definition, first.definition],
     );
     await next.stop();
-  });
-
-  test('after an outage they are in doubt until they are listed anew', async () => {
-    const world = await new RevisionWorld().start();
-    await world.accept(first);
-    const doubts: boolean[] = [];
-    world.revisions.onDoubt((isInDoubt) => void doubts.push(isInDoubt));
-    world.cluster.outage();
-    assert.deepEqual(doubts, [true]);
-    while (world.cluster.listAgain()) await world.settle();
-    assert.deepEqual(doubts, [true, false]);
-    await world.stop();
   });
 
   test('one that this version cannot read is left out, and told', async () => {
@@ -256,15 +243,6 @@ describe('runtime/revisions', () => {
     await world.accept(first, second, locatedThing('other'));
     assert.deepEqual(world.log, ['Revisions of definitions are not kept']);
     assert.equal(world.revisions.warning, 'may not');
-    await world.stop();
-  });
-
-  test('a follower writes nothing', async () => {
-    const world = await new RevisionWorld(new RuntimeFakeCluster(), {
-      leadership: follower,
-    }).start();
-    await world.accept(first);
-    assert.deepEqual(world.cluster.takeWrites(), []);
     await world.stop();
   });
 });

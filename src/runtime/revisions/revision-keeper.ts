@@ -4,7 +4,6 @@ import { type CacheEvent, type Informer, KubeError } from '../../kube/roles.ts';
 import { rightText, settled } from '../../reconcile/index.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { orAborted } from '../../util/or-aborted.ts';
-import { followDoubt } from '../follow-doubt.ts';
 import type { DefinitionOrigin, WantedSet } from '../wanted-definition.ts';
 import { AbsentNames } from './absent-names.ts';
 import type { DefinitionRevisions, DefinitionRevisionsOptions } from './definition-revisions.ts';
@@ -29,8 +28,6 @@ export class RevisionKeeper implements DefinitionRevisions {
   readonly #recorded: RecordedRevisions;
   /** By name: what was on record when this process began; resources may still have one of those. */
   readonly #before = new Map<string, readonly LocatedDefinition[]>();
-  /** By name: the object of the newest revision on record. */
-  readonly #newest = new Map<string, string>();
   readonly #writer: RevisionWriter;
   #hasRead = false;
   #hasAnswer = false;
@@ -38,8 +35,6 @@ export class RevisionKeeper implements DefinitionRevisions {
   #silence: KubeError | undefined;
   readonly #listeners = new Set<() => void>();
   readonly #silenceListeners = new Set<(error: KubeError) => void>();
-  readonly #doubtListeners = new Set<(isInDoubt: boolean) => void>();
-  #endDoubt = () => {};
   /** There is a text of which nobody can say what stands in it. */
   #mayHide = false;
   #warning: string | undefined;
@@ -105,12 +100,6 @@ export class RevisionKeeper implements DefinitionRevisions {
     return () => this.#listeners.delete(entry);
   }
 
-  onDoubt(listener: (isInDoubt: boolean) => void): () => void {
-    const entry = (isInDoubt: boolean) => listener(isInDoubt);
-    this.#doubtListeners.add(entry);
-    return () => this.#doubtListeners.delete(entry);
-  }
-
   onSilence(listener: (error: KubeError) => void): () => void {
     const entry = (error: KubeError) => listener(error);
     this.#silenceListeners.add(entry);
@@ -153,13 +142,11 @@ export class RevisionKeeper implements DefinitionRevisions {
     try {
       await this.#follow(signal);
       this.#read.resolve();
-      await this.#options.leadership.whenLeading(signal);
       await Promise.all([this.#followLater(signal), this.#controller.run(signal)]);
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
       this.#absent.stop();
-      this.#endDoubt();
       this.#recorded.informer?.release();
     }
   }
@@ -174,9 +161,6 @@ export class RevisionKeeper implements DefinitionRevisions {
     });
     this.#recorded.informer = objects;
     objects.subscribe((event) => this.#noted(event));
-    this.#endDoubt = followDoubt(objects, cluster, (isInDoubt) => {
-      for (const listener of [...this.#doubtListeners]) listener(isInDoubt);
-    });
     // Where no server answers at the start, what was on record before is read when one does.
     const unsubscribe = objects.onState(() => this.#look(objects, unsubscribe));
     await settled(objects, signal);
@@ -184,25 +168,15 @@ export class RevisionKeeper implements DefinitionRevisions {
     if (objects.state.kind !== 'failing' || objects.state.error.code !== 'forbidden') return;
     // Whoever may not see them does without: an informer would go on asking for the right.
     this.#tellTrouble(objects.state.error);
-    this.#endDoubt();
     this.#recorded.informer = undefined;
     objects.release();
   }
 
-  /** The record has changed. What this process has accepted is put back where it leads; else whoever leads knows better. */
-  #noted({ old, current, initial }: CacheEvent): void {
+  /** The record has changed: what this process has accepted is put back. */
+  #noted({ old, current }: CacheEvent): void {
     const object = (current ?? old)?.object;
     if (object === undefined) return;
-    const name = definitionOf(object);
-    const newest = this.#recorded.of(name)[0]?.metadata.name;
-    const isNews = newest !== this.#newest.get(name);
-    if (newest === undefined) this.#newest.delete(name);
-    else this.#newest.set(name, newest);
-    if (this.#options.leadership.isLeading) this.#controller.enqueue(name);
-    else if (isNews) {
-      this.#accepted.delete(name);
-      if (!initial) this.#tellKnown();
-    }
+    this.#controller.enqueue(definitionOf(object));
   }
 
   #tellKnown(): void {

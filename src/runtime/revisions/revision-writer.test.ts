@@ -63,26 +63,6 @@ describe('runtime/revisions: what is known', () => {
     assert.deepEqual(namesKnown(world), []);
     await world.stop();
   });
-
-  test('is to a follower what whoever leads has recorded, and that stays when it leads itself', async () => {
-    const leader = await new RevisionWorld().start();
-    await leader.accept(first);
-    const leading = Promise.withResolvers<void>();
-    const leadership = { isLeading: false, whenLeading: () => leading.promise };
-    const world = await new RevisionWorld(leader.cluster, { leadership }).start();
-    await world.accept(first);
-    let told = 0;
-    world.revisions.onKnown(() => told++);
-    await leader.accept(second);
-    await world.settle();
-    assert.deepEqual([namesKnown(world)[0], told], [nameOf(second), 1]);
-    await leader.stop();
-    leadership.isLeading = true;
-    leading.resolve();
-    await world.settle();
-    assert.deepEqual(world.recorded, [`${nameOf(first)} 1`, `${nameOf(second)} 2`]);
-    await world.stop();
-  });
 });
 
 describe('runtime/revisions: the record', () => {

@@ -34,8 +34,6 @@ export class DefinitionRunner {
   /** Runs while there is no plan, so that what is being deleted does not wait for one. */
   #finisher: Finisher | undefined;
   #work: DefinitionWork | undefined;
-  /** What is wanted may be of before. */
-  #isHeld = false;
 
   constructor(options: DefinitionRunnerOptions) {
     const { wanted, clock, bell } = options;
@@ -47,7 +45,6 @@ export class DefinitionRunner {
       ...options,
       standing: this.#standing,
       onCrdDecided: () => this.#crdDecided.resolve(),
-      onSettled: () => this.#trust(),
     });
   }
 
@@ -94,19 +91,6 @@ export class DefinitionRunner {
     this.#work?.approve(wanted.approvedDeletions);
     this.#work?.pause(wanted.isPaused === true);
     this.#options.bell.ring();
-  }
-
-  /** See {@link Manager.hold}. */
-  hold(isHeld: boolean): void {
-    this.#isHeld = isHeld;
-    if (isHeld) this.#work?.doubt(true);
-    else this.#trust();
-  }
-
-  /** What is at work is no more of before than what is wanted; resources may have what is wanted already, from another process. */
-  #trust(): void {
-    const work = this.#work;
-    if (work !== undefined && !this.#isHeld && this.#texts.isSettled(work)) work.doubt(false);
   }
 
   /**
@@ -208,7 +192,6 @@ export class DefinitionRunner {
       first,
     );
     this.#work = work;
-    if (this.#isHeld) work.doubt(true);
     this.#standing.syncing();
     const ending = new AbortController();
     try {

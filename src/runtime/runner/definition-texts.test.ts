@@ -110,8 +110,7 @@ async function setUp(first: WantedDefinition) {
     assert.equal(clock.pending, 0);
   };
   const told = (message: string) => log.filter(({ msg }) => msg === message).length;
-  const hold = (isHeld: boolean) => manager.hold(isHeld);
-  return { clock, cluster, accepted, want, wantNothing, hold, view, made, calm, stop, told };
+  return { clock, cluster, accepted, want, wantNothing, view, made, calm, stop, told };
 }
 
 const a = textOf('a');
@@ -283,58 +282,6 @@ describe('runtime/runner/definition-texts', () => {
     await calm();
     assert.equal(made(), 'c');
     assert.equal(view().state.kind, 'running');
-    await stop();
-  });
-
-  test('what is in doubt is not worked by, and what comes in its place is at work before anything else is', async () => {
-    const { cluster, hold, made, want, calm, stop } = await setUp({ located: a });
-    hold(true);
-    cluster.server.delete(gvkOf('v1', 'ConfigMap'), { namespace: 'default', name: 'one-shadow' });
-    await calm();
-    assert.equal(made(), undefined);
-    const gate = Promise.withResolvers<void>();
-    cluster.answer = async (gvk) => {
-      await gate.promise;
-      return bundledSchemas().schemaFor(gvk);
-    };
-    want({ located: b });
-    hold(false);
-    await calm();
-    assert.equal(made(), undefined, 'the older text is not worked by any more');
-    gate.resolve();
-    await calm();
-    assert.equal(made(), 'b');
-    await stop();
-  });
-
-  for (const [what, next, then] of [
-    ['the same text', a, 'a'],
-    ['a text that the cluster refuses', wrong, 'a'],
-  ] as const)
-    test(`after a doubt it goes on with ${what}`, async () => {
-      const { cluster, hold, made, want, calm, stop } = await setUp({ located: a });
-      hold(true);
-      cluster.server.delete(gvkOf('v1', 'ConfigMap'), { namespace: 'default', name: 'one-shadow' });
-      want({ located: next });
-      await calm();
-      assert.equal(made(), undefined);
-      hold(false);
-      await calm();
-      assert.equal(made(), then);
-      await stop();
-    });
-
-  test('a definition that comes while others are in doubt waits with them', async () => {
-    const { hold, made, want, wantNothing, calm, stop } = await setUp({ located: a });
-    wantNothing();
-    hold(true);
-    await calm();
-    want({ located: b });
-    await calm();
-    assert.equal(made(), 'a');
-    hold(false);
-    await calm();
-    assert.equal(made(), 'b');
     await stop();
   });
 

@@ -26,8 +26,6 @@ export interface DefinitionTextsOptions extends SharedOptions {
   readonly standing: Standing;
   /** It is known whether the definition may have its CRD. */
   readonly onCrdDecided: () => void;
-  /** {@link DefinitionTexts.isSettled} may be true now. */
-  readonly onSettled: () => void;
 }
 
 /** The texts of one definition: which is wanted, what the cluster has against it, and what resources may still have of the time before. */
@@ -66,11 +64,6 @@ export class DefinitionTexts {
       ...(refusal && { refusal }),
       ...(isOnItsWay && { next: { revision, message: this.#progress } }),
     };
-  }
-
-  /** Has the work what is wanted, or has the cluster something against that? */
-  isSettled(work: DefinitionWork): boolean {
-    return revisionOf(this.#wanted) === revisionOf(work.newest) || this.#refusal !== undefined;
   }
 
   /** From now on this text is wanted. */
@@ -165,7 +158,6 @@ export class DefinitionTexts {
         error = caught;
         if (!attempt.aborted) this.#noteFailure(located, error);
       }
-      this.#options.onSettled();
       if (isSettled) failures = 0;
       else
         await waitToRetry(backoffMs(failures++, retry), error, {
@@ -185,7 +177,6 @@ export class DefinitionTexts {
         ...this.#options,
         formerly: this.#older,
         onStep: (message) => this.#tellStep(message),
-        onFollowing: (message) => this.#tellFollowing(message),
       },
       signal,
     );
@@ -199,11 +190,6 @@ export class DefinitionTexts {
     this.#progress = message;
     if (this.#hasWork) bell.ring();
     else standing.starting(message);
-  }
-
-  #tellFollowing(message: string): void {
-    if (this.#hasWork) this.#tellStep(message);
-    else this.#options.standing.following(message);
   }
 
   /** Older texts of the same kind, the newest first. */

@@ -6,7 +6,6 @@ import type { Logger } from '../../telemetry/roles.ts';
 import { failureFields } from '../../util/failure-fields.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import type { RolloutView } from '../definition-view.ts';
-import { soleLeader } from '../leadership/leadership.ts';
 import { type Edition, type EditionHooks, logRollout, Switchboard } from '../rollout/index.ts';
 import { forController, forOperator, type SharedOptions } from '../runner-options.ts';
 import { whenLifeEnds } from './definition-life.ts';
@@ -43,8 +42,7 @@ export class DefinitionWork {
   /** Ends what watches over the newest revision. */
   #watching = new AbortController();
   #isPaused = false;
-  #isInDoubt = false;
-  #isLeading = false;
+  #isWorking = false;
 
   /** `first`: the revision to begin with. */
   constructor(options: DefinitionWorkOptions, first: Prepared) {
@@ -57,7 +55,7 @@ export class DefinitionWork {
       clock,
       enqueue: (key, priority) => this.#controller.enqueue(key, priority),
       passesEnded: () => this.#controller.passesEnded(),
-      mayWork: () => this.#isLeading && !this.#controller.isHeld,
+      mayWork: () => this.#isWorking && !this.#controller.isHeld,
       onNews: (news, view) => {
         logRollout(this.#logger, news, view);
         bell.ring();
@@ -151,26 +149,22 @@ export class DefinitionWork {
   pause(isPaused: boolean): void {
     if (isPaused === this.#isPaused) return;
     this.#isPaused = isPaused;
-    this.#hold(isPaused);
-  }
-
-  /** Works on nothing, deletions neither, while what is wanted of it may be of before. */
-  doubt(isInDoubt: boolean): void {
-    if (isInDoubt === this.#isInDoubt) return;
-    this.#isInDoubt = isInDoubt;
-    this.#hold(isInDoubt);
+    if (isPaused) this.#controller.hold();
+    else {
+      this.#controller.release();
+      this.#board.proceed();
+    }
   }
 
   /** Works until the signal aborts or its kind is lost, and all passes have ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const { cluster, leadership = soleLeader } = this.#options;
+    const { cluster } = this.#options;
     const all = AbortSignal.any([signal, this.#ending.signal]);
-    // After an outage every resource waits for a delay that has grown with it.
-    const unsubscribe = cluster.onReachable(() => this.#controller.retryNow());
+    // Without credentials every resource waits for a delay that has grown with time.
+    const unsubscribe = cluster.onAdmitted(() => this.#controller.retryNow());
     this.#watchOver(this.newest);
     try {
-      await leadership.whenLeading(all).catch(() => {});
-      if (!all.aborted) this.#isLeading = true;
+      this.#isWorking = !all.aborted;
       this.#board.proceed();
       await Promise.all([this.#controller.run(all), this.#resync.run(all)]);
     } finally {
@@ -218,17 +212,7 @@ export class DefinitionWork {
         definitionMetrics.passed(record);
         bell.ringLater();
       },
-      hold: (isHeld) => this.#hold(isHeld),
     });
-  }
-
-  #hold(isHeld: boolean): void {
-    if (isHeld) {
-      this.#controller.hold();
-      return;
-    }
-    this.#controller.release();
-    this.#board.proceed();
   }
 
   #runAll(): void {

@@ -23,12 +23,9 @@ export type Preparation =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-export interface PrepareOptions
-  extends Pick<SharedOptions, 'cluster' | 'clock' | 'leadership' | 'breaksStored'> {
+export interface PrepareOptions extends Pick<SharedOptions, 'cluster' | 'clock' | 'breaksStored'> {
   /** Told what it is at. */
   readonly onStep: (message: string) => void;
-  /** Told that another process leads, which has not brought about what it needs. */
-  readonly onFollowing: (message: string) => void;
   /** It is known whether the definition may have its CRD. */
   readonly onCrdDecided: () => void;
   /** Older texts of it: where it brings no CRD, only they tell of which kinds it had children. @default none */
@@ -44,7 +41,7 @@ export async function prepareDefinition(
   options: PrepareOptions,
   signal: AbortSignal,
 ): Promise<Preparation> {
-  const { cluster, clock, leadership, onStep, onFollowing, onCrdDecided, formerly = [] } = options;
+  const { cluster, clock, onStep, onCrdDecided, formerly = [] } = options;
   const { definition } = located;
   onStep('The schemas of the kinds that it uses are asked for');
   const compiled = await compileFor(located, options, signal);
@@ -62,9 +59,6 @@ export async function prepareDefinition(
         clock,
         source: located.source,
         ...(options.breaksStored && { breaksStored: true }),
-        ...(leadership && { leadership }),
-        onFollowing: () =>
-          onFollowing('Its CustomResourceDefinition is for the process that leads to bring about'),
       },
       signal,
     );

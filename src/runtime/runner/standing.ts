@@ -51,11 +51,6 @@ export class Standing {
     this.#options.logger.info({ reason: message }, 'Definition waits for its kind');
   }
 
-  /** Another process is to do something first. A follower is ready all the same: it does not lead before that one ends. */
-  following(message: string): void {
-    this.#become({ kind: 'waiting', message });
-  }
-
   /** It cannot start, for the so many-th time in a row (from 0), and is tried again. */
   failed(error: unknown, failures: number): void {
     this.#noteTrouble();

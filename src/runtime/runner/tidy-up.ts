@@ -6,7 +6,6 @@ import type { Clock } from '../../util/clock.ts';
 import { failureFields } from '../../util/failure-fields.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import { bringsCrd, forgetFormerKinds, migrateStored } from '../crd/index.ts';
-import { type Leadership, soleLeader } from '../leadership/leadership.ts';
 import type { RuntimeCluster } from '../runtime-cluster.ts';
 import { waitToRetry } from './wait-to-retry.ts';
 
@@ -16,8 +15,6 @@ export interface TidyUpOptions {
   readonly cluster: RuntimeCluster;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** @default soleLeader */
-  readonly leadership?: Leadership;
 }
 
 /** Between looks at what is known here, without a request. */
@@ -31,14 +28,13 @@ export async function dropFormerKinds(
   { operator, formerKinds }: { readonly operator: Operator; readonly formerKinds: readonly Gvk[] },
   signal: AbortSignal,
 ): Promise<void> {
-  const { definition, cluster, clock, logger, leadership = soleLeader } = options;
+  const { definition, cluster, clock, logger } = options;
   let left = formerKinds;
   let failures = 0;
   while (left.length > 0 && !signal.aborted) {
     const found = left.filter((gvk) => operator.hasChildren(gvk));
     try {
       if (found.length < left.length && bringsCrd(definition)) {
-        await leadership.whenLeading(signal);
         await forgetFormerKinds({ definition, cluster, clock }, found, signal);
       }
       operator.keepFormerKinds(found);
@@ -59,11 +55,10 @@ export async function dropFormerKinds(
  * rejects.
  */
 export async function storeAnew(options: TidyUpOptions, signal: AbortSignal): Promise<void> {
-  const { definition, cluster, clock, logger, leadership = soleLeader } = options;
+  const { definition, cluster, clock, logger } = options;
   let failures = 0;
   while (bringsCrd(definition) && !signal.aborted) {
     try {
-      await leadership.whenLeading(signal);
       const { kind, ...about } = await migrateStored({ definition, cluster, clock }, signal);
       if (kind === 'migrated') logger.info(about, 'Resources are stored in the new version');
       if (kind === 'left')

@@ -41,7 +41,6 @@ async function follow(t: TestContext, cluster: FakeCluster, source: DefinitionSo
     onTexts: (texts: readonly SourceText[]) =>
       void told.push(texts.map(({ file, text }) => `${file}=${text.trim()}`).join(' ')),
     onTrouble: (trouble: string | undefined) => void told.push(`trouble: ${trouble}`),
-    onDoubt: (isInDoubt: boolean) => void told.push(`doubt: ${isInDoubt}`),
   };
   const running = source.run(listener, stopper.signal);
   t.after(async () => {
@@ -106,19 +105,6 @@ describe('runtime/configmap-source', () => {
     assert.deepEqual(await said(), ['']);
     assert.ok(source.covers({ source: 'configmap', ref: 'ops/one/a.yaml' }));
     assert.equal(source.covers({ source: 'configmap', ref: 'ops2/one/a.yaml' }), false);
-  });
-
-  test('after an outage what was told is in doubt until it is listed and told anew', async (t) => {
-    const cluster = new FakeCluster(types);
-    cluster.server.put(configMap('one', { data: { 'a.yaml': 'a' } }));
-    const source = createConfigMapSource({ cluster, namespace: 'ops' });
-    const { said } = await follow(t, cluster, source);
-    assert.deepEqual(await said(), ['configmap ops/one/a.yaml=a']);
-    cluster.server.put(configMap('one', { data: { 'a.yaml': 'A' } }));
-    cluster.outage();
-    assert.deepEqual(await said(), ['doubt: true']);
-    cluster.listAgain();
-    assert.deepEqual((await said()).slice(0, 2), ['configmap ops/one/a.yaml=A', 'doubt: false']);
   });
 
   test('what may not be listed is a trouble, and never no texts', async (t) => {

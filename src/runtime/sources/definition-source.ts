@@ -32,11 +32,6 @@ export interface SourceListener {
   onTexts(texts: readonly SourceText[]): void;
   /** Why the source cannot be read, for people: what it told last stays true. Undefined: it can be again. */
   onTrouble(trouble: string | undefined): void;
-  /**
-   * What it told last may be of before (true), after an outage say, or when others have led until now; it has been looked at again, and
-   * told (false).
-   */
-  onDoubt(isInDoubt: boolean): void;
 }
 
 /** A place where texts of definitions are found and followed. */

@@ -66,7 +66,6 @@ async function follow(t: TestContext, path: string, skips: readonly string[] = [
     onTrouble: (reason: string | undefined) => {
       trouble = reason;
     },
-    onDoubt: () => assert.fail('A directory is looked at, and never in doubt'),
   };
   const running = source.run(listener, stopper.signal);
   t.after(async () => {

@@ -1,7 +1,6 @@
 import type { InformerQuery, InformerState, StoredObject, Watcher } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { whenAborted } from '../../util/when-aborted.ts';
-import { followDoubt } from '../follow-doubt.ts';
 import type { DefinitionSource, SourceListener, SourceText } from './definition-source.ts';
 
 export interface InformerSourceOptions {
@@ -56,17 +55,7 @@ class InformerSource {
       this.#tellTrouble(state);
       tellSoon();
     };
-    const tellDoubt = (isInDoubt: boolean) => {
-      if (signal.aborted) return;
-      // Whoever trusts it again has what it was trusted for.
-      if (!isInDoubt) this.#tell(informer.list());
-      this.#listener.onDoubt(isInDoubt);
-    };
-    const stops = [
-      informer.onState(note),
-      informer.subscribe(tellSoon),
-      followDoubt(informer, cluster, tellDoubt),
-    ];
+    const stops = [informer.onState(note), informer.subscribe(tellSoon)];
     note(informer.state);
     await whenAborted(signal);
     for (const stop of stops) stop();

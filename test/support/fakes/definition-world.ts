@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { LocatedDefinition } from '../../../src/definition/index.ts';
 import type { ResourceType } from '../../../src/kube/roles.ts';
 import type { DefinitionView, WantedSet } from '../../../src/runtime/index.ts';
-import type { Leadership } from '../../../src/runtime/leadership/leadership.ts';
 import {
   createDefinitionObjects,
   type DefinitionObjects,
@@ -82,10 +81,7 @@ export class DefinitionWorld {
   #ended: Promise<void> | undefined;
 
   constructor(
-    options: Partial<DefinitionObjectsOptions> & {
-      readonly leadership: Leadership;
-      readonly cluster?: RuntimeFakeCluster;
-    },
+    options: Partial<DefinitionObjectsOptions> & { readonly cluster?: RuntimeFakeCluster } = {},
   ) {
     this.cluster = options.cluster ?? new RuntimeFakeCluster();
     this.objects = createDefinitionObjects({

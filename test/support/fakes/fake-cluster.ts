@@ -50,7 +50,6 @@ export class FakeCluster implements Cluster {
   readonly #watches = new Map<string, FakeWatch>();
   readonly #blocked = new Map<string, KubeError>();
   readonly #pending: ServerEvent[] = [];
-  readonly #outdatedListeners = new Set<() => void>();
   /** Asked before every request. */
   fault: Fault = () => undefined;
   /** Awaited before the server acts and again before its answer arrives. Undefined: both at once. */
@@ -85,29 +84,9 @@ export class FakeCluster implements Cluster {
     }
   }
 
-  /** The server was away: all that is watched has to be listed anew. What was on its way is lost. */
-  outage(): void {
+  /** What was on its way is lost, as in an outage. */
+  loseEvents(): void {
     this.#pending.length = 0;
-    for (const watch of this.#watches.values()) watch.isOutdated = true;
-    this.#tellOutdated();
-  }
-
-  /** One of the watches that an {@link outage} has cut lists anew, of this kind if there is one. False: none has to. */
-  listAgain(kind?: string): boolean {
-    const outdated = [...this.#watches.values()].filter(({ isOutdated }) => isOutdated);
-    const watch = outdated.find(({ query }) => query.gvk.kind === kind) ?? outdated[0];
-    watch?.listAgain(this.server);
-    if (watch !== undefined) this.#tellOutdated();
-    return watch !== undefined;
-  }
-
-  #tellOutdated(): void {
-    for (const listener of [...this.#outdatedListeners]) listener();
-  }
-
-  onOutdated(listener: () => void): () => void {
-    this.#outdatedListeners.add(listener);
-    return () => this.#outdatedListeners.delete(listener);
   }
 
   /** Delivers all watch events that are held, or those of one kind. False: there were none. */

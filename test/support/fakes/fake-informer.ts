@@ -22,8 +22,6 @@ export class FakeWatch {
   readonly #listeners = new Set<(state: InformerState) => void>();
   #state: InformerState = { kind: 'waiting' };
   uses = 0;
-  /** Until {@link listAgain}, as after an outage. */
-  isOutdated = false;
 
   constructor(query: InformerQuery) {
     this.query = query;
@@ -57,12 +55,6 @@ export class FakeWatch {
     }
     this.#list(server);
     this.#enter({ kind: 'synced' });
-  }
-
-  /** Lists anew. */
-  listAgain(server: FakeServer): void {
-    if (this.#state.kind === 'synced') this.#list(server);
-    this.isOutdated = false;
   }
 
   #list(server: FakeServer): void {
@@ -108,10 +100,6 @@ export class FakeInformer implements Informer {
 
   get state(): InformerState {
     return this.#watch.state;
-  }
-
-  get isOutdated(): boolean {
-    return this.#watch.isOutdated;
   }
 
   get(namespace: string | undefined, name: string): StoredObject | undefined {

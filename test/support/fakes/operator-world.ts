@@ -62,9 +62,7 @@ export class OperatorWorld {
   /** Of operators that are made from now on. */
   formerKinds: readonly Gvk[] = [];
   /** The operator wants no pass to run. */
-  isHeld = false;
-  /** Ends the passes that run now. */
-  #turns = new AbortController();
+  readonly #turns = new AbortController();
 
   constructor(plan: OperatorPlan) {
     this.operator = this.#create(plan);
@@ -101,7 +99,6 @@ export class OperatorWorld {
   async restart(plan: OperatorPlan): Promise<void> {
     this.operator.stop();
     this.queued.clear();
-    this.isHeld = false;
     this.operator = this.#create(plan);
     await this.start();
   }
@@ -155,14 +152,6 @@ export class OperatorWorld {
   }
 
   /** As the controller does it. */
-  #hold(isHeld: boolean): void {
-    this.isHeld = isHeld;
-    if (!isHeld) return;
-    const turns = this.#turns;
-    this.#turns = new AbortController();
-    turns.abort(new Error('held'));
-  }
-
   /** A new process, for which the definition is broken: only what is being deleted is worked on. */
   async breakDefinition(
     { name, definition: { kind }, children, onDelete }: OperatorPlan,
@@ -211,7 +200,6 @@ export class OperatorWorld {
       }),
       metrics: this.metrics,
       enqueue: (key, priority) => void this.queued.set(key, priority),
-      hold: (isHeld) => this.#hold(isHeld),
       formerKinds: this.formerKinds,
       ...(this.guard && { deletionGuard: this.guard }),
       onDecisions: (key, record) => void this.decisions.set(key, record),

@@ -12,9 +12,11 @@ export class QuietCluster extends FakeCluster implements RuntimeCluster {
     return undefined;
   }
 
-  onReachable(): () => void {
+  onAdmitted(): () => void {
     return () => {};
   }
+
+  observe(): void {}
 
   kindChanged(): void {}
 }

@@ -1,5 +1,4 @@
 import type { LocatedDefinition } from '../../../src/definition/index.ts';
-import { soleLeader } from '../../../src/runtime/leadership/leadership.ts';
 import { createDefinitionRevisions } from '../../../src/runtime/revisions/create-definition-revisions.ts';
 import type { DefinitionRevisionsOptions } from '../../../src/runtime/revisions/definition-revisions.ts';
 import { revisionGvk } from '../../../src/runtime/revisions/revision-object.ts';
@@ -32,7 +31,6 @@ export class RevisionWorld {
     this.cluster = cluster;
     this.revisions = createDefinitionRevisions({
       cluster,
-      leadership: soleLeader,
       clock: this.clock,
       logger: createLogger({
         level: 'info',

@@ -34,10 +34,6 @@ export class ScriptedSource implements DefinitionSource {
     this.#listener?.onTrouble(reason);
   }
 
-  doubt(isInDoubt: boolean): void {
-    this.#listener?.onDoubt(isInDoubt);
-  }
-
   run(listener: SourceListener, signal: AbortSignal): Promise<void> {
     this.#listener = listener;
     return new Promise((resolve) =>

@@ -96,8 +96,6 @@ export class Member {
   readonly fence: WriteFence;
   readonly elector: LeaderElector;
   readonly ended: Promise<void>;
-  /** How often its caches became outdated. */
-  wins = 0;
   isDead = false;
   lostBecause: string | undefined;
   readonly #world: LeaseWorld;
@@ -128,9 +126,6 @@ export class Member {
       random: { fraction: () => world.random.fraction(), text: () => '' },
       logger: silentLogger(),
       metrics: freshMetrics(),
-      onWon: () => {
-        this.wins += 1;
-      },
       onLost: (reason) => {
         this.lostBecause = reason;
         this.kill();

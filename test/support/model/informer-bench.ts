@@ -28,6 +28,7 @@ export function informerBench(settings: InformerSettings = {}, fraction = 0) {
   const metrics = freshMetrics();
   const discovery = new ScriptedDiscovery();
   const rights = new ScriptedRights();
+  const told: ('suspected' | 'restored')[] = [];
   const informers = createInformerSet({
     api,
     discovery,
@@ -37,8 +38,10 @@ export function informerBench(settings: InformerSettings = {}, fraction = 0) {
     random: { fraction: () => fraction, text: () => '' },
     logger: createLogger({ level: 'info', destination: { write } }),
     settings: { freeze: true, ...settings },
+    suspectOutage: () => void told.push('suspected'),
+    onWentBack: () => void told.push('restored'),
   });
-  return { api, clock, metrics, discovery, rights, informers, log, lines };
+  return { api, clock, metrics, discovery, rights, informers, log, lines, told };
 }
 
 /** Serves ConfigMaps, until told otherwise. */

@@ -181,8 +181,6 @@ export class OperatorHistory {
       () => this.#restart(),
       () => this.#backUp(),
       () => this.#outage(),
-      () => this.#listAgain(),
-      () => this.#listAgain(),
     ]);
     await action?.();
     this.#checkTokens();
@@ -190,7 +188,6 @@ export class OperatorHistory {
 
   /** Starts a pass of a queued key that is not in a worker. */
   #work(): void {
-    if (this.#world.isHeld) return;
     const ready = [...this.#world.queued.keys()].filter((key) => !this.#running.has(key));
     const key = this.#random.pick(ready);
     if (key === undefined) return;
@@ -219,21 +216,16 @@ export class OperatorHistory {
     this.#restore = this.#world.cluster.server.backUp();
   }
 
-  /** The server is away, and may come back as it was before. */
-  #outage(): void {
+  /** The server is away, and may come back as it was before: all begins anew. */
+  async #outage(): Promise<void> {
     if (this.#random.chance(0.7)) return;
     const isRestored = this.#random.chance(0.5);
     this.#wasAway = true;
     this.log.push(isRestored ? 'outage, restored' : 'outage');
+    await Promise.all(this.#running.values());
     if (isRestored) this.#restore();
-    this.#world.cluster.outage();
-  }
-
-  #listAgain(): boolean {
-    const kind = this.#random.pick(['PodSet', 'ConfigMap', 'Secret']);
-    const isNews = this.#world.cluster.listAgain(kind);
-    if (isNews) this.log.push(`list ${kind}`);
-    return isNews;
+    this.#world.cluster.loseEvents();
+    await this.#world.restart(plans[this.#binding]);
   }
 
   #deliver(): void {
@@ -303,7 +295,6 @@ export class OperatorHistory {
     if (this.#secretText() === undefined) this.#put('Secret', 'secret', 'last');
     for (let rounds = 0; rounds < 200; rounds++) {
       await settle();
-      while (this.#listAgain());
       this.#collectGarbage();
       this.#deliver();
       this.#work();
