@@ -66,6 +66,8 @@ class Server {
   /** The cluster of the runtime, or the one that is asked whether the server is back. */
   #cluster: KubeCluster | undefined;
   #signal: AbortSignal | undefined;
+  /** For the server, after an outage. */
+  #isWaiting = false;
 
   constructor(serving: Serving) {
     this.#serving = serving;
@@ -81,7 +83,11 @@ class Server {
       ...view,
       isStopping: this.#signal?.aborted === true,
       ...(leader !== undefined && { follows: leader }),
-      warnings: [...view.warnings, ...(warning === undefined ? [] : [warning])],
+      warnings: [
+        ...(this.#isWaiting ? ['No definition runs until the API server answers'] : []),
+        ...view.warnings,
+        ...(warning === undefined ? [] : [warning]),
+      ],
     };
   }
 
@@ -98,7 +104,9 @@ class Server {
       const loss = await this.#runCluster(signal);
       if (loss === undefined) return;
       this.#serving.logger.warn({ reason: loss }, lossMessages[loss]);
+      this.#isWaiting = true;
       await this.#untilServing(signal);
+      this.#isWaiting = false;
       if (signal.aborted) return;
     }
   }

@@ -7,6 +7,7 @@ import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, shippedText, statusOf, thingDefinition } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
+import { untilStatus } from '../support/scrape.ts';
 
 const shared = useControlPlane({ audit: true, users: ['second'] });
 const launch = useRuntimes(shared);
@@ -259,7 +260,7 @@ ${shows('x')}`,
     await second.whenLogged('Follows, another process leads');
     await write(namespace, { 'thing.yaml': text });
     const shown = await untilDefinition('elected', isReady);
-    await second.whenReady();
+    await untilStatus(second, '/readyz', 200);
     const writesOfSecond = () =>
       shared.audit
         .entries({ user: 'second', ofDefinitions: true })

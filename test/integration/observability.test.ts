@@ -92,7 +92,7 @@ shared.describe('integration/observability', () => {
     const text = await untilStatus(homeostat, '/readyz', 503);
     assert.match(text, /^\[-\]api-server failed: no answer for \d+ s$/m);
     assert.match(text, /^\[\+\]definitions ok$/m);
-    assert.match(text, /^ {2}\[[+!]\]observed running/m);
+    assert.match(text, /^ {2}\[!\]No definition runs until the API server answers$/m);
     await untilStatus(homeostat, '/healthz', 200);
     await untilStatus(homeostat, '/readyz?exclude=api-server', 200);
     const reachable = valueOfSamples(await scrape(homeostat), 'homeostat_api_server_reachable');

@@ -33,8 +33,6 @@ export interface ChooseOptions {
   /** Whose the names are. */
   readonly holders: ReadonlyMap<string, DefinitionOrigin>;
   readonly known: ReadonlyMap<string, KnownDefinition>;
-  /** Does another process decide, so that what is on record goes before what this one has seen? @default false */
-  readonly isFollowing?: boolean;
 }
 
 export interface Choice {
