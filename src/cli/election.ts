@@ -5,6 +5,7 @@ import {
   createKubeCluster,
   type KubeCluster,
   type KubeClusterOptions,
+  type ServerContact,
 } from '../kube/index.ts';
 import {
   createElection,
@@ -39,6 +40,8 @@ export interface ContestOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  /** What is heard of the server. */
+  readonly contact: ServerContact;
   /** Ends the process, which has lost its leadership: nothing that is under way is waited for. */
   readonly endNow: () => void;
 }
@@ -86,11 +89,11 @@ class LeaseContest implements Contest {
 
   constructor(options: ContestOptions) {
     const { flags, endNow, config, ...rest } = options;
-    const { clock, random, logger, metrics } = rest;
+    const { clock, random, logger, metrics, contact } = rest;
     this.#fence = new WriteFence(clock);
     // Its own: the Lease outlives outages, and a follower has nothing else.
     this.#cluster = createKubeCluster({
-      ...{ config, clock, random, logger, metrics },
+      ...{ config, clock, random, logger, metrics, contact },
       ...this.clusterOptions,
     });
     this.#elector = createElection({

@@ -1,21 +1,11 @@
-import { bundledSchemas } from '../compile/index.ts';
-import type { KubeCluster } from '../kube/index.ts';
-import {
-  type CheckResult,
-  checkDefinitions,
-  createTextCheck,
-  rememberChecks,
-  type TextFindings,
-} from '../runtime/index.ts';
+import { ServerContact } from '../kube/index.ts';
 import { createMetricRegistry, metricCatalogue } from '../telemetry/index.ts';
-import { createSources } from './definition-sources.ts';
+import type { FirstCheck } from './cluster-runtimes.ts';
 import { createContest } from './election.ts';
 import { exitCode } from './exit-code.ts';
-import { FindingsTeller } from './findings-teller.ts';
 import { loadClusterConfig } from './kubeconfig-flags.ts';
 import { loadTexts } from './load-texts.ts';
 import type { Output } from './output.ts';
-import { printDiagnostics } from './print-diagnostics.ts';
 import type { RunEnvironment } from './run-environment.ts';
 import type { RunOptions } from './run-options.ts';
 import { serve } from './serve.ts';
@@ -24,8 +14,8 @@ import { version } from './version.ts';
 
 /**
  * `homeostat run`: serves the definitions of its sources until the signal aborts, and follows what changes in them.
- * Mistakes in directories are printed before anything is sent to the cluster. Without a definition it waits for one to come, but when
- * somebody has named directories alone, and not in a Pod: then it says so and ends.
+ * Mistakes in directories are printed before anything is sent to the cluster; where processes contend for a lead, by the one that has it. Without a
+ * definition it waits for one to come, but when somebody has named directories alone, and not in a Pod: then it says so and ends.
  * @returns the exit code
  * @throws CliError when it cannot start.
  */
@@ -40,11 +30,10 @@ export async function run(
   // What is mounted into a Pod may still come, and what ran before is on record.
   const waits = kinds.some((kind) => kind !== 'directories') || (await runsInPod(options));
   const texts = await loadTexts(paths, { mayBeEmpty: waits });
-  const schemas = bundledSchemas();
-  const { remember, recall } = rememberChecks(createTextCheck(schemas));
-  const checked = checkDefinitions(texts, { schemas, check: remember, sameCrd: 'cluster' });
-  printDiagnostics(checked.diagnostics, texts, output);
-  if (checked.accepted.length === 0 && !waits) {
+  const world = () => import('./cluster-runtimes.ts');
+  // A follower is small: what looks into definitions is loaded with the lead.
+  const first = options.leaderElect ? undefined : (await world()).checkFirst(texts, output);
+  if (first?.result.accepted.length === 0 && !waits) {
     output.error('homeostat: There is no definition to run');
     return exitCode.diagnostics;
   }
@@ -53,31 +42,26 @@ export async function run(
   const config = await loadClusterConfig(options);
   const { clock, random } = environment;
   const namespace = options.namespace ?? config.ownNamespace ?? 'homeostat-system';
-  const place = { config, clock, random, logger, metrics };
+  const contact = new ServerContact({ clock, logger, metrics });
+  const place = { config, clock, random, logger, metrics, contact };
   const contest = createContest({
     ...{ ...place, flags: options, namespace },
     endNow: environment.endNow,
   });
-  const readsConfigMaps = kinds.includes('configmaps');
-  const { definitionsNamespace = namespace } = options;
-  const teller = new FindingsTeller({ logger, output, printed: checked.diagnostics });
-  const serving = {
-    ...{ ...place, options, contest, namespace },
-    check: recall,
-    onFindings: (findings: readonly TextFindings[]) => teller.tell(findings),
-    found: { definitions: checked.accepted.length, refused: definitionsIn(checked) },
-    createSources: (cluster: KubeCluster) =>
-      createSources({
-        ...{ kinds, paths, texts, cluster, clock, logger },
-        namespace: definitionsNamespace,
-      }),
-    definitionsNamespace: readsConfigMaps ? definitionsNamespace : undefined,
-    // Else it is only where a runtime of the cluster would live. Who contends for its Lease is one of its replicas.
-    ownsNamespace:
-      (options.namespace ?? config.ownNamespace) !== undefined || options.leaderElect === true,
-    readsDirectories: kinds.includes('directories'),
+  // Else it is only where a runtime of the cluster would live. Who contends for its Lease is one of its replicas.
+  const ownsNamespace =
+    (options.namespace ?? config.ownNamespace) !== undefined || options.leaderElect === true;
+  const runtimes = {
+    ...{ clock, random, logger, metrics, namespace, ownsNamespace },
+    ...{ options, output, kinds, texts, ...(first && { first }) },
   };
-  await serve(serving, signal);
+  await serve(
+    {
+      ...{ ...place, http: options.http, contest, found: countsOf(first) },
+      loadRuntimes: async () => (await world()).clusterRuntimes(runtimes),
+    },
+    signal,
+  );
   logger.info({}, 'Stopped');
   return exitCode.ok;
 }
@@ -90,6 +74,12 @@ function runsInPod(options: RunOptions): Promise<boolean> {
   );
 }
 
-function definitionsIn({ refused }: CheckResult): number {
-  return refused.reduce((sum, { definitions }) => sum + definitions, 0);
+/** For the log. */
+function countsOf(first: FirstCheck | undefined): object {
+  if (first === undefined) return {};
+  const { accepted, refused } = first.result;
+  return {
+    definitions: accepted.length,
+    refused: refused.reduce((sum, { definitions }) => sum + definitions, 0),
+  };
 }

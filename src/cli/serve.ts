@@ -1,34 +1,29 @@
-import { hostname } from 'node:os';
 import {
   type ClusterConfig,
   type ClusterLoss,
   createKubeCluster,
   type KubeCluster,
+  type ServerContact,
 } from '../kube/index.ts';
-import {
-  ClusterRuntime,
-  type ClusterRuntimeOptions,
-  type DefinitionSource,
-  type RuntimeView,
-} from '../runtime/index.ts';
+import type { ClusterRuntime, ClusterRuntimeOptions, RuntimeView } from '../runtime/index.ts';
 import type { ReadableMetricRegistry } from '../telemetry/index.ts';
-import { createCapacity } from './capacity.ts';
 import type { Contest } from './election.ts';
 import { startHealth } from './health.ts';
 import { Outages } from './outages.ts';
-import type { RunOptions } from './run-options.ts';
 
 /** All that a process is made of: what of it is the same for each cluster runtime. */
-export interface Serving
-  extends Omit<ClusterRuntimeOptions, 'cluster' | 'sources' | 'name' | 'turns' | 'memory'> {
+export interface Serving extends Pick<ClusterRuntimeOptions, 'clock' | 'random' | 'logger'> {
   readonly config: ClusterConfig;
-  readonly options: RunOptions;
+  /** Where health and metrics are served, see {@link startHealth}. */
+  readonly http: string;
   readonly contest: Contest;
+  /** What is heard of the server, by all clusters. */
+  readonly contact: ServerContact;
   readonly metrics: ReadableMetricRegistry;
-  /** The sources of a cluster runtime, read anew. */
-  readonly createSources: (cluster: KubeCluster) => readonly DefinitionSource[];
+  /** Called once, when this process leads: what makes a cluster runtime that begins with nothing. */
+  readonly loadRuntimes: () => Promise<(cluster: KubeCluster) => ClusterRuntime>;
   /** What was there at the start, for the log. */
-  readonly found: { readonly definitions: number; readonly refused: number };
+  readonly found: object;
 }
 
 const lossMessages: Readonly<Record<ClusterLoss, string>> = {
@@ -39,8 +34,8 @@ const lossMessages: Readonly<Record<ClusterLoss, string>> = {
 /** Serves definitions until the signal aborts, and every pass has ended. */
 export async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
   const server = new Server(serving);
-  const { contest, options, metrics, logger } = serving;
-  const health = await startHealth(options.http, {
+  const { contest, http, metrics, logger } = serving;
+  const health = await startHealth(http, {
     metrics,
     clock: serving.clock,
     view: () => server.view,
@@ -60,11 +55,8 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
 /** Leads, and runs one cluster runtime after the other. */
 class Server {
   readonly #serving: Serving;
-  readonly #capacity = createCapacity();
   readonly #outages: Outages;
   #runtime: ClusterRuntime | undefined;
-  /** The cluster of the runtime, or the one that is asked whether the server is back. */
-  #cluster: KubeCluster | undefined;
   #signal: AbortSignal | undefined;
   /** For the server, after an outage. */
   #isWaiting = false;
@@ -76,7 +68,7 @@ class Server {
 
   get view(): RuntimeView {
     const { warning, leader } = this.#serving.contest;
-    const { silence } = this.#cluster ?? {};
+    const { silence } = this.#serving.contact;
     const empty = { silence, definitions: [], refused: [], warnings: [] };
     const view = this.#runtime?.view ?? empty;
     return {
@@ -100,8 +92,9 @@ class Server {
     this.#signal = signal;
     const { contest } = this.#serving;
     if (!(await contest.lead(signal))) return;
+    const createRuntime = await this.#serving.loadRuntimes();
     for (;;) {
-      const loss = await this.#runCluster(signal);
+      const loss = await this.#runCluster(createRuntime, signal);
       if (loss === undefined) return;
       this.#serving.logger.warn({ reason: loss }, lossMessages[loss]);
       this.#isWaiting = true;
@@ -112,8 +105,11 @@ class Server {
   }
 
   /** One cluster runtime, from nothing to its end. Undefined: the signal has aborted. */
-  async #runCluster(signal: AbortSignal): Promise<ClusterLoss | undefined> {
-    const { createSources, contest, options, ...rest } = this.#serving;
+  async #runCluster(
+    createRuntime: (cluster: KubeCluster) => ClusterRuntime,
+    signal: AbortSignal,
+  ): Promise<ClusterLoss | undefined> {
+    const { contest } = this.#serving;
     const lost = new AbortController();
     let loss: ClusterLoss | undefined;
     const cluster = this.#createCluster((why) => {
@@ -124,13 +120,7 @@ class Server {
     });
     const cutOff = contest.onLost(() => cluster.cutWrites());
     try {
-      this.#runtime = new ClusterRuntime({
-        ...rest,
-        ...this.#capacity,
-        cluster,
-        sources: createSources(cluster),
-        name: rest.ownsNamespace ? `${rest.namespace}/${options.leaseName}` : hostname(),
-      });
+      this.#runtime = createRuntime(cluster);
       await this.#runtime.run(AbortSignal.any([signal, lost.signal]));
     } finally {
       await cluster.close();
@@ -150,12 +140,11 @@ class Server {
   }
 
   #createCluster(onLost?: (why: ClusterLoss) => void): KubeCluster {
-    const { config, clock, random, logger, metrics, contest } = this.#serving;
-    this.#cluster = createKubeCluster({
-      ...{ config, clock, random, logger, metrics },
+    const { config, clock, random, logger, metrics, contest, contact } = this.#serving;
+    return createKubeCluster({
+      ...{ config, clock, random, logger, metrics, contact },
       ...contest.clusterOptions,
       ...(onLost && { onLost }),
     });
-    return this.#cluster;
   }
 }

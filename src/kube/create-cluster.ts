@@ -11,6 +11,7 @@ import { createWriter } from './api/writer.ts';
 import { createInformerSet, type InformerSet } from './cache/index.ts';
 import type { ApiClient, ApiRequest } from './client/api-client.ts';
 import { type ClosableApiClient, createApiClient } from './client/create-api-client.ts';
+import type { ServerContact } from './client/server-contact.ts';
 import type { ClusterConfig } from './config/cluster-config.ts';
 import { type ClosableEventRecorder, createEventRecorder } from './events/event-recorder.ts';
 import type {
@@ -41,6 +42,8 @@ export interface KubeClusterOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
+  /** Of several clusters of one server: what the log says of it is said once. @default one of its own */
+  readonly contact?: ServerContact;
   /** `$cluster` in expressions. @default 'default' */
   readonly name?: string;
   /** Requests in flight at most; watches and the lease have connections of their own. @default 32 */
@@ -119,6 +122,7 @@ class UndiciCluster implements KubeCluster {
   readonly #writer: Reader & Writer;
   readonly #recorder: ClosableEventRecorder;
   readonly #rights: ClosableRightsWatch;
+  readonly #unsubscribe: () => void;
 
   constructor(options: KubeClusterOptions) {
     const { clock, random, metrics, logger, name = 'default' } = options;
@@ -143,7 +147,7 @@ class UndiciCluster implements KubeCluster {
     this.#writer = createWriter({ api, discovery, cache: this.#informers });
     const { instance = `homeostat-${hostname()}`, tellsEvents } = options;
     // Whoever asks only now and then need not wait for that.
-    api.onAdmitted(() => this.#informers.retryNow());
+    this.#unsubscribe = api.onAdmitted(() => this.#informers.retryNow());
     this.#recorder = createEventRecorder({
       api,
       clock,
@@ -165,6 +169,7 @@ class UndiciCluster implements KubeCluster {
   }
 
   async close(): Promise<void> {
+    this.#unsubscribe();
     this.#rights.close();
     await this.#informers.close();
     await this.#recorder.close();

@@ -1,5 +1,6 @@
 export { type PathTarget, pathOf } from './api/paths.ts';
 export type { ApiClient, ApiRequest, ApiResponse, ApiStream } from './client/api-client.ts';
+export { ServerContact } from './client/server-contact.ts';
 export type { ClusterConfig, Credentials, CredentialsSource } from './config/cluster-config.ts';
 export { KubeConfigError } from './config/kube-config-error.ts';
 export { type LoadKubeConfigOptions, loadKubeConfig } from './config/load-kube-config.ts';

@@ -40,9 +40,9 @@ export const otherFaults = {
     runs: 'once',
   },
   outdatedLeader: {
-    name: 'a new leader does nothing by texts and marks that it has not read since it leads',
+    name: 'a new leader does nothing before it has read what is wanted',
     injected:
-      'a follower hears nothing of ConfigMaps with definitions and of their objects while a user changes a definition, adds one and pauses that; it takes the lead, and its lists of both are held',
+      'a user changes a definition, adds one and pauses that while one process leads; another takes the lead, and its lists of ConfigMaps with definitions and of their objects are held',
     oracle:
       'until they are let go it writes nothing, then what the newest texts say; nothing is deleted, and the mark stays',
     runs: 'once',

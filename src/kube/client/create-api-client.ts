@@ -26,6 +26,8 @@ export interface ApiClientOptions {
    * nothing is sent: the leader's fence.
    */
   readonly beforeWrite?: (request: ApiRequest) => void;
+  /** Of several clients of one server, one after the other or beside each other. @default one of its own */
+  readonly contact?: ServerContact;
   /** The server is away: called once. @default nothing is looked for */
   readonly onOutage?: () => void;
   /** @default 'homeostat' */
@@ -90,7 +92,8 @@ class PooledApiClient implements ClosableApiClient {
     this.#origin = origin;
     this.#prefix = pathname.replace(/\/+$/, '');
     this.#metrics = createRequestMetrics(options.metrics, host);
-    this.#contact = new ServerContact({ clock, logger, metrics: options.metrics });
+    this.#contact =
+      options.contact ?? new ServerContact({ clock, logger, metrics: options.metrics });
     this.#connections = new Connections({ config, clock, logger, connections });
     const { onOutage } = options;
     if (onOutage !== undefined)
