@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import type { Profiler } from 'node:inspector';
+import { Session } from 'node:inspector/promises';
+import { pathToFileURL } from 'node:url';
+import type { JsonObject } from '../../src/util/json.ts';
+import { type SandboxPlane, startSandboxPlane } from '../../test/support/control-plane/index.ts';
+import { InProcessHomeostat } from '../../test/support/in-process-homeostat.ts';
+
+/** What runs between an edit of a resource and its status. */
+export interface EditPath {
+  readonly files: readonly string[];
+  /** With a name: methods and functions that others call, not the small ones that are written where they are used. */
+  readonly functions: number;
+}
+
+const path = '/apis/apps.example.com/v1alpha1/namespaces/default/podsets/edited';
+
+/** Edits a PodSet on a sandbox in this process and counts what of `src` runs until its status is written; what is of the sandbox aside. */
+export async function measureEditPath(): Promise<EditPath> {
+  const plane = (await startSandboxPlane()) as SandboxPlane;
+  const text = readFileSync('operators/podset.yaml', 'utf8');
+  const homeostat = new InProcessHomeostat({
+    plane,
+    user: 'operator',
+    definitions: { 'podset.yaml': text },
+  });
+  try {
+    await homeostat.whenReady();
+    const apply = (size: number) => plane.client().apply(podSet(size));
+    await untilReported(plane, await apply(1));
+    // The second edit finds everything warm: what is done once is not of its path.
+    await untilReported(plane, await apply(2));
+    const session = new Session();
+    session.connect();
+    await session.post('Profiler.enable');
+    await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+    await untilReported(plane, await apply(3));
+    const { result } = await session.post('Profiler.takePreciseCoverage');
+    session.disconnect();
+    return pathOf(result);
+  } finally {
+    await homeostat.stop();
+    await plane.stop();
+  }
+}
+
+function podSet(size: number) {
+  return {
+    apiVersion: 'apps.example.com/v1alpha1',
+    kind: 'PodSet',
+    metadata: { name: 'edited', namespace: 'default' },
+    spec: { size },
+  };
+}
+
+async function untilReported(plane: SandboxPlane, applied: object | undefined): Promise<void> {
+  const { generation } = (applied as { readonly metadata: { readonly generation: number } })
+    .metadata;
+  await plane
+    .client()
+    .untilObject(
+      path,
+      (object) => (object?.status as JsonObject | undefined)?.observedGeneration === generation,
+    );
+}
+
+function pathOf(result: readonly Profiler.ScriptCoverage[]): EditPath {
+  const source = pathToFileURL('src/').href;
+  const sandbox = pathToFileURL('src/sandbox/').href;
+  const ran = result
+    .filter(({ url }) => url.startsWith(source) && !url.startsWith(sandbox))
+    .map(({ url, functions }) => ({
+      file: url.slice(source.length),
+      functions: functions.filter(
+        ({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0,
+      ).length,
+    }))
+    .filter(({ functions }) => functions > 0);
+  return {
+    files: ran.map(({ file }) => file).toSorted(),
+    functions: ran.reduce((sum, { functions }) => sum + functions, 0),
+  };
+}
