@@ -5,6 +5,7 @@ import { type SandboxServer, startSandboxServer } from '../../../src/sandbox/nod
 import { createTestSandbox } from '../backends/index.ts';
 import { VirtualTime } from '../virtual-time/index.ts';
 import type { ControlPlaneOptions, Plane } from './control-plane.ts';
+import { findFreePorts } from './free-ports.ts';
 import { PlaneClient } from './plane-client.ts';
 import { auditLine } from './sandbox-audit.ts';
 import { makeTemporaryFolder, type TemporaryFolder } from './temporary-folder.ts';
@@ -153,9 +154,10 @@ export class SandboxPlane implements Plane {
   }
 
   async #open(user: string): Promise<Door> {
-    const server = await this.#listen(user, 0);
-    const { url } = server;
-    const door = { user, url, port: Number(new URL(url).port), server };
+    // One that no client gets for a connection of its own while the server is stopped.
+    const [port = 0] = await findFreePorts(1);
+    const server = await this.#listen(user, port);
+    const door = { user, url: server.url, port, server };
     this.#doors.add(door);
     return door;
   }
