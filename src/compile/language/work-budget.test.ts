@@ -54,6 +54,31 @@ describe('compile/language/work-budget', () => {
     assert.ok(turns.entered > 20, `${turns.entered} turns`);
   });
 
+  test('so does a Handlebars text, between the elements of a list', async () => {
+    const { turns, busy } = createBusyTurns();
+    const budget = new WorkBudget({ turns: busy });
+    const expression = expressionOf(
+      '{{#each spec.list}}{{#if this}}{{#with this}}{{this}},{{/with}}{{/if}}{{/each}}{{spec.list.length}}',
+    );
+    const rendering = expression.evaluate(testScope(root, { budget }));
+    assert.ok(rendering instanceof Promise);
+    assert.equal(
+      await rendering,
+      [...root.spec.list.slice(1), ''].join(',') + root.spec.list.length,
+    );
+    assert.ok(turns.paused > 20, `${turns.paused} pauses`);
+  });
+
+  test('what fails in such a text after a pause says where', async () => {
+    const budget = new WorkBudget({ turns: createBusyTurns().busy });
+    const text = '{{#each spec.list}}{{#each ../spec.list}}{{/each}}{{/each}}';
+    const rendering = async () => expressionOf(text).evaluate(testScope(root, { budget }));
+    await assert.rejects(rendering, {
+      code: 'limit-exceeded',
+      message: /100000 steps .* in "\{\{#each/,
+    });
+  });
+
   test('so does a function that goes on for long by itself', async () => {
     const { turns, busy } = createBusyTurns();
     const budget = new WorkBudget({ turns: busy });
