@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlaneClient } from '../../test/support/control-plane/index.ts';
+import { crowd } from './crowd.ts';
 import {
   type BenchKind,
   bodyOf,
@@ -15,14 +16,15 @@ export interface Neighbours {
   readonly kinds: readonly BenchKind[];
   /** Creates their resources. */
   create(client: PlaneClient): Promise<void>;
-  /** What they do while the good ones are measured; ends with the signal. `url`: of the runtime's HTTP server. */
-  disturb(place: DisturbedPlace, signal: AbortSignal): Promise<void>;
+  /** What they do while the good ones are measured; ends with the signal, with what is to be noted of it. */
+  disturb(place: DisturbedPlace, signal: AbortSignal): Promise<string | undefined>;
   /** Resources that make passes until they are found to be unstable. @default 0 */
   readonly hotResources?: number;
 }
 
 export interface DisturbedPlace {
   readonly client: PlaneClient;
+  /** Of the runtime's HTTP server. */
   readonly url: string;
 }
 
@@ -40,7 +42,7 @@ export const neighbourNames = ['none', 'bad', ...Object.keys(tenantKinds()), 'co
 
 /** @throws Error for a name that is none of {@link neighbourNames}. */
 export function neighboursOf(name: string, sizes: NeighbourSizes): Neighbours {
-  if (name === 'none') return { kinds: [], create: async () => {}, disturb: async () => {} };
+  if (name === 'none') return { kinds: [], create: async () => {}, disturb: async () => undefined };
   if (name === 'bad') return badNeighbours(sizes);
   if (name === 'connections')
     return { kinds: [], create: async () => {}, disturb: askWithoutPause };
@@ -64,7 +66,7 @@ function badNeighbours({ failing, hot }: NeighbourSizes): Neighbours {
         client.create(collectionOf(kinds[1]), bodyOf(kinds[1], name, '0')),
       );
     },
-    async disturb() {},
+    disturb: async () => undefined,
   };
 }
 
@@ -82,20 +84,14 @@ function hostileNeighbour({ kind, spec }: Tenant): Neighbours {
         await client.patch(`${collectionOf(kind)}/hostile`, { spec: { edit } });
         await sleep(editEveryMs, undefined, { signal }).catch(() => undefined);
       }
+      return undefined;
     },
   };
 }
 
-async function askWithoutPause({ url }: DisturbedPlace, signal: AbortSignal): Promise<void> {
-  const ask = async () => {
-    while (!signal.aborted) {
-      // A connection that is refused is what the limit is for.
-      const answer = await fetch(`${url}/metrics`, { signal }).catch(() => undefined);
-      await answer?.text().catch(() => undefined);
-      if (answer === undefined) await sleep(10);
-    }
-  };
-  await Promise.all(Array.from({ length: connections }, ask));
+async function askWithoutPause({ url }: DisturbedPlace, signal: AbortSignal): Promise<string> {
+  const perSecond = await crowd(`${url}/metrics`, connections, signal);
+  return `${connections} connections were given ${perSecond.toFixed(0)} answers a second.`;
 }
 
 /** Runs `act` for all, sixteen at a time. */

@@ -46,6 +46,8 @@ export interface RunResult {
   /** How often the Lease changed hands; undefined: the process has ended without it. */
   readonly leaseTransitions: number | undefined;
   readonly cpuSeconds: number;
+  /** What is to be noted of those beside. */
+  readonly note?: string;
   /** Of the event loop, within the measurement. */
   readonly loopDelayP99Ms: number;
 }
@@ -143,13 +145,16 @@ async function whileDisturbed(
   beside: Neighbours,
   place: DisturbedPlace,
   act: () => Promise<Measured>,
-): Promise<Measured & Pick<RunResult, 'healthMaxMs'>> {
+): Promise<Measured & Pick<RunResult, 'healthMaxMs' | 'note'>> {
   const stop = new AbortController();
   const disturbed = beside.disturb(place, stop.signal);
   const health = new HealthProbe(place.url);
   try {
     const measured = await act();
-    return { ...measured, healthMaxMs: await health.stop() };
+    const healthMaxMs = await health.stop();
+    stop.abort();
+    const note = await disturbed;
+    return { ...measured, healthMaxMs, ...(note !== undefined && { note }) };
   } finally {
     stop.abort();
     await disturbed;

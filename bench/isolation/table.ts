@@ -12,8 +12,16 @@ export function tableOf(results: readonly RunResult[]): string {
     '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
     ...results.map(rowOf),
     ...sums,
+    ...notesOf(results),
     ...verdict(names, results),
   ].join('\n');
+}
+
+function notesOf(results: readonly RunResult[]): readonly string[] {
+  const notes = results.flatMap(({ beside, note }) =>
+    note === undefined ? [] : [`${beside}: ${note}`],
+  );
+  return notes.length === 0 ? [] : ['', ...notes];
 }
 
 function rowOf(result: RunResult): string {

@@ -7,6 +7,7 @@ import type { Clock } from '../util/clock.ts';
 import { type CheckPage, type CheckQuery, checkPage } from './check-page.ts';
 import { limitConnections } from './limit-connections.ts';
 import { MetricsPage } from './metrics-page.ts';
+import { OnePerTurn } from './one-per-turn.ts';
 import { type Check, readinessChecks } from './readiness.ts';
 import { viewLines } from './view-lines.ts';
 
@@ -16,7 +17,7 @@ export interface HealthServerOptions {
   /** 0: any free port. */
   readonly port: number;
   readonly clock: Clock;
-  readonly metrics: ReadableMetricRegistry;
+  readonly metrics: Pick<ReadableMetricRegistry, 'contentType' | 'expose'>;
   readonly view: () => RuntimeView;
   /** Why `/healthz` is to fail: only a new process mends it. @default never */
   readonly failure?: () => string | undefined;
@@ -33,7 +34,8 @@ export interface HealthServer {
 /**
  * Serves `/healthz` (the event loop turns), `/readyz` with `/readyz/<check>` (see {@link readinessChecks}; `?verbose` lists checks and
  * definitions, `?exclude=<check>` leaves one out) and `/metrics` (see {@link MetricsPage}). A connection gets one answer: clients that ask
- * without a pause must connect for each, and the event loop accepts one connection a turn. See {@link limitConnections}.
+ * without a pause must connect for each, and the event loop accepts one connection a turn; of the metrics one answer is sent a turn, so
+ * that those who ask at the same time do not hold up the rest. See {@link limitConnections}.
  * @throws Error of `node:net` when the address cannot be had (`EADDRINUSE`, ...)
  */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
@@ -83,8 +85,12 @@ function createApp({ metrics, view, observe, failure, clock }: HealthServerOptio
       return metrics.expose();
     },
   });
+  const turns = new OnePerTurn();
   app.get('/metrics', async (_request, response) => {
-    response.set('content-type', metrics.contentType).send(await page.read());
+    const text = await page.read();
+    await turns.next();
+    // Connections that are too many or too old are closed meanwhile.
+    if (!response.destroyed) response.set('content-type', metrics.contentType).send(text);
   });
   return app;
 }

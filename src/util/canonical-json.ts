@@ -1,11 +1,66 @@
 /** Compact JSON with sorted keys: equal values give equal text. Undefined fields are left out. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value))
-    return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
+  const sorted = withSortedKeys(value);
+  // The platform prints ten times as fast as we could.
+  return (sorted === unsortable ? printed(value) : JSON.stringify(sorted)) ?? 'null';
+}
+
+/** An object somewhere in a value whose keys have an order of their own. */
+const unsortable = Symbol('unsortable');
+
+/** The value with the fields of each object in order; the value itself where they are in order already. */
+function withSortedKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return Array.isArray(value) ? withSortedItems(value) : withSortedFields(value);
+}
+
+function withSortedItems(list: readonly unknown[]): unknown {
+  let copy: unknown[] | undefined;
+  for (let index = 0; index < list.length; index++) {
+    const item = list[index];
+    const sorted = withSortedKeys(item);
+    if (sorted === unsortable) return unsortable;
+    if (sorted === item) continue;
+    copy ??= [...list];
+    copy[index] = sorted;
+  }
+  return copy ?? list;
+}
+
+function withSortedFields(value: object): unknown {
+  const source = value as Readonly<Record<string, unknown>>;
+  const keys = Object.keys(source);
+  let isSame = true;
+  let last = '';
+  for (const key of keys) {
+    if (hasOwnPlace(key)) return unsortable;
+    if (key < last) isSame = false;
+    last = key;
+  }
+  if (!isSame) keys.sort();
+  const copy: Record<string, unknown> = {};
+  for (const key of keys) {
+    const field = source[key];
+    const sorted = withSortedKeys(field);
+    if (sorted === unsortable) return unsortable;
+    if (sorted !== field) isSame = false;
+    copy[key] = sorted;
+  }
+  return isSame ? value : copy;
+}
+
+/** Objects give keys that look like an index first, and `__proto__` is no field in a copy. */
+function hasOwnPlace(key: string): boolean {
+  const first = key.charCodeAt(0);
+  return (first >= 48 && first <= 57) || key === '__proto__';
+}
+
+function printed(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item) => printed(item ?? null)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const fields = Object.entries(value)
     .filter(([, field]) => field !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`);
+    .map(([key, field]) => `${JSON.stringify(key)}:${printed(field)}`);
   return `{${fields.join(',')}}`;
 }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startHealthServer } from '../../src/http/index.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { describeAttacks } from './support/attack-rig.ts';
@@ -34,5 +37,40 @@ describeAttacks('attacks/connections', {}, (rig) => {
       await server.close();
     }
     assert.equal(renderings, 1, `for ${crowd.answers} answers`);
+  });
+
+  test('requests that come at once on connections that are open: each turn of the event loop answers one', async () => {
+    let answers = 0;
+    const server = await startHealthServer({
+      ...{ host: '127.0.0.1', port: 0, clock: new FakeClock(), observe: () => undefined },
+      metrics: {
+        expose: async () => 'up 1\n',
+        // Looked at for each answer.
+        get contentType() {
+          answers += 1;
+          return 'text/plain';
+        },
+      },
+      view: () => rig.manager.view(),
+    });
+    const { hostname, port } = new URL(server.url);
+    const sockets = Array.from({ length: 200 }, () => connect(Number(port), hostname));
+    try {
+      await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+      // They are accepted one a turn.
+      for (let turn = 0; turn < 2 * sockets.length; turn++) await nextTurn();
+      for (const socket of sockets)
+        socket.resume().write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
+      let most = 0;
+      while (answers < sockets.length) {
+        const before = answers;
+        await nextTurn();
+        most = Math.max(most, answers - before);
+      }
+      assert.equal(most, 1);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      await server.close();
+    }
   });
 });

@@ -37,8 +37,13 @@ describeAttacks('attacks/time', {}, (rig) => {
       'a Handlebars text that prints a list for each element',
       forHosts('{{#each spec.entries}}{{#if (eq (json ../spec.entries) "")}}x{{/if}}{{/each}}'),
       'LimitReached',
-      // A text is rendered without a pause, and limited the more.
+      // Few calls of a helper use up the limits, and none of them is interrupted.
       1,
+    ],
+    [
+      'a Handlebars text that goes through a list for each element of it',
+      forHosts('{{#each spec.entries}}{{#each ../spec.entries}}{{#if n}}{{/if}}{{/each}}{{/each}}'),
+      'LimitReached',
     ],
     [
       'a status that compares each with each',

@@ -31,9 +31,10 @@ export const controller: RuleSection = {
       ],
     },
     {
-      rule: '`limits.memory`: what is rendered beyond it fails with the number; all reconciles together hold a quarter of the heap',
+      rule: '`limits.memory`: what is rendered beyond it fails with the number, and the resource rests; all reconciles together hold a quarter of the heap',
       shownBy: [
         'test/attacks/memory.test.ts › many children with copies of a long field',
+        'src/compile/language/work-budget.test.ts › all that is rendered has so many bytes',
         'src/compile/language/work-budget.test.ts › a reconcile that holds little waits for nobody',
         'src/util/byte-pool.test.ts › as many hold some as fit',
       ],

@@ -2,7 +2,7 @@
 export const limits = {
   /** Steps of one evaluation, two for each node evaluated, and what functions and operators take by the size of their values (`costs.ts`). */
   steps: 500_000,
-  /** The same for a Handlebars text, which is rendered without a pause. */
+  /** The same for a Handlebars text, of which a call of a helper is not interrupted. */
   templateSteps: 100_000,
   /** Bytes of texts, lists and maps that one evaluation makes, those that it drops included. */
   producedBytes: 16 * 1024 * 1024,

@@ -54,6 +54,31 @@ describe('compile/language/work-budget', () => {
     assert.ok(turns.entered > 20, `${turns.entered} turns`);
   });
 
+  test('so does a Handlebars text, between the elements of a list', async () => {
+    const { turns, busy } = createBusyTurns();
+    const budget = new WorkBudget({ turns: busy });
+    const expression = expressionOf(
+      '{{#each spec.list}}{{#if this}}{{#with this}}{{this}},{{/with}}{{/if}}{{/each}}{{spec.list.length}}',
+    );
+    const rendering = expression.evaluate(testScope(root, { budget }));
+    assert.ok(rendering instanceof Promise);
+    assert.equal(
+      await rendering,
+      [...root.spec.list.slice(1), ''].join(',') + root.spec.list.length,
+    );
+    assert.ok(turns.paused > 20, `${turns.paused} pauses`);
+  });
+
+  test('what fails in such a text after a pause says where', async () => {
+    const budget = new WorkBudget({ turns: createBusyTurns().busy });
+    const text = '{{#each spec.list}}{{#each ../spec.list}}{{/each}}{{/each}}';
+    const rendering = async () => expressionOf(text).evaluate(testScope(root, { budget }));
+    await assert.rejects(rendering, {
+      code: 'limit-exceeded',
+      message: /100000 steps .* in "\{\{#each/,
+    });
+  });
+
   test('so does a function that goes on for long by itself', async () => {
     const { turns, busy } = createBusyTurns();
     const budget = new WorkBudget({ turns: busy });
@@ -89,7 +114,8 @@ describe('compile/language/work-budget', () => {
 
   test('a reconcile that holds little waits for nobody, another one until there is memory', async () => {
     const memory = new BytePool(limits.memoryBytes);
-    const [first, second, third] = [1, 2, 3].map(() => new WorkBudget({ limits, memory }));
+    const enough = { ...limits, steps: 10_000 };
+    const [first, second, third] = [1, 2, 3].map(() => new WorkBudget({ limits: enough, memory }));
     for (const budget of [first, second]) budget?.hold(500_000);
     third?.hold(1_000);
     assert.deepEqual(
@@ -110,11 +136,20 @@ describe('compile/language/work-budget', () => {
     assert.equal(memory.taken, 0);
   });
 
-  test('all that is rendered has so many bytes', () => {
-    const budget = new WorkBudget({ limits });
-    assert.equal(budget.hold(limits.memoryBytes), undefined);
-    assert.match(budget.hold(1) ?? '', /1048576 bytes/);
-    // It is no reason to rest: only what is too large fails.
+  test('all that is rendered has so many bytes; beyond them the resource is to rest', () => {
+    const budget = new WorkBudget({ limits: { ...limits, steps: 10_000 } });
+    budget.hold(limits.memoryBytes);
     assert.equal(budget.isExceeded, false);
+    assert.throws(() => budget.hold(1), { code: 'too-large', message: /1048576 bytes/ });
+    assert.equal(budget.isExceeded, true);
+  });
+
+  test('what is rendered costs steps by its size, so that the event loop has its turn in between', () => {
+    const budget = new WorkBudget({ limits, turns: createBusyTurns().busy });
+    budget.hold(100);
+    assert.equal(budget.isDue, false);
+    budget.hold(200_000);
+    assert.equal(budget.isDue, true);
+    assert.throws(() => budget.hold(100_000), { code: 'budget-exceeded', message: /1000 steps/ });
   });
 });

@@ -60,7 +60,7 @@ export class WorkBudget {
     this.#stepsLeft = limits.steps;
   }
 
-  /** Has it used more steps or time than it may? Everything that is evaluated from then on fails. */
+  /** Has it used more steps, time or memory than it may? Then it is not to be repeated soon. */
   get isExceeded(): boolean {
     return this.#isExceeded;
   }
@@ -72,15 +72,17 @@ export class WorkBudget {
     if (this.#stepsLeft < 0) throw this.#exceeded();
   }
 
-  /** Counts what was rendered and is held until the reconcile ends. Returns why it is too much. */
-  hold(bytes: number): string | undefined {
+  /**
+   * Counts what was rendered and is held until the reconcile ends. It costs steps, for it is measured, compared and sent.
+   * @throws ExpressionError `too-large`, `budget-exceeded`
+   */
+  hold(bytes: number): void {
     this.#rendered += bytes;
-    if (this.#rendered <= freeBytes) return undefined;
-    const { memoryBytes } = this.#limits;
+    this.spend(bytes >> 8);
+    if (this.#rendered <= freeBytes) return;
     if (this.#needsMemory) this.#stepsToLook = 0;
-    return this.#rendered <= memoryBytes
-      ? undefined
-      : `Expected at most ${memoryBytes} bytes in all that is rendered for the resource (controller.limits.memory)`;
+    const { memoryBytes } = this.#limits;
+    if (this.#rendered > memoryBytes) throw this.#tooMuchHeld(memoryBytes);
   }
 
   /** Notes how much the evaluation that is under way has produced so far. */
@@ -162,6 +164,12 @@ export class WorkBudget {
   #noteWorked(ms: number): void {
     this.#workedMs += ms;
     if (this.#workedMs > this.#limits.cpuMs) this.#stepsLeft = -1;
+  }
+
+  #tooMuchHeld(memoryBytes: number): ExpressionError {
+    this.#isExceeded = true;
+    const message = `Expected at most ${memoryBytes} bytes in all that is rendered for the resource (controller.limits.memory)`;
+    return new ExpressionError('too-large', message);
   }
 
   #exceeded(): ExpressionError {

@@ -1,3 +1,4 @@
+import { jsonLength } from '../../util/json-length.ts';
 import { evaluateSlots, type SlotOptions } from './evaluate-slots.ts';
 import { fieldBelow, fieldBelowKey } from './field-path.ts';
 import { fit, unknownField } from './fit.ts';
@@ -101,26 +102,15 @@ function checkSize(
   { values, result }: RenderedValue,
   { scope: { budget } }: SlotOptions,
 ): void {
-  const estimate = template.constantSize + sizeOf(values);
-  const tooMuch = budget?.hold(estimate);
-  if (tooMuch !== undefined) throw new RenderError('too-large', tooMuch, template.place);
+  const estimate = template.constantSize + jsonLength(values);
+  try {
+    budget?.hold(estimate);
+  } catch (error) {
+    throw renderErrorOf(error, template.place);
+  }
   // At worst every character takes six bytes; to write all out takes longer than to render.
   if (estimate * 6 <= largest) return;
   const size = new TextEncoder().encode(JSON.stringify(result) ?? '').length;
   if (size <= largest) return;
   throw new RenderError('limit-reached', 'Expected at most 1 MiB as JSON', template.place);
-}
-
-/** Roughly the characters of a value as JSON, never too few by much. */
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return value.length + 3;
-  if (typeof value !== 'object' || value === null) return 24;
-  let size = 2;
-  if (Array.isArray(value)) for (const item of value) size += sizeOf(item);
-  else {
-    for (const key in value) {
-      size += key.length + 4 + sizeOf((value as Readonly<Record<string, unknown>>)[key]);
-    }
-  }
-  return size;
 }

@@ -1,5 +1,6 @@
 import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
+import { jsonLength } from '../../util/json-length.ts';
 import type { ClusterConfig } from '../config/cluster-config.ts';
 import { abortedError, errorOfAnswer } from '../errors.ts';
 import { KubeError } from '../kube-error.ts';
@@ -154,7 +155,9 @@ class PooledApiClient implements ClosableApiClient {
 
   async #send(request: ApiRequest, signal: AbortSignal): Promise<Answer> {
     if (request.lane === 'lease') return this.#sendAuthorized(request, 'lease', signal);
-    const release = await this.#queue.acquire(request.flow, signal);
+    const { flow, body } = request;
+    const bytes = body === undefined ? 0 : jsonLength(body);
+    const release = await this.#queue.acquire({ ...flow, bytes }, signal);
     this.#metrics.inFlight(this.#queue.inFlight);
     this.#outages?.began();
     try {

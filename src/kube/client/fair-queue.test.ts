@@ -120,6 +120,28 @@ describe('kube/fair-queue', () => {
     assert.deepEqual(crowd.served, ['a', 'a', 'b']);
   });
 
+  test('of one flow a MiB of bodies is in flight at most, or one larger body, also while nobody else waits', async () => {
+    const queue = new FairQueue({ slots: 8, clock });
+    const sent: number[] = [];
+    const send = async (bytes: number, name = 'a') => {
+      const release = await queue.acquire({ name, priority: 'world', bytes }, never);
+      sent.push(bytes);
+      return release;
+    };
+    const running = [2_000_000, 400_000, 500_000, 600_000, 0].map((bytes) => send(bytes));
+    await send(700_000, 'another');
+    assert.deepEqual(sent, [2_000_000, 700_000]);
+    (await running[0])?.();
+    await running[2];
+    assert.deepEqual(sent.slice(2), [400_000, 500_000]);
+    (await running[1])?.();
+    (await running[2])?.();
+    await running[4];
+    assert.deepEqual(sent.slice(4), [600_000, 0]);
+    for (const held of running) (await held)();
+    assert.equal(queue.depth, 0);
+  });
+
   test('giving a slot back twice gives one slot back', async () => {
     const queue = new FairQueue({ slots: 2, clock });
     const release = await queue.acquire({ name: 'a', priority: 'world' }, never);

@@ -14,6 +14,15 @@ const fromBelow: readonly [Order, Order] = [
   ['event', 'status', 'world'],
 ];
 
+/** Characters of the bodies that one flow has in flight: large ones of one definition hold up the server and this process for all others. */
+const maxFlowBytes = 1024 * 1024;
+
+/** A request that is to be sent. */
+export interface QueuedRequest extends Flow {
+  /** Of its body, roughly. @default 0 */
+  readonly bytes?: number;
+}
+
 /** Gives a slot back. Calling it again does nothing. */
 export type Release = () => void;
 
@@ -28,6 +37,7 @@ export interface FairQueueOptions {
 }
 
 interface Waiter {
+  readonly bytes: number;
   readonly sinceMs: number;
   readonly go: (release: Release) => void;
 }
@@ -36,6 +46,7 @@ interface FlowState {
   readonly name: string;
   readonly lines: Readonly<Record<Flow['priority'], WaitingLine<Waiter>>>;
   inFlight: number;
+  bytesInFlight: number;
   /** Turns that it has had. */
   turns: number;
 }
@@ -43,7 +54,8 @@ interface FlowState {
 /**
  * Who may send next. In flight are at most `slots` requests; the flows that wait take turns, within a
  * flow `world` goes before `status` and this before `event` (one turn in sixteen the other way round), and a flow that holds three quarters of
- * the slots gets no more while another waits. Nothing is kept of a flow that neither waits nor sends.
+ * the slots gets no more while another waits. Of one flow bodies of {@link maxFlowBytes} are in flight at most, or a single larger one.
+ * Nothing is kept of a flow that neither waits nor sends.
  */
 export class FairQueue {
   readonly #slots: number;
@@ -85,17 +97,22 @@ export class FairQueue {
    * Waits for a slot; the caller gives it back by calling the result.
    * @throws KubeError `aborted` when the signal fires first.
    */
-  async acquire(flow: Flow, signal: AbortSignal): Promise<Release> {
+  async acquire(request: QueuedRequest, signal: AbortSignal): Promise<Release> {
     if (signal.aborted) throw abortedError(signal.reason);
-    const state = this.#stateOf(flow.name);
-    if (this.#inFlight < this.#slots && this.depth === 0) {
-      this.#onGranted(flow.priority, 0);
-      return this.#grant(state);
+    const { name, priority, bytes = 0 } = request;
+    const state = this.#stateOf(name);
+    if (this.#inFlight < this.#slots && this.depth === 0 && hasRoom(state, bytes)) {
+      this.#onGranted(priority, 0);
+      return this.#grant(state, bytes);
     }
-    return this.#wait(state, flow.priority, signal);
+    return this.#wait(state, request, signal);
   }
 
-  #wait(state: FlowState, priority: Flow['priority'], signal: AbortSignal): Promise<Release> {
+  #wait(
+    state: FlowState,
+    { priority, bytes = 0 }: QueuedRequest,
+    signal: AbortSignal,
+  ): Promise<Release> {
     return new Promise((resolve, reject) => {
       const onAbort = () => {
         this.#leave(state, priority, place);
@@ -105,7 +122,7 @@ export class FairQueue {
         signal.removeEventListener('abort', onAbort);
         resolve(release);
       };
-      const place = state.lines[priority].join({ sinceMs: this.#clock.monotonicMs(), go });
+      const place = state.lines[priority].join({ bytes, sinceMs: this.#clock.monotonicMs(), go });
       signal.addEventListener('abort', onAbort, { once: true });
       this.#turns.add(state);
       this.#countDepth(priority, 1);
@@ -130,30 +147,33 @@ export class FairQueue {
       this.#countDepth(priority, -1);
       // To the end of the line of turns, or out of it.
       this.#turns.delete(state);
-      const release = this.#grant(state);
+      const release = this.#grant(state, waiter.bytes);
       if (isWaiting(state)) this.#turns.add(state);
       this.#onGranted(priority, this.#clock.monotonicMs() - waiter.sinceMs);
       waiter.go(release);
     }
   }
 
-  /** The first in turn below its limit; alone in line there is no limit. */
+  /** The first in turn below its limits; alone in line it may have all slots. */
   #nextFlow(): FlowState | undefined {
     for (const state of this.#turns) {
-      if (this.#turns.size === 1 || state.inFlight < this.#share) return state;
+      const maySend = this.#turns.size === 1 || state.inFlight < this.#share;
+      if (maySend && hasRoom(state, nextOf(state).waiter.bytes)) return state;
     }
     return undefined;
   }
 
-  #grant(state: FlowState): Release {
+  #grant(state: FlowState, bytes: number): Release {
     this.#inFlight += 1;
     state.inFlight += 1;
+    state.bytesInFlight += bytes;
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
       this.#inFlight -= 1;
       state.inFlight -= 1;
+      state.bytesInFlight -= bytes;
       this.#settle(state);
       this.#dispatch();
     };
@@ -167,7 +187,7 @@ export class FairQueue {
       status: new WaitingLine<Waiter>(),
       event: new WaitingLine<Waiter>(),
     };
-    const state: FlowState = { name, inFlight: 0, turns: 0, lines };
+    const state: FlowState = { name, inFlight: 0, bytesInFlight: 0, turns: 0, lines };
     this.#flows.set(name, state);
     return state;
   }
@@ -188,19 +208,35 @@ function isWaiting({ lines }: FlowState): boolean {
   return lines.world.size + lines.status.size + lines.event.size > 0;
 }
 
-function takeFrom(state: FlowState): readonly [Flow['priority'], Waiter] {
+/** A single body may be larger than all of them together may be. */
+function hasRoom({ bytesInFlight }: FlowState, bytes: number): boolean {
+  return bytesInFlight === 0 || bytesInFlight + bytes <= maxFlowBytes;
+}
+
+/** Who of the flow has the next turn. */
+function nextOf(state: FlowState): {
+  readonly priority: Flow['priority'];
+  readonly waiter: Waiter;
+} {
   for (const priority of orderOf(state)) {
-    const waiter = state.lines[priority].take();
-    if (waiter !== undefined) return [priority, waiter];
+    const waiter = state.lines[priority].first;
+    if (waiter !== undefined) return { priority, waiter };
   }
   throw new Error('A flow without waiters has no turn');
 }
 
-/** Counts the turn. */
-function orderOf(state: FlowState): Order {
+function takeFrom(state: FlowState): readonly [Flow['priority'], Waiter] {
+  const { priority, waiter } = nextOf(state);
+  state.lines[priority].take();
   state.turns += 1;
-  if (state.turns % turnsBetween !== 0) return priorities;
-  return fromBelow[(state.turns / turnsBetween) % 2 === 1 ? 0 : 1];
+  return [priority, waiter];
+}
+
+/** Of its next turn. */
+function orderOf({ turns }: FlowState): Order {
+  const turn = turns + 1;
+  if (turn % turnsBetween !== 0) return priorities;
+  return fromBelow[(turn / turnsBetween) % 2 === 1 ? 0 : 1];
 }
 
 function ignore(): void {

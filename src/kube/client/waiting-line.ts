@@ -16,6 +16,11 @@ export class WaitingLine<T> {
     return this.#size;
   }
 
+  /** Who is taken next; undefined when nobody waits. */
+  get first(): T | undefined {
+    return this.#first?.value;
+  }
+
   join(value: T): Place<T> {
     const place: Place<T> = { value, next: undefined, previous: this.#last, isWaiting: true };
     if (this.#last === undefined) this.#first = place;

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import type { ResourceState } from '../resource-state.ts';
 import type { Pass } from './pass.ts';
 
-/** Reconciles that used up what they may compute (`controller.limits`). */
+/** Reconciles that used up what they may compute or hold (`controller.limits`). */
 export interface LimitRest {
   /** So many in a row. */
   count: number;
@@ -16,6 +16,8 @@ export interface LimitRest {
 
 /** Each costs as much as it may: it is not repeated for every event of a child. */
 const rest = { baseDelayMs: 5_000, maxDelayMs: 300_000 };
+/** In the condition `Ready`. The same for each try, or each would write a status. */
+export const limitRestText = 'the next reconcile is after 5 s, later ones after up to 5 min';
 
 export function createLimitRest(): LimitRest {
   return { count: 0, sinceMs: 0, generation: undefined };

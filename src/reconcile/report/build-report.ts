@@ -2,6 +2,7 @@ import type { RenderedEvent } from '../../compile/index.ts';
 import type { Problem } from '../failure.ts';
 import { inventoryAfter } from '../ownership/inventory-after.ts';
 import { isUnstable } from '../pass/follow-up.ts';
+import { limitRestText } from '../pass/limit-rest.ts';
 import type { Pass } from '../pass/pass.ts';
 import { isRestrained, restrainedText } from '../pass/restraint.ts';
 import type { ResourceState } from '../resource-state.ts';
@@ -11,7 +12,7 @@ import { type Condition, standardConditions } from './conditions.ts';
 import { lastMapped, type MappedStatus, mapStatus } from './map-status.ts';
 import { type ReportedWorld, startReporting } from './start-reporting.ts';
 import { isForeign } from './status-fields.ts';
-import { readProblems, type SummaryReason, summarise } from './summary.ts';
+import { readProblems, type Summary, type SummaryReason, summarise } from './summary.ts';
 
 /** `status.children` names so many; `status.childCounts` counts all. */
 const listedAtMost = 100;
@@ -73,7 +74,7 @@ export function reportOf(pass: Pass, parts: ReportParts): Report {
     ...mapped.problems,
     ...furtherProblems,
   ];
-  const summary = summarise(entries, problems, unrest(pass.state));
+  const summary = summariseWithRest(pass, entries, problems);
   const { resource, phaseInput, context } = pass;
   const listed = entries.filter(({ isListed }) => isListed);
   return {
@@ -95,6 +96,18 @@ export function reportOf(pass: Pass, parts: ReportParts): Report {
           ...recordOf(pass),
         },
   };
+}
+
+/** A resource that rests for what it costs says so: nothing else would tell that the next try takes a while. */
+function summariseWithRest(
+  { state, budget }: Pass,
+  entries: readonly ChildEntry[],
+  problems: readonly Problem[],
+): Summary {
+  const summary = summarise(entries, problems, unrest(state));
+  return budget.isExceeded
+    ? { ...summary, message: `${summary.message}; ${limitRestText}` }
+    : summary;
 }
 
 function recordOf(pass: Pass): { readonly childInventory?: readonly string[] } {

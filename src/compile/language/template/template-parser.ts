@@ -25,11 +25,15 @@ export function parseTemplate({ text, removed, tools }: TemplateOptions): Parsed
   const problems = checkTemplate(program, text).map(placed);
   if (problems.length > 0) return { problems };
   const render = compileTemplate(program, tools);
-  const evaluate = (scope: Scope): string => {
+  const fail = (error: unknown): never => {
+    throw evaluationError(error, text, new Set());
+  };
+  const evaluate = (scope: Scope): string | Promise<string> => {
     try {
-      return render(scope);
+      const rendered = render(scope);
+      return typeof rendered === 'string' ? rendered : rendered.catch(fail);
     } catch (error) {
-      throw evaluationError(error, text, new Set());
+      return fail(error);
     }
   };
   const references = findTemplateReferences(program, text).map(

@@ -46,14 +46,19 @@ interface Output {
 }
 
 type Evaluate = (frame: Frame) => unknown;
-type Render = (frame: Frame) => void;
+/** A promise: the event loop has its turn in between. Nearly all texts are rendered without. */
+type Pause = Promise<void> | undefined;
+type Render = (frame: Frame) => Pause;
 
 const helpers: ReadonlyMap<string, TemplateHelper> = new Map(
   templateHelpers.map((helper) => [helper.name, helper]),
 );
 
 /** Compiles a template that was checked. */
-export function compileTemplate(program: Program, tools: FunctionTools): (scope: Scope) => string {
+export function compileTemplate(
+  program: Program,
+  tools: FunctionTools,
+): (scope: Scope) => string | Promise<string> {
   const render = compileProgram(program, tools);
   return (scope) => {
     const meter = new Meter(scope.budget, { steps: limits.templateSteps });
@@ -66,8 +71,8 @@ export function compileTemplate(program: Program, tools: FunctionTools): (scope:
       output,
       scope,
     };
-    render(frame);
-    return output.text;
+    const pause = render(frame);
+    return pause === undefined ? output.text : pause.then(() => output.text);
   };
 }
 
@@ -75,12 +80,16 @@ function compileProgram(program: Program | undefined, tools: FunctionTools): Ren
   const parts = (program?.body ?? []).map((each) =>
     compileStatement(each as TemplateStatement, tools),
   );
-  return (frame) => {
-    for (const part of parts) {
-      frame.output.meter.spend(1);
-      part(frame);
-    }
-  };
+  return (frame) => renderParts(parts, frame, 0);
+}
+
+function renderParts(parts: readonly Render[], frame: Frame, from: number): Pause {
+  for (let index = from; index < parts.length; index++) {
+    frame.output.meter.spend(1);
+    const pause = parts[index]?.(frame);
+    if (pause !== undefined) return pause.then(() => renderParts(parts, frame, index + 1));
+  }
+  return undefined;
 }
 
 function compileStatement(statement: TemplateStatement, tools: FunctionTools): Render {
@@ -102,7 +111,7 @@ function compileStatement(statement: TemplateStatement, tools: FunctionTools): R
   }
 }
 
-function write(output: Output, text: string): void {
+function write(output: Output, text: string): undefined {
   output.text += text;
   output.meter.produce(text.length);
   if (output.text.length > limits.textLength) {
@@ -147,8 +156,8 @@ function compileBlock(block: hbs.AST.BlockStatement, tools: FunctionTools): Rend
     case 'with':
       return (frame) => {
         const context = value(frame);
-        if (!isTruthy(context) && context !== 0) inverse(frame);
-        else main(nested(frame, context, bindParams(names, [context], frame)));
+        if (!isTruthy(context) && context !== 0) return inverse(frame);
+        return main(nested(frame, context, bindParams(names, [context], frame)));
       };
     default:
       return (frame) => {
@@ -156,20 +165,41 @@ function compileBlock(block: hbs.AST.BlockStatement, tools: FunctionTools): Rend
         // Before they are put together.
         frame.output.meter.spend(Array.isArray(list) ? list.length : shallowSteps(list));
         const entries = typeof list === 'object' && list !== null ? Object.entries(list) : [];
-        if (entries.length === 0) inverse(frame);
-        for (const [index, [key, element]] of entries.entries()) {
-          const name = Array.isArray(list) ? index : key;
-          const params = bindParams(names, [element, name], frame);
-          const values = {
-            index,
-            key: name,
-            first: index === 0,
-            last: index === entries.length - 1,
-          };
-          main({ ...nested(frame, element, params), loop: { values, parent: frame.loop } });
-        }
+        if (entries.length === 0) return inverse(frame);
+        const hasKeys = !Array.isArray(list);
+        return renderEach({ entries, hasKeys, names, main, frame }, 0);
       };
   }
+}
+
+interface Iteration {
+  readonly entries: readonly (readonly [string, unknown])[];
+  readonly hasKeys: boolean;
+  /** Of the block's parameters. */
+  readonly names: readonly string[];
+  readonly main: Render;
+  readonly frame: Frame;
+}
+
+/** Between two elements the event loop may have its turn: a helper alone takes no time to speak of. */
+function renderEach(iteration: Iteration, from: number): Pause {
+  const { entries, main } = iteration;
+  const { budget } = iteration.frame.output.meter;
+  for (let index = from; index < entries.length; index++) {
+    if (budget.isDue && index > from)
+      return budget.pause().then(() => renderEach(iteration, index));
+    const pause = main(frameOf(iteration, index));
+    if (pause !== undefined) return pause.then(() => renderEach(iteration, index + 1));
+  }
+  return undefined;
+}
+
+function frameOf({ entries, hasKeys, names, frame }: Iteration, index: number): Frame {
+  const [field, element] = entries[index] as readonly [string, unknown];
+  const key = hasKeys ? field : index;
+  const params = bindParams(names, [element, key], frame);
+  const values = { index, key, first: index === 0, last: index === entries.length - 1 };
+  return { ...nested(frame, element, params), loop: { values, parent: frame.loop } };
 }
 
 function compileOption(
