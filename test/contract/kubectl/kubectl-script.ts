@@ -141,10 +141,13 @@ count: 1
 const oldAutoscaling =
   'kubectl before 1.33 makes autoscalers of autoscaling/v1, which the sandbox does not serve';
 
+/** How many lines say how far it is depends on its speed. */
+const rolledOut = /successfully rolled out/;
+
 /** What people do with kubectl, in the namespace `kubectl`. */
 export const kubectlScript: readonly KubectlStep[] = [
   { run: 'apply -f -', input: web('nginx:1') },
-  { run: 'rollout status deploy/web --timeout=60s' },
+  { run: 'rollout status deploy/web --timeout=60s', compares: rolledOut },
   { run: 'apply -f -', input: web('nginx:1') },
   { run: 'get deploy web' },
   { run: 'get deploy web -o wide' },
@@ -166,19 +169,11 @@ export const kubectlScript: readonly KubectlStep[] = [
   },
   { run: 'apply -f - --dry-run=server', input: web('nginx:2') },
   { run: 'apply -f -', input: web('nginx:2', ', {name: B, value: b}') },
-  {
-    run: 'rollout status deploy/web --timeout=60s',
-    // How many lines tell of the way depends on its speed.
-    compares: /successfully rolled out/,
-  },
+  { run: 'rollout status deploy/web --timeout=60s', compares: rolledOut },
   { run: 'get deploy web -o jsonpath={.spec.template.spec.containers[0].env}' },
   { run: 'rollout history deploy/web' },
   { run: 'rollout undo deploy/web' },
-  {
-    run: 'rollout status deploy/web --timeout=60s',
-    // How many lines tell of the way depends on its speed.
-    compares: /successfully rolled out/,
-  },
+  { run: 'rollout status deploy/web --timeout=60s', compares: rolledOut },
   { run: 'rollout history deploy/web' },
   { run: 'rollout history deploy/web --revision=3' },
   { run: 'rollout pause deploy/web' },
@@ -188,7 +183,7 @@ export const kubectlScript: readonly KubectlStep[] = [
   { run: 'rollout resume deploy/web' },
   { run: 'rollout resume deploy/web' },
   { run: 'rollout restart deploy/web' },
-  { run: 'rollout status deploy/web --timeout=60s', compares: /successfully rolled out/ },
+  { run: 'rollout status deploy/web --timeout=60s', compares: rolledOut },
   { run: 'get deploy web -o jsonpath={.spec.template.metadata.annotations}' },
   { run: 'set image deploy/web c=nginx:3' },
   { run: 'set env deploy/web A=changed' },
