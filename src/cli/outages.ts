@@ -1,5 +1,4 @@
-import type { ApiClient } from '../kube/index.ts';
-import { KubeError } from '../kube/index.ts';
+import { type ApiClient, KubeError } from '../kube/index.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Random } from '../util/random.ts';
 

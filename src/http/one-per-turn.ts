@@ -5,7 +5,7 @@
 export class OnePerTurn {
   readonly #waiting: (() => void)[] = [];
 
-  /** Resolves in a turn in which nobody else goes on. */
+  /** Resolves in a turn of the event loop of its own. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);

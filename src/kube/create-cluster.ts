@@ -93,8 +93,6 @@ export interface KubeCluster extends Cluster {
   start(signal: AbortSignal): Promise<void>;
   /** Brings gauges up to date, for a scrape. */
   observe(): void;
-  /** Sends what Events are left for at most two seconds, and takes no more. */
-  endEvents(): Promise<void>;
   /**
    * Drops at once what is still to be sent of any write, in buffers of the kernel too: without it, what is on its way through a network
    * that is cut is sent when that comes back, also when the process has ended. Later requests fail. For who may write no more.
@@ -243,10 +241,6 @@ class UndiciCluster implements KubeCluster {
     this.#client.cutWrites();
   }
 
-  endEvents(): Promise<void> {
-    return this.#recorder.close();
-  }
-
   observe(): void {
     this.#informers.observe();
   }
@@ -265,7 +259,7 @@ class UndiciCluster implements KubeCluster {
 
   kindChanged(gvk: Gvk): void {
     this.#discovery.invalidate();
-    this.#informers.relist(gvk, 'schema-changed');
+    this.#informers.relist(gvk);
     this.#informers.retryNow();
   }
 

@@ -210,7 +210,7 @@ shared.describe('integration/informer', () => {
       if (!JSON.stringify(served?.spec).includes('red')) break;
       await sleep(50);
     }
-    informers.relist(gadget, 'schema-changed');
+    informers.relist(gadget);
     await untilHeld(informer, 'a', (held) => !JSON.stringify(held?.spec).includes('red'));
     const now = informer.get(namespace, 'a')?.object;
     assert.deepEqual(now?.spec, { size: 1 });

@@ -1,4 +1,4 @@
-import { jsonLength } from '../../util/json-length.ts';
+import { jsonLength } from '../../util/json.ts';
 import { evaluateSlots, type SlotOptions } from './evaluate-slots.ts';
 import { fieldBelow, fieldBelowKey } from './field-path.ts';
 import { fit, unknownField } from './fit.ts';

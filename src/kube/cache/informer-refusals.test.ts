@@ -117,10 +117,10 @@ describe('kube/cache informer: refusals and kinds that come and go', () => {
     const { api, informers } = informerBench();
     const informer = informers.acquire(configMaps);
     const { stream } = await start(api, 7, [configMap('a', 3)]);
-    informers.relist(configMaps.gvk, 'schema-changed');
+    informers.relist(configMaps.gvk);
     const cut = await api.nextRequest();
     assert.equal(stream.closed, true);
-    informers.relist(configMaps.gvk, 'schema-changed');
+    informers.relist(configMaps.gvk);
     const list = await api.nextRequest();
     assert.equal(cut.signal.aborted, true);
     const pruned = { ...configMap('a', 3), data: {} };

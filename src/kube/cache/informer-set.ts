@@ -41,7 +41,7 @@ export interface InformerSet extends Watcher, WriteThrough {
   /** Discovery found something new: informers that wait after a failure try again at once. Of one kind, or of all. */
   retryNow(gvk?: Gvk): void;
   /** The CRD of the kind changed: its informers list anew, and the list replaces even what has its version. */
-  relist(gvk: Gvk, reason: 'schema-changed'): void;
+  relist(gvk: Gvk): void;
   /** Brings gauges up to date, for a scrape. */
   observe(): void;
   /** Stops every informer. Afterwards no timer, connection or listener of the cache is left. */
@@ -109,8 +109,8 @@ class UseCountedInformers implements InformerSet {
     }
   }
 
-  relist(gvk: Gvk, reason: 'schema-changed'): void {
-    for (const shared of this.#byKind.get(gvkKey(gvk)) ?? []) shared.relist(reason);
+  relist(gvk: Gvk): void {
+    for (const shared of this.#byKind.get(gvkKey(gvk)) ?? []) shared.relist();
   }
 
   observe(): void {

@@ -92,9 +92,9 @@ export class Reflector {
   }
 
   /** Cuts whatever is under way and lists anew: objects of the same version may read differently now. */
-  relist(reason: 'schema-changed'): void {
+  relist(): void {
     this.#next = 'list';
-    this.#cut?.abort(reason satisfies CutReason);
+    this.#cut?.abort('schema-changed' satisfies CutReason);
     this.#pause.endNow();
   }
 

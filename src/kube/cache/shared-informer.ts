@@ -60,8 +60,8 @@ export class SharedInformer {
     this.#reflector.retryNow();
   }
 
-  relist(reason: 'schema-changed'): void {
-    this.#reflector.relist(reason);
+  relist(): void {
+    this.#reflector.relist();
   }
 
   onState(listener: (state: InformerState) => void): () => void {

@@ -93,7 +93,7 @@ export class Connections {
     return untilAborted(this.#readAfter(this.#reading), signal);
   }
 
-  /** A link of the same credentials on a connection that is new; whoever asks closes its dispatcher. @throws KubeError */
+  /** A link of the same credentials on a new connection; the caller closes its dispatcher. @throws KubeError */
   async fresh(signal: AbortSignal): Promise<FreshLink> {
     const { headers } = await this.currentAtOnce(signal);
     return { headers, dispatcher: this.#dispatcher(this.#credentials ?? { headers }, 1) };

@@ -1,6 +1,6 @@
 import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { jsonLength } from '../../util/json-length.ts';
+import { jsonLength } from '../../util/json.ts';
 import type { ClusterConfig } from '../config/cluster-config.ts';
 import { abortedError, errorOfAnswer } from '../errors.ts';
 import { KubeError } from '../kube-error.ts';
@@ -214,14 +214,15 @@ class PooledApiClient implements ClosableApiClient {
     const { clock, maxAnswerBytes = defaultAnswerBytes } = this.#options;
     const { signal } = this.#closing;
     try {
-      const { headers, dispatcher } = await this.#connections.fresh(signal);
+      const link = await this.#connections.fresh(signal);
+      const { dispatcher } = link;
       try {
         const request = {
           dispatcher,
           origin: this.#origin,
           method: 'GET',
-          path: `${this.#prefix}/version`,
-          headers: { ...headers, accept: 'application/json' },
+          path: this.#pathOf({ path: '/version' }),
+          headers: this.#headersOf({}, link),
           isWrite: false,
           timeoutMs: probeTimeoutMs,
           maxAnswerBytes,
@@ -300,7 +301,7 @@ class PooledApiClient implements ClosableApiClient {
 
   #headersOf(
     request: Pick<ApiRequest, 'accept'> & Partial<Pick<ApiRequest, 'body' | 'contentType'>>,
-    link: Link,
+    link: Pick<Link, 'headers'>,
   ): Record<string, string> {
     const { accept = 'application/json', contentType = 'application/json' } = request;
     return {

@@ -213,7 +213,7 @@ function hasRoom({ bytesInFlight }: FlowState, bytes: number): boolean {
   return bytesInFlight === 0 || bytesInFlight + bytes <= maxFlowBytes;
 }
 
-/** Who of the flow has the next turn. */
+/** The request of the flow that is sent next. */
 function nextOf(state: FlowState): {
   readonly priority: Flow['priority'];
   readonly waiter: Waiter;

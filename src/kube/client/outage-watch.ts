@@ -31,7 +31,7 @@ export class OutageWatch {
     this.#heardMs = options.clock.monotonicMs();
   }
 
-  /** A request was sent. Its end is told by {@link ended}. */
+  /** A request was sent. To be followed by {@link ended}. */
   began(): void {
     this.#waiting += 1;
     if (this.#waiting > 1) return;

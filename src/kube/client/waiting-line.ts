@@ -16,7 +16,7 @@ export class WaitingLine<T> {
     return this.#size;
   }
 
-  /** Who is taken next; undefined when nobody waits. */
+  /** The value that is taken next; undefined when the line is empty. */
   get first(): T | undefined {
     return this.#first?.value;
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { jsonLength } from './json-length.ts';
+import { jsonLength } from './json.ts';
 
-describe('util/json-length', () => {
+describe('util/json', () => {
   for (const value of [
     'text',
     12.5,
