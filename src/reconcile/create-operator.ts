@@ -238,22 +238,16 @@ class PlanOperator implements Operator {
     return [{ what: 'resources', code: 'not-served', message }];
   }
 
-  /** What was refused for want of a right is tried again. */
+  /** What was rejected for want of a right is tried again. */
   #onGranted(waker: Waker, key: string, shared: boolean): void {
-    const state = this.#states.get(key);
-    for (const refusals of state === undefined ? [] : [state.refusals, state.deletionsRefused]) {
-      for (const [what, { problem }] of refusals) {
-        if (problem.right !== undefined) refusals.delete(what);
-      }
-    }
+    this.#states.get(key)?.attempts.forgetMissingRights();
     waker.wake(key, shared ? 'low' : 'normal');
   }
 
   #createWaker(): Waker {
     const { plan, enqueue } = this.#options;
     const wake: Waker['wake'] = (key, priority) => {
-      const state = this.#states.get(key);
-      if (state?.followUps.isPatchingItself === false) state.followUps.wokenFromOutside = true;
+      this.#states.get(key)?.attempts.pace.noteEvent();
       enqueue(key, priority);
     };
     return {

@@ -2,7 +2,7 @@ import type { RuleSection } from './rule.ts';
 
 const report = 'src/reconcile/report/build-report.test.ts';
 const write = 'src/reconcile/report/write-report.test.ts';
-const refusals = 'src/reconcile/child/refusals.test.ts';
+const limiter = 'src/reconcile/attempt/limiter.test.ts';
 const queue = 'src/controller/work-queue.test.ts';
 
 export const reporting: RuleSection = {
@@ -120,7 +120,7 @@ export const again: RuleSection = {
     {
       rule: 'Writes of the pass itself count: a follow-up that changes nothing costs nothing',
       shownBy: [
-        'src/reconcile/pass/follow-up.test.ts › a status field that a template reads runs the resource again at once, and only once',
+        'src/reconcile/attempt/pace-follow-ups.test.ts › a status field that a template reads runs the resource again at once, and only once',
       ],
     },
     {
@@ -132,7 +132,7 @@ export const again: RuleSection = {
     {
       rule: '20 writing passes in 60 s: every 10 s at most',
       shownBy: [
-        'src/reconcile/pass/restraint.test.ts › after 20 passes that wrote within 60 s a resource runs every 10 s at most, whoever wakes it, and says so',
+        'src/reconcile/attempt/pace.test.ts › after 20 passes that wrote within 60 s a resource runs every 10 s at most, whoever wakes it, and says so',
         'test/integration/unstable.test.ts › two definitions that feed each other are slowed down, say so, and recover',
       ],
     },
@@ -174,9 +174,9 @@ export const again: RuleSection = {
     {
       rule: 'A permanent failure is tried again for a new intent, read, right or kind, else every `retry.permanent`',
       shownBy: [
-        `${refusals} › a change of the intent has it sent again`,
-        `${refusals} › a change of a read has it sent again, and one that nobody reads has not`,
-        `${refusals} › retry.permanent has it sent again`,
+        `${limiter} › a change of the intent has it sent again`,
+        `${limiter} › a change of a read has it sent again, and one that nobody reads has not`,
+        `${limiter} › retry.permanent has it sent again`,
         'test/integration/rights.test.ts › a write that is not allowed says which right is missing, and goes on by itself when it is given',
       ],
     },

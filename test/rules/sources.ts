@@ -1,7 +1,7 @@
 import type { RuleSection } from './rule.ts';
 
 const queue = 'src/controller/work-queue.test.ts';
-const refusals = 'src/reconcile/child/refusals.test.ts';
+const limiter = 'src/reconcile/attempt/limiter.test.ts';
 const reload = 'test/integration/reload.test.ts';
 const held = 'test/integration/deletions-held.test.ts';
 const maps = 'test/integration/configmap-source.test.ts';
@@ -25,8 +25,8 @@ export const controller: RuleSection = {
         'src/definition/parse-definitions.test.ts › limits are a number of steps, a quantity and a duration',
         'src/compile/language/work-budget.test.ts › all evaluations of a reconcile together have so many steps',
         'src/compile/language/work-budget.test.ts › CPU time is the last resort',
-        'src/reconcile/pass/limit-rest.test.ts › beyond them the rest grows from 5 s to 5 min',
-        'src/reconcile/pass/limit-rest.test.ts › an edit makes the rest short',
+        'src/reconcile/attempt/pace-limits.test.ts › beyond them the rest grows from 5 s to 5 min',
+        'src/reconcile/attempt/pace-limits.test.ts › an edit makes the rest short',
         'test/attacks/time.test.ts › it is limited, and others are served meanwhile',
       ],
     },
@@ -60,7 +60,7 @@ export const controller: RuleSection = {
       rule: '`retry.initial`, `max` and `permanent`',
       shownBy: [
         `${queue} › delays double from 5 ms to 1000 s and are reset by forget`,
-        `${refusals} › retry.permanent has it sent again`,
+        `${limiter} › retry.permanent has it sent again`,
       ],
     },
     {

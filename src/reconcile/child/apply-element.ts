@@ -1,6 +1,10 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import { ignoreConflict, withoutIgnored } from '../attempt/ignored-fields.ts';
+import { whyNotApply } from '../attempt/limiter.ts';
+import { stillContested } from '../attempt/ownership-conflicts.ts';
 import { type Problem, problemOfWaiting } from '../failure.ts';
+import type { Intent } from '../intent/intent.ts';
 import { ownerUidLabel } from '../names.ts';
 import { isChild } from '../ownership/is-child.ts';
 import { isLabelledBy, isTerminating } from '../ownership/owner.ts';
@@ -8,20 +12,16 @@ import { isUnseen, observeAlso } from '../pass/observe-children.ts';
 import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
 import { isLostOne } from '../removal/strays.ts';
 import { asAdopted, isTakenOver, mayAdopt } from './adopt.ts';
-import type { Intent } from './build-intent.ts';
 import { compareIntent, isAppliedLast, rememberIntent } from './compare-intent.ts';
-import { concede, conceding } from './concessions.ts';
 import {
   hinderedElement,
   settledElement,
   type WantedElement,
   withProblem,
 } from './element-result.ts';
-import { contested, isFoughtFor, stillContested } from './fights.ts';
 import { conflictResult, leavingResult, watchOutsider } from './in-the-way.ts';
 import { keepApplied } from './keep-applied.ts';
-import { knownRefusal } from './refusals.ts';
-import { isOutdated, mayReplace, removeOutdated } from './replace-element.ts';
+import { isOutdated, mayReplaceImmutable, removeOutdated } from './replace-element.ts';
 import { resolveElement } from './resolve-child.ts';
 import { failedElement, isStale, sendIntent } from './send-intent.ts';
 
@@ -39,7 +39,7 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
       current = again.wanted;
     }
     const adopting = live === undefined ? current : adoptingIn(pass, current, live);
-    const left = conceding(pass, adopting, live);
+    const left = withoutIgnored(pass, adopting, live);
     const settled = settle(pass, left.wanted, live);
     if (settled !== undefined) return keepApplied(pass, withProblem(settled, left.problem));
     const mayTryAgain = tries < maxTries;
@@ -54,19 +54,16 @@ export async function applyElement(pass: Pass, wanted: WantedElement): Promise<E
       live = undefined;
       continue;
     }
-    const refused = knownRefusal(pass, left.wanted, live);
-    if (refused !== undefined) return hinderedElement(left.wanted, refused, live);
-    const fight =
-      live && isFoughtFor(pass, left.wanted) && (await contested(pass, left.wanted, live));
-    if (fight) return hinderedElement(left.wanted, fight, live);
+    const problem = await whyNotApply(pass, left.wanted, live);
+    if (problem !== undefined) return hinderedElement(left.wanted, problem, live);
     try {
       const sent = await sendIntent(pass, left.wanted, live);
       return withProblem(withProblem(sent, stillContested(pass, left.wanted)), left.problem);
     } catch (error) {
       if (!isOfRequest(error, pass)) throw error;
-      if (mayTryAgain && concede(pass, adopting, { error, live })) continue;
+      if (mayTryAgain && ignoreConflict(pass, adopting, { error, live })) continue;
       const canReplace = mayTryAgain && isReplaceable(pass, current, live);
-      if (live && canReplace && mayReplace(pass, left.wanted, { error, live })) {
+      if (live && canReplace && mayReplaceImmutable(pass, left.wanted, { error, live })) {
         const removed = await removeOutdated(pass, left.wanted, live);
         if (removed !== undefined) return removed;
         live = undefined;

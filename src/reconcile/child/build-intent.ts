@@ -3,6 +3,7 @@ import type { ObjectRef } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject, OwnerReference } from '../../util/kube-object.ts';
 import type { Problem } from '../failure.ts';
+import type { Intent } from '../intent/intent.ts';
 import { pathHash } from '../intent/path-hash.ts';
 import { prepare } from '../intent/prepare.ts';
 import {
@@ -21,20 +22,6 @@ import { isNameOpen } from '../secrecy.ts';
 import { identityOf } from '../wake/child-watch.ts';
 import { topicOfRef } from '../wake/named-objects.ts';
 import { type Placement, placementOf } from './placement.ts';
-
-/** What an element is to be. */
-export interface Intent {
-  readonly ref: ObjectRef;
-  /** For all that is remembered of the object. */
-  readonly topic: string;
-  /** Without the version: an object has one element that wants it. */
-  readonly identity: string;
-  /** Prepared, with our bookkeeping but for the annotation that holds {@link pathHash}; what is compared. */
-  readonly manifest: KubeObject;
-  readonly pathHash: string;
-  /** The manifest with what is left to others, where {@link manifest} is without it. */
-  readonly whole?: KubeObject;
-}
 
 /** One element as its template gives it. */
 export interface Rendering {

@@ -3,12 +3,12 @@ import type { StoredObject } from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { covers, differenceDigest, differences } from '../intent/covers.ts';
 import type { Difference } from '../intent/difference.ts';
+import type { Intent } from '../intent/intent.ts';
 import { intentHashOf } from '../intent/intent-hash.ts';
 import { appliedHashOf } from '../intent/stamp.ts';
 import { fieldManagerOf } from '../names.ts';
 import { observesItself } from '../pass/observe-children.ts';
 import type { Pass } from '../pass/pass.ts';
-import type { Intent } from './build-intent.ts';
 import { keepsIntentHash } from './keeps-intent-hash.ts';
 
 export interface Compared {
@@ -28,7 +28,7 @@ export function compareIntent(pass: Pass, compared: Compared): Comparison {
   if (isMarked(pass, compared) && covers(intent.manifest, live.object, plan.type)) {
     return { kind: 'same' };
   }
-  const remembered = pass.state.serverMade.get(intent.topic);
+  const remembered = pass.state.attempts.serverMade.get(intent.topic);
   if (remembered !== undefined && remembered === fingerprint(pass, compared)) {
     return { kind: 'same' };
   }
@@ -41,7 +41,7 @@ export function compareIntent(pass: Pass, compared: Compared): Comparison {
  */
 export function rememberAnswer(pass: Pass, applied: Compared): void {
   const { plan, intent } = applied;
-  const { serverMade } = pass.state;
+  const { serverMade } = pass.state.attempts;
   const isAsWanted =
     isMarked(pass, applied) && covers(intent.manifest, applied.live.object, plan.type);
   if (isAsWanted) serverMade.delete(intent.topic);
@@ -57,12 +57,12 @@ export function rememberIntent(pass: Pass, plan: ChildPlan, intent: Intent): voi
   const mayWait =
     after.length + childrenRead.length + readsUsed.length > 0 ||
     updateStrategy.rollingUpdate !== undefined;
-  if (mayWait) pass.state.appliedIntents.set(intent.topic, intent);
+  if (mayWait) pass.state.attempts.appliedIntents.set(intent.topic, intent);
 }
 
 /** Is the intent the one that was applied last, so that somebody else changed the object? */
 export function isAppliedLast({ state }: Pass, intent: Intent): boolean {
-  const last = state.appliedIntents.get(intent.topic);
+  const last = state.attempts.appliedIntents.get(intent.topic);
   return last?.pathHash === intent.pathHash && deepEqual(last.manifest, intent.manifest);
 }
 

@@ -2,10 +2,10 @@ import type { ChildPlan, Element } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import type { Verdict } from '../decision.ts';
 import type { Problem } from '../failure.ts';
+import type { Intent } from '../intent/intent.ts';
 import { childrenOf } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership/owner.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
-import type { Intent } from './build-intent.ts';
 
 /** One element to be made. */
 export interface WantedElement {

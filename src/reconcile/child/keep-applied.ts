@@ -1,13 +1,12 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
+import { ignoreConflict, withoutIgnored } from '../attempt/ignored-fields.ts';
+import { whyNotApply } from '../attempt/limiter.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
 import { identityOf, topicOf } from '../wake/child-watch.ts';
 import { compareIntent } from './compare-intent.ts';
-import { concede, conceding } from './concessions.ts';
 import { hinderedElement, liveOf } from './element-result.ts';
-import { contested } from './fights.ts';
-import { knownRefusal } from './refusals.ts';
 import { failedElement, isStale, sendIntent } from './send-intent.ts';
 
 /**
@@ -40,20 +39,18 @@ export async function repairApplied(
   plan: ChildPlan,
   live: StoredObject,
 ): Promise<ElementResult | undefined> {
-  const intent = pass.state.appliedIntents.get(topicOfStored(live));
+  const intent = pass.state.attempts.appliedIntents.get(topicOfStored(live));
   if (intent === undefined) return undefined;
   if (compareIntent(pass, { plan, intent, live }).kind === 'same') return undefined;
   const applied = { plan, element: { item: undefined, index: 0 }, intent, held: [] };
-  const { wanted } = conceding(pass, applied, live);
-  const refused = knownRefusal(pass, wanted, live);
-  if (refused !== undefined) return hinderedElement(wanted, refused, live);
-  const fight = await contested(pass, wanted, live);
-  if (fight !== undefined) return hinderedElement(wanted, fight, live);
+  const { wanted } = withoutIgnored(pass, applied, live);
+  const problem = await whyNotApply(pass, wanted, live);
+  if (problem !== undefined) return hinderedElement(wanted, problem, live);
   try {
     return await sendIntent(pass, wanted, live);
   } catch (error) {
     if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
-    const isLeft = concede(pass, applied, { error, live });
+    const isLeft = ignoreConflict(pass, applied, { error, live });
     if (!isLeft && !isStale(error)) return failedElement(pass, wanted, error, live);
     // The rest of it is put back next; or it was replaced or is gone by now. The answer said so to this very pass, so that no event
     // wakes the resource.

@@ -1,5 +1,5 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
-import { intentHashOf } from '../intent/intent-hash.ts';
+import { mayReplace } from '../attempt/limiter.ts';
 import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
 import { type Leave, mayGo } from '../removal/guard.ts';
 import { objectText } from '../secrecy.ts';
@@ -8,43 +8,19 @@ import { leavingResult } from './in-the-way.ts';
 import { failedElement } from './send-intent.ts';
 import { hashOfIntent, hasNewIntent } from './update-strategy.ts';
 
-/** A replacement because a field cannot be changed, and for which intent. */
-export interface Replacement {
-  readonly intentHash: string;
-  /** Monotonic. */
-  readonly atMs: number;
-}
-
-/** For one intent an object is replaced so often at most because the server calls a field immutable: a webhook may write that field anew each time. */
-const onceInMs = 600_000;
-
 /** Is the object, which is ours, one of another intent, so that it is made anew (`updateStrategy: Recreate`)? */
 export function isOutdated(pass: Pass, wanted: WantedElement, live: StoredObject): boolean {
   return wanted.plan.updateStrategy.type === 'Recreate' && hasNewIntent(pass, wanted, live);
 }
 
 /** May an object of ours be made anew because the server does not let a field of it change? */
-export function mayReplace(
+export function mayReplaceImmutable(
   pass: Pass,
   { plan, intent }: WantedElement,
   { error, live }: { readonly error: KubeError; readonly live: StoredObject },
 ): boolean {
-  if (plan.updateStrategy.type !== 'Recreate') return false;
-  if (error.immutableFields.length === 0) return false;
-  const { state, context } = pass;
-  const hash = hashOfIntent(pass, intent);
-  const nowMs = context.clock.monotonicMs();
-  const last = state.replacements.get(intent.identity);
-  if (last?.intentHash === hash && nowMs - last.atMs < onceInMs) return false;
-  if (isYoung(pass, live, hash)) return false;
-  state.replacements.set(intent.identity, { intentHash: hash, atMs: nowMs });
-  return true;
-}
-
-/** Was it made of this very intent a moment ago? So it is known also to a new process. */
-function isYoung({ context }: Pass, { object }: StoredObject, hash: string): boolean {
-  const madeMs = Date.parse(object.metadata.creationTimestamp ?? '');
-  return intentHashOf(object) === hash && context.clock.nowMs() - madeMs < onceInMs;
+  if (plan.updateStrategy.type !== 'Recreate' || error.immutableFields.length === 0) return false;
+  return mayReplace(pass, { intent, intentHash: hashOfIntent(pass, intent), live });
 }
 
 /** Its child says when it may go (`deleteWhen`), and does not say so now. */
@@ -84,7 +60,7 @@ export async function removeOutdated(
       pass.signal,
     );
     pass.world.hasWritten = true;
-    pass.state.serverMade.delete(intent.topic);
+    pass.state.attempts.serverMade.delete(intent.topic);
     // What expressions have seen of it they see until there is a new one: a password goes over to it.
     pass.state.replaced.set(intent.identity, { childId: plan.id, stored: live });
     return answer === 'deleting' ? leavingResult(pass, wanted, live) : undefined;

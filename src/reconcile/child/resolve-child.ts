@@ -2,9 +2,10 @@ import type { ChildPlan, Element, Rendered } from '../../compile/index.ts';
 import type { KubeError } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type Problem, problemOfRender, problemOfRequest, problemOfWaiting } from '../failure.ts';
+import type { Intent } from '../intent/intent.ts';
 import type { Pass } from '../pass/pass.ts';
 import { isNameOpen, open } from '../secrecy.ts';
-import { buildIntent, type Intent } from './build-intent.ts';
+import { buildIntent } from './build-intent.ts';
 
 /** Bounds of definition.md section 4; beyond them a child fails with `LimitReached`. */
 const maxElements = 1_000;

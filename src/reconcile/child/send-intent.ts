@@ -1,6 +1,8 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import type { KubeError, StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { noteRejected } from '../attempt/limiter.ts';
+import { noteRepair } from '../attempt/ownership-conflicts.ts';
 import { problemOfRequest } from '../failure.ts';
 import { fieldsOf } from '../intent/field-names.ts';
 import { noted } from '../intent/intent-hash.ts';
@@ -14,9 +16,7 @@ import { creating } from '../removal/strays.ts';
 import { fieldTexts } from '../secrecy.ts';
 import { compareIntent, rememberAnswer } from './compare-intent.ts';
 import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
-import { noteRepair } from './fights.ts';
 import { keepsIntentHash } from './keeps-intent-hash.ts';
-import { noteRefusal } from './refusals.ts';
 import { hashOfIntent } from './update-strategy.ts';
 
 /** Codes that mean: the object is not the one we thought of. Read it and go on. */
@@ -71,7 +71,7 @@ export function failedElement(
   count(pass, 'failed');
   const { plan } = wanted;
   const problem = problemOfRequest(error, { about: plan, gvk: plan.gvk });
-  noteRefusal(pass, wanted, { problem, live });
+  noteRejected(pass, wanted.intent, { problem, live });
   return hinderedElement(wanted, problem, live);
 }
 

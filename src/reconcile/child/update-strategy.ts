@@ -1,8 +1,8 @@
 import type { StoredObject } from '../../kube/roles.ts';
+import type { Intent } from '../intent/intent.ts';
 import { intentHash, intentHashOf } from '../intent/intent-hash.ts';
 import { appliedHashOf } from '../intent/stamp.ts';
 import type { Pass } from '../pass/pass.ts';
-import type { Intent } from './build-intent.ts';
 import { compareIntent } from './compare-intent.ts';
 import type { WantedElement } from './element-result.ts';
 

@@ -5,44 +5,34 @@ import { problemOfRequest } from '../failure.ts';
 import type { Report } from '../report/build-report.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
 import { ofResource } from '../secrecy.ts';
-import { changedSince, isUnstable, noteFollowUp, unstableDelayMs } from './follow-up.ts';
-import { remainingLimitRestMs } from './limit-rest.ts';
+import { changedSince } from './changed-since.ts';
 import type { Pass } from './pass.ts';
-import { noteWrites, remainingRestMs, restUnstable } from './restraint.ts';
 
 /**
  * What the queue is told. Temporary failures are thrown, so that they are tried again with growing delays; permanent ones
  * are looked at again after `retry.permanent`, or when an informer wakes the resource; what waits is woken.
  */
 export function conclude(pass: Pass, report: Report, status: StatusOutcome): Outcome {
-  const { state, context } = pass;
+  const { state, context, resource, budget, world } = pass;
+  const { pace } = state.attempts;
+  const { generation } = resource.metadata;
+  const nowMs = context.clock.monotonicMs();
+  pace.noteLimit(budget.isExceeded, { generation, nowMs });
+  const { hasWritten } = world;
+  const end = { hasWritten, hasWrittenStatus: status.kind === 'written', nowMs };
   // It has not come to rest yet, and another pass follows: nothing can be said of follow-ups.
   if (status.kind === 'overtaken') {
-    if (pass.world.hasWritten) noteWrites(pass, status);
+    if (hasWritten) pace.noteWrites(end);
     return concludeProblems(pass, report.problems, status);
   }
-  const changed = changedSince(pass, status);
-  const wasUnstable = isUnstable(state);
-  noteFollowUp(state, changed);
-  // What has come to rest after all still says `Unstable`: one more pass takes that back.
-  const writes = noteWrites(pass, status);
-  const isOver = writes === 'released' || (wasUnstable && changed === undefined);
-  const isHeld = isUnstable(state) || writes === 'restrained';
-  if (isOver || (changed !== undefined && !isHeld)) context.follow(pass.key);
-  if (changed !== undefined && isUnstable(state)) restUnstable(pass);
+  const next = pace.end({ ...end, changed: changedSince(pass, status) }, generation);
+  if (next.isFollowed) context.follow(pass.key);
   const outcome = concludeProblems(pass, report.problems, status);
-  if (pass.budget.isExceeded) {
-    const afterMs = remainingLimitRestMs(state, pass.resource, context.clock);
+  if (budget.isExceeded) {
+    const afterMs = pace.limitRestMs(generation, nowMs);
     return { kind: 'failed', afterMs, reason: 'LimitReached' };
   }
-  if (changed !== undefined && isUnstable(state)) {
-    return { kind: 'requeue', afterMs: unstableDelayMs(state), reason: 'Unstable' };
-  }
-  if (writes === 'restrained') {
-    const afterMs = remainingRestMs(state, pass.resource, context.clock);
-    return { kind: 'requeue', afterMs, reason: 'Unstable' };
-  }
-  return outcome;
+  return next.rest === undefined ? outcome : { kind: 'requeue', ...next.rest };
 }
 
 /** What the queue is told of what stands in the way. @throws KubeError what is tried again with growing delays. */

@@ -3,7 +3,7 @@ import type { StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { childrenOf } from '../ownership/is-child.ts';
 import { isTerminating } from '../ownership/owner.ts';
-import { differingPath } from '../wake/field-values.ts';
+import { objectsChanged } from '../wake/object-change.ts';
 import type { Pass } from './pass.ts';
 
 /** What a pass has seen of a child under `observed`. */
@@ -77,23 +77,8 @@ export function observedPathChanged(pass: Pass): readonly string[] | undefined {
   for (const [id, { first }] of pass.observed) {
     const plan = planOf(pass, id);
     if (plan.pathsObserved.length === 0) continue;
-    const path = changedPath(plan, first, objectsNow(pass, plan));
+    const path = objectsChanged(first, objectsNow(pass, plan), plan.pathsObserved);
     if (path !== undefined) return ['observed', id, ...path];
-  }
-  return undefined;
-}
-
-function changedPath(
-  plan: ChildPlan,
-  before: readonly StoredObject[] | undefined,
-  after: readonly StoredObject[] | undefined,
-): readonly string[] | undefined {
-  if (before?.length !== after?.length) return [];
-  for (const [index, { object }] of (before ?? []).entries()) {
-    const current = after?.[index]?.object;
-    if (current?.metadata.uid !== object.metadata.uid) return [];
-    const path = differingPath(object, current, plan.pathsObserved);
-    if (path !== undefined) return path;
   }
   return undefined;
 }

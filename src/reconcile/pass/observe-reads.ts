@@ -1,23 +1,20 @@
 import type { ReadPlan, ReadRequest, Rendered, Seen } from '../../compile/index.ts';
-import type { InformerState, ObjectRef, StoredObject } from '../../kube/roles.ts';
+import type { InformerState, ObjectRef } from '../../kube/roles.ts';
 import { isNamespaced } from '../context.ts';
 import { type Problem, problemOfRender, problemOfRequest } from '../failure.ts';
 import { isNameOpen, objectText, open } from '../secrecy.ts';
+import type { ReadSight } from '../wake/object-change.ts';
 import { type ScopeResult, scopeOf, whyNotFrom } from './list-scope.ts';
 import type { Pass } from './pass.ts';
 
 /** What a pass knows of one read. */
-export interface ReadResult {
+export interface ReadResult extends ReadSight {
   readonly plan: ReadPlan;
   /** What it asks for; undefined while that is not known. */
   readonly request?: ReadRequest;
   readonly seen: Seen;
-  /** As they were when the pass looked. */
-  readonly objects: readonly StoredObject[];
   /** Its request waits for a child or another read: asked again after the next tier. */
   readonly isOpen: boolean;
-  /** False: its informer has not synced, is forbidden or has no such kind. Never to be taken for absent. */
-  readonly isKnown: boolean;
   /** Why it is not there, when that is more than waiting. */
   readonly problem?: Problem;
 }

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../controller/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import { parseKey } from '../../util/object-key.ts';
-import { forgetUnwanted } from '../child/refusals.ts';
+import { forgetUnwanted } from '../child/forget-unwanted.ts';
 import type { OperatorContext } from '../context.ts';
 import { endResource, finalizeStranger } from '../finalize/end-resource.ts';
 import { dropOldInventory, ensureOnDelete } from '../finalize/ensure-finalizer.ts';
@@ -15,13 +15,10 @@ import { tellEvents } from '../report/tell-events.ts';
 import { writeReport } from '../report/write-report.ts';
 import type { StatusOutcome } from '../report/write-status.ts';
 import { conclude } from './conclude.ts';
-import { beginFollowUps } from './follow-up.ts';
-import { noteLimit, remainingLimitRestMs } from './limit-rest.ts';
 import { type BeginOptions, beginPass, loggerOf, type Pass } from './pass.ts';
 import type { PassTurn } from './pass-turn.ts';
 import { isPaused, reportPaused } from './paused.ts';
 import { prune } from './prune.ts';
-import { remainingRestMs } from './restraint.ts';
 import { runStranger } from './run-stranger.ts';
 import { stateOf } from './state-of.ts';
 import { tellFailures } from './tell-failures.ts';
@@ -47,11 +44,10 @@ export async function runPass(
     return retireResource(context, context.retirement, { key, resource, turn });
   if (context.isFinishing) return { kind: 'done' };
   const state = stateOf(context, key, resource);
-  const restMs = remainingRestMs(state, resource, context.clock);
-  if (restMs > 0) return { kind: 'requeue', afterMs: restMs, reason: 'Unstable' };
-  const limitRestMs = remainingLimitRestMs(state, resource, context.clock);
-  if (limitRestMs > 0) return { kind: 'requeue', afterMs: limitRestMs, reason: 'LimitReached' };
-  beginFollowUps(state);
+  const { pace } = state.attempts;
+  const rest = pace.whyNotRun(resource.metadata.generation, context.clock.monotonicMs());
+  if (rest !== undefined) return { kind: 'requeue', ...rest };
+  pace.begin();
   context.timetable.began(key);
   const pass = beginPass({ context, key, resource, state, turn });
 
@@ -66,7 +62,6 @@ export async function runPass(
 
   pass.interests.finish(context.plan.reads);
   forgetUnwanted(pass);
-  noteLimit(pass);
   record(pass, report, status);
   context.timetable.runAgain(key, report.requeueAfterMs);
   return conclude(pass, report, status);

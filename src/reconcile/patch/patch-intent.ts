@@ -2,9 +2,9 @@ import type { PatchPlan, RenderedPatch } from '../../compile/index.ts';
 import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject, ObjectMeta } from '../../util/kube-object.ts';
-import type { Intent } from '../child/build-intent.ts';
 import { covers, differenceDigest, differences } from '../intent/covers.ts';
 import type { Difference } from '../intent/difference.ts';
+import type { Intent } from '../intent/intent.ts';
 import { pathHash } from '../intent/path-hash.ts';
 import { prepare } from '../intent/prepare.ts';
 import type { Pass } from '../pass/pass.ts';
@@ -49,7 +49,9 @@ export function differingFields(
 ): readonly Difference[] | undefined {
   if (covers(intent.manifest, live.object, type)) return undefined;
   const found = differences(intent.manifest, live.object, type);
-  return state.serverMade.get(intent.topic) === fingerprint(intent, found) ? undefined : found;
+  return state.attempts.serverMade.get(intent.topic) === fingerprint(intent, found)
+    ? undefined
+    : found;
 }
 
 /** Remembers what the server made of a patch. */
@@ -59,8 +61,8 @@ export function rememberAnswer(
   { intent, live }: { readonly intent: Intent; readonly live: StoredObject },
 ): void {
   const found = differences(intent.manifest, live.object, type);
-  if (found.length === 0) state.serverMade.delete(intent.topic);
-  else state.serverMade.set(intent.topic, fingerprint(intent, found));
+  if (found.length === 0) state.attempts.serverMade.delete(intent.topic);
+  else state.attempts.serverMade.set(intent.topic, fingerprint(intent, found));
 }
 
 function fingerprint({ pathHash: hash }: Intent, found: readonly Difference[]): string {

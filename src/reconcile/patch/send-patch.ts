@@ -1,11 +1,11 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
-import type { Intent } from '../child/build-intent.ts';
-import { contested, noteRepair, stillContested } from '../child/fights.ts';
-import { knownRefusal, noteRefusal } from '../child/refusals.ts';
+import { noteRejected, whyNotApply } from '../attempt/limiter.ts';
+import { noteRepair, stillContested } from '../attempt/ownership-conflicts.ts';
 import { isStale } from '../child/send-intent.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import type { Difference } from '../intent/difference.ts';
 import { fieldName } from '../intent/field-names.ts';
+import type { Intent } from '../intent/intent.ts';
 import { patchManagerOf } from '../names.ts';
 import { type Pass, worldWrite } from '../pass/pass.ts';
 import { fieldText } from '../secrecy.ts';
@@ -36,10 +36,8 @@ export async function sendPatch(
       count(pass, 'skipped');
       return stillContested(pass, defended);
     }
-    const refused = knownRefusal(pass, wanted, live);
-    if (refused !== undefined) return refused;
-    const fight = live === undefined ? undefined : await contested(pass, defended, live);
-    if (fight !== undefined) return fight;
+    const problem = await whyNotApply(pass, defended, live);
+    if (problem !== undefined) return problem;
     try {
       await apply(pass, wanted, { live, found });
       return stillContested(pass, defended);
@@ -122,11 +120,12 @@ async function ownPatch<Result>(
   send: () => Promise<Result>,
 ): Promise<Result> {
   if (!isSelf) return send();
-  state.followUps.isPatchingItself = true;
+  const { pace } = state.attempts;
+  pace.isPatchingItself = true;
   try {
     return await send();
   } finally {
-    state.followUps.isPatchingItself = false;
+    pace.isPatchingItself = false;
   }
 }
 
@@ -136,8 +135,7 @@ function noteOwnChange(
   plan: PatchOf,
   { stored, found }: { readonly stored: StoredObject; readonly found: readonly Difference[] },
 ): void {
-  const { restraint } = pass.state;
-  restraint.generation = stored.object.metadata.generation;
+  pass.state.attempts.pace.noteOwnEdit(stored.object.metadata.generation);
   const [first] = found;
   const field = first && fieldText(fieldName(first.path), plan);
   pass.world.ownChange ??= field || 'metadata';
@@ -152,7 +150,7 @@ function failed(
   count(pass, 'failed');
   const { plan } = wanted;
   const problem = problemOfRequest(error, { about: plan, gvk: plan.gvk });
-  noteRefusal(pass, wanted, { problem, live });
+  noteRejected(pass, wanted.intent, { problem, live });
   return problem;
 }
 

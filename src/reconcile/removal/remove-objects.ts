@@ -1,5 +1,5 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
-import { knownDeletionRefusal, noteDeletionRefusal } from '../child/refusals.ts';
+import { noteRejectedDeletion, whyNotDelete } from '../attempt/limiter.ts';
 import { childIdOf } from '../child-id.ts';
 import { problemOfRequest } from '../failure.ts';
 import { isTerminating } from '../ownership/owner.ts';
@@ -116,16 +116,15 @@ export async function deleteObject(
   const { uid = '' } = object.metadata;
   const childId = childIdOf(object);
   if (isTerminating(object)) return { childId, object, state: 'deleting', message: why };
-  const refused = knownDeletionRefusal(pass, uid);
-  if (refused !== undefined) return { childId, object, state: 'failed', problem: refused };
+  const rejected = whyNotDelete(pass, uid);
+  if (rejected !== undefined) return { childId, object, state: 'failed', problem: rejected };
   const ref = refOfStored(object);
   const propagation = isThorough ? 'Foreground' : 'Background';
   try {
     const options = { ...worldWrite(pass), uid, propagation } as const;
     const answer = await pass.context.cluster.delete(ref, options, pass.signal);
     pass.world.hasWritten = true;
-    pass.state.serverMade.delete(topicOfRef(ref));
-    pass.state.appliedIntents.delete(topicOfRef(ref));
+    pass.state.attempts.forgetAnswers(topicOfRef(ref));
     const state = answer === 'deleting' ? 'deleting' : 'gone';
     if (state === 'gone') pass.state.strays.delete(identityOf(ref.gvk, ref.namespace, ref.name));
     return { childId, object, state, message: why };
@@ -134,7 +133,7 @@ export async function deleteObject(
     // Another object has its name by now: what was to go is gone.
     if (error.code === 'uid-mismatch') return { childId, object, state: 'gone', message: why };
     const problem = problemOfRequest(error, { about: aboutObject(pass, object) });
-    noteDeletionRefusal(pass, uid, problem);
+    noteRejectedDeletion(pass, uid, problem);
     return { childId, object, state: 'failed', problem };
   }
 }

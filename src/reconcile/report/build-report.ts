@@ -1,11 +1,8 @@
 import type { RenderedEvent } from '../../compile/index.ts';
+import { limitRestText } from '../attempt/pace.ts';
 import type { Problem } from '../failure.ts';
 import { inventoryAfter } from '../ownership/inventory-after.ts';
-import { isUnstable } from '../pass/follow-up.ts';
-import { limitRestText } from '../pass/limit-rest.ts';
 import type { Pass } from '../pass/pass.ts';
-import { isRestrained, restrainedText } from '../pass/restraint.ts';
-import type { ResourceState } from '../resource-state.ts';
 import { authorConditions } from './author-conditions.ts';
 import { type ChildEntry, describeChildren } from './child-entries.ts';
 import { type Condition, standardConditions } from './conditions.ts';
@@ -104,7 +101,7 @@ function summariseWithRest(
   entries: readonly ChildEntry[],
   problems: readonly Problem[],
 ): Summary {
-  const summary = summarise(entries, problems, unrest(state));
+  const summary = summarise(entries, problems, state.attempts.pace.unrest);
   return budget.isExceeded
     ? { ...summary, message: `${summary.message}; ${limitRestText}` }
     : summary;
@@ -113,14 +110,6 @@ function summariseWithRest(
 function recordOf(pass: Pass): { readonly childInventory?: readonly string[] } {
   const childInventory = inventoryAfter(pass);
   return childInventory === undefined ? {} : { childInventory };
-}
-
-/** Why the resource does not come to rest, if it does not. */
-function unrest(state: ResourceState): string | undefined {
-  if (isUnstable(state)) {
-    return `${state.followUps.path} changes again each time the resource has run`;
-  }
-  return isRestrained(state) ? restrainedText : undefined;
 }
 
 /** `status.children`. */

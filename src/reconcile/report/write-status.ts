@@ -34,22 +34,23 @@ const overtakenAtMost = 3;
 
 /** Like {@link writeStatus}, but leaves the status to the next pass where that follows at once: it would be written twice. */
 export async function writeLastStatus(pass: Pass, status: Status): Promise<StatusOutcome> {
-  const { state, context } = pass;
+  const { context } = pass;
+  const attempts = pass.state.attempts.status;
   if (!isNews(pass, status)) {
-    state.overtakenReports = 0;
+    attempts.overtaken = 0;
     return { kind: 'unchanged' };
   }
   const isOvertaken = (await pass.giveWay()) === 'overtaken';
   // An author who tells of changes (`$previous`, Events) is to see each of them; what was put on record and not made must not stay there.
   const mayWait =
     context.plan.reporting === undefined &&
-    state.overtakenReports < overtakenAtMost &&
+    attempts.overtaken < overtakenAtMost &&
     pass.inventory.written.size === 0;
   if (isOvertaken && mayWait) {
-    state.overtakenReports += 1;
+    attempts.overtaken += 1;
     return { kind: 'overtaken' };
   }
-  state.overtakenReports = 0;
+  attempts.overtaken = 0;
   return sendStatus(pass, status);
 }
 
@@ -78,7 +79,7 @@ export async function sendStatus(pass: Pass, status: Status): Promise<StatusOutc
     );
     // What the server, or another writer, makes of our status would differ again after every further write.
     const left = differingFields(pass, status, stored.object);
-    pass.state.statusMade = left.length === 0 ? undefined : digestOf(left);
+    pass.state.attempts.status.made = left.length === 0 ? undefined : digestOf(left);
     return { kind: 'written', stored };
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;
@@ -91,8 +92,8 @@ function isNews(pass: Pass, status: Status): boolean {
   const differing = differingFields(pass, status, pass.resource);
   // What was put on record ahead may not have been made.
   if (differing.length === 0) return pass.inventory.written.size > 0;
-  const { statusMade } = pass.state;
-  return statusMade === undefined || statusMade !== digestOf(differing);
+  const { made } = pass.state.attempts.status;
+  return made === undefined || made !== digestOf(differing);
 }
 
 /** The fields that we write and that a live status has otherwise: name, ours, theirs. */

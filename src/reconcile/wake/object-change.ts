@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../compile/index.ts';
+import type { FieldPath, ReadPlan } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
@@ -51,4 +51,35 @@ export function contentChanged(before: KubeObject, after: KubeObject): boolean {
     if (!deepEqual(before[field], after[field])) return true;
   }
   return false;
+}
+
+/** What a pass has seen of a read. */
+export interface ReadSight {
+  readonly plan: Pick<ReadPlan, 'pathsRead'>;
+  /** As they were when the pass looked. */
+  readonly objects: readonly StoredObject[];
+  /** False: its informer has not synced, is forbidden or has no such kind. Never to be taken for absent. */
+  readonly isKnown: boolean;
+}
+
+/** The first path at which what was read differs; the empty one: something came or went. Undefined: nothing. */
+export function readChanged(before: ReadSight, after: ReadSight): FieldPath | undefined {
+  if (before.isKnown !== after.isKnown) return [];
+  return objectsChanged(before.objects, after.objects, before.plan.pathsRead);
+}
+
+/** The same of a list of objects. */
+export function objectsChanged(
+  before: readonly StoredObject[] | undefined,
+  after: readonly StoredObject[] | undefined,
+  paths: readonly FieldPath[],
+): FieldPath | undefined {
+  if (before?.length !== after?.length) return [];
+  for (const [index, { object }] of (before ?? []).entries()) {
+    const current = after?.[index]?.object;
+    if (current?.metadata.uid !== object.metadata.uid) return [];
+    const path = differingPath(object, current, paths);
+    if (path !== undefined) return path;
+  }
+  return undefined;
 }

@@ -1,49 +1,39 @@
+import type { ChildPlan } from '../../compile/index.ts';
 import type { KubeError, StatusCause, StoredObject } from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { Problem } from '../failure.ts';
 import { fieldName } from '../intent/field-names.ts';
-import { type FieldSteps, stepsOf, valueAtSteps, withoutField } from '../intent/field-steps.ts';
+import { stepsOf, valueAtSteps, withoutField } from '../intent/field-steps.ts';
+import type { Intent } from '../intent/intent.ts';
 import { pathHash } from '../intent/path-hash.ts';
-import type { Pass } from '../pass/pass.ts';
-import { fieldText } from '../secrecy.ts';
-import type { Intent } from './build-intent.ts';
-import type { WantedElement } from './element-result.ts';
+import { type Confidence, fieldText } from '../secrecy.ts';
+import type { Attempting, IgnoredField, IgnoredFields } from './attempt-ledger.ts';
 
-/** Fields of one object that are left to the managers that took them (`conflicts: Report`). */
-export interface Concession {
-  readonly fields: readonly ConcededField[];
-  /** When the server last said so. Monotonic. */
-  readonly atMs: number;
-  /** Somebody took our bookkeeping too, which is never left to anybody: the next apply, without the fields above, is forced. */
-  readonly takesBack: boolean;
+/** What is applied to an object of a child. */
+export interface AppliedElement {
+  readonly plan: Confidence & Pick<ChildPlan, 'type' | 'conflicts'>;
+  readonly intent: Intent;
+  /** Are fields taken from other managers? @default true, unless the child says `conflicts: Report` */
+  readonly force?: boolean;
 }
 
-interface ConcededField {
-  readonly steps: FieldSteps;
-  readonly manager: string;
-  /** What we would have, and what was there instead. */
-  readonly want: unknown;
-  readonly have: unknown;
-}
-
-/** An element without what is left to others, and what is told of that. */
-export interface Conceding {
-  readonly wanted: WantedElement;
+/** An element without the fields that are left to others, and what is reported of these. */
+export interface WithoutIgnored<Element> {
+  readonly wanted: Element;
   readonly problem?: Problem;
 }
 
 /**
- * Leaves fields out that another manager has. They are asked for again when their value or ours changes, and every `retry.permanent`:
+ * Leaves fields out that another manager has. They are applied again when their value or ours changes, and every `retry.permanent`:
  * that a manager has given a field up shows in nothing that is watched.
  */
-export function conceding(
-  pass: Pass,
-  wanted: WantedElement,
+export function withoutIgnored<Element extends AppliedElement>(
+  pass: Attempting,
+  wanted: Element,
   live: StoredObject | undefined,
-): Conceding {
-  const { state } = pass;
-  const { identity } = wanted.intent;
-  const known = state.concessions.get(identity);
+): WithoutIgnored<Element> {
+  const { attempts } = pass.state;
+  const known = attempts.of(wanted.intent)?.ignored;
   if (known === undefined) return { wanted };
   const againAfterMs = remainingMs(pass, known);
   const fields =
@@ -52,31 +42,31 @@ export function conceding(
       : known.fields.filter((field) => isStillTheirs(field, wanted.intent, live));
   const forced = known.takesBack ? { ...wanted, force: true } : wanted;
   if (fields.length === 0) {
-    state.concessions.delete(identity);
+    attempts.note(wanted.intent, { ignored: undefined });
     return { wanted: forced };
   }
-  state.concessions.set(identity, { ...known, fields, takesBack: false });
+  attempts.note(wanted.intent, { ignored: { ...known, fields, takesBack: false } });
   const intent = withoutFields(wanted, fields);
   return { wanted: { ...forced, intent }, problem: problemOf(wanted, fields, againAfterMs) };
 }
 
-/** Leaves the fields of a conflict to those who have them. False: there is nothing to leave, or fields are taken back. */
-export function concede(
-  pass: Pass,
-  { plan, intent }: WantedElement,
+/** Leaves the fields of a conflict to the managers that have them. False: there is nothing to leave. */
+export function ignoreConflict(
+  { context, state }: Attempting,
+  { plan, intent }: AppliedElement,
   { error, live }: { readonly error: KubeError; readonly live: StoredObject | undefined },
 ): boolean {
   if (plan.conflicts !== 'Report' || error.code !== 'field-conflict' || live === undefined) {
     return false;
   }
-  const known = pass.state.concessions.get(intent.identity)?.fields ?? [];
+  const known = state.attempts.of(intent)?.ignored?.fields ?? [];
   const others = error.causes.filter(({ field }) => !bookkeeping.test(field ?? ''));
-  const fields = others.flatMap((cause) => concededField(cause, intent, live));
+  const fields = others.flatMap((cause) => ignoredField(cause, intent, live));
   // Force takes everything that is sent: not while a field of the conflict is not known, and so not left out.
   const takesBack = others.length < error.causes.length && fields.length === others.length;
   if (fields.length === 0 && !takesBack) return false;
-  const atMs = pass.context.clock.monotonicMs();
-  pass.state.concessions.set(intent.identity, { fields: [...known, ...fields], atMs, takesBack });
+  const atMs = context.clock.monotonicMs();
+  state.attempts.note(intent, { ignored: { fields: [...known, ...fields], atMs, takesBack } });
   return true;
 }
 
@@ -84,11 +74,11 @@ export function concede(
 const bookkeeping =
   /^\.metadata\.(?:ownerReferences\b|(?:labels|annotations)\.(?:homeostat\.dev\/|app\.kubernetes\.io\/managed-by$))/;
 
-function concededField(
+function ignoredField(
   { field, manager }: StatusCause,
   intent: Intent,
   live: StoredObject,
-): readonly ConcededField[] {
+): readonly IgnoredField[] {
   if (field === undefined) return [];
   const steps = stepsOf(field, intent.manifest);
   if (steps === undefined || steps.length === 0) return [];
@@ -102,13 +92,13 @@ function concededField(
   ];
 }
 
-function remainingMs({ context }: Pass, { atMs }: Concession): number {
+function remainingMs({ context }: Attempting, { atMs }: IgnoredFields): number {
   const { permanentMs } = context.plan.definition.controller.retry;
   return atMs + permanentMs - context.clock.monotonicMs();
 }
 
 function isStillTheirs(
-  { steps, want, have }: ConcededField,
+  { steps, want, have }: IgnoredField,
   { manifest }: Intent,
   { object }: StoredObject,
 ): boolean {
@@ -117,7 +107,7 @@ function isStillTheirs(
   );
 }
 
-function withoutFields({ plan, intent }: WantedElement, fields: readonly ConcededField[]): Intent {
+function withoutFields({ plan, intent }: AppliedElement, fields: readonly IgnoredField[]): Intent {
   let { manifest } = intent;
   for (const { steps } of fields) manifest = withoutField(manifest, steps);
   const whole = intent.whole ?? intent.manifest;
@@ -125,8 +115,8 @@ function withoutFields({ plan, intent }: WantedElement, fields: readonly Concede
 }
 
 function problemOf(
-  { plan }: WantedElement,
-  fields: readonly ConcededField[],
+  { plan }: AppliedElement,
+  fields: readonly IgnoredField[],
   againAfterMs: number,
 ): Problem {
   const told = fields.map(({ steps, manager }) => {

@@ -1,31 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
-import { createResourceState } from '../resource-state.ts';
-import { noteLimit, remainingLimitRestMs } from './limit-rest.ts';
-import type { Pass } from './pass.ts';
+import { Pace } from './pace.ts';
 
-const resource = (generation: number): KubeObject => ({
-  apiVersion: 'shop.example.com/v1',
-  kind: 'Thing',
-  metadata: { name: 'one', generation },
-});
-
-describe('reconcile/pass/limit-rest', () => {
+describe('reconcile/attempt/pace limits', () => {
   function create() {
     const clock = new FakeClock();
-    const state = createResourceState('u1');
+    const pace = new Pace();
     return {
       clock,
       reconcile: (generation: number, isExceeded: boolean) =>
-        noteLimit({
-          state,
-          context: { clock },
-          resource: resource(generation),
-          budget: { isExceeded },
-        } as unknown as Pass),
-      restMs: (generation: number) => remainingLimitRestMs(state, resource(generation), clock),
+        pace.noteLimit(isExceeded, { generation, nowMs: clock.monotonicMs() }),
+      restMs: (generation: number) => pace.whyNotRun(generation, clock.monotonicMs())?.afterMs ?? 0,
     };
   }
 

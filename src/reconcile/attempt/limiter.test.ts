@@ -43,7 +43,7 @@ async function refusedWorld(code: KubeErrorCode = 'rejected') {
   return { world, podSet };
 }
 
-describe('reconcile/child refusals', () => {
+describe('reconcile/attempt/limiter', () => {
   for (const code of ['rejected', 'denied', 'forbidden', 'too-large'] as const) {
     test(`what was ${code} is not sent again by passes that change nothing`, async () => {
       const { world } = await refusedWorld(code);

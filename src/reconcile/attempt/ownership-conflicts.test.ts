@@ -36,7 +36,7 @@ async function fought(times: number) {
   return { world, podSet };
 }
 
-describe('reconcile/child fights', () => {
+describe('reconcile/attempt ownership conflicts', () => {
   test('a field that another manager sets again and again is left to it for a while, and both are told', async () => {
     const { world } = await fought(5);
     await scale(world, 99);

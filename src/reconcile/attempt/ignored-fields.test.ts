@@ -41,7 +41,7 @@ async function setUp() {
   return { world, podSet };
 }
 
-describe('reconcile/child concessions', () => {
+describe('reconcile/attempt ignored fields', () => {
   test('a field that another manager took is left to it, and told', async () => {
     const { world } = await setUp();
     await scale(world, 7);

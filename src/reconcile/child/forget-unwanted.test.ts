@@ -6,7 +6,7 @@ import { gvkOf } from '../../util/gvk.ts';
 import { createResourceState } from '../resource-state.ts';
 import { identityOf, topicOf } from '../wake/child-watch.ts';
 import { Watches } from '../wake/watches.ts';
-import { forgetAnswers } from './forget-answers.ts';
+import { forgetUnwanted } from './forget-unwanted.ts';
 
 const deployment = gvkOf('apps/v1', 'Deployment');
 const configMap = gvkOf('v1', 'ConfigMap');
@@ -48,14 +48,18 @@ describe('reconcile/child forget answers', () => {
       left: topicOf(configMap, 'default', 'left'),
       patched: `patch p ${topicOf(configMap, 'default', 'other')}`,
     };
-    for (const topic of Object.values(topics)) state.serverMade.set(topic, 'digest');
+    for (const topic of Object.values(topics)) state.attempts.serverMade.set(topic, 'digest');
     const pass = {
       uid: 'uid-a',
       state,
+      pruned: [],
       claims: new Map([[identityOf(deployment, 'default', 'wanted'), 'two']]),
       context: { watches: await watchesOn() },
     };
-    forgetAnswers(pass);
-    assert.deepEqual([...state.serverMade.keys()], [topics.wanted, topics.there, topics.patched]);
+    forgetUnwanted(pass);
+    assert.deepEqual(
+      [...state.attempts.serverMade.keys()],
+      [topics.wanted, topics.there, topics.patched],
+    );
   });
 });

@@ -16,7 +16,7 @@ const mirror: HandmadeChild = {
   }),
 };
 
-describe('reconcile/follow-up', () => {
+describe('reconcile/attempt/pace follow-ups', () => {
   test('a status field that a template reads runs the resource again at once, and only once', async () => {
     const world = new OperatorWorld(
       planOf({
