@@ -13,7 +13,7 @@ import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './op
 import { kindMap } from './ownership/kinds.ts';
 import { createBudget } from './pass/pass-turn.ts';
 import { forgetResource, runPass } from './pass/run-pass.ts';
-import { countLeftInPlace, strayKeys } from './pass/strays.ts';
+import { countLeftInPlace, unmatchedKeys } from './pass/unmatched.ts';
 import { createPreviewer } from './preview/create-previewer.ts';
 import type { Previewer } from './preview/preview.ts';
 import { noteLoss } from './removal/strays.ts';
@@ -21,8 +21,8 @@ import type { ResourceState } from './resource-state.ts';
 import { hasLeftFinalizers } from './wake/left-finalizers.ts';
 import { isNarrowed } from './wake/membership.ts';
 import { MissingRights } from './wake/missing-rights.ts';
+import { ResourceQueue } from './wake/resource-queue.ts';
 import { Timetable } from './wake/timetable.ts';
-import type { Waker } from './wake/waker.ts';
 import { Watches } from './wake/watches.ts';
 
 /**
@@ -130,7 +130,7 @@ class PlanOperator implements Operator {
 
   async start(signal: AbortSignal): Promise<void> {
     const { plan, cluster, clock, random, logger, metrics, enqueue, onDecisions } = this.#options;
-    const waker = this.#createWaker();
+    const queue = this.#createQueue();
     const { guardedNamespaces = new Set(), formerKinds = [], memory } = this.#options;
     const left =
       isNarrowed(plan) &&
@@ -140,7 +140,7 @@ class PlanOperator implements Operator {
       plan,
       cluster,
       clock,
-      waker,
+      queue,
       guardedNamespaces,
       formerKinds,
       onLost: (key, stored) => noteLoss(this.#states.get(key), stored),
@@ -160,14 +160,14 @@ class PlanOperator implements Operator {
       memory,
       rights: new MissingRights({
         cluster,
-        onGranted: (key, shared) => this.#onGranted(waker, key, shared),
+        onGranted: (key, shared) => this.#onGranted(queue, key, shared),
       }),
       timetable: new Timetable({
         schedule: plan.definition.schedule,
         clock,
         random,
         keys: () => this.keys(),
-        wake: waker.wake,
+        enqueue: (key, priority) => queue.enqueue(key, priority),
       }),
       states: this.#states,
       departed: new Map(),
@@ -181,7 +181,7 @@ class PlanOperator implements Operator {
     };
     await watches.settled(signal);
     this.#context.timetable.start();
-    for (const key of strayKeys(this.#context)) enqueue(key, 'low');
+    for (const key of unmatchedKeys(this.#context)) enqueue(key, 'low');
   }
 
   /** The kinds that may be looked in for children. Of a definition that is broken or gone only what is on record of it tells. */
@@ -239,26 +239,24 @@ class PlanOperator implements Operator {
   }
 
   /** What was rejected for want of a right is tried again. */
-  #onGranted(waker: Waker, key: string, shared: boolean): void {
+  #onGranted(queue: ResourceQueue, key: string, shared: boolean): void {
     this.#states.get(key)?.attempts.forgetMissingRights();
-    waker.wake(key, shared ? 'low' : 'normal');
+    queue.enqueue(key, shared ? 'low' : 'normal');
   }
 
-  #createWaker(): Waker {
+  #createQueue(): ResourceQueue {
     const { plan, enqueue } = this.#options;
-    const wake: Waker['wake'] = (key, priority) => {
-      this.#states.get(key)?.attempts.pace.noteEvent();
-      enqueue(key, priority);
-    };
-    return {
+    return new ResourceQueue({
       definition: plan.name,
-      wake,
-      wakeAll: () => {
-        for (const key of this.keys()) wake(key, 'low');
-        if (this.#context === undefined) return;
-        for (const key of strayKeys(this.#context)) wake(key, 'low');
-      },
-    };
+      keys: () => this.#allKeys(),
+      noteEvent: (key) => this.#states.get(key)?.attempts.pace.noteEvent(),
+      enqueue,
+    });
+  }
+
+  *#allKeys(): Iterable<string> {
+    yield* this.keys();
+    if (this.#context !== undefined) yield* unmatchedKeys(this.#context);
   }
 }
 

@@ -90,7 +90,7 @@ type Again =
 async function readAndRenderAgain(pass: Pass, wanted: WantedElement): Promise<Again> {
   const { intent } = wanted;
   // Before the answer: what happens to the object while it is on its way must not be missed.
-  pass.interests.wanted(intent.ref);
+  pass.dependencies.wanted(intent.ref);
   let live: StoredObject | undefined;
   try {
     live = await pass.context.cluster.get(intent.ref, worldWrite(pass), pass.signal);
@@ -212,7 +212,7 @@ function isSame(pass: Pass, { plan, intent }: WantedElement, live: StoredObject)
 
 function heldResult(pass: Pass, wanted: WantedElement, live?: StoredObject): ElementResult {
   // Nobody else's object may be waited behind unseen.
-  if (live === undefined) pass.interests.wanted(wanted.intent.ref);
+  if (live === undefined) pass.dependencies.wanted(wanted.intent.ref);
   const waiting = problemOfWaiting(wanted.held);
   const problem = wanted.isInTurn === true ? { ...waiting, isPartial: true } : waiting;
   return hinderedElement(wanted, problem, live);

@@ -5,6 +5,7 @@ import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { createResourceState } from '../resource-state.ts';
 import { identityOf, topicOf } from '../wake/child-watch.ts';
+import { ResourceQueue } from '../wake/resource-queue.ts';
 import { Watches } from '../wake/watches.ts';
 import { forgetUnwanted } from './forget-unwanted.ts';
 
@@ -24,13 +25,19 @@ async function watchesOn(): Promise<Watches> {
       { id: 'two', apiVersion: 'apps/v1', kind: 'Deployment', template },
     ],
   });
-  const waker = { definition: plan.name, wake: () => undefined, wakeAll: () => undefined };
+  const nothing = () => undefined;
+  const queue = new ResourceQueue({
+    definition: plan.name,
+    keys: () => [],
+    noteEvent: nothing,
+    enqueue: nothing,
+  });
   const { cluster, clock, signal } = world;
   const watches = new Watches({
     plan,
     cluster,
     clock,
-    waker,
+    queue,
     formerKinds: [],
     onLost: () => undefined,
   });

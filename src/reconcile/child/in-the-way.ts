@@ -58,10 +58,10 @@ export function watchOutsider(pass: Pass, wanted: WantedElement, live: StoredObj
 
 /** Has whatever happens to the object wake the resource. False: too many such objects are watched already. */
 function watch(pass: Pass, { intent }: WantedElement, { object }: StoredObject): boolean {
-  pass.interests.wanted(intent.ref);
+  pass.dependencies.wanted(intent.ref);
   // With this label the watch on the children sees it; else it takes one of its own.
   if (object.metadata.labels?.[ownerUidLabel] !== undefined) return true;
-  const watched = pass.interests.conflict(intent.ref);
+  const watched = pass.dependencies.conflict(intent.ref);
   // The watch of another resource may know by now that it is gone: nothing more will be told.
   const isGone = watched?.stored?.object.metadata.uid !== object.metadata.uid;
   if (watched?.state.kind === 'synced' && isGone) pass.context.follow(pass.key);

@@ -25,13 +25,13 @@ export async function endResource(
  * while it lives it is let go as soon as nothing of ours is left of it.
  * @returns undefined when there is nothing to be done.
  */
-export async function finalizeStranger(
+export async function finalizeUnmatched(
   context: OperatorContext,
   key: string,
   turn: PassTurn,
 ): Promise<Outcome | undefined> {
   const { namespace, name } = parseKey(key);
-  const resource = context.watches.resources.stranger(namespace, name)?.object;
+  const resource = context.watches.resources.unmatched(namespace, name)?.object;
   if (resource === undefined || !hasFinalizer(resource, context.plan.name)) return undefined;
   if (isPaused(resource)) return { kind: 'done' };
   if (isTerminating(resource)) return finalize(context, { key, resource, turn });

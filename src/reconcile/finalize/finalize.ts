@@ -55,7 +55,7 @@ export async function finalize(
   const refused =
     isOver && hasFinalizer(resource, context.plan.name) ? await takeOffFinalizer(pass) : undefined;
 
-  pass.interests.finish(context.plan.reads);
+  pass.dependencies.finish();
   if (isOver && refused === undefined)
     return isTerminating(resource) ? finished(pass) : retired(pass);
   return stillWaiting(pass, { terms, preparation, left, problems: refused ? [refused] : problems });

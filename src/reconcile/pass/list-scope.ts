@@ -25,7 +25,7 @@ export function scopeOf(pass: Pass, about: Confidence, place: ReadPlace): ScopeR
     case 'all':
       return wide(pass, () => true, place.allowed);
     case 'selected': {
-      const { state, names } = pass.interests.namespaces(place.selector);
+      const { state, names } = pass.dependencies.namespaces(place.selector);
       if (state.kind !== 'synced') return { kind: 'unknown', state };
       return wide(pass, (namespace) => names.has(namespace), place.allowed);
     }

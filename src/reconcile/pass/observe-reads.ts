@@ -96,7 +96,7 @@ function lookByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResul
     const where = request.namespace ?? pass.namespace;
     return refused(plan, request, whyNotFrom(pass, plan, where) ?? '');
   }
-  const { state, stored } = pass.interests.named(ref, plan.pathsRead);
+  const { state, stored } = pass.dependencies.named(ref, plan.pathsRead);
   if (state.kind !== 'synced') return unknown(plan, request, state);
   // Where to look is not known: never "does not exist".
   if (isNamespaced(pass.context, plan.gvk) === undefined)
@@ -120,7 +120,7 @@ function lookBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadR
   if (found.kind === 'refused') return refused(plan, request, found.message);
   if (found.kind === 'unknown') return unknown(plan, request, found.state);
   const { selector } = request;
-  const objects = pass.interests
+  const objects = pass.dependencies
     .selected(plan, { scope: found.scope, selector })
     .filter((stored) => pass.context.watches.confirmed(stored) !== undefined);
   if (state.kind !== 'synced') return unknown(plan, request, state);

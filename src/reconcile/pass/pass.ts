@@ -11,7 +11,7 @@ import type { Problem } from '../failure.ts';
 import { hasFinalizer } from '../finalize/finalizer.ts';
 import { Inventory } from '../ownership/inventory.ts';
 import type { ResourceState } from '../resource-state.ts';
-import type { PassInterests } from '../wake/pass-interests.ts';
+import type { PassDependencies } from '../wake/pass-dependencies.ts';
 import type { ObservedChild } from './observe-children.ts';
 import type { ReadResult } from './observe-reads.ts';
 import type { PassTurn } from './pass-turn.ts';
@@ -29,7 +29,7 @@ export interface Pass {
   /** Undefined for cluster-scoped resources. */
   readonly namespace: string | undefined;
   readonly state: ResourceState;
-  readonly interests: PassInterests;
+  readonly dependencies: PassDependencies;
   readonly signal: AbortSignal;
   /** Lets other resources have the worker first. */
   readonly giveWay: Turn['giveWay'];
@@ -178,7 +178,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginOptions)
     signal: turn.signal,
     giveWay: turn.giveWay,
     budget: turn.budget,
-    interests: watches.startPass(key),
+    dependencies: watches.startPass(key),
     phaseInput,
     wanting: plan.startPhase({ phase: 'wanting', ...phaseInput }),
     reads: new Map(),

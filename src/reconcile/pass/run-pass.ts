@@ -3,7 +3,7 @@ import type { StoredObject } from '../../kube/roles.ts';
 import { parseKey } from '../../util/object-key.ts';
 import { forgetUnwanted } from '../child/forget-unwanted.ts';
 import type { OperatorContext } from '../context.ts';
-import { endResource, finalizeStranger } from '../finalize/end-resource.ts';
+import { endResource, finalizeUnmatched } from '../finalize/end-resource.ts';
 import { dropOldInventory, ensureOnDelete } from '../finalize/ensure-finalizer.ts';
 import { hasFinalizer } from '../finalize/finalizer.ts';
 import { letGoUnneeded } from '../finalize/let-go-unneeded.ts';
@@ -19,7 +19,7 @@ import { type BeginOptions, beginPass, loggerOf, type Pass } from './pass.ts';
 import type { PassTurn } from './pass-turn.ts';
 import { isPaused, reportPaused } from './paused.ts';
 import { prune } from './prune.ts';
-import { runStranger } from './run-stranger.ts';
+import { runUnmatched } from './run-unmatched.ts';
 import { stateOf } from './state-of.ts';
 import { tellFailures } from './tell-failures.ts';
 import { wantAll } from './want-all.ts';
@@ -34,7 +34,7 @@ export async function runPass(
   const resource = observe(context, key)?.object;
   if (resource === undefined) {
     const ended =
-      (await finalizeStranger(context, key, turn)) ?? (await runStranger(context, key, turn));
+      (await finalizeUnmatched(context, key, turn)) ?? (await runUnmatched(context, key, turn));
     return ended ?? forget(context, key);
   }
   if (isPaused(resource)) return pause(context, { key, resource, turn });
@@ -60,7 +60,7 @@ export async function runPass(
   const { report, status } = await writeReport(pass, told);
   tellEvents(pass, report, status);
 
-  pass.interests.finish(context.plan.reads);
+  pass.dependencies.finish();
   forgetUnwanted(pass);
   record(pass, report, status);
   context.timetable.runAgain(key, report.requeueAfterMs);
@@ -94,9 +94,9 @@ function forget(context: OperatorContext, key: string): Outcome {
   forgetResource(context, key);
   const { watches, plan } = context;
   const { namespace, name } = parseKey(key);
-  const stranger = watches.resources.stranger(namespace, name)?.object;
+  const unmatched = watches.resources.unmatched(namespace, name)?.object;
   // One with our finalizer is let go when nothing of its inventory is left: the watches have to tell.
-  const isHeld = stranger !== undefined && hasFinalizer(stranger, plan.name);
+  const isHeld = unmatched !== undefined && hasFinalizer(unmatched, plan.name);
   if (!isHeld) watches.endBorrowing(key);
   return { kind: 'done' };
 }

@@ -53,7 +53,7 @@ export async function lookAt(
 ): Promise<Sight> {
   if (isSelf) return lookAtSelf(pass);
   await pass.context.watches.prepareNamed([ref], pass.signal);
-  const { state, stored } = pass.interests.named(ref, plan.paths);
+  const { state, stored } = pass.dependencies.named(ref, plan.paths);
   if (state.kind !== 'synced') return { kind: 'unknown', problem: notSeen(plan, ref, state) };
   const live = stored && pass.context.watches.confirmed(stored);
   return live === undefined ? { kind: 'absent' } : { kind: 'present', live };

@@ -10,8 +10,8 @@ import { wantAll } from '../pass/want-all.ts';
 import { doomedOf } from '../removal/doomed.ts';
 import { createResourceState } from '../resource-state.ts';
 import { MissingRights } from '../wake/missing-rights.ts';
+import { ResourceQueue } from '../wake/resource-queue.ts';
 import { Timetable } from '../wake/timetable.ts';
-import type { Waker } from '../wake/waker.ts';
 import { Watches } from '../wake/watches.ts';
 import type { Preview, Previewer } from './preview.ts';
 import { createPreviewCluster, type LookUp } from './preview-cluster.ts';
@@ -21,7 +21,7 @@ const nothing: Preview = { deletes: [], creates: 0, applies: 0, isComplete: true
 
 /**
  * Makes the previewer of a started operator: its passes are those of the operator up to the point where something is told or deleted,
- * with interests of their own that wake nobody.
+ * with dependencies of their own that enqueue nothing.
  */
 export function createPreviewer(context: OperatorContext): Previewer {
   const silent = silentContext(context);
@@ -43,11 +43,13 @@ export function createPreviewer(context: OperatorContext): Previewer {
 
 function silentContext(context: OperatorContext): OperatorContext {
   const { plan, clock, random, watches: beside } = context;
-  const waker: Waker = {
+  const enqueue = () => undefined;
+  const queue = new ResourceQueue({
     definition: plan.name,
-    wake: () => undefined,
-    wakeAll: () => undefined,
-  };
+    keys: () => [],
+    noteEvent: () => undefined,
+    enqueue,
+  });
   const lookUp: LookUp = ({ apiVersion, kind, metadata }) => {
     const gvk = gvkKey(gvkOf(apiVersion, kind));
     for (const { informer } of beside.allChildren()) {
@@ -57,7 +59,7 @@ function silentContext(context: OperatorContext): OperatorContext {
     return undefined;
   };
   const cluster = createPreviewCluster(context.cluster, lookUp);
-  const watches = new Watches({ plan, cluster, clock, waker, formerKinds: [], beside });
+  const watches = new Watches({ plan, cluster, clock, queue, formerKinds: [], beside });
   return {
     ...context,
     cluster,
@@ -65,7 +67,7 @@ function silentContext(context: OperatorContext): OperatorContext {
     logger: silentLogger,
     metrics: silentMetrics,
     rights: new MissingRights({ cluster, onGranted: () => undefined }),
-    timetable: new Timetable({ ...waker, schedule: undefined, clock, random, keys: () => [] }),
+    timetable: new Timetable({ schedule: undefined, clock, random, keys: () => [], enqueue }),
     states: new Map(),
     departed: new Map(),
     guard: undefined,

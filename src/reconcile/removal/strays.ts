@@ -89,7 +89,7 @@ export async function findStrays(
     else if ('problem' in stored) unknown.push(stored);
     else {
       // Once it is on its way out nothing else tells of its end.
-      pass.interests.conflict(stray.ref);
+      pass.dependencies.conflict(stray.ref);
       objects.push(stored);
     }
   }

@@ -7,19 +7,19 @@ import { statusPathsOfReadiness } from '../../util/readiness/status-paths.ts';
 import { childIdOf } from '../child-id.ts';
 import { definitionLabel, ownerUidLabel } from '../names.ts';
 import { isControlledBy } from '../ownership/owner.ts';
-import type { InterestTable } from './interest-table.ts';
+import type { DependencyIndex } from './dependency-index.ts';
 import { isChanged } from './object-change.ts';
+import type { ResourceQueue } from './resource-queue.ts';
 import type { ResourceWatch } from './resource-watch.ts';
-import { type Waker, wakeFor } from './waker.ts';
 
 export interface ChildWatchOptions {
   readonly plan: OperatorPlan;
   readonly gvk: Gvk;
   readonly watcher: Watcher;
-  readonly waker: Waker;
+  readonly queue: ResourceQueue;
   readonly resources: Pick<ResourceWatch, 'keyOfUid'>;
-  /** Who wants an object that is not theirs (yet): by {@link topicOf}. */
-  readonly interests: InterestTable<true>;
+  /** Which resources want an object that is not theirs (yet): by {@link topicOf}. */
+  readonly index: DependencyIndex;
   /**
    * A child of this resource has left the watch, and nobody has seen it being deleted: maybe it only lost its label. Or it has lost its
    * owner reference.
@@ -47,9 +47,9 @@ export function identityOf({ group, kind }: Gvk, namespace: string | undefined, 
   return `${group}/${kind}|${keyOf(namespace, name)}`;
 }
 
-/** Watches the children of one kind and wakes their resources when a value that is read has changed. */
+/** Watches the children of one kind and enqueues their resources when a value that is read has changed. */
 export function watchChildren(options: ChildWatchOptions): ChildWatch {
-  const { gvk, watcher, waker } = options;
+  const { gvk, watcher, queue } = options;
   const informer = watcher.acquire({ gvk, labelSelector: ownerUidLabel });
   const byOwner = informer.index('owner-uid', ownerUidsOf);
   // The informer may be shared with other definitions: the name says all that the function depends on.
@@ -62,9 +62,9 @@ export function watchChildren(options: ChildWatchOptions): ChildWatch {
   const unsubscribe = informer.subscribe((event) => {
     tellLoss(event, options);
     if (!isChanged(event, pathsOf(event))) return;
-    for (const key of interestedIn(event, options)) wakeFor(waker, key, { event });
+    for (const key of dependentsOf(event, options)) queue.enqueueFor(key, event);
   });
-  const unobserve = informer.onState(() => waker.wakeAll());
+  const unobserve = informer.onState(() => queue.enqueueAll());
   return {
     informer,
     labelledWith: (ownerUid) => byOwner.get(ownerUid),
@@ -120,14 +120,16 @@ function pathsReadOf(child: ChildPlan): readonly FieldPath[] {
   return [...child.pathsRead, ...byKind];
 }
 
-function interestedIn(event: CacheEvent, options: ChildWatchOptions): ReadonlySet<string> {
+function dependentsOf(event: CacheEvent, options: ChildWatchOptions): ReadonlySet<string> {
   const keys = new Set<string>();
   for (const stored of [event.old, event.current]) {
     if (stored === undefined) continue;
     for (const key of ownersOf(stored.object, options)) keys.add(key);
   }
   const topic = topicOf(options.gvk, event.namespace, event.name);
-  for (const key of options.interests.of(topic)?.keys() ?? []) keys.add(key);
+  for (const [key, dependency] of options.index.of(topic) ?? []) {
+    if (dependency.kind === 'object' && dependency.isWanted) keys.add(key);
+  }
   return keys;
 }
 

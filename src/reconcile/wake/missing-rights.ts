@@ -1,5 +1,5 @@
 import type { AccessRight, RightsWatch } from '../../kube/roles.ts';
-import { isSharedByMany } from './shared-by-many.ts';
+import { isSharedByMany } from './resource-queue.ts';
 
 export interface MissingRightsOptions {
   readonly cluster: RightsWatch;
@@ -13,7 +13,7 @@ interface Missing {
   readonly cancel: () => void;
 }
 
-/** The rights that resources of a definition miss; each wakes all that failed for it when it comes. */
+/** The rights that resources of a definition miss; each runs all that failed for it when it is granted. */
 export class MissingRights {
   readonly #options: MissingRightsOptions;
   readonly #missing = new Map<string, Missing>();

@@ -7,23 +7,21 @@ import type {
 } from '../../kube/roles.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import { topicOf } from './child-watch.ts';
-import type { Change } from './object-change.ts';
-import type { WakingEvent } from './waker.ts';
+import type { DependencyIndex } from './dependency-index.ts';
+import { differingPath } from './field-values.ts';
+import { type Change, isReplaced } from './object-change.ts';
+import { type EnqueuingEvent, isSharedByMany, type ResourceQueue } from './resource-queue.ts';
 
 /** From so many objects on, one watch of the whole kind, or of all that have the name, replaces the watches of single ones. */
 const singleWatches = 50;
-
-/** A change of one object, as {@link NamedKindOptions.onChange} gets it. */
-export type NamedChange = Change & WakingEvent;
 
 export interface NamedKindOptions {
   readonly gvk: Gvk;
   /** Of all the objects. @default undefined: they have many names */
   readonly name?: string;
   readonly watcher: Watcher;
-  readonly onChange: (topic: string, change: NamedChange) => void;
-  /** The state of the watch that knows this object has changed. */
-  readonly onState: (topic: string) => void;
+  readonly queue: ResourceQueue;
+  readonly index: DependencyIndex;
 }
 
 /** A watch of an object that does not succeed. */
@@ -120,7 +118,7 @@ export class NamedKind {
     });
     return this.#listen(
       informer,
-      informer.onState(() => this.#options.onState(topic)),
+      informer.onState(() => this.#onState(topic)),
     );
   }
 
@@ -146,16 +144,40 @@ export class NamedKind {
       const current = wide.get(ref.namespace, ref.name);
       single.stop();
       entry.single = undefined;
-      this.#options.onState(topic);
+      this.#onState(topic);
       // What the list of the kind knew first is never told by the watch that has just ended.
-      this.#options.onChange(topic, { old, current, initial: false });
+      this.#onChange(topic, { old, current, initial: false });
+    }
+  }
+
+  #onChange(topic: string, change: Change & EnqueuingEvent): void {
+    // The first list is news of the state: those who did without are run by it.
+    if (change.initial) return;
+    const { index, queue } = this.#options;
+    const dependencies = index.of(topic);
+    if (dependencies === undefined) return;
+    const isShared = isSharedByMany(dependencies);
+    for (const [key, dependency] of dependencies) {
+      if (dependency.kind !== 'object' || dependency.paths === undefined) continue;
+      const isSeen =
+        isReplaced(change) ||
+        differingPath(change.old?.object, change.current?.object, dependency.paths) !== undefined;
+      if (isSeen) queue.enqueueFor(key, change, isShared);
+    }
+  }
+
+  /** The state of the watch that knows this object has changed. */
+  #onState(topic: string): void {
+    const { index, queue } = this.#options;
+    for (const [key, dependency] of index.of(topic) ?? []) {
+      if (dependency.kind === 'object' && dependency.isUnsynced) queue.enqueue(key, 'normal');
     }
   }
 
   #listen(informer: Informer, unobserve: () => void): Source {
     const unsubscribe = informer.subscribe((event) => {
       const namespace = event.namespace === '' ? undefined : event.namespace;
-      this.#options.onChange(topicOf(this.#options.gvk, namespace, event.name), event);
+      this.#onChange(topicOf(this.#options.gvk, namespace, event.name), event);
     });
     return {
       informer,

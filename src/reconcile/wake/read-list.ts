@@ -9,16 +9,16 @@ import type {
 } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type LabelSelector, selects } from '../../util/label-selector.ts';
+import type { DependencyIndex } from './dependency-index.ts';
 import { differingPath } from './field-values.ts';
-import { InterestTable } from './interest-table.ts';
 import { isReplaced } from './object-change.ts';
-import { isSharedByMany } from './shared-by-many.ts';
-import { type Waker, wakeFor } from './waker.ts';
+import { isSharedByMany, type ResourceQueue } from './resource-queue.ts';
 
 export interface ReadListOptions {
   readonly plan: ReadPlan;
   readonly watcher: Watcher;
-  readonly waker: Waker;
+  readonly queue: ResourceQueue;
+  readonly index: DependencyIndex;
 }
 
 /** Where a list is looked for. */
@@ -30,15 +30,14 @@ export type ListScope =
 
 /** What one resource asks for. */
 export interface ListRequest {
-  readonly key: string;
   readonly scope: ListScope;
   readonly selector: LabelSelector;
 }
 
-/** What a resource asked for at one topic. */
-interface Interest {
-  readonly selector: LabelSelector;
-  readonly has: (namespace: string) => boolean;
+/** Which resource reads, and what its pass looks at. */
+export interface Reading {
+  readonly key: string;
+  readonly used: Set<string>;
 }
 
 /** Stands for all namespaces in the index of a read that looks into more than it can name. */
@@ -48,15 +47,16 @@ const everywhere = '*';
 export class ReadList {
   readonly informer: Informer;
   readonly #plan: ReadPlan;
-  readonly #waker: Waker;
-  readonly #topicsOf: (object: KubeObject) => readonly string[];
-  readonly #index: CacheIndex;
-  readonly #interests = new InterestTable<Interest>();
+  readonly #queue: ResourceQueue;
+  readonly #placesOf: (object: KubeObject) => readonly string[];
+  readonly #byPlace: CacheIndex;
+  readonly #index: DependencyIndex;
   readonly #stop: readonly (() => void)[];
 
-  constructor({ plan, watcher, waker }: ReadListOptions) {
+  constructor({ plan, watcher, queue, index }: ReadListOptions) {
     this.#plan = plan;
-    this.#waker = waker;
+    this.#queue = queue;
+    this.#index = index;
     const { gvk, watchSelector, indexKey } = plan;
     this.informer = watcher.acquire({
       gvk,
@@ -65,11 +65,11 @@ export class ReadList {
     const isWide = plan.reach === 'wide';
     // The informer may be shared with other definitions: the name says all that the function depends on.
     const name = `namespace and label ${indexKey ?? ''}${isWide ? ', and all' : ''}`;
-    this.#topicsOf = (object) => topicsOf(object, indexKey, isWide);
-    this.#index = this.informer.index(name, this.#topicsOf);
+    this.#placesOf = (object) => placesOf(object, indexKey, isWide);
+    this.#byPlace = this.informer.index(name, this.#placesOf);
     this.#stop = [
       this.informer.subscribe((event) => this.#onEvent(event)),
-      this.informer.onState(() => waker.wakeAll()),
+      this.informer.onState(() => queue.enqueueAll()),
     ];
   }
 
@@ -77,14 +77,17 @@ export class ReadList {
     return this.informer.state;
   }
 
-  /** Registers the interest and reads, in one synchronous step. Sorted by namespace and name. */
-  read({ key, scope, selector }: ListRequest): readonly StoredObject[] {
-    const has = scope.kind === 'wide' ? scope.has : () => true;
-    const topics = this.#topicsFor(scope, selector);
-    for (const topic of topics) this.#interests.set(topic, key, { selector, has });
-    this.#interests.retain(key, new Set(topics));
-    return topics
-      .flatMap((topic) => this.#index.get(topic))
+  /** Registers the dependency and reads, in one synchronous step. Sorted by namespace and name. */
+  read({ scope, selector }: ListRequest, { key, used }: Reading): readonly StoredObject[] {
+    const has = scope.kind === 'wide' ? scope.has : everyNamespace;
+    const places = this.#placesFor(scope, selector);
+    for (const place of places) {
+      const topic = this.#topicOf(place);
+      used.add(topic);
+      this.#index.set(topic, key, { kind: 'selection', selector, has });
+    }
+    return places
+      .flatMap((place) => this.#byPlace.get(place))
       .filter(
         ({ object: { metadata } }) =>
           selects(selector, metadata.labels) && has(metadata.namespace ?? ''),
@@ -92,57 +95,61 @@ export class ReadList {
       .sort(byNamespaceAndName);
   }
 
-  forget(key: string): void {
-    this.#interests.retain(key, new Set());
-  }
-
   stop(): void {
     for (const stop of this.#stop) stop();
     this.informer.release();
   }
 
-  #topicsFor(scope: ListScope, selector: LabelSelector): readonly string[] {
+  #placesFor(scope: ListScope, selector: LabelSelector): readonly string[] {
     const { indexKey } = this.#plan;
     const value = indexKey === undefined ? undefined : selector.matchLabels[indexKey];
     const namespaces = scope.kind === 'wide' ? [everywhere] : scope.namespaces;
-    return namespaces.map((namespace) => topicFor(namespace, value));
+    return namespaces.map((namespace) => placeFor(namespace, value));
+  }
+
+  #topicOf(place: string): string {
+    return `reads.${this.#plan.id} ${place}`;
   }
 
   #onEvent(event: CacheEvent): void {
-    // Without an interest there is no pass that saw anything.
+    const { old, current } = event;
     const changed =
       isReplaced(event) ||
-      differingPath(event.old?.object, event.current?.object, this.#plan.pathsRead) !== undefined;
-    for (const [key, shared] of this.#selectedBy(event, changed)) {
-      wakeFor(this.#waker, key, { event, shared });
+      differingPath(old?.object, current?.object, this.#plan.pathsRead) !== undefined;
+    const before = old === undefined ? [] : this.#placesOf(old.object);
+    const after = current === undefined ? [] : this.#placesOf(current.object);
+    for (const place of before) this.#enqueueAt(place, event, changed);
+    for (const place of after) {
+      if (!before.includes(place)) this.#enqueueAt(place, event, changed);
     }
   }
 
-  /** Whose selection an object is in, was in, or has just left or entered. */
-  #selectedBy({ old, current }: CacheEvent, changed: boolean): ReadonlyMap<string, boolean> {
-    const keys = new Map<string, boolean>();
-    const topics = [old, current].flatMap((stored) =>
-      stored === undefined ? [] : this.#topicsOf(stored.object),
-    );
-    for (const topic of new Set(topics)) {
-      const interested = this.#interests.of(topic);
-      if (interested === undefined) continue;
-      for (const [key, { selector, has }] of interested) {
-        if (!has((current ?? old)?.object.metadata.namespace ?? '')) continue;
-        const before = old !== undefined && selects(selector, old.object.metadata.labels);
-        const after = current !== undefined && selects(selector, current.object.metadata.labels);
-        if (before !== after || (before && changed)) keys.set(key, isSharedByMany(interested));
-      }
+  /** Enqueues those in whose selection the object is, was, or has just left or entered. Without a dependency no pass saw anything. */
+  #enqueueAt(place: string, event: CacheEvent, changed: boolean): void {
+    const dependencies = this.#index.of(this.#topicOf(place));
+    if (dependencies === undefined) return;
+    const { old, current } = event;
+    const namespace = (current ?? old)?.object.metadata.namespace ?? '';
+    const isShared = isSharedByMany(dependencies);
+    for (const [key, dependency] of dependencies) {
+      if (dependency.kind !== 'selection' || !dependency.has(namespace)) continue;
+      const { selector } = dependency;
+      const was = old !== undefined && selects(selector, old.object.metadata.labels);
+      const is = current !== undefined && selects(selector, current.object.metadata.labels);
+      if (was !== is || (was && changed)) this.#queue.enqueueFor(key, event, isShared);
     }
-    return keys;
   }
 }
 
-function topicFor(namespace: string, value: string | undefined): string {
+export function everyNamespace(): boolean {
+  return true;
+}
+
+function placeFor(namespace: string, value: string | undefined): string {
   return value === undefined ? namespace : `${namespace}|${value}`;
 }
 
-function topicsOf(
+function placesOf(
   object: KubeObject,
   indexKey: string | undefined,
   isWide: boolean,
@@ -152,7 +159,7 @@ function topicsOf(
   const namespaces = isWide ? [namespace, everywhere] : [namespace];
   return value === undefined
     ? namespaces
-    : namespaces.flatMap((each) => [each, topicFor(each, value)]);
+    : namespaces.flatMap((each) => [each, placeFor(each, value)]);
 }
 
 function byNamespaceAndName(a: StoredObject, b: StoredObject): number {

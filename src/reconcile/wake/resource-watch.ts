@@ -4,19 +4,19 @@ import { keyOf } from '../../util/object-key.ts';
 import { finalizerOf } from '../names.ts';
 import { type Membership, membershipOf } from './membership.ts';
 import { createResourceChange } from './resource-change.ts';
+import type { ResourceQueue } from './resource-queue.ts';
 import { servesNamespace } from './served-namespaces.ts';
 import { StrandedResources } from './stranded-resources.ts';
-import { type Waker, wakeFor } from './waker.ts';
 
 export interface ResourceWatchOptions {
   readonly plan: OperatorPlan;
   readonly watcher: Watcher;
-  readonly waker: Waker;
+  readonly queue: ResourceQueue;
   /** Where the runtime and its definitions live: served only where the definition names them. @default none */
   readonly guardedNamespaces?: ReadonlySet<string> | undefined;
   /** Are there objects with our finalizer though the definition needs none? @default false */
   readonly hasLeftFinalizers?: boolean;
-  /** Told of every event of the kind before anybody is woken by it. @default nobody is told */
+  /** Told of every event of the kind before any resource is enqueued for it. @default nobody is told */
   readonly onEvent?: ((event: CacheEvent) => void) | undefined;
 }
 
@@ -32,15 +32,15 @@ export interface ResourceWatch {
   readonly keys: ReadonlySet<string>;
   get(namespace: string, name: string): StoredObject | undefined;
   /** An object that the watch holds though it is no resource (it does not match the selectors of `for`). */
-  stranger(namespace: string, name: string): StoredObject | undefined;
-  /** The key of the object with this UID, be it a resource or a stranger. */
+  unmatched(namespace: string, name: string): StoredObject | undefined;
+  /** The key of the object with this UID, matches it the selectors or not. */
   keyOfUid(uid: string): string | undefined;
   stop(): void;
 }
 
-/** Watches the resources and wakes them when somebody else changed what a pass reads or writes. */
+/** Watches the resources and enqueues them when somebody else changed what a pass reads or writes. */
 export function watchResources(options: ResourceWatchOptions): ResourceWatch {
-  const { plan, watcher, waker, onEvent, hasLeftFinalizers = false } = options;
+  const { plan, watcher, queue, onEvent, hasLeftFinalizers = false } = options;
   const membership = membershipOf(plan, { hasLeftFinalizers });
   const informer = watcher.acquire(membership.query);
   const byUid = informer.index('uid', ({ metadata }) => [metadata.uid ?? '']);
@@ -58,10 +58,10 @@ export function watchResources(options: ResourceWatchOptions): ResourceWatch {
     const wasThere = keys.has(key);
     if (isResource(event.current)) keys.add(key);
     else keys.delete(key);
-    // Of strangers only their becoming so matters, and what their finalizer waits for.
+    // Of objects that do not match only their becoming so matters, and what their finalizer waits for.
     if (!wasThere && !keys.has(key) && !isHeld(event)) return;
-    if (change.isByOthers(event)) waker.wake(key, event.initial ? 'low' : 'normal');
-    else if (change.isOfStatus(event)) wakeFor(waker, key, { event });
+    if (change.isByOthers(event)) queue.enqueue(key, event.initial ? 'low' : 'normal');
+    else if (change.isOfStatus(event)) queue.enqueueFor(key, event);
   });
 
   function isResource(stored: StoredObject | undefined): boolean {
@@ -87,7 +87,7 @@ export function watchResources(options: ResourceWatchOptions): ResourceWatch {
       const found = find(namespace, name);
       return isResource(found) ? found : undefined;
     },
-    stranger(namespace, name) {
+    unmatched(namespace, name) {
       const found = find(namespace, name);
       return isResource(found) ? undefined : found;
     },

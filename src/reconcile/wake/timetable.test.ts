@@ -22,7 +22,7 @@ function timetableOf(
     clock,
     random,
     keys: () => keys,
-    wake: (key, priority) =>
+    enqueue: (key, priority) =>
       void woken.push(`${key} ${priority} ${(clock.nowMs() - startMs) / 1_000}`),
   });
   timetable.start();

@@ -10,7 +10,7 @@ export interface TimetableOptions {
   readonly random: Random;
   /** All resources. */
   readonly keys: () => Iterable<string>;
-  readonly wake: (key: string, priority: Priority) => void;
+  readonly enqueue: (key: string, priority: Priority) => void;
 }
 
 /** `every` is spread over so much of it, to the short side: a resource runs at least as often as it says. */
@@ -44,13 +44,13 @@ export class Timetable {
 
   /** A pass has begun: the resource need not run before the next `every`. */
   began(key: string): void {
-    const { schedule, clock, random, wake } = this.#options;
+    const { schedule, clock, random, enqueue } = this.#options;
     if (schedule?.everyMs === undefined) return;
     this.#every.get(key)?.();
     const delayMs = schedule.everyMs * (1 - jitter * random.fraction());
     this.#every.set(
       key,
-      clock.after(delayMs, () => wake(key, 'low')),
+      clock.after(delayMs, () => enqueue(key, 'low')),
     );
   }
 
@@ -59,10 +59,10 @@ export class Timetable {
     this.#again.get(key)?.();
     this.#again.delete(key);
     if (afterMs === undefined) return;
-    const { clock, wake } = this.#options;
+    const { clock, enqueue } = this.#options;
     this.#again.set(
       key,
-      clock.after(afterMs, () => wake(key, 'normal')),
+      clock.after(afterMs, () => enqueue(key, 'normal')),
     );
   }
 
@@ -93,6 +93,6 @@ export class Timetable {
   }
 
   #runAll(): void {
-    for (const key of this.#options.keys()) this.#options.wake(key, 'low');
+    for (const key of this.#options.keys()) this.#options.enqueue(key, 'low');
   }
 }

@@ -12,16 +12,15 @@ import type { Clock } from '../../util/clock.ts';
 import { type GroupKind, type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
 import { invariant } from '../../util/invariant.ts';
 import { ownerUidLabel } from '../names.ts';
-import { BorrowedKinds } from './borrowed-kinds.ts';
 import { type ChildWatch, watchChildren } from './child-watch.ts';
-import { InterestTable } from './interest-table.ts';
-import { type NamedObject, NamedObjects, topicOfRef } from './named-objects.ts';
+import { DependencyIndex } from './dependency-index.ts';
+import { type Look, type NamedObject, NamedObjects } from './named-objects.ts';
 import { NamespaceWatch } from './namespace-watch.ts';
-import { PassInterests } from './pass-interests.ts';
+import { PassDependencies } from './pass-dependencies.ts';
 import { ReadList } from './read-list.ts';
+import type { ResourceQueue } from './resource-queue.ts';
 import { type ResourceWatch, watchResources } from './resource-watch.ts';
 import { settled, settledSoon } from './settled.ts';
-import type { Waker } from './waker.ts';
 
 /** How long a pass waits for the first look at an object that it reads by name, before it goes on without. */
 const firstLookMs = 2_000;
@@ -35,12 +34,18 @@ const ownershipPaths: readonly FieldPath[] = [
 ];
 
 const none: ReadonlySet<string> = new Set();
+const kindPrefix = 'kind ';
+const onKind = { kind: 'kind' } as const;
+
+function kindTopic(kind: string): string {
+  return `${kindPrefix}${kind}`;
+}
 
 export interface WatchesOptions {
   readonly plan: OperatorPlan;
   readonly cluster: Cluster;
   readonly clock: Clock;
-  readonly waker: Waker;
+  readonly queue: ResourceQueue;
   /** Kinds of which there may be children that no child of the plan asks for. */
   readonly formerKinds: readonly Gvk[];
   /** As {@link ResourceWatchOptions.guardedNamespaces}. @default none */
@@ -49,11 +54,11 @@ export interface WatchesOptions {
   readonly hasLeftFinalizers?: boolean;
   /** A child of this resource has left its watch, and nobody has seen it being deleted. @default nobody is told */
   readonly onLost?: (key: string, stored: StoredObject) => void;
-  /** Told of every event of the kind before anybody is woken by it. @default nobody is told */
+  /** Called with every event of the kind before any resource is enqueued for it. @default none */
   readonly onResourceEvent?: ((event: CacheEvent) => void) | undefined;
   /**
-   * Sees resources and children through these, which watch for the same plan and outlive it. Its own interests wake nobody, but what it
-   * alone looks at. @default undefined: it watches by itself
+   * Sees resources and children through these, which watch for the same plan and outlive it. Its own dependencies enqueue nothing, but
+   * what it alone looks at. @default undefined: it watches by itself
    */
   readonly beside?: Watches;
 }
@@ -66,27 +71,28 @@ export interface WatchProblem {
   readonly literalName?: string | undefined;
 }
 
-/** All that one definition watches, and who of its resources is interested in what. */
+/** All that one definition watches, and which of its resources depend on what. */
 export class Watches {
   readonly #options: WatchesOptions;
   readonly #resources: ResourceWatch;
+  /** Which resources depend on what. */
+  readonly index: DependencyIndex;
+  /** Objects that are watched by name. */
+  readonly named: NamedObjects;
   readonly #children: Map<string, ChildWatch>;
-  /** Those among them that only inventories of resources ask for. */
-  readonly #borrowed: BorrowedKinds;
   readonly #lists = new Map<string, ReadList>();
-  readonly #named: NamedObjects;
   readonly #namespaces: NamespaceWatch | undefined;
-  readonly #wanted = new InterestTable<true>();
-  readonly #conflicts = new InterestTable<true>();
+  /** Topics of objects in the way of a child. */
+  readonly #conflicts = new Set<string>();
 
-  /** Acquires and subscribes. Keys may be woken from here on. */
+  /** Acquires and subscribes. Keys may be enqueued from here on. */
   constructor(options: WatchesOptions) {
     this.#options = options;
     const {
       plan,
       cluster: watcher,
       clock,
-      waker,
+      queue,
       formerKinds,
       hasLeftFinalizers = false,
       beside,
@@ -97,18 +103,21 @@ export class Watches {
       watchResources({
         plan,
         watcher,
-        waker,
+        queue,
         guardedNamespaces: options.guardedNamespaces,
         hasLeftFinalizers,
         onEvent: options.onResourceEvent,
       });
-    this.#named = new NamedObjects({ watcher, clock, waker, reads: plan.reads });
-    this.#borrowed = new BorrowedKinds({ clock, onUnused: (kind) => this.#endChildren(kind) });
+    const index = new DependencyIndex({ clock, onUnused: (topic) => this.#endOf(topic) });
+    this.index = index;
+    this.named = new NamedObjects({ watcher, queue, index, reads: plan.reads });
     const selectsNamespaces = plan.reads.some((read) => read.selectsNamespaces);
-    this.#namespaces = selectsNamespaces ? new NamespaceWatch({ watcher, waker }) : undefined;
+    this.#namespaces = selectsNamespaces
+      ? new NamespaceWatch({ watcher, queue, index })
+      : undefined;
     for (const read of plan.reads) {
       if (read.by !== 'selector') continue;
-      this.#lists.set(read.id, new ReadList({ plan: read, watcher, waker }));
+      this.#lists.set(read.id, new ReadList({ plan: read, watcher, queue, index }));
     }
     const children = [...plan.children, ...(plan.onDelete?.children ?? [])];
     for (const gvk of [...children.map((child) => child.gvk), ...formerKinds])
@@ -119,14 +128,14 @@ export class Watches {
   #alsoChildren(gvk: Gvk): ChildWatch {
     const known = this.#children.get(gvkKey(gvk));
     if (known !== undefined) return known;
-    const { plan, cluster: watcher, waker } = this.#options;
+    const { plan, cluster: watcher, queue } = this.#options;
     const watch = watchChildren({
       plan,
       gvk,
       watcher,
-      waker,
+      queue,
       resources: this.#resources,
-      interests: this.#wanted,
+      index: this.index,
       onLost: this.#options.onLost ?? (() => undefined),
     });
     this.#children.set(gvkKey(gvk), watch);
@@ -169,9 +178,11 @@ export class Watches {
   async borrow(key: string, gvks: readonly Gvk[], signal: AbortSignal): Promise<void> {
     const lent = gvks.filter((gvk) => {
       const kind = gvkKey(gvk);
-      return !this.#children.has(kind) || this.#borrowed.has(kind);
+      return !this.#children.has(kind) || this.#isBorrowed(kind);
     });
-    this.#borrowed.retain(key, new Set(lent.map(gvkKey)));
+    const topics = new Set(lent.map((gvk) => kindTopic(gvkKey(gvk))));
+    for (const topic of topics) this.index.set(topic, key, onKind);
+    this.index.retainKinds(key, topics);
     const informers = lent.map((gvk) => this.#alsoChildren(gvk).informer);
     const { clock } = this.#options;
     await settledSoon(informers, { clock, timeoutMs: firstLookMs, signal });
@@ -179,13 +190,14 @@ export class Watches {
 
   /** A resource needs no kinds any more that the definition does not name. */
   endBorrowing(key: string): void {
-    this.#borrowed.retain(key, none);
+    this.index.retainKinds(key, none);
   }
 
   /** The watches on what may be a resource's own: not those that only others need. */
   *childrenOf(key: string): Iterable<ChildWatch> {
     for (const [kind, watch] of this.#children) {
-      if (!this.#borrowed.has(kind) || this.#borrowed.isFor(kind, key)) yield watch;
+      const isOthers = this.#isBorrowed(kind) && !this.index.of(kindTopic(kind))?.has(key);
+      if (!isOthers) yield watch;
     }
   }
 
@@ -211,71 +223,47 @@ export class Watches {
     return list;
   }
 
-  /** @internal for {@link PassInterests} */
-  namespaces(): NamespaceWatch {
+  get namespaces(): NamespaceWatch {
     invariant(this.#namespaces !== undefined, 'No read of the plan selects namespaces');
     return this.#namespaces;
   }
 
   /** An object outside the children's watches, as far as a watch by name knows it already. */
   peekNamed(ref: ObjectRef): StoredObject | undefined {
-    return this.#named.peek(ref);
+    return this.named.peek(ref);
   }
 
   /** Begins to note what a pass looks at. */
-  startPass(key: string): PassInterests {
-    return new PassInterests(key, this);
+  startPass(key: string): PassDependencies {
+    return new PassDependencies(key, this);
   }
 
   /** Starts watches on objects and gives them a short while for their first look. */
   async prepareNamed(refs: readonly ObjectRef[], signal: AbortSignal): Promise<void> {
-    const informers = refs.map((ref) => this.#named.informerOf(ref));
+    const informers = refs.map((ref) => this.named.informerOf(ref));
     const { clock } = this.#options;
     await settledSoon(informers, { clock, timeoutMs: firstLookMs, signal });
   }
 
-  /** @internal for {@link PassInterests} */
-  lookAt(
-    ref: ObjectRef,
-    interest: { readonly key: string; readonly paths: readonly FieldPath[] },
-  ): NamedObject {
-    return this.#named.look(ref, interest);
+  /** @internal for {@link PassDependencies} Undefined: there are too many of them to be watched. */
+  watchConflict(ref: ObjectRef, look: Omit<Look, 'paths'>): NamedObject | undefined {
+    const { topic } = look;
+    if (!this.#conflicts.has(topic) && this.#conflicts.size >= watchedConflicts) return undefined;
+    this.#conflicts.add(topic);
+    return this.named.look(ref, { ...look, paths: ownershipPaths });
   }
 
-  /** @internal for {@link PassInterests} */
-  want(topic: string, key: string): void {
-    this.#wanted.set(topic, key, true);
-  }
-
-  /** @internal for {@link PassInterests} Undefined: there are too many of them to be watched. */
-  watchConflict(ref: ObjectRef, key: string): NamedObject | undefined {
-    const topic = topicOfRef(ref);
-    const known = this.#conflicts.of(topic) !== undefined;
-    if (!known && [...this.#conflicts.topics()].length >= watchedConflicts) return undefined;
-    this.#conflicts.set(topic, key, true);
-    return this.#named.look(ref, { key, paths: ownershipPaths });
-  }
-
-  /** @internal for {@link PassInterests} */
-  retain(key: string, used: ReadonlySet<string>): void {
-    this.#wanted.retain(key, used);
-    this.#conflicts.retain(key, used);
-    this.#named.retain(key, used);
-    this.#namespaces?.retain(key, used);
-  }
-
-  /** Forgets all that a resource was interested in, but what it has borrowed: {@link Watches.endBorrowing}. */
+  /** On nothing does a resource depend any more, but what it has borrowed: {@link Watches.endBorrowing}. */
   forget(key: string): void {
-    this.retain(key, new Set());
-    for (const list of this.#lists.values()) list.forget(key);
+    this.index.retain(key, none);
   }
 
   problems(): readonly WatchProblem[] {
     // What only inventories ask for, which anybody may edit, is told by the resources that have them.
     const shared = [...this.#informers()]
-      .filter(([, { query }]) => !this.#isBorrowed(query))
+      .filter(([, { query }]) => !this.#isOfBorrowed(query))
       .map(([watching, { state }]) => ({ watching, state }));
-    return [...shared, ...this.#named.problems()].flatMap(({ state, ...about }) =>
+    return [...shared, ...this.named.problems()].flatMap(({ state, ...about }) =>
       state.kind === 'failing' ? [{ ...about, error: state.error }] : [],
     );
   }
@@ -283,18 +271,18 @@ export class Watches {
   /** All that is watched now. */
   *informers(): Iterable<Informer> {
     for (const [, informer] of this.#informers()) yield informer;
-    yield* this.#named.informers();
+    yield* this.named.informers();
   }
 
   stop(): void {
-    this.#borrowed.stop();
+    this.index.stop();
     if (this.#options.beside === undefined) {
       this.#resources.stop();
       for (const watch of this.#children.values()) watch.stop();
     }
     for (const list of this.#lists.values()) list.stop();
     this.#namespaces?.stop();
-    this.#named.stop();
+    this.named.stop();
   }
 
   /** Nothing is left of the other former kinds: they are watched only where a resource borrows them. */
@@ -303,7 +291,7 @@ export class Watches {
     const used = [...plan.children, ...(plan.onDelete?.children ?? [])].map(({ gvk }) => gvk);
     const kept = new Set([...used, ...left].map(gvkKey));
     for (const kind of new Set(formerKinds.map(gvkKey))) {
-      if (!kept.has(kind) && !this.#borrowed.has(kind)) this.#endChildren(kind);
+      if (!kept.has(kind) && !this.#isBorrowed(kind)) this.#endChildren(kind);
     }
   }
 
@@ -312,8 +300,22 @@ export class Watches {
     this.#children.delete(kind);
   }
 
-  #isBorrowed({ gvk, labelSelector }: InformerQuery): boolean {
-    return labelSelector === ownerUidLabel && this.#borrowed.has(gvkKey(gvk));
+  /** What ends after a while because no resource depends on it any more. */
+  #endOf(topic: string): (() => void) | undefined {
+    this.#conflicts.delete(topic);
+    if (topic.startsWith(kindPrefix)) {
+      return () => this.#endChildren(topic.slice(kindPrefix.length));
+    }
+    return this.named.has(topic) ? () => this.named.release(topic) : undefined;
+  }
+
+  /** Are the children of a kind watched only because inventories of resources ask for it? */
+  #isBorrowed(kind: string): boolean {
+    return this.index.isAlive(kindTopic(kind));
+  }
+
+  #isOfBorrowed({ gvk, labelSelector }: InformerQuery): boolean {
+    return labelSelector === ownerUidLabel && this.#isBorrowed(gvkKey(gvk));
   }
 
   *#informers(): Iterable<readonly [string, Informer]> {

@@ -4,11 +4,11 @@ import { definitionLabel, ownerUidLabel, selectedByAnnotation } from '../names.t
 import { controllersOf } from '../wake/child-watch.ts';
 
 /** Keys of objects that have stopped matching the selectors of `for` while nobody looked. */
-export function strayKeys(context: OperatorContext): ReadonlySet<string> {
+export function unmatchedKeys(context: OperatorContext): ReadonlySet<string> {
   const { watches, plan } = context;
   const { digest } = watches.resources.membership;
   const keys = new Set<string>();
-  for (const { object } of strays(context)) {
+  for (const { object } of ownerless(context)) {
     if (object.metadata.annotations?.[selectedByAnnotation] !== digest) continue;
     const owner = watches.resources.keyOfUid(object.metadata.labels?.[ownerUidLabel] ?? '');
     if (owner !== undefined) keys.add(owner);
@@ -21,7 +21,7 @@ export function strayKeys(context: OperatorContext): ReadonlySet<string> {
 export function countLeftInPlace(context: OperatorContext): number {
   const { digest } = context.watches.resources.membership;
   const owners = new Set<string | undefined>();
-  for (const { object } of strays(context)) {
+  for (const { object } of ownerless(context)) {
     if (object.metadata.annotations?.[selectedByAnnotation] === digest) continue;
     owners.add(object.metadata.labels?.[ownerUidLabel]);
   }
@@ -29,7 +29,7 @@ export function countLeftInPlace(context: OperatorContext): number {
 }
 
 /** Children of the definition whose owner is no resource of it. */
-function* strays({ watches, plan }: OperatorContext): Iterable<StoredObject> {
+function* ownerless({ watches, plan }: OperatorContext): Iterable<StoredObject> {
   const { resources } = watches;
   if (resources.membership.digest === undefined || resources.informer.state.kind !== 'synced')
     return;

@@ -19,7 +19,7 @@ import type { PassTurn } from './pass-turn.ts';
  * were made. Of one that is gone the garbage collector takes care.
  * @returns undefined when nothing is left to be done.
  */
-export async function runStranger(
+export async function runUnmatched(
   context: OperatorContext,
   key: string,
   turn: PassTurn,
@@ -42,7 +42,7 @@ function madeUnderTheseSelectors(context: OperatorContext, key: string): readonl
   const { digest } = watches.resources.membership;
   if (digest === undefined) return [];
   const { namespace, name } = parseKey(key);
-  const uid = watches.resources.stranger(namespace, name)?.object.metadata.uid;
+  const uid = watches.resources.unmatched(namespace, name)?.object.metadata.uid;
   const found = [...watches.allChildren()].flatMap((watch) => [
     ...watch.controlledBy(key),
     ...(uid === undefined ? [] : watch.labelledWith(uid)),
@@ -63,7 +63,7 @@ async function whoIs(
 ): Promise<KubeObject | undefined> {
   const { watches, cluster, plan, departed } = context;
   const { namespace, name } = parseKey(key);
-  const known = watches.resources.stranger(namespace, name);
+  const known = watches.resources.unmatched(namespace, name);
   if (known !== undefined) return known.object;
   const uids = made.map(({ object }) => object.metadata.labels?.[ownerUidLabel] ?? '');
   const gone = departed.get(key);
@@ -103,7 +103,7 @@ async function removeAll(
   const count = removed.filter((each) => each.state !== 'failed').length;
   if (pass.world.hasWritten)
     loggerOf(pass).info({ pruned: count }, 'Resource stopped matching, its children go');
-  pass.interests.finish(context.plan.reads);
+  pass.dependencies.finish();
   // Once nothing is left it is let go.
   const isOver = removed.length > 0 && removed.every(isDone);
   if (isOver && hasFinalizer(resource, context.plan.name)) context.follow(key);
