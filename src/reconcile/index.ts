@@ -1,4 +1,3 @@
-export type { Retirement } from './context.ts';
 export {
   createBrokenRetiree,
   createFinisher,
@@ -8,6 +7,7 @@ export {
   type RetireeOptions,
 } from './create-operator.ts';
 export type { ChildDecision, DecisionRecord, Verdict } from './decision.ts';
+export type { DeletionGuard, DoomedObject } from './deletion-guard.ts';
 export { rightText } from './failure.ts';
 export { covers } from './intent/covers.ts';
 export { pathHash } from './intent/path-hash.ts';
@@ -28,11 +28,11 @@ export {
   statusManagerOf,
 } from './names.ts';
 export type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
-export { kindsText, kindText, parseKinds } from './ownership/kinds.ts';
+export type { Retirement } from './pass/context.ts';
+export { kindsText, kindText, parseKinds } from './pass/kinds.ts';
 export { DeletionHold, type DeletionHoldOptions } from './preview/deletion-hold.ts';
 export type { Preview, Previewer } from './preview/preview.ts';
 export { type PreviewAllOptions, previewAll } from './preview/preview-all.ts';
-export type { DeletionGuard, DoomedObject } from './removal/deletion-guard.ts';
 export {
   hasLeftFinalizers,
   type LeftFinalizersOptions,

@@ -12,8 +12,8 @@ import type { KubeObject } from '../util/kube-object.ts';
 import type { Random } from '../util/random.ts';
 import type { Turns } from '../util/work-turns.ts';
 import type { DecisionRecord } from './decision.ts';
+import type { DeletionGuard } from './deletion-guard.ts';
 import type { Previewer } from './preview/preview.ts';
-import type { DeletionGuard } from './removal/deletion-guard.ts';
 
 export interface OperatorOptions {
   readonly plan: OperatorPlan;

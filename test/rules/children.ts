@@ -1,7 +1,7 @@
 import type { RuleSection } from './rule.ts';
 
-const prune = 'src/reconcile/pass/prune.test.ts';
-const tier = 'src/reconcile/pass/want-tier.test.ts';
+const prune = 'src/reconcile/run/prune.test.ts';
+const tier = 'src/reconcile/child/want-tier.test.ts';
 const hold = 'src/reconcile/child/hold.test.ts';
 const phase = 'src/compile/phase/phase.test.ts';
 const forEach = 'src/compile/phase/for-each.test.ts';

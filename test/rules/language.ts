@@ -75,7 +75,7 @@ export const language: RuleSection = {
       rule: '`observed.<id>` never waits, orders nothing and is no cycle; a list sorted by name for `forEach`',
       shownBy: [
         'src/compile/observed.test.ts › orders nothing and is no cycle, whether children see each other or themselves',
-        'src/reconcile/pass/observe-children.test.ts › a list is sorted by name, empty when there is none, and has what is being deleted',
+        'src/reconcile/observe/observe-children.test.ts › a list is sorted by name, empty when there is none, and has what is being deleted',
       ],
     },
     {
@@ -152,7 +152,7 @@ export const missingValues: RuleSection = {
     {
       rule: '`children.x` of a `forEach` waits until all wanted elements exist',
       shownBy: [
-        'src/reconcile/pass/want-tier.test.ts › what reads a list of children waits until all elements that are wanted exist',
+        'src/reconcile/child/want-tier.test.ts › what reads a list of children waits until all elements that are wanted exist',
       ],
     },
     {
@@ -162,7 +162,7 @@ export const missingValues: RuleSection = {
     {
       rule: 'A read that is not known is never taken for absent or empty',
       shownBy: [
-        'src/reconcile/pass/observe-reads.test.ts › a list that is not known is never taken for an empty one',
+        'src/reconcile/observe/observe-reads.test.ts › a list that is not known is never taken for an empty one',
         'test/integration/rights.test.ts › a read that is forbidden is not taken for absent, also when it is optional',
       ],
     },
@@ -269,20 +269,20 @@ export const vars: RuleSection = {
     {
       rule: 'A change of a value that is read runs the resource again',
       shownBy: [
-        'src/reconcile/pass/observe-reads.test.ts › a change of a read path runs the resource, another one does not',
+        'src/reconcile/observe/observe-reads.test.ts › a change of a read path runs the resource, another one does not',
       ],
     },
     {
       rule: 'By `name`: `optional` is a missing value, else what uses it waits',
       shownBy: [
-        'src/reconcile/pass/observe-reads.test.ts › an optional one that is not there is a missing value',
-        'src/reconcile/pass/observe-reads.test.ts › what uses it waits while it is not there, and goes on when it comes',
+        'src/reconcile/observe/observe-reads.test.ts › an optional one that is not there is a missing value',
+        'src/reconcile/observe/observe-reads.test.ts › what uses it waits while it is not there, and goes on when it comes',
       ],
     },
     {
       rule: 'By `selector`: each resource sees its own, sorted by name; an empty selector is an error',
       shownBy: [
-        'src/reconcile/pass/observe-reads.test.ts › each resource sees its own, sorted by name',
+        'src/reconcile/observe/observe-reads.test.ts › each resource sees its own, sorted by name',
         'src/compile/analysis/selector.test.ts › is an error, never a wider selector',
       ],
     },
@@ -312,15 +312,15 @@ export const vars: RuleSection = {
       rule: 'The namespace of the runtime is never read or written',
       shownBy: [
         "src/reconcile/read-namespaces.test.ts › the runtime's own namespace is never read: by name it is told, in all of them it is left out",
-        'src/reconcile/child/placement.test.ts › a child may not be in',
+        'src/reconcile/ownership/placement.test.ts › a child may not be in',
       ],
     },
     {
       rule: 'The name of a Namespace that is written is a namespace; those of Kubernetes must be named by a glob',
       shownBy: [
         'test/fixtures/invalid/namespace-names.yaml',
-        'src/reconcile/child/placement.test.ts › a Namespace beyond its globs',
-        'src/reconcile/child/placement.test.ts › one of Kubernetes itself that no glob names',
+        'src/reconcile/ownership/placement.test.ts › a Namespace beyond its globs',
+        'src/reconcile/ownership/placement.test.ts › one of Kubernetes itself that no glob names',
         'test/attacks/placement-namespaces.test.ts › no author writes',
       ],
     },

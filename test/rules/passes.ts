@@ -202,7 +202,7 @@ export const deletion: RuleSection = {
     {
       rule: 'Where one is needed, finalizer and inventory are written before the first child',
       shownBy: [
-        'src/reconcile/finalize/ensure-finalizer.test.ts › a new resource costs one apply for it, one for each child, and one for the status that has the inventory',
+        'src/reconcile/child/ensure-finalizer.test.ts › a new resource costs one apply for it, one for each child, and one for the status that has the inventory',
         'src/reconcile/ownership/placement-rule.test.ts › all that is added at once is put there in one write before it is made, and taken off when it is gone',
         'test/integration/scope.test.ts › children of elsewhere are made, in a resource that waits for us, with labels only; at rest nothing is sent',
       ],

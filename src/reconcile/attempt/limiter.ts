@@ -24,7 +24,7 @@ const replacedOnceInMs = 600_000;
 /** What an apply depends on besides its intent. */
 export interface Applying extends Contesting {
   readonly resource: KubeObject;
-  readonly reads: ReadonlyMap<string, ReadSight>;
+  readonly found: { readonly reads: ReadonlyMap<string, ReadSight> };
 }
 
 /**
@@ -85,7 +85,10 @@ export function noteRejected(
 ): void {
   const rejection = rejectionOf(pass, problem);
   if (rejection === undefined) return;
-  const { resource, reads } = pass;
+  const {
+    resource,
+    found: { reads },
+  } = pass;
   pass.state.attempts.note(intent, {
     rejection: { ...rejection, intent, live, resource, reads: new Map(reads) },
   });
@@ -168,7 +171,7 @@ function isSameResource({ resource }: Applying, before: ApplyRejection): boolean
   );
 }
 
-function areSameReads({ reads }: Applying, before: ApplyRejection): boolean {
+function areSameReads({ found: { reads } }: Applying, before: ApplyRejection): boolean {
   if (reads.size !== before.reads.size) return false;
   for (const [id, now] of reads) {
     const then = before.reads.get(id);

@@ -8,7 +8,7 @@ import {
   managedByValue,
   ownerUidLabel,
 } from '../names.ts';
-import { isTerminating } from '../ownership/owner.ts';
+import { isTerminating } from '../owner.ts';
 import type { Pass } from '../pass/pass.ts';
 import type { WantedElement } from './element-result.ts';
 

@@ -3,6 +3,7 @@ import type { ObjectRef } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject, OwnerReference } from '../../util/kube-object.ts';
 import type { Problem } from '../failure.ts';
+import { identityOf, topicOfRef } from '../identity.ts';
 import type { Intent } from '../intent/intent.ts';
 import { pathHash } from '../intent/path-hash.ts';
 import { prepare } from '../intent/prepare.ts';
@@ -17,11 +18,9 @@ import {
   ownerUidLabel,
   selectedByAnnotation,
 } from '../names.ts';
+import { type Placement, placementOf } from '../ownership/placement.ts';
 import type { Pass } from '../pass/pass.ts';
 import { isNameOpen } from '../secrecy.ts';
-import { identityOf } from '../wake/child-watch.ts';
-import { topicOfRef } from '../wake/named-objects.ts';
-import { type Placement, placementOf } from './placement.ts';
 
 /** One element as its template gives it. */
 export interface Rendering {

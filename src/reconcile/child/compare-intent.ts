@@ -7,7 +7,7 @@ import type { Intent } from '../intent/intent.ts';
 import { intentHashOf } from '../intent/intent-hash.ts';
 import { appliedHashOf } from '../intent/stamp.ts';
 import { fieldManagerOf } from '../names.ts';
-import { observesItself } from '../pass/observe-children.ts';
+import { observesItself } from '../observe/observe-children.ts';
 import type { Pass } from '../pass/pass.ts';
 import { keepsIntentHash } from './keeps-intent-hash.ts';
 

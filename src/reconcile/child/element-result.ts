@@ -3,8 +3,8 @@ import type { StoredObject } from '../../kube/roles.ts';
 import type { Verdict } from '../decision.ts';
 import type { Problem } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
+import { isTerminating } from '../owner.ts';
 import { childrenOf } from '../ownership/is-child.ts';
-import { isTerminating } from '../ownership/owner.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
 
 /** One element to be made. */
@@ -63,7 +63,7 @@ export function blockedElement(
   pass: Pass,
   { plan, element, name: wantedName, problem }: Blocked,
 ): ElementResult {
-  if (!plan.isList && wantedName !== '') pass.names.set(plan.id, wantedName);
+  if (!plan.isList && wantedName !== '') pass.found.names.set(plan.id, wantedName);
   // Without a name only a child that is no list can be found: by its label.
   const live = plan.isList ? undefined : liveOf(pass, plan)[0];
   const name = live?.object.metadata.name ?? wantedName;

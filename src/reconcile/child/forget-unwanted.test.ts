@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { planOf } from '../../../test/support/fakes/handmade-plan.ts';
 import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
 import { gvkOf } from '../../util/gvk.ts';
-import { createResourceState } from '../resource-state.ts';
-import { identityOf, topicOf } from '../wake/child-watch.ts';
+import { identityOf, topicOf } from '../identity.ts';
+import { createResourceState } from '../pass/resource-state.ts';
 import { ResourceQueue } from '../wake/resource-queue.ts';
 import { Watches } from '../wake/watches.ts';
 import { forgetUnwanted } from './forget-unwanted.ts';
@@ -59,8 +59,8 @@ describe('reconcile/child forget answers', () => {
     const pass = {
       uid: 'uid-a',
       state,
-      pruned: [],
-      claims: new Map([[identityOf(deployment, 'default', 'wanted'), 'two']]),
+      did: { pruned: [] },
+      found: { claims: new Map([[identityOf(deployment, 'default', 'wanted'), 'two']]) },
       context: { watches: await watchesOn() },
     };
     forgetUnwanted(pass);

@@ -1,10 +1,11 @@
 import { gvkOf } from '../../util/gvk.ts';
-import type { Pass, PrunedObject } from '../pass/pass.ts';
-import { identityOf, topicOf } from '../wake/child-watch.ts';
+import { identityOf, topicOf } from '../identity.ts';
+import type { Found, Pass, PrunedObject } from '../pass/pass.ts';
 import type { Watches } from '../wake/watches.ts';
 
-export interface ForgetfulPass extends Pick<Pass, 'uid' | 'claims' | 'state'> {
-  readonly pruned: readonly Pick<PrunedObject, 'object'>[];
+export interface ForgetfulPass extends Pick<Pass, 'uid' | 'state'> {
+  readonly found: Pick<Found, 'claims'>;
+  readonly did: { readonly pruned: readonly Pick<PrunedObject, 'object'>[] };
   readonly context: { readonly watches: Pick<Watches, 'allChildren'> };
 }
 
@@ -12,7 +13,8 @@ export interface ForgetfulPass extends Pick<Pass, 'uid' | 'claims' | 'state'> {
  * What is not wanted any more is neither rejected nor contested any more. Of children that are neither wanted nor there the server's
  * answers are forgotten, too: their names may never come back.
  */
-export function forgetUnwanted({ uid, claims, state, pruned, context }: ForgetfulPass): void {
+export function forgetUnwanted({ uid, state, context, found, did }: ForgetfulPass): void {
+  const { claims } = found;
   let there: ReadonlySet<string> | undefined;
   state.attempts.retain({
     isWanted: (identity) => claims.has(identity),
@@ -22,7 +24,7 @@ export function forgetUnwanted({ uid, claims, state, pruned, context }: Forgetfu
       there ??= topicsOf(context.watches, uid);
       return there.has(topic);
     },
-    isToGo: (deleted) => pruned.some(({ object }) => object.metadata.uid === deleted),
+    isToGo: (deleted) => did.pruned.some(({ object }) => object.metadata.uid === deleted),
   });
   for (const identity of state.replaced.keys()) {
     if (!claims.has(identity)) state.replaced.delete(identity);

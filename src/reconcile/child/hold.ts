@@ -1,6 +1,6 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import type { Pass } from '../pass/pass.ts';
-import { readinessOfElement } from '../report/readiness.ts';
+import { readinessOfElement } from './readiness.ts';
 
 /** What of `after` is not ready yet, for people: it holds the creation and every change of intent of a child. */
 export async function heldBy(pass: Pass, plan: ChildPlan): Promise<readonly string[]> {
@@ -12,7 +12,7 @@ export async function heldBy(pass: Pass, plan: ChildPlan): Promise<readonly stri
 }
 
 async function isReady(pass: Pass, id: string): Promise<boolean> {
-  const child = pass.children.get(id);
+  const child = pass.did.children.get(id);
   if (child === undefined) return false;
   for (const element of child.elements) {
     const { state } = await readinessOfElement(pass.wanting, element);

@@ -1,7 +1,7 @@
 import type { StoredObject } from '../../kube/roles.ts';
 import type { Problem } from '../failure.ts';
 import { ownerUidLabel } from '../names.ts';
-import { isLabelledBy, ownerText } from '../ownership/owner.ts';
+import { isLabelledBy, ownerText } from '../owner.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
 import { objectText } from '../secrecy.ts';
 import { hinderedElement, type WantedElement } from './element-result.ts';

@@ -3,8 +3,8 @@ import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { ignoreConflict, withoutIgnored } from '../attempt/ignored-fields.ts';
 import { whyNotApply } from '../attempt/limiter.ts';
+import { identityOf, topicOf } from '../identity.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
-import { identityOf, topicOf } from '../wake/child-watch.ts';
 import { compareIntent } from './compare-intent.ts';
 import { hinderedElement, liveOf } from './element-result.ts';
 import { failedElement, isStale, sendIntent } from './send-intent.ts';
@@ -59,7 +59,7 @@ export async function repairApplied(
   }
 }
 
-function isClaimed({ claims }: Pass, { object }: StoredObject): boolean {
+function isClaimed({ found: { claims } }: Pass, { object }: StoredObject): boolean {
   const { namespace, name } = object.metadata;
   return claims.has(identityOf(gvkOf(object.apiVersion, object.kind), namespace, name));
 }

@@ -59,7 +59,7 @@ export async function removeOutdated(
       { ...worldWrite(pass), uid },
       pass.signal,
     );
-    pass.world.hasWritten = true;
+    pass.did.hasWritten = true;
     pass.state.attempts.serverMade.delete(intent.topic);
     // What expressions have seen of it they see until there is a new one: a password goes over to it.
     pass.state.replaced.set(intent.identity, { childId: plan.id, stored: live });

@@ -70,7 +70,7 @@ export function claimNames(
 ): readonly ResolvedChild[] {
   return children.map((child) => {
     const rendered = child.elements.filter(({ kind }) => kind === 'rendered').length;
-    const total = pass.claims.size + rendered;
+    const total = pass.found.claims.size + rendered;
     if (total > maxChildren) return blocked(child.plan, limit(`${maxChildren} children`, total));
     const uses = countIdentities(child);
     const elements = child.elements.map((each) => claimed(pass, child.plan, { each, uses }));
@@ -85,7 +85,7 @@ function claimed(
 ): ResolvedElement {
   if (each.kind !== 'rendered') return each;
   const { identity, ref } = each.intent;
-  const holder = pass.claims.get(identity);
+  const holder = pass.found.claims.get(identity);
   const twice = (uses.get(identity) ?? 0) > 1;
   if (twice || (holder !== undefined && holder !== plan.id)) {
     const by = twice ? 'two elements' : `child "${holder}" too`;
@@ -98,10 +98,10 @@ function claimed(
       code: 'duplicate-name',
       kind: 'permanent',
     };
-    pass.claims.set(identity, holder ?? plan.id);
+    pass.found.claims.set(identity, holder ?? plan.id);
     return { kind: 'blocked', element: each.element, problem };
   }
-  pass.claims.set(identity, plan.id);
+  pass.found.claims.set(identity, plan.id);
   return each;
 }
 

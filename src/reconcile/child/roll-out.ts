@@ -4,9 +4,8 @@ import type { StoredObject } from '../../kube/roles.ts';
 import type { Problem } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
 import { intentHashOf } from '../intent/intent-hash.ts';
-import { isTerminating } from '../ownership/owner.ts';
+import { isTerminating } from '../owner.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
-import { readinessOfElement } from '../report/readiness.ts';
 import { objectText } from '../secrecy.ts';
 import { asAdopted } from './adopt.ts';
 import { isMine, lookUp } from './apply-element.ts';
@@ -14,6 +13,7 @@ import { applyResolved } from './apply-resolved.ts';
 import { compareIntent, isAppliedLast } from './compare-intent.ts';
 import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
 import { keepApplied, repairApplied } from './keep-applied.ts';
+import { readinessOfElement } from './readiness.ts';
 import { hasNewIntent } from './update-strategy.ts';
 
 /** An element whose object is of an older intent. */

@@ -8,11 +8,11 @@ import { fieldsOf } from '../intent/field-names.ts';
 import { noted } from '../intent/intent-hash.ts';
 import { stamped } from '../intent/stamp.ts';
 import { fieldManagerOf } from '../names.ts';
+import { observesItself } from '../observe/observe-children.ts';
 import { isChild } from '../ownership/is-child.ts';
-import { recordAhead } from '../ownership/record-ahead.ts';
-import { observesItself } from '../pass/observe-children.ts';
 import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
 import { creating } from '../removal/strays.ts';
+import { recordAhead } from '../resource/record-ahead.ts';
 import { fieldTexts } from '../secrecy.ts';
 import { compareIntent, rememberAnswer } from './compare-intent.ts';
 import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
@@ -49,7 +49,7 @@ export async function sendIntent(
   const { force = plan.conflicts === 'Force' } = wanted;
   const { stored } = await apply(pass, body, { force });
   pass.state.strays.delete(intent.identity);
-  if (plan.isDetached) pass.inventory.noteMade(intent.identity);
+  if (plan.isDetached) pass.found.inventory.noteMade(intent.identity);
   rememberAnswer(pass, { plan, intent, live: stored });
   const isNoop = live.object.metadata.resourceVersion === stored.object.metadata.resourceVersion;
   count(pass, isNoop ? 'noop' : 'changed');
@@ -86,7 +86,7 @@ async function createObject(pass: Pass, wanted: WantedElement): Promise<ElementR
   const body = bodyOf(pass, wanted, { resourceVersion: '1' });
   const send = () => apply(pass, body, { force: true });
   const { stored, created } = plan.isDetached ? await creating(pass, wanted, send) : await send();
-  if (plan.isDetached) pass.inventory.noteMade(intent.identity);
+  if (plan.isDetached) pass.found.inventory.noteMade(intent.identity);
   rememberAnswer(pass, { plan, intent, live: stored });
   pass.state.replaced.delete(intent.identity);
   count(pass, created ? 'created' : 'changed');
@@ -120,7 +120,7 @@ function bodyOf(pass: Pass, { plan, intent }: WantedElement, guard: Guard): Kube
   return { ...body, metadata: { ...body.metadata, ...guard } };
 }
 
-function count({ context, world }: Pass, result: string): void {
-  if (result === 'created' || result === 'changed') world.hasWritten = true;
+function count({ context, did }: Pass, result: string): void {
+  if (result === 'created' || result === 'changed') did.hasWritten = true;
   context.metrics.applies.increment([context.plan.name, result]);
 }

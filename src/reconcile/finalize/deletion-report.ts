@@ -1,15 +1,15 @@
 import { conditionsOf } from '../../util/conditions-of.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { Problem } from '../failure.ts';
-import { entriesFor } from '../ownership/inventory.ts';
+import { entriesFor } from '../pass/inventory.ts';
 import type { Pass } from '../pass/pass.ts';
 import { countChildren, listChildren } from '../report/build-report.ts';
 import type { ChildEntry } from '../report/child-entries.ts';
 import { standardConditions } from '../report/conditions.ts';
-import { conditionTypesOf, isForeign, standardConditionTypes } from '../report/status-fields.ts';
 import { type Summary, summarise } from '../report/summary.ts';
-import { type StatusOutcome, writeStatus } from '../report/write-status.ts';
+import { type StatusOutcome, writeStatus } from '../resource/write-status.ts';
 import { objectText } from '../secrecy.ts';
+import { conditionTypesOf, isForeign, standardConditionTypes } from '../status-fields.ts';
 
 /** So many objects are named in the message; `status.children` has the rest. */
 const namedAtMost = 5;
@@ -62,7 +62,7 @@ async function write(
 }
 
 /** All that was on record, and what `onDelete` has made since. */
-function recordOf({ inventory }: Pass): { readonly childInventory?: readonly string[] } {
+function recordOf({ found: { inventory } }: Pass): { readonly childInventory?: readonly string[] } {
   if (inventory.written.size === 0) return {};
   const all = [...inventory.recorded.keys(), ...inventory.written];
   return { childInventory: entriesFor(all) };

@@ -1,14 +1,12 @@
 import type { Outcome } from '../../controller/index.ts';
 import { parseKey } from '../../util/object-key.ts';
-import type { OperatorContext } from '../context.ts';
-import { isTerminating } from '../ownership/owner.ts';
+import { hasFinalizer, isPaused, isTerminating } from '../owner.ts';
+import type { OperatorContext } from '../pass/context.ts';
 import { beginPass } from '../pass/pass.ts';
 import type { PassTurn } from '../pass/pass-turn.ts';
-import { isPaused } from '../pass/paused.ts';
-import { stateOf } from '../pass/state-of.ts';
+import { stateOf } from '../pass/resource-state.ts';
+import { takeOffFinalizer } from '../resource/take-off-finalizer.ts';
 import { type FinalizeOptions, finalize } from './finalize.ts';
-import { hasFinalizer } from './finalizer.ts';
-import { takeOffFinalizer } from './take-off-finalizer.ts';
 import { whatIsLeft } from './what-is-left.ts';
 
 /** A resource that is being deleted. Without our finalizer owner references and the garbage collector do the rest. */

@@ -1,23 +1,21 @@
 import type { Outcome } from '../../controller/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { OperatorContext } from '../context.ts';
 import type { Problem } from '../failure.ts';
-import { isTerminating } from '../ownership/owner.ts';
-import { concludeProblems } from '../pass/conclude.ts';
-import { beginPass, loggerOf, type Pass, type PrunedObject } from '../pass/pass.ts';
+import { hasFinalizer, isTerminating } from '../owner.ts';
+import type { OperatorContext } from '../pass/context.ts';
+import { beginPass, isDone, loggerOf, type Pass, type PrunedObject } from '../pass/pass.ts';
 import type { PassTurn } from '../pass/pass-turn.ts';
-import { stateOf } from '../pass/state-of.ts';
-import { tellFailures } from '../pass/tell-failures.ts';
-import { isDone } from '../removal/remove-objects.ts';
+import { stateOf } from '../pass/resource-state.ts';
 import { type ChildEntry, describeOnDelete, describePruned } from '../report/child-entries.ts';
-import type { StatusOutcome } from '../report/write-status.ts';
+import { concludeProblems } from '../report/conclude.ts';
+import { tellFailures } from '../report/tell-failures.ts';
+import { takeOffFinalizer } from '../resource/take-off-finalizer.ts';
+import type { StatusOutcome } from '../resource/write-status.ts';
 import { messageOf, reportDeletion, reportRetired, wasOverdue } from './deletion-report.ts';
 import { type DeletionTerms, termsOf } from './deletion-terms.ts';
-import { hasFinalizer } from './finalizer.ts';
 import { keepOrphaning } from './note-orphaning.ts';
 import { type Preparation, prepareDeletion } from './prepare-deletion.ts';
 import { removeInOrder } from './remove-in-order.ts';
-import { takeOffFinalizer } from './take-off-finalizer.ts';
 import { type Left, whatIsLeft } from './what-is-left.ts';
 
 export interface FinalizeOptions {
@@ -45,13 +43,13 @@ export async function finalize(
   const isAnyLeft = left.objects.length > 0 || left.problems.length > 0;
   const unsaid = isAnyLeft ? await keepOrphaning(pass) : undefined;
   if (preparation.isDone && unsaid === undefined)
-    pass.pruned.push(...(await removeInOrder(pass, left, terms)));
+    pass.did.pruned.push(...(await removeInOrder(pass, left, terms)));
   const unnoted = [terms.problem, unsaid].flatMap((problem) => problem ?? []);
   const problems = [...unnoted, ...left.problems, ...preparation.problems];
   // Only what is on its way out is given up: it goes without us. What was not asked for, or not seen, would stay for ever.
   const isLetGo = (each: PrunedObject) =>
     isDone(each) || (terms.givesUp && each.state === 'deleting');
-  const isOver = preparation.isDone && problems.length === 0 && pass.pruned.every(isLetGo);
+  const isOver = preparation.isDone && problems.length === 0 && pass.did.pruned.every(isLetGo);
   const refused =
     isOver && hasFinalizer(resource, context.plan.name) ? await takeOffFinalizer(pass) : undefined;
 
@@ -62,7 +60,11 @@ export async function finalize(
 }
 
 function finished(pass: Pass): Outcome {
-  const { context, key, pruned } = pass;
+  const {
+    context,
+    key,
+    did: { pruned },
+  } = pass;
   context.rights.retain(key, []);
   const count = (state: string) => pruned.filter((each) => each.state === state).length;
   loggerOf(pass).info({ pruned: count('gone'), released: count('released') }, 'Deletion finished');
@@ -71,7 +73,12 @@ function finished(pass: Pass): Outcome {
 
 /** The resource lives on without its children. */
 async function retired(pass: Pass): Promise<Outcome> {
-  const { context, key, state, pruned } = pass;
+  const {
+    context,
+    key,
+    state,
+    did: { pruned },
+  } = pass;
   state.isReady = false;
   const status = await reportRetired(pass);
   const outcome = concludeProblems(pass, [], status);
@@ -112,7 +119,7 @@ function noLaterThan(outcome: Outcome, remainingMs: number | undefined): Outcome
 
 async function entriesOf(pass: Pass, { preparation }: Waiting): Promise<readonly ChildEntry[]> {
   if (!preparation.isDone) return describeOnDelete(pass);
-  return pass.pruned.map((pruned) => describePruned(pass, pruned));
+  return pass.did.pruned.map((pruned) => describePruned(pass, pruned));
 }
 
 function tellOverdue({ context, resource }: Pass, note: string): void {

@@ -3,8 +3,8 @@ import { keyOf } from '../../util/object-key.ts';
 import type { Problem } from '../failure.ts';
 import { orphaningAnnotationOf } from '../names.ts';
 import type { Pass } from '../pass/pass.ts';
-import type { ResourceState } from '../resource-state.ts';
-import { noteOnResource } from './note-on-resource.ts';
+import type { ResourceState } from '../pass/resource-state.ts';
+import { noteOnResource } from '../resource/note-on-resource.ts';
 
 /** Set on what was deleted with `--cascade=orphan`, until the collector has let go of what it owns: a moment. */
 const orphanFinalizer = 'orphan';

@@ -2,17 +2,17 @@ import type { ChildPlan, Seen } from '../../compile/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { liveOf } from '../child/element-result.ts';
+import { readinessOfElement } from '../child/readiness.ts';
+import { wantTier } from '../child/want-tier.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import { onDeleteAnnotationOf } from '../names.ts';
-import { observeChildren } from '../pass/observe-children.ts';
-import { observeReads } from '../pass/observe-reads.ts';
+import { observeChildren } from '../observe/observe-children.ts';
+import { observeReads } from '../observe/observe-reads.ts';
 import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
-import { wantTier } from '../pass/want-tier.ts';
-import { readinessOfElement } from '../report/readiness.ts';
+import { noteOnResource } from '../resource/note-on-resource.ts';
 import { open } from '../secrecy.ts';
+import { isKnown, listOf } from '../wake/settled.ts';
 import { type DeletionTerms, doneMark } from './deletion-terms.ts';
-import { noteOnResource } from './note-on-resource.ts';
-import { isKnown, listOf } from './what-is-left.ts';
 
 /** What stands in the way of the removal of the children. */
 export interface Preparation {
@@ -65,7 +65,7 @@ async function readinessOf(
   pass: Pass,
   children: readonly ChildPlan[],
 ): Promise<'ready' | 'waiting' | Problem> {
-  const elements = children.flatMap(({ id }) => pass.children.get(id)?.elements ?? []);
+  const elements = children.flatMap(({ id }) => pass.did.children.get(id)?.elements ?? []);
   const isGoing = elements.some(isBlocked) && (await isNamespaceGoing(pass));
   if (typeof isGoing === 'object') return isGoing;
   for (const element of elements) {

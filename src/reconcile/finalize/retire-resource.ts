@@ -1,7 +1,7 @@
 import type { Outcome } from '../../controller/index.ts';
-import type { OperatorContext, Retirement } from '../context.ts';
+import { hasFinalizer } from '../owner.ts';
+import type { OperatorContext, Retirement } from '../pass/context.ts';
 import { type FinalizeOptions, finalize } from './finalize.ts';
-import { hasFinalizer } from './finalizer.ts';
 
 /**
  * A resource that lives while its definition is being removed: its children go as if it were deleted, `onDelete` first, or stay as they

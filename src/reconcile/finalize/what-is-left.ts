@@ -1,15 +1,16 @@
-import type { Informer, StoredObject } from '../../kube/roles.ts';
+import type { StoredObject } from '../../kube/roles.ts';
 import { KubeError } from '../../kube/roles.ts';
 import type { GroupKind, Gvk } from '../../util/gvk.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { inventoryAnnotationOf } from '../names.ts';
 import { isChild } from '../ownership/is-child.ts';
-import { kindMap, kindText, parseKinds } from '../ownership/kinds.ts';
 import { noteRecorded } from '../ownership/recorded-strays.ts';
+import { kindMap, kindText, parseKinds } from '../pass/kinds.ts';
 import type { Pass } from '../pass/pass.ts';
 import { aboutStray, findStrays } from '../removal/strays.ts';
 import { objectText, open } from '../secrecy.ts';
 import type { ChildWatch } from '../wake/child-watch.ts';
+import { isKnown, listOf } from '../wake/settled.ts';
 
 /** So many kinds that nothing but an annotation names are watched for a resource. */
 const kindsAtMost = 20;
@@ -66,25 +67,13 @@ async function watchInventory(pass: Pass): Promise<readonly Problem[]> {
   return problems;
 }
 
-function kindsToLookIn({ inventory, resource, context }: Pass): Iterable<GroupKind> {
+function kindsToLookIn({ resource, context, found: { inventory } }: Pass): Iterable<GroupKind> {
   const { kinds, plan } = context;
   const recorded = Iterator.from(inventory.recorded.values()).map(({ kind }) => kind);
   if (!inventory.isOpen) return kindMap(recorded).values();
   // Of an earlier version, which noted kinds.
   const noted = parseKinds(resource.metadata.annotations?.[inventoryAnnotationOf(plan.name)]);
   return kinds === undefined ? noted.slice(0, kindsAtMost) : kinds.values();
-}
-
-/** Is it known what there is of a kind? An informer that has not synced is never taken for an empty one; a kind that is not served has no objects. */
-export function isKnown({ state }: Informer): boolean {
-  return (
-    state.kind === 'synced' || (state.kind === 'failing' && state.error.code === 'kind-missing')
-  );
-}
-
-/** What is waited for where it is not known, for people. */
-export function listOf({ query }: Informer): string {
-  return `the list of ${query.gvk.kind} objects`;
 }
 
 function whyUnknown({ informer }: ChildWatch): Problem | undefined {

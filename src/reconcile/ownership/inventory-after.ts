@@ -1,12 +1,11 @@
-import { ownNamespace } from '../child/placement.ts';
-import { hasFinalizer } from '../finalize/finalizer.ts';
-import { isKnown } from '../finalize/what-is-left.ts';
+import { identityOf, identityOfObject } from '../identity.ts';
+import { hasFinalizer, isControlledBy } from '../owner.ts';
+import { entriesFor, placeOf } from '../pass/inventory.ts';
 import type { Pass } from '../pass/pass.ts';
-import { isDone } from '../removal/remove-objects.ts';
-import { identityOf } from '../wake/child-watch.ts';
-import { entriesFor, placeOf } from './inventory.ts';
-import { identityOfObject, isChild } from './is-child.ts';
-import { isControlledBy } from './owner.ts';
+import { isDone } from '../pass/pass.ts';
+import { isKnown } from '../wake/settled.ts';
+import { isChild } from './is-child.ts';
+import { ownNamespace } from './placement.ts';
 
 /**
  * `status.childInventory` after a pass: what no owner reference ties to the resource and is there, or may be. What is only wanted is
@@ -28,7 +27,10 @@ export function inventoryAfter(pass: Pass): readonly string[] | undefined {
  * counts; undefined: an informer cannot tell, so that there can be no record yet.
  */
 export function leftOnRecord(pass: Pass): readonly string[] | undefined {
-  const { inventory, state } = pass;
+  const {
+    state,
+    found: { inventory },
+  } = pass;
   const unanswered = [...state.strays].flatMap(([identity, { isUnanswered }]) =>
     isUnanswered === true ? [identity] : [],
   );
@@ -50,7 +52,7 @@ function foundOpen(pass: Pass): readonly string[] | undefined {
   return found;
 }
 
-function madeBy({ children }: Pass): readonly string[] {
+function madeBy({ did: { children } }: Pass): readonly string[] {
   const elements = [...children.values()].flatMap((result) => result.elements);
   return elements.flatMap(({ plan, live }) =>
     plan.isDetached && live !== undefined ? [identityOfObject(live.object)] : [],
@@ -58,19 +60,19 @@ function madeBy({ children }: Pass): readonly string[] {
 }
 
 /** What is to go and stays for now, whatever made it a child: the definition may have said so in another way before. */
-function keptBy({ pruned }: Pass): readonly string[] {
+function keptBy({ did: { pruned } }: Pass): readonly string[] {
   return pruned
     .filter(({ state }) => state === 'held' || state === 'failed')
     .map(({ object }) => identityOfObject(object));
 }
 
-function goneAfter({ pruned }: Pass): readonly string[] {
+function goneAfter({ did: { pruned } }: Pass): readonly string[] {
   return pruned.filter(isDone).map(({ object }) => identityOfObject(object));
 }
 
 /** Somebody else has the name that a child wants. */
 function othersIn(pass: Pass): readonly string[] {
-  const elements = [...pass.children.values()].flatMap((result) => result.elements);
+  const elements = [...pass.did.children.values()].flatMap((result) => result.elements);
   return elements
     .filter(({ verdict }) => verdict.kind === 'conflict')
     .map(({ plan, name, namespace = ownNamespace(pass, plan) }) =>

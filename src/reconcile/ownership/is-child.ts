@@ -1,14 +1,12 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
-import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { placementOf } from '../child/placement.ts';
-import { childIdOf } from '../child-id.ts';
+import { childIdOf, identityOfObject } from '../identity.ts';
 import { ownerUidLabel } from '../names.ts';
+import { claimsOf, isOthers } from '../owner.ts';
 import type { Pass } from '../pass/pass.ts';
-import { childPlanOf } from '../removal/leaving.ts';
-import { identityOf } from '../wake/child-watch.ts';
-import { claimsOf, isOthers } from './owner.ts';
+import { childPlanOf } from './child-plan.ts';
+import { placementOf } from './placement.ts';
 
 /**
  * The one rule of what counts as a child of the resource (docs/decisions/0028). Labels, field manager and UID can be written by anybody
@@ -28,7 +26,7 @@ export function isChild(pass: Pass, stored: StoredObject): boolean {
   const plan = childPlanOf(pass, object);
   if (isControlled) return mayBeOwned(pass, plan, object) && isOwnedAsMade(pass, plan, object);
   if (!isLabelled || !isApplied) return false;
-  if (pass.inventory.isOpen) return plan === undefined || isPlaced(pass, plan, object);
+  if (pass.found.inventory.isOpen) return plan === undefined || isPlaced(pass, plan, object);
   // It has lost the owner reference that it had.
   return (
     plan !== undefined &&
@@ -50,26 +48,25 @@ export function childrenOf(
   if (plan.isList) return found;
   const named = found.filter(({ object }) => isNamed(pass, plan, object));
   // Before its name is known there is nothing to go by.
-  return named.length > 0 || pass.names.has(plan.id) ? named : found;
+  return named.length > 0 || pass.found.names.has(plan.id) ? named : found;
 }
 
 /** Is it on record, or did this process ask for it and has not heard what came of that? */
-function isKnown({ inventory, state }: Pass, identity: string): boolean {
+function isKnown({ state, found: { inventory } }: Pass, identity: string): boolean {
   return inventory.has(identity) || state.strays.get(identity)?.isUnanswered === true;
 }
 
 /** Is it on record by its name, or is nothing so far? */
-export function isOnRecord({ inventory }: Pass, object: KubeObject): boolean {
+export function isOnRecord({ found: { inventory } }: Pass, object: KubeObject): boolean {
   return inventory.isOpen || inventory.has(identityOfObject(object));
-}
-
-export function identityOfObject({ apiVersion, kind, metadata }: KubeObject): string {
-  return identityOf(gvkOf(apiVersion, kind), metadata.namespace, metadata.name);
 }
 
 /** Has it the name that its child has now, or had when it was reported? */
 function isNamed(pass: Pass, plan: ChildPlan, object: KubeObject): boolean {
-  const { claims, inventory, names, namespace } = pass;
+  const {
+    namespace,
+    found: { claims, inventory, names },
+  } = pass;
   const identity = identityOfObject(object);
   return (
     claims.get(identity) === plan.id ||
@@ -92,7 +89,7 @@ function mayBeOwned(pass: Pass, plan: ChildPlan | undefined, object: KubeObject)
 
 /** A child that has no owner reference had one before its definition was changed: then it is one that is known. */
 function isOwnedAsMade(pass: Pass, plan: ChildPlan | undefined, object: KubeObject): boolean {
-  return plan?.isDetached !== true || pass.inventory.isOpen || isNamed(pass, plan, object);
+  return plan?.isDetached !== true || pass.found.inventory.isOpen || isNamed(pass, plan, object);
 }
 
 /** May its child be there? */

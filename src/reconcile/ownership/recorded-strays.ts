@@ -1,12 +1,15 @@
+import { placeOf } from '../pass/inventory.ts';
 import { loggerOf, type Pass } from '../pass/pass.ts';
-import { placeOf } from './inventory.ts';
 
 /**
  * What is on record of a resource and no watch shows may have lost the label that leads to it while nobody looked: it is to be asked
  * for where it would be removed. Once in the life of a process: later losses are seen.
  */
 export function noteRecorded(pass: Pass): void {
-  const { state, inventory, claims } = pass;
+  const {
+    state,
+    found: { inventory, claims },
+  } = pass;
   if (state.isRecordRead) return;
   state.isRecordRead = true;
   for (const [identity, childId] of placesOf(pass)) {
@@ -30,7 +33,7 @@ export function noteRecorded(pass: Pass): void {
 }
 
 /** By identity, the child that each was of; empty where nobody knows. */
-function placesOf({ inventory }: Pass): ReadonlyMap<string, string> {
+function placesOf({ found: { inventory } }: Pass): ReadonlyMap<string, string> {
   const unknown = Iterator.from(inventory.recorded.keys()).map(
     (identity) => [identity, ''] as const,
   );

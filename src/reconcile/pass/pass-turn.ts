@@ -1,6 +1,6 @@
 import { WorkBudget } from '../../compile/index.ts';
 import type { Turn } from '../../controller/index.ts';
-import type { OperatorContext } from '../context.ts';
+import type { OperatorContext } from './context.ts';
 
 /** A pass's turn with a worker, and what it may compute and hold until it ends. */
 export interface PassTurn extends Turn {

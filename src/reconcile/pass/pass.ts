@@ -1,23 +1,31 @@
-import type { ChildPlan, Element, Phase, PhaseInput, WorkBudget } from '../../compile/index.ts';
+import type {
+  ChildPlan,
+  Element,
+  Phase,
+  PhaseInput,
+  ReadPlan,
+  ReadRequest,
+  Seen,
+  WorkBudget,
+} from '../../compile/index.ts';
 import type { Turn } from '../../controller/index.ts';
 import type { PassToken, StoredObject, WriteOptions } from '../../kube/roles.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import { Batches } from '../../util/batches.ts';
 import { invariant } from '../../util/invariant.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { OperatorContext } from '../context.ts';
 import type { Verdict } from '../decision.ts';
 import type { Problem } from '../failure.ts';
-import { hasFinalizer } from '../finalize/finalizer.ts';
-import { Inventory } from '../ownership/inventory.ts';
-import type { ResourceState } from '../resource-state.ts';
+import { hasFinalizer } from '../owner.ts';
+import type { ReadSight } from '../wake/object-change.ts';
 import type { PassDependencies } from '../wake/pass-dependencies.ts';
-import type { ObservedChild } from './observe-children.ts';
-import type { ReadResult } from './observe-reads.ts';
+import type { OperatorContext } from './context.ts';
+import { Inventory } from './inventory.ts';
 import type { PassTurn } from './pass-turn.ts';
+import type { ResourceState } from './resource-state.ts';
 
-/** One pass over one resource: what it began with, and what it has found and done so far. */
-export interface Pass {
+/** What a pass was given as it began. */
+export interface Given {
   readonly context: OperatorContext;
   readonly key: string;
   /** For people, to find its lines in the log. */
@@ -42,44 +50,47 @@ export interface Pass {
   >;
   /** The phase *wanting*. */
   readonly wanting: Phase;
+}
+
+/** What a pass has found so far. */
+export interface Found {
   /** By id. */
   readonly reads: Map<string, ReadResult>;
   /** By id: what expressions see under `observed`. */
   readonly observed: Map<string, ObservedChild>;
-  /** By id, tier by tier. */
-  readonly children: Map<string, ChildResult>;
   /** What is on record of its children. */
   readonly inventory: Inventory;
-  /** What is put on record before it is made. */
-  readonly recording: Batches<string, Problem | undefined>;
   /** By id, the names of children that are no lists, as far as they were needed before anything was rendered, and known. */
   readonly names: Map<string, string>;
   /** Wanted objects by identity, and the id of the child that wants them. */
   readonly claims: Map<string, string>;
+}
+
+/** What a pass did so far, and what came of it. */
+export interface Did {
+  /** By id, tier by tier. */
+  readonly children: Map<string, ChildResult>;
   readonly pruned: PrunedObject[];
-  readonly finalizing: Finalizing;
-  /** What it did to the world. */
-  readonly world: World;
-}
-
-/** What a pass has written into the metadata of the resource. */
-export interface Finalizing {
-  /** The finalizer is on it, with all that stands beside it. */
-  isEnsured?: true;
-  /** What went wrong with it though no child waits for it. */
-  problem?: Problem;
-  /** The resource as the last such write has left it. */
-  resource?: KubeObject;
-}
-
-/** What a pass did. */
-export interface World {
+  /** What is put on record before it is made. */
+  readonly recording: Batches<string, Problem | undefined>;
   /** Did it change anything but the status? */
   hasWritten: boolean;
   /** Ids of the patches that changed something. */
   readonly patched: string[];
   /** The first field of the resource itself that it patched, for people. */
   ownChange?: string;
+  /** The finalizer is on the resource, with all that stands beside it. */
+  hasFinalizer?: true;
+  /** What went wrong with the finalizer though no child waits for it. */
+  finalizerProblem?: Problem;
+  /** The resource as the last write into its metadata has left it. */
+  resource?: KubeObject;
+}
+
+/** One pass over one resource: what it was given, what it has found and what it did. */
+export interface Pass extends Given {
+  readonly found: Found;
+  readonly did: Did;
 }
 
 /** What came of one child. */
@@ -126,12 +137,12 @@ export interface PrunedObject {
 }
 
 /** What every write of the world carries. */
-export function worldWrite({ context, token }: Pass): WriteOptions {
+export function worldWrite({ context, token }: Given): WriteOptions {
   return { flow: { name: context.plan.name, priority: 'world' }, pass: token };
 }
 
 /** A logger for what a pass has to say. Made on demand: most passes change nothing and say nothing. */
-export function loggerOf({ context, resource, id }: Pass): Logger {
+export function loggerOf({ context, resource, id }: Given): Logger {
   const { namespace, name } = resource.metadata;
   const { kind } = resource;
   return context.logger.child({
@@ -166,7 +177,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginOptions)
     budget: turn.budget,
   };
   state.knowsBeginning ??= !hasFinalizer(resource, plan.name);
-  return {
+  const pass: Pass = {
     context,
     key,
     id: Math.floor(random.fraction() * 36 ** 8).toString(36),
@@ -181,15 +192,45 @@ export function beginPass({ context, key, resource, state, turn }: BeginOptions)
     dependencies: watches.startPass(key),
     phaseInput,
     wanting: plan.startPhase({ phase: 'wanting', ...phaseInput }),
-    reads: new Map(),
-    observed: new Map(),
-    children: new Map(),
-    inventory: new Inventory(resource, { ...context, state }),
-    recording: new Batches(),
-    names: new Map(),
-    claims: new Map(),
-    pruned: [],
-    finalizing: {},
-    world: { hasWritten: false, patched: [] },
+    found: {
+      reads: new Map(),
+      observed: new Map(),
+      inventory: new Inventory(resource, { ...context, state }),
+      names: new Map(),
+      claims: new Map(),
+    },
+    did: {
+      children: new Map(),
+      pruned: [],
+      recording: new Batches(),
+      hasWritten: false,
+      patched: [],
+    },
   };
+  return Object.freeze(pass);
+}
+
+/** Is nothing left of it that is ours? */
+export function isDone({ state }: PrunedObject): boolean {
+  return state === 'gone' || state === 'released';
+}
+
+/** What a pass knows of one read. */
+export interface ReadResult extends ReadSight {
+  readonly plan: ReadPlan;
+  /** What it asks for; undefined while that is not known. */
+  readonly request?: ReadRequest;
+  readonly seen: Seen;
+  /** Its request waits for a child or another read: asked again after the next tier. */
+  readonly isOpen: boolean;
+  /** Why it is not there, when that is more than waiting. */
+  readonly problem?: Problem;
+}
+
+/** What a pass has seen of a child under `observed`. */
+export interface ObservedChild {
+  /** As the pass began. */
+  readonly first: readonly StoredObject[] | undefined;
+  /** As its expressions see it; undefined: nobody knows (yet). */
+  readonly objects: readonly StoredObject[] | undefined;
 }

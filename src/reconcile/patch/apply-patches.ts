@@ -33,7 +33,7 @@ async function applyPatch(
     return ofPatch(plan, statusProblem(plan));
   }
   const intent = patchIntent(pass, { plan, ref: target.ref, fields });
-  pass.claims.set(intent.identity, plan.id);
+  pass.found.claims.set(intent.identity, plan.id);
   const sight = await lookAt(pass, plan, target);
   switch (sight.kind) {
     case 'stale':

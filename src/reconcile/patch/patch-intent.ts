@@ -2,14 +2,13 @@ import type { PatchPlan, RenderedPatch } from '../../compile/index.ts';
 import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject, ObjectMeta } from '../../util/kube-object.ts';
+import { identityOf, topicOfRef } from '../identity.ts';
 import { covers, differenceDigest, differences } from '../intent/covers.ts';
 import type { Difference } from '../intent/difference.ts';
 import type { Intent } from '../intent/intent.ts';
 import { pathHash } from '../intent/path-hash.ts';
 import { prepare } from '../intent/prepare.ts';
 import type { Pass } from '../pass/pass.ts';
-import { identityOf } from '../wake/child-watch.ts';
-import { topicOfRef } from '../wake/named-objects.ts';
 
 export interface IntentOptions {
   readonly plan: PatchPlan;

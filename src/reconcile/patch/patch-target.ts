@@ -1,11 +1,11 @@
 import type { PatchPlan, RenderedPatch } from '../../compile/index.ts';
 import type { InformerState, ObjectRef, StoredObject } from '../../kube/roles.ts';
 import type { Gvk } from '../../util/gvk.ts';
-import { placementOf } from '../child/placement.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
+import { identityOf } from '../identity.ts';
+import { placementOf } from '../ownership/placement.ts';
 import type { Pass } from '../pass/pass.ts';
 import { isNameOpen, objectText, open } from '../secrecy.ts';
-import { identityOf } from '../wake/child-watch.ts';
 
 /** What is patched. */
 export interface PatchTarget {

@@ -89,8 +89,8 @@ async function apply(
   const isNoop = live?.object.metadata.resourceVersion === stored.object.metadata.resourceVersion;
   count(pass, created ? 'created' : isNoop ? 'noop' : 'changed');
   if (isNoop) return;
-  pass.world.hasWritten = true;
-  pass.world.patched.push(plan.id);
+  pass.did.hasWritten = true;
+  pass.did.patched.push(plan.id);
   if (live !== undefined) noteRepair(pass, { plan, intent, manager }, found);
   if (isSelf) noteOwnChange(pass, plan, { stored, found });
 }
@@ -138,7 +138,7 @@ function noteOwnChange(
   pass.state.attempts.pace.noteOwnEdit(stored.object.metadata.generation);
   const [first] = found;
   const field = first && fieldText(fieldName(first.path), plan);
-  pass.world.ownChange ??= field || 'metadata';
+  pass.did.ownChange ??= field || 'metadata';
 }
 
 function failed(

@@ -1,14 +1,13 @@
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { parseKey } from '../../util/object-key.ts';
-import type { OperatorContext } from '../context.ts';
-import { isTerminating } from '../ownership/owner.ts';
+import { wantAll } from '../child/want-all.ts';
+import { isPaused, isTerminating } from '../owner.ts';
+import type { OperatorContext } from '../pass/context.ts';
 import { beginPass, type ChildResult, type Pass } from '../pass/pass.ts';
 import { createBudget, type PassTurn } from '../pass/pass-turn.ts';
-import { isPaused } from '../pass/paused.ts';
-import { unwantedObjects } from '../pass/unwanted.ts';
-import { wantAll } from '../pass/want-all.ts';
+import { createResourceState } from '../pass/resource-state.ts';
 import { doomedOf } from '../removal/doomed.ts';
-import { createResourceState } from '../resource-state.ts';
+import { unwantedObjects } from '../run/unwanted.ts';
 import { MissingRights } from '../wake/missing-rights.ts';
 import { ResourceQueue } from '../wake/resource-queue.ts';
 import { Timetable } from '../wake/timetable.ts';
@@ -89,7 +88,10 @@ function begin(context: OperatorContext, key: string, signal: AbortSignal): Pass
 }
 
 function previewOf(pass: Pass): Preview {
-  const { children, context } = pass;
+  const {
+    context,
+    did: { children },
+  } = pass;
   const unwanted = unwantedObjects(pass, { isSettled: isTold, countsDropped: true });
   const verdicts = [...children.values()].flatMap(({ elements }) =>
     elements.map(({ verdict }) => verdict.kind),

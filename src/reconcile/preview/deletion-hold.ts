@@ -1,5 +1,5 @@
+import type { DeletionGuard, DoomedObject } from '../deletion-guard.ts';
 import { approveDeletionsAnnotation } from '../names.ts';
-import type { DeletionGuard, DoomedObject } from '../removal/deletion-guard.ts';
 
 export interface DeletionHoldOptions {
   /** The revision that is being rolled out. */

@@ -1,4 +1,4 @@
-import type { DoomedObject } from '../removal/deletion-guard.ts';
+import type { DoomedObject } from '../deletion-guard.ts';
 
 /** What a pass would do to the world of one resource. */
 export interface Preview {

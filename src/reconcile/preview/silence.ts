@@ -1,5 +1,5 @@
 import type { Logger } from '../../telemetry/roles.ts';
-import type { PassMetrics } from '../context.ts';
+import type { PassMetrics } from '../pass/context.ts';
 
 const nothing = () => undefined;
 

@@ -1,10 +1,9 @@
 import type { StoredObject } from '../../kube/roles.ts';
-import { childIdOf } from '../child-id.ts';
-import { isTerminating } from '../ownership/owner.ts';
+import type { DoomedObject } from '../deletion-guard.ts';
+import { childIdOf, refOfStored } from '../identity.ts';
+import { isTerminating } from '../owner.ts';
 import type { Pass } from '../pass/pass.ts';
-import type { DoomedObject } from './deletion-guard.ts';
 import { isOrphaned } from './leaving.ts';
-import { refOfStored } from './ref-of-stored.ts';
 
 /** Those of the objects that are not wanted which would be lost: not what stays without us, nor what is on its way out already. */
 export function doomedOf(pass: Pass, unwanted: readonly StoredObject[]): readonly DoomedObject[] {

@@ -1,7 +1,8 @@
 import type { StoredObject } from '../../kube/roles.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
+import { childPlanOf } from '../ownership/child-plan.ts';
 import type { Pass } from '../pass/pass.ts';
-import { childPlanOf, isGuarded } from './leaving.ts';
+import { isGuarded } from './leaving.ts';
 
 /** May an object go, as far as its child's `deleteWhen` is concerned? */
 export type Leave =

@@ -1,8 +1,8 @@
 import type { EditableMetadata, MetadataPatch, StoredObject } from '../../kube/roles.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { isJsonObject } from '../../util/json.ts';
-import { childIdOf } from '../child-id.ts';
 import { problemOfRequest } from '../failure.ts';
+import { childIdOf, identityOf, refOfStored } from '../identity.ts';
 import {
   annotationsOfChild,
   fieldManagerOf,
@@ -10,10 +10,8 @@ import {
   managedByLabel,
   managedByValue,
 } from '../names.ts';
+import { aboutObject } from '../ownership/child-plan.ts';
 import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
-import { identityOf } from '../wake/child-watch.ts';
-import { aboutObject } from './leaving.ts';
-import { refOfStored } from './ref-of-stored.ts';
 
 /**
  * Takes off an object all that says it is ours (labels, annotations, owner reference, the apply entry of our field manager), so that
@@ -35,7 +33,7 @@ export async function releaseObject(pass: Pass, stored: StoredObject): Promise<P
       },
       signal,
     );
-    pass.world.hasWritten = true;
+    pass.did.hasWritten = true;
     pass.state.strays.delete(identityOf(ref.gvk, ref.namespace, ref.name));
     return { childId, object, state: 'released' };
   } catch (error) {

@@ -1,16 +1,14 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { noteRejectedDeletion, whyNotDelete } from '../attempt/limiter.ts';
-import { childIdOf } from '../child-id.ts';
 import { problemOfRequest } from '../failure.ts';
-import { isTerminating } from '../ownership/owner.ts';
+import { childIdOf, identityOf, refOfStored, topicOfRef } from '../identity.ts';
+import { isTerminating } from '../owner.ts';
+import { aboutObject } from '../ownership/child-plan.ts';
 import { allEnded } from '../pass/all-ended.ts';
-import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
+import { isDone, type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
 import { objectText } from '../secrecy.ts';
-import { identityOf } from '../wake/child-watch.ts';
-import { topicOfRef } from '../wake/named-objects.ts';
 import { mayGo } from './guard.ts';
-import { aboutObject, type Chain, chainsOf, isOrdered, isOrphaned } from './leaving.ts';
-import { refOfStored } from './ref-of-stored.ts';
+import { type Chain, chainsOf, isOrdered, isOrphaned } from './leaving.ts';
 import { releaseObject } from './release-object.ts';
 
 export interface RemovalOptions {
@@ -38,11 +36,6 @@ export async function removeObjects(
   const chains = options.isAtOnce === true ? leaving.map((one) => [one]) : chainsOf(pass, leaving);
   const removed = await allEnded(chains.map((chain) => removeChain(pass, chain, options)));
   return removed.flat();
-}
-
-/** Is nothing left of it that is ours? */
-export function isDone({ state }: PrunedObject): boolean {
-  return state === 'gone' || state === 'released';
 }
 
 async function removeChain(
@@ -123,7 +116,7 @@ export async function deleteObject(
   try {
     const options = { ...worldWrite(pass), uid, propagation } as const;
     const answer = await pass.context.cluster.delete(ref, options, pass.signal);
-    pass.world.hasWritten = true;
+    pass.did.hasWritten = true;
     pass.state.attempts.forgetAnswers(topicOfRef(ref));
     const state = answer === 'deleting' ? 'deleting' : 'gone';
     if (state === 'gone') pass.state.strays.delete(identityOf(ref.gvk, ref.namespace, ref.name));

@@ -1,16 +1,15 @@
+import type { ChildPlan } from '../../compile/index.ts';
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
-import type { WantedElement } from '../child/element-result.ts';
-import { childIdOf } from '../child-id.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
+import { childIdOf, identityOf, refOfStored } from '../identity.ts';
+import type { Intent } from '../intent/intent.ts';
+import { isOthers } from '../owner.ts';
+import { planOfChild } from '../ownership/child-plan.ts';
 import { isChild } from '../ownership/is-child.ts';
-import { isOthers } from '../ownership/owner.ts';
 import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
-import type { ResourceState, Stray } from '../resource-state.ts';
+import type { ResourceState, Stray } from '../pass/resource-state.ts';
 import { type Confidence, unaccounted } from '../secrecy.ts';
-import { identityOf } from '../wake/child-watch.ts';
-import { planOfChild } from './leaving.ts';
-import { refOfStored } from './ref-of-stored.ts';
 
 /** An object of the resource has left its watch: gone, or without the label that leads to it. */
 export function noteLoss(state: ResourceState | undefined, lost: StoredObject): void {
@@ -25,7 +24,10 @@ export function noteLoss(state: ResourceState | undefined, lost: StoredObject): 
  */
 export async function creating<T>(
   { state }: Pass,
-  { plan, intent: { identity, ref } }: Pick<WantedElement, 'plan' | 'intent'>,
+  {
+    plan,
+    intent: { identity, ref },
+  }: { readonly plan: Pick<ChildPlan, 'id'>; readonly intent: Intent },
   create: () => Promise<T>,
 ): Promise<T> {
   // What is known of one that lost its label stays known: it may be what is in the way.

@@ -2,11 +2,11 @@ import type { OperatorPlan, RenderedCondition, SchemaType } from '../../compile/
 import { conditionsOf } from '../../util/conditions-of.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
+import { isForeign } from '../status-fields.ts';
 import { type Condition, createCondition } from './conditions.ts';
 import type { MappedStatus } from './map-status.ts';
 import { withNewStatus } from './new-status.ts';
 import type { ReportedWorld } from './start-reporting.ts';
-import { isForeign } from './status-fields.ts';
 
 /** The conditions of the author's, and why some could not be told. */
 export interface AuthorConditions {

@@ -3,12 +3,12 @@ import { limitRestText } from '../attempt/pace.ts';
 import type { Problem } from '../failure.ts';
 import { inventoryAfter } from '../ownership/inventory-after.ts';
 import type { Pass } from '../pass/pass.ts';
+import { isForeign } from '../status-fields.ts';
 import { authorConditions } from './author-conditions.ts';
 import { type ChildEntry, describeChildren } from './child-entries.ts';
 import { type Condition, standardConditions } from './conditions.ts';
 import { lastMapped, type MappedStatus, mapStatus } from './map-status.ts';
 import { type ReportedWorld, startReporting } from './start-reporting.ts';
-import { isForeign } from './status-fields.ts';
 import { readProblems, type Summary, type SummaryReason, summarise } from './summary.ts';
 
 /** `status.children` names so many; `status.childCounts` counts all. */
@@ -64,10 +64,10 @@ export type ReportParts = Omit<Report, 'problems' | 'reason' | 'status'>;
 /** Puts a report together. */
 export function reportOf(pass: Pass, parts: ReportParts): Report {
   const { entries, mapped, conditions, furtherProblems } = parts;
-  const { problem: unfinalized } = pass.finalizing;
+  const { finalizerProblem } = pass.did;
   const problems = [
     ...readProblems(pass),
-    ...(unfinalized === undefined ? [] : [unfinalized]),
+    ...(finalizerProblem === undefined ? [] : [finalizerProblem]),
     ...mapped.problems,
     ...furtherProblems,
   ];

@@ -1,13 +1,13 @@
 import type { ChildPlan, Phase } from '../../compile/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import { verdictOf } from '../child/element-result.ts';
-import { ownNamespace } from '../child/placement.ts';
+import { readinessOfElement } from '../child/readiness.ts';
 import type { ChildDecision, Verdict } from '../decision.ts';
 import type { Problem, ProblemReason } from '../failure.ts';
+import { childPlanOf } from '../ownership/child-plan.ts';
+import { ownNamespace } from '../ownership/placement.ts';
 import type { ChildResult, ElementResult, Pass, PrunedObject } from '../pass/pass.ts';
-import { childPlanOf } from '../removal/leaving.ts';
 import { type Confidence, isNameOpen, unaccounted } from '../secrecy.ts';
-import { readinessOfElement } from './readiness.ts';
 
 /** What the report says of one object. */
 export interface ChildEntry {
@@ -29,10 +29,10 @@ export interface ChildEntry {
 export async function describeChildren(pass: Pass, phase: Phase): Promise<readonly ChildEntry[]> {
   const entries: ChildEntry[] = [];
   for (const plan of pass.context.plan.children) {
-    const result = pass.children.get(plan.id);
+    const result = pass.did.children.get(plan.id);
     if (result !== undefined) entries.push(...(await describeChild(pass, phase, result)));
   }
-  for (const pruned of pass.pruned) entries.push(describePruned(pass, pruned));
+  for (const pruned of pass.did.pruned) entries.push(describePruned(pass, pruned));
   return entries;
 }
 
@@ -40,7 +40,7 @@ export async function describeChildren(pass: Pass, phase: Phase): Promise<readon
 export async function describeOnDelete(pass: Pass): Promise<readonly ChildEntry[]> {
   const entries: ChildEntry[] = [];
   for (const { id } of pass.context.plan.onDelete?.children ?? []) {
-    const result = pass.children.get(id);
+    const result = pass.did.children.get(id);
     if (result !== undefined) entries.push(...(await describeChild(pass, pass.wanting, result)));
   }
   return entries;

@@ -2,7 +2,7 @@ import { conditionsOf } from '../../util/conditions-of.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Pass } from '../pass/pass.ts';
-import { conditionTypesOf, statusKeysOf } from './status-fields.ts';
+import { conditionTypesOf, statusKeysOf } from '../status-fields.ts';
 
 type Status = Readonly<Record<string, unknown>>;
 

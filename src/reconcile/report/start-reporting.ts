@@ -1,7 +1,7 @@
 import type { Phase, PhaseInput, Seen } from '../../compile/index.ts';
 import { seenWhileReporting } from '../child/seen-child.ts';
-import { observedForReport } from '../pass/observe-children.ts';
-import { readAgain } from '../pass/observe-reads.ts';
+import { observedForReport } from '../observe/observe-children.ts';
+import { readAgain } from '../observe/observe-reads.ts';
 import type { Pass } from '../pass/pass.ts';
 
 /** The world after the applies, as the report is to see it. */
@@ -20,10 +20,10 @@ export interface ReportedWorld {
 export function startReporting(pass: Pass): ReportedWorld {
   const { plan, watches } = pass.context;
   const children = new Map<string, Seen>();
-  for (const [id, result] of pass.children) children.set(id, seenWhileReporting(pass, result));
+  for (const [id, result] of pass.did.children) children.set(id, seenWhileReporting(pass, result));
   const reads = new Map<string, Seen>();
   let isKnown = true;
-  for (const [id, before] of pass.reads) {
+  for (const [id, before] of pass.found.reads) {
     const now = readAgain(pass, before);
     reads.set(id, now.seen.state === 'waiting' ? { state: 'absent' } : now.seen);
     isKnown &&= now.isKnown;

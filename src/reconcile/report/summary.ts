@@ -86,7 +86,7 @@ export function summarise(
 }
 
 /** What stands in the way of reads, as far as it is more than their not being there. */
-export function readProblems({ reads }: Pass): readonly Problem[] {
+export function readProblems({ found: { reads } }: Pass): readonly Problem[] {
   return [...reads.values()].flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
 }
 

@@ -1,6 +1,6 @@
 import type { Pass } from '../pass/pass.ts';
+import type { StatusOutcome } from '../resource/write-status.ts';
 import type { Report } from './build-report.ts';
-import type { StatusOutcome } from './write-status.ts';
 
 /**
  * Tells the Events of a definition, once the status is as it says: until then the next pass finds the same change and tells of it,

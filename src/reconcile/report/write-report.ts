@@ -6,10 +6,10 @@ import type { StatusRejection } from '../attempt/attempt-ledger.ts';
 import { statusRejection, whyNotStatus } from '../attempt/limiter.ts';
 import { problemOfRequest } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
+import { type StatusOutcome, writeLastStatus, writeStatus } from '../resource/write-status.ts';
 import { ofResource } from '../secrecy.ts';
 import { type Report, withoutMapped } from './build-report.ts';
 import { lastMapped } from './map-status.ts';
-import { type StatusOutcome, writeLastStatus, writeStatus } from './write-status.ts';
 
 /** What was reported in the end, and what came of it. */
 export interface Reported {

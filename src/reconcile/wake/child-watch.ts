@@ -4,9 +4,9 @@ import { type Gvk, gvkKey } from '../../util/gvk.ts';
 import type { KubeObject, OwnerReference } from '../../util/kube-object.ts';
 import { keyOf } from '../../util/object-key.ts';
 import { statusPathsOfReadiness } from '../../util/readiness/status-paths.ts';
-import { childIdOf } from '../child-id.ts';
+import { childIdOf, topicOf } from '../identity.ts';
 import { definitionLabel, ownerUidLabel } from '../names.ts';
-import { isControlledBy } from '../ownership/owner.ts';
+import { isControlledBy } from '../owner.ts';
 import type { DependencyIndex } from './dependency-index.ts';
 import { isChanged } from './object-change.ts';
 import type { ResourceQueue } from './resource-queue.ts';
@@ -35,16 +35,6 @@ export interface ChildWatch {
   /** All objects of the definition whose controller is the object with this key, whatever its UID. */
   controlledBy(ownerKey: string): readonly StoredObject[];
   stop(): void;
-}
-
-/** The topic of an object that a resource wants: what an informer of its version has. */
-export function topicOf(gvk: Gvk, namespace: string | undefined, name: string): string {
-  return `${gvkKey(gvk)}|${keyOf(namespace, name)}`;
-}
-
-/** What makes an object the same in every version of its kind: group, kind, namespace and name (definition.md section 4). */
-export function identityOf({ group, kind }: Gvk, namespace: string | undefined, name: string) {
-  return `${group}/${kind}|${keyOf(namespace, name)}`;
 }
 
 /** Watches the children of one kind and enqueues their resources when a value that is read has changed. */

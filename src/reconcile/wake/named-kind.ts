@@ -6,7 +6,7 @@ import type {
   Watcher,
 } from '../../kube/roles.ts';
 import type { Gvk } from '../../util/gvk.ts';
-import { topicOf } from './child-watch.ts';
+import { topicOf } from '../identity.ts';
 import type { DependencyIndex } from './dependency-index.ts';
 import { differingPath } from './field-values.ts';
 import { type Change, isReplaced } from './object-change.ts';

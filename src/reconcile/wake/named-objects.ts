@@ -7,7 +7,7 @@ import type {
   Watcher,
 } from '../../kube/roles.ts';
 import { gvkKey } from '../../util/gvk.ts';
-import { topicOf } from './child-watch.ts';
+import { topicOfRef } from '../identity.ts';
 import type { DependencyIndex } from './dependency-index.ts';
 import { NamedKind, type NamedProblem } from './named-kind.ts';
 import type { ResourceQueue } from './resource-queue.ts';
@@ -111,9 +111,4 @@ export class NamedObjects {
     this.#kinds.set(key, kind);
     return kind;
   }
-}
-
-/** The topic of an object in {@link DependencyIndex}. */
-export function topicOfRef({ gvk, namespace, name }: ObjectRef): string {
-  return topicOf(gvk, namespace, name);
 }

@@ -1,7 +1,7 @@
 import type { FieldPath, ReadPlan } from '../../compile/index.ts';
 import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
 import type { LabelSelector } from '../../util/label-selector.ts';
-import { topicOf } from './child-watch.ts';
+import { topicOf } from '../identity.ts';
 import type { NamedObject } from './named-objects.ts';
 import type { SelectedNamespaces } from './namespace-watch.ts';
 import type { ListRequest } from './read-list.ts';

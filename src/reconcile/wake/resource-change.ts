@@ -3,7 +3,7 @@ import type { CacheEvent } from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { conditionTypesOf, isForeign, statusKeysOf } from '../report/status-fields.ts';
+import { conditionTypesOf, isForeign, statusKeysOf } from '../status-fields.ts';
 import { differingPath } from './field-values.ts';
 import { contentChanged, isReplaced, metadataChanged } from './object-change.ts';
 

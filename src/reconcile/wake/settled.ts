@@ -50,3 +50,15 @@ export async function settledSoon(
     cancel();
   }
 }
+
+/** Is it known what there is of a kind? An informer that has not synced is never taken for an empty one; a kind that is not served has no objects. */
+export function isKnown({ state }: Informer): boolean {
+  return (
+    state.kind === 'synced' || (state.kind === 'failing' && state.error.code === 'kind-missing')
+  );
+}
+
+/** What is waited for where it is not known, for people. */
+export function listOf({ query }: Informer): string {
+  return `the list of ${query.gvk.kind} objects`;
+}
