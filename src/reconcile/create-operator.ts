@@ -9,17 +9,20 @@ import { noteOrphaning } from './finalize/note-orphaning.ts';
 import { type FinishedDefinition, removalPlan } from './finalize/removal-plan.ts';
 import { definitionLabel, finalizerOf } from './names.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
-import type { OperatorContext, PassMetrics, Retirement } from './pass/context.ts';
-import { kindMap } from './pass/kinds.ts';
-import { createBudget } from './pass/pass-turn.ts';
+import {
+  createBudget,
+  type OperatorContext,
+  type PassMetrics,
+  type Retirement,
+} from './pass/context.ts';
+import { kindMap } from './pass/inventory.ts';
 import type { ResourceState } from './pass/resource-state.ts';
 import { createPreviewer } from './preview/create-previewer.ts';
 import type { Previewer } from './preview/preview.ts';
 import { noteLoss } from './removal/strays.ts';
 import { forgetResource, runPass } from './run/run-pass.ts';
-import { countLeftInPlace, unmatchedKeys } from './run/unmatched.ts';
-import { hasLeftFinalizers } from './wake/left-finalizers.ts';
-import { isNarrowed } from './wake/membership.ts';
+import { countLeftInPlace, unmatchedKeys } from './run/run-unmatched.ts';
+import { hasLeftFinalizers, isNarrowed } from './wake/membership.ts';
 import { MissingRights } from './wake/missing-rights.ts';
 import { ResourceQueue } from './wake/resource-queue.ts';
 import { Timetable } from './wake/timetable.ts';

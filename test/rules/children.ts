@@ -2,7 +2,7 @@ import type { RuleSection } from './rule.ts';
 
 const prune = 'src/reconcile/run/prune.test.ts';
 const tier = 'src/reconcile/child/want-tier.test.ts';
-const hold = 'src/reconcile/child/hold.test.ts';
+const hold = 'src/reconcile/child/after.test.ts';
 const phase = 'src/compile/phase/phase.test.ts';
 const forEach = 'src/compile/phase/for-each.test.ts';
 const apply = 'src/reconcile/child/apply-element.test.ts';
@@ -56,7 +56,7 @@ export const children: RuleSection = {
       rule: '`ordered`: the next element is made when the one before it is ready',
       shownBy: [
         'test/integration/ordered.test.ts › ordered: up one by one, each when the one before is ready, and down from the last',
-        'src/reconcile/child/apply-in-turn.test.ts › an element is made when the one before it is ready, and the wait is told',
+        'src/reconcile/child/apply-child.test.ts › an element is made when the one before it is ready, and the wait is told',
       ],
     },
     {
@@ -114,7 +114,7 @@ export const children: RuleSection = {
       rule: '`rollingUpdate`: `partition` and `order`',
       shownBy: [
         'test/integration/ordered.test.ts › rollingUpdate: elements below the partition keep what they have',
-        'src/reconcile/child/apply-in-turn.test.ts › goes ${what}',
+        'src/reconcile/child/apply-child.test.ts › goes ${what}',
       ],
     },
     {

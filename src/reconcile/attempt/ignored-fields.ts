@@ -2,7 +2,7 @@ import type { ChildPlan } from '../../compile/index.ts';
 import type { KubeError, StatusCause, StoredObject } from '../../kube/roles.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { Problem } from '../failure.ts';
-import { fieldName } from '../intent/field-names.ts';
+import { fieldName } from '../intent/difference.ts';
 import { stepsOf, valueAtSteps, withoutField } from '../intent/field-steps.ts';
 import type { Intent } from '../intent/intent.ts';
 import { pathHash } from '../intent/path-hash.ts';

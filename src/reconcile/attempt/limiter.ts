@@ -3,7 +3,7 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Problem } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
-import { intentHashOf } from '../intent/intent-hash.ts';
+import { intentHashOf } from '../intent/marks.ts';
 import {
   isChanged,
   isReplaced,

@@ -10,7 +10,15 @@ describe('reconcile/attempt/pace limits', () => {
     return {
       clock,
       reconcile: (generation: number, isExceeded: boolean) =>
-        pace.noteLimit(isExceeded, { generation, nowMs: clock.monotonicMs() }),
+        pace.end({
+          generation,
+          nowMs: clock.monotonicMs(),
+          changed: undefined,
+          hasWritten: false,
+          hasWrittenStatus: false,
+          isOvertaken: false,
+          isLimitExceeded: isExceeded,
+        }),
       restMs: (generation: number) => pace.whyNotRun(generation, clock.monotonicMs())?.afterMs ?? 0,
     };
   }

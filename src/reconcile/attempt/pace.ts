@@ -8,12 +8,18 @@ export interface Rest {
 
 /** What a pass has come to, as far as the pace of its resource is concerned. */
 export interface PassEnd {
+  /** Of the resource as the pass began. */
+  readonly generation: number | undefined;
+  readonly nowMs: number;
   /** What the pass used and is different now: it is followed by another one. Undefined: nothing. */
   readonly changed: ChangedPath | undefined;
   /** Did it change anything but the status? */
   readonly hasWritten: boolean;
   readonly hasWrittenStatus: boolean;
-  readonly nowMs: number;
+  /** Another pass follows anyway and reports on both: nothing can be said of follow-ups yet. */
+  readonly isOvertaken: boolean;
+  /** Has it used up `controller.limits`? */
+  readonly isLimitExceeded: boolean;
 }
 
 export interface ChangedPath {
@@ -30,6 +36,8 @@ export interface Next {
   /** The queue is to wait instead of following its own rules. */
   readonly rest?: Rest;
 }
+
+const atRest: Next = { isFollowed: false };
 
 /** When a path has changed in so many follow-ups in a row, the next ones are delayed. */
 const followUpsInARow = 5;
@@ -99,28 +107,14 @@ export class Pace {
     this.#generation = generation;
   }
 
-  /** Notes whether a reconcile stayed within its limits. */
-  noteLimit(
-    isExceeded: boolean,
-    { generation, nowMs }: { readonly generation: number | undefined; readonly nowMs: number },
-  ): void {
-    if (!isExceeded) {
-      this.#limited = 0;
-      return;
+  /** A pass has ended. */
+  end(end: PassEnd): Next {
+    const { changed, generation, nowMs } = end;
+    this.#countLimit(end);
+    if (end.isOvertaken) {
+      if (end.hasWritten) this.#countWrites(end);
+      return atRest;
     }
-    this.#limited = this.#limitedGeneration === generation ? this.#limited + 1 : 1;
-    this.#limitedGeneration = generation;
-    this.#limitedAtMs = nowMs;
-  }
-
-  /** A pass that changed the world has ended and another one follows anyway: it has not come to rest, but its writes count. */
-  noteWrites(end: Omit<PassEnd, 'changed'>): void {
-    this.#countWrites(end);
-  }
-
-  /** A pass has ended. `generation`: of the resource as the pass began. */
-  end(end: PassEnd, generation: number | undefined): Next {
-    const { changed, nowMs } = end;
     const wasUnstable = this.#isUnstable;
     this.#countFollowUp(changed);
     const wasSlowed = this.#slowedPasses > 0;
@@ -135,7 +129,7 @@ export class Pace {
       this.#notBeforeMs = nowMs + Math.min(afterMs, longestRestMs);
       return { isFollowed, rest: { afterMs, reason: 'Unstable' } };
     }
-    if (!isSlowed) return { isFollowed };
+    if (!isSlowed) return isFollowed ? { isFollowed } : atRest;
     return { isFollowed, rest: { afterMs: this.#restMs(generation, nowMs), reason: 'Unstable' } };
   }
 
@@ -175,6 +169,16 @@ export class Pace {
     return backoffMs(times - 1, unstableBackoff);
   }
 
+  #countLimit({ isLimitExceeded, generation, nowMs }: PassEnd): void {
+    if (!isLimitExceeded) {
+      this.#limited = 0;
+      return;
+    }
+    this.#limited = this.#limitedGeneration === generation ? this.#limited + 1 : 1;
+    this.#limitedGeneration = generation;
+    this.#limitedAtMs = nowMs;
+  }
+
   #countFollowUp(changed: ChangedPath | undefined): void {
     if (changed === undefined) {
       this.#inARow = 0;
@@ -187,7 +191,7 @@ export class Pace {
   }
 
   /** The safety net: a pass that wrote counts, and when too many did, the next one has to wait; until one writes nothing. */
-  #countWrites({ hasWritten, hasWrittenStatus, nowMs }: Omit<PassEnd, 'changed'>): boolean {
+  #countWrites({ hasWritten, hasWrittenStatus, nowMs }: PassEnd): boolean {
     if (!hasWritten && !hasWrittenStatus) {
       if (this.#slowedPasses > 0) this.#forgetWrites();
       return false;

@@ -1,4 +1,4 @@
-import type { ChildPlan } from '../../compile/index.ts';
+import type { ChildPlan, Element } from '../../compile/index.ts';
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { ignoreConflict, withoutIgnored } from '../attempt/ignored-fields.ts';
 import { whyNotApply } from '../attempt/limiter.ts';
@@ -9,11 +9,12 @@ import { ownerUidLabel } from '../names.ts';
 import { isUnseen, observeAlso } from '../observe/observe-children.ts';
 import { isLabelledBy, isTerminating } from '../owner.ts';
 import { isChild } from '../ownership/is-child.ts';
-import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
+import { type ElementResult, type Given, type Pass, worldWrite } from '../pass/pass.ts';
 import { isLostOne } from '../removal/strays.ts';
 import { asAdopted, isTakenOver, mayAdopt } from './adopt.ts';
 import { compareIntent, isAppliedLast, rememberIntent } from './compare-intent.ts';
 import {
+  blockedElement,
   hinderedElement,
   settledElement,
   type WantedElement,
@@ -22,14 +23,14 @@ import {
 import { conflictResult, leavingResult, watchOutsider } from './in-the-way.ts';
 import { keepApplied } from './keep-applied.ts';
 import { isOutdated, mayReplaceImmutable, removeOutdated } from './replace-element.ts';
-import { resolveElement } from './resolve-child.ts';
+import { type ResolvedElement, resolveElement } from './resolve-child.ts';
 import { failedElement, isStale, sendIntent } from './send-intent.ts';
 
 /** How often one pass follows an object that changes under its hands. */
 const maxTries = 4;
 
 /** Makes one object as wanted, with as few requests as can be: none when it is so already. */
-export async function applyElement(pass: Pass, wanted: WantedElement): Promise<ElementResult> {
+async function applyElement(pass: Pass, wanted: WantedElement): Promise<ElementResult> {
   let current = wanted;
   let live = lookUp(pass, wanted.intent);
   for (let tries = 1; ; tries++) {
@@ -126,7 +127,7 @@ const unsteadyName: Problem = {
   kind: 'permanent',
 };
 
-function isOfRequest(error: unknown, { signal }: Pass): error is KubeError {
+function isOfRequest(error: unknown, { signal }: Given): error is KubeError {
   return error instanceof KubeError && !signal.aborted;
 }
 
@@ -160,7 +161,7 @@ export function isMine(pass: Pass, live: StoredObject): boolean {
 }
 
 /** The object as the cache knows it: among the children, or in our way. */
-export function lookUp({ context }: Pass, { ref }: Intent): StoredObject | undefined {
+export function lookUp({ context }: Given, { ref }: Intent): StoredObject | undefined {
   const { informer } = context.watches.children(ref.gvk);
   return informer.get(ref.namespace, ref.name) ?? inOurWay(context.watches.peekNamed(ref));
 }
@@ -216,4 +217,36 @@ function heldResult(pass: Pass, wanted: WantedElement, live?: StoredObject): Ele
   const waiting = problemOfWaiting(wanted.held);
   const problem = wanted.isInTurn === true ? { ...waiting, isPartial: true } : waiting;
   return hinderedElement(wanted, problem, live);
+}
+
+/** One element of a child, and what it waits for. */
+interface ResolvedTurn {
+  readonly each: ResolvedElement;
+  /** What has to be ready first, for people: `children.database to be ready`. */
+  readonly held: readonly string[];
+  /** It waits for other elements of its own child only, of which all is known. @default false */
+  readonly isInTurn?: boolean;
+}
+
+/** Makes an element as it was resolved; what could not be rendered stays as it is. */
+export async function applyResolved(
+  pass: Pass,
+  plan: ChildPlan,
+  { each, held, isInTurn = false }: ResolvedTurn,
+): Promise<ElementResult> {
+  if (each.kind === 'rendered') {
+    const { element, intent } = each;
+    return applyElement(pass, { plan, element, intent, held, isInTurn });
+  }
+  const { problem, element } = each;
+  const name = await nameOf(pass, plan, element);
+  return keepApplied(pass, blockedElement(pass, { plan, element, name, problem }));
+}
+
+/** What an element that cannot be rendered would be called; empty where even that is not known. */
+async function nameOf(pass: Pass, plan: ChildPlan, element: Element | undefined): Promise<string> {
+  if (element === undefined && plan.isList) return '';
+  const theOne = { item: undefined, index: 0 };
+  const name = await pass.wanting.name(plan.id, element ?? theOne);
+  return name.kind === 'value' ? name.value : '';
 }

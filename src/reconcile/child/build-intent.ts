@@ -19,7 +19,7 @@ import {
   selectedByAnnotation,
 } from '../names.ts';
 import { type Placement, placementOf } from '../ownership/placement.ts';
-import type { Pass } from '../pass/pass.ts';
+import type { Given, Pass } from '../pass/pass.ts';
 import { isNameOpen } from '../secrecy.ts';
 
 /** One element as its template gives it. */
@@ -80,7 +80,7 @@ function withBookkeeping(
 
 /** What a child must say for itself, for when its definition says something else, or nothing any more. */
 function bookkeptAnnotations(
-  { context }: Pass,
+  { context }: Given,
   { deletionPolicy, hasDeleteWhen, ordered, isList }: ChildPlan,
   index: number,
 ): Readonly<Record<string, string>> | undefined {
@@ -96,7 +96,7 @@ function bookkeptAnnotations(
   };
 }
 
-function controllerReference({ context, resource, uid }: Pass): OwnerReference {
+function controllerReference({ context, resource, uid }: Given): OwnerReference {
   const { gvk } = context.plan.definition.kind;
   return {
     apiVersion: apiVersionOf(gvk),

@@ -4,12 +4,11 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import { covers, differenceDigest, differences } from '../intent/covers.ts';
 import type { Difference } from '../intent/difference.ts';
 import type { Intent } from '../intent/intent.ts';
-import { intentHashOf } from '../intent/intent-hash.ts';
-import { appliedHashOf } from '../intent/stamp.ts';
+import { appliedHashOf, intentHash, intentHashOf } from '../intent/marks.ts';
 import { fieldManagerOf } from '../names.ts';
 import { observesItself } from '../observe/observe-children.ts';
-import type { Pass } from '../pass/pass.ts';
-import { keepsIntentHash } from './keeps-intent-hash.ts';
+import type { Given, Pass } from '../pass/pass.ts';
+import type { WantedElement } from './element-result.ts';
 
 export interface Compared {
   readonly plan: ChildPlan;
@@ -61,13 +60,13 @@ export function rememberIntent(pass: Pass, plan: ChildPlan, intent: Intent): voi
 }
 
 /** Is the intent the one that was applied last, so that somebody else changed the object? */
-export function isAppliedLast({ state }: Pass, intent: Intent): boolean {
+export function isAppliedLast({ state }: Given, intent: Intent): boolean {
   const last = state.attempts.appliedIntents.get(intent.topic);
   return last?.pathHash === intent.pathHash && deepEqual(last.manifest, intent.manifest);
 }
 
 /** Did we apply exactly these fields last? */
-function isMarked({ context }: Pass, { plan, intent, live }: Compared): boolean {
+function isMarked({ context }: Given, { plan, intent, live }: Compared): boolean {
   return (
     (!keepsIntentHash(plan) || intentHashOf(live.object) !== undefined) &&
     appliedHashOf(live.object) === intent.pathHash &&
@@ -83,4 +82,31 @@ function fingerprint(pass: Pass, { plan, intent, live }: Compared): string {
     live.appliedBy.includes(fieldManagerOf(pass.context.plan.name)),
   ];
   return `${marks.join(' ')} ${differenceDigest(found)}`;
+}
+
+/** The hash of an intent, what is left to others included. */
+export function hashOfIntent({ uid }: Given, { whole, manifest }: Intent): string {
+  return intentHash(whole ?? manifest, uid);
+}
+
+/**
+ * Has the intent changed since the object was made, or is only the object different? An object that does not say what it was made of is
+ * taken for changed by others: it is mended, and says so from then on.
+ */
+export function hasNewIntent(pass: Pass, wanted: WantedElement, live: StoredObject): boolean {
+  const { intent } = wanted;
+  const made = intentHashOf(live.object);
+  if (made === undefined || made === hashOfIntent(pass, intent)) return false;
+  // Where all that is wanted is there, only the way in which we write it down has changed.
+  const comparison = compareIntent(pass, { plan: wanted.plan, intent, live });
+  if (comparison.kind === 'same') return false;
+  const applied = appliedHashOf(live.object);
+  return comparison.found.length > 0 || (applied !== undefined && applied !== intent.pathHash);
+}
+
+/** Does an object of this child say which intent it was made of last? A Secret never does. */
+export function keepsIntentHash({ gvk, updateStrategy }: ChildPlan): boolean {
+  const { type, rollingUpdate } = updateStrategy;
+  const isNeeded = type === 'Recreate' || (type === 'Apply' && rollingUpdate !== undefined);
+  return isNeeded && !(gvk.group === '' && gvk.kind === 'Secret');
 }

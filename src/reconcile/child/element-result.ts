@@ -1,11 +1,12 @@
-import type { ChildPlan, Element } from '../../compile/index.ts';
+import type { ChildPlan, Element, Seen } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
 import type { Verdict } from '../decision.ts';
 import type { Problem } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
 import { isTerminating } from '../owner.ts';
 import { childrenOf } from '../ownership/is-child.ts';
-import type { ElementResult, Pass } from '../pass/pass.ts';
+import type { ChildResult, ElementResult, Pass } from '../pass/pass.ts';
 
 /** One element to be made. */
 export interface WantedElement {
@@ -86,4 +87,32 @@ export function liveOf(pass: Pass, plan: ChildPlan): readonly StoredObject[] {
   return childrenOf(pass, plan, labelled)
     .filter(({ object }) => !isTerminating(object))
     .sort((a, b) => (a.object.metadata.name < b.object.metadata.name ? -1 : 1));
+}
+
+/** What later tiers see of a child: what exists; they wait while it, or an element of it, does not. */
+export function seenWhileWanting({ plan, resolution, elements }: ChildResult): Seen {
+  if (resolution === 'unwanted') return { state: 'absent' };
+  const objects = elements.map(({ live }) => live?.object);
+  if (!objects.every((object) => object !== undefined)) {
+    return { state: 'waiting', on: `children.${plan.id}` };
+  }
+  return present(plan.isList, objects);
+}
+
+/** What the report sees of a child: nothing waits, what does not exist is missing. */
+export function seenWhileReporting(pass: Pass, { plan, resolution, elements }: ChildResult): Seen {
+  if (resolution === 'unwanted') return { state: 'absent' };
+  const rendered = elements.flatMap(({ live }) => (live === undefined ? [] : [live]));
+  // Elements whose names are not known now stay as they are: they are reported as they are.
+  const objects = plan.isList && resolution === 'unknown' ? liveOf(pass, plan) : rendered;
+  return present(
+    plan.isList,
+    objects.map(({ object }) => object),
+  );
+}
+
+function present(isList: boolean, objects: readonly KubeObject[]): Seen {
+  if (isList) return { state: 'present', value: objects };
+  const [object] = objects;
+  return object === undefined ? { state: 'absent' } : { state: 'present', value: object };
 }

@@ -11,12 +11,12 @@ import {
 import { hasFinalizer } from '../owner.ts';
 import { leftOnRecord } from '../ownership/inventory-after.ts';
 import { entriesFor } from '../pass/inventory.ts';
-import { type Pass, worldWrite } from '../pass/pass.ts';
-import { noteOnResource } from '../resource/note-on-resource.ts';
+import { type Given, type Pass, worldWrite } from '../pass/pass.ts';
+import { noteOnResource } from '../resource/write-metadata.ts';
 import { ofResource } from '../secrecy.ts';
 import { isForeign } from '../status-fields.ts';
 import { lookUp, mayTake } from './apply-element.ts';
-import { heldBy } from './hold.ts';
+import { heldBy } from './readiness.ts';
 import type { ResolvedChild } from './resolve-child.ts';
 
 /**
@@ -134,7 +134,7 @@ async function write(pass: Pass, unrecorded: readonly string[]): Promise<Problem
   }
 }
 
-function problemOfFinalizer({ context }: Pass, error: KubeError): Problem {
+function problemOfFinalizer({ context }: Given, error: KubeError): Problem {
   const problem = problemOfRequest(error, { about: ofResource(context.plan) });
   return { ...problem, message: `finalizer: ${problem.message}` };
 }

@@ -1,10 +1,10 @@
-import type { Phase } from '../../compile/index.ts';
+import type { ChildPlan, Phase } from '../../compile/index.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { readinessOf } from '../../util/readiness/readiness-of.ts';
 import type { ChildDecision } from '../decision.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
-import type { ElementResult } from '../pass/pass.ts';
+import type { ElementResult, Pass } from '../pass/pass.ts';
 
 /** Where a child stands, for `status.children`. */
 export interface Standing {
@@ -65,4 +65,23 @@ async function customReadiness(
 function isObserved({ metadata, status }: KubeObject): boolean {
   const observed = isJsonObject(status) ? status.observedGeneration : undefined;
   return observed === undefined || observed === metadata.generation;
+}
+
+/** What of `after` is not ready yet, for people: it holds the creation and every change of intent of a child. */
+export async function heldBy(pass: Pass, plan: ChildPlan): Promise<readonly string[]> {
+  const held: string[] = [];
+  for (const id of plan.after) {
+    if (!(await isReady(pass, id))) held.push(`children.${id} to be ready`);
+  }
+  return held;
+}
+
+async function isReady(pass: Pass, id: string): Promise<boolean> {
+  const child = pass.did.children.get(id);
+  if (child === undefined) return false;
+  for (const element of child.elements) {
+    const { state } = await readinessOfElement(pass.wanting, element);
+    if (state !== 'Ready') return false;
+  }
+  return true;
 }

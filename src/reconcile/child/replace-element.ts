@@ -1,12 +1,12 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { mayReplace } from '../attempt/limiter.ts';
 import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
-import { type Leave, mayGo } from '../removal/guard.ts';
+import { type Leave, mayGo } from '../removal/leaving.ts';
 import { objectText } from '../secrecy.ts';
+import { hashOfIntent, hasNewIntent } from './compare-intent.ts';
 import { hinderedElement, type WantedElement } from './element-result.ts';
 import { leavingResult } from './in-the-way.ts';
 import { failedElement } from './send-intent.ts';
-import { hashOfIntent, hasNewIntent } from './update-strategy.ts';
 
 /** Is the object, which is ours, one of another intent, so that it is made anew (`updateStrategy: Recreate`)? */
 export function isOutdated(pass: Pass, wanted: WantedElement, live: StoredObject): boolean {

@@ -4,9 +4,8 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { noteRejected } from '../attempt/limiter.ts';
 import { noteRepair } from '../attempt/ownership-conflicts.ts';
 import { problemOfRequest } from '../failure.ts';
-import { fieldsOf } from '../intent/field-names.ts';
-import { noted } from '../intent/intent-hash.ts';
-import { stamped } from '../intent/stamp.ts';
+import { fieldsOf } from '../intent/difference.ts';
+import { noted, stamped } from '../intent/marks.ts';
 import { fieldManagerOf } from '../names.ts';
 import { observesItself } from '../observe/observe-children.ts';
 import { isChild } from '../ownership/is-child.ts';
@@ -14,10 +13,8 @@ import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
 import { creating } from '../removal/strays.ts';
 import { recordAhead } from '../resource/record-ahead.ts';
 import { fieldTexts } from '../secrecy.ts';
-import { compareIntent, rememberAnswer } from './compare-intent.ts';
+import { compareIntent, hashOfIntent, keepsIntentHash, rememberAnswer } from './compare-intent.ts';
 import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
-import { keepsIntentHash } from './keeps-intent-hash.ts';
-import { hashOfIntent } from './update-strategy.ts';
 
 /** Codes that mean: the object is not the one we thought of. Read it and go on. */
 const staleCodes: ReadonlySet<string> = new Set([

@@ -2,7 +2,7 @@ import { conditionsOf } from '../../util/conditions-of.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { Problem } from '../failure.ts';
 import { entriesFor } from '../pass/inventory.ts';
-import type { Pass } from '../pass/pass.ts';
+import type { Given, Pass } from '../pass/pass.ts';
 import { countChildren, listChildren } from '../report/build-report.ts';
 import type { ChildEntry } from '../report/child-entries.ts';
 import { standardConditions } from '../report/conditions.ts';
@@ -69,7 +69,7 @@ function recordOf({ found: { inventory } }: Pass): { readonly childInventory?: r
 }
 
 /** Did the report of an earlier pass say that the time of `onDelete` is over? */
-export function wasOverdue({ resource }: Pass): boolean {
+export function wasOverdue({ resource }: Given): boolean {
   return conditionsOf(resource).some(
     ({ type, reason }) => type === 'Stalled' && reason === 'Terminating',
   );

@@ -2,7 +2,7 @@ import type { OperatorPlan } from '../../compile/index.ts';
 import type { Problem } from '../failure.ts';
 import { onDeleteAnnotationOf, skipOnDeleteAnnotation } from '../names.ts';
 import type { Pass } from '../pass/pass.ts';
-import { noteOnResource } from '../resource/note-on-resource.ts';
+import { noteOnResource } from '../resource/write-metadata.ts';
 
 /** On the resource: its `onDelete.children` have been ready, so that they are not made again when they are gone. */
 export const doneMark = 'done';

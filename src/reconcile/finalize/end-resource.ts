@@ -1,11 +1,10 @@
 import type { Outcome } from '../../controller/index.ts';
 import { parseKey } from '../../util/object-key.ts';
-import { hasFinalizer, isPaused, isTerminating } from '../owner.ts';
-import type { OperatorContext } from '../pass/context.ts';
-import { beginPass } from '../pass/pass.ts';
-import type { PassTurn } from '../pass/pass-turn.ts';
+import { hasFinalizer, isControlledBy, isPaused, isTerminating } from '../owner.ts';
+import type { OperatorContext, PassTurn, Retirement } from '../pass/context.ts';
+import { beginPass, isDone, type Pass } from '../pass/pass.ts';
 import { stateOf } from '../pass/resource-state.ts';
-import { takeOffFinalizer } from '../resource/take-off-finalizer.ts';
+import { takeOffFinalizer } from '../resource/write-metadata.ts';
 import { type FinalizeOptions, finalize } from './finalize.ts';
 import { whatIsLeft } from './what-is-left.ts';
 
@@ -40,4 +39,35 @@ export async function finalizeUnmatched(
   const refused = await takeOffFinalizer(pass);
   if (refused?.error !== undefined) throw refused.error;
   return undefined;
+}
+
+/**
+ * A resource that lives while its definition is being removed: its children go as if it were deleted, `onDelete` first, or stay as they
+ * are. It stays itself.
+ */
+export async function retireResource(
+  context: OperatorContext,
+  { removesChildren, onRemoved }: Retirement,
+  options: FinalizeOptions,
+): Promise<Outcome> {
+  const { plan } = context;
+  // With `onDelete` a resource without our finalizer has no children (yet, or any more), and there is nothing to prepare for.
+  const isBare = plan.onDelete !== undefined && !hasFinalizer(options.resource, plan.name);
+  if (removesChildren && !isBare) return finalize(context, options);
+  onRemoved(options.key);
+  return { kind: 'done' };
+}
+
+/** A definition that was changed may need no finalizer any more: then it is taken off as soon as nothing is left that needs it. */
+export async function letGoUnneeded(pass: Pass): Promise<void> {
+  const { plan } = pass.context;
+  if (plan.isFinalizing || !hasFinalizer(pass.resource, plan.name)) return;
+  if (!pass.did.pruned.every(isDone)) return;
+  const gone = new Set(pass.did.pruned.map(({ object }) => object.metadata.uid));
+  const { objects, problems } = await whatIsLeft(pass);
+  const needsUs = objects.some(
+    ({ object }) => !gone.has(object.metadata.uid) && !isControlledBy(object, pass.uid),
+  );
+  const problem = problems[0] ?? (needsUs ? undefined : await takeOffFinalizer(pass));
+  if (problem !== undefined) pass.did.finalizerProblem = problem;
 }

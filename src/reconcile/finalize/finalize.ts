@@ -2,14 +2,20 @@ import type { Outcome } from '../../controller/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Problem } from '../failure.ts';
 import { hasFinalizer, isTerminating } from '../owner.ts';
-import type { OperatorContext } from '../pass/context.ts';
-import { beginPass, isDone, loggerOf, type Pass, type PrunedObject } from '../pass/pass.ts';
-import type { PassTurn } from '../pass/pass-turn.ts';
+import type { OperatorContext, PassTurn } from '../pass/context.ts';
+import {
+  beginPass,
+  type Given,
+  isDone,
+  loggerOf,
+  type Pass,
+  type PrunedObject,
+} from '../pass/pass.ts';
 import { stateOf } from '../pass/resource-state.ts';
 import { type ChildEntry, describeOnDelete, describePruned } from '../report/child-entries.ts';
 import { concludeProblems } from '../report/conclude.ts';
 import { tellFailures } from '../report/tell-failures.ts';
-import { takeOffFinalizer } from '../resource/take-off-finalizer.ts';
+import { takeOffFinalizer } from '../resource/write-metadata.ts';
 import type { StatusOutcome } from '../resource/write-status.ts';
 import { messageOf, reportDeletion, reportRetired, wasOverdue } from './deletion-report.ts';
 import { type DeletionTerms, termsOf } from './deletion-terms.ts';
@@ -122,7 +128,7 @@ async function entriesOf(pass: Pass, { preparation }: Waiting): Promise<readonly
   return pass.did.pruned.map((pruned) => describePruned(pass, pruned));
 }
 
-function tellOverdue({ context, resource }: Pass, note: string): void {
+function tellOverdue({ context, resource }: Given, note: string): void {
   context.cluster.events.record({
     regarding: resource,
     type: 'Warning',

@@ -2,9 +2,9 @@ import type { CacheEvent } from '../../kube/roles.ts';
 import { keyOf } from '../../util/object-key.ts';
 import type { Problem } from '../failure.ts';
 import { orphaningAnnotationOf } from '../names.ts';
-import type { Pass } from '../pass/pass.ts';
+import type { Given, Pass } from '../pass/pass.ts';
 import type { ResourceState } from '../pass/resource-state.ts';
-import { noteOnResource } from '../resource/note-on-resource.ts';
+import { noteOnResource } from '../resource/write-metadata.ts';
 
 /** Set on what was deleted with `--cascade=orphan`, until the collector has let go of what it owns: a moment. */
 const orphanFinalizer = 'orphan';
@@ -41,6 +41,6 @@ export async function keepOrphaning(pass: Pass): Promise<Problem | undefined> {
 }
 
 /** By its UID: what a restored backup says is of an earlier life. */
-function isNoted({ resource, context, uid }: Pass): boolean {
+function isNoted({ resource, context, uid }: Given): boolean {
   return resource.metadata.annotations?.[orphaningAnnotationOf(context.plan.name)] === uid;
 }

@@ -9,7 +9,7 @@ import { onDeleteAnnotationOf } from '../names.ts';
 import { observeChildren } from '../observe/observe-children.ts';
 import { observeReads } from '../observe/observe-reads.ts';
 import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
-import { noteOnResource } from '../resource/note-on-resource.ts';
+import { noteOnResource } from '../resource/write-metadata.ts';
 import { open } from '../secrecy.ts';
 import { isKnown, listOf } from '../wake/settled.ts';
 import { type DeletionTerms, doneMark } from './deletion-terms.ts';

@@ -1,10 +1,8 @@
 import type { StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { isControlledBy, isTerminating } from '../owner.ts';
-import { childPlanOf } from '../ownership/child-plan.ts';
-import { isOnRecord } from '../ownership/is-child.ts';
-import type { Pass, PrunedObject } from '../pass/pass.ts';
-import { isDone } from '../pass/pass.ts';
+import { childPlanOf, isOnRecord } from '../ownership/is-child.ts';
+import { isDone, type Pass, type PrunedObject } from '../pass/pass.ts';
 import { removeObjects, waiting } from '../removal/remove-objects.ts';
 import type { DeletionTerms } from './deletion-terms.ts';
 import { isOrphaning } from './note-orphaning.ts';

@@ -1,11 +1,10 @@
-import type { StoredObject } from '../../kube/roles.ts';
-import { KubeError } from '../../kube/roles.ts';
+import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import type { GroupKind, Gvk } from '../../util/gvk.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { inventoryAnnotationOf } from '../names.ts';
 import { isChild } from '../ownership/is-child.ts';
 import { noteRecorded } from '../ownership/recorded-strays.ts';
-import { kindMap, kindText, parseKinds } from '../pass/kinds.ts';
+import { kindMap, kindText, parseKinds } from '../pass/inventory.ts';
 import type { Pass } from '../pass/pass.ts';
 import { aboutStray, findStrays } from '../removal/strays.ts';
 import { objectText, open } from '../secrecy.ts';

@@ -16,7 +16,7 @@ import {
   type StructField,
   type StructType,
 } from '../../compile/index.ts';
-import { compareSets } from './compare-sets.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
 import { differs, type Trail } from './difference.ts';
 import { equalScalars } from './equal-scalars.ts';
 import { type Fields, isFields, isZero } from './fields.ts';
@@ -242,6 +242,24 @@ function compareKeyed(
     trail?.path.pop();
     last = Math.max(last, at);
     if (isSame) continue;
+    if (trail === undefined) return false;
+    equal = false;
+  }
+  return equal;
+}
+
+/** Sets: every item of ours is there; order and further items do not matter. */
+function compareSets(
+  want: readonly unknown[],
+  have: readonly unknown[],
+  trail: Trail | undefined,
+): boolean {
+  let equal = true;
+  for (const item of want) {
+    if (have.includes(item) || have.some((other) => deepEqual(item, other))) continue;
+    trail?.path.push({ item });
+    differs(item, undefined, trail);
+    trail?.path.pop();
     if (trail === undefined) return false;
     equal = false;
   }

@@ -13,9 +13,9 @@ import { freezeDeep } from '../../util/freeze-deep.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { covers, differences } from './covers.ts';
+import { stamped } from './marks.ts';
 import { pathHash } from './path-hash.ts';
 import { prepare } from './prepare.ts';
-import { stamped } from './stamp.ts';
 
 const corpus: readonly KubeObject[] = freezeDeep(readCorpus());
 const schemas = bundledSchemas();

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { builtInType } from '../../../test/support/builtin-type.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { differenceDigest, differences } from './covers.ts';
-import { fieldsOf } from './field-names.ts';
+import { fieldsOf } from './difference.ts';
 
 function objectOf(apiVersion: string, kind: string, fields: object): KubeObject {
   return { apiVersion, kind, metadata: { name: 'x' }, ...fields };

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { builtInType } from '../../../test/support/builtin-type.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { appliedAnnotation } from '../names.ts';
+import { stamped } from './marks.ts';
 import { pathHash } from './path-hash.ts';
-import { stamped } from './stamp.ts';
 
 const podType = builtInType('v1', 'Pod');
 

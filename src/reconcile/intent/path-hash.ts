@@ -3,7 +3,6 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { appliedAnnotation } from '../names.ts';
 import { type Fields, isFields } from './fields.ts';
 import { keyValue } from './list-keys.ts';
-import { PathHasher } from './path-hasher.ts';
 
 /**
  * A hash of which fields an intent has, down to the leaves: fields and map keys by name, atomic lists by index, list-map items by their keys, set items by themselves.
@@ -73,4 +72,80 @@ function keyText(item: Fields, list: ListType): string {
   let text = '';
   for (const key of list.keys) text += `${String(keyValue(item, key, list))}\u0000`;
   return text;
+}
+
+/** Depths that need no new memory: objects are rarely nested deeper. */
+const expectedDepth = 32;
+
+/**
+ * A hash of a set of paths, built while walking a tree. A path's hash is made from its parent's and its last step, and the set's is the sum over its leaves,
+ * so that the order of fields does not matter and nothing is put together as text. Two lanes of 32 bits, multiply-and-xor with the finaliser of MurmurHash3:
+ * well spread and fast, but not cryptographic; it only has to tell that an intent of our own changed its shape.
+ */
+class PathHasher {
+  #depth = 0;
+  // By depth; the roots' are arbitrary, and different so that the lanes are.
+  readonly #low: number[] = Array(expectedDepth).fill(0x811c9dc5);
+  readonly #high: number[] = Array(expectedDepth).fill(0x9e3779b9);
+  #lowSum = 0;
+  #highSum = 0;
+
+  /** Steps down into a field, a map key or an item with a name. */
+  enter(name: string): void {
+    let low = this.#low[this.#depth] ?? 0;
+    let high = this.#high[this.#depth] ?? 0;
+    for (let index = 0; index < name.length; index++) {
+      const code = name.charCodeAt(index);
+      low = Math.imul(low ^ code, 0x01000193);
+      high = Math.imul(high ^ code, 0x5bd1e995) ^ (high >>> 15);
+    }
+    // The length keeps `a`, `b` apart from `ab`.
+    this.#push(low ^ name.length, high + name.length);
+  }
+
+  /** Steps down into an item that its place names. */
+  enterIndex(index: number): void {
+    const low = this.#low[this.#depth] ?? 0;
+    const high = this.#high[this.#depth] ?? 0;
+    // Told apart from a name by a code that no text has.
+    this.#push(
+      Math.imul(low ^ (index + 0x10000), 0x01000193),
+      high ^ Math.imul(index + 1, 0x5bd1e995),
+    );
+  }
+
+  /** Steps back to the parent. */
+  leave(): void {
+    this.#depth--;
+  }
+
+  /** Counts the place where the walk stands as one path of the set. */
+  leaf(): void {
+    this.#lowSum = (this.#lowSum + mix(this.#low[this.#depth] ?? 0)) | 0;
+    this.#highSum = (this.#highSum + mix(this.#high[this.#depth] ?? 0)) | 0;
+  }
+
+  /** 16 lower-case hex digits. */
+  digest(): string {
+    return hex(this.#highSum) + hex(this.#lowSum);
+  }
+
+  #push(low: number, high: number): void {
+    this.#depth++;
+    this.#low[this.#depth] = mix(low);
+    this.#high[this.#depth] = mix(high);
+  }
+}
+
+/** The finaliser of MurmurHash3: every bit of the input reaches every bit of the output. */
+function mix(hash: number): number {
+  let mixed = hash ^ (hash >>> 16);
+  mixed = Math.imul(mixed, 0x85ebca6b);
+  mixed ^= mixed >>> 13;
+  mixed = Math.imul(mixed, 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
+}
+
+function hex(word: number): string {
+  return (word >>> 0).toString(16).padStart(8, '0');
 }

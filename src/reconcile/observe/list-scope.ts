@@ -2,9 +2,9 @@ import type { ReadPlace } from '../../compile/index.ts';
 import type { InformerState } from '../../kube/roles.ts';
 import { assertNever } from '../../util/assert-never.ts';
 import { matchesGlob } from '../../util/glob.ts';
-import type { Pass } from '../pass/pass.ts';
+import type { Given, Pass } from '../pass/pass.ts';
 import { type Confidence, isNameOpen } from '../secrecy.ts';
-import type { ListScope } from '../wake/read-list.ts';
+import type { ListScope } from '../wake/selections.ts';
 
 /** Where a list is looked for; or that this is not known yet; or why it is looked for nowhere. */
 export type ScopeResult =
@@ -66,7 +66,7 @@ function wide(
 }
 
 /** The runtime's own namespaces are read from by nobody but who lives there. */
-function isRuntimes({ context, namespace: own }: Pass, namespace: string): boolean {
+function isRuntimes({ context, namespace: own }: Given, namespace: string): boolean {
   return context.guardedNamespaces.has(namespace) && namespace !== own;
 }
 

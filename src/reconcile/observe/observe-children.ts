@@ -3,7 +3,7 @@ import type { StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { isTerminating } from '../owner.ts';
 import { childrenOf } from '../ownership/is-child.ts';
-import type { Pass } from '../pass/pass.ts';
+import type { Given, Pass } from '../pass/pass.ts';
 import { objectsChanged } from '../wake/object-change.ts';
 
 /** Looks at all that expressions see under `observed`, as the pass begins. */
@@ -88,7 +88,7 @@ function objectsNow(pass: Pass, plan: ChildPlan): readonly StoredObject[] | unde
 
 /** What is gone only to be made anew. */
 function replacedOf(
-  { state }: Pass,
+  { state }: Given,
   plan: ChildPlan,
   found: readonly StoredObject[],
 ): readonly StoredObject[] {
@@ -126,7 +126,7 @@ function order(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-function planOf({ context }: Pass, id: string): ChildPlan {
+function planOf({ context }: Given, id: string): ChildPlan {
   const { children, onDelete } = context.plan;
   const plan = [...children, ...(onDelete?.children ?? [])].find((child) => child.id === id);
   if (plan === undefined) throw new Error(`The plan has no child "${id}"`);

@@ -1,8 +1,7 @@
 import { identityOf, identityOfObject } from '../identity.ts';
 import { hasFinalizer, isControlledBy } from '../owner.ts';
 import { entriesFor, placeOf } from '../pass/inventory.ts';
-import type { Pass } from '../pass/pass.ts';
-import { isDone } from '../pass/pass.ts';
+import { isDone, type Pass } from '../pass/pass.ts';
 import { isKnown } from '../wake/settled.ts';
 import { isChild } from './is-child.ts';
 import { ownNamespace } from './placement.ts';

@@ -1,11 +1,12 @@
-import type { ChildPlan } from '../../compile/index.ts';
+import type { ChildPlan, OperatorPlan } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
+import { type Gvk, gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { childIdOf, identityOfObject } from '../identity.ts';
-import { ownerUidLabel } from '../names.ts';
+import { childLabel, ownerUidLabel } from '../names.ts';
 import { claimsOf, isOthers } from '../owner.ts';
-import type { Pass } from '../pass/pass.ts';
-import { childPlanOf } from './child-plan.ts';
+import type { Given, Pass } from '../pass/pass.ts';
+import { type Confidence, unaccounted } from '../secrecy.ts';
 import { placementOf } from './placement.ts';
 
 /**
@@ -95,4 +96,26 @@ function isOwnedAsMade(pass: Pass, plan: ChildPlan | undefined, object: KubeObje
 /** May its child be there? */
 function isPlaced(pass: Pass, plan: ChildPlan, object: KubeObject): boolean {
   return !('reason' in placementOf(pass, plan, object));
+}
+
+/** The child that an object is of; undefined: the definition has none such any more. */
+export function childPlanOf({ context }: Given, object: KubeObject): ChildPlan | undefined {
+  const id = object.metadata.labels?.[childLabel];
+  return planOfChild(context.plan, id, gvkOf(object.apiVersion, object.kind));
+}
+
+/** The child of this id and kind, in whatever version. */
+export function planOfChild(
+  { children, onDelete }: OperatorPlan,
+  id: string | undefined,
+  { group, kind }: Gvk,
+): ChildPlan | undefined {
+  return [...children, ...(onDelete?.children ?? [])].find(
+    (child) => child.id === id && child.gvk.group === group && child.gvk.kind === kind,
+  );
+}
+
+/** What messages may say of an object. */
+export function aboutObject(pass: Pass, object: KubeObject): Confidence {
+  return childPlanOf(pass, object) ?? unaccounted;
 }

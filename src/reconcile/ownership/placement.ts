@@ -5,7 +5,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { allowsNamespace, isNamespaceName } from '../../util/namespace.ts';
 import type { Problem } from '../failure.ts';
 import { isNamespaced } from '../pass/context.ts';
-import type { Pass } from '../pass/pass.ts';
+import type { Given, Pass } from '../pass/pass.ts';
 import { isNameOpen } from '../secrecy.ts';
 
 /** Where an object is to be; no namespace: its kind has none. */
@@ -55,7 +55,7 @@ export function ownNamespace(pass: Pass, plan: PlacedPlan): string | undefined {
 function whyNotIn(
   field: 'name' | 'namespace',
   namespace: string,
-  { context, namespace: own }: Pass,
+  { context, namespace: own }: Given,
   plan: PlacedPlan,
 ): string | undefined {
   // Before it is compared with anything: what is no name could mean another place in a path.
@@ -88,7 +88,7 @@ function needsCrossNamespace(what: string): string {
 }
 
 /** A kind that nobody knows yet is taken for namespaced: its apply will tell. */
-function livesInNamespace({ context }: Pass, { gvk }: PlacedPlan): boolean {
+function livesInNamespace({ context }: Given, { gvk }: PlacedPlan): boolean {
   return isNamespaced(context, gvk) ?? true;
 }
 

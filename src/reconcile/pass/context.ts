@@ -1,4 +1,5 @@
-import type { OperatorPlan } from '../../compile/index.ts';
+import { type OperatorPlan, WorkBudget } from '../../compile/index.ts';
+import type { Turn } from '../../controller/index.ts';
 import type { Cluster } from '../../kube/roles.ts';
 import type { Counter, Logger } from '../../telemetry/roles.ts';
 import type { BytePool } from '../../util/byte-pool.ts';
@@ -77,4 +78,15 @@ export function isNamespaced({ cluster, server }: OperatorContext, gvk: Gvk): bo
 export interface PassMetrics {
   /** `homeostat_applies_total{definition,result}` */
   readonly applies: Counter;
+}
+
+/** A pass's turn with a worker, and what it may compute and hold until it ends. */
+export interface PassTurn extends Turn {
+  readonly budget: WorkBudget;
+}
+
+/** What one reconcile of the definition may use. Whoever creates it ends it. */
+export function createBudget({ plan, turns, memory }: OperatorContext): WorkBudget {
+  const { limits } = plan.definition.controller;
+  return new WorkBudget({ limits, owner: plan.name, turns, ...(memory && { memory }) });
 }

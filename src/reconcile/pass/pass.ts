@@ -19,9 +19,8 @@ import type { Problem } from '../failure.ts';
 import { hasFinalizer } from '../owner.ts';
 import type { ReadSight } from '../wake/object-change.ts';
 import type { PassDependencies } from '../wake/pass-dependencies.ts';
-import type { OperatorContext } from './context.ts';
+import type { OperatorContext, PassTurn } from './context.ts';
 import { Inventory } from './inventory.ts';
-import type { PassTurn } from './pass-turn.ts';
 import type { ResourceState } from './resource-state.ts';
 
 /** What a pass was given as it began. */
@@ -233,4 +232,16 @@ export interface ObservedChild {
   readonly first: readonly StoredObject[] | undefined;
   /** As its expressions see it; undefined: nobody knows (yet). */
   readonly objects: readonly StoredObject[] | undefined;
+}
+
+/**
+ * Waits until all have ended, then gives their results or throws the first failure: no request of a pass may still be
+ * running when the pass is over.
+ */
+export async function allEnded<Result>(running: readonly Promise<Result>[]): Promise<Result[]> {
+  const ends = await Promise.allSettled(running);
+  return ends.map((end) => {
+    if (end.status === 'rejected') throw end.reason;
+    return end.value;
+  });
 }

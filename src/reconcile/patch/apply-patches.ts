@@ -1,6 +1,6 @@
 import type { PatchPlan, ReportPhase } from '../../compile/index.ts';
 import { type Problem, problemOfRender, problemOfWaiting } from '../failure.ts';
-import type { Pass } from '../pass/pass.ts';
+import type { Given, Pass } from '../pass/pass.ts';
 import { objectText } from '../secrecy.ts';
 import { patchIntent } from './patch-intent.ts';
 import { lookAt, type PatchOf, targetOf } from './patch-target.ts';
@@ -62,7 +62,7 @@ function ofPatch({ id }: PatchPlan, problem: Problem): Problem {
   return { ...problem, message: `patches.${id}: ${problem.message}` };
 }
 
-function keepsStatusApart({ context }: Pass, { gvk }: PatchOf): boolean {
+function keepsStatusApart({ context }: Given, { gvk }: PatchOf): boolean {
   return context.cluster.resourceFor(gvk)?.hasStatus ?? false;
 }
 

@@ -8,7 +8,7 @@ import type { Difference } from '../intent/difference.ts';
 import type { Intent } from '../intent/intent.ts';
 import { pathHash } from '../intent/path-hash.ts';
 import { prepare } from '../intent/prepare.ts';
-import type { Pass } from '../pass/pass.ts';
+import type { Given, Pass } from '../pass/pass.ts';
 
 export interface IntentOptions {
   readonly plan: PatchPlan;
@@ -42,7 +42,7 @@ export function patchIntent(pass: Pass, { plan, ref, fields }: IntentOptions): I
 
 /** What the target has otherwise; undefined: nothing that a further apply would change. */
 export function differingFields(
-  { state }: Pass,
+  { state }: Given,
   { type }: PatchPlan,
   { intent, live }: { readonly intent: Intent; readonly live: StoredObject },
 ): readonly Difference[] | undefined {
@@ -55,7 +55,7 @@ export function differingFields(
 
 /** Remembers what the server made of a patch. */
 export function rememberAnswer(
-  { state }: Pass,
+  { state }: Given,
   { type }: PatchPlan,
   { intent, live }: { readonly intent: Intent; readonly live: StoredObject },
 ): void {

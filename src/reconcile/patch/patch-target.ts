@@ -4,7 +4,7 @@ import type { Gvk } from '../../util/gvk.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { identityOf } from '../identity.ts';
 import { placementOf } from '../ownership/placement.ts';
-import type { Pass } from '../pass/pass.ts';
+import type { Given, Pass } from '../pass/pass.ts';
 import { isNameOpen, objectText, open } from '../secrecy.ts';
 
 /** What is patched. */
@@ -68,7 +68,7 @@ function lookAtSelf(pass: Pass): Sight {
 }
 
 /** Is it another one than the pass has seen, apart from what is written into its status? */
-export function isChanged({ resource }: Pass, { object }: StoredObject): boolean {
+export function isChanged({ resource }: Given, { object }: StoredObject): boolean {
   const before = resource.metadata;
   const after = object.metadata;
   if (before.uid !== after.uid || before.generation !== after.generation) return true;
@@ -76,7 +76,7 @@ export function isChanged({ resource }: Pass, { object }: StoredObject): boolean
   return before.generation === undefined && before.resourceVersion !== after.resourceVersion;
 }
 
-function selfRef({ context, resource, namespace }: Pass): ObjectRef {
+function selfRef({ context, resource, namespace }: Given): ObjectRef {
   const { gvk } = context.plan.definition.kind;
   const { name } = resource.metadata;
   return { gvk, name, ...(namespace === undefined ? {} : { namespace }) };

@@ -3,11 +3,10 @@ import { noteRejected, whyNotApply } from '../attempt/limiter.ts';
 import { noteRepair, stillContested } from '../attempt/ownership-conflicts.ts';
 import { isStale } from '../child/send-intent.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
-import type { Difference } from '../intent/difference.ts';
-import { fieldName } from '../intent/field-names.ts';
+import { type Difference, fieldName } from '../intent/difference.ts';
 import type { Intent } from '../intent/intent.ts';
 import { patchManagerOf } from '../names.ts';
-import { type Pass, worldWrite } from '../pass/pass.ts';
+import { type Given, type Pass, worldWrite } from '../pass/pass.ts';
 import { fieldText } from '../secrecy.ts';
 import { differingFields, rememberAnswer } from './patch-intent.ts';
 import { isChanged, type PatchOf } from './patch-target.ts';
@@ -96,7 +95,7 @@ async function apply(
 }
 
 /** Of an object that several resources patch, each has its own fields. */
-function managerOf({ context, key }: Pass, { id, isShared }: PatchOf): string {
+function managerOf({ context, key }: Given, { id, isShared }: PatchOf): string {
   return patchManagerOf(context.plan.name, id, isShared ? key : undefined);
 }
 
@@ -115,7 +114,7 @@ function guardOf(
 
 /** The answer to a patch of the resource itself is no event from outside. */
 async function ownPatch<Result>(
-  { state }: Pass,
+  { state }: Given,
   isSelf: boolean,
   send: () => Promise<Result>,
 ): Promise<Result> {
@@ -154,6 +153,6 @@ function failed(
   return problem;
 }
 
-function count({ context }: Pass, result: string): void {
+function count({ context }: Given, result: string): void {
   context.metrics.applies.increment([context.plan.name, result]);
 }

@@ -1,20 +1,23 @@
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import { parseKey } from '../../util/object-key.ts';
-import { wantAll } from '../child/want-all.ts';
+import { wantAll } from '../child/want-tier.ts';
 import { isPaused, isTerminating } from '../owner.ts';
-import type { OperatorContext } from '../pass/context.ts';
+import { createBudget, type OperatorContext, type PassTurn } from '../pass/context.ts';
 import { beginPass, type ChildResult, type Pass } from '../pass/pass.ts';
-import { createBudget, type PassTurn } from '../pass/pass-turn.ts';
 import { createResourceState } from '../pass/resource-state.ts';
-import { doomedOf } from '../removal/doomed.ts';
-import { unwantedObjects } from '../run/unwanted.ts';
+import { doomedOf } from '../removal/leaving.ts';
+import { unwantedObjects } from '../run/prune.ts';
 import { MissingRights } from '../wake/missing-rights.ts';
 import { ResourceQueue } from '../wake/resource-queue.ts';
 import { Timetable } from '../wake/timetable.ts';
 import { Watches } from '../wake/watches.ts';
 import type { Preview, Previewer } from './preview.ts';
-import { createPreviewCluster, type LookUp } from './preview-cluster.ts';
-import { silentLogger, silentMetrics } from './silence.ts';
+import {
+  createPreviewCluster,
+  type LookUp,
+  silentLogger,
+  silentMetrics,
+} from './preview-cluster.ts';
 
 const nothing: Preview = { deletes: [], creates: 0, applies: 0, isComplete: true };
 

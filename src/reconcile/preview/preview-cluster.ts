@@ -1,7 +1,9 @@
 import type { ApplyResult, Cluster, StoredObject } from '../../kube/roles.ts';
+import type { Logger } from '../../telemetry/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import type { PassMetrics } from '../pass/context.ts';
 
 /** The object of an intent, as it is now; undefined: there is none, as far as anybody knows. */
 export type LookUp = (manifest: KubeObject) => StoredObject | undefined;
@@ -54,3 +56,17 @@ function merged(live: unknown, intent: unknown): unknown {
   const fields = Object.entries(intent).map(([name, value]) => [name, merged(live[name], value)]);
   return { ...live, ...Object.fromEntries(fields) };
 }
+
+const nothing = () => undefined;
+
+/** Says nothing. */
+export const silentLogger: Logger = {
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+  child: () => silentLogger,
+};
+
+/** Counts nothing. */
+export const silentMetrics: PassMetrics = { applies: { increment: nothing } };

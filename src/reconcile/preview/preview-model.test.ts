@@ -11,7 +11,7 @@ import { SeededRandom } from '../../../test/support/model/seeded-random.ts';
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { DeletionHold } from './deletion-hold.ts';
-import { previewAll } from './preview-all.ts';
+import { previewAll } from './preview.ts';
 
 const kinds = ['ConfigMap', 'Secret'].map((kind) => gvkOf('v1', kind));
 const names = ['p', 'q', 'r'];

@@ -1,5 +1,9 @@
-import type { EditableMetadata, MetadataPatch, StoredObject } from '../../kube/roles.ts';
-import { KubeError } from '../../kube/roles.ts';
+import {
+  type EditableMetadata,
+  KubeError,
+  type MetadataPatch,
+  type StoredObject,
+} from '../../kube/roles.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { problemOfRequest } from '../failure.ts';
 import { childIdOf, identityOf, refOfStored } from '../identity.ts';
@@ -10,7 +14,7 @@ import {
   managedByLabel,
   managedByValue,
 } from '../names.ts';
-import { aboutObject } from '../ownership/child-plan.ts';
+import { aboutObject } from '../ownership/is-child.ts';
 import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
 
 /**

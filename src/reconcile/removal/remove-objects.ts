@@ -3,12 +3,10 @@ import { noteRejectedDeletion, whyNotDelete } from '../attempt/limiter.ts';
 import { problemOfRequest } from '../failure.ts';
 import { childIdOf, identityOf, refOfStored, topicOfRef } from '../identity.ts';
 import { isTerminating } from '../owner.ts';
-import { aboutObject } from '../ownership/child-plan.ts';
-import { allEnded } from '../pass/all-ended.ts';
-import { isDone, type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
+import { aboutObject } from '../ownership/is-child.ts';
+import { allEnded, isDone, type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
 import { objectText } from '../secrecy.ts';
-import { mayGo } from './guard.ts';
-import { type Chain, chainsOf, isOrdered, isOrphaned } from './leaving.ts';
+import { type Chain, chainsOf, isOrdered, isOrphaned, mayGo } from './leaving.ts';
 import { releaseObject } from './release-object.ts';
 
 export interface RemovalOptions {

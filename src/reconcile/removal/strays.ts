@@ -5,9 +5,8 @@ import { type Problem, problemOfRequest } from '../failure.ts';
 import { childIdOf, identityOf, refOfStored } from '../identity.ts';
 import type { Intent } from '../intent/intent.ts';
 import { isOthers } from '../owner.ts';
-import { planOfChild } from '../ownership/child-plan.ts';
-import { isChild } from '../ownership/is-child.ts';
-import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
+import { isChild, planOfChild } from '../ownership/is-child.ts';
+import { type Given, type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
 import type { ResourceState, Stray } from '../pass/resource-state.ts';
 import { type Confidence, unaccounted } from '../secrecy.ts';
 
@@ -23,7 +22,7 @@ export function noteLoss(state: ResourceState | undefined, lost: StoredObject): 
  * @throws whatever `create` throws.
  */
 export async function creating<T>(
-  { state }: Pass,
+  { state }: Given,
   {
     plan,
     intent: { identity, ref },
@@ -99,7 +98,7 @@ export async function findStrays(
 }
 
 /** What messages may say of it. */
-export function aboutStray({ context }: Pass, { ref: { gvk }, childId }: Stray): Confidence {
+export function aboutStray({ context }: Given, { ref: { gvk }, childId }: Stray): Confidence {
   return planOfChild(context.plan, childId, gvk) ?? unaccounted;
 }
 

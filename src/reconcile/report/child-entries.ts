@@ -4,7 +4,7 @@ import { verdictOf } from '../child/element-result.ts';
 import { readinessOfElement } from '../child/readiness.ts';
 import type { ChildDecision, Verdict } from '../decision.ts';
 import type { Problem, ProblemReason } from '../failure.ts';
-import { childPlanOf } from '../ownership/child-plan.ts';
+import { childPlanOf } from '../ownership/is-child.ts';
 import { ownNamespace } from '../ownership/placement.ts';
 import type { ChildResult, ElementResult, Pass, PrunedObject } from '../pass/pass.ts';
 import { type Confidence, isNameOpen, unaccounted } from '../secrecy.ts';

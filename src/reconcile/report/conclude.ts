@@ -1,11 +1,13 @@
 import type { Outcome } from '../../controller/index.ts';
 import type { AccessRight } from '../../kube/roles.ts';
-import type { Problem } from '../failure.ts';
-import { problemOfRequest } from '../failure.ts';
-import { changedSince } from '../observe/changed-since.ts';
+import type { ChangedPath } from '../attempt/pace.ts';
+import { type Problem, problemOfRequest } from '../failure.ts';
+import { observedPathChanged } from '../observe/observe-children.ts';
+import { readAgain } from '../observe/observe-reads.ts';
 import type { Pass } from '../pass/pass.ts';
 import type { StatusOutcome } from '../resource/write-status.ts';
 import { ofResource } from '../secrecy.ts';
+import { differingPath, readChanged } from '../wake/object-change.ts';
 import type { Report } from './build-report.ts';
 
 /**
@@ -17,17 +19,19 @@ export function conclude(pass: Pass, report: Report, status: StatusOutcome): Out
   const { pace } = state.attempts;
   const { generation } = resource.metadata;
   const nowMs = context.clock.monotonicMs();
-  pace.noteLimit(budget.isExceeded, { generation, nowMs });
-  const { hasWritten } = did;
-  const end = { hasWritten, hasWrittenStatus: status.kind === 'written', nowMs };
-  // It has not come to rest yet, and another pass follows: nothing can be said of follow-ups.
-  if (status.kind === 'overtaken') {
-    if (hasWritten) pace.noteWrites(end);
-    return concludeProblems(pass, report.problems, status);
-  }
-  const next = pace.end({ ...end, changed: changedSince(pass, status) }, generation);
+  const isOvertaken = status.kind === 'overtaken';
+  const next = pace.end({
+    generation,
+    nowMs,
+    changed: isOvertaken ? undefined : changedSince(pass, status),
+    hasWritten: did.hasWritten,
+    hasWrittenStatus: status.kind === 'written',
+    isOvertaken,
+    isLimitExceeded: budget.isExceeded,
+  });
   if (next.isFollowed) context.follow(pass.key);
   const outcome = concludeProblems(pass, report.problems, status);
+  if (isOvertaken) return outcome;
   if (budget.isExceeded) {
     const afterMs = pace.limitRestMs(generation, nowMs);
     return { kind: 'failed', afterMs, reason: 'LimitReached' };
@@ -76,4 +80,27 @@ function statusProblems(pass: Pass, status: StatusOutcome): readonly Problem[] {
   return status.kind === 'failed'
     ? [problemOfRequest(status.error, { about: ofResource(pass.context.plan) })]
     : [];
+}
+
+/**
+ * What a pass used and is different now: a status field of ours that something outside `status` reads, or an object that
+ * was read. Undefined: nothing, so that no further pass is needed.
+ */
+function changedSince(pass: Pass, status: StatusOutcome): ChangedPath | undefined {
+  const { statusPathsRead } = pass.context.plan;
+  const written =
+    status.kind === 'written'
+      ? differingPath(pass.resource, status.stored.object, statusPathsRead)
+      : undefined;
+  if (written !== undefined) return { path: written.join('.'), isOurs: true };
+  const { ownChange } = pass.did;
+  if (ownChange !== undefined) return { path: ownChange, isOurs: true };
+  for (const before of pass.found.reads.values()) {
+    const path = readChanged(before, readAgain(pass, before));
+    if (path !== undefined) {
+      return { path: ['reads', before.plan.id, ...path].join('.'), isOurs: false };
+    }
+  }
+  const observed = observedPathChanged(pass);
+  return observed && { path: observed.join('.'), isOurs: pass.did.hasWritten };
 }

@@ -2,8 +2,9 @@ import type { RenderedEvent, ReportPhase } from '../../compile/index.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
 import type { Pass } from '../pass/pass.ts';
 import { applyPatches } from '../patch/apply-patches.ts';
+import type { StatusOutcome } from '../resource/write-status.ts';
 import { type Report, reportOf } from './build-report.ts';
-import { withNewStatus } from './new-status.ts';
+import { withNewStatus } from './map-status.ts';
 
 /** Shorter ones count as this: a resource chooses its own where the definition lets it. */
 const shortestRequeueMs = 1_000;
@@ -59,4 +60,23 @@ function withFurther(pass: Pass, report: Report, { problems, ...further }: Furth
     ...further,
     furtherProblems: [...report.furtherProblems, ...problems],
   });
+}
+
+/**
+ * Tells the Events of a definition, once the status is as it says: until then the next pass finds the same change and tells of it,
+ * and nobody hears of it twice.
+ */
+export function tellEvents(pass: Pass, { events }: Report, status: StatusOutcome): void {
+  if (status.kind === 'failed' || status.kind === 'gone') return;
+  const { context, resource } = pass;
+  for (const { type, reason, message } of events) {
+    context.cluster.events.record({
+      regarding: resource,
+      type,
+      reason,
+      action: 'Reconcile',
+      note: message,
+      definition: context.plan.name,
+    });
+  }
 }

@@ -1,5 +1,5 @@
 import type { Phase, PhaseInput, Seen } from '../../compile/index.ts';
-import { seenWhileReporting } from '../child/seen-child.ts';
+import { seenWhileReporting } from '../child/element-result.ts';
 import { observedForReport } from '../observe/observe-children.ts';
 import { readAgain } from '../observe/observe-reads.ts';
 import type { Pass } from '../pass/pass.ts';

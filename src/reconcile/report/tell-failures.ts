@@ -1,6 +1,6 @@
 import { conditionsOf } from '../../util/conditions-of.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
-import { loggerOf, type Pass } from '../pass/pass.ts';
+import { type Given, loggerOf, type Pass } from '../pass/pass.ts';
 import type { StatusOutcome } from '../resource/write-status.ts';
 import { childText, ofResource } from '../secrecy.ts';
 import type { Report } from './build-report.ts';
@@ -71,7 +71,7 @@ function wholeTextOf(failure: Failure): string {
 }
 
 /** After a restart what the status says has been told: failures that last would be told anew with every start. */
-function isTold({ state, resource }: Pass, key: string, failure: Failure): boolean {
+function isTold({ state, resource }: Given, key: string, failure: Failure): boolean {
   if (state.told !== undefined) return state.told.get(key) === wholeTextOf(failure);
   const ready = conditionsOf(resource).find(({ type }) => type === 'Ready');
   return ready?.reason === failure.reason && String(ready.message).includes(noteOf(failure));

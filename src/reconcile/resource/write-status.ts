@@ -6,7 +6,7 @@ import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import { statusManagerOf } from '../names.ts';
-import type { Pass } from '../pass/pass.ts';
+import type { Given, Pass } from '../pass/pass.ts';
 import { conditionTypesOf, statusKeysOf } from '../status-fields.ts';
 
 type Status = Readonly<Record<string, unknown>>;
@@ -97,7 +97,7 @@ function isNews(pass: Pass, status: Status): boolean {
 }
 
 /** The fields that we write and that a live status has otherwise: name, ours, theirs. */
-function differingFields({ context }: Pass, want: Status, live: KubeObject): readonly unknown[] {
+function differingFields({ context }: Given, want: Status, live: KubeObject): readonly unknown[] {
   const have: Status = isJsonObject(live.status) ? live.status : {};
   const types = conditionTypesOf(context.plan);
   const differing = statusKeysOf(context.plan)

@@ -3,7 +3,7 @@ import { conditionsOf } from '../../util/conditions-of.ts';
 import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { pausedAnnotation } from '../names.ts';
-import { loggerOf, type Pass } from '../pass/pass.ts';
+import { type Given, loggerOf, type Pass } from '../pass/pass.ts';
 import { standardConditions } from '../report/conditions.ts';
 import { writeStatus } from '../resource/write-status.ts';
 import {
@@ -32,7 +32,7 @@ export async function reportPaused(pass: Pass): Promise<Outcome> {
   return { kind: 'done' };
 }
 
-function pausedStatus({ context, resource, phaseInput }: Pass): Readonly<Record<string, unknown>> {
+function pausedStatus({ context, resource, phaseInput }: Given): Readonly<Record<string, unknown>> {
   const status = isJsonObject(resource.status) ? resource.status : {};
   const ours = statusKeysOf(context.plan).filter((field) => status[field] !== undefined);
   const standard = standardConditions({ resource, summary, now: phaseInput.now }).map(

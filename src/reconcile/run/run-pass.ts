@@ -3,19 +3,20 @@ import type { StoredObject } from '../../kube/roles.ts';
 import { parseKey } from '../../util/object-key.ts';
 import { dropOldInventory, ensureOnDelete } from '../child/ensure-finalizer.ts';
 import { forgetUnwanted } from '../child/forget-unwanted.ts';
-import { wantAll } from '../child/want-all.ts';
-import { endResource, finalizeUnmatched } from '../finalize/end-resource.ts';
-import { letGoUnneeded } from '../finalize/let-go-unneeded.ts';
-import { retireResource } from '../finalize/retire-resource.ts';
+import { wantAll } from '../child/want-tier.ts';
+import {
+  endResource,
+  finalizeUnmatched,
+  letGoUnneeded,
+  retireResource,
+} from '../finalize/end-resource.ts';
 import { hasFinalizer, isPaused, isTerminating } from '../owner.ts';
-import type { OperatorContext } from '../pass/context.ts';
+import type { OperatorContext, PassTurn } from '../pass/context.ts';
 import { type BeginOptions, beginPass, loggerOf, type Pass } from '../pass/pass.ts';
-import type { PassTurn } from '../pass/pass-turn.ts';
 import { stateOf } from '../pass/resource-state.ts';
 import { buildReport, type Report } from '../report/build-report.ts';
 import { conclude } from '../report/conclude.ts';
-import { finishReport } from '../report/finish-report.ts';
-import { tellEvents } from '../report/tell-events.ts';
+import { finishReport, tellEvents } from '../report/finish-report.ts';
 import { tellFailures } from '../report/tell-failures.ts';
 import { writeReport } from '../report/write-report.ts';
 import type { StatusOutcome } from '../resource/write-status.ts';

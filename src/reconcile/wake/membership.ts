@@ -1,11 +1,12 @@
 import type { OperatorPlan } from '../../compile/index.ts';
 import type { ServedKind } from '../../definition/index.ts';
-import type { InformerQuery } from '../../kube/roles.ts';
+import type { Informer, InformerQuery, Watcher } from '../../kube/roles.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { selectorText, selects } from '../../util/label-selector.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import { finalizerOf } from '../names.ts';
+import { settled } from './settled.ts';
 
 /** Which objects of its kind are a definition's resources. */
 export interface Membership {
@@ -48,7 +49,7 @@ export function isNarrowed({
 }
 
 /** All objects of a kind; of what is no resource of the definition, and has not its finalizer, only the metadata. */
-export function wholeKindQuery(definition: string, kind: ServedKind): InformerQuery {
+function wholeKindQuery(definition: string, kind: ServedKind): InformerQuery {
   const { gvk } = kind;
   if (kind.source === 'crd' || !isSelective(kind)) return { gvk };
   const { selector, annotationSelector } = kind;
@@ -76,4 +77,60 @@ type SelectiveKind = Extract<ServedKind, { source: 'for' }>;
 
 function isSelective(kind: SelectiveKind): boolean {
   return kind.selector !== undefined || kind.annotationSelector !== undefined;
+}
+
+export interface LeftFinalizersOptions {
+  /** The definition's name. */
+  readonly name: string;
+  readonly kind: ServedKind;
+  readonly watcher: Watcher;
+}
+
+/**
+ * Does any object of the kind have our finalizer, from a time when the definition needed one? A watch that is narrowed by labels would
+ * not show those that match no more. Lists the kind once. True where nobody can tell.
+ */
+export async function hasLeftFinalizers(
+  { name, kind, watcher }: LeftFinalizersOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const informer = watcher.acquire(wholeKindQuery(name, kind));
+  try {
+    await settled(informer, signal);
+    return informer.state.kind !== 'synced' || holds(informer, finalizerOf(name));
+  } finally {
+    informer.release();
+  }
+}
+
+/** Resolves when no object of the kind has our finalizer any more, as far as the watch on it tells. Rejects when the signal aborts. */
+export function whenNoFinalizersLeft(
+  { name, kind, watcher }: LeftFinalizersOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const informer = watcher.acquire(wholeKindQuery(name, kind));
+  const finalizer = finalizerOf(name);
+  return new Promise<void>((resolve, reject) => {
+    const stops: (() => void)[] = [];
+    const end = (finish: () => void) => {
+      signal.removeEventListener('abort', onAbort);
+      for (const stop of stops) stop();
+      finish();
+    };
+    const onAbort = () => end(() => reject(signal.reason));
+    const look = () => {
+      if (informer.state.kind === 'synced' && !holds(informer, finalizer)) end(resolve);
+    };
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    stops.push(informer.subscribe(look), informer.onState(look));
+    // An answer that came while subscribing came before there was anything to stop.
+    look();
+  }).finally(() => informer.release());
+}
+
+function holds(informer: Informer, finalizer: string): boolean {
+  return Iterator.from(informer.list()).some(
+    ({ object }) => object.metadata.finalizers?.includes(finalizer) === true,
+  );
 }

@@ -8,8 +8,7 @@ import type {
 import type { Gvk } from '../../util/gvk.ts';
 import { topicOf } from '../identity.ts';
 import type { DependencyIndex } from './dependency-index.ts';
-import { differingPath } from './field-values.ts';
-import { type Change, isReplaced } from './object-change.ts';
+import { type Change, differingPath, isReplaced } from './object-change.ts';
 import { type EnqueuingEvent, isSharedByMany, type ResourceQueue } from './resource-queue.ts';
 
 /** From so many objects on, one watch of the whole kind, or of all that have the name, replaces the watches of single ones. */

@@ -3,8 +3,7 @@ import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
 import type { LabelSelector } from '../../util/label-selector.ts';
 import { topicOf } from '../identity.ts';
 import type { NamedObject } from './named-objects.ts';
-import type { SelectedNamespaces } from './namespace-watch.ts';
-import type { ListRequest } from './read-list.ts';
+import type { ListRequest, SelectedNamespaces } from './selections.ts';
 import type { Watches } from './watches.ts';
 
 /** What one pass looks at. A dependency is registered and the cache read in one synchronous step. */

@@ -15,11 +15,10 @@ import { ownerUidLabel } from '../names.ts';
 import { type ChildWatch, watchChildren } from './child-watch.ts';
 import { DependencyIndex } from './dependency-index.ts';
 import { type Look, type NamedObject, NamedObjects } from './named-objects.ts';
-import { NamespaceWatch } from './namespace-watch.ts';
 import { PassDependencies } from './pass-dependencies.ts';
-import { ReadList } from './read-list.ts';
 import type { ResourceQueue } from './resource-queue.ts';
 import { type ResourceWatch, watchResources } from './resource-watch.ts';
+import { NamespaceWatch, ReadList } from './selections.ts';
 import { settled, settledSoon } from './settled.ts';
 
 /** How long a pass waits for the first look at an object that it reads by name, before it goes on without. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { cutWords } from './cut-words.ts';
+import { cutWords } from './failure.ts';
 
-describe('reconcile/cut-words', () => {
+describe('reconcile/failure words', () => {
   const rows: readonly (readonly [string, string, string])[] = [
     ['what fits stays', 'one two 10', 'one two 10'],
     ['the last word that fits is the last one', 'one two three', 'one two…'],

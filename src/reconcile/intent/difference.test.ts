@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { fieldName, fieldsOf } from './field-names.ts';
+import { fieldName, fieldsOf } from './difference.ts';
 
-describe('reconcile/intent/field-names', () => {
+describe('reconcile/intent/difference names', () => {
   for (const [path, name] of [
     [['spec', 'replicas'], 'spec.replicas'],
     [['metadata', 'labels', 'app.kubernetes.io/name'], 'metadata.labels["app.kubernetes.io/name"]'],

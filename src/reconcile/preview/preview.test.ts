@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import type { Preview, Previewer } from './preview.ts';
-import { previewAll } from './preview-all.ts';
+import { type Preview, type Previewer, previewAll } from './preview.ts';
 
 const nothing: Preview = { deletes: [], creates: 0, applies: 0, isComplete: true };
 
@@ -30,7 +29,7 @@ function slowPreviewer(clock: RacingClock, tookMs: number): Previewer {
   };
 }
 
-describe('reconcile/preview/preview-all', () => {
+describe('reconcile/preview all', () => {
   test('previews one after the other, in order', async () => {
     const clock = new RacingClock();
     const seen: string[] = [];

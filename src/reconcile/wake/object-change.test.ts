@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { differingPath, valueAt } from './field-values.ts';
+import { differingPath, valueAt } from './object-change.ts';
 
 const object = {
   status: { ready: 2, conditions: [{ type: 'A', status: 'True' }, { type: 'B' }] },
 };
 
-describe('reconcile/field-values', () => {
+describe('reconcile/wake/object-change field values', () => {
   const rows = [
     [[], object],
     [['status', 'ready'], 2],

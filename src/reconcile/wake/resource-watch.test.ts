@@ -5,7 +5,7 @@ import type { OperatorPlan } from '../../compile/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { createResourceChange } from './resource-change.ts';
+import { createResourceChange } from './resource-watch.ts';
 
 /** A plan for a kind that is there; it maps `status.mapped` and reads `status.ready` and `status.mapped`. */
 function foreignPlan(): OperatorPlan {
@@ -56,7 +56,7 @@ const withStatus = (before: KubeObject, change: object) => ({
   status: { ...(before.status as object), ...change },
 });
 
-describe('reconcile/wake/resource-change, of a kind of `for`', () => {
+describe('reconcile/wake/resource-watch, of a kind of `for`', () => {
   for (const [what, change, byOthers, ofStatus] of [
     [
       'a status path that is read',

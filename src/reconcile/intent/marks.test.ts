@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { intentHash } from './intent-hash.ts';
+import { intentHash } from './marks.ts';
 
 function map(data: Readonly<Record<string, string>>): KubeObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data };
 }
 
-describe('reconcile/intent/intent-hash', () => {
+describe('reconcile/intent/marks', () => {
   test('does not depend on the order of keys, and on nothing but intent and owner', () => {
     const hash = intentHash(map({ a: '1', b: '2' }), 'uid');
     assert.match(hash, /^[0-9a-f]{16}$/);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { allEnded } from './all-ended.ts';
+import { allEnded } from './pass.ts';
 
-describe('reconcile/all-ended', () => {
+describe('reconcile/pass all ended', () => {
   test('gives all results in order', async () => {
     assert.deepEqual(await allEnded([Promise.resolve(1), Promise.resolve(2)]), [1, 2]);
   });

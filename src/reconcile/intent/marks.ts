@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../util/canonical-json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { sha256Hex } from '../../util/sha256.ts';
-import { intentAnnotation, managedByLabel } from '../names.ts';
+import { appliedAnnotation, intentAnnotation, managedByLabel } from '../names.ts';
 
 /**
  * A hash of an intent with its values, which tells a change of intent from what somebody did to the object. Keyed with the UID of the owner,
@@ -39,4 +39,15 @@ export function intentHashOf(live: KubeObject): string | undefined {
 export function noted(intent: KubeObject, hash: string): KubeObject {
   const annotations = { ...intent.metadata.annotations, [intentAnnotation]: hash };
   return { ...intent, metadata: { ...intent.metadata, annotations } };
+}
+
+/** A prepared intent with the annotation that carries its path hash: what is sent. Compared with `covers`, it also tells whether the live object was made by an intent of the same shape. */
+export function stamped(intent: KubeObject, hash: string): KubeObject {
+  const annotations = { ...intent.metadata.annotations, [appliedAnnotation]: hash };
+  return { ...intent, metadata: { ...intent.metadata, annotations } };
+}
+
+/** The path hash that a live object carries. */
+export function appliedHashOf(live: KubeObject): string | undefined {
+  return live.metadata.annotations?.[appliedAnnotation];
 }

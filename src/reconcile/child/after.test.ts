@@ -62,7 +62,7 @@ function textOf(world: OperatorWorld): unknown {
   return (world.get('v1', 'ConfigMap', 'config')?.data as { text: string } | undefined)?.text;
 }
 
-describe('reconcile/child hold', () => {
+describe('reconcile/child after', () => {
   test('a child is made when what it comes after is ready, and the wait is told', async () => {
     const { world } = await worldOf();
     assert.equal(textOf(world), undefined);
