@@ -98,12 +98,6 @@ export class NamedKind {
     }
   }
 
-  *informers(): Iterable<Informer> {
-    if (this.#wide !== undefined) yield this.#wide.informer;
-    for (const { single } of this.#entries.values())
-      if (single !== undefined) yield single.informer;
-  }
-
   stop(): void {
     for (const topic of [...this.#entries.keys()]) this.release(topic);
   }

@@ -85,10 +85,6 @@ export class NamedObjects {
     return [...this.#kinds.values()].flatMap((kind) => [...kind.problems()]);
   }
 
-  *informers(): Iterable<Informer> {
-    for (const kind of this.#kinds.values()) yield* kind.informers();
-  }
-
   stop(): void {
     for (const kind of this.#kinds.values()) kind.stop();
     this.#kinds.clear();

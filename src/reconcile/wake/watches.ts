@@ -267,12 +267,6 @@ export class Watches {
     );
   }
 
-  /** All that is watched now. */
-  *informers(): Iterable<Informer> {
-    for (const [, informer] of this.#informers()) yield informer;
-    yield* this.named.informers();
-  }
-
   stop(): void {
     this.index.stop();
     if (this.#options.beside === undefined) {
