@@ -45,6 +45,10 @@ export class HomeostatProcess extends LoggedRuntime {
     return this.#exit;
   }
 
+  async untilGone(): Promise<void> {
+    await this.#exit;
+  }
+
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<number | null> {
     await this.#process.stop(signal === 'SIGKILL' ? 0 : patienceMs);
     this.folder.clear();

@@ -34,6 +34,8 @@ export interface HomeostatRuntime {
   url(): Promise<string>;
   /** Resolves with the exit code; null: it was killed. */
   ended(): Promise<number | null>;
+  /** Resolves when nothing of it is left in any process: one that is killed within the test's still comes to its end. */
+  untilGone(): Promise<void>;
   /** Asks it to stop, or kills it; resolves with the exit code. @param signal default SIGTERM */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }

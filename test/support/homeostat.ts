@@ -15,18 +15,24 @@ export interface LaunchOptions extends RuntimeOptions {
 export function useRuntimes(
   shared: SharedControlPlane,
 ): (options?: LaunchOptions) => HomeostatRuntime {
-  const running = new Set<HomeostatRuntime>();
-  shared.onEnd(() => Promise.all([...running].map((runtime) => runtime.stop())));
+  const left = new Set<HomeostatRuntime>();
+  // Not before they are gone: on a sandbox their time ends with the tests, and what waits for a time would wait for ever.
+  shared.onEnd(() => Promise.all([...left].map((runtime) => stopAndLeave(runtime))));
   return ({ user = 'operator', ...options } = {}) => {
     const { plane } = shared;
     const runtime =
       plane instanceof SandboxPlane
         ? new InProcessHomeostat({ plane, user, ...options })
         : new HomeostatProcess({ kubeconfig: plane.kubeconfigPath(user), ...options });
-    running.add(runtime);
-    void runtime.ended().then(() => running.delete(runtime));
+    left.add(runtime);
+    void runtime.untilGone().then(() => left.delete(runtime));
     return runtime;
   };
+}
+
+async function stopAndLeave(runtime: HomeostatRuntime): Promise<void> {
+  await runtime.stop();
+  await runtime.untilGone();
 }
 
 /** As {@link useRuntimes}, of definitions in a folder; resolves when they run. */

@@ -22,12 +22,13 @@ export class InProcessHomeostat extends LoggedRuntime {
   readonly #stopper = new AbortController();
   readonly #exit = Promise.withResolvers<number | null>();
   readonly #door: Promise<RuntimeDoor>;
+  readonly #gone: Promise<void>;
 
   constructor({ plane, user, ...options }: InProcessOptions) {
     super(options);
     this.clock = plane.time.clock;
     this.#door = plane.openDoor(user);
-    void this.#run(plane).finally(() => plane.time.note());
+    this.#gone = this.#run(plane).finally(() => plane.time.note());
   }
 
   async #run(plane: SandboxPlane): Promise<void> {
@@ -64,6 +65,10 @@ export class InProcessHomeostat extends LoggedRuntime {
 
   ended(): Promise<number | null> {
     return this.#exit.promise;
+  }
+
+  untilGone(): Promise<void> {
+    return this.#gone;
   }
 
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<number | null> {

@@ -15,6 +15,7 @@ export abstract class LoggedRuntime implements HomeostatRuntime {
   }
 
   abstract ended(): Promise<number | null>;
+  abstract untilGone(): Promise<void>;
   abstract stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 
   write(name: string, text: string): void {
