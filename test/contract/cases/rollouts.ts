@@ -30,6 +30,18 @@ const unavailable = { type: 'Available', status: 'False', reason: 'MinimumReplic
 const updated = { type: 'Progressing', status: 'True', reason: 'ReplicaSetUpdated' };
 const complete = { type: 'Progressing', status: 'True', reason: 'NewReplicaSetAvailable' };
 
+/** A ReplicaSet of one pod, with labels of its own. */
+const other: JsonObject = {
+  apiVersion: 'apps/v1',
+  kind: 'ReplicaSet',
+  metadata: { name: 'other' },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { app: 'other' } },
+    template: { ...podTemplate('web:1'), metadata: { labels: { app: 'other' } } },
+  },
+};
+
 /** All of so many run the newest template. */
 function untilComplete(replicas: number, observedGeneration: number): UntilStep {
   return until({
@@ -367,6 +379,7 @@ export const rollouts: readonly ContractCase[] = [
     name: 'a ReplicaSet adopts pods that it selects, and tells what it makes',
     ranked: [59],
     steps: [
+      post(replicaSets, other, { status: 201 }),
       post(
         pods,
         {
@@ -377,6 +390,13 @@ export const rollouts: readonly ContractCase[] = [
         },
         { status: 201 },
       ),
+      // Its controller sees all pods in one order: it has seen `x-own` when it has
+      // seen what came later. A ReplicaSet made sooner may have a pod too many, and removes any one.
+      become(1, 'running', 'app=other'),
+      {
+        until: `${replicaSets}/other`,
+        expect: { status: 200, body: { status: { readyReplicas: 1 } } },
+      },
       post(replicaSets, workload('ReplicaSet', { replicas: 2 }), { status: 201 }),
       become(2, 'running'),
       {
