@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-/** What files cost beyond their size, in seconds on one core: property tests, mostly. Only the balance depends on it. */
+/** What files cost beyond their size, in seconds: property tests and tests that start processes, mostly. Only the balance depends on it. */
 const seconds = {
   'src/compile/language/fast-path.test.ts': 4,
   'src/compile/language/guards.test.ts': 8,
@@ -15,6 +15,18 @@ const seconds = {
   'src/runtime/leadership/leader-elector.property.test.ts': 3,
   'src/runtime/registry/registry.property.test.ts': 3,
   'src/runtime/rollout/switchboard.test.ts': 4,
+  'test/integration/configmap-source.test.ts': 5,
+  'test/integration/deletions-held.test.ts': 5,
+  'test/integration/dev-commands.test.ts': 14,
+  'test/integration/dev-files.test.ts': 14,
+  'test/integration/dev-persist.test.ts': 13,
+  'test/integration/fitting.test.ts': 5,
+  'test/integration/killed-in-a-row.test.ts': 8,
+  'test/integration/leader-election.test.ts': 26,
+  'test/integration/missing-table.test.ts': 8,
+  'test/integration/mistakes.test.ts': 8,
+  'test/integration/reload.test.ts': 4,
+  'test/integration/requests.test.ts': 4,
   'test/unit/image.test.ts': 6,
   'test/unit/sandbox/contract.test.ts': 6,
 };

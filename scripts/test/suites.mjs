@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
 /**
- * The suites. `processes`: "shared" = a few processes run all files; "file" = one for each file. `concurrency`: how many files at a time
- * in processes of their own; a control plane needs more than a core. @default as many as there are cores
+ * The suites. `processes`: "shared" = a few processes run all files; "file" = one for each file. `concurrency`: how many processes at a
+ * time: a control plane needs more than a core, and a test that waits for a process of its own leaves one. @default as many as there are cores
  * `bundle`: processes that tests start run the bundle, which is built first, in place of the sources: it starts three times as fast.
  */
 export const suites = {
@@ -12,6 +12,7 @@ export const suites = {
   sandbox: {
     patterns: ['test/integration/**/*.test.ts'],
     processes: 'shared',
+    concurrency: 3,
     bundle: true,
     environment: { HOMEOSTAT_TEST_BACKEND: 'sandbox' },
     leftOut: 'test/integration/not-on-sandbox.json',

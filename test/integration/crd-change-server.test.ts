@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { createDefinitionParser } from '../../src/definition/index.ts';
 import { breakingChanges } from '../../src/runtime/crd/change/index.ts';
 import type { JsonObject } from '../../src/util/json.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
 import { changed, randomObject, randomValue } from '../support/crd/random-schema.ts';
+import { definitionParser } from '../support/definition-parser.ts';
 import { SeededRandom } from '../support/model/seeded-random.ts';
 
 const shared = useControlPlane({ controllerManager: false });
@@ -65,10 +65,9 @@ function safePair(seed: number) {
 shared.describe('integration/crd-change-server', () => {
   test('what the server makes of a CRD is no change of it', async () => {
     const client = shared.client();
-    const parser = createDefinitionParser();
     const files = [...globSync('operators/*.yaml'), ...globSync('test/fixtures/valid/*.yaml')];
     const found = files.flatMap(
-      (file) => parser.parse(readFileSync(file, 'utf8'), file).definitions,
+      (file) => definitionParser.parse(readFileSync(file, 'utf8'), file).definitions,
     );
     const seen = new Set<string>();
     for (const { kind, name } of found.map(({ definition }) => definition)) {

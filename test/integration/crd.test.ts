@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { createDefinitionParser } from '../../src/definition/index.ts';
 import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
+import { definitionParser } from '../support/definition-parser.ts';
 import { thingDefinition } from '../support/definitions.ts';
-
-const parser = createDefinitionParser();
 
 const shared = useControlPlane({ controllerManager: false });
 const root = new URL('../../', import.meta.url).pathname;
@@ -99,7 +97,10 @@ shared.describe('integration/crd', () => {
   );
   for (const file of files) {
     test(`the server takes the CRDs of ${file} as they are completed`, async () => {
-      const { definitions, diagnostics } = parser.parse(readFileSync(root + file, 'utf8'), file);
+      const { definitions, diagnostics } = definitionParser.parse(
+        readFileSync(root + file, 'utf8'),
+        file,
+      );
       assert.deepEqual(diagnostics, []);
       for (const { definition } of definitions) {
         if (definition.kind.source !== 'crd') continue;
@@ -118,7 +119,10 @@ shared.describe('integration/crd', () => {
 
   for (const schema of schemas) {
     test(`we and the server agree about ${schema}`, async () => {
-      const { definitions, drafts, diagnostics } = parser.parse(definitionOf(schema), 'a.yaml');
+      const { definitions, drafts, diagnostics } = definitionParser.parse(
+        definitionOf(schema),
+        'a.yaml',
+      );
       const [located] = [...definitions, ...drafts];
       const kind = located?.definition.kind;
       const answer = await shared.client().request({

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
-import { createDefinitionParser, parseYaml } from '../../src/definition/index.ts';
+import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { PlaneRequestError, useControlPlane } from '../support/control-plane/index.ts';
+import { definitionParser } from '../support/definition-parser.ts';
 import { thingDefinition } from '../support/definitions.ts';
 
 const shared = useControlPlane({ controllerManager: false });
@@ -24,7 +25,6 @@ const odd = `${thingDefinition('odd', '')}
   controller: { rollout: { perSecond: 0.5 } }
 `;
 
-const parser = createDefinitionParser();
 const files = ['operators/*.yaml', 'test/fixtures/valid/*.yaml'].flatMap((glob) =>
   globSync(glob, { cwd: root }).sort(),
 );
@@ -33,7 +33,7 @@ const accepted = [
   ...files.map((file) => [file, readFileSync(root + file, 'utf8')] as const),
   ['odd', odd] as const,
 ].flatMap(([file, text]) =>
-  parser
+  definitionParser
     .parse(text, file)
     .definitions.map(
       ({ document, definition }) => [`${file}: ${definition.name}`, document] as const,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { watch } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { shippedText } from '../support/definitions.ts';
 import { DevProcess } from '../support/dev-process.ts';
 import { patienceMs } from '../support/patience.ts';
@@ -56,20 +56,13 @@ async function writeUntilGone(url: string): Promise<void> {
   }
 }
 
-/** Resolves in the middle of a save, after so many that were finished. */
-async function untilSaving(finished: number): Promise<void> {
-  for (let save = 0; save < finished; save++) {
-    await untilDraft(true);
-    await untilDraft(false);
-  }
-  await untilDraft(true);
-}
-
-async function untilDraft(isThere: boolean): Promise<void> {
-  const deadline = performance.now() + patienceMs;
-  while (existsSync(draft) !== isThere) {
-    assert.ok(performance.now() < deadline, 'The world was not saved');
-    await setImmediate();
+/** Resolves in the middle of a save, when it has seen so many before. */
+async function untilSaving(saves: number): Promise<void> {
+  let seen = 0;
+  for await (const { filename } of watch(folder, { signal: AbortSignal.timeout(patienceMs) })) {
+    if (filename !== basename(draft) || !existsSync(draft)) continue;
+    if (seen === saves) return;
+    seen += 1;
   }
 }
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { compile, type SchemaSource, type SchemaType } from '../../src/compile/index.ts';
-import { createDefinitionParser } from '../../src/definition/index.ts';
 import { covers } from '../../src/reconcile/intent/covers.ts';
 import { isFields } from '../../src/reconcile/intent/fields.ts';
 import { prepare } from '../../src/reconcile/intent/prepare.ts';
 import { gvkKey, gvkOf } from '../../src/util/gvk.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { type PlaneClient, useControlPlane } from '../support/control-plane/index.ts';
+import { definitionParser } from '../support/definition-parser.ts';
 import { useKubeCluster } from '../support/kube-cluster.ts';
 import { SeededRandom } from '../support/model/seeded-random.ts';
 import { isCustom, nameOf, readCorpus } from '../support/normalisation/corpus.ts';
@@ -79,7 +79,7 @@ async function render({ template, values }: Fitted, schemas: SchemaSource): Prom
       children: [{ id: 'made', template }],
     },
   };
-  const parsed = createDefinitionParser().parse(JSON.stringify(definition), 'fitting.json');
+  const parsed = definitionParser.parse(JSON.stringify(definition), 'fitting.json');
   const [located] = parsed.definitions;
   assert.ok(located, JSON.stringify(parsed.diagnostics));
   const { plan, diagnostics } = compile(located, { schemas });
