@@ -45,7 +45,7 @@ const basePath = '/recorded-for-the-bench';
 const quietMs = 1_000;
 const limitMs = 60_000;
 /** In the log of a process that runs on without the definition. */
-const rejected = '"msg":"Definition refused"';
+const rejected = '"msg":"Definition rejected"';
 
 /**
  * Runs Homeostat with one resource on a sandbox without controllers (the rig's control plane has none either) and records what it

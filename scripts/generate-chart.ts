@@ -28,7 +28,6 @@ const files = new Map([
   [`crds/${crd}`, readFileSync(join(root, 'deploy/crds', crd), 'utf8')],
   ...operators.map(({ file, text }) => [`files/operators/${file}`, text] as const),
   ['files/rights/cluster.yaml', itemsOf(runtime.cluster)],
-  ['files/rights/namespace.yaml', itemsOf(runtime.namespace)],
   ['files/rights/leader-election.yaml', itemsOf(runtime.leaderElection)],
   ['files/rights/configmaps.yaml', itemsOf(runtime.configMaps)],
   ['files/rights/examples.yaml', itemsOf(rulesOfOperators())],

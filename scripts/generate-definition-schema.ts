@@ -1,9 +1,9 @@
-// Writes what is made of the schema that the validator uses: schemas/operator-definition.schema.json, for editors, and the
+// Writes what is made of the schema that the validator uses: the files of schemas/, for editors, and the
 // CustomResourceDefinition in deploy/crds/. With --check it only compares, and fails when a file is not up to date.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { definitionSchema, printYaml } from '../src/definition/index.ts';
+import { definitionSchema, operatorTestSchema, printYaml } from '../src/definition/index.ts';
 import { createDefinitionCrd } from '../src/runtime/objects/definition-crd.ts';
 
 const about =
@@ -13,6 +13,7 @@ generate(
   'schemas/operator-definition.schema.json',
   `${JSON.stringify(definitionSchema, null, 2)}\n`,
 );
+generate('schemas/operator-test.schema.json', `${JSON.stringify(operatorTestSchema, null, 2)}\n`);
 generate(
   'deploy/crds/operatordefinitions.homeostat.dev.yaml',
   `${about}${printYaml(createDefinitionCrd())}`,

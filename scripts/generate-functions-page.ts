@@ -3,9 +3,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { builtinFunctions } from '../src/compile/language/builtin-functions.ts';
-import { exampleChild, exampleResource, exampleTime } from '../src/compile/language/examples.ts';
-import type { Helper } from '../src/compile/language/helper.ts';
+import type { Helper } from '../src/compile/language/functions.ts';
 import { languageFunctions, templateHelpers } from '../src/compile/language/index.ts';
+import { exampleChild, exampleResource, exampleTime } from '../test/support/compile/examples.ts';
 
 const file = fileURLToPath(new URL('../docs/functions.md', import.meta.url));
 
@@ -14,31 +14,31 @@ const text = `${[
   '',
   'Generated from the tables in `src/compile/language/` by `npm run generate`; do not edit. A test evaluates every example.',
   '',
-  'What the examples see: the resource',
+  'This page lists the functions and helpers of expressions. The examples read this resource,',
   '',
   ...codeOf(exampleResource),
   '',
-  `a child \`web\`, a ${exampleChild.kind} that is ready, and the time \`${exampleTime}\`.`,
+  `a child \`web\`, a ready ${exampleChild.kind}, and the time \`${exampleTime}\`.`,
   '',
   '## Functions in `${ }`',
   '',
-  'A missing first argument gives no result, unless it says otherwise. A missing value is what a path gives that is not there.',
+  'A missing first argument gives no result, unless the function says otherwise. A path that does not exist gives a missing value.',
   '',
   ...tableOf(languageFunctions, ({ name, params }) => `$${name}(${params.join(', ')})`),
   '',
-  '`$now()` and `$millis()` are the same throughout a pass. What changes from pass to pass cannot be part of a child: they, `$random()`,',
-  '`$randomString()` and `$shuffle()` are refused in a template, unless they stand behind `observed.<id>.<path> ??` or in a child with',
-  '`updateStrategy: { type: OnDelete }`; time is also refused in a patch, and random values in all that is reported but the status.',
+  '`$now()` and `$millis()` are constant within a reconcile. A child cannot contain values that change with each reconcile: they, `$random()`,',
+  '`$randomString()` and `$shuffle()` are rejected in a template, except after `observed.<id>.<path> ??` or in a child with',
+  '`updateStrategy: { type: OnDelete }`; time is also rejected in a patch, and random values everywhere in reporting except the status.',
   '',
-  "JSONata's own functions are there too, those that could hang or grow without end with bounds:",
+  'The functions of JSONata, with limits for those that could hang or grow without end:',
   '',
   `${[...builtinFunctions.keys()].map((name) => `\`$${name}\``).join(', ')}.`,
   '',
-  'There is no `$eval`.',
+  '`$eval` does not exist.',
   '',
   '## Helpers in `{{ }}`',
   '',
-  'A missing argument is an error, unless it says otherwise. Blocks are `if`, `unless`, `each` and `with`; names are those of `${ }`.',
+  'A missing argument is an error, unless the helper says otherwise. The blocks are `if`, `unless`, `each` and `with`. The names are those of `${ }`.',
   '',
   ...tableOf(templateHelpers, ({ name, params }) => `{{${[name, ...params].join(' ')}}}`),
 ].join('\n')}\n`;

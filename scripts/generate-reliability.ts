@@ -18,17 +18,22 @@ const { values } = parseArgs({ options: { check: { type: 'boolean', default: fal
 
 const page = `# Reliability
 
-What goes wrong between an operator and its cluster, how the suite makes it go wrong, and what must be true afterwards. Generated from the
-cases of \`test/faults\` by \`npm run generate:reliability\`: a row is a test. Run them with \`npm run test:faults\`.
+This page lists the faults between an operator and its cluster that the fault suite injects, and what must be true afterwards. It is generated
+from the cases of \`test/faults\` by \`npm run generate:reliability\`: each row is a test. Run them with \`npm run test:faults\`.
 
-The process is \`homeostat run\` before a real API server, etcd and kube-controller-manager; a proxy between them does the damage. Its definition
-has a read, a list of children, and a chain in which a child needs what the server made of the one before; six resources are created, then
-edited in every way: values, lists, reads, children that somebody deletes, changes or frees, a resource replaced by another of its name.
+Each test runs \`homeostat run\` against a real API server, etcd and kube-controller-manager, with a proxy between them that injects the fault. The
+definition has a read, a list of children, and a chain in which each child needs a server-generated value of the previous one. Six resources are
+created and then edited in every way: values, lists, reads; children that users delete, change or release; a resource that is replaced by another
+one of the same name.
 
-**The oracle** of every row: the world equals that of a run without the fault, object by object (names, labels, specs, owner references, reported
-status); what should live has the UID it had, and the process has deleted nothing but what the edits give a reason to; then no request for three
-seconds, none that hangs in the process or on the way, no watch lost or open twice; the heap after a collection is back within 12 MiB; the process
-is ready, has logged no error, and is the same one unless the row kills it. A fault that did not happen fails its test.
+**The oracle** of every row:
+
+- The cluster has the same objects as after a run without the fault (names, labels, specs, owner references, reported status).
+- Objects that should survive have their previous UIDs. The process deleted only objects for which the edits give a reason.
+- Then there is no request for three seconds, no pending request, and no lost or duplicate watch. The heap after a collection is within 12 MiB of its previous size.
+- The process is ready, has logged no error, and is the same one unless the row kills it.
+
+A fault that was not injected fails its test.
 
 ${section('Watches and lists', watchCases)}
 ${section('Requests and answers', requestCases)}
@@ -37,23 +42,22 @@ ${section('The cluster', clusterCases)}
 ## Crashes and leftovers
 
 ${table(Object.values<OtherFault>(otherFaults).map(({ name, injected, oracle, runs }) => [name, injected, oracle, runs]))}
-Not here: two replicas, a lease that is lost and a process that is frozen (\`test/integration/leader-election.test.ts\`, random histories in \`src/runtime/leadership\`), definitions that are reloaded (\`reload.test.ts\`).
+Other suites cover two replicas, a lost Lease and a frozen process (\`test/integration/leader-election.test.ts\`, random histories in \`src/runtime/leadership\`), and reloaded definitions (\`reload.test.ts\`).
 
 ## Known limits
 
-- A child whose label \`homeostat.dev/owner-uid\` somebody takes away while no process runs, and which the resource has dropped before one runs again, is
-  not pruned: it stays until its owner is deleted. Children are found by that label.
-- After an outage that the process has seen (it asked and got no answer) everything is listed anew, and no definition works before all it watches was. An
-  etcd that is restored so fast that only connections broke is noticed by its lower version; if it has had more writes since than the backup lacked by
-  then, it cannot be told from one that was never restored. Restore with \`etcdutl snapshot restore --bump-revision --mark-compacted\`, or restart the process.
-- A server that has just started may refuse what it allows a second later, as it does not know its roles yet. The process then asks whether the right
-  has come, first after five seconds.
+- After an outage that a request of the process detected, every kind is listed again, and a definition continues when all its kinds are listed. An
+  etcd that is restored so fast that only connections broke is detected by its lower resource version. If it has had more writes since than the
+  backup lacked, it cannot be distinguished from one that was never restored. Restore with \`etcdutl snapshot restore --bump-revision --mark-compacted\`,
+  or restart the process.
+- A server that has just started may deny requests that it allows a second later, because it does not know its roles yet. The process checks the
+  right again, first after five seconds.
 
 ## Soak
 
-\`npm run soak -- --minutes 20 --seed 7\` draws edits, deletions, meddling, faults, outages, kills and restores of etcd from the seed, which it prints. At each
-check point all faults end, a fresh process without faults makes the same wishes true in a namespace of its own, and the two worlds must be
-equal, with the oracle above. The same seed takes the same steps; how they meet the server's own timing differs from run to run.
+\`npm run soak -- --minutes 20 --seed 7\` generates edits, deletions, changes by other managers, faults, outages, kills
+and restores of etcd from the seed, which it prints. At each check point all faults end. A fresh process without faults creates the same resources in
+another namespace; the two namespaces must be equal, with the oracle above. The same seed has the same steps; their timing relative to the server differs.
 
 | seed | minutes | check points | result |
 | --- | --- | --- | --- |
@@ -76,7 +80,7 @@ function rowOf({ name, injected, oracle = '', runs }: FaultCase): readonly strin
 
 function table(rows: readonly (readonly string[])[]): string {
   const lines = [
-    ['fault', 'how injected', 'besides the oracle', 'runs'],
+    ['fault', 'how injected', 'in addition to the oracle', 'runs'],
     ['---', '---', '---', '---'],
     ...rows,
   ];

@@ -7,11 +7,11 @@ import { type Rule, type RuleSection, ruleSections } from '../test/rules/index.t
 const file = fileURLToPath(new URL('../docs/rules.md', import.meta.url));
 
 const text = `${[
-  '# The rules of a definition, and the tests that show them',
+  '# Rules of a definition and their tests',
   '',
-  'Generated from `test/rules` by `npm run generate`; do not edit. The page that says what the rules mean is [definition.md](definition.md).',
-  'Tests in `test/integration` run on a real etcd, kube-apiserver and kube-controller-manager. Fixtures are files with the diagnostics',
-  'that they must get beside them. A unit test holds that every test named here exists, and that every field of the format is in a rule.',
+  'Generated from `test/rules` by `npm run generate`; do not edit. The [reference](definition/README.md) explains the rules.',
+  'Tests in `test/integration` run on a real etcd, kube-apiserver and kube-controller-manager. A fixture is a file with its expected',
+  'diagnostics beside it. A unit test checks that every test named here exists, and that a rule mentions every field of the format.',
   ...ruleSections.flatMap(linesOf),
 ].join('\n')}\n`;
 
@@ -22,8 +22,17 @@ if (!process.argv.includes('--check')) {
   process.exitCode = 1;
 }
 
-function linesOf({ heading, rules }: RuleSection): readonly string[] {
-  return ['', `## ${heading}`, '', '| rule | shown by |', '| --- | --- |', ...rules.map(rowOf)];
+function linesOf({ heading, page, rules }: RuleSection): readonly string[] {
+  return [
+    '',
+    `## ${heading}`,
+    '',
+    `Reference: [${page.split('#')[0]}](definition/${page}).`,
+    '',
+    '| rule | shown by |',
+    '| --- | --- |',
+    ...rules.map(rowOf),
+  ];
 }
 
 function rowOf({ rule, shownBy }: Rule): string {

@@ -1,5 +1,5 @@
-// `npm run generate:sandbox`: docs/sandbox.md, what the sandbox does otherwise than a real server, as the contract
-// suite knows it. `-- --check` writes nothing and exits 1 when the committed page differs.
+// `npm run generate:sandbox`: docs/sandbox.md, how to use the sandbox, and its differences from a real server by the contract
+// suite. `-- --check` writes nothing and exits 1 when the committed page differs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -13,6 +13,7 @@ import { kubectlScript } from '../test/contract/kubectl/kubectl-script.ts';
 import { behaviours } from '../test/contract/ranked/behaviours.ts';
 import { shownCounts } from '../test/contract/ranked/shown.ts';
 import { kubernetesVersion, oldestKubectlVersion } from '../test/support/control-plane/versions.ts';
+import { introduction } from './sandbox-introduction.ts';
 
 type Groups = readonly (readonly [name: string, cases: readonly ContractCase[]])[];
 
@@ -36,44 +37,44 @@ function page(): string {
   ];
   const count = groups.reduce((sum, [, cases]) => sum + cases.length, 0);
   return [
-    '# The sandbox and a real server',
+    ...introduction,
+    '## Differences from a cluster',
     '',
-    `The sandbox is a Kubernetes API server inside the process. ${code('npm run test:contract')} puts the same questions to it and to a real`,
-    `kube-apiserver (${count} cases, ${kubectlScript.length} commands of kubectl, every manifest of ${code('test/fixtures/manifests')}, 4,000 random writes) and compares`,
-    'whole answers. A green run on the sandbox is no proof for a cluster.',
-    `The commands are given by kubectl ${newest} and ${oldest}, built for it, and by the one of the machine if it has one.`,
-    `This page is made from the suite by ${code('npm run generate:sandbox')}.`,
+    'The sandbox is a Kubernetes API server inside the process. A successful run in the sandbox does not prove that a cluster behaves the same.',
     '',
-    '## What is otherwise',
+    `${code('npm run test:contract')} sends the same requests to the sandbox and to a real kube-apiserver and compares complete responses:`,
+    `${count} cases, ${kubectlScript.length} kubectl commands, every manifest of ${code('test/fixtures/manifests')} and 4,000 random writes.`,
+    `The commands run with kubectl ${newest} and ${oldest}, built for the suite, and with the kubectl of the machine, if there is one.`,
+    `The tables below are generated from the suite by ${code('npm run generate:sandbox')}.`,
     '',
     ...table(
-      ['about', 'the sandbox'],
+      ['subject', 'the sandbox'],
       knownDifferences.map(({ about, sandbox }) => [about, sandbox]),
     ),
     '',
-    '## What is alike',
+    '## Same behavior',
     '',
-    'What matters most to operators and their users, by how many cases and commands show it.',
+    'The behavior that matters most to operators and their users, with the number of cases and commands that test it.',
     '',
-    ...table(['', 'behaviour', 'shown by'], behaviourRows()),
+    ...table(['', 'behavior', 'tests'], behaviourRows()),
     '',
-    '## Kinds that it does not serve',
+    '## Kinds that are not served',
     '',
     `${unservedKinds.map(code).join(', ')}.`,
     '',
-    '## Answers that differ',
+    '## Responses that differ',
     '',
-    'Cases of the suite in which a part of the answer is not compared.',
+    'Cases of the suite in which a part of the response is not compared.',
     '',
-    ...table(['case', 'part', 'because'], caseRows(groups)),
+    ...table(['case', 'part', 'reason'], caseRows(groups)),
     '',
-    '## Manifests that are stored otherwise',
+    '## Manifests that are stored differently',
     '',
-    ...table(['manifest', 'fields', 'because'], manifestRows()),
+    ...table(['manifest', 'fields', 'reason'], manifestRows()),
     '',
-    '## Commands of kubectl that say something else',
+    '## kubectl commands with other output',
     '',
-    ...table(['command', 'because'], commandRows()),
+    ...table(['command', 'reason'], commandRows()),
     '',
   ].join('\n');
 }

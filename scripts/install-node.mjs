@@ -1,5 +1,5 @@
 // Runs after `npm ci` (`prepare`), under the Node that the user has. Makes `node_modules/.bin/node` a Node 24:
-// a link to the user's own, or to one that is downloaded as a package of npm once per machine (docs/decisions/0026).
+// a link to the user's own, or to one that is downloaded as a package of npm once per machine (docs/decisions/0005).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

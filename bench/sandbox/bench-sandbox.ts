@@ -15,7 +15,7 @@ export function benchSandbox(
     schemas,
     kubernetesVersion,
     parseYaml,
-    onFailure(error) {
+    onInternalError(error) {
       throw error;
     },
     ...options,

@@ -1,11 +1,12 @@
 import { createDefinitionParser } from '../../src/definition/index.ts';
 import { createKubeCluster } from '../../src/kube/index.ts';
-import { createManager } from '../../src/runtime/index.ts';
+import { DefinitionTaskRunner, ViewChangeNotifier } from '../../src/runtime/index.ts';
 import { startSandboxServer } from '../../src/sandbox/node/index.ts';
 import { createLogger, createMetricRegistry } from '../../src/telemetry/index.ts';
 import { createSystemClock } from '../../src/util/clock.ts';
 import { gvkOf } from '../../src/util/gvk.ts';
 import { createSystemRandom } from '../../src/util/random.ts';
+import { unlimitedTimeSlicer } from '../../src/util/time-slicer.ts';
 import { benchSandbox } from './bench-sandbox.ts';
 import { applyTo } from './objects.ts';
 import type { Row } from './row.ts';
@@ -59,11 +60,31 @@ export async function measureDefinitionTest(): Promise<readonly Row[]> {
   const cluster = createKubeCluster({ config, clock, random, logger, metrics });
   const { definitions, diagnostics } = createDefinitionParser().parse(definition, 'box.yaml');
   if (diagnostics.length > 0) throw new Error(diagnostics[0]?.message);
-  const manager = createManager({ definitions, cluster, clock, random, logger, metrics });
+  const [located] = definitions;
+  if (located === undefined) throw new Error('Expected a definition');
   const stopper = new AbortController();
-  const ended = manager.run(stopper.signal);
-  while (manager.view().definitions[0]?.state.kind !== 'running')
-    await clock.sleep(5, stopper.signal);
+  const none = { resources: [], children: [] };
+  const unit = new DefinitionTaskRunner(
+    {
+      ...{
+        cluster,
+        clock,
+        random,
+        logger,
+        metrics,
+        name: 'box',
+        timeSlicer: unlimitedTimeSlicer,
+        notifier: new ViewChangeNotifier(clock),
+      },
+      kinds: () => none,
+      record: () => Promise.resolve(),
+      onDone: () => {},
+      onKindsGone: () => {},
+    },
+    stopper.signal,
+  );
+  unit.setTask({ kind: 'run', desired: { located } });
+  while (unit.view.state.kind !== 'running') await clock.sleep(5, stopper.signal);
   const informer = cluster.acquire({ gvk: gvkOf('bench.example.com/v1', 'Box') });
   await informer.whenSynced(stopper.signal);
   const times: number[] = [];
@@ -92,7 +113,7 @@ export async function measureDefinitionTest(): Promise<readonly Row[]> {
     times.push(performance.now() - start);
   }
   stopper.abort();
-  await ended;
+  await unit.stop();
   informer.release();
   await cluster.close();
   await server.stop();

@@ -2,15 +2,14 @@ import type { Watcher } from '../kube/index.ts';
 import {
   createConfigMapSource,
   createDirectorySource,
-  createObjectSource,
-  createTextSource,
+  createStaticSource,
+  type DefinitionManifest,
   type DefinitionSource,
-  type DefinitionText,
 } from '../runtime/index.ts';
 import type { Logger } from '../telemetry/index.ts';
-import { assertNever } from '../util/assert-never.ts';
 import type { Clock } from '../util/clock.ts';
-import { standardInput } from './load-texts.ts';
+import { assertNever } from '../util/homeostat-error.ts';
+import { standardInput } from './load-manifests.ts';
 import type { SourceKind } from './source-flags.ts';
 
 export interface DefinitionSourcesOptions {
@@ -18,7 +17,7 @@ export interface DefinitionSourcesOptions {
   /** Directories and files, as the user wrote them. */
   readonly paths: readonly string[];
   /** What was read at the start: standard input can be read only once. */
-  readonly texts: readonly DefinitionText[];
+  readonly manifests: readonly DefinitionManifest[];
   readonly cluster: Watcher;
   /** Of ConfigMaps. */
   readonly namespace: string;
@@ -33,18 +32,19 @@ export function createSources(options: DefinitionSourcesOptions): readonly Defin
 
 function sourcesOf(
   kind: SourceKind,
-  { paths, texts, cluster, namespace, clock, logger }: DefinitionSourcesOptions,
+  { paths, manifests, cluster, namespace, clock, logger }: DefinitionSourcesOptions,
 ): readonly DefinitionSource[] {
   switch (kind) {
     case 'configmaps':
       return [createConfigMapSource({ cluster, namespace })];
+    // What users make as objects needs no publisher.
     case 'objects':
-      return [createObjectSource(cluster)];
+      return [];
     case 'directories': {
-      const given = texts.filter(({ file }) => file === standardInput.file);
+      const given = manifests.filter(({ file }) => file === standardInput.file);
       const named = paths.filter((path) => path !== standardInput.path);
       return [
-        ...given.map(createTextSource),
+        ...given.map(createStaticSource),
         ...named.map((path) => createDirectorySource({ path, clock, logger })),
       ];
     }

@@ -2,11 +2,11 @@
 export const exitCode = {
   ok: 0,
   /** A user's file has mistakes; they were printed. */
-  diagnostics: 1,
+  failure: 1,
   /** Wrong use, or it could not start. */
   usage: 2,
   /** Nobody reads its output any more: as of a process that is ended by SIGPIPE, which Node does not let happen. */
-  unread: 141,
+  brokenPipe: 141,
 } as const;
 
 /** Ends a command with a message for people instead of a stack trace. */

@@ -45,6 +45,6 @@ function restart({ argv, env, execArgv, execPath, execve, getBuiltinModule }: Re
       [arenas]: env[arenas] ?? '1',
     });
   } catch {
-    // No program of that name, or Node's permission model: the process goes on with more memory.
+    // No program of that name, or Node's permission model: the process continues with more memory.
   }
 }

@@ -13,8 +13,19 @@ async function start(): Promise<void> {
     return;
   }
   if (/^(?:run|dev)$/.test(process.argv[2] ?? '')) applyHeapSettings(process);
+  if (import.meta.url.endsWith('.mjs')) useCompileCache();
   const { main } = await import('./main.ts');
   await main();
+}
+
+/**
+ * Keeps the code that V8 compiles from the bundle in `compile-cache` beside it: a fifth less CPU time for the next start. Where that folder
+ * is missing and cannot be created, Node compiles again. It is beside the bundle because users who can write there can change the bundle, too.
+ */
+function useCompileCache(): void {
+  const { enableCompileCache } = process.getBuiltinModule('node:module');
+  const { fileURLToPath } = process.getBuiltinModule('node:url');
+  enableCompileCache(fileURLToPath(new URL('compile-cache', import.meta.url)));
 }
 
 await start();

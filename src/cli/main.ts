@@ -1,5 +1,5 @@
+import { getSystemErrorMessage } from 'node:util';
 import { CommanderError } from 'commander';
-import { endWithReaders } from './end-with-readers.ts';
 import { CliError, exitCode } from './exit-code.ts';
 import { createTerminalOutput, type Output } from './output.ts';
 import { createProgram } from './program.ts';
@@ -11,7 +11,7 @@ export async function main(): Promise<void> {
   for (const name of ['SIGTERM', 'SIGINT'] as const) {
     process.once(name, () => stopper.abort(new Error(`Stopped by ${name}`)));
   }
-  const ending = endWithReaders(process, stopper);
+  const ending = exitOnBrokenPipe(process, stopper);
   const program = createProgram({
     output,
     signal: stopper.signal,
@@ -23,12 +23,12 @@ export async function main(): Promise<void> {
     for (const command of [program, ...program.commands]) command.exitOverride();
     await program.parseAsync();
   } catch (error) {
-    // What is broken off because nobody reads it needs no explanation, and nobody would read that one.
-    if (!ending.hasBegun) process.exitCode = explain(error, output);
+    // The reader of the output ended the command by closing the pipe; no message could reach it.
+    if (!ending.hasBegun) process.exitCode = reportError(error, output);
   }
 }
 
-function explain(error: unknown, output: Output): number {
+function reportError(error: unknown, output: Output): number {
   // Commander has printed its message (or the help that was asked for) already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage;
   if (error instanceof CliError) {
@@ -40,4 +40,44 @@ function explain(error: unknown, output: Output): number {
     `homeostat: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
   );
   return exitCode.usage;
+}
+
+/** What is needed of a process. */
+interface OutputProcess {
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream;
+  exitCode?: number | string | null | undefined;
+  once(event: 'exit', listener: () => void): unknown;
+}
+
+/**
+ * Ends a command without an error when its output is closed (`homeostat get pods | head -1`): its work is aborted, what it
+ * writes until then is dropped. If the output cannot be written for another reason (a full disk), the error is reported.
+ */
+function exitOnBrokenPipe(
+  writing: OutputProcess,
+  stopper: AbortController,
+): { readonly hasBegun: boolean } {
+  let code: number | undefined;
+  for (const stream of [writing.stdout, writing.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (code !== undefined) return;
+      code = error.code === 'EPIPE' ? exitCode.brokenPipe : exitCode.usage;
+      stopper.abort(error);
+      if (code === exitCode.usage) writing.stderr.write(`homeostat: ${writeErrorMessage(error)}\n`);
+    });
+  // A command that has come to its end may have set its own code before the stream tells.
+  writing.once('exit', () => {
+    if (code !== undefined) writing.exitCode = code;
+  });
+  return {
+    get hasBegun() {
+      return code !== undefined;
+    },
+  };
+}
+
+function writeErrorMessage({ errno, message }: NodeJS.ErrnoException): string {
+  const reason = errno === undefined ? message : getSystemErrorMessage(errno);
+  return `Cannot write the output: ${reason}`;
 }

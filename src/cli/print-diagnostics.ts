@@ -1,11 +1,11 @@
 import { type Diagnostic, formatDiagnostics } from '../definition/index.ts';
-import type { DefinitionText } from '../runtime/index.ts';
+import type { DefinitionManifest } from '../runtime/index.ts';
 import type { Output } from './output.ts';
 
 /** Prints mistakes with a code frame to standard error; nothing when there are none. */
 export function printDiagnostics(
   diagnostics: readonly Diagnostic[],
-  texts: readonly DefinitionText[],
+  texts: readonly DefinitionManifest[],
   output: Output,
 ): void {
   if (diagnostics.length === 0) return;

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { logLevels } from '../telemetry/index.ts';
+import { addAuthoringCommands } from './commands/authoring.ts';
 import { addDevCommands } from './commands/index.ts';
 import { addElectionFlags } from './election-flags.ts';
 import type { Output } from './output.ts';
@@ -19,7 +20,7 @@ export interface ProgramContext {
   readonly environment?: RunEnvironment;
 }
 
-/** All commands and their flags. Each loads its own world when it is called: `validate` must not wait for an HTTP client. */
+/** All commands and their flags. Each command imports its modules when it is called: `validate` must not load an HTTP client. */
 export function createProgram(context: ProgramContext): Command {
   const { output, signal, exit } = context;
   const program = new Command('homeostat')
@@ -39,7 +40,15 @@ export function createProgram(context: ProgramContext): Command {
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option(
       '--namespace <name>',
-      'where the runtime keeps its own objects (default: the namespace of the pod, else "homeostat-system")',
+      'namespace of the runtime\'s own objects (default: the namespace of the pod, else "homeostat-system")',
+    )
+    .option(
+      '--runtime <name>',
+      'name of this runtime; it serves only definitions with this name (default: namespace and Lease, or host and directories)',
+    )
+    .option(
+      '--take-over <name>',
+      'also serve the definitions of this runtime, which no longer exists (default: none)',
     )
     .option(
       '--http <address>',
@@ -47,7 +56,7 @@ export function createProgram(context: ProgramContext): Command {
       '127.0.0.1:8080',
     )
     .addOption(
-      new Option('--log-level <level>', 'least urgent lines to write')
+      new Option('--log-level <level>', 'minimum level of log lines')
         .choices(logLevels)
         .default('info'),
     )
@@ -59,7 +68,7 @@ export function createProgram(context: ProgramContext): Command {
     });
   program
     .command('validate')
-    .description('check definitions without a cluster and print every mistake')
+    .description('check definitions without a cluster and print all errors')
     .argument('<path...>', 'files or directories; "-" for standard input')
     .action(async (paths: readonly string[]) => {
       const { validate } = await import('./validate.ts');
@@ -69,10 +78,10 @@ export function createProgram(context: ProgramContext): Command {
     .command('rights')
     .description('print the roles that definitions need, as YAML')
     .argument('<path...>', 'files or directories; "-" for standard input')
-    .option('--name <name>', 'of the roles and their bindings', 'homeostat-definitions')
+    .option('--name <name>', 'name of the roles and bindings', 'homeostat-definitions')
     .option(
       '--service-account <namespace/name>',
-      'who runs the definitions',
+      'service account of the runtime',
       'homeostat-system/homeostat',
     )
     .option('--out <file>', 'file to write (default: standard output)')
@@ -80,6 +89,7 @@ export function createProgram(context: ProgramContext): Command {
       const { rights } = await import('./rights.ts');
       exit(await rights(paths, options, output));
     });
+  addAuthoringCommands(program, { output, signal, exit });
   addDevCommands(program, { output, signal, exit });
   return program;
 }

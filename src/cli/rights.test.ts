@@ -33,7 +33,7 @@ describe('cli/rights', () => {
           said.errors += `${line}\n`;
         },
         hasColor: false,
-        isWatched: false,
+        isTerminal: false,
       },
     );
     return { code, ...said };
@@ -50,7 +50,7 @@ describe('cli/rights', () => {
   test('what has to be looked at is not in the roles', async () => {
     const { code, printed, errors } = await run(thingDefinition('mine', child('Proxy')));
     assert.equal(code, 0);
-    assert.match(errors, /note: The plural of "Proxy".* is taken to be "proxies"/);
+    assert.match(errors, /note: The plural of "Proxy".* is assumed to be "proxies"/);
     assert.doesNotMatch(printed, /note/);
   });
 
@@ -65,9 +65,9 @@ describe('cli/rights', () => {
 `;
     const { code, printed, errors } = await run(thingDefinition('mine', role));
     assert.equal(code, 0);
-    const why = 'a wildcard also gives what is added to the API later';
+    const why = 'a wildcard also grants resources that are added later';
     const rule = '{ apiGroups: [""], resources: ["*"], verbs: ["get"] }';
-    assert.equal(errors, `warning: mine: child "made" gives it to others: ${rule}: ${why}\n`);
+    assert.equal(errors, `warning: mine: child "made" grants it: ${rule}: ${why}\n`);
     assert.ok(printed.includes(`  # WARNING: ${why}\n  - apiGroups: [""]\n`), printed);
     assert.ok(parseYamlDocuments(printed).length > 0);
   });

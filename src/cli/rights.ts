@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { bundledPlural, bundledSchemas } from '../compile/index.ts';
 import { checkDefinitions, definitionRights, rolesYaml } from '../runtime/index.ts';
 import { CliError, exitCode } from './exit-code.ts';
-import { loadTexts } from './load-texts.ts';
+import { loadManifests } from './load-manifests.ts';
 import type { Output } from './output.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
 
@@ -18,7 +18,7 @@ export interface RightsOptions {
 const serviceAccountRef = /^([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)\/([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)$/;
 
 /**
- * `homeostat rights FILE...`: prints the roles that these definitions need, and their bindings, as YAML. What whoever applies them has
+ * `homeostat rights FILE...`: prints the roles that these definitions need, and their bindings, as YAML. The user who applies them has
  * to look at is said on standard error.
  * @returns the exit code: 1 when a definition has mistakes, or there is none; nothing is written then.
  * @throws CliError for a service account that is none, and a file that cannot be written.
@@ -33,11 +33,11 @@ export async function rights(
     const message = `Expected "namespace/name" for --service-account, found "${options.serviceAccount}"`;
     throw new CliError(message);
   }
-  const texts = await loadTexts(paths);
+  const texts = await loadManifests(paths);
   const { accepted, diagnostics } = checkDefinitions(texts, { schemas: bundledSchemas() });
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   printDiagnostics(errors, texts, output);
-  if (errors.length > 0 || accepted.length === 0) return exitCode.diagnostics;
+  if (errors.length > 0 || accepted.length === 0) return exitCode.failure;
   const plans = accepted.map(({ plan }) => plan);
   const { rules, notes, warnings } = definitionRights(plans, bundledPlural);
   const yaml = rolesYaml({

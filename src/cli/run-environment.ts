@@ -9,7 +9,7 @@ export interface RunEnvironment {
   readonly random: Random;
   createLogger(level: LogLevel): Logger;
   /** Ends the process at once, because it has lost its leadership: nothing that is under way is waited for. */
-  endNow(): void;
+  exitNow(): void;
 }
 
 /** The real process. */
@@ -18,6 +18,6 @@ export function processEnvironment(): RunEnvironment {
     clock: createSystemClock(),
     random: createSystemRandom(),
     createLogger: (level) => createLogger({ level }),
-    endNow: () => process.exit(exitCode.diagnostics),
+    exitNow: () => process.exit(exitCode.failure),
   };
 }

@@ -1,5 +1,5 @@
 import type { LogLevel } from '../telemetry/index.ts';
-import type { ElectionFlags } from './election.ts';
+import type { ElectionFlags } from './leader-election.ts';
 import type { SourceFlags } from './source-flags.ts';
 
 /** The flags of `homeostat run`. */
@@ -8,6 +8,10 @@ export interface RunOptions extends ElectionFlags, SourceFlags {
   readonly context?: string;
   /** Where the runtime keeps its own objects. @default the namespace of the Pod, else `homeostat-system` */
   readonly namespace?: string;
+  /** Names this runtime. @default see {@link runtimeName} */
+  readonly runtime?: string;
+  /** The name of a runtime that is gone for good, whose definitions this one takes over. @default none */
+  readonly takeOver?: string;
   /** `host:port`, or `off`. */
   readonly http: string;
   readonly logLevel: LogLevel;

@@ -1,40 +1,40 @@
 import {
   type ClusterConfig,
-  type ClusterLoss,
+  type ClusterLossReason,
   createKubeCluster,
   type KubeCluster,
-  type ServerContact,
+  type ServerAvailability,
 } from '../kube/index.ts';
 import type { ClusterRuntime, ClusterRuntimeOptions, RuntimeView } from '../runtime/index.ts';
-import type { ReadableMetricRegistry } from '../telemetry/index.ts';
-import type { Contest } from './election.ts';
+import type { LogMessage, ReadableMetricRegistry } from '../telemetry/index.ts';
 import { startHealth } from './health.ts';
-import { Outages } from './outages.ts';
+import type { LeaderElection } from './leader-election.ts';
+import { OutageBackoff } from './outage-backoff.ts';
 
-/** All that a process is made of: what of it is the same for each cluster runtime. */
-export interface Serving extends Pick<ClusterRuntimeOptions, 'clock' | 'random' | 'logger'> {
+/** The parts of a process that all cluster runtimes share. */
+export interface ServeOptions extends Pick<ClusterRuntimeOptions, 'clock' | 'random' | 'logger'> {
   readonly config: ClusterConfig;
   /** Where health and metrics are served, see {@link startHealth}. */
   readonly http: string;
-  readonly contest: Contest;
+  readonly election: LeaderElection;
   /** What is heard of the server, by all clusters. */
-  readonly contact: ServerContact;
+  readonly availability: ServerAvailability;
   readonly metrics: ReadableMetricRegistry;
-  /** Called once, when this process leads: what makes a cluster runtime that begins with nothing. */
-  readonly loadRuntimes: () => Promise<(cluster: KubeCluster) => ClusterRuntime>;
-  /** What was there at the start, for the log. */
-  readonly found: object;
+  /** Called once, when this process becomes leader. Returns the function that creates a cluster runtime. */
+  readonly loadRuntimeFactory: () => Promise<(cluster: KubeCluster) => ClusterRuntime>;
+  /** Fields of the log line at the start. */
+  readonly startFields: object;
 }
 
-const lossMessages: Readonly<Record<ClusterLoss, string>> = {
-  outage: 'The API server is away: all work stops, and begins anew when it answers',
-  restored: 'The API server has an older state than before: all work begins anew',
+const lossMessages: Readonly<Record<ClusterLossReason, LogMessage>> = {
+  outage: 'The API server is unreachable, stopping all controllers until it responds',
+  restored: 'The API server has an older state than before, restarting all controllers',
 };
 
-/** Serves definitions until the signal aborts, and every pass has ended. */
-export async function serve(serving: Serving, signal: AbortSignal): Promise<void> {
-  const server = new Server(serving);
-  const { contest, http, metrics, logger } = serving;
+/** Serves definitions. Resolves when the signal has aborted and every reconcile has ended. */
+export async function serve(serving: ServeOptions, signal: AbortSignal): Promise<void> {
+  const server = new RuntimeSupervisor(serving);
+  const { election: contest, http, metrics, logger } = serving;
   const health = await startHealth(http, {
     metrics,
     clock: serving.clock,
@@ -43,40 +43,40 @@ export async function serve(serving: Serving, signal: AbortSignal): Promise<void
     observe: () => server.observe(),
   });
   try {
-    logger.info({ ...serving.found, http: health?.url }, 'Starting');
+    logger.info({ ...serving.startFields, http: health?.url }, 'Starting');
     await server.run(signal);
   } finally {
-    // Also of a start that fails: others need not wait until the lead has run out.
-    await contest.leave();
+    // Also after a failed start: other processes need not wait until the Lease expires.
+    await contest.release();
     await health?.close();
   }
 }
 
 /** Leads, and runs one cluster runtime after the other. */
-class Server {
-  readonly #serving: Serving;
-  readonly #outages: Outages;
+class RuntimeSupervisor {
+  readonly #serving: ServeOptions;
+  readonly #outages: OutageBackoff;
   #runtime: ClusterRuntime | undefined;
   #signal: AbortSignal | undefined;
-  /** For the server, after an outage. */
+  /** Whether it waits for the server after an outage. */
   #isWaiting = false;
 
-  constructor(serving: Serving) {
+  constructor(serving: ServeOptions) {
     this.#serving = serving;
-    this.#outages = new Outages(serving);
+    this.#outages = new OutageBackoff(serving);
   }
 
   get view(): RuntimeView {
-    const { warning, leader } = this.#serving.contest;
-    const { silence } = this.#serving.contact;
-    const empty = { silence, definitions: [], refused: [], warnings: [] };
+    const { warning, leader } = this.#serving.election;
+    const { unreachable } = this.#serving.availability;
+    const empty = { unreachable, definitions: [], rejected: [], warnings: [] };
     const view = this.#runtime?.view ?? empty;
     return {
       ...view,
       isStopping: this.#signal?.aborted === true,
-      ...(leader !== undefined && { follows: leader }),
+      ...(leader !== undefined && { leader }),
       warnings: [
-        ...(this.#isWaiting ? ['No definition runs until the API server answers'] : []),
+        ...(this.#isWaiting ? ['No definition runs until the API server responds'] : []),
         ...view.warnings,
         ...(warning === undefined ? [] : [warning]),
       ],
@@ -87,12 +87,12 @@ class Server {
     this.#runtime?.observe();
   }
 
-  /** Until the signal aborts, and every pass has ended. */
+  /** Resolves when the signal has aborted and every reconcile has ended. */
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
-    const { contest } = this.#serving;
-    if (!(await contest.lead(signal))) return;
-    const createRuntime = await this.#serving.loadRuntimes();
+    const { election: contest } = this.#serving;
+    if (!(await contest.waitForLeadership(signal))) return;
+    const createRuntime = await this.#serving.loadRuntimeFactory();
     for (;;) {
       const loss = await this.#runCluster(createRuntime, signal);
       if (loss === undefined) return;
@@ -104,21 +104,21 @@ class Server {
     }
   }
 
-  /** One cluster runtime, from nothing to its end. Undefined: the signal has aborted. */
+  /** Runs one cluster runtime. Undefined: the signal has aborted. */
   async #runCluster(
     createRuntime: (cluster: KubeCluster) => ClusterRuntime,
     signal: AbortSignal,
-  ): Promise<ClusterLoss | undefined> {
-    const { contest } = this.#serving;
+  ): Promise<ClusterLossReason | undefined> {
+    const { election: contest } = this.#serving;
     const lost = new AbortController();
-    let loss: ClusterLoss | undefined;
+    let loss: ClusterLossReason | undefined;
     const cluster = this.#createCluster((why) => {
       loss ??= why;
-      lost.abort(new Error('The API server is away'));
-      // Whatever waits for an answer gets none.
-      void cluster.abandon();
+      lost.abort(new Error('The API server is unreachable'));
+      // Requests that wait for a response fail.
+      void cluster.disconnect();
     });
-    const cutOff = contest.onLost(() => cluster.cutWrites());
+    const cutOff = contest.onLost(() => cluster.dropPendingWrites());
     try {
       this.#runtime = createRuntime(cluster);
       await this.#runtime.run(AbortSignal.any([signal, lost.signal]));
@@ -133,16 +133,24 @@ class Server {
   async #untilServing(signal: AbortSignal): Promise<void> {
     const cluster = this.#createCluster();
     try {
-      await this.#outages.untilServing(cluster.api, signal);
+      await this.#outages.waitUntilServing(cluster.api, signal);
     } finally {
       await cluster.close();
     }
   }
 
-  #createCluster(onLost?: (why: ClusterLoss) => void): KubeCluster {
-    const { config, clock, random, logger, metrics, contest, contact } = this.#serving;
+  #createCluster(onLost?: (why: ClusterLossReason) => void): KubeCluster {
+    const {
+      config,
+      clock,
+      random,
+      logger,
+      metrics,
+      election: contest,
+      availability,
+    } = this.#serving;
     return createKubeCluster({
-      ...{ config, clock, random, logger, metrics, contact },
+      ...{ config, clock, random, logger, metrics, availability },
       ...contest.clusterOptions,
       ...(onLost && { onLost }),
     });

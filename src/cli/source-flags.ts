@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseDurationMs } from '../util/duration.ts';
 import { CliError } from './exit-code.ts';
 
 /** Where definitions may come from. */
@@ -13,6 +14,8 @@ export interface SourceFlags {
   readonly definitionsNamespace?: string;
   /** @default see {@link chooseSources} */
   readonly sources?: readonly SourceKind[];
+  /** How long a definition runs on when its text is gone, in ms. */
+  readonly withdrawAfter: number;
 }
 
 export function addSourceFlags(command: Command): Command {
@@ -27,12 +30,18 @@ export function addSourceFlags(command: Command): Command {
         '--sources <list>',
         'what definitions are read from: configmaps, directories, objects (default: directories with --definitions, else configmaps,objects)',
       ).argParser(parseSources),
+    )
+    .addOption(
+      durationOption(
+        '--withdraw-after <time>',
+        'how long a definition runs after its manifest is removed; its object stays twenty times as long',
+        30_000,
+      ),
     );
 }
 
 /**
- * The sources to read. Who names directories alone means these alone: on a laptop that must not serve what somebody has put into the
- * cluster.
+ * The sources to read. Directories alone exclude the others: a process on a laptop must not serve definitions of the cluster.
  * @throws CliError where the flags contradict each other.
  */
 export function chooseSources(flags: SourceFlags): readonly SourceKind[] {
@@ -62,4 +71,17 @@ function parseSources(text: string): readonly SourceKind[] {
   if (unknown.length > 0 || found.length === 0)
     throw new InvalidArgumentError(`Expected some of ${sourceKinds.join(', ')}.`);
   return found;
+}
+
+/** A flag whose value is a time such as `15s`, in ms. */
+export function durationOption(flags: string, description: string, defaultMs: number): Option {
+  return new Option(flags, description)
+    .argParser(parseTime)
+    .default(defaultMs, `${defaultMs / 1_000}s`);
+}
+
+function parseTime(text: string): number {
+  const ms = parseDurationMs(text);
+  if (ms === undefined) throw new InvalidArgumentError('Expected a time such as "15s" or "1m30s".');
+  return ms;
 }

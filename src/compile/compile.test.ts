@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { definitionParser } from '../../test/support/definition-parser.ts';
+import { definitionParser, draftsOf } from '../../test/support/definition-parser.ts';
 import {
   compileThing,
   configMap,
@@ -14,7 +14,7 @@ function tiersOf(body: string): readonly (readonly string[])[] {
 }
 
 describe('compile/compile: order', () => {
-  test('children that need nothing of each other are one tier, in definition order', () => {
+  test('independent children are one tier, in definition order', () => {
     assert.deepEqual(tiersOf(`  children:\n${configMap('b', '')}${configMap('a', '')}`), [
       ['b', 'a'],
     ]);
@@ -49,13 +49,13 @@ ${configMap('service', 'x: "${ children.deployment.metadata.uid }"')}${configMap
     });
   }
 
-  test('a child comes after what decides whether one before it is ready', () => {
+  test('a child comes after the dependencies of the readiness of an earlier child', () => {
     const body = `  children:
 ${configMap('third', '', 'after: [second]')}${configMap('second', '', "ready: '${ $exists(children.first.data.x) }'")}${configMap('first', '')}`;
     assert.deepEqual(tiersOf(body), [['second', 'first'], ['third']]);
   });
 
-  test('`status` may read children as it likes', () => {
+  test('`status` may read any children', () => {
     const body = `  children:\n${configMap('a', '')}  status: { x: "\${ children.a.data.x }" }\n`;
     assert.deepEqual(tiersOf(body), [['a']]);
   });
@@ -82,7 +82,7 @@ ${configMap('settings', 'a: "${ vars.address }", b: "${ children.web.spec.ports[
 `);
   const child = (id: string) => plan.children.find((each) => each.id === id);
 
-  test('paths of a child are all that any expression reads, the shortest only', () => {
+  test('paths of a child are the shortest paths that expressions read', () => {
     assert.deepEqual(child('web')?.pathsRead.toSorted(), [
       ['spec', 'clusterIP'],
       ['spec', 'ports'],
@@ -92,12 +92,12 @@ ${configMap('settings', 'a: "${ vars.address }", b: "${ children.web.spec.ports[
     assert.deepEqual(child('client')?.pathsRead, [['data', 'a']]);
   });
 
-  test('a child that is read as a whole is read with all its paths', () => {
+  test('a child that is read as a whole has the empty path', () => {
     assert.deepEqual(child('settings')?.pathsRead, [[]]);
     assert.deepEqual(child('settings')?.pathsReadByOthers, [[]]);
   });
 
-  test('paths that others read leave out `status` and `ready`', () => {
+  test('paths that others read exclude `status` and `ready`', () => {
     assert.deepEqual(child('web')?.pathsReadByOthers.toSorted(), [
       ['spec', 'clusterIP'],
       ['spec', 'ports', 'port'],
@@ -123,14 +123,16 @@ ${configMap('settings', 'a: "${ vars.address }", b: "${ children.web.spec.ports[
     ]);
   });
 
-  test('what a child is', () => {
-    const { type, pathsRead: _, pathsReadByOthers: __, ...rest } = child('client') ?? {};
+  test('properties of a child', () => {
+    const plan = child('client');
+    assert.ok(plan);
+    const { type, template, when, pathsRead: _, pathsReadByOthers: __, ...rest } = plan;
     assert.equal(type?.kind, 'struct');
+    assert.deepEqual([typeof template, when], ['object', true]);
     assert.deepEqual(rest, {
       id: 'client',
       gvk: { group: '', version: 'v1', kind: 'ConfigMap' },
       isList: false,
-      hasWhen: true,
       hasReady: false,
       after: [],
       childrenRead: ['settings'],
@@ -185,7 +187,7 @@ describe('compile/compile: paths', () => {
     'status.anything.at.all',
   ];
   for (const expression of known) {
-    test(`"${expression}" is no mistake`, () => {
+    test(`"${expression}" is valid`, () => {
       assert.deepEqual(
         compileThing(`  status: { v: '\${ ${expression} }' }\n`, schema).diagnostics,
         [],
@@ -204,7 +206,7 @@ describe('compile/compile: paths', () => {
     ['metadata.labells', 'metadata.labells'],
   ] as const;
   for (const [expression, path] of unknown) {
-    test(`"${expression}" is one`, () => {
+    test(`"${expression}" is an error`, () => {
       const { diagnostics } = compileThing(`  status: { v: '\${ ${expression} }' }\n`, schema);
       const [first] = diagnostics.filter(({ severity }) => severity === 'error');
       assert.equal(first?.code, 'unknown-path');
@@ -214,7 +216,7 @@ describe('compile/compile: paths', () => {
 });
 
 describe('compile/compile: its result', () => {
-  test('warnings do not stand in the way of a plan', () => {
+  test('warnings do not prevent a plan', () => {
     const { plan, diagnostics } = compileThing(
       `  children:\n${configMap('a', '')}${configMap('b', '', "when: '${ $exists(children.a) }'")}`,
     );
@@ -225,7 +227,7 @@ describe('compile/compile: its result', () => {
     assert.ok(plan);
   });
 
-  test('without schemas nothing of children is checked, and values land as they are', () => {
+  test('without schemas children are not checked, and values are not coerced', () => {
     const body =
       '  children: [{ id: a, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a, lables: 1 } } }]\n';
     const { plan, diagnostics } = compile(locateThing(body));
@@ -233,7 +235,7 @@ describe('compile/compile: its result', () => {
     assert.equal(plan?.children[0]?.type, undefined);
   });
 
-  test('at most 100 diagnostics are given, the first ones', () => {
+  test('at most 100 diagnostics are reported, the first ones', () => {
     const lines = Array.from({ length: 150 }, (_, index) => `    v${index}: \${ vars.gone }\n`);
     const { diagnostics } = compileThing(`  vars:\n${lines.join('')}`);
     assert.equal(diagnostics.length, 100);
@@ -251,7 +253,7 @@ describe('compile/compile: its result', () => {
     assert.deepEqual(data, otherData);
   });
 
-  test('a draft without a schema gives no mistakes that only come of that', () => {
+  test('a definition without a schema has no consequential errors', () => {
     const text = `apiVersion: homeostat.dev/v1alpha1
 kind: OperatorDefinition
 metadata: { name: thing }
@@ -262,7 +264,7 @@ spec:
     versions: [{ name: v1, schema: { openAPIV3Schma: { type: object } } }]
   status: { a: "\${ spec.size }", b: "\${ children.gone }" }
 `;
-    const { drafts } = definitionParser.parse(text, 'thing.yaml');
+    const drafts = draftsOf(definitionParser.parse(text, 'thing.yaml'));
     assert.equal(drafts.length, 1);
     for (const draft of drafts) {
       const { diagnostics } = compile(draft);
@@ -273,7 +275,7 @@ spec:
     }
   });
 
-  test('in a draft a mistake stands where it was written, also behind a child that was left out', () => {
+  test('diagnostics of a rejected definition have the right positions, also after an omitted child', () => {
     const text = `apiVersion: homeostat.dev/v1alpha1
 kind: OperatorDefinition
 metadata: { name: thing }
@@ -286,14 +288,13 @@ spec:
     - { id: kindless, template: { metadata: { name: a } } }
     - { id: b, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: b }, data: { c: "\${ gone }" } } }
 `;
-    const places = definitionParser
-      .parse(text, 'thing.yaml')
-      .drafts.flatMap((draft) => compile(draft).diagnostics)
+    const places = draftsOf(definitionParser.parse(text, 'thing.yaml'))
+      .flatMap((draft) => compile(draft).diagnostics)
       .map(({ path, line }) => [path, line]);
     assert.deepEqual(places, [['/spec/children/1/template/data/c', 11]]);
   });
 
-  test('a mistake is reported once, not again where its value is read', () => {
+  test('an error is reported once, not again where its value is read', () => {
     const { diagnostics } = compileThing(
       `  vars: { a: { b: "\${ spec. }", c: "\${ d" } }\n  status: { x: "\${ vars.a.b & vars.a.c }" }\n`,
     );
@@ -303,7 +304,7 @@ spec:
     );
   });
 
-  test('a template that is too deep is refused', () => {
+  test('a template that is too deep is rejected', () => {
     const deep = `${'['.repeat(120)}${']'.repeat(120)}`;
     const { diagnostics } = compileThing(`  vars: { deep: ${deep} }\n`);
     assert.deepEqual(

@@ -1,14 +1,14 @@
 import { type Diagnostic, type Finding, locate, type SourceMap } from '../definition/index.ts';
 
-/** Collects what is wrong with one definition. */
+/** Collects the diagnostics of one definition. */
 export interface Diagnostics {
   readonly source: SourceMap;
   report(finding: Finding): void;
-  /** By position, each once, at most 100. */
+  /** Sorted by position, without duplicates, at most 100. */
   finish(): readonly Diagnostic[];
 }
 
-const mostDiagnostics = 100;
+const maxDiagnostics = 100;
 
 export function createDiagnostics(source: SourceMap): Diagnostics {
   const found = new Map<string, Diagnostic>();
@@ -22,6 +22,6 @@ export function createDiagnostics(source: SourceMap): Diagnostics {
     finish: () =>
       [...found.values()]
         .toSorted((a, b) => a.line - b.line || a.column - b.column)
-        .slice(0, mostDiagnostics),
+        .slice(0, maxDiagnostics),
   };
 }

@@ -1,20 +1,20 @@
-export { isFinalizing, type Owner } from './analysis/detached.ts';
-export { type CompileOptions, type CompileResult, compile } from './compile.ts';
+export { needsFinalizer, type Owner } from './analysis/child-plans.ts';
+export { type CompileResult, compile } from './compile.ts';
 export { patternProblem, WorkBudget, type WorkBudgetOptions } from './language/index.ts';
 export type {
   ChildPlan,
   Element,
+  ExpressionInput,
   FieldPath,
   OperatorPlan,
   Phase,
   PhaseInput,
-  ReadPlace,
   ReadPlan,
   ReadRequest,
+  ReadScope,
   Rendered,
   RenderFailure,
   Secrecy,
-  Seen,
 } from './operator-plan.ts';
 export type {
   PatchPlan,
@@ -26,26 +26,24 @@ export type {
   ReportPhase,
 } from './reporting-plan.ts';
 export {
-  type AnyType,
-  anyType,
-  type BranchType,
   type BuiltinDocuments,
   builtinDocuments,
   bundledPlural,
   bundledSchemas,
   type ComponentDescription,
-  createSchemaCompiler,
-  customResourceSchema,
-  type ListType,
   loadBuiltinDescriptions,
-  type MapType,
-  type ScalarName,
-  type ScalarType,
-  type SchemaBundle,
-  type SchemaCompiler,
-  type SchemaType,
-  type StructField,
-  type StructType,
-  schemaOfCustomResource,
-} from './schema/index.ts';
+} from './schema/bundled-schemas.ts';
+export { customResourceSchema, schemaOfCustomResource } from './schema/custom-resource-schema.ts';
+export { anyType, createSchemaCompiler, type SchemaCompiler } from './schema/schema-compiler.ts';
+export type {
+  AnyType,
+  BranchType,
+  ListType,
+  MapType,
+  ScalarName,
+  ScalarType,
+  SchemaType,
+  StructField,
+  StructType,
+} from './schema/schema-type.ts';
 export type { KindSchema, SchemaSource } from './schema-source.ts';

@@ -22,7 +22,7 @@ function mistakesOf(body: string): readonly string[] {
 }
 
 describe('compile: observed', () => {
-  test('orders nothing and is no cycle, whether children see each other or themselves', () => {
+  test('implies no order and no cycle, whether children observe each other or themselves', () => {
     const plan = planOfThing(`  children:
 ${configMap('one', 'x: "${ observed.two.data.x ?? 1 }"')}${configMap('two', 'x: "${ observed.one.data.x ?? 1 }"')}`);
     assert.deepEqual(
@@ -31,7 +31,7 @@ ${configMap('one', 'x: "${ observed.two.data.x ?? 1 }"')}${configMap('two', 'x: 
     );
   });
 
-  test('a child that sees itself comes before those of its tier that see it', () => {
+  test('a child that observes itself comes before those of its tier that observe it', () => {
     const plan = planOfThing(`  vars: { x: "\${ observed.own.data.x ?? 1 }" }
   children:
 ${configMap('user', 'x: "${ vars.x }"')}${configMap('own', 'x: "${ vars.x }"')}${configMap('other', '')}`);
@@ -41,7 +41,7 @@ ${configMap('user', 'x: "${ vars.x }"')}${configMap('own', 'x: "${ vars.x }"')}$
     );
   });
 
-  test('tells who sees what, also through vars; the status counts for what wakes only', () => {
+  test('lists observed children, also through vars; the status only counts for triggers', () => {
     const plan = planOfThing(`  vars: { x: "\${ observed.web.status.replicas ?? 0 }" }
   children:
     - { id: web, template: { apiVersion: apps/v1, kind: Deployment, metadata: { name: web } } }
@@ -69,7 +69,7 @@ ${configMap('settings', 'x: "${ observed.setings.data.x }"')}${configMap('other'
     );
   });
 
-  test('a text of Handlebars sees it too', async () => {
+  test('Handlebars templates can read it', async () => {
     const phase = phaseOf(
       planOfThing(`  children:
 ${configMap('own', 'x: "{{ default observed.own.data.x \'none\' }}"')}`),
@@ -89,7 +89,7 @@ ${configMap('secret', 'password: "${ vars.password }"')}    - id: maps
 ${configMap('index', 'names: "${ $join(observed.maps.metadata.name, \' \') }"')}  status: { password: "\${ observed.secret.data.password }" }
 `);
 
-  test('nothing waits for what is not there, but for what nobody knows', async () => {
+  test('expressions wait for unknown objects, not for missing ones', async () => {
     const phase = phaseOf(plan);
     assert.deepEqual(await phase.manifest('secret', noElement), {
       kind: 'waiting',
@@ -104,7 +104,7 @@ ${configMap('index', 'names: "${ $join(observed.maps.metadata.name, \' \') }"')}
     assert.deepEqual(await dataOf(phase, 'secret'), { password: 'xxx' });
   });
 
-  test('a var that has seen something else is evaluated anew', async () => {
+  test('a var that used an earlier value is evaluated again', async () => {
     const phase = phaseOf(plan, { observed: new Map([['secret', { state: 'absent' }]]) });
     assert.deepEqual(await dataOf(phase, 'secret'), { password: 'xxx' });
     phase.setObserved('secret', present({ data: { password: 'kept' } }));
@@ -118,12 +118,12 @@ ${configMap('index', 'names: "${ $join(observed.maps.metadata.name, \' \') }"')}
     assert.deepEqual(await dataOf(phase, 'index'), { names: 'a b' });
   });
 
-  test('for the report what nobody knows is missing', async () => {
+  test('in the reporting phase unknown objects are missing', async () => {
     const phase = phaseOf(plan, { phase: 'reporting' });
     assert.deepEqual(await phase.status(), { fields: {}, failures: [] });
   });
 
-  test('no value of a Secret stands in a message', async () => {
+  test('no message contains a value of a Secret', async () => {
     const secretive = planOfThing(`  children:
     - { id: secret, template: { apiVersion: v1, kind: Secret, metadata: { name: secret } } }
     - id: web

@@ -1,50 +1,49 @@
 /**
- * What a plan reports besides the status, and writes outside its children. Part of the CONTRACT of operator-plan.ts. The phase
- * *reporting* sees the world after the applies; here `status` is the new one, and nothing waits.
+ * Conditions, Events and patches of a plan. Part of the CONTRACT of operator-plan.ts. The *reporting* phase reads the
+ * objects after the applies. `status` is the new status, and nothing waits.
  */
-import type { CrossNamespace } from '../definition/index.ts';
+import type { PatchDefinition } from '../definition/index.ts';
 import type { Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { FieldPath, PhaseInput, Rendered, RenderFailure, Secrecy } from './operator-plan.ts';
 import type { SchemaType } from './schema/schema-type.ts';
 
 export interface ReportingPlan {
-  /** Types of the conditions besides the standard ones, in definition order. */
+  /** Types of the non-standard conditions, in definition order. */
   readonly conditionTypes: readonly string[];
   readonly hasEvents: boolean;
   readonly hasRequeueAfter: boolean;
   /** In definition order. */
   readonly patches: readonly PatchPlan[];
-  /** Begins a look at the world, for one stand of the status. Cheap; not shared between passes. */
+  /** Starts a reporting phase for one version of the status. Cheap; never shared between reconciles. */
   startPhase(input: ReportInput): ReportPhase;
 }
 
-export interface PatchPlan {
-  readonly id: string;
-  /** Of the target; undefined: the resource itself. */
-  readonly gvk?: Gvk;
-  /** Does the target name its namespace? */
+export interface PatchPlan extends Pick<PatchDefinition, 'id' | 'create' | 'crossNamespace'> {
+  /** Kind of the target; undefined: the resource itself. */ readonly gvk?: Gvk;
+  /** Whether the target has a namespace. */
   readonly hasNamespace: boolean;
-  readonly create: boolean;
-  /** May several resources patch one object? Then each needs a field manager of its own, or one would take back what the other set. */
+  /**
+   * Whether several resources may patch the same object. Then each resource uses its own field manager, or one would
+   * remove the fields of another.
+   */
   readonly isShared: boolean;
-  readonly crossNamespace: CrossNamespace;
-  /** Of what it writes; `all`: also of what it patches. */
+  /** Secrecy of the written fields; `all`: also of the target. */
   readonly secrecy: Secrecy;
   /** The target's schema; undefined: not known. */
   readonly type: SchemaType | undefined;
-  /** Paths of the fields that it sets, lists as a whole. */
+  /** Paths of the fields that the patch sets; lists are not divided. */
   readonly paths: readonly FieldPath[];
   /** 1-based line in its file. */
   readonly line: number;
 }
 
 export interface ReportInput extends Omit<PhaseInput, 'phase'> {
-  /** `$previous`: the resource as the pass began. */
+  /** `$previous`: the resource at the start of the reconcile. */
   readonly previous: KubeObject;
 }
 
-/** One look at the world after the applies. Results are plain JSON copies. Methods may be called concurrently. */
+/** Renders reports after the applies. Results are plain JSON copies. Methods may be called concurrently. */
 export interface ReportPhase {
   /** In definition order. */
   conditions(): Promise<readonly RenderedCondition[]>;
@@ -55,17 +54,17 @@ export interface ReportPhase {
   }>;
   /** Missing: its `when` is false. */
   patch(id: string): Promise<Rendered<RenderedPatch>>;
-  /** In ms. Missing: not wanted. */
+  /** In ms. Missing: no requeue. */
   requeueAfter(): Promise<Rendered<number>>;
 }
 
 export interface RenderedCondition {
   readonly type: string;
-  /** `Unknown`: missing, or failed. */
+  /** `Unknown`: the value is missing or the evaluation failed. */
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message: string;
-  /** Why it could not be told. */
+  /** Why the evaluation failed. */
   readonly failure?: RenderFailure;
 }
 
@@ -76,10 +75,9 @@ export interface RenderedEvent {
 }
 
 export interface RenderedPatch {
-  /** Of the target; undefined: the resource itself. */
-  readonly name?: string;
-  /** As the target says; undefined: the resource's own. */
+  /** Name of the target; undefined: the resource itself. */ readonly name?: string;
+  /** Namespace of the target; undefined: the namespace of the resource. */
   readonly namespace?: string;
-  /** The fields to set, fitted to the target's schema. */
+  /** The fields to set, coerced to the schema of the target. */
   readonly fields: Readonly<Record<string, unknown>>;
 }

@@ -1,4 +1,8 @@
-import type { Gvk } from '../util/gvk.ts';
+import type { OperatorDefinition, ServedKind } from '../definition/index.ts';
+import { type Gvk, gvkKey } from '../util/gvk.ts';
+import { customResourceSchema } from './schema/custom-resource-schema.ts';
+import { createSchemaCompiler } from './schema/schema-compiler.ts';
+import type { SchemaType, StructType } from './schema/schema-type.ts';
 
 /** JSON schemas of one kind: the root's name and every component it reaches (OpenAPI v3 `components.schemas`). */
 export interface KindSchema {
@@ -6,10 +10,49 @@ export interface KindSchema {
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** The only thing compile knows about a cluster. */
+/** The only information about a cluster that compile uses. */
 export interface SchemaSource {
-  /** Undefined: the kind is not known here (nothing is checked, values land as they are). */
+  /** Undefined: the kind is unknown (values are neither checked nor coerced). */
   schemaFor(gvk: Gvk): KindSchema | undefined;
-  /** Undefined: not known here. */
+  /** Undefined: unknown. */
   isNamespaced(gvk: Gvk): boolean | undefined;
+}
+
+/** The types of the kinds in a definition. */
+export interface KindTypes {
+  readonly resource: SchemaType;
+  /** Undefined: the status may have any fields. */
+  readonly statusFields: StructType | undefined;
+  /** Undefined: unknown, so nothing is checked. */
+  typeOf(gvk: Gvk): SchemaType | undefined;
+}
+
+const openSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
+/** The schema of the definition for a CRD kind; the schema of the server for a `for` kind, or an open schema if unknown. */
+function resourceSchema(kind: ServedKind, schemas: SchemaSource | undefined): KindSchema {
+  if (kind.source === 'for') {
+    return schemas?.schemaFor(kind.gvk) ?? customResourceSchema(openSchema, kind.gvk);
+  }
+  // For an invalid schema every field would be reported as unknown.
+  return customResourceSchema(kind.schema.type === undefined ? openSchema : kind.schema, kind.gvk);
+}
+
+/** Compiles types on demand. */
+export function createKindTypes(
+  { kind }: OperatorDefinition,
+  schemas: SchemaSource | undefined,
+): KindTypes {
+  const compiler = createSchemaCompiler();
+  const resource = compiler.compile(resourceSchema(kind, schemas));
+  const status = resource.kind === 'struct' ? resource.fields.get('status')?.type : undefined;
+  return {
+    resource,
+    statusFields: status?.kind === 'struct' ? status : undefined,
+    typeOf(gvk) {
+      if (gvkKey(gvk) === gvkKey(kind.gvk)) return resource;
+      const schema = schemas?.schemaFor(gvk);
+      return schema && compiler.compile(schema);
+    },
+  };
 }

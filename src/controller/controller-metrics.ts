@@ -1,4 +1,10 @@
-import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/roles.ts';
+import {
+  type Counter,
+  type MetricRegistry,
+  metricCatalogue,
+  seriesOf,
+} from '../telemetry/roles.ts';
+import type { ReadyQueue } from './ready-queue.ts';
 
 type Result = (typeof metricCatalogue.reconcileTotal.values.result)[number];
 
@@ -6,11 +12,11 @@ type Result = (typeof metricCatalogue.reconcileTotal.values.result)[number];
 export interface ControllerMetrics {
   reconciled(result: Result): void;
   terminal(): void;
-  /** An error that nobody foresaw: a bug of ours. */
+  /** An unexpected error: a bug. */
   panicked(): void;
   took(seconds: number): void;
   activeWorkers(delta: number): void;
-  /** So many keys may be worked on at once. */
+  /** Sets the maximum of concurrent reconciles. */
   concurrency(most: number): void;
 }
 
@@ -26,7 +32,7 @@ export function createControllerMetrics(metrics: MetricRegistry, name: string): 
     total.increment(each, 0);
   }
   for (const counter of [errors, terminal, panics]) counter.increment(series, 0);
-  time.begin(series);
+  time.initialize(series);
   active.set(0, series);
   const most = metrics.gauge(metricCatalogue.maxConcurrentReconciles);
   return {
@@ -39,5 +45,52 @@ export function createControllerMetrics(metrics: MetricRegistry, name: string): 
     took: (seconds) => time.observe(seconds, series),
     activeWorkers: (delta) => active.add(delta, series),
     concurrency: (count) => most.set(count, series),
+  };
+}
+
+/** The `workqueue_*` series of controller-runtime dashboards, for one controller. */
+export interface QueueMetrics {
+  readonly adds: Pick<Counter, 'increment'>;
+  readonly retries: Pick<Counter, 'increment'>;
+  depth(ready: ReadyQueue): void;
+  queued(seconds: number): void;
+  worked(seconds: number): void;
+  running(agesSeconds: readonly number[]): void;
+  /** Number of keys that wait for the retry budget. */
+  held(keys: number): void;
+}
+
+export function createQueueMetrics(metrics: MetricRegistry, name: string): QueueMetrics {
+  const series = [name, name];
+  const depth = metrics.gauge(metricCatalogue.queueDepth);
+  const adds = metrics.counter(metricCatalogue.queueAdds);
+  const retries = metrics.counter(metricCatalogue.queueRetries);
+  const queueTime = metrics.histogram(metricCatalogue.queueWaitSeconds);
+  const workTime = metrics.histogram(metricCatalogue.queueWorkSeconds);
+  const unfinished = metrics.gauge(metricCatalogue.queueUnfinished);
+  const longest = metrics.gauge(metricCatalogue.queueLongestRunning);
+  const held = metrics.gauge(metricCatalogue.retriesHeld);
+  const setDepth = (normal: number, low: number) => {
+    depth.set(normal, [...series, 'normal']);
+    depth.set(low, [...series, 'low']);
+  };
+  const setRunning = (agesSeconds: readonly number[]) => {
+    const sum = agesSeconds.reduce((total, age) => total + age, 0);
+    unfinished.set(sum, series);
+    longest.set(Math.max(0, ...agesSeconds), series);
+  };
+  for (const counter of [adds, retries]) counter.increment(series, 0);
+  for (const histogram of [queueTime, workTime]) histogram.initialize(series);
+  setDepth(0, 0);
+  setRunning([]);
+  held.set(0, [name]);
+  return {
+    adds: { increment: () => adds.increment(series) },
+    retries: { increment: () => retries.increment(series) },
+    depth: (ready) => setDepth(ready.sizeOf('normal'), ready.sizeOf('low')),
+    queued: (seconds) => queueTime.observe(seconds, series),
+    worked: (seconds) => workTime.observe(seconds, series),
+    running: setRunning,
+    held: (keys) => held.set(keys, [name]),
   };
 }

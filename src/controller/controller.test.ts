@@ -6,13 +6,13 @@ import { KubeError } from '../kube/roles.ts';
 import { createLogger, type Logger } from '../telemetry/index.ts';
 import { TerminalError } from '../util/homeostat-error.ts';
 import { Controller } from './controller.ts';
-import type { Outcome, Turn } from './reconciler.ts';
+import type { ReconcileContext, ReconcileResult } from './reconciler.ts';
 
 interface Run {
   readonly key: string;
   readonly signal: AbortSignal;
-  readonly giveWay: Turn['giveWay'];
-  finish(outcome?: Outcome): void;
+  readonly yieldWorker: ReconcileContext['yieldWorker'];
+  finish(outcome?: ReconcileResult): void;
   fail(error: Error): void;
 }
 
@@ -29,13 +29,13 @@ function setUp(options: { concurrency?: number; graceMs?: number; logger?: Logge
     logger: silentLogger(),
     ...options,
     reconciler: {
-      reconcile: (key, { signal, giveWay }) =>
+      reconcile: (key, { signal, yieldWorker }) =>
         new Promise((resolve, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason), { once: true });
           runs.push({
             key,
             signal,
-            giveWay,
+            yieldWorker,
             finish: (outcome = { kind: 'done' }) => resolve(outcome),
             fail: reject,
           });
@@ -78,14 +78,14 @@ describe('controller/controller', () => {
     const running = await take();
     controller.enqueue('parked');
     const parked = await take();
-    const way = parked.giveWay();
+    const way = parked.yieldWorker();
     await settle();
-    controller.hold();
+    controller.pause();
     controller.enqueue('new');
     await settle();
     assert.ok(running.signal.aborted && parked.signal.aborted);
     assert.equal(runs.length, 0);
-    controller.release();
+    controller.resume();
     await way;
     const begun = [await take(), await take(), await take()];
     assert.deepEqual(begun.map(({ key }) => key).sort(), ['new', 'parked', 'running']);
@@ -100,7 +100,7 @@ describe('controller/controller', () => {
   test('its concurrency can be changed while it runs, up and down and back before anybody notices', async () => {
     const { controller, runs, stop, ended } = setUp({ concurrency: 3 });
     const adjust = (concurrency: number) =>
-      controller.adjust({ concurrency, baseDelayMs: 5, maxDelayMs: 1_000 });
+      controller.updateSettings({ concurrency, baseDelayMs: 5, maxDelayMs: 1_000 });
     const finishAll = async () => {
       for (const run of runs.splice(0)) run.finish();
       await settle();
@@ -147,13 +147,13 @@ describe('controller/controller', () => {
 
   test('held for two reasons, it goes on when both are gone', async () => {
     const { controller, runs, take, stop, ended } = setUp();
-    controller.hold();
-    controller.hold();
+    controller.pause();
+    controller.pause();
     controller.enqueue('a');
-    controller.release();
+    controller.resume();
     await settle();
     assert.equal(runs.length, 0);
-    controller.release();
+    controller.resume();
     (await take()).finish();
     stop();
     await ended;
@@ -161,7 +161,7 @@ describe('controller/controller', () => {
 
   test('stops at once while it is held', async () => {
     const { controller, runs, stop, ended } = setUp();
-    controller.hold();
+    controller.pause();
     controller.enqueue('a');
     stop();
     await ended;
@@ -174,22 +174,22 @@ describe('controller/controller', () => {
       controller.enqueue('a');
       const pass = await take();
       act();
-      const answer = await pass.giveWay();
+      const answer = await pass.yieldWorker();
       pass.finish();
       return answer;
     };
-    assert.equal(await answerAfter(() => {}), 'free');
+    assert.equal(await answerAfter(() => {}), 'current');
     // What may take long to come is no reason to leave anything to it.
-    assert.equal(await answerAfter(() => controller.enqueue('a', 'low')), 'free');
+    assert.equal(await answerAfter(() => controller.enqueue('a', 'low')), 'current');
     (await take()).finish();
-    assert.equal(await answerAfter(() => controller.enqueue('a')), 'overtaken');
+    assert.equal(await answerAfter(() => controller.enqueue('a')), 'superseded');
     (await take()).finish();
     assert.equal(
       await answerAfter(() => {
         controller.enqueue('a');
         stop();
       }),
-      'free',
+      'current',
     );
     await ended;
   });
@@ -199,7 +199,7 @@ describe('controller/controller', () => {
     for (const key of ['a', 'b']) controller.enqueue(key);
     const a = await take();
     let wentOn = false;
-    const way = a.giveWay().then(() => {
+    const way = a.yieldWorker().then(() => {
       wentOn = true;
     });
     const b = await take();
@@ -222,13 +222,13 @@ describe('controller/controller', () => {
     const { controller, take, stop, ended } = setUp({ concurrency: 1 });
     for (const key of ['a', 'b']) controller.enqueue(key);
     const a = await take();
-    const way = a.giveWay();
+    const way = a.yieldWorker();
     const b = await take();
     stop();
-    await b.giveWay();
+    await b.yieldWorker();
     b.finish();
     await way;
-    await a.giveWay();
+    await a.yieldWorker();
     a.finish();
     await ended;
   });
@@ -314,7 +314,12 @@ describe('controller/controller', () => {
     const { controller, clock, take, runs, metrics, stop, ended } = setUp();
     controller.enqueue('a');
     for (const delayMs of [5_000, 10_000, 12_000, 12_000]) {
-      (await take()).finish({ kind: 'retry', firstMs: 5_000, mostMs: 12_000, reason: 'Quota' });
+      (await take()).finish({
+        kind: 'retry',
+        baseDelayMs: 5_000,
+        maxDelayMs: 12_000,
+        reason: 'Quota',
+      });
       await clock.advance(delayMs - 1);
       assert.equal(runs.length, 0);
       await clock.advance(1);
@@ -338,6 +343,24 @@ describe('controller/controller', () => {
     (await take()).finish();
     stop();
     await ended;
+  });
+
+  test('a key that is done may ask to run again by time; an event before then comes first', async () => {
+    const { controller, clock, take, runs, stop, ended } = setUp();
+    controller.enqueue('a');
+    (await take()).finish({ kind: 'done', afterMs: 1_000 });
+    await clock.advance(400);
+    controller.enqueue('a');
+    (await take()).finish({ kind: 'done', afterMs: 1_000 });
+    await clock.advance(999);
+    assert.equal(runs.length, 0);
+    await clock.advance(1);
+    (await take()).finish();
+    await clock.advance(10_000);
+    assert.equal(runs.length, 0);
+    stop();
+    await ended;
+    assert.equal(clock.pending, 0);
   });
 
   test('stopping hands out nothing more and waits for the running pass', async () => {
@@ -435,8 +458,8 @@ describe('controller/controller', () => {
     }
     stop();
     await ended;
-    await metrics.forget('controller', 'c');
-    await metrics.forget('definition', 'c');
+    await metrics.removeSeries('controller', 'c');
+    await metrics.removeSeries('definition', 'c');
     assert.doesNotMatch(await metrics.expose(), /"c"/);
   });
 });

@@ -1,37 +1,40 @@
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
-import { assertNever } from '../util/assert-never.ts';
 import type { Clock } from '../util/clock.ts';
-import { failureFields } from '../util/failure-fields.ts';
-import { HomeostatError, TerminalError } from '../util/homeostat-error.ts';
-import { invariant } from '../util/invariant.ts';
+import {
+  assertNever,
+  errorLogFields,
+  HomeostatError,
+  invariant,
+  TerminalError,
+} from '../util/homeostat-error.ts';
 import { type ControllerMetrics, createControllerMetrics } from './controller-metrics.ts';
-import type { Outcome, Priority, Reconciler, Turn } from './reconciler.ts';
+import type { Priority, ReconcileContext, ReconcileResult, Reconciler } from './reconciler.ts';
 import { RunningPass } from './running-pass.ts';
 import { WorkQueue } from './work-queue.ts';
 
 export interface ControllerOptions {
-  /** The definition's name: a metric label and a log field. */
+  /** Name of the definition: a metric label and a log field. */
   readonly name: string;
   readonly reconciler: Reconciler;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** Keys worked on at once. @default 10 */
+  /** Number of concurrent reconciles. @default 10 */
   readonly concurrency?: number;
   /** Delay after the first failure of a key, in ms. @default 5 */
   readonly baseDelayMs?: number;
   /** Upper bound of that delay, in ms. @default 1_000_000 */
   readonly maxDelayMs?: number;
-  /** How long running passes may go on after the signal, in ms. @default 20_000 */
+  /** Time for running reconciles to finish after the signal, in ms. @default 20_000 */
   readonly graceMs?: number;
 }
 
-/** What of a controller can be changed while it runs. */
+/** Settings that can be changed while the controller runs. */
 export type ControllerSettings = Required<
   Pick<ControllerOptions, 'concurrency' | 'baseDelayMs' | 'maxDelayMs'>
 >;
 
-/** As controller-runtime counts them; `requeue` is its rate-limited requeue without an error. */
+/** Result labels of controller-runtime. `requeue` is its rate-limited requeue without an error. */
 const results = {
   done: 'success',
   requeue: 'requeue_after',
@@ -39,26 +42,24 @@ const results = {
   retry: 'requeue',
 } as const;
 
-/**
- * Queue and workers of one definition. Only this loop turns outcomes and errors into retries, metrics and log lines.
- */
+/** Work queue and workers of one definition. Only this class turns results and errors into retries, metrics and log lines. */
 export class Controller {
   readonly name: string;
   readonly #options: ControllerOptions;
   readonly #queue: WorkQueue;
   readonly #metrics: ControllerMetrics;
   #concurrency: number;
-  /** The loops of its workers; none before it runs. */
+  /** The worker loops; empty before {@link run}. */
   readonly #workers = new Set<Promise<void>>();
-  /** How many of them have not been told to go. */
-  #staying = 0;
+  /** Number of workers that are not stopping. */
+  #activeWorkers = 0;
   #isRunning = false;
-  /** Passes that have begun, by key; parked ones too. */
+  /** Started passes by key, parked ones included. */
   readonly #passes = new Map<string, RunningPass>();
-  /** How many hold it. */
-  #holds = 0;
-  /** Ends the passes that run now. */
-  #turns = new AbortController();
+  /** Number of callers that paused it. */
+  #pauses = 0;
+  /** Aborts the running passes. */
+  #passAbort = new AbortController();
 
   constructor(options: ControllerOptions) {
     const { name, clock, metrics, baseDelayMs, maxDelayMs, concurrency = 10 } = options;
@@ -76,55 +77,58 @@ export class Controller {
     });
   }
 
-  /** Adds a key; before {@link run} it waits in the queue. */
+  /** Adds a key. Before {@link run} it waits in the queue. */
   enqueue(key: string, priority: Priority = 'normal'): void {
     this.#queue.add(key, priority);
   }
 
-  /** Runs at once what waits because nobody answered ({@link HomeostatError.isSilence}): somebody does again. */
+  /**
+   * The server responds again: retries keys at once that failed because it was unreachable ({@link
+   * HomeostatError.isUnreachable}).
+   */
   retryNow(): void {
     this.#queue.retryNow();
   }
 
   /**
-   * Hands out no keys until {@link release}, and aborts the passes that run: what they know may not be so any more. Their keys run
-   * again, and no key is lost. Whoever holds it releases it: held twice, it goes on after the second release.
+   * Starts no reconciles until {@link resume}, and aborts the running ones: the state they read may be stale. Their
+   * keys run again. Calls nest: each pause needs its own resume.
    */
-  hold(): void {
-    this.#holds += 1;
-    if (this.#holds > 1) return;
-    this.#queue.hold();
-    const turns = this.#turns;
-    this.#turns = new AbortController();
-    turns.abort(new Error('What the pass knows may not be so any more'));
+  pause(): void {
+    this.#pauses += 1;
+    if (this.#pauses > 1) return;
+    this.#queue.pause();
+    const turns = this.#passAbort;
+    this.#passAbort = new AbortController();
+    turns.abort(new Error('The controller is paused: the cached state may be stale'));
   }
 
-  /** Goes on after {@link hold}. */
-  release(): void {
-    invariant(this.#holds > 0, 'A controller is released by who holds it');
-    this.#holds -= 1;
-    if (this.#holds === 0) this.#queue.release();
+  /** Undoes one {@link pause}. */
+  resume(): void {
+    invariant(this.#pauses > 0, 'Controller.resume needs a preceding pause');
+    this.#pauses -= 1;
+    if (this.#pauses === 0) this.#queue.resume();
   }
 
-  get isHeld(): boolean {
-    return this.#holds > 0;
+  get isPaused(): boolean {
+    return this.#pauses > 0;
   }
 
-  /** Keys that are ready and with no worker. */
+  /** Number of ready keys without a worker. */
   get depth(): number {
     return this.#queue.length;
   }
 
-  /** Brings the gauges up to date, for a scrape. */
+  /** Updates the gauges before a scrape. */
   observe(): void {
     this.#queue.observe();
   }
 
-  /** From now on; what has failed already waits as it did. */
-  adjust({ concurrency, ...delays }: ControllerSettings): void {
+  /** Applies from now on. Keys that already wait keep their delays. */
+  updateSettings({ concurrency, ...delays }: ControllerSettings): void {
     this.#concurrency = concurrency;
     this.#metrics.concurrency(concurrency);
-    this.#queue.adjust(delays);
+    this.#queue.setDelays(delays);
     this.#adjustWorkers();
   }
 
@@ -134,16 +138,17 @@ export class Controller {
   }
 
   /**
-   * Works until the signal aborts, then hands out no more keys, lets running passes end (their signal aborts after `graceMs`) and resolves.
+   * Runs until the signal aborts. Then it starts no more reconciles, waits for running ones (their signal aborts
+   * after `graceMs`) and resolves.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, graceMs = 20_000 } = this.#options;
     let cancelGrace = () => {};
     const stop = () => {
       this.#queue.shutDown();
-      // No worker takes up what has given way: it goes on by itself.
+      // No worker picks up parked passes any more: let them continue.
       for (const pass of this.#passes.values()) pass.resume();
-      cancelGrace = clock.after(graceMs, () => this.#turns.abort(signal.reason));
+      cancelGrace = clock.after(graceMs, () => this.#passAbort.abort(signal.reason));
     };
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
@@ -157,13 +162,17 @@ export class Controller {
     cancelGrace();
   }
 
-  /** As many workers as wanted; those that are too many end when they have nothing in hand. */
+  /** Adjusts the number of workers. Surplus workers end after their current key. */
   #adjustWorkers(): void {
     if (!this.#isRunning) return;
-    const wanted = this.#concurrency - this.#staying;
-    this.#staying = this.#concurrency;
-    if (wanted < 0) this.#queue.dismiss(-wanted);
-    for (let hired = this.#queue.recall(Math.max(0, wanted)); hired < wanted; hired++) {
+    const missing = this.#concurrency - this.#activeWorkers;
+    this.#activeWorkers = this.#concurrency;
+    if (missing < 0) this.#queue.releaseWorkers(-missing);
+    for (
+      let started = this.#queue.cancelWorkerReleases(Math.max(0, missing));
+      started < missing;
+      started++
+    ) {
       const worker = this.#work();
       this.#workers.add(worker);
       void worker.finally(() => this.#workers.delete(worker));
@@ -180,70 +189,71 @@ export class Controller {
     }
   }
 
-  /** Begins a pass, or goes on with one that gave way. */
+  /** Starts a pass, or continues a parked one. */
   async #workOn(key: string): Promise<void> {
     const parked = this.#passes.get(key);
     const pass = parked ?? this.#begin(key);
     parked?.resume();
-    if ((await pass.left()) === 'parked') return;
+    if ((await pass.whenDetached()) === 'parked') return;
     this.#passes.delete(key);
     this.#queue.done(key);
   }
 
   #begin(key: string): RunningPass {
     const pass = new RunningPass({
-      signal: this.#turns.signal,
-      run: (turn) => this.#reconcileOnce(key, turn),
+      signal: this.#passAbort.signal,
+      run: (context) => this.#reconcileOnce(key, context),
       onPark: () => this.#queue.park(key),
-      isOvertaken: () => this.#queue.isWanted(key),
+      isSuperseded: () => this.#queue.needsAnotherRun(key),
     });
     this.#passes.set(key, pass);
     return pass;
   }
 
-  async #reconcileOnce(key: string, turn: Turn): Promise<void> {
+  async #reconcileOnce(key: string, context: ReconcileContext): Promise<void> {
     const { reconciler, clock } = this.#options;
     const startedAtMs = clock.monotonicMs();
     try {
-      this.#settle(key, await reconciler.reconcile(key, turn));
+      this.#settle(key, await reconciler.reconcile(key, context));
     } catch (error) {
-      this.#fail(key, error, turn.signal);
+      this.#fail(key, error, context.signal);
     } finally {
       this.#metrics.took((clock.monotonicMs() - startedAtMs) / 1000);
     }
   }
 
-  /** Turns an outcome into what the queue does. */
-  #settle(key: string, outcome: Outcome): void {
-    this.#metrics.reconciled(results[outcome.kind]);
-    switch (outcome.kind) {
+  /** Maps a result to the queue. */
+  #settle(key: string, result: ReconcileResult): void {
+    this.#metrics.reconciled(results[result.kind]);
+    switch (result.kind) {
       case 'done':
-        this.#queue.succeeded(key);
+        this.#queue.markSucceeded(key);
+        if (result.afterMs !== undefined) this.#queue.addAfter(key, result.afterMs);
         return;
       case 'failed':
         this.#metrics.terminal();
         this.#queue.forget(key);
-        this.#queue.retryAfter(key, outcome.afterMs);
+        this.#queue.retryAfter(key, result.afterMs);
         return;
       case 'requeue':
         this.#queue.forget(key);
-        this.#queue.retryAfter(key, outcome.afterMs);
+        this.#queue.retryAfter(key, result.afterMs);
         return;
       case 'retry': {
-        const { firstMs, mostMs } = outcome;
-        const delays = { baseDelayMs: firstMs, maxDelayMs: mostMs };
+        const { baseDelayMs, maxDelayMs } = result;
+        const delays = { baseDelayMs, maxDelayMs };
         this.#queue.addRateLimited(key, { delays });
         return;
       }
       default:
-        assertNever(outcome);
+        assertNever(result);
     }
   }
 
   #fail(key: string, error: unknown, signal: AbortSignal): void {
     if (signal.aborted) {
-      // Held, not stopped.
-      if (signal !== this.#turns.signal) this.#queue.add(key);
+      // Paused, not stopped.
+      if (signal !== this.#passAbort.signal) this.#queue.add(key);
       return;
     }
     const { logger } = this.#options;
@@ -251,16 +261,17 @@ export class Controller {
     if (error instanceof TerminalError) {
       this.#metrics.terminal();
       this.#queue.forget(key);
-      logger.error({ ...failureFields(error), key }, 'Reconcile failed for good');
+      logger.error({ ...errorLogFields(error), key }, 'Reconcile failed, will not retry');
       return;
     }
     const isBug = !(error instanceof HomeostatError);
     if (isBug) this.#metrics.panicked();
-    // What the world did the pass has told, in words that hold nothing of a Secret. A bug is told once for a row of failures.
+    // The pass itself has reported API failures, without data of Secrets. A bug is logged once per series of
+    // failures.
     const level = isBug && this.#queue.failuresOf(key) === 0 ? 'error' : 'debug';
-    const fields = isBug ? failureFields(error) : { code: error.code };
-    const isSilence = !isBug && error.isSilence;
-    const afterMs = this.#queue.addRateLimited(key, { isSilence });
+    const fields = isBug ? errorLogFields(error) : { code: error.code };
+    const isUnreachable = !isBug && error.isUnreachable;
+    const afterMs = this.#queue.addRateLimited(key, { isUnreachable });
     logger[level]({ ...fields, key, afterMs }, 'Reconcile failed, will retry');
   }
 }

@@ -1,3 +1,3 @@
 export { Controller, type ControllerOptions, type ControllerSettings } from './controller.ts';
-export type { Outcome, Priority, Reconciler, Turn } from './reconciler.ts';
+export type { Priority, ReconcileContext, ReconcileResult, Reconciler } from './reconciler.ts';
 export { WorkQueue, type WorkQueueOptions } from './work-queue.ts';

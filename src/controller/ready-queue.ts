@@ -1,22 +1,22 @@
 import type { Priority } from './reconciler.ts';
 
-/** Every so many picks one is taken from below, so that nothing starves. */
+/** Every tenth pick serves a lower level first, to avoid starvation. */
 const fairnessInterval = 10;
 
-/** With so many passes parked they go first: each holds what it has found. */
-const parkedAtMost = 1_000;
+/** At this number, parked passes are served first: each one holds memory. */
+const maxParked = 1_000;
 
-/** In the order in which they are taken. A parked pass comes after what has not begun, and before what is less urgent than it. */
+/** Levels in the order in which they are served. Parked passes come after keys of the same priority that have not started. */
 const levels = ['normal', 'normal-parked', 'low', 'low-parked'] as const;
 
 type Level = (typeof levels)[number];
 
 /**
- * The order of the keys that are ready: first in, first out within a level; a key is held once.
- * Adding a held key again can only raise it, which puts it behind the others of its new priority.
+ * Orders ready keys: FIFO within a level, each key queued once. Adding a queued key again can only raise its level,
+ * which moves it to the end of the new level.
  */
 export class ReadyQueue {
-  readonly #lines: Record<Level, Fifo> = {
+  readonly #queues: Record<Level, Fifo> = {
     normal: new Fifo(),
     'normal-parked': new Fifo(),
     low: new Fifo(),
@@ -31,17 +31,17 @@ export class ReadyQueue {
   readonly #levelOf = new Map<string, Level>();
   #picks = 0;
 
-  /** Keys and parked passes. */
+  /** Number of queued keys, parked passes included. */
   get size(): number {
     return this.#levelOf.size;
   }
 
-  /** How many of it have not begun. */
+  /** Number of keys of this priority that have not started. */
   sizeOf(priority: Priority): number {
     return this.#sizes[priority];
   }
 
-  /** How many have begun and given way. */
+  /** Number of parked passes. */
   get parked(): number {
     return this.#sizes['normal-parked'] + this.#sizes['low-parked'];
   }
@@ -53,7 +53,7 @@ export class ReadyQueue {
     this.#push(key, priority);
   }
 
-  /** Holds a key whose pass has begun. */
+  /** Queues a key whose pass has started and yielded. */
   park(key: string, priority: Priority): void {
     this.#push(key, `${priority}-parked`);
   }
@@ -68,11 +68,11 @@ export class ReadyQueue {
   }
 
   #order(): readonly Level[] {
-    if (this.parked >= parkedAtMost) return ['normal-parked', 'low-parked'];
+    if (this.parked >= maxParked) return ['normal-parked', 'low-parked'];
     const rounds = this.#picks / fairnessInterval;
     if (!Number.isInteger(rounds)) return levels;
     const [top, ...below] = levels;
-    // They take turns in being first of those below.
+    // The lower levels take turns in being served first.
     const first = rounds % below.length;
     return [...below.slice(first), ...below.slice(0, first), top];
   }
@@ -80,14 +80,14 @@ export class ReadyQueue {
   #push(key: string, level: Level): void {
     this.#levelOf.set(key, level);
     this.#sizes[level]++;
-    this.#lines[level].push(key);
+    this.#queues[level].push(key);
   }
 
   #takeFrom(level: Level): string | undefined {
     for (;;) {
-      const key = this.#lines[level].shift();
+      const key = this.#queues[level].shift();
       if (key === undefined) return undefined;
-      // A raised key leaves its old place behind: the entry no longer matches and is passed over.
+      // A raised key leaves an outdated entry in its old level: skip it.
       if (this.#levelOf.get(key) !== level) continue;
       this.#levelOf.delete(key);
       this.#sizes[level]--;
@@ -96,7 +96,7 @@ export class ReadyQueue {
   }
 }
 
-/** A list with a moving head: `Array.shift` of ten thousand keys would move all of them each time. */
+/** A queue with a moving head: `Array.shift` would move all remaining keys each time. */
 class Fifo {
   #items: string[] = [];
   #head = 0;

@@ -1,45 +1,52 @@
-/** What a pass ends with: data, not an exception. Failures are thrown; the worker loop turns both into retries. CONTRACT. */
-export type Outcome =
-  | { readonly kind: 'done' }
+/** Result of a reconcile. Failures are thrown; the controller turns both into retries. CONTRACT. */
+export type ReconcileResult =
+  | {
+      readonly kind: 'done';
+      /** Success, but the result depends on time: run again after this delay. @default at the next event */
+      readonly afterMs?: number;
+    }
   /**
-   * Something is wrong that no event may tell the end of: run again after so long, or later if too many keys of the definition
-   * are in trouble (see RetryBudget). The key's failure count is reset.
+   * Incomplete, and no event may signal the end of the cause. Run again after this delay, or later if the retry
+   * budget is exhausted (see RetryBudget). Resets the key's failure count.
    */
   | { readonly kind: 'requeue'; readonly afterMs: number; readonly reason: string }
   /**
-   * Only another input mends it, and the pass has told of it: counted as an error that is not retried (the terminal error of
-   * controller-runtime), looked at again after so long all the same. The key's failure count is reset.
+   * Failed until the input changes, and already reported. Counted as a terminal error (as in controller-runtime), but
+   * run again after this delay. Resets the key's failure count.
    */
   | { readonly kind: 'failed'; readonly afterMs: number; readonly reason: string }
-  /** Something in the way that goes by itself, but not soon: growing delays from `firstMs` to `mostMs`, counted like failures. */
+  /**
+   * Blocked by a condition that clears itself, but not soon. Retried with exponential delays between both bounds,
+   * counted as a failure.
+   */
   | {
       readonly kind: 'retry';
-      readonly firstMs: number;
-      readonly mostMs: number;
+      readonly baseDelayMs: number;
+      readonly maxDelayMs: number;
       readonly reason: string;
     };
 
-/** Reconciles one key, level-based: it reads the world anew and never trusts the event that woke it. */
+/** Reconciles one key, level-triggered: it reads the current state and ignores which event triggered it. */
 export interface Reconciler {
   /**
-   * Never called for two passes of one key at once.
+   * Never called concurrently for one key.
    * @param key `namespace/name`
-   * @throws TerminalError: counted and logged, not retried. Anything else: retried with growing delays.
+   * @throws TerminalError: counted and logged, not retried. Any other error is retried with exponential delays.
    */
-  reconcile(key: string, turn: Turn): Promise<Outcome>;
+  reconcile(key: string, context: ReconcileContext): Promise<ReconcileResult>;
 }
 
-/** A pass's turn with a worker. */
-export interface Turn {
+/** What a reconcile gets from its worker. */
+export interface ReconcileContext {
   readonly signal: AbortSignal;
   /**
-   * Gives the worker to keys that have not had it yet, and resolves when this pass may go on. For what people wait for least:
-   * the world comes before the report on it (engine.md section 2). The pass stays the only one of its key.
-   * @returns `overtaken`: the key has been added since the pass began, so another pass follows as soon as this one has ended, and
-   * what only tells of the state of things may be left to that.
+   * Yields the worker to keys that have not started, and resolves when this reconcile may continue. Call it before
+   * work of low urgency, such as status writes (engine.md section 2). No other reconcile of the key starts meanwhile.
+   * @returns `superseded`: the key was added again since the reconcile started, so another one follows at once. Work
+   * that only reports state can be left to it.
    */
-  giveWay(): Promise<'free' | 'overtaken'>;
+  yieldWorker(): Promise<'current' | 'superseded'>;
 }
 
-/** How urgent a key is. `low`: initial list, resync, reload, and wakes from something that many resources share. */
+/** Priority of a key. `low`: initial lists, resyncs, reloads, and events that affect many resources. */
 export type Priority = 'normal' | 'low';

@@ -13,7 +13,7 @@ function setUp(perSecond = 10, burst = 3) {
     onRelease: (key, wasHeld) => released.push(wasHeld ? `${key}, late` : key),
   });
   const ask = (...keys: string[]) => {
-    for (const key of keys) budget.ask(key);
+    for (const key of keys) budget.request(key);
   };
   return { clock, released, budget, ask };
 }
@@ -45,13 +45,13 @@ describe('controller/retry-budget', () => {
       spacingMs: 20,
       onRelease,
     });
-    for (const key of ['a', 'b', 'c', 'd']) budget.ask(key);
+    for (const key of ['a', 'b', 'c', 'd']) budget.request(key);
     assert.deepEqual(released, ['a']);
     await clock.advance(19);
     assert.deepEqual(released, ['a']);
     await clock.advance(1);
     assert.deepEqual(released, ['a', 'b']);
-    budget.giveBack();
+    budget.returnToken();
     assert.deepEqual(released, ['a', 'b', 'c']);
     await clock.advance(20);
     assert.deepEqual(released, ['a', 'b', 'c', 'd']);
@@ -61,16 +61,16 @@ describe('controller/retry-budget', () => {
   test('nobody passes a key that is held', () => {
     const { released, budget, ask } = setUp(10, 1);
     ask('a', 'b');
-    budget.leave('c');
+    budget.remove('c');
     ask('c');
-    budget.giveBack();
+    budget.returnToken();
     assert.deepEqual(released, ['a', 'b, late']);
   });
 
   test('a key that has just begun to fail goes before those that have failed often', async () => {
     const { clock, released, budget, ask } = setUp(10, 1);
     ask('a', 'b', 'c');
-    budget.ask('new', true);
+    budget.request('new', true);
     await clock.advance(200);
     assert.deepEqual(released, ['a', 'new', 'b, late']);
   });
@@ -78,15 +78,15 @@ describe('controller/retry-budget', () => {
   test('a retry that went well lets the next one go at once', () => {
     const { released, budget, ask } = setUp(10, 1);
     ask('a', 'b', 'c');
-    budget.giveBack();
-    budget.giveBack();
+    budget.returnToken();
+    budget.returnToken();
     assert.deepEqual(released, ['a', 'b, late', 'c, late']);
   });
 
   test('what was given back is never more than the burst', async () => {
     const { clock, released, budget, ask } = setUp(10, 2);
     await clock.advance(10_000);
-    for (let index = 0; index < 5; index++) budget.giveBack();
+    for (let index = 0; index < 5; index++) budget.returnToken();
     ask('a', 'b', 'c');
     assert.deepEqual(released, ['a', 'b']);
   });
@@ -94,11 +94,11 @@ describe('controller/retry-budget', () => {
   test('a key that leaves takes no token and leaves no timer', async () => {
     const { clock, released, budget, ask } = setUp(10, 1);
     ask('a', 'b', 'c');
-    budget.leave('b');
+    budget.remove('b');
     await clock.advance(100);
     assert.deepEqual(released, ['a', 'c, late']);
     ask('d');
-    budget.leave('d');
+    budget.remove('d');
     assert.equal(clock.pending, 0);
     assert.equal(budget.held, 0);
   });
@@ -112,10 +112,10 @@ describe('controller/retry-budget', () => {
       burst: 100,
       onRelease: (key) => {
         runs += 1;
-        clock.after(1, () => budget.ask(key));
+        clock.after(1, () => budget.request(key));
       },
     });
-    for (let index = 0; index < 1_000; index++) budget.ask(`key-${index}`);
+    for (let index = 0; index < 1_000; index++) budget.request(`key-${index}`);
     await clock.advance(60_000);
     assert.equal(runs, 100 + 600);
   });

@@ -4,31 +4,30 @@ export interface RetryBudgetOptions {
   readonly clock: Clock;
   /** Retries per second in the long run. */
   readonly perSecond: number;
-  /** Retries that may follow each other after a quiet time: the first `atOnce` at once, the others `spacingMs` apart. */
+  /** Token bucket size. After an idle time the first `atOnce` retries run at once, the others `spacingMs` apart. */
   readonly burst: number;
   /** @default all of the burst */
   readonly atOnce?: number;
-  /** Between two retries at least, in ms. @default 0 */
+  /** Minimum interval between two retries, in ms. @default 0 */
   readonly spacingMs?: number;
-  /** Called when a key may go: at once within {@link RetryBudget.ask}, or later. `isLate`: it was held, and not fresh. */
+  /** Called when a key may run, at once or later. `isLate`: the key was held and is not fresh. */
   readonly onRelease: (key: string, isLate: boolean) => void;
 }
 
 /**
- * How often the troubled keys of one controller may be tried, all together: however many resources fail or do not come to
- * rest, what they cost the others is bounded. A token bucket whose bursts are spread a little. Keys that must wait are held in
- * order of arrival, those that have just begun to fail before the others: many that fail for ever do not hold up one that met a
- * conflict. A retry that goes well gives its token back and lets the next one go at once, so that trouble which is over is
- * worked off at full speed.
+ * Limits the retries of all failing keys of one controller, so that their cost to other keys is bounded. A token
+ * bucket with spread bursts. Held keys are released in order of arrival, recently failed keys first: many permanent
+ * failures do not delay a key that met a conflict. A successful retry returns its token and releases the next key at
+ * once, so that keys recover quickly after an outage.
  */
 export class RetryBudget {
   readonly #options: RetryBudgetOptions;
-  /** In order of arrival: those who have just begun to fail, and the others. */
+  /** Held keys in order of arrival: recently failed keys, and the others. */
   readonly #fresh = new Set<string>();
-  readonly #patient = new Set<string>();
+  readonly #older = new Set<string>();
   #tokens: number;
   #countedAtMs: number;
-  /** When the next retry may go, as far as the spacing is concerned. */
+  /** Earliest time of the next retry by `spacingMs`. */
   #nextAtMs: number;
   #cancelTimer: (() => void) | undefined;
 
@@ -39,31 +38,31 @@ export class RetryBudget {
     this.#nextAtMs = this.#countedAtMs;
   }
 
-  /** Keys that wait for a token. */
+  /** Number of keys that wait for a token. */
   get held(): number {
-    return this.#fresh.size + this.#patient.size;
+    return this.#fresh.size + this.#older.size;
   }
 
-  /** Releases the key at once, or holds it until there is a token. `isFresh`: goes before those who have failed often. */
-  ask(key: string, isFresh = false): void {
+  /** Releases the key at once, or holds it until a token is available. `isFresh`: released before keys that failed often. */
+  request(key: string, isFresh = false): void {
     this.#refill();
     if (this.held === 0 && this.#mayRelease()) {
       this.#release(key, false);
       return;
     }
-    (isFresh ? this.#fresh : this.#patient).add(key);
+    (isFresh ? this.#fresh : this.#older).add(key);
     this.#schedule();
   }
 
-  /** A held key needs no token any more: it runs for another reason, or not at all. */
-  leave(key: string): void {
+  /** Removes a held key: it runs for another reason, or not at all. */
+  remove(key: string): void {
     this.#fresh.delete(key);
-    this.#patient.delete(key);
+    this.#older.delete(key);
     if (this.held === 0) this.#stopTimer();
   }
 
-  /** A released key went well. */
-  giveBack(): void {
+  /** Returns the token of a released key that succeeded. */
+  returnToken(): void {
     this.#refill();
     this.#tokens = Math.min(this.#options.burst, this.#tokens + 1);
     this.#nextAtMs = this.#countedAtMs;
@@ -92,11 +91,11 @@ export class RetryBudget {
   }
 
   #releaseHeld(): void {
-    for (const line of [this.#fresh, this.#patient]) {
+    for (const line of [this.#fresh, this.#older]) {
       for (const key of line) {
         if (!this.#mayRelease()) break;
         line.delete(key);
-        this.#release(key, line === this.#patient);
+        this.#release(key, line === this.#older);
       }
     }
     if (this.held === 0) this.#stopTimer();

@@ -1,49 +1,48 @@
-import type { Turn } from './reconciler.ts';
+import type { ReconcileContext } from './reconciler.ts';
 
 export interface RunningPassOptions {
   readonly signal: AbortSignal;
-  /** Does everything; never rejects. */
-  readonly run: (turn: Turn) => Promise<void>;
-  /** Puts the pass in line for a worker again. False: there will be none any more, so it goes on at once. */
+  /** Runs the reconcile; never rejects. */
+  readonly run: (context: ReconcileContext) => Promise<void>;
+  /** Queues the pass for a worker again. False: no worker is whenDetached, so it continues at once. */
   readonly onPark: () => boolean;
-  /** Will there be another pass at once when this one has ended? */
-  readonly isOvertaken: () => boolean;
+  /** Returns whether another pass of the key follows at once. */
+  readonly isSuperseded: () => boolean;
 }
 
-/** A pass that a worker may leave in the middle and another one takes up again. */
+/** A pass that can yield its worker and continue with another one. */
 export class RunningPass {
   readonly #ended: Promise<void>;
-  #left = Promise.withResolvers<void>();
+  #detached = Promise.withResolvers<void>();
   #resume: () => void = () => undefined;
 
-  constructor({ signal, run, onPark, isOvertaken }: RunningPassOptions) {
+  constructor({ signal, run, onPark, isSuperseded }: RunningPassOptions) {
     this.#ended = run({
       signal,
-      giveWay: () =>
+      yieldWorker: () =>
         new Promise((resolve) => {
-          this.#resume = () => resolve(isOvertaken() ? 'overtaken' : 'free');
-          if (onPark()) this.#left.resolve();
+          this.#resume = () => resolve(isSuperseded() ? 'superseded' : 'current');
+          if (onPark()) this.#detached.resolve();
           else this.#resume();
         }),
     });
   }
 
-  /** Resolves when the pass has ended. */
   get ended(): Promise<void> {
     return this.#ended;
   }
 
-  /** Lets a pass that has given way go on. */
+  /** Continues a pass that has yielded its worker. */
   resume(): void {
-    this.#left = Promise.withResolvers();
+    this.#detached = Promise.withResolvers();
     this.#resume();
   }
 
-  /** Resolves when it needs no worker for now: it has ended or given way. */
-  async left(): Promise<'ended' | 'parked'> {
+  /** Resolves when the pass ends or yields its worker. */
+  async whenDetached(): Promise<'ended' | 'parked'> {
     return Promise.race([
       this.#ended.then(() => 'ended' as const),
-      this.#left.promise.then(() => 'parked' as const),
+      this.#detached.promise.then(() => 'parked' as const),
     ]);
   }
 }

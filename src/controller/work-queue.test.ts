@@ -87,7 +87,7 @@ describe('controller/work-queue', () => {
   test('what waits because nobody answered can be told to run now, what failed otherwise or waits for its time cannot', async () => {
     const { queue, clock } = setUp();
     for (let failures = 0; failures < 12; failures++) {
-      queue.addRateLimited('unanswered', { isSilence: true });
+      queue.addRateLimited('unanswered', { isUnreachable: true });
       queue.addRateLimited('refused');
     }
     queue.addAfter('later', 10_000);
@@ -104,7 +104,7 @@ describe('controller/work-queue', () => {
   test('how long nobody answered does not count for how long a refusal is waited out', () => {
     const { queue } = setUp();
     for (let failures = 0; failures < 12; failures++) {
-      queue.addRateLimited('a', { isSilence: true });
+      queue.addRateLimited('a', { isUnreachable: true });
     }
     assert.equal(queue.addRateLimited('a'), 5);
     assert.equal(queue.addRateLimited('a'), 10);
@@ -113,12 +113,12 @@ describe('controller/work-queue', () => {
   test('work that is under way when somebody answers again, and still meets silence, waits as after a first failure', async () => {
     const { queue } = setUp();
     for (let failures = 0; failures < 12; failures++) {
-      queue.addRateLimited('a', { isSilence: true });
+      queue.addRateLimited('a', { isUnreachable: true });
     }
     queue.add('a');
     assert.equal(await queue.next(), 'a');
     queue.retryNow();
-    assert.equal(queue.addRateLimited('a', { isSilence: true }), 5);
+    assert.equal(queue.addRateLimited('a', { isUnreachable: true }), 5);
   });
 
   test('live keys go before low ones, and every tenth pick is from below', async () => {
@@ -275,7 +275,7 @@ describe('controller/work-queue', () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
-      const keys = await workAll(queue, (key) => queue.succeeded(key));
+      const keys = await workAll(queue, (key) => queue.markSucceeded(key));
       assert.equal(new Set([...keys, ...(await drain(queue))]).size, 150);
     });
 
@@ -321,7 +321,7 @@ describe('controller/work-queue', () => {
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
       await workAll(queue, () => {});
-      queue.addRateLimited('unanswered', { isSilence: true });
+      queue.addRateLimited('unanswered', { isUnreachable: true });
       queue.retryNow();
       assert.deepEqual(await workAll(queue, () => {}), ['unanswered']);
       await clock.advance(1_000);
@@ -330,7 +330,7 @@ describe('controller/work-queue', () => {
 
     test('the end of an outage is the end of all waiting for it', async () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
-      for (const key of many) queue.addRateLimited(key, { isSilence: true });
+      for (const key of many) queue.addRateLimited(key, { isUnreachable: true });
       await clock.advance(5);
       await workAll(queue, () => {});
       queue.retryNow();

@@ -1,13 +1,13 @@
 import type { MetricRegistry } from '../telemetry/roles.ts';
 import { type BackoffOptions, backoffMs } from '../util/backoff.ts';
 import type { Clock } from '../util/clock.ts';
-import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
+import { createQueueMetrics, type QueueMetrics } from './controller-metrics.ts';
 import { ReadyQueue } from './ready-queue.ts';
 import type { Priority } from './reconciler.ts';
 import { RetryBudget } from './retry-budget.ts';
 
 export interface WorkQueueOptions {
-  /** The controller's name, a metric label. */
+  /** Name of the controller, a metric label. */
   readonly name: string;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
@@ -15,43 +15,43 @@ export interface WorkQueueOptions {
   readonly baseDelayMs?: number;
   /** Upper bound of that delay, in ms. @default 1_000_000 */
   readonly maxDelayMs?: number;
-  /** Retries of all keys together, per second in the long run. @default 10 */
+  /** Average retries per second of all keys. @default 10 */
   readonly retriesPerSecond?: number;
-  /** Retries of all keys together that may follow each other after a quiet time. @default 100 */
+  /** Burst of retries of all keys after an idle time. @default 100 */
   readonly retryBurst?: number;
-  /** So many of these go at once, @default 10 */
+  /** Retries of a burst that run at once. @default 10 */
   readonly retriesAtOnce?: number;
-  /** and the others so long after each other, in ms. @default 20 */
+  /** Interval between the other retries of a burst, in ms. @default 20 */
   readonly retrySpacingMs?: number;
 }
 
-/** The first failures of a key are of the kind that passes: a conflict, a moment without a server. */
-const freshFailures = 5;
+/** The first failures of a key are often transient: a conflict, a short outage. */
+const transientFailures = 5;
 
-/** How a failure is waited out. */
+/** How a failed key is retried. */
 export interface RetryOptions {
-  /** Others than the queue's own. */
+  /** @default the delays of the queue */
   readonly delays?: BackoffOptions;
-  /** Nobody answered: it is over when somebody does, see {@link WorkQueue.retryNow}. @default false */
-  readonly isSilence?: boolean;
+  /** The server was unreachable: retry when it responds, see {@link WorkQueue.retryNow}. @default false */
+  readonly isUnreachable?: boolean;
 }
 
-/** Work on a key that has begun. */
+/** A key that is being processed. */
 interface Processing {
   readonly startedAtMs: number;
   readonly priority: Priority;
 }
 
 /**
- * The keyed queue of a controller, with the rules of client-go's work queue: one key is never with two workers, and any number of
- * adds while it is worked on makes exactly one more run.
+ * The work queue of a controller, with the guarantees of client-go: a key is never with two workers, and any number
+ * of adds during a run causes exactly one more run.
  */
 export class WorkQueue {
   readonly #clock: Clock;
   #delays: BackoffOptions;
   readonly #metrics: QueueMetrics;
   readonly #ready = new ReadyQueue();
-  /** Needs work; the priority it asked for. */
+  /** Keys that need processing, with the requested priority. */
   readonly #dirty = new Map<string, Priority>();
   readonly #processing = new Map<string, Processing>();
   readonly #waiting = new Map<
@@ -59,21 +59,21 @@ export class WorkQueue {
     { readonly readyAtMs: number; readonly cancel: () => void }
   >();
   readonly #failures = new Map<string, number>();
-  /** Keys whose last failure was that nobody answered. */
-  readonly #unanswered = new Set<string>();
+  /** Keys whose last failure was an unreachable server. */
+  readonly #unreachable = new Set<string>();
   readonly #budget: RetryBudget;
-  /** Keys that a token of the budget has made ready. */
+  /** Keys that run with a token of the retry budget. */
   readonly #onBudget = new Set<string>();
   readonly #addedAtMs = new Map<string, number>();
   readonly #idleWorkers: ((key: string | undefined) => void)[] = [];
-  /** So many of those who ask next get nothing. */
-  #dismissed = 0;
+  /** Number of workers to end at their next {@link next}. */
+  #workersToRelease = 0;
   #isShutDown = false;
-  #isHeld = false;
+  #isPaused = false;
 
   constructor(options: WorkQueueOptions) {
     const { name, clock, metrics, baseDelayMs = 5, maxDelayMs = 1_000_000 } = options;
-    // Rate and burst are what controller-runtime allows a controller.
+    // The rate and burst defaults of controller-runtime.
     const { retriesPerSecond = 10, retryBurst = 100 } = options;
     const { retriesAtOnce = 10, retrySpacingMs = 20 } = options;
     this.#clock = clock;
@@ -89,17 +89,17 @@ export class WorkQueue {
     });
   }
 
-  /** Keys that are ready and with no worker, parked ones included. */
+  /** Number of ready keys without a worker, parked ones included. */
   get length(): number {
     return this.#ready.size;
   }
 
-  /** Failures of a key since it was last forgotten. */
+  /** Failures of a key since {@link forget}. */
   failuresOf(key: string): number {
     return this.#failures.get(key) ?? 0;
   }
 
-  /** Makes a key ready now, also one that was waiting for its delay. */
+  /** Makes a key ready now, even if it waits for a delay. */
   add(key: string, priority: Priority = 'normal'): void {
     if (this.#isShutDown) return;
     this.#stopWaiting(key);
@@ -110,123 +110,132 @@ export class WorkQueue {
     if (this.#processing.has(key)) return;
     if (!this.#addedAtMs.has(key)) this.#addedAtMs.set(key, this.#clock.monotonicMs());
     this.#ready.add(key, priority);
-    this.#handOut();
+    this.#dispatch();
   }
 
-  /** Makes a key ready after a delay; of several delays the earliest counts. */
+  /** Makes a key ready after a delay. The earliest of several delays wins. */
   addAfter(key: string, delayMs: number, priority: Priority = 'normal'): void {
     this.#wait(key, delayMs, () => this.add(key, priority));
   }
 
-  /** Like {@link addAfter} for a key in trouble: it also waits until the budget of all retries has room for it. */
+  /** Like {@link addAfter} for a failing key: it also waits for a token of the retry budget. */
   retryAfter(key: string, delayMs: number): void {
     this.#retryAfter(key, delayMs, false);
   }
 
-  /** Counts a failure and makes the key ready after its growing delay, which is returned in ms. */
+  /**
+   * Counts a failure and retries the key after its exponential delay.
+   * @returns the delay in ms
+   */
   addRateLimited(
     key: string,
-    { delays = this.#delays, isSilence = false }: RetryOptions = {},
+    { delays = this.#delays, isUnreachable = false }: RetryOptions = {},
   ): number {
-    // For how long nobody answered says nothing about how long somebody will refuse.
-    if (this.#unanswered.delete(key) && !isSilence) this.#failures.delete(key);
-    if (isSilence) this.#unanswered.add(key);
+    // The duration of an outage must not lengthen the delays of later failures.
+    if (this.#unreachable.delete(key) && !isUnreachable) this.#failures.delete(key);
+    if (isUnreachable) this.#unreachable.add(key);
     const failures = this.failuresOf(key);
     this.#failures.set(key, failures + 1);
     const delayMs = backoffMs(failures, delays);
     this.#metrics.retries.increment();
-    this.#retryAfter(key, delayMs, failures < freshFailures);
+    this.#retryAfter(key, delayMs, failures < transientFailures);
     return delayMs;
   }
 
   /**
-   * Somebody answers again: every key that waits because nobody did becomes ready, its failures forgotten. Other failures are not
-   * over by that, and the budget neither: their keys wait as they did.
+   * The server responds again: makes the keys ready that failed because it was unreachable, and clears their
+   * failures. Keys with other failures keep waiting.
    */
   retryNow(): void {
-    for (const key of this.#unanswered) {
-      // Also of one that is being worked on: if nobody answers once more, it waits as after a first failure.
+    for (const key of this.#unreachable) {
+      // Also for keys in process: if the server is unreachable again, they start with the first delay.
       this.#failures.delete(key);
       if (this.#waiting.has(key)) this.add(key, 'low');
     }
-    this.#unanswered.clear();
+    this.#unreachable.clear();
   }
 
   /** Clears a key's failures. */
   forget(key: string): void {
     this.#failures.delete(key);
-    this.#unanswered.delete(key);
+    this.#unreachable.delete(key);
   }
 
-  /** The running work on a key goes well: clears its failures and, if it was a retry, lets another one go. */
-  succeeded(key: string): void {
+  /** Reports success of a running key: clears its failures and, if it was a retry, returns its token. */
+  markSucceeded(key: string): void {
     this.forget(key);
-    if (this.#onBudget.delete(key)) this.#budget.giveBack();
+    if (this.#onBudget.delete(key)) this.#budget.returnToken();
   }
 
   /**
-   * The next key, as soon as there is one; undefined when the queue is shut down. Give it back with {@link done}, or with
-   * {@link park} to get it once more.
+   * The next key, or undefined when the queue is shut down. Finish it with {@link done}, or with {@link park} to get
+   * it again.
    */
   next(): Promise<string | undefined> {
     if (this.#isShutDown) return Promise.resolve(undefined);
-    if (this.#dismissed > 0) {
-      this.#dismissed--;
+    if (this.#workersToRelease > 0) {
+      this.#workersToRelease--;
       return Promise.resolve(undefined);
     }
     return new Promise((resolve) => {
       this.#idleWorkers.push(resolve);
-      this.#handOut();
+      this.#dispatch();
     });
   }
 
-  /** So many workers more are not needed: those who ask, or ask next, get nothing once. */
-  dismiss(workers: number): void {
-    this.#dismissed += workers;
-    while (this.#dismissed > 0) {
+  /** Ends workers: this many calls of {@link next}, pending or future, resolve with undefined. */
+  releaseWorkers(workers: number): void {
+    this.#workersToRelease += workers;
+    while (this.#workersToRelease > 0) {
       const idle = this.#idleWorkers.pop();
       if (idle === undefined) return;
-      this.#dismissed--;
+      this.#workersToRelease--;
       idle(undefined);
     }
   }
 
-  /** Takes so many dismissals back; as many as nobody has learnt of, which is returned. */
-  recall(workers: number): number {
-    const recalled = Math.min(workers, this.#dismissed);
-    this.#dismissed -= recalled;
+  /**
+   * Cancels up to this many pending worker releases.
+   * @returns how many were cancelled
+   */
+  cancelWorkerReleases(workers: number): number {
+    const recalled = Math.min(workers, this.#workersToRelease);
+    this.#workersToRelease -= recalled;
     return recalled;
   }
 
-  /** Growing delays of failures from now on. */
-  adjust(delays: BackoffOptions): void {
+  /** Sets the delays of future failures. */
+  setDelays(delays: BackoffOptions): void {
     this.#delays = delays;
   }
 
-  /** Hands out nothing until {@link release}; keys are added as ever. */
-  hold(): void {
-    this.#isHeld = true;
+  /** Hands out no keys until {@link resume}. Keys can still be added. */
+  pause(): void {
+    this.#isPaused = true;
   }
 
-  release(): void {
-    this.#isHeld = false;
-    this.#handOut();
+  resume(): void {
+    this.#isPaused = false;
+    this.#dispatch();
   }
 
-  /** Puts work that has begun back in line, behind what has not; {@link next} gives its key again. False: not any more. */
+  /**
+   * Queues a running key again, behind keys that have not started. {@link next} returns it again. False: the queue is
+   * shut down.
+   */
   park(key: string): boolean {
     if (this.#isShutDown) return false;
     this.#ready.park(key, this.#processing.get(key)?.priority ?? 'normal');
-    this.#handOut();
+    this.#dispatch();
     return true;
   }
 
-  /** Has a key that is worked on been added meanwhile, so that it is ready as soon as it is {@link done}? Low priority does not count: it may take long. */
-  isWanted(key: string): boolean {
+  /** Returns whether a running key was added with normal priority meanwhile, so that it runs again right after {@link done}. */
+  needsAnotherRun(key: string): boolean {
     return !this.#isShutDown && this.#dirty.get(key) === 'normal';
   }
 
-  /** Ends the work on a key. If it was added meanwhile it becomes ready once. */
+  /** Finishes a key. If it was added meanwhile, it becomes ready once. */
   done(key: string): void {
     const work = this.#processing.get(key);
     if (work === undefined) return;
@@ -237,10 +246,10 @@ export class WorkQueue {
     if (priority === undefined || this.#isShutDown) return;
     this.#addedAtMs.set(key, this.#clock.monotonicMs());
     this.#ready.add(key, priority);
-    this.#handOut();
+    this.#dispatch();
   }
 
-  /** Hands out nothing more: idle workers get undefined, delays are dropped. Running work may still call {@link done}. */
+  /** Stops the queue: idle workers get undefined, delays are dropped. Running workers may still call {@link done}. */
   shutDown(): void {
     this.#isShutDown = true;
     for (const { cancel } of this.#waiting.values()) cancel();
@@ -248,7 +257,7 @@ export class WorkQueue {
     for (const resolve of this.#idleWorkers.splice(0)) resolve(undefined);
   }
 
-  /** Writes the gauges, for a scrape: depth, unfinished and longest-running work. */
+  /** Updates the gauges before a scrape: depth, unfinished and longest-running work. */
   observe(): void {
     const nowMs = this.#clock.monotonicMs();
     const work = [...this.#processing.values()];
@@ -269,13 +278,13 @@ export class WorkQueue {
 
   #retryAfter(key: string, delayMs: number, isFresh: boolean): void {
     this.#wait(key, delayMs, () => {
-      const cancel = () => this.#budget.leave(key);
+      const cancel = () => this.#budget.remove(key);
       this.#waiting.set(key, { readyAtMs: this.#clock.monotonicMs(), cancel });
-      this.#budget.ask(key, isFresh);
+      this.#budget.request(key, isFresh);
     });
   }
 
-  /** A token is there. What had to wait for it gives way to what is new. */
+  /** The budget released the key. Keys that had to wait get low priority. */
   #retry(key: string, isLate: boolean): void {
     this.#onBudget.add(key);
     this.add(key, isLate ? 'low' : 'normal');
@@ -286,8 +295,8 @@ export class WorkQueue {
     this.#waiting.delete(key);
   }
 
-  #handOut(): void {
-    while (this.#idleWorkers.length > 0 && !this.#isHeld) {
+  #dispatch(): void {
+    while (this.#idleWorkers.length > 0 && !this.#isPaused) {
       const key = this.#ready.take();
       if (key === undefined) return;
       if (!this.#processing.has(key)) this.#begin(key);

@@ -1,23 +1,22 @@
-import type { Diagnostic, DiagnosticCode } from './diagnostic.ts';
-import type { Position, SourceMap } from './source-map.ts';
+import type { JsonObject } from '../util/json.ts';
 
-/** A mistake at a place in the tree, before it has a line and a column. */
+/** A diagnostic located by JSON pointer, before it has a line and a column. */
 export interface Finding {
   /** @default 'error' */
   readonly severity?: 'error' | 'warning';
   readonly code: DiagnosticCode;
-  /** JSON pointer of what is wrong (of the field that is missing). */
+  /** JSON pointer of the invalid value, or of the missing field. */
   readonly path: string;
   readonly message: string;
   readonly hint?: string | undefined;
   /**
-   * Point at the field's name, at its value, at the field that should hold it, or at a character inside of a string value.
+   * Which position to report: the field's key, its value, the key of its parent, or an offset inside a string value.
    * @default 'value'
    */
   readonly at?: 'key' | 'value' | 'parent-key' | number;
 }
 
-/** Gives a finding its position in the file. */
+/** Converts a finding to a diagnostic with its position in the file. */
 export function locate(finding: Finding, source: SourceMap): Diagnostic {
   const { severity = 'error', code, path, message, hint } = finding;
   return {
@@ -31,7 +30,7 @@ export function locate(finding: Finding, source: SourceMap): Diagnostic {
   };
 }
 
-/** Where a finding stands. */
+/** The position of a finding in the file. */
 export function positionOf(
   { at = 'value', path }: Pick<Finding, 'at' | 'path'>,
   source: SourceMap,
@@ -46,4 +45,81 @@ export function positionOf(
     default:
       return source.insideAt(path, at);
   }
+}
+
+/** 1-based. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Positions of the nodes of one YAML or JSON document. CONTRACT between definition and compile. */
+export interface SourceMap {
+  readonly file: string;
+  /** Position of the value at a JSON pointer, or of its nearest existing ancestor. */
+  valueAt(pointer: string): Position;
+  /**
+   * Position of the key of the field at a JSON pointer, or of its nearest existing ancestor. List items and the root
+   * have no key: the position of their value.
+   */
+  keyAt(pointer: string): Position;
+  /**
+   * Position of a character inside the string value at a pointer. `offset` counts in the parsed string. Quotes,
+   * escapes and block scalars are accounted for; in a folded scalar the result may be the start of the line.
+   */
+  insideAt(pointer: string, offset: number): Position;
+}
+
+/** One accepted document: the typed definition and the positions of its parts. */
+export interface LocatedDefinition {
+  readonly definition: import('./operator-definition.ts').OperatorDefinition;
+  readonly source: SourceMap;
+  /** The document as written, to store a copy of it (the definition object, its revisions). */
+  readonly document: JsonObject;
+  /**
+   * JSON pointers of the definition's reads and children, in the order of the definition. A rejected definition may
+   * lack some that the document has.
+   */
+  readonly pointers: {
+    readonly reads: readonly string[];
+    readonly children: readonly string[];
+    /** JSON pointers of the children of `onDelete`. */
+    readonly onDelete: readonly string[];
+  };
+}
+
+/** Every code has an entry in docs/diagnostics.md, and a test. Rooms add theirs here, in alphabetical order. */
+export type DiagnosticCode =
+  | 'ambiguous-yaml'
+  | 'breaking-change'
+  | 'cycle'
+  | 'duplicate-id'
+  | 'expression-syntax'
+  | 'forbidden-expression'
+  | 'invalid-crd'
+  | 'invalid-name'
+  | 'invalid-value'
+  | 'missing-field'
+  | 'not-supported-yet'
+  | 'suspicious-expression'
+  | 'template-syntax'
+  | 'unknown-child-field'
+  | 'unknown-field'
+  | 'unknown-name'
+  | 'unknown-path'
+  | 'wrong-type'
+  | 'yaml-syntax';
+
+/** An error or a warning about a definition. Positions are 1-based. */
+export interface Diagnostic {
+  readonly severity: 'error' | 'warning';
+  readonly code: DiagnosticCode;
+  /** Starts with a capital letter, has no final period, quotes the values it names, and is stable. */
+  readonly message: string;
+  readonly hint?: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** JSON pointer into the document: `/spec/children/0/template/spec/replcas`. */
+  readonly path: string;
 }

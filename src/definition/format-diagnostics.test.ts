@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { dedent } from '../../test/support/diagnostics.ts';
-import type { Diagnostic } from './diagnostic.ts';
+import type { Diagnostic } from './finding.ts';
 import { formatDiagnostics } from './format-diagnostics.ts';
 
 const base = { severity: 'error', file: 'a.yaml', path: '' } as const;
@@ -17,7 +17,7 @@ const warning: Diagnostic = {
   ...base,
   severity: 'warning',
   code: 'ambiguous-yaml',
-  message: 'Plain "yes" is a text here',
+  message: 'Plain "yes" is a string here',
   file: 'b.yaml',
   line: 12,
   column: 5,
@@ -28,7 +28,7 @@ const sources = new Map([
 ]);
 
 describe('definition/format-diagnostics', () => {
-  test('each mistake is shown with place, code, line, mark and hint, and the end counts', () => {
+  test('each diagnostic has position, code, line, underline and hint, and the summary counts them', () => {
     assert.equal(
       formatDiagnostics([unknown, { ...unknown, line: 1, column: 1 }, warning], sources),
       dedent`
@@ -44,7 +44,7 @@ describe('definition/format-diagnostics', () => {
           | ^^^^
           = hint: Did you mean "controller"?
 
-        b.yaml:12:5: warning[ambiguous-yaml]: Plain "yes" is a text here
+        b.yaml:12:5: warning[ambiguous-yaml]: Plain "yes" is a string here
            |
         12 | ${'\t'}x: yes
            | ${'\t'}   ^^^
@@ -63,25 +63,25 @@ describe('definition/format-diagnostics', () => {
     ['a: [', 4, 'Wrong', '['],
     ['a:', 3, 'Wrong', ' '],
   ] as const) {
-    test(`at column ${column} of "${line}" what is wrong is marked`, () => {
+    test(`at column ${column} of "${line}" the error is underlined`, () => {
       const diagnostic: Diagnostic = { ...base, code: 'invalid-value', message, line: 1, column };
       const frame = formatDiagnostics([diagnostic], new Map([['a.yaml', line]])).split('\n');
       assert.equal(frame[3], `  | ${' '.repeat(column - 1)}${'^'.repeat(marks.length)}`);
     });
   }
 
-  test('nothing found is no text', () => {
+  test('no diagnostics give the empty string', () => {
     assert.equal(formatDiagnostics([], sources), '');
   });
 
-  test('without its source a mistake has no frame', () => {
+  test('without its source a diagnostic has no code frame', () => {
     assert.equal(
       formatDiagnostics([{ ...warning, file: 'gone.yaml' }], sources),
-      'gone.yaml:12:5: warning[ambiguous-yaml]: Plain "yes" is a text here\n\n1 warning in 1 file\n',
+      'gone.yaml:12:5: warning[ambiguous-yaml]: Plain "yes" is a string here\n\n1 warning in 1 file\n',
     );
   });
 
-  test('a long line is cut around the mistake', () => {
+  test('a long line is truncated around the error', () => {
     const line = `{ ${'"a": 1, '.repeat(100)}"wrong": 1 }`;
     const column = line.indexOf('"wrong"') + 1;
     const text = formatDiagnostics([{ ...unknown, line: 1, column }], new Map([['a.yaml', line]]));
@@ -90,7 +90,7 @@ describe('definition/format-diagnostics', () => {
     assert.equal(shown.slice(marks.indexOf('^'), marks.lastIndexOf('^') + 1), '"wrong"');
   });
 
-  test('what a terminal would obey is shown as a picture, and the mark stays where it is', () => {
+  test('control characters are replaced by symbols, and the underline keeps its position', () => {
     const line = 'a\u001b[31m\u0007\u007f\u009b\u202e: wrong';
     const diagnostic = { ...unknown, message: 'Unknown "\u001b[2J"', line: 1, column: 13 };
     assert.equal(
@@ -106,7 +106,7 @@ describe('definition/format-diagnostics', () => {
     );
   });
 
-  test('colours mark severity, message, frame and hint', () => {
+  test('severity, message, frame and hint are coloured', () => {
     const text = formatDiagnostics([unknown], sources, { color: true });
     assert.ok(text.includes('\u001b[31merror[unknown-field]\u001b[0m'));
     assert.ok(text.includes('\u001b[31m^^^^^^^^^\u001b[0m'));

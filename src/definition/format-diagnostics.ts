@@ -1,19 +1,19 @@
-import type { Diagnostic } from './diagnostic.ts';
+import type { Diagnostic } from './finding.ts';
 
 export interface FormatOptions {
   /** Colours for a terminal. @default false */
   readonly color?: boolean;
 }
 
-/** Characters of a line that are shown; longer lines are cut around the mistake. */
-const shownWidth = 110;
+/** Longer lines are truncated around the error. In characters. */
+const maxLineWidth = 110;
 
 type Paint = (style: 'error' | 'warning' | 'quiet' | 'strong' | 'help', text: string) => string;
 
 /**
- * Diagnostics as a compiler prints them: place, message and code, the line with the mistake marked, the hint; then a
- * summary line. `sources` holds the texts by file name; without its text a diagnostic has no code frame. Nothing found
- * gives the empty text.
+ * Formats diagnostics like a compiler: position, code and message, the source line with the error underlined, the
+ * hint; then a summary line. `sources` maps file names to their contents; without it a diagnostic has no code frame.
+ * No diagnostics give the empty string.
  */
 export function formatDiagnostics(
   diagnostics: readonly Diagnostic[],
@@ -21,7 +21,7 @@ export function formatDiagnostics(
   options: FormatOptions = {},
 ): string {
   if (diagnostics.length === 0) return '';
-  const paint = options.color === true ? paintAnsi : paintNothing;
+  const paint = options.color === true ? paintAnsi : paintPlain;
   const lines = new Map([...sources].map(([file, text]) => [file, text.split(/\r?\n/)]));
   const blocks = diagnostics.map((diagnostic) => {
     const line = lines.get(diagnostic.file)?.[diagnostic.line - 1];
@@ -32,8 +32,11 @@ export function formatDiagnostics(
 
 function formatOne(diagnostic: Diagnostic, line: string | undefined, paint: Paint): string {
   const { severity, code } = diagnostic;
-  const [message, file] = [harmless(diagnostic.message), harmless(diagnostic.file)];
-  const hint = diagnostic.hint && harmless(diagnostic.hint);
+  const [message, file] = [
+    replaceControlCharacters(diagnostic.message),
+    replaceControlCharacters(diagnostic.file),
+  ];
+  const hint = diagnostic.hint && replaceControlCharacters(diagnostic.hint);
   const place = `${file}:${diagnostic.line}:${diagnostic.column}`;
   const head = `${place}: ${paint(severity, `${severity}[${code}]`)}: ${paint('strong', message)}`;
   const frame = line === undefined ? [] : frameOf(diagnostic, line, paint);
@@ -48,18 +51,21 @@ function formatOne(diagnostic: Diagnostic, line: string | undefined, paint: Pain
 function frameOf(diagnostic: Diagnostic, line: string, paint: Paint): readonly string[] {
   const number = String(diagnostic.line);
   const gutter = ' '.repeat(number.length);
-  const { shown, column } = cutAround(line, diagnostic.column - 1);
+  const { shown, column } = truncateAround(line, diagnostic.column - 1);
   const before = shown.slice(0, column).replaceAll(/[^\t]/g, ' ');
-  const marks = '^'.repeat(markedLength(shown.slice(column), diagnostic.message));
+  const marks = '^'.repeat(underlineLength(shown.slice(column), diagnostic.message));
   return [
     paint('quiet', `${gutter} |`),
-    `${paint('quiet', `${number} |`)} ${harmless(shown)}`.trimEnd(),
+    `${paint('quiet', `${number} |`)} ${replaceControlCharacters(shown)}`.trimEnd(),
     `${paint('quiet', `${gutter} |`)} ${before}${paint(diagnostic.severity, marks)}`,
   ];
 }
 
-/** What a terminal would obey (control characters, those that turn the direction of writing) as a picture of the same width. */
-function harmless(text: string): string {
+/**
+ * Replaces control and bidirectional formatting characters, which a terminal would interpret, by symbols of the same
+ * width.
+ */
+function replaceControlCharacters(text: string): string {
   return text.replaceAll(/[[\p{Cc}\p{Bidi_Control}]--[\t\n]]/gv, (character) => {
     const code = character.charCodeAt(0);
     if (code < 0x20) return String.fromCharCode(0x2400 + code);
@@ -67,23 +73,23 @@ function harmless(text: string): string {
   });
 }
 
-/** The part of a long line (a JSON file on one line) that holds the column. */
-function cutAround(
+/** The part of a long line (such as a JSON file on one line) that contains the column. */
+function truncateAround(
   line: string,
   column: number,
 ): { readonly shown: string; readonly column: number } {
-  if (line.length <= shownWidth) return { shown: line, column };
-  const start = Math.max(0, Math.min(column - shownWidth / 2, line.length - shownWidth));
+  if (line.length <= maxLineWidth) return { shown: line, column };
+  const start = Math.max(0, Math.min(column - maxLineWidth / 2, line.length - maxLineWidth));
   const head = start > 0 ? '...' : '';
-  const tail = start + shownWidth < line.length ? '...' : '';
+  const tail = start + maxLineWidth < line.length ? '...' : '';
   return {
-    shown: `${head}${line.slice(start, start + shownWidth)}${tail}`,
+    shown: `${head}${line.slice(start, start + maxLineWidth)}${tail}`,
     column: column - start + head.length,
   };
 }
 
-/** The length of what stands at the mistake: what the message quotes, else a quoted text, an expression or a word. */
-function markedLength(rest: string, message: string): number {
+/** The length to underline: a name that the message quotes, else a quoted string, an expression or a word. */
+function underlineLength(rest: string, message: string): number {
   const names = [...message.matchAll(/"([^"]+)"/g)].map(([, name = '']) => name);
   const named = names.find((name) => rest.startsWith(name));
   const token = /^(?:"(?:\\.|[^"\\])*"|'[^']*'|\$\{[^}]*\}|[\w$./-]+)/.exec(rest)?.[0];
@@ -93,13 +99,13 @@ function markedLength(rest: string, message: string): number {
 function summaryOf(diagnostics: readonly Diagnostic[]): string {
   const counts = (['error', 'warning'] as const).flatMap((severity) => {
     const count = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
-    return count === 0 ? [] : [counted(count, severity)];
+    return count === 0 ? [] : [pluralize(count, severity)];
   });
   const files = new Set(diagnostics.map(({ file }) => file)).size;
-  return `${counts.join(', ')} in ${counted(files, 'file')}`;
+  return `${counts.join(', ')} in ${pluralize(files, 'file')}`;
 }
 
-function counted(count: number, noun: string): string {
+function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
@@ -109,6 +115,6 @@ function paintAnsi(style: keyof typeof codes, text: string): string {
   return `\u001b[${codes[style]}m${text}\u001b[0m`;
 }
 
-function paintNothing(_style: string, text: string): string {
+function paintPlain(_style: string, text: string): string {
   return text;
 }

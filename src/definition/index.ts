@@ -1,28 +1,56 @@
 export { standardStatusSchemas } from './crd/standard-status.ts';
-export type { Diagnostic, DiagnosticCode } from './diagnostic.ts';
-export { type Finding, locate, positionOf } from './finding.ts';
+export {
+  type Diagnostic,
+  type DiagnosticCode,
+  type Finding,
+  type LocatedDefinition,
+  locate,
+  type Position,
+  positionOf,
+  type SourceMap,
+} from './finding.ts';
 export { type FormatOptions, formatDiagnostics } from './format-diagnostics.ts';
 export type {
   ChildDefinition,
-  ChildLife,
+  ChildLifecycle,
+  ConditionDefinition,
   ControllerOptions,
   CrdKind,
   CrdPolicy,
   CrossNamespace,
-  ForeignKind,
+  EventDefinition,
+  ExistingKind,
   OnDeleteDefinition,
   OperatorDefinition,
+  PatchDefinition,
+  PatchTarget,
   ReadDefinition,
   ReadNamespaces,
   ReconcileLimits,
   RemovalPolicy,
+  ReportingDefinition,
   RollingUpdate,
   RolloutOptions,
+  ScheduleDefinition,
   SelectorTemplate,
   ServedKind,
+  ServedNamespaces,
   Template,
   UpdateStrategy,
 } from './operator-definition.ts';
+export type {
+  Expectation,
+  OperatorTest,
+  TestFailure,
+  TestPatch,
+  TestStep,
+} from './operator-test/operator-test.ts';
+export { operatorTestKind, operatorTestSchema } from './operator-test/operator-test-schema.ts';
+export {
+  createOperatorTestParser,
+  type OperatorTestParser,
+  type ParsedOperatorTests,
+} from './operator-test/parse-operator-tests.ts';
 export {
   arrangeDiagnostics,
   createDefinitionParser,
@@ -30,21 +58,12 @@ export {
   type ParsedDefinitions,
   type ParsedDocument,
 } from './parse-definitions.ts';
-export type {
-  ConditionDefinition,
-  EventDefinition,
-  PatchDefinition,
-  PatchTarget,
-  ReportingDefinition,
-  ScheduleDefinition,
-  ServedNamespaces,
-} from './reporting-definition.ts';
-export { isDnsLabel } from './rules/dns-name.ts';
+export { isDnsLabel } from './rules/rule.ts';
 export {
   definitionApiVersion,
   definitionKind,
   definitionSchema,
 } from './schema/definition-schema.ts';
-export type { LocatedDefinition, Position, SourceMap } from './source-map.ts';
-export { isNestedTooDeep, mostNested } from './yaml/nesting.ts';
+export { replaceValues, type ValueReplacement } from './yaml/replace-values.ts';
+export { isNestedTooDeep, maxNesting } from './yaml/text-limits.ts';
 export { parseYaml, parseYamlDocuments, printYaml, YamlError } from './yaml/yaml-text.ts';

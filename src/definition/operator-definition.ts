@@ -1,19 +1,15 @@
 /**
- * The typed, frozen operator definition with all defaults filled in. CONTRACT between definition, compile and runtime.
- * The format is specified in docs/definition.md; fields whose behaviour comes later are refused before they get here and have no place in these types yet.
+ * The typed, frozen operator definition with all defaults filled in. CONTRACT between definition, compile and
+ * runtime. docs/definition/ specifies the format. Fields that are not supported yet are rejected earlier and are
+ * not part of these types.
  */
 import type { Gvk } from '../util/gvk.ts';
 import type { JsonObject } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { LabelSelector } from '../util/label-selector.ts';
-import type {
-  ReportingDefinition,
-  ScheduleDefinition,
-  ServedNamespaces,
-} from './reporting-definition.ts';
 
 export interface OperatorDefinition {
-  /** `metadata.name`: the definition's identity, a DNS label. */
+  /** `metadata.name`, which identifies the definition: a DNS label. */
   readonly name: string;
   /** First 10 hex digits of the SHA-256 of the canonical `spec` with defaults. */
   readonly revision: string;
@@ -21,107 +17,116 @@ export interface OperatorDefinition {
   readonly vars: Readonly<Record<string, Template>>;
   readonly reads: readonly ReadDefinition[];
   readonly children: readonly ChildDefinition[];
-  /** @default undefined: nothing besides removing the children */
+  /** @default undefined: only the children are deleted */
   readonly onDelete?: OnDeleteDefinition;
-  /** Templates by status field; never one of the fields that are always written. */
+  /** Templates by status field, without the fields that Homeostat always writes. */
   readonly status: Readonly<Record<string, Template>>;
-  /** @default undefined: nothing besides the status */
+  /** @default undefined: only the status is reported */
   readonly reporting?: ReportingDefinition;
-  /** @default undefined: resources run when something changes */
+  /** @default undefined: resources are reconciled when something changes */
   readonly schedule?: ScheduleDefinition;
   readonly controller: ControllerOptions;
-  /** What becomes of the children when a user deletes the definition. @default 'Retain' */
+  /** What happens to the children when a user deletes the definition. @default 'Retain' */
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** A YAML tree whose string leaves may hold expressions, as written. */
+/** A YAML tree as written. Its string leaves may contain expressions. */
 export type Template = unknown;
 
 /** The kind that the operator serves. */
-export type ServedKind = CrdKind | ForeignKind;
+export type ServedKind = CrdKind | ExistingKind;
 
-/** A kind that the definition brings with it: the storage version of its CRD. */
+/** A kind that the definition installs: the storage version of its CRD. */
 export interface CrdKind {
   readonly source: 'crd';
   readonly gvk: Gvk;
   readonly plural: string;
   readonly scope: 'Namespaced' | 'Cluster';
-  /** The complete CustomResourceDefinition to install: defaults of definition.md section 1 filled in, standard status fields and printer columns added; our label is added by the runtime. */
+  /**
+   * The complete CustomResourceDefinition to install, with the defaults of docs/definition/kind.md, the standard
+   * status fields and the printer columns. The runtime adds the Homeostat label.
+   */
   readonly crd: KubeObject;
   /** `openAPIV3Schema` of the storage version, as installed. */
   readonly schema: JsonObject;
   readonly crdPolicy: CrdPolicy;
 }
 
-/** A kind that exists already (`for`): built in, or installed by somebody else. Nothing but what is mapped is written into its status. */
-export interface ForeignKind {
+/**
+ * A kind that exists already (`for`): built in, or installed by someone else. Homeostat writes only the status fields
+ * that the definition maps.
+ */
+export interface ExistingKind {
   readonly source: 'for';
   readonly gvk: Gvk;
-  /** Its scope and its schema are the server's to tell. */
+  /** Scope and schema come from the API server. */
   readonly scope?: undefined;
-  /** Labels that its resources must have. @default undefined: whatever they have */
+  /** Labels that its resources must have. @default undefined: any */
   readonly selector?: LabelSelector;
-  /** The same for annotations. @default undefined */
+  /** Annotations that its resources must have. @default undefined: any */
   readonly annotationSelector?: LabelSelector;
 }
 
 export interface CrdPolicy {
-  /** Take over a CRD that exists and does not carry our label. @default false */
+  /** Take over an existing CRD that lacks the Homeostat label. @default false */
   readonly adopt: boolean;
-  /** What becomes of the CRD, and with it of all resources, when a user deletes the definition. @default 'Retain' */
+  /** What happens to the CRD, and with it to all resources, when a user deletes the definition. @default 'Retain' */
   readonly deletion: RemovalPolicy;
-  /** Install also what breaks stored resources. @default false */
+  /** Install CRD changes that break stored resources. @default false */
   readonly allowBreakingChanges: boolean;
 }
 
-/** What becomes of something when a user deletes the definition that it came with. */
+/** What happens to an object when a user deletes the definition that created it. */
 export type RemovalPolicy = 'Retain' | 'Delete';
 
 export interface ReadDefinition {
   readonly id: string;
   readonly gvk: Gvk;
-  /** By name (a template that gives a string), or by selector. */
+  /** By name (a template for a string), or by selector. */
   readonly by:
     | { readonly kind: 'name'; readonly name: Template }
-    /** `selector: all` is an empty selector said on purpose. */
+    /** `selector: all` explicitly selects all objects of the kind. */
     | { readonly kind: 'selector'; readonly selector: SelectorTemplate | 'all' };
-  /** Absent is a missing value instead of something to wait for. @default false */
+  /** An absent object is a missing value; otherwise expressions that use it wait. @default false */
   readonly optional: boolean;
-  /** Which namespaces are looked into. */
+  /** The namespaces to read from. */
   readonly from: ReadNamespaces;
   /** @default false */
   readonly crossNamespace: CrossNamespace;
 }
 
-/** Where a read looks. Cluster-scoped kinds have no namespace: it is always `own` then. */
+/** The namespaces of a read. Always `own` for cluster-scoped kinds, which have no namespace. */
 export type ReadNamespaces =
-  /** The resource's own. */
+  /** The namespace of the resource. */
   | { readonly kind: 'own' }
-  /** A template that gives a name. */
+  /** A template for a name. */
   | { readonly kind: 'one'; readonly namespace: Template }
-  /** A template that gives a list of names, or `*` for all there are. */
+  /** A template for a list of names, or `*` for all namespaces. */
   | { readonly kind: 'list'; readonly namespaces: Template }
   | { readonly kind: 'selector'; readonly selector: SelectorTemplate };
 
-/** May it leave the resource's namespace? `true`: where the definition says so in so many words; globs: also to computed ones that they match. */
+/**
+ * Whether namespaces other than the resource's are allowed. `true`: namespaces written as literals and selectors;
+ * globs: also computed namespaces that match.
+ */
 export type CrossNamespace = boolean | { readonly namespaces: readonly string[] };
 
 export interface SelectorTemplate {
-  /** A map whose values (or the whole map) may be expressions. */
+  /** A map; its values or the whole map may be expressions. */
   readonly matchLabels?: Template;
   readonly matchExpressions?: Template;
 }
 
-/** How the objects of a child come, change and are taken over. */
-export interface ChildLife {
+/** How the objects of a child are updated and adopted. */
+export interface ChildLifecycle {
   readonly updateStrategy: UpdateStrategy;
-  /** What becomes of an object of that name that we did not make. @default 'Never' */
+  /** Whether to adopt an existing object of that name that Homeostat did not create. @default 'Never' */
   readonly adopt: 'Never' | 'IfUnowned';
-  /** The deletion policy of what was taken over. @default 'Orphan', unless `deletionPolicy: Delete` is written */
+  /** The deletion policy of adopted objects. @default 'Orphan', unless `deletionPolicy: Delete` is written */
   readonly adoptedPolicy: 'Delete' | 'Orphan';
 }
 
-/** How a change of the template reaches an object that exists. */
+/** How a change of the template is applied to an existing object. */
 export interface UpdateStrategy {
   /** @default 'Apply' */
   readonly type: 'Apply' | 'Recreate' | 'OnDelete';
@@ -129,46 +134,49 @@ export interface UpdateStrategy {
   readonly rollingUpdate?: RollingUpdate;
 }
 
-/** How many elements change at a time, and which. */
+/** How many elements of `forEach` change at a time, and in which order. */
 export interface RollingUpdate {
   /** A number, or a percentage of the elements: `25%`. @default 1 */
   readonly maxUnavailable: number | string;
-  /** Elements below this index keep what they have. @default 0 */
+  /** Elements with a lower index keep the old template. @default 0 */
   readonly partition: number;
   /** @default 'Ascending' */
   readonly order: 'Ascending' | 'Descending';
 }
 
-export interface ChildDefinition extends ChildLife {
+export interface ChildDefinition extends ChildLifecycle {
   readonly id: string;
   readonly gvk: Gvk;
   readonly template: Template;
-  /** @default undefined: always wanted */
+  /** @default undefined: always created */
   readonly when?: Template;
   readonly forEach?: Template;
-  /** Ids that must be ready first. @default [] */
+  /** Ids of children that must be ready first. @default [] */
   readonly after: readonly string[];
   /** Expression over `$child`. @default undefined: readiness by kind */
   readonly ready?: Template;
-  /** @default 'Force' */
+  /** Fields that another manager changed: applied again, or left unchanged and reported. @default 'Force' */
   readonly conflicts: 'Force' | 'Report';
-  /** May it be outside of the resource's namespace? @default false */
+  /** Whether the object may be outside the resource's namespace. @default false */
   readonly crossNamespace: CrossNamespace;
-  /** With `forEach`: one after the other, removed from the last. @default false */
+  /**
+   * With `forEach`: element n+1 is created only when n is ready, and elements are deleted in reverse order. @default
+   * false
+   */
   readonly ordered: boolean;
-  /** What becomes of the object when the child goes. @default 'Delete' */
+  /** What happens to the object when the child is removed. @default 'Delete' */
   readonly deletionPolicy: 'Delete' | 'Orphan';
-  /** Expression over `$child`: while false, a child that is to go stays. @default undefined: it goes at once */
+  /** Expression over `$child`: while it is false, the child is not deleted. @default undefined: deleted at once */
   readonly deleteWhen?: Template;
 }
 
 /** What happens when a resource is deleted. */
 export interface OnDeleteDefinition {
-  /** Made first; the deletion goes on when they are ready. */
+  /** Created first; the deletion continues when they are ready. */
   readonly children: readonly ChildDefinition[];
-  /** Dependents first, each waited for, or all at once. @default 'Reverse' */
+  /** `Reverse`: dependents first, waiting for each to be deleted. `Parallel`: all at once. @default 'Reverse' */
   readonly order: 'Reverse' | 'Parallel';
-  /** From the deletion on. @default 600_000 */
+  /** Counted from the deletion. @default 600_000 */
   readonly timeoutMs: number;
   /** @default 'Wait' */
   readonly onTimeout: 'Wait' | 'Continue';
@@ -177,7 +185,7 @@ export interface OnDeleteDefinition {
 export interface ControllerOptions {
   /** @default undefined: all namespaces */
   readonly namespaces?: ServedNamespaces;
-  /** Resources worked on at once. @default 10 */
+  /** Resources reconciled at the same time. @default 10 */
   readonly concurrency: number;
   /** @default 36_000_000 (10 h) */
   readonly resyncMs: number;
@@ -186,29 +194,97 @@ export interface ControllerOptions {
     readonly initialMs: number;
     /** @default 1_000_000 */
     readonly maxMs: number;
-    /** How long a permanent failure waits. @default 600_000 */
+    /** Delay after a permanent failure. @default 600_000 */
     readonly permanentMs: number;
   };
   readonly rollout: RolloutOptions;
   readonly limits: ReconcileLimits;
 }
 
-/** What one reconcile may use; beyond it the resource fails, and no other one is disturbed. */
+/** Limits of one reconcile. A resource that exceeds them fails without affecting others. */
 export interface ReconcileLimits {
-  /** Steps of all its evaluations. @default 1_000_000 */
+  /** Evaluation steps. @default 1_000_000 */
   readonly steps: number;
-  /** Bytes of all that is rendered for the resource, as JSON. @default 67_108_864 (64 MiB) */
+  /** Bytes of everything rendered for the resource, as JSON. @default 67_108_864 (64 MiB) */
   readonly memoryBytes: number;
-  /** CPU time of its evaluations, in ms: the last resort, as it depends on the machine. @default 1_000 */
+  /** CPU time of evaluations, in ms. A last resort, because it depends on the machine. @default 1_000 */
   readonly cpuMs: number;
 }
 
-/** How a changed definition reaches the resources that exist. */
+/** How a changed definition is rolled out to existing resources. */
 export interface RolloutOptions {
   /** Resources per second; 0: all at once. @default 50 */
   readonly perSecond: number;
-  /** So many resources that fail with it stop it; 1 or more. @default 10 */
+  /** The rollout stops when this many resources fail because of it; 1 or more. @default 10 */
   readonly stopAfterFailures: number;
-  /** If more objects than this would be deleted, none is until that is approved. @default 10 */
+  /** If more objects than this would be deleted, none is deleted until a user approves it. @default 10 */
   readonly maxDeletions: number;
+}
+
+/**
+ * Conditions, Events, patches and schedules. Part of the CONTRACT of operator-definition.ts.
+ */
+/** The *reporting* phase (docs/definition/reporting.md) without `status`. Order and indexes are those of the document. */
+export interface ReportingDefinition {
+  readonly conditions: readonly ConditionDefinition[];
+  readonly events: readonly EventDefinition[];
+  readonly patches: readonly PatchDefinition[];
+  /** A template for a duration or a missing value. @default undefined: never */
+  readonly requeueAfter?: Template;
+}
+
+export interface ConditionDefinition {
+  /** Not a standard condition type. */
+  readonly type: string;
+  readonly status: Template;
+  /** @default undefined: derived from the type and the status */
+  readonly reason?: Template;
+  /** @default undefined: none */
+  readonly message?: Template;
+}
+
+export interface EventDefinition {
+  readonly when: Template;
+  /** @default 'Normal' */
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: Template;
+  /** @default undefined: none */
+  readonly message?: Template;
+}
+
+export interface PatchDefinition {
+  readonly id: string;
+  /** @default undefined: always */
+  readonly when?: Template;
+  /** @default undefined: the resource itself */
+  readonly target?: PatchTarget;
+  /** The fields to set. */
+  readonly patch: Template;
+  /** Create the target if it does not exist. @default false */
+  readonly create: boolean;
+  /** @default false */
+  readonly crossNamespace: CrossNamespace;
+}
+
+export interface PatchTarget {
+  readonly gvk: Gvk;
+  readonly name: Template;
+  /** @default undefined: the resource's namespace */
+  readonly namespace?: Template;
+}
+
+/** When each resource is reconciled without a change. */
+export interface ScheduleDefinition {
+  /** Reconcile at least this often. @default undefined */
+  readonly everyMs?: number;
+  /** Reconcile at these times. @default undefined */
+  readonly cron?: { readonly expression: string; readonly timeZone: string };
+}
+
+/** Globs of the namespaces whose resources are reconciled. */
+export interface ServedNamespaces {
+  /** Only these. @default undefined: all */
+  readonly include?: readonly string[];
+  /** Not these. @default [] */
+  readonly exclude: readonly string[];
 }

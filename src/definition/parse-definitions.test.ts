@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { definitionParser } from '../../test/support/definition-parser.ts';
+import { definitionParser, draftsOf } from '../../test/support/definition-parser.ts';
 import { dedent, expectDiagnostics } from '../../test/support/diagnostics.ts';
 import { arrangeDiagnostics, type Diagnostic } from './index.ts';
 
@@ -16,7 +16,10 @@ const head = (name: string) => dedent`
       versions: [{ name: v1, schema: { openAPIV3Schema: { type: object } } }]
 `;
 const file = 'a.yaml';
-const parse = (text: string) => definitionParser.parse(text, file);
+const parse = (text: string) => {
+  const parsed = definitionParser.parse(text, file);
+  return { ...parsed, drafts: draftsOf(parsed) };
+};
 
 function only(text: string) {
   const { definitions, diagnostics } = parse(text);
@@ -27,7 +30,7 @@ function only(text: string) {
 }
 
 describe('definition/parse-definitions', () => {
-  test('what is left out is filled in', () => {
+  test('defaults are filled in', () => {
     const { definition } =
       only(`${head('thing')}  reads: [{ id: pods, apiVersion: v1, kind: Pod, selector: all }]
   children:
@@ -95,7 +98,7 @@ describe('definition/parse-definitions', () => {
     });
   });
 
-  test('limits are a number of steps, a quantity and a duration', () => {
+  test('limits are an integer, a quantity and a duration', () => {
     const { definition } = only(
       `${head('thing')}  controller: { limits: { steps: 5000, memory: 2Mi, cpu: 300ms } }\n`,
     );
@@ -106,7 +109,7 @@ describe('definition/parse-definitions', () => {
     });
   });
 
-  test('the roll-out is a part of the revision, and what is left out is its default', () => {
+  test('the rollout is part of the revision, with defaults', () => {
     const text = (rollout: string) => `${head('thing')}  controller: { rollout: ${rollout} }\n`;
     const { definition } = only(text('{ perSecond: 0, stopAfterFailures: 1, maxDeletions: 0 }'));
     assert.deepEqual(definition.controller.rollout, {
@@ -121,7 +124,7 @@ describe('definition/parse-definitions', () => {
     assert.equal(revisions[1], revisions[2]);
   });
 
-  test('a definition is frozen to its last leaf', () => {
+  test('a definition is deeply frozen', () => {
     const { definition } = only(`${head('thing')}  vars: { a: { b: [{ c: 1 }] } }\n`);
     const open: string[] = [];
     (function look(value: unknown, path: string) {
@@ -155,12 +158,12 @@ describe('definition/parse-definitions', () => {
       assert.equal(revision(`${head('other')}  vars: { a: 1, b: 2 }\n`), base);
     });
 
-    test('is another for another value', () => {
+    test('changes with a value', () => {
       assert.notEqual(revision(`${head('thing')}  vars: { a: 1, b: 3 }\n`), base);
     });
   });
 
-  test('each document is accepted or refused by itself', () => {
+  test('each document is accepted or rejected on its own', () => {
     const text = `${head('good')}---\n${head('bad')}  controler: {}\n---\n${head('fine')}`;
     const { definitions, drafts, diagnostics } = parse(text);
     assert.deepEqual(
@@ -184,7 +187,7 @@ describe('definition/parse-definitions', () => {
     ]);
   });
 
-  test('a syntax error leaves no definition of the file, and drafts only where the structure is sure', () => {
+  test('a file with a syntax error has no definitions, and partial results only where the structure is reliable', () => {
     const cut = `${head('cut')}  vars: { b: 1 }\n  status: { a: 1 }\n  controller: { concurrency: 0 }\n`;
     const broken = cut.replace('vars: { b: 1 }', 'vars:\n    b: ${ c ? d : e }');
     const garbled = `${head('garbled')}  children: [\n`;
@@ -206,7 +209,7 @@ describe('definition/parse-definitions', () => {
     );
   });
 
-  test('a draft keeps what could be understood and leaves out the rest', () => {
+  test('a rejected definition contains only the parts that could be read', () => {
     const { drafts } = parse(`${head('draft')}  children:
     - { id: kindless, template: { metadata: { name: a } } }
     - { template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } } }
@@ -224,17 +227,17 @@ describe('definition/parse-definitions', () => {
     });
   });
 
-  test('an empty file has neither definitions nor mistakes', () => {
+  test('an empty file has neither definitions nor errors', () => {
     for (const text of ['', '# nothing\n', '---\n---\n']) {
-      const { definitions, drafts, diagnostics, documents, isWhole } = parse(text);
+      const { definitions, drafts, diagnostics, documents, isComplete: isWhole } = parse(text);
       assert.deepEqual([definitions, drafts, diagnostics, documents], [[], [], [], []]);
       assert.ok(isWhole);
     }
   });
 
-  test('of each document is told by its name what became of it', () => {
+  test('each document is reported by name with its result', () => {
     const text = `${head('good')}---\n${head('bad')}  reeds: []\n---\nkind: Other\n---\n${head('good')}`;
-    const { documents, isWhole } = parse(text);
+    const { documents, isComplete: isWhole } = parse(text);
     assert.ok(isWhole);
     assert.deepEqual(
       documents.map(({ name, isAccepted, located, diagnostics }) => [
@@ -253,8 +256,8 @@ describe('definition/parse-definitions', () => {
     assert.equal(documents[2]?.diagnostics.length, 1);
   });
 
-  test('after a syntax error no document is accepted, and the file is not whole', () => {
-    const { documents, isWhole } = parse(`${head('good')}---\na: [\n`);
+  test('after a syntax error no document is accepted, and the file is incomplete', () => {
+    const { documents, isComplete: isWhole } = parse(`${head('good')}---\na: [\n`);
     assert.equal(isWhole, false);
     assert.deepEqual(
       documents.map(({ isAccepted }) => isAccepted),
@@ -263,7 +266,7 @@ describe('definition/parse-definitions', () => {
     assert.equal(documents[0]?.name, 'good');
   });
 
-  describe('what is no definition is told in one sentence', () => {
+  describe('other documents are reported once', () => {
     const deployment = dedent`
       apiVersion: apps/v1
       kind: Deployment
@@ -271,7 +274,7 @@ describe('definition/parse-definitions', () => {
       spec: { replicas: 012, paused: no }
     `;
     const belongs =
-      'Only documents with "apiVersion: homeostat.dev/v1alpha1" and "kind: OperatorDefinition" belong here';
+      'A definition has "apiVersion: homeostat.dev/v1alpha1" and "kind: OperatorDefinition"';
     for (const [what, text, message, hint] of [
       ['a manifest', deployment, 'Expected "OperatorDefinition", found "Deployment"', belongs],
       [
@@ -297,14 +300,14 @@ describe('definition/parse-definitions', () => {
       });
     }
 
-    test('and definitions beside it are accepted', () => {
+    test('definitions in the same file are accepted', () => {
       const { definitions, diagnostics } = parse(`${deployment}---\n${head('thing')}`);
       assert.equal(definitions.length, 1);
       assert.equal(diagnostics.length, 1);
     });
   });
 
-  test('half a file is never accepted as another definition than the whole', () => {
+  test('a truncated file is never accepted as a different definition', () => {
     const whole = `${head('thing')}  children:\n    - id: file\n      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } }\n`;
     for (let length = 0; length < whole.length; length++) {
       const { definitions } = parse(whole.slice(0, length));
@@ -312,7 +315,7 @@ describe('definition/parse-definitions', () => {
     }
   });
 
-  test('at most 100 mistakes are told, the first ones of the file', () => {
+  test('at most 100 diagnostics are reported, the first ones of the file', () => {
     const fields = Array.from({ length: 150 }, (_, index) => `  wrong${index}: 1\n`);
     const { diagnostics } = parse(head('thing') + fields.join(''));
     assert.equal(diagnostics.length, 100);
@@ -340,12 +343,12 @@ describe('definition/arrange-diagnostics', () => {
     assert.deepEqual(arranged, [at(1), at(3), at(1, 'cycle', 'b.yaml')]);
   });
 
-  test('where the text could not be read nothing else is said', () => {
+  test('at an unreadable value only the syntax error is reported', () => {
     assert.deepEqual(arrangeDiagnostics([at(2), at(2, 'yaml-syntax')]), [at(2, 'yaml-syntax')]);
   });
 });
 
-describe('definition/parse-definitions: of a syntax error only itself is told', () => {
+describe('definition/parse-definitions: a syntax error causes no other diagnostics', () => {
   const bomb = Array.from({ length: 6 }, (_, level) => {
     const items = Array(10).fill(level === 0 ? 'x' : `*a${level - 1}`);
     return `    a${level}: &a${level} [${items.join(', ')}]`;
@@ -364,7 +367,7 @@ describe('definition/parse-definitions: of a syntax error only itself is told', 
     });
   }
 
-  test('and what is wrong above it', () => {
+  test('errors above it are reported', () => {
     const text = `${head('thing').replace('scope: Namespaced', 'scope: Nowhere')}  reads:\n\t- id: a\n`;
     const found = parse(text).diagnostics.map((each) => [each.line, each.code]);
     assert.deepEqual(found, [

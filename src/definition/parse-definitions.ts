@@ -1,54 +1,56 @@
-import { isJsonObject } from '../util/json.ts';
-import { checkDocument, checkStranger } from './check-document.ts';
-import type { Diagnostic } from './diagnostic.ts';
-import { type Finding, locate } from './finding.ts';
+import { didYouMean } from '../util/did-you-mean.ts';
+import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
+import { type Diagnostic, type Finding, type LocatedDefinition, locate } from './finding.ts';
 import { resolveDefinition } from './resolve-definition.ts';
-import { definitionSchema } from './schema/definition-schema.ts';
+import { allRules } from './rules/all-rules.ts';
+import { checkWholeCrd, isWholeCrd } from './rules/crd-names.ts';
+import {
+  definitionApiVersion,
+  definitionKind,
+  definitionSchema,
+} from './schema/definition-schema.ts';
 import { createSchemaCheck, type SchemaCheck } from './schema/schema-findings.ts';
-import type { LocatedDefinition } from './source-map.ts';
-import { valueAt } from './tree.ts';
+import { describeFound, fieldOf, valueAt } from './tree.ts';
 import { readBoundedDocuments, type YamlDocument, type YamlFile } from './yaml/read-documents.ts';
 
-/** More mistakes than this are not reported at once. */
-const mostDiagnostics = 100;
+/** Diagnostics that are reported at once. */
+const maxDiagnostics = 100;
 
 export interface ParsedDefinitions {
-  /** The documents without a mistake. None at all when the file has a syntax error. */
+  /** The documents without errors. Empty when the file has a syntax error. */
   readonly definitions: readonly LocatedDefinition[];
-  /**
-   * The refused documents as far as they could be understood, parts that could not be left out: only to look for more
-   * mistakes in them (in expressions, say), never to run.
-   */
-  readonly drafts: readonly LocatedDefinition[];
-  /** Everything that was found, by position; at most 100. */
+  /** All diagnostics by position, at most 100. */
   readonly diagnostics: readonly Diagnostic[];
-  /** No syntax error: what is not among the documents is not in the file. */
-  readonly isWhole: boolean;
-  /** All documents, in the order of the file; empty ones left out. */
+  /** The file has no syntax error, so `documents` contains all of its documents. */
+  readonly isComplete: boolean;
+  /** All non-empty documents, in the order of the file. */
   readonly documents: readonly ParsedDocument[];
 }
 
-/** What became of one document of a file. */
+/** The result for one document of a file. */
 export interface ParsedDocument {
-  /** As written, where there is one. */
+  /** `metadata.name` as written, if present. */
   readonly name?: string;
   readonly isAccepted: boolean;
-  /** Undefined: not even name and kind could be understood. */
+  /**
+   * For a rejected document: the parts that could be read. Use it only to find more errors (for example in
+   * expressions), never to run it. Undefined if name or kind could not be read.
+   */
   readonly located?: LocatedDefinition;
-  /** Its own; syntax errors are those of the file. */
+  /** Diagnostics of this document; syntax errors belong to the file. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads files of definitions. */
+/** Parses and validates definition files. */
 export interface DefinitionParser {
   /**
-   * Reads the definitions of one file (YAML or JSON, several documents). Each document is accepted or refused by itself, but
-   * a file with a syntax error gives none. `file` is only a name for messages. Does not throw.
+   * Parses one file (YAML or JSON, several documents). Each document is accepted or rejected on its own, but a file
+   * with a syntax error yields no definitions. `file` is only used in messages. Does not throw.
    */
   parse(text: string, file: string): ParsedDefinitions;
 }
 
-/** Compiles the schema of the format, which takes longer than to read a file: one parser is for many files. */
+/** Compiles the schema of the format, which takes longer than parsing a file: reuse the parser. */
 export function createDefinitionParser(): DefinitionParser {
   const checkSchema = createSchemaCheck(definitionSchema);
   return {
@@ -61,57 +63,52 @@ function parseFile(
   checkSchema: SchemaCheck,
 ): ParsedDefinitions {
   const results = documents.map((document) => checkOne(document, checkSchema));
-  const doubles = findDoubles(results.map(({ located }) => located));
-  const isAccepted = (result: CheckedDocument) =>
-    syntaxErrors.length === 0 &&
-    !result.diagnostics.some(isError) &&
-    !(result.located !== undefined && doubles.has(result.located));
-  const locatedOf = (result: CheckedDocument) => result.located ?? [];
+  const duplicates = findDuplicates(results.map(({ located }) => located));
+  const all = results.map(({ name, located, diagnostics }): ParsedDocument => {
+    const duplicate = located && duplicates.get(located);
+    const isValid = duplicate === undefined && !diagnostics.some(isError);
+    return {
+      ...(name === undefined ? {} : { name }),
+      ...(located === undefined ? {} : { located }),
+      isAccepted: located !== undefined && isValid && syntaxErrors.length === 0,
+      diagnostics: duplicate === undefined ? diagnostics : [...diagnostics, duplicate],
+    };
+  });
   return {
-    definitions: results.filter(isAccepted).flatMap(locatedOf),
-    drafts: results.filter((result) => !isAccepted(result)).flatMap(locatedOf),
+    definitions: all.flatMap(({ isAccepted, located }) => (isAccepted && located ? [located] : [])),
     diagnostics: arrangeDiagnostics([
       ...syntaxErrors,
-      ...tellStrangersOnce(results).flatMap(({ diagnostics }) => diagnostics),
-      ...doubles.values(),
+      ...mergeForeignDocuments(results).flatMap(({ diagnostics }) => diagnostics),
+      ...duplicates.values(),
     ]),
-    isWhole: syntaxErrors.length === 0,
-    documents: results.map((result) => {
-      const { name, located, diagnostics } = result;
-      const double = located && doubles.get(located);
-      return {
-        ...(name === undefined ? {} : { name }),
-        ...(located === undefined ? {} : { located }),
-        isAccepted: isAccepted(result) && located !== undefined,
-        diagnostics: double === undefined ? diagnostics : [...diagnostics, double],
-      };
-    }),
+    isComplete: syntaxErrors.length === 0,
+    documents: all,
   };
 }
 
 /**
- * Diagnostics as they are shown: in the order of the file, of one field at one place only the first (what a value that cannot
- * be read causes is not the author's mistake), at most 100. For whoever adds to those of a {@link DefinitionParser}.
+ * Sorts diagnostics by position and keeps one for each field and position, at most 100. Drops those caused by a value
+ * that could not be read. For callers that add diagnostics to those of a {@link DefinitionParser}.
  */
 export function arrangeDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const unreadable = diagnostics.filter(({ code }) => code === 'yaml-syntax');
-  const places = new Set(unreadable.map(placeOf));
-  const values = new Set(unreadable.filter(({ path }) => path !== '').map(pointerOf));
+  const places = new Set(unreadable.map(positionKey));
+  const values = new Set(unreadable.filter(({ path }) => path !== '').map(pointerKey));
   const seen = new Set<string>();
-  // Of an error and a warning at one place the error stays: it decides.
+  // An error takes precedence over a warning at the same position.
   return diagnostics
     .toSorted((a, b) => Number(isError(b)) - Number(isError(a)))
     .filter((found) => {
-      const place = `${placeOf(found)} ${found.path}`;
+      const place = `${positionKey(found)} ${found.path}`;
       const isEcho =
         found.code !== 'yaml-syntax' &&
-        (places.has(placeOf(found)) || values.has(pointerOf(found)));
+        (places.has(positionKey(found)) || values.has(pointerKey(found)));
       if (isEcho || seen.has(place)) return false;
       seen.add(place);
       return true;
     })
     .toSorted((a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column)
-    .slice(0, mostDiagnostics);
+    .slice(0, maxDiagnostics);
 }
 
 function compare(a: string, b: string): number {
@@ -119,51 +116,55 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-function placeOf({ file, line, column }: Diagnostic): string {
+function positionKey({ file, line, column }: Diagnostic): string {
   return `${file}:${line}:${column}`;
 }
 
-function pointerOf({ file, path }: Diagnostic): string {
+function pointerKey({ file, path }: Diagnostic): string {
   return `${file}:${path}`;
 }
 
 interface CheckedDocument {
   readonly diagnostics: readonly Diagnostic[];
   readonly name?: string;
-  /** Undefined for what is no definition at all. */
+  /** Undefined if the document is not a definition. */
   readonly located?: LocatedDefinition;
-  /** Something else than a definition: of such one diagnostic is enough. */
-  readonly isStranger?: boolean;
+  /** The document is not a definition; one diagnostic covers all such documents. */
+  readonly isForeign?: boolean;
 }
 
-/** A file of manifests is one mistake, not one for each of them. */
-function tellStrangersOnce(results: readonly CheckedDocument[]): readonly CheckedDocument[] {
-  const [first, ...others] = results.filter(({ isStranger }) => isStranger);
+/** Reports a file of other manifests once instead of once for each document. */
+function mergeForeignDocuments(results: readonly CheckedDocument[]): readonly CheckedDocument[] {
+  const [first, ...others] = results.filter(({ isForeign: isStranger }) => isStranger);
   if (first === undefined || others.length === 0) return results;
   const more = others.length === 1 ? '1 more document does' : `${others.length} more documents do`;
-  const told = first.diagnostics.map((diagnostic) => ({
+  const merged = first.diagnostics.map((diagnostic) => ({
     ...diagnostic,
     hint: `${diagnostic.hint}; ${more} not`,
   }));
-  return [{ diagnostics: told }, ...results.filter(({ isStranger }) => isStranger !== true)];
+  return [
+    { diagnostics: merged },
+    ...results.filter(({ isForeign: isStranger }) => isStranger !== true),
+  ];
 }
 
 function checkOne(document: YamlDocument, checkSchema: SchemaCheck): CheckedDocument {
-  const { value, source, garbledFrom } = document;
-  const stranger = garbledFrom === undefined ? checkStranger(value) : undefined;
-  if (stranger !== undefined) return { diagnostics: [locate(stranger, source)], isStranger: true };
+  const { value, source, unreliableFrom } = document;
+  const notDefinition = checkIsDefinition(value);
+  if (notDefinition !== undefined && unreliableFrom === undefined) {
+    return { diagnostics: [locate(notDefinition, source)], isForeign: true };
+  }
   const name = valueAt(value, '/metadata/name');
   const named = typeof name === 'string' ? { name } : {};
-  const findings = checkDocument(value, checkSchema).filter(
-    (finding) => !followsFromSyntax(finding, document),
-  );
+  const all = notDefinition === undefined ? checkDocument(value, checkSchema) : [notDefinition];
+  const findings = all.filter((finding) => !isCausedBySyntaxError(finding, document));
   const diagnostics = [
-    // Outside of `spec` nobody reads the words as anything but texts.
+    // Outside `spec` these values are only read as strings.
     ...document.warnings.filter(({ path }) => path.startsWith('/spec/')),
     ...findings.map((finding) => locate(finding, source)),
   ];
-  if (garbledFrom !== undefined) {
-    return { ...named, diagnostics: diagnostics.filter(({ line }) => line < garbledFrom) };
+  if (unreliableFrom !== undefined) {
+    return { ...named, diagnostics: diagnostics.filter(({ line }) => line < unreliableFrom) };
   }
   const resolved = resolveDefinition(value);
   return resolved === undefined || !isJsonObject(value)
@@ -171,35 +172,79 @@ function checkOne(document: YamlDocument, checkSchema: SchemaCheck): CheckedDocu
     : { ...named, diagnostics, located: { ...resolved, source, document: value } };
 }
 
-/** Where not all could be read, or was misread, what seems to be missing, empty or unknown need not be. */
-function followsFromSyntax(
+/** Where a part was unreadable or misread, a value that seems missing, empty or unknown may exist. */
+function isCausedBySyntaxError(
   { at, code, path }: Finding,
-  { value, unread, garbledFrom }: YamlDocument,
+  { value, unread, unreliableFrom }: YamlDocument,
 ): boolean {
   const isAbsence = at === 'parent-key' || code === 'missing-field';
   const parent = path.slice(0, path.lastIndexOf('/'));
   if (unread.has(path) || (isAbsence && unread.has(parent))) return true;
-  if (garbledFrom === undefined) return false;
+  if (unreliableFrom === undefined) return false;
   return isAbsence || code === 'unknown-name' || valueAt(value, path) === null;
 }
 
-/** Later documents with a name that one before has. */
-function findDoubles(
+/** Documents whose name an earlier document has. */
+function findDuplicates(
   all: readonly (LocatedDefinition | undefined)[],
 ): ReadonlyMap<LocatedDefinition, Diagnostic> {
   const seen = new Set<string>();
-  const doubles = new Map<LocatedDefinition, Diagnostic>();
+  const duplicates = new Map<LocatedDefinition, Diagnostic>();
   for (const located of all) {
     if (located === undefined) continue;
     const { name } = located.definition;
-    const message = `Definition "${name}" is there twice in this file`;
+    const message = `Definition "${name}" is defined twice in this file`;
     const finding = { code: 'duplicate-id', path: '/metadata/name', message } as const;
-    if (seen.has(name)) doubles.set(located, locate(finding, located.source));
+    if (seen.has(name)) duplicates.set(located, locate(finding, located.source));
     seen.add(name);
   }
-  return doubles;
+  return duplicates;
 }
 
 function isError({ severity }: Diagnostic): boolean {
   return severity === 'error';
+}
+
+/** All findings of one document: those of the schema first, and one for each path. */
+function checkDocument(document: Json, checkSchema: SchemaCheck): readonly Finding[] {
+  if (!isJsonObject(document)) {
+    const message = `Expected a map, found ${describeFound(document)}`;
+    return [{ code: 'wrong-type', path: '', message }];
+  }
+  const isPasted = isWholeCrd(valueAt(document, '/spec/crd'));
+  const rules = isPasted ? [checkWholeCrd, ...allRules] : allRules;
+  const findings = [...checkSchema(document), ...rules.flatMap((rule) => [...rule(document)])];
+  const relevant = isPasted
+    ? findings.filter(({ path }) => !path.startsWith('/spec/crd/'))
+    : findings;
+  return firstOfEachPath(relevant);
+}
+
+/** Reports a document of another kind or without one. The schema reports a mistyped kind. */
+function checkIsDefinition(document: Json): Finding | undefined {
+  if (!isJsonObject(document)) return undefined;
+  const hint = `A definition has "apiVersion: ${definitionApiVersion}" and "kind: ${definitionKind}"`;
+  const kind = fieldOf(document, 'kind');
+  if (isNotKubernetesObject(document)) {
+    const message = `Expected a definition, found a document without "apiVersion" and "kind"`;
+    return { code: 'missing-field', path: '', message, hint };
+  }
+  if (typeof kind !== 'string' || didYouMean(kind, [definitionKind]) !== undefined)
+    return undefined;
+  const message = `Expected "${definitionKind}", found ${describeFound(kind)}`;
+  return { code: 'invalid-value', path: '/kind', message, hint };
+}
+
+/** A file that is not a Kubernetes object, such as chart values or a Compose file. */
+function isNotKubernetesObject(document: JsonObject): boolean {
+  return !['apiVersion', 'kind', 'spec'].some((field) => Object.hasOwn(document, field));
+}
+
+function firstOfEachPath(findings: readonly Finding[]): readonly Finding[] {
+  const seen = new Set<string>();
+  return findings.filter(({ path }) => {
+    const isFirst = !seen.has(path);
+    seen.add(path);
+    return isFirst;
+  });
 }

@@ -1,28 +1,34 @@
+import { canonicalJson } from '../util/canonical-json.ts';
 import { parseDurationMs } from '../util/duration.ts';
-import { freezeDeep } from '../util/freeze-deep.ts';
 import { type Gvk, gvkOf } from '../util/gvk.ts';
-import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
+import { freezeDeep, isJsonObject, type Json, type JsonObject } from '../util/json.ts';
 import { parseQuantity, quantityNumber } from '../util/quantity.ts';
+import { sha256Hex } from '../util/sha256.ts';
 import { standardStatusFields } from './crd/standard-status.ts';
+import type { LocatedDefinition } from './finding.ts';
 import type {
   ChildDefinition,
+  ChildLifecycle,
   ControllerOptions,
+  OnDeleteDefinition,
   ReadDefinition,
   ReconcileLimits,
+  RollingUpdate,
   RolloutOptions,
 } from './operator-definition.ts';
-import { resolveLife } from './resolve-life.ts';
-import { resolveCrossNamespace, resolveNamespaces } from './resolve-namespaces.ts';
-import { resolveOnDelete } from './resolve-on-delete.ts';
-import { resolveReporting, resolveSchedule, resolveServedNamespaces } from './resolve-reporting.ts';
+import {
+  resolveCrossNamespace,
+  resolveNamespaces,
+  resolveReporting,
+  resolveSchedule,
+  resolveServedNamespaces,
+} from './resolve-reporting.ts';
 import { resolveRemovalPolicy, resolveServedKind } from './resolve-served-kind.ts';
-import { revisionOf } from './revision.ts';
-import type { LocatedDefinition } from './source-map.ts';
-import { fieldOf, mapAt, mapsAt, type Placed, valueAt } from './tree.ts';
+import { fieldOf, type LocatedValue, mapAt, mapsAt, valueAt } from './tree.ts';
 
 /**
- * The typed definition of a document, with all defaults, frozen. Of a document with mistakes: what could be understood, the
- * rest left out; undefined when that is not even a name and a kind.
+ * The typed definition of a document, with all defaults, frozen. Parts with errors are left out. Undefined if name or
+ * kind cannot be read.
  */
 export function resolveDefinition(
   document: Json,
@@ -30,10 +36,10 @@ export function resolveDefinition(
   const name = valueAt(document, '/metadata/name');
   const served = resolveServedKind(document);
   if (typeof name !== 'string' || served === undefined) return undefined;
-  const { kind, written } = served;
+  const { kind, authored: written } = served;
   const reads = resolveAll(mapsAt(document, '/spec/reads'), resolveRead);
   const children = resolveAll(mapsAt(document, '/spec/children'), resolveChild);
-  const onDelete = resolveOnDelete(mapAt(document, '/spec/onDelete'), resolveChild);
+  const onDelete = resolveOnDelete(document);
   const parts = {
     vars: mapAt(document, '/spec/vars'),
     reads: reads.map(({ value }) => value),
@@ -44,7 +50,7 @@ export function resolveDefinition(
     controller: resolveController(mapAt(document, '/spec/controller')),
     removalPolicy: resolveRemovalPolicy(mapAt(document, '/spec').removalPolicy),
   };
-  // Of what the author wrote, not of what we add to it: an upgrade of Homeostat is no change of the definition.
+  // Computed from what the author wrote, so that an upgrade of Homeostat does not change the revision.
   const revision = revisionOf({ ...written, ...parts });
   return freezeDeep({
     definition: { name, revision, kind, ...parts },
@@ -56,7 +62,7 @@ export function resolveDefinition(
   });
 }
 
-/** What most definitions do without. */
+/** Parts that most definitions do not use. */
 function optionalParts(
   spec: JsonObject,
 ): Pick<LocatedDefinition['definition'], 'reporting' | 'schedule'> {
@@ -66,9 +72,9 @@ function optionalParts(
 }
 
 function resolveAll<Value>(
-  written: readonly Placed<JsonObject>[],
+  written: readonly LocatedValue<JsonObject>[],
   resolve: (value: JsonObject) => Value | undefined,
-): readonly Placed<Value>[] {
+): readonly LocatedValue<Value>[] {
   return written.flatMap(({ value, path }) => {
     const resolved = resolve(value);
     return resolved === undefined ? [] : { value: resolved, path };
@@ -101,7 +107,7 @@ function resolveChild(child: JsonObject): ChildDefinition | undefined {
   const gvk = kindOf(template);
   if (gvk === undefined || typeof child.id !== 'string') return undefined;
   const optional = ['when', 'forEach', 'ready', 'deleteWhen']
-    // What is the default asks for nothing.
+    // `deleteWhen: true` is the default.
     .filter(
       (field) => Object.hasOwn(child, field) && !(field === 'deleteWhen' && child[field] === true),
     )
@@ -117,11 +123,11 @@ function resolveChild(child: JsonObject): ChildDefinition | undefined {
     crossNamespace: resolveCrossNamespace(child.crossNamespace),
     ordered: child.ordered === true,
     deletionPolicy: child.deletionPolicy === 'Orphan' ? 'Orphan' : 'Delete',
-    ...resolveLife(child),
+    ...resolveLifecycle(child),
   };
 }
 
-/** Without the fields that cannot be mapped (an accepted document has none of them). */
+/** Drops the fields that cannot be mapped; an accepted document has none. */
 function resolveStatus(status: JsonObject): JsonObject {
   const reserved: ReadonlySet<string> = new Set(standardStatusFields);
   return Object.fromEntries(Object.entries(status).filter(([field]) => !reserved.has(field)));
@@ -167,12 +173,12 @@ function resolveRollout(rollout: JsonObject): RolloutOptions {
   };
 }
 
-function numberOr(value: Json | undefined, byDefault: number): number {
-  return typeof value === 'number' ? value : byDefault;
+function numberOr(value: Json | undefined, defaultValue: number): number {
+  return typeof value === 'number' ? value : defaultValue;
 }
 
-function durationMs(holder: JsonObject, field: string): number | undefined {
-  const value = fieldOf(holder, field);
+function durationMs(parent: JsonObject, field: string): number | undefined {
+  const value = fieldOf(parent, field);
   return typeof value === 'string' ? parseDurationMs(value) : undefined;
 }
 
@@ -180,4 +186,47 @@ function kindOf({ apiVersion, kind }: JsonObject): Gvk | undefined {
   return typeof apiVersion === 'string' && typeof kind === 'string'
     ? gvkOf(apiVersion, kind)
     : undefined;
+}
+
+/** Update strategy and adoption of a child, with all defaults. */
+function resolveLifecycle(child: JsonObject): ChildLifecycle {
+  const { type, rollingUpdate } = mapAt(child, '/updateStrategy');
+  return {
+    adopt: child.adopt === 'IfUnowned' ? 'IfUnowned' : 'Never',
+    adoptedPolicy: child.deletionPolicy === 'Delete' ? 'Delete' : 'Orphan',
+    updateStrategy: {
+      type: type === 'Recreate' || type === 'OnDelete' ? type : 'Apply',
+      ...(isJsonObject(rollingUpdate) && { rollingUpdate: resolveRollingUpdate(rollingUpdate) }),
+    },
+  };
+}
+
+function resolveRollingUpdate({ maxUnavailable, partition, order }: JsonObject): RollingUpdate {
+  const isGiven = typeof maxUnavailable === 'number' || typeof maxUnavailable === 'string';
+  return {
+    maxUnavailable: isGiven ? maxUnavailable : 1,
+    partition: typeof partition === 'number' ? partition : 0,
+    order: order === 'Descending' ? 'Descending' : 'Ascending',
+  };
+}
+
+/** `spec.onDelete` with its defaults and the pointers of its children; undefined if it is empty. */
+function resolveOnDelete(
+  document: Json,
+): { readonly definition: OnDeleteDefinition; readonly pointers: readonly string[] } | undefined {
+  const written = mapAt(document, '/spec/onDelete');
+  if (Object.keys(written).length === 0) return undefined;
+  const children = resolveAll(mapsAt(document, '/spec/onDelete/children'), resolveChild);
+  const definition: OnDeleteDefinition = {
+    children: children.map(({ value }) => value),
+    order: written.order === 'Parallel' ? 'Parallel' : 'Reverse',
+    timeoutMs: durationMs(written, 'timeout') ?? 600_000,
+    onTimeout: written.onTimeout === 'Continue' ? 'Continue' : 'Wait',
+  };
+  return { definition, pointers: children.map(({ path }) => path) };
+}
+
+/** The revision of a definition: the first 10 hex digits of the SHA-256 of its canonical spec with defaults. */
+function revisionOf(spec: unknown): string {
+  return sha256Hex(canonicalJson(spec)).slice(0, 10);
 }

@@ -3,17 +3,21 @@ import { gvkOf } from '../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
 import type {
   ConditionDefinition,
+  CrossNamespace,
   EventDefinition,
   PatchDefinition,
   PatchTarget,
+  ReadNamespaces,
   ReportingDefinition,
   ScheduleDefinition,
   ServedNamespaces,
-} from './reporting-definition.ts';
-import { resolveCrossNamespace } from './resolve-namespaces.ts';
+} from './operator-definition.ts';
 import { itemsAt, mapAt } from './tree.ts';
 
-/** What a document reports besides `status`; undefined: nothing. Whatever is no map counts as an empty one: indexes stay. */
+/**
+ * Conditions, Events and patches of a document; undefined if it has none. An item that is not a map counts as an
+ * empty map, so that indexes do not change.
+ */
 export function resolveReporting(spec: JsonObject): ReportingDefinition | undefined {
   const { requeueAfter } = spec;
   const conditions = listOf(spec, 'conditions').map(resolveCondition);
@@ -29,7 +33,7 @@ export function resolveReporting(spec: JsonObject): ReportingDefinition | undefi
   };
 }
 
-/** When resources run by themselves; undefined: never. */
+/** When resources are reconciled without a change; undefined: never. */
 export function resolveSchedule(spec: JsonObject): ScheduleDefinition | undefined {
   const { every, cron, timeZone } = mapAt(spec, '/schedule');
   const everyMs = typeof every === 'string' ? parseDurationMs(every) : undefined;
@@ -41,7 +45,7 @@ export function resolveSchedule(spec: JsonObject): ScheduleDefinition | undefine
   };
 }
 
-/** The namespaces that are served; undefined: all. */
+/** The namespaces whose resources are reconciled; undefined: all. */
 export function resolveServedNamespaces(controller: JsonObject): ServedNamespaces | undefined {
   const { include, exclude } = mapAt(controller, '/namespaces');
   if (include === undefined && exclude === undefined) return undefined;
@@ -100,4 +104,20 @@ function optional<Fields extends Readonly<Record<string, Json | undefined>>>(
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as never;
+}
+
+/** The namespaces of a read. */
+export function resolveNamespaces(read: JsonObject): ReadNamespaces {
+  const { namespace, namespaces, namespaceSelector } = read;
+  if (namespace !== undefined) return { kind: 'one', namespace };
+  if (namespaces !== undefined) return { kind: 'list', namespaces };
+  if (isJsonObject(namespaceSelector)) return { kind: 'selector', selector: namespaceSelector };
+  return { kind: 'own' };
+}
+
+/** `crossNamespace` of a read, a child or a patch. */
+export function resolveCrossNamespace(written: Json | undefined): CrossNamespace {
+  if (!isJsonObject(written)) return written === true;
+  const { namespaces } = written;
+  return { namespaces: Array.isArray(namespaces) ? namespaces.map(String) : [] };
 }

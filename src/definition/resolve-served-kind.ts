@@ -2,24 +2,24 @@ import { gvkOf } from '../util/gvk.ts';
 import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
 import type { LabelRequirement, LabelSelector } from '../util/label-selector.ts';
 import { completeCrd, resolveCrd } from './crd/complete-crd.ts';
-import type { CrdPolicy, ForeignKind, RemovalPolicy, ServedKind } from './operator-definition.ts';
+import type { CrdPolicy, ExistingKind, RemovalPolicy, ServedKind } from './operator-definition.ts';
 import { fieldOf, mapAt, mapsAt, valueAt } from './tree.ts';
 
-/** The kind, and what the author wrote of it with defaults, for the revision. */
-export interface WrittenKind {
+/** The kind, and the authored fields with defaults, from which the revision is computed. */
+interface AuthoredKind {
   readonly kind: ServedKind;
-  readonly written: Readonly<Record<string, Json>>;
+  readonly authored: Readonly<Record<string, Json>>;
 }
 
-/** The kind that a document serves; undefined when that cannot be told. */
-export function resolveServedKind(document: Json): WrittenKind | undefined {
+/** The kind that a document serves, or undefined if it cannot be read. */
+export function resolveServedKind(document: Json): AuthoredKind | undefined {
   const isForeign = valueAt(document, '/spec/for') !== undefined;
   return isForeign && valueAt(document, '/spec/crd') === undefined
-    ? resolveForeignKind(mapAt(document, '/spec/for'))
+    ? resolveExistingKind(mapAt(document, '/spec/for'))
     : resolveCrdKind(document);
 }
 
-function resolveCrdKind(document: Json): WrittenKind | undefined {
+function resolveCrdKind(document: Json): AuthoredKind | undefined {
   const crd = resolveCrd(mapAt(document, '/spec/crd'));
   const crdPolicy = resolveCrdPolicy(mapAt(document, '/spec/crdPolicy'));
   const complete = completeCrd(crd);
@@ -39,7 +39,7 @@ function resolveCrdKind(document: Json): WrittenKind | undefined {
     schema: mapAt(stored.value, '/schema/openAPIV3Schema'),
     crdPolicy,
   };
-  return { kind, written: { crd, crdPolicy: { ...crdPolicy } } };
+  return { kind, authored: { crd, crdPolicy: { ...crdPolicy } } };
 }
 
 function resolveCrdPolicy({ adopt, deletion, allowBreakingChanges }: JsonObject): CrdPolicy {
@@ -54,27 +54,27 @@ export function resolveRemovalPolicy(written: Json | undefined): RemovalPolicy {
   return written === 'Delete' ? 'Delete' : 'Retain';
 }
 
-function resolveForeignKind(foreign: JsonObject): WrittenKind | undefined {
+function resolveExistingKind(foreign: JsonObject): AuthoredKind | undefined {
   const { apiVersion, kind } = foreign;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
-  const resolved: ForeignKind = {
+  const resolved: ExistingKind = {
     source: 'for',
     gvk: gvkOf(apiVersion, kind),
     ...selectorAt(foreign, 'selector'),
     ...selectorAt(foreign, 'annotationSelector'),
   };
-  return { kind: resolved, written: { for: foreign } };
+  return { kind: resolved, authored: { for: foreign } };
 }
 
 function selectorAt(
   foreign: JsonObject,
   field: 'selector' | 'annotationSelector',
-): Pick<ForeignKind, typeof field> {
+): Pick<ExistingKind, typeof field> {
   const selector = fieldOf(foreign, field);
   return isJsonObject(selector) ? { [field]: resolveSelector(selector) } : {};
 }
 
-/** Scalars are texts, as they are in labels: `tier: 1` means `"1"`. */
+/** Converts scalars to strings, as label values are: `tier: 1` means `"1"`. */
 function resolveSelector(selector: JsonObject): LabelSelector {
   const labels = Object.entries(mapAt(selector, '/matchLabels'));
   return {
@@ -88,7 +88,7 @@ function resolveSelector(selector: JsonObject): LabelSelector {
 function requirementOf({ key, operator, values }: JsonObject): LabelRequirement {
   return {
     key: String(key),
-    // A draft may have any other word: it is never run.
+    // A rejected definition may have any other value; it never runs.
     operator: operator as LabelRequirement['operator'],
     values: Array.isArray(values) ? values.map(String) : [],
   };

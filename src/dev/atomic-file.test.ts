@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { makeFolder, writeFileAtomically } from './atomic-file.ts';
+import { makeFolder, writeFileAtomically } from './snapshot-saver.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'homeostat-'));
 

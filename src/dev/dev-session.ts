@@ -1,26 +1,23 @@
 import { formatDiagnostics } from '../definition/index.ts';
 import type { KubeCluster } from '../kube/index.ts';
 import {
-  createManager,
+  ClusterRuntime,
+  type ClusterRuntimeOptions,
   type DefinitionSource,
   type DefinitionView,
-  type Manager,
-  type ManagerOptions,
-  Registry,
-  type TextCheck,
-  type TextFindings,
-  type WantedDefinition,
-  type WantedSet,
+  type DesiredDefinition,
+  type ManifestCheck,
+  type ManifestFindings,
   watchFolders,
 } from '../runtime/index.ts';
 import { createMetricRegistry, type Logger } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Random } from '../util/random.ts';
-import { newsOf } from './loaded-definitions.ts';
-import { SampleApplier } from './sample-applier.ts';
-import { SampleFolder } from './sample-folder.ts';
+import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
+import { definitionChanges } from './definition-changes.ts';
+import { SampleApplier, SampleFolder } from './samples.ts';
 import type { TreeNode } from './tree/object-tree.ts';
-import { TreeFollower } from './tree/tree-follower.ts';
+import { TreeWatcher } from './tree/tree-watcher.ts';
 
 export interface DevSessionOptions {
   readonly cluster: KubeCluster;
@@ -28,10 +25,12 @@ export interface DevSessionOptions {
   readonly random: Random;
   readonly logger: Logger;
   /** What the definitions share. */
-  readonly capacity?: Pick<ManagerOptions, 'turns' | 'memory'>;
+  readonly capacity?: Pick<ClusterRuntimeOptions, 'timeSlicer' | 'memory'>;
   /** Where definitions are saved. */
   readonly sources: readonly DefinitionSource[];
-  readonly check: TextCheck;
+  /** Whose ConfigMaps are read. */
+  readonly definitionsNamespace: string;
+  readonly check: ManifestCheck;
   /** Where samples are; undefined = none are applied. */
   readonly samplesFolder: string | undefined;
   /** Apply the samples at the start? Those that are saved later are applied in any case. */
@@ -50,11 +49,11 @@ export class DevSession {
   readonly #options: DevSessionOptions;
   readonly #samples: SampleApplier;
   readonly #sampleFolder: SampleFolder | undefined;
-  readonly #tree: TreeFollower;
+  readonly #tree: TreeWatcher;
   /** Undefined: nothing has been read. */
-  #running: readonly WantedDefinition[] | undefined;
-  /** What was said of each definition. */
-  readonly #told = new Map<string, string>();
+  #running: readonly DesiredDefinition[] | undefined;
+  /** What was printed of each definition. */
+  readonly #printed = new Map<string, string>();
   /** One after the other: each looks at what the one before has left. */
   #turns = Promise.resolve();
 
@@ -66,35 +65,50 @@ export class DevSession {
       folder === undefined
         ? undefined
         : new SampleFolder({ folder, applier: this.#samples, print });
-    this.#tree = new TreeFollower({ watcher: cluster, clock, onTree });
+    this.#tree = new TreeWatcher({ watcher: cluster, clock, onTree });
   }
 
-  /** Resolves when the signal has aborted and every pass has ended. */
+  /** Resolves when the signal has aborted and every reconcile has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const { cluster, clock, random, logger, capacity, sources, check } = this.#options;
     const metrics = createMetricRegistry();
-    // Who writes a kind tries many forms of it, and the samples are applied anew.
-    const breaksStored = true;
-    const manager = createManager({
-      ...{ cluster, clock, random, logger, metrics, breaksStored },
+    const runtime = new ClusterRuntime({
+      ...{ cluster, clock, random, logger, metrics, sources, check },
+      timeSlicer: unlimitedTimeSlicer,
       ...capacity,
+      // The schema changes often during development, and the samples are applied again.
+      allowBreakingChanges: true,
+      readsObjects: true,
+      guardedNamespaces: new Set(),
+      definitionsNamespace: this.#options.definitionsNamespace,
+      name: 'dev',
+      withdrawalDelays: { stopMs: 1_000, deleteMs: 10_000 },
+      onFindings: (findings) => this.#reportFindings(findings),
     });
-    const registry = new Registry({
-      sources,
-      check,
-      clock,
-      logger,
-      onFindings: (findings) => this.#tellFindings(findings),
-      onWanted: (wanted) => this.#inTurn(() => this.#take(wanted, manager, signal), signal),
-    });
-    const stops = [manager.onChange(() => this.#tellStates(manager)), this.#watchSamples(signal)];
+    const stops = [runtime.onChange(() => this.#see(runtime, signal)), this.#watchSamples(signal)];
     try {
-      await Promise.all([registry.run(signal), manager.run(signal)]);
+      await runtime.run(signal);
       await this.#turns;
     } finally {
       for (const stop of stops) stop();
       this.#tree.stop();
     }
+  }
+
+  /** Something may be different. */
+  #see(runtime: ClusterRuntime, signal: AbortSignal): void {
+    const { desired, view } = runtime;
+    const isRead = view.unreadSources?.length === 0;
+    const before = this.#running;
+    const isChanged =
+      before === undefined
+        ? isRead
+        : JSON.stringify(before.map(identityOf)) !== JSON.stringify(desired.map(identityOf));
+    if (isChanged) {
+      this.#running = desired;
+      this.#inTurn(() => this.#take({ before, now: desired, runtime }, signal), signal);
+    }
+    if (before !== undefined) this.#reportStates(runtime);
   }
 
   #inTurn(work: () => Promise<void>, signal: AbortSignal): void {
@@ -104,23 +118,20 @@ export class DevSession {
     });
   }
 
-  async #take({ definitions }: WantedSet, manager: Manager, signal: AbortSignal): Promise<void> {
+  async #take({ before, now, runtime }: DefinitionUpdate, signal: AbortSignal): Promise<void> {
     const { print, appliesSamples } = this.#options;
-    const before = this.#running;
-    this.#running = definitions;
-    for (const text of before === undefined ? [] : newsOf(before, definitions)) print(text);
-    manager.replace({ definitions });
-    await this.#whenSettled(manager, signal);
-    // Not before: informers would ask for kinds that are not there yet, and wait a while before they ask again.
-    this.#follow(definitions);
+    for (const text of before === undefined ? [] : definitionChanges(before, now)) print(text);
+    await this.#whenSettled(runtime, signal);
+    // After the definitions have started: informers for kinds that do not exist yet would wait before they retry.
+    this.#follow(runtime.desired);
     if (before !== undefined) await this.#samples.retry(signal);
     else await this.#sampleFolder?.start(appliesSamples, signal);
   }
 
-  #tellFindings(findings: readonly TextFindings[]): void {
+  #reportFindings(findings: readonly ManifestFindings[]): void {
     const { print, hasColor } = this.#options;
     for (const { file, diagnostics } of findings)
-      if (diagnostics.length === 0) print(`File ${file} is without mistakes again`);
+      if (diagnostics.length === 0) print(`File ${file} has no errors any more`);
     const diagnostics = findings.flatMap((found) => found.diagnostics);
     const sources = new Map(findings.map(({ file, text }) => [file, text]));
     if (diagnostics.length > 0)
@@ -139,57 +150,68 @@ export class DevSession {
     });
   }
 
-  #follow(definitions: readonly WantedDefinition[]): void {
+  #follow(definitions: readonly DesiredDefinition[]): void {
     const all = definitions.map(({ located }) => located.definition);
-    this.#tree.follow({
+    this.#tree.watch({
       roots: all.map(({ kind }) => kind.gvk),
       children: all.flatMap(({ children }) => children.map(({ gvk }) => gvk)),
     });
   }
 
-  /** Waits until each definition runs, or says why not. */
-  async #whenSettled(manager: Manager, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && manager.view().definitions.some(isOnItsWay))
+  /** Waits until each definition runs or has failed. */
+  async #whenSettled(runtime: ClusterRuntime, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && runtime.view.definitions.some(isStarting))
       await this.#options.clock.sleep(statePollMs, signal).catch(() => {});
-    if (!signal.aborted) this.#tellStates(manager);
+    if (!signal.aborted) this.#reportStates(runtime);
   }
 
-  #tellStates(manager: Manager): void {
-    const { definitions } = manager.view();
+  #reportStates(runtime: ClusterRuntime): void {
+    const { definitions } = runtime.view;
     const names = new Set(definitions.map(({ name }) => name));
-    for (const name of this.#told.keys()) if (!names.has(name)) this.#told.delete(name);
-    for (const view of definitions) if (!isOnItsWay(view)) this.#tellState(view);
+    for (const name of this.#printed.keys()) if (!names.has(name)) this.#printed.delete(name);
+    for (const view of definitions) if (!isStarting(view)) this.#reportState(view);
   }
 
-  #tellState(view: DefinitionView): void {
+  #reportState(view: DefinitionView): void {
     const { name, revision, state } = view;
-    if (this.#tellRefusal(view)) return;
+    if (this.#reportRejection(view)) return;
     const text =
       state.kind === 'failing' || state.kind === 'refused'
         ? `Operator "${name}" does not run: ${state.message}`
         : `Operator "${name}" is running`;
-    if (this.#told.get(name) === revision + text) return;
-    this.#told.set(name, revision + text);
+    if (this.#printed.get(name) === revision + text) return;
+    this.#printed.set(name, revision + text);
     this.#options.print(text);
     if (state.kind === 'refused') for (const line of state.diagnostics) this.#options.print(line);
   }
 
-  /** What only the server finds wrong; what is wrong in the text has been said. False: nothing is. */
-  #tellRefusal({ name, refusal }: DefinitionView): boolean {
-    const wanted = this.#running?.find((each) => nameOf(each) === name);
-    if (refusal === undefined || wanted?.refusal !== undefined) return false;
-    const text = `Operator "${name}" goes on as it was: ${refusal.message}`;
-    const said = [text, ...refusal.diagnostics].join('\n');
-    if (this.#told.get(name) !== said) this.#options.print(said);
-    this.#told.set(name, said);
+  /** Prints errors that only the server reports; errors of the manifest are printed before. False: none. */
+  #reportRejection({ name, rejection }: DefinitionView): boolean {
+    const desired = this.#running?.find((each) => nameOf(each) === name);
+    if (rejection === undefined || desired?.rejection !== undefined) return false;
+    const text = `Operator "${name}" keeps its previous revision: ${rejection.message}`;
+    const printed = [text, ...rejection.diagnostics].join('\n');
+    if (this.#printed.get(name) !== printed) this.#options.print(printed);
+    this.#printed.set(name, printed);
     return true;
   }
 }
 
-function nameOf({ located }: WantedDefinition): string {
+interface DefinitionUpdate {
+  readonly before: readonly DesiredDefinition[] | undefined;
+  readonly now: readonly DesiredDefinition[];
+  readonly runtime: ClusterRuntime;
+}
+
+/** Equal for definitions that count as unchanged. */
+function identityOf({ located, rejection }: DesiredDefinition): unknown {
+  return [located.definition.name, located.definition.revision, rejection?.diagnostics];
+}
+
+function nameOf({ located }: DesiredDefinition): string {
   return located.definition.name;
 }
 
-function isOnItsWay({ state }: DefinitionView): boolean {
+function isStarting({ state }: DefinitionView): boolean {
   return state.kind === 'starting' || state.kind === 'syncing';
 }

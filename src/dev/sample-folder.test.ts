@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
-import { SampleFolder } from './sample-folder.ts';
+import { SampleFolder } from './samples.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'homeostat-'));
 const { signal } = new AbortController();
@@ -52,11 +52,11 @@ describe('dev/sample-folder', () => {
     assert.deepEqual(await saidOf('b.yaml'), ['applied b.yaml']);
   });
 
-  test('one that is removed is told with what stays, once', async () => {
+  test('the objects of a removed sample are listed, once', async () => {
     const { saidOf } = await start();
     rmSync(join(folder, 'a.yaml'));
     assert.deepEqual(await saidOf('a.yaml'), [
-      'Sample "a.yaml" is gone; what it has made stays: ConfigMap "one", ConfigMap "two"',
+      'Sample "a.yaml" was removed; its objects stay: ConfigMap "one", ConfigMap "two"',
     ]);
     assert.deepEqual(await saidOf('a.yaml'), []);
   });
@@ -66,12 +66,12 @@ describe('dev/sample-folder', () => {
     rmSync(join(folder, 'b.yaml'));
     save('c.yaml', 'three');
     assert.deepEqual(await saidOf('b.yaml', 'c.yaml'), [
-      'Sample "b.yaml" is gone',
+      'Sample "b.yaml" was removed',
       'applied c.yaml',
     ]);
   });
 
-  test('one with a mistake is not gone', async () => {
+  test('a sample with an error is not removed', async () => {
     const { saidOf } = await start();
     writeFileSync(join(folder, 'b.yaml'), 'kind: [');
     const [mistake, ...more] = await saidOf('b.yaml');
@@ -79,7 +79,7 @@ describe('dev/sample-folder', () => {
     assert.deepEqual(more, []);
     rmSync(join(folder, 'b.yaml'));
     assert.deepEqual(await saidOf('b.yaml'), [
-      'Sample "b.yaml" is gone; what it has made stays: ConfigMap "three"',
+      'Sample "b.yaml" was removed; its objects stay: ConfigMap "three"',
     ]);
   });
 });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { loadSamples, readObjects } from './samples.ts';
+import { loadSamples, parseObjects } from './samples.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'homeostat-'));
 const yaml = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`;
@@ -35,6 +35,6 @@ describe('dev/samples', () => {
   test('a List is its items', () => {
     const item = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' } };
     const list = { apiVersion: 'v1', kind: 'List', items: [item, item] };
-    assert.deepEqual(readObjects(JSON.stringify(list)), [item, item]);
+    assert.deepEqual(parseObjects(JSON.stringify(list)), [item, item]);
   });
 });

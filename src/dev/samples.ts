@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseYamlDocuments } from '../definition/index.ts';
+import { type KubeCluster, KubeError } from '../kube/index.ts';
+import { gvkOf } from '../util/gvk.ts';
 import { isJsonObject } from '../util/json.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 
@@ -12,7 +14,7 @@ export interface SampleFile {
 
 /**
  * Reads the sample files directly in a folder (`.yaml`, `.yml`, `.json`), in order of their names; none when there is no such folder.
- * @param onMistake told of a file that cannot be read; the others are.
+ * @param onMistake called for each file that cannot be read; the others are loaded.
  */
 export async function loadSamples(
   folder: string,
@@ -22,7 +24,7 @@ export async function loadSamples(
   for (const name of await sampleNames(folder)) {
     const path = join(folder, name);
     try {
-      samples.push({ name, objects: readObjects(await readFile(path, 'utf8')) });
+      samples.push({ name, objects: parseObjects(await readFile(path, 'utf8')) });
     } catch (error) {
       onMistake(`${path}: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -45,7 +47,7 @@ export async function sampleNames(folder: string): Promise<readonly string[]> {
  * The objects of a YAML or JSON text; those of a `List` one by one.
  * @throws Error that says what is missing.
  */
-export function readObjects(text: string): readonly KubeObject[] {
+export function parseObjects(text: string): readonly KubeObject[] {
   return parseYamlDocuments(text).flatMap((document) => {
     if (document === null) return [];
     const items = isJsonObject(document) && document.kind === 'List' ? document.items : undefined;
@@ -59,4 +61,119 @@ function asObject(value: unknown): KubeObject {
   if (typeof apiVersion === 'string' && typeof kind === 'string' && isNamed)
     return value as unknown as KubeObject;
   throw new Error('Expected objects with "apiVersion", "kind" and "metadata.name"');
+}
+
+interface SampleFolderOptions {
+  /** There need not be one (yet). */
+  readonly folder: string;
+  readonly applier: Pick<SampleApplier, 'apply'>;
+  /** A line for people. */
+  readonly print: (text: string) => void;
+}
+
+/** Applies the samples of a folder, and says which are gone. */
+export class SampleFolder {
+  readonly #options: SampleFolderOptions;
+  /** What each file says, by its name; of one with a mistake, what it said before. */
+  #known: ReadonlyMap<string, readonly KubeObject[]> = new Map();
+
+  constructor(options: SampleFolderOptions) {
+    this.#options = options;
+  }
+
+  /** Reads what there is. `applies`: and applies it. */
+  async start(applies: boolean, signal: AbortSignal): Promise<void> {
+    await this.#read(() => applies, signal);
+  }
+
+  /** Files of these names have been written, or removed. */
+  async changed(names: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+    await this.#read((name) => names.has(name), signal);
+  }
+
+  async #read(isChosen: (name: string) => boolean, signal: AbortSignal): Promise<void> {
+    const { folder, applier, print } = this.#options;
+    const samples = await loadSamples(folder, print);
+    const before = this.#known;
+    const names = await sampleNames(folder);
+    const read = new Map(samples.map(({ name, objects }) => [name, objects]));
+    this.#known = new Map(names.map((name) => [name, read.get(name) ?? before.get(name) ?? []]));
+    for (const [name, objects] of before)
+      if (!this.#known.has(name)) print(this.#goneText(name, objects));
+    await applier.apply(
+      samples.filter(({ name }) => isChosen(name)),
+      signal,
+    );
+  }
+
+  #goneText(name: string, objects: readonly KubeObject[]): string {
+    const kept = new Set([...this.#known.values()].flat().map(titleOf));
+    const left = objects.map(titleOf).filter((title) => !kept.has(title));
+    const gone = `Sample "${name}" was removed`;
+    return left.length === 0 ? gone : `${gone}; its objects stay: ${left.join(', ')}`;
+  }
+}
+
+function titleOf({ kind, metadata: { namespace, name } }: KubeObject): string {
+  return `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
+}
+
+interface SampleApplierOptions {
+  readonly cluster: KubeCluster;
+  /** A line for people. */
+  readonly print: (text: string) => void;
+}
+
+const fieldManager = 'homeostat-dev';
+const flow = { name: 'dev', priority: 'world' } as const;
+
+/** Applies samples, and remembers those whose kind is not there yet. */
+export class SampleApplier {
+  readonly #options: SampleApplierOptions;
+  #waiting: readonly KubeObject[] = [];
+
+  constructor(options: SampleApplierOptions) {
+    this.#options = options;
+  }
+
+  /** Applies all objects of these files; says what became of each. */
+  async apply(files: readonly SampleFile[], signal: AbortSignal): Promise<void> {
+    await this.#applyAll(
+      files.flatMap(({ objects }) => objects),
+      signal,
+    );
+  }
+
+  /** Tries those again whose kind was missing. */
+  async retry(signal: AbortSignal): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    await this.#applyAll(waiting, signal);
+  }
+
+  async #applyAll(objects: readonly KubeObject[], signal: AbortSignal): Promise<void> {
+    const { print } = this.#options;
+    for (const object of objects) {
+      const title = `${object.kind} "${object.metadata.name}"`;
+      try {
+        print(`${await this.#applyOne(object, signal)} ${title}`);
+      } catch (error) {
+        if (signal.aborted || !(error instanceof KubeError)) throw error;
+        if (error.code === 'kind-missing') this.#waiting = [...this.#waiting, object];
+        print(`Cannot apply ${title}: ${error.message}`);
+      }
+    }
+  }
+
+  async #applyOne(object: KubeObject, signal: AbortSignal): Promise<'Created' | 'Applied'> {
+    const { cluster } = this.#options;
+    const gvk = gvkOf(object.apiVersion, object.kind);
+    const type = cluster.resourceFor(gvk) ?? (await cluster.lookUp(gvk, signal));
+    const namespace = object.metadata.namespace ?? 'default';
+    const placed = type?.namespaced
+      ? { ...object, metadata: { ...object.metadata, namespace } }
+      : object;
+    const result = await cluster.apply(placed, { fieldManager, force: true, flow }, signal);
+    return result.created ? 'Created' : 'Applied';
+  }
 }

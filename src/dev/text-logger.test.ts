@@ -7,14 +7,14 @@ describe('dev/text-logger', () => {
     const lines: string[] = [];
     const logger = createTextLogger({ level: 'warn', print: (line) => lines.push(line) });
     const child = logger.child({ definition: 'podset' });
-    child.info({}, 'Not urgent');
-    child.warn({ code: 'forbidden', reason: 'No right', afterMs: 5 }, 'Cannot start');
-    logger.error({ err: new Error('bug') }, 'Failed');
+    child.info({}, 'Reconciled');
+    child.warn({ code: 'forbidden', reason: 'No right', afterMs: 5 }, 'Definition rejected');
+    logger.error({ err: new Error('bug') }, 'The sandbox failed');
     assert.equal(
       lines[0],
-      'warn  Cannot start  definition=podset  code=forbidden  reason="No right"  afterMs=5',
+      'warn  Definition rejected  definition=podset  code=forbidden  reason="No right"  afterMs=5',
     );
-    assert.match(lines[1] ?? '', /^error Failed {2}err=Error: bug\n +at /);
+    assert.match(lines[1] ?? '', /^error The sandbox failed {2}err=Error: bug\n +at /);
     assert.equal(lines.length, 2);
   });
 });

@@ -9,9 +9,9 @@ import { startHealthServer } from './health-server.ts';
 
 function viewOf(...states: DefinitionState[]): RuntimeView {
   return {
-    silence: undefined,
+    unreachable: undefined,
     isStopping: false,
-    refused: [],
+    rejected: [],
     warnings: [],
     definitions: states.map((state, index) => ({
       name: `d${index}`,
@@ -20,7 +20,7 @@ function viewOf(...states: DefinitionState[]): RuntimeView {
       kind: 'Thing',
       state,
       instances: 0,
-      leftInPlace: 0,
+      orphaned: 0,
       queued: 0,
       problems: [],
     })),
@@ -110,8 +110,10 @@ describe('http/health-server', () => {
     const view = {
       ...running,
       definitions: [{ ...definition, problems }, ...viewOf(refused).definitions],
-      refused: [{ file: 'bad.yaml', definitions: 1, diagnostics: ['bad.yaml:3:4: Unknown field'] }],
-      warnings: ['Events are not written: forbidden'],
+      rejected: [
+        { file: 'bad.yaml', definitions: 1, diagnostics: ['bad.yaml:3:4: Unknown field'] },
+      ],
+      warnings: ['Events cannot be written: forbidden'],
     };
     await withServer(view, async (url) => {
       const response = await fetch(`${url}/readyz?verbose`);
@@ -123,15 +125,15 @@ describe('http/health-server', () => {
         '  [!]d0 refused:',
         '       - other schemas',
         '       - a:1:1: x',
-        '  [!]bad.yaml refused: bad.yaml:3:4: Unknown field',
-        '  [!]Events are not written: forbidden',
+        '  [!]bad.yaml rejected: bad.yaml:3:4: Unknown field',
+        '  [!]Events cannot be written: forbidden',
         'readyz check passed',
       ];
       assert.ok((await response.text()).endsWith(`\n${lines.join('\n')}\n`));
     });
   });
 
-  test('a change that is on its way, refused, held or stopped is told, and leaves it ready', async () => {
+  test('a change that is on its way, refused, held or stopped is told, as is an end, and leaves it ready', async () => {
     const [definition] = viewOf({ kind: 'running' }).definitions;
     assert.ok(definition);
     const rollout = {
@@ -140,22 +142,24 @@ describe('http/health-server', () => {
       reached: 3,
       total: 10,
       deletions: 0,
+      failed: [],
       message: '3 of 10',
     };
     const cases: readonly (readonly [Partial<DefinitionView>, string])[] = [
       [
         { next: { revision: 'b', message: 'Asking' } },
-        '[+]d0 running: revision b is on its way: Asking',
+        '[+]d0 running: revision b is starting: Asking',
       ],
-      [{ rollout: { ...rollout, state: 'rolling' } }, '[+]d0 running: roll-out rolling: 3 of 10'],
-      [{ rollout: { ...rollout, state: 'held' } }, '[!]d0 running: roll-out held: 3 of 10'],
-      [{ rollout: { ...rollout, state: 'stopped' } }, '[!]d0 running: roll-out stopped: 3 of 10'],
+      [{ rollout: { ...rollout, state: 'rolling' } }, '[+]d0 running: rollout rolling: 3 of 10'],
+      [{ rollout: { ...rollout, state: 'held' } }, '[!]d0 running: rollout held: 3 of 10'],
+      [{ rollout: { ...rollout, state: 'stopped' } }, '[!]d0 running: rollout stopped: 3 of 10'],
       [
-        { refusal: { message: 'no', diagnostics: ['a.yaml:1:1: x'] } },
-        '[!]d0 running:\n       - a newer text is refused: no\n       - a.yaml:1:1: x',
+        { rejection: { message: 'no', diagnostics: ['a.yaml:1:1: x'] } },
+        '[!]d0 running:\n       - a newer manifest is rejected: no\n       - a.yaml:1:1: x',
       ],
-      [{ isPaused: true }, '[!]d0 running: paused: nothing is done for its resources'],
-      [{ removal: 'Waits' }, '[!]d0 running: being removed: Waits'],
+      [{ isPaused: true }, '[!]d0 running: paused: its resources are not reconciled'],
+      [{ state: { kind: 'finalizing', message: 'Why' } }, '[!]d0 finalizing: Why'],
+      [{ state: { kind: 'uninstalling', message: 'Waits' } }, '[!]d0 uninstalling: Waits'],
     ];
     for (const [changes, line] of cases) {
       const view = { ...viewOf(), definitions: [{ ...definition, ...changes }] };
@@ -168,17 +172,17 @@ describe('http/health-server', () => {
   });
 
   for (const [kind, forMs, failure] of [
-    ['unanswered', 14_999, undefined],
-    ['unanswered', 15_000, 'no answer for 15 s'],
+    ['unreachable', 14_999, undefined],
+    ['unreachable', 15_000, 'no response for 15 s'],
     ['unauthorized', 14_999, undefined],
     [
       'unauthorized',
       20_000,
-      'it has not accepted our credentials for 20 s; renew the token or certificate of the kubeconfig or service account',
+      'credentials rejected for 20 s; renew the token or certificate of the kubeconfig or service account',
     ],
   ] as const) {
     test(`an API server that is ${kind} for ${forMs} ms makes it ${failure === undefined ? 'ready' : 'unready, and says why'}`, async () => {
-      const view = { ...viewOf({ kind: 'running' }), silence: { kind, forMs } };
+      const view = { ...viewOf({ kind: 'running' }), unreachable: { kind, forMs } };
       await withServer(view, async (url) => {
         const response = await fetch(`${url}/readyz/api-server`);
         assert.equal(response.status, failure === undefined ? 200 : 503);
@@ -189,8 +193,8 @@ describe('http/health-server', () => {
   }
 
   test('is not ready before every source of definitions has been read, and says why', async () => {
-    const unread = ['ConfigMaps of ops (forbidden)', 'directory operators'];
-    await withServer({ ...viewOf({ kind: 'running' }), unread }, async (url) => {
+    const unread = ['ConfigMaps in ops (forbidden)', 'directory operators'];
+    await withServer({ ...viewOf({ kind: 'running' }), unreadSources: unread }, async (url) => {
       const response = await fetch(`${url}/readyz/definitions`);
       assert.equal(response.status, 503);
       const [first] = (await response.text()).split('\n');
@@ -206,8 +210,8 @@ describe('http/health-server', () => {
   });
 
   test('checks can be asked for one by one and left out', async () => {
-    const silence = { kind: 'unanswered', forMs: 60_000 } as const;
-    const view = { ...viewOf(starting), silence };
+    const unreachable = { kind: 'unreachable', forMs: 60_000 } as const;
+    const view = { ...viewOf(starting), unreachable };
     await withServer(view, async (url) => {
       const statusOf = async (path: string) => (await fetch(`${url}${path}`)).status;
       assert.equal(await statusOf('/readyz/informers'), 200);
@@ -217,7 +221,7 @@ describe('http/health-server', () => {
       assert.equal(await statusOf('/readyz?exclude=api-server&exclude=definitions'), 200);
       const verbose = await fetch(`${url}/readyz?verbose&exclude=api-server&exclude=typo`);
       const page = await verbose.text();
-      assert.match(page, /^\[\+\]api-server excluded: no answer for 60 s$/m);
+      assert.match(page, /^\[\+\]api-server excluded: no response for 60 s$/m);
       assert.match(page, /^warn: there is no check "typo" to exclude$/m);
     });
   });

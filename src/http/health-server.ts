@@ -1,15 +1,22 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Express, type Request, type Response } from 'express';
 import type { RuntimeView } from '../runtime/index.ts';
 import type { ReadableMetricRegistry } from '../telemetry/index.ts';
 import type { Clock } from '../util/clock.ts';
-import { type CheckPage, type CheckQuery, checkPage } from './check-page.ts';
-import { limitConnections } from './limit-connections.ts';
 import { MetricsPage } from './metrics-page.ts';
-import { OnePerTurn } from './one-per-turn.ts';
-import { type Check, readinessChecks } from './readiness.ts';
-import { viewLines } from './view-lines.ts';
+import {
+  type Check,
+  type CheckPage,
+  type CheckQuery,
+  checkPage,
+  readinessChecks,
+  viewLines,
+} from './readiness.ts';
+import { limitConnections, OnePerTurn } from './request-limits.ts';
+
+// An import of "node:http" loads all of its exports, including the WebSocket client: 70 ms and 13 MiB.
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface HealthServerOptions {
   /** Address to listen on. */
@@ -19,7 +26,7 @@ export interface HealthServerOptions {
   readonly clock: Clock;
   readonly metrics: Pick<ReadableMetricRegistry, 'contentType' | 'expose'>;
   readonly view: () => RuntimeView;
-  /** Why `/healthz` is to fail: only a new process mends it. @default never */
+  /** Returns why `/healthz` fails; only a restart of the process helps. @default never fails */
   readonly failure?: () => string | undefined;
   /** Called before the metrics are rendered. */
   readonly observe: () => void;
@@ -32,15 +39,15 @@ export interface HealthServer {
 }
 
 /**
- * Serves `/healthz` (the event loop turns), `/readyz` with `/readyz/<check>` (see {@link readinessChecks}; `?verbose` lists checks and
- * definitions, `?exclude=<check>` leaves one out) and `/metrics` (see {@link MetricsPage}). A connection gets one answer: clients that ask
- * without a pause must connect for each, and the event loop accepts one connection a turn; of the metrics one answer is sent a turn, so
- * that those who ask at the same time do not hold up the rest. See {@link limitConnections}.
- * @throws Error of `node:net` when the address cannot be had (`EADDRINUSE`, ...)
+ * Serves `/healthz` (event loop), `/readyz` and `/readyz/<check>` (see {@link readinessChecks}) and `/metrics` (see
+ * {@link MetricsPage}). `?verbose` lists checks and definitions, `?exclude=<check>` skips a check.
+ * A connection serves one request, and the event loop accepts one connection per turn. Metrics are sent to one client
+ * per turn. So concurrent clients cannot block the process. See {@link limitConnections}.
+ * @throws Error of `node:net` when the address is unavailable (`EADDRINUSE`, ...)
  */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
   const server = createServer(createApp(options));
-  // Requests that are sent without waiting for the first answer are not served either.
+  // Pipelined requests are not served either.
   server.maxRequestsPerSocket = 1;
   limitConnections(server, options.clock);
   await listen(server, options);
@@ -58,7 +65,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
 function createApp({ metrics, view, observe, failure, clock }: HealthServerOptions): Express {
   const app = express();
   app.disable('x-powered-by');
-  // It would be computed from the whole text for each answer.
+  // An ETag would be computed from the whole body of each response.
   app.disable('etag');
   app.use((_request, response, next) => {
     response.set('connection', 'close');
@@ -89,7 +96,7 @@ function createApp({ metrics, view, observe, failure, clock }: HealthServerOptio
   app.get('/metrics', async (_request, response) => {
     const text = await page.read();
     await turns.next();
-    // Connections that are too many or too old are closed meanwhile.
+    // The connection may have been closed by the connection limit meanwhile.
     if (!response.destroyed) response.set('content-type', metrics.contentType).send(text);
   });
   return app;
@@ -97,7 +104,7 @@ function createApp({ metrics, view, observe, failure, clock }: HealthServerOptio
 
 function healthChecks(failure: string | undefined): readonly Check[] {
   return [
-    // That it answers at all is the check: the event loop turns.
+    // A response proves that the event loop runs.
     { name: 'ping' },
     { name: 'leader-election', ...(failure !== undefined && { failure }) },
   ];

@@ -2,43 +2,43 @@ import type { Clock } from '../util/clock.ts';
 
 export interface MetricsPageOptions {
   readonly clock: Clock;
-  /** Makes the text from all that is measured: some milliseconds of work with many definitions. */
+  /** Renders all metrics: some milliseconds with many definitions. */
   readonly render: () => Promise<string>;
 }
 
-/** So long a text is kept. Prometheus asks every few seconds at most. */
-const keptMs = 1_000;
+/** Lifetime of a rendered page. Prometheus scrapes every few seconds at most. */
+const cacheMs = 1_000;
 
-/** The text of `/metrics`: rendered at most once a second, however many ask for it; those who ask meanwhile share one rendering. */
+/** The `/metrics` page. It is rendered at most once a second; concurrent requests share one rendering. */
 export class MetricsPage {
   readonly #options: MetricsPageOptions;
-  /** The last rendering, under way or kept. */
+  /** The last rendering, pending or cached. */
   #page: Promise<Buffer> | undefined;
-  /** Until when it is kept, monotonic; undefined while it is under way. */
-  #keptUntilMs: number | undefined;
+  /** Monotonic time at which the cached page expires. Undefined while the rendering is pending. */
+  #expiresAtMs: number | undefined;
 
   constructor(options: MetricsPageOptions) {
     this.#options = options;
   }
 
-  /** Encoded once for all who get it. Rejects when the rendering fails; the next call renders anew. */
+  /** The encoded page, shared by all callers. Rejects when the rendering fails; the next call renders again. */
   read(): Promise<Buffer> {
-    if (this.#page === undefined || this.#isOld()) this.#page = this.#render();
+    if (this.#page === undefined || this.#isExpired()) this.#page = this.#render();
     return this.#page;
   }
 
-  #isOld(): boolean {
+  #isExpired(): boolean {
     return (
-      this.#keptUntilMs !== undefined && this.#options.clock.monotonicMs() >= this.#keptUntilMs
+      this.#expiresAtMs !== undefined && this.#options.clock.monotonicMs() >= this.#expiresAtMs
     );
   }
 
   async #render(): Promise<Buffer> {
     const { clock, render } = this.#options;
-    this.#keptUntilMs = undefined;
+    this.#expiresAtMs = undefined;
     try {
       const page = Buffer.from(await render());
-      this.#keptUntilMs = clock.monotonicMs() + keptMs;
+      this.#expiresAtMs = clock.monotonicMs() + cacheMs;
       return page;
     } catch (error) {
       this.#page = undefined;

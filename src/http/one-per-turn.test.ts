@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { OnePerTurn } from './one-per-turn.ts';
+import { OnePerTurn } from './request-limits.ts';
 
 describe('http/one-per-turn', () => {
   test('those who ask at once go on one in each turn of the event loop, in order', async () => {

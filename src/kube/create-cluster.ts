@@ -4,14 +4,14 @@ import type { Clock } from '../util/clock.ts';
 import type { GroupKind, Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { Random } from '../util/random.ts';
-import { type ClosableRightsWatch, createRightsWatch } from './access/rights-watch.ts';
+import { type ClosableRightsWatcher, createRightsWatcher } from './access/rights-watcher.ts';
 import { type CachedDiscovery, createDiscovery } from './api/discovery.ts';
 import { createOpenApi, type OpenApi } from './api/openapi.ts';
 import { createWriter } from './api/writer.ts';
 import { createInformerSet, type InformerSet } from './cache/index.ts';
 import type { ApiClient, ApiRequest } from './client/api-client.ts';
 import { type ClosableApiClient, createApiClient } from './client/create-api-client.ts';
-import type { ServerContact } from './client/server-contact.ts';
+import type { ServerAvailability } from './client/server-availability.ts';
 import type { ClusterConfig } from './config/cluster-config.ts';
 import { type ClosableEventRecorder, createEventRecorder } from './events/event-recorder.ts';
 import type {
@@ -20,21 +20,21 @@ import type {
   ApplyResult,
   Cluster,
   DeleteOptions,
-  EditOptions,
+  EditMetadataOptions,
   EventRecorder,
-  EventsRefused,
-  FieldOwner,
+  EventsDenied,
   Informer,
   InformerQuery,
   KindSchema,
+  ManagedFieldsEntry,
   ObjectRef,
   Reader,
   ResourceType,
+  ServerUnreachable,
   StoredObject,
   WriteOptions,
   Writer,
 } from './roles.ts';
-import type { ServerSilence } from './server-silence.ts';
 
 export interface KubeClusterOptions {
   readonly config: ClusterConfig;
@@ -42,74 +42,88 @@ export interface KubeClusterOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** Of several clusters of one server: what the log says of it is said once. @default one of its own */
-  readonly contact?: ServerContact;
+  /** Shared by several clusters of one server, so that outages are logged once. @default not shared */
+  readonly availability?: ServerAvailability;
   /** `$cluster` in expressions. @default 'default' */
   readonly name?: string;
-  /** Requests in flight at most; watches and the lease have connections of their own. @default 32 */
+  /** Maximum requests in flight. Watches and the Lease use separate connections. @default 32 */
   readonly connections?: number;
-  /** The leader's fence, see `ApiClientOptions.beforeWrite`. @default none */
+  /** Leader fencing, see `ApiClientOptions.beforeWrite`. @default none */
   readonly beforeWrite?: (request: ApiRequest) => void;
-  /** Who reports Events, at most 128 bytes. @default 'homeostat-<host name>' */
+  /** `reportingInstance` of Events, at most 128 bytes. @default 'homeostat-<host name>' */
   readonly instance?: string;
   /**
-   * Called when what the cluster knows is worth nothing any more: the server is away, or shows a state from before (a restored backup).
-   * What is made of it is to be closed, and made anew when the server is there. May be called more than once. @default nothing is done
+   * Called when the cached state is invalid: the server is unreachable, or shows an older state (a restored backup).
+   * The caller closes the cluster and creates a new one when the server responds. May be called more than once.
+   * @default no action
    */
-  readonly onLost?: (why: ClusterLoss) => void;
-  /** Are Events sent? What is recorded while they are not is never sent. @default always */
-  readonly tellsEvents?: () => boolean;
+  readonly onLost?: (why: ClusterLossReason) => void;
+  /** Returns whether Events are sent. Events recorded while it returns false are dropped. @default always */
+  readonly shouldSendEvents?: () => boolean;
 }
 
-/** `outage`: the server does not answer. `restored`: it has a state that is older than what it has shown. */
-export type ClusterLoss = 'outage' | 'restored';
+/** `outage`: the server does not respond. `restored`: its state is older than the state it showed before. */
+export type ClusterLossReason = 'outage' | 'restored';
 
-/** A cluster behind a real API server. */
+/** A cluster with a real API server. */
 export interface KubeCluster extends Cluster {
-  /** For requests that no role covers: leases, access reviews, definitions from ConfigMaps. */
+  /** For requests that `Cluster` does not cover: Leases, access reviews, definitions from ConfigMaps. */
   readonly api: ApiClient;
   /**
-   * Schemas of a kind, from the server's OpenAPI documents. Undefined: not known, or not yet (about a second after a
-   * CRD was installed).
+   * Schemas of a kind from the server's OpenAPI documents. Undefined: unknown, or not published yet (about a second
+   * after a CRD is installed).
    * @throws KubeError
    */
   fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
-  /** Calls back whenever a server that had not accepted our credentials does again. Returns the unsubscribe function. */
-  onAdmitted(listener: () => void): () => void;
-  /** Undefined while the server answers and lets us in. */
-  readonly silence: ServerSilence | undefined;
-  /** Undefined while Events are taken, or nobody has tried to write any. */
-  readonly eventsRefused: EventsRefused | undefined;
+  /** Notifies when the server accepts our credentials again. Returns the unsubscribe function. */
+  onAuthenticated(listener: () => void): () => void;
+  /** Undefined while the server responds and accepts our credentials. */
+  readonly unreachable: ServerUnreachable | undefined;
+  /** Undefined until a write of an Event is denied. */
+  readonly eventsDenied: EventsDenied | undefined;
   /**
-   * To be called when the CRD of a kind was installed or changed: discovery asks again, informers that wait for a kind try at
-   * once, and those of this kind list anew (a watch opened earlier goes on delivering objects pruned by the old schema).
+   * Call it when the CRD of a kind was installed or changed. Discovery is refreshed, informers of missing kinds
+   * retry, and informers of this kind list again: a watch opened earlier keeps pruning by the old schema.
    */
   kindChanged(gvk: Gvk): void;
   /**
-   * Reaches the server for the first time and reads what it serves. Not needed before other calls, but it tells early
-   * that there is no server or no way in.
+   * Connects to the server and loads discovery. Optional: it reports connection and authentication failures early.
    * @throws KubeError
    */
   start(signal: AbortSignal): Promise<void>;
-  /** Brings gauges up to date, for a scrape. */
+  /** Updates gauges before a scrape. */
   observe(): void;
   /**
-   * Drops at once what is still to be sent of any write, in buffers of the kernel too: without it, what is on its way through a network
-   * that is cut is sent when that comes back, also when the process has ended. Later requests fail. For who may write no more.
+   * Discards unsent data of all writes, kernel buffers included. Otherwise a write that is stuck in a partitioned
+   * network is sent when the network recovers, even after the process has ended. Later requests fail. For a process
+   * that lost leadership.
    */
-  cutWrites(): void;
-  /** Cuts all connections at once: the server is away, and what waits for an answer gets none. {@link close} it as well. */
-  abandon(): Promise<void>;
-  /** Ends informers, sends what Events are left for at most two seconds, cuts all connections. */
+  dropPendingWrites(): void;
+  /** Closes all connections at once, without waiting for responses. Call {@link close} too. */
+  disconnect(): Promise<void>;
+  /** Stops informers, flushes Events for at most two seconds, and closes all connections. */
   close(): Promise<void>;
 }
 
-/** Puts a cluster together. Nothing is sent before it is used. */
+/** Creates a cluster with a real API server. Sends no request before its first use. */
 export function createKubeCluster(options: KubeClusterOptions): KubeCluster {
-  return new UndiciCluster(options);
+  const { onLost } = options;
+  const client = createApiClient({
+    ...options,
+    ...(onLost && { onOutage: () => onLost('outage') }),
+  });
+  return createClusterOn(client, options);
 }
 
-class UndiciCluster implements KubeCluster {
+/** Creates a cluster with an existing client: same discovery, caches, writes and Events as with a connection. */
+export function createClusterOn(
+  client: ClosableApiClient,
+  options: Omit<KubeClusterOptions, 'config' | 'connections' | 'availability' | 'beforeWrite'>,
+): KubeCluster {
+  return new ClientCluster(client, options);
+}
+
+class ClientCluster implements KubeCluster {
   readonly name: string;
   readonly events: EventRecorder;
   readonly api: ApiClient;
@@ -119,33 +133,29 @@ class UndiciCluster implements KubeCluster {
   readonly #informers: InformerSet;
   readonly #writer: Reader & Writer;
   readonly #recorder: ClosableEventRecorder;
-  readonly #rights: ClosableRightsWatch;
+  readonly #rights: ClosableRightsWatcher;
   readonly #unsubscribe: () => void;
 
-  constructor(options: KubeClusterOptions) {
+  constructor(api: ClosableApiClient, options: Parameters<typeof createClusterOn>[1]) {
     const { clock, random, metrics, logger, name = 'default' } = options;
     const { onLost } = options;
-    const api = createApiClient({
-      ...options,
-      ...(onLost && { onOutage: () => onLost('outage') }),
-    });
     const discovery = createDiscovery({ api, clock });
     this.name = name;
     this.api = api;
     this.#client = api;
     this.#discovery = discovery;
     this.#openApi = createOpenApi({ api, clock });
-    this.#rights = createRightsWatch({ api, clock, logger });
+    this.#rights = createRightsWatcher({ api, clock, logger });
     const rights = this.#rights;
     this.#informers = createInformerSet({
       ...{ api, discovery, rights, clock, random, logger, metrics },
       suspectOutage: () => api.suspectOutage(),
-      onWentBack: () => onLost?.('restored'),
+      onRollback: () => onLost?.('restored'),
     });
     this.#writer = createWriter({ api, discovery, cache: this.#informers });
-    const { instance = `homeostat-${hostname()}`, tellsEvents } = options;
-    // Whoever asks only now and then need not wait for that.
-    this.#unsubscribe = api.onAdmitted(() => this.#informers.retryNow());
+    const { instance = `homeostat-${hostname()}`, shouldSendEvents } = options;
+    // Informers with a long retry delay retry at once.
+    this.#unsubscribe = api.onAuthenticated(() => this.#informers.retryNow());
     this.#recorder = createEventRecorder({
       api,
       clock,
@@ -153,7 +163,7 @@ class UndiciCluster implements KubeCluster {
       logger,
       metrics,
       instance,
-      ...(tellsEvents && { isOpen: tellsEvents }),
+      ...(shouldSendEvents && { isOpen: shouldSendEvents }),
     });
     this.events = this.#recorder;
   }
@@ -162,7 +172,7 @@ class UndiciCluster implements KubeCluster {
     await this.#discovery.prime(signal);
   }
 
-  abandon(): Promise<void> {
+  disconnect(): Promise<void> {
     return this.#client.close();
   }
 
@@ -182,12 +192,12 @@ class UndiciCluster implements KubeCluster {
     return this.#writer.get(ref, options, signal);
   }
 
-  fieldOwners(
+  managedFields(
     ref: ObjectRef,
     options: WriteOptions,
     signal: AbortSignal,
-  ): Promise<readonly FieldOwner[]> {
-    return this.#writer.fieldOwners(ref, options, signal);
+  ): Promise<readonly ManagedFieldsEntry[]> {
+    return this.#writer.managedFields(ref, options, signal);
   }
 
   async apply(
@@ -196,14 +206,14 @@ class UndiciCluster implements KubeCluster {
     signal: AbortSignal,
   ): Promise<ApplyResult> {
     const result = await this.#writer.apply(manifest, options, signal);
-    // Scope, status and versions may have changed with it.
+    // The scope, the status subresource and the versions may have changed.
     if (manifest.kind === 'CustomResourceDefinition') this.#discovery.invalidate();
     return result;
   }
 
   editMetadata(
     ref: ObjectRef,
-    options: EditOptions,
+    options: EditMetadataOptions,
     signal: AbortSignal,
   ): Promise<StoredObject | undefined> {
     return this.#writer.editMetadata(ref, options, signal);
@@ -237,24 +247,24 @@ class UndiciCluster implements KubeCluster {
     return this.#discovery.findKind(kind, signal);
   }
 
-  cutWrites(): void {
-    this.#client.cutWrites();
+  dropPendingWrites(): void {
+    this.#client.dropPendingWrites();
   }
 
   observe(): void {
     this.#informers.observe();
   }
 
-  onAdmitted(listener: () => void): () => void {
-    return this.#client.onAdmitted(listener);
+  onAuthenticated(listener: () => void): () => void {
+    return this.#client.onAuthenticated(listener);
   }
 
-  get silence(): ServerSilence | undefined {
-    return this.#client.silence;
+  get unreachable(): ServerUnreachable | undefined {
+    return this.#client.unreachable;
   }
 
-  get eventsRefused(): EventsRefused | undefined {
-    return this.#recorder.refused;
+  get eventsDenied(): EventsDenied | undefined {
+    return this.#recorder.denied;
   }
 
   kindChanged(gvk: Gvk): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { asCreateError, errorOfAnswer, errorOfStatus, errorOfTransport } from './errors.ts';
+import { asCreateError, errorFromResponse, errorFromStatus, errorFromTransport } from './errors.ts';
 import type { KubeError } from './kube-error.ts';
 
 /** As kube-apiserver 1.36 sends it. */
@@ -215,7 +215,7 @@ const answers = [
 describe('kube/errors', () => {
   for (const [code, when, body, http] of answers) {
     test(`is "${code}" when ${when}`, () => {
-      const found = errorOfAnswer({
+      const found = errorFromResponse({
         status: http ?? Number((body as { code: number }).code),
         body,
       });
@@ -226,7 +226,7 @@ describe('kube/errors', () => {
   test('reads what is wrong from the one message in which an apply tells it', () => {
     const message =
       'failed to create typed patch object (default/d; apps/v1, Kind=Deployment): errors:\n  .spec.a: expected string, got &{x}\n  .spec.b[name="c"].d: field not declared in schema';
-    const { causes } = errorOfAnswer({ status: 500, body: status(500, { message }) });
+    const { causes } = errorFromResponse({ status: 500, body: status(500, { message }) });
     assert.deepEqual(causes, [
       { reason: 'FieldValueInvalid', message: 'expected string, got &{x}', field: '.spec.a' },
       {
@@ -263,7 +263,7 @@ describe('kube/errors', () => {
   ] as const) {
     test(`reads the right that is missing: ${right.verb} ${right.resource}`, () => {
       const body = status(403, { message, reason: 'Forbidden', details: { name } });
-      const found = errorOfAnswer({ status: 403, body });
+      const found = errorFromResponse({ status: 403, body });
       assert.equal(found.code, 'forbidden');
       assert.deepEqual(found.right, right);
     });
@@ -272,7 +272,7 @@ describe('kube/errors', () => {
   test('a refusal has the same words each time', () => {
     const refusal = (id: string, at: string, pointer: string) => {
       const message = `admission webhook "a.b" denied the request: at ${at} (id ${id}) for ${pointer}, 3 of 5`;
-      return errorOfAnswer({ status: 400, body: status(400, { message }) }).message;
+      return errorFromResponse({ status: 400, body: status(400, { message }) }).message;
     };
     const first = refusal(uid, '2026-01-02T03:04:05.678Z', '0xc0087f4f28');
     assert.equal(first, 'admission webhook "a.b" denied the request: at … (id …) for …, 3 of 5');
@@ -282,7 +282,7 @@ describe('kube/errors', () => {
 
   test('of a webhook that does not answer only the name is told', () => {
     const message = 'failed calling webhook "a.b": Post "https://10.0.0.1:443": EOF';
-    const found = errorOfAnswer({ status: 500, body: status(500, { message }) });
+    const found = errorFromResponse({ status: 500, body: status(500, { message }) });
     assert.equal(found.message, 'The API server could not call the admission webhook "a.b"');
     assert.equal(found.isPermanent, false);
   });
@@ -290,14 +290,14 @@ describe('kube/errors', () => {
   test('a value of a wrong type is told without the addresses that the server may print', () => {
     const message =
       'failed to create typed patch object (default/d; apps/v1, Kind=Deployment): .spec.a: expected string, got &value{0xc0001234}';
-    const found = errorOfAnswer({ status: 500, body: status(500, { message }) });
+    const found = errorFromResponse({ status: 500, body: status(500, { message }) });
     assert.equal(found.causes[0]?.message, 'expected string, got &value{…}');
   });
 
   test('what others use of a quota is not told', () => {
     const refusal = (used: string) => {
       const message = `pods "a" is forbidden: exceeded quota: q, requested: pods=1,cpu=2, used: ${used}, limited: pods=5,cpu=9`;
-      return errorOfAnswer({ status: 403, body: status(403, { message }) });
+      return errorFromResponse({ status: 403, body: status(403, { message }) });
     };
     assert.equal(refusal('pods=5,cpu=8').code, 'quota-exceeded');
     assert.equal(refusal('pods=5,cpu=8').message, refusal('pods=4,cpu=9').message);
@@ -317,7 +317,7 @@ describe('kube/errors', () => {
         { reason: 'FieldValueInvalid', message: 'Invalid value: -1', field: 'spec.b' },
       ];
       const body = status(422, { message: 'is invalid', reason: 'Invalid', details: { causes } });
-      assert.deepEqual(errorOfAnswer({ status: 422, body }).immutableFields, ['spec.a']);
+      assert.deepEqual(errorFromResponse({ status: 422, body }).immutableFields, ['spec.a']);
     });
   }
 
@@ -330,14 +330,14 @@ describe('kube/errors', () => {
       },
     ];
     const body = status(409, { message: 'Apply failed', reason: 'Conflict', details: { causes } });
-    assert.equal(errorOfAnswer({ status: 409, body }).causes[0]?.manager, 'kubectl-edit');
+    assert.equal(errorFromResponse({ status: 409, body }).causes[0]?.manager, 'kubectl-edit');
   });
 
   test("a plugin that has not heard of the owner's kind yet refuses for a while only", () => {
     const refusal = (why: string) => {
       const message = `configmaps "one" is forbidden: cannot set blockOwnerDeletion in this case because ${why}`;
       const body = status(403, { message, reason: 'Forbidden', details: { kind: 'configmaps' } });
-      const { code, isPermanent } = errorOfAnswer({ status: 403, body });
+      const { code, isPermanent } = errorFromResponse({ status: 403, body });
       return [code, isPermanent];
     };
     const unheard =
@@ -348,13 +348,13 @@ describe('kube/errors', () => {
 
   test('takes the pause from the header before that of the body', () => {
     const body = status(429, { details: { retryAfterSeconds: 7 } });
-    assert.equal(errorOfAnswer({ status: 429, body }).retryAfterSeconds, 7);
-    assert.equal(errorOfAnswer({ status: 429, body, retryAfter: '3' }).retryAfterSeconds, 3);
-    assert.equal(errorOfAnswer({ status: 429, body: '' }).retryAfterSeconds, undefined);
+    assert.equal(errorFromResponse({ status: 429, body }).retryAfterSeconds, 7);
+    assert.equal(errorFromResponse({ status: 429, body, retryAfter: '3' }).retryAfterSeconds, 3);
+    assert.equal(errorFromResponse({ status: 429, body: '' }).retryAfterSeconds, undefined);
   });
 
   test('cuts a long message at a whole character', () => {
-    const { message } = errorOfAnswer({
+    const { message } = errorFromResponse({
       status: 400,
       body: status(400, { message: '€'.repeat(900) }),
     });
@@ -362,17 +362,17 @@ describe('kube/errors', () => {
   });
 
   test('a Status in a watch is read by its own code', () => {
-    const found = errorOfStatus(
+    const found = errorFromStatus(
       status(410, { message: 'too old resource version', reason: 'Expired' }),
     );
     assert.deepEqual([found.code, found.status, found.reason], ['gone', 410, 'Expired']);
-    assert.equal(errorOfStatus('nonsense').code, 'server-error');
+    assert.equal(errorFromStatus('nonsense').code, 'server-error');
   });
 
   test('only a conflict of a create is an object that exists', () => {
-    const conflict = errorOfAnswer({ status: 409, body: status(409, { reason: 'Conflict' }) });
+    const conflict = errorFromResponse({ status: 409, body: status(409, { reason: 'Conflict' }) });
     assert.equal((asCreateError(conflict) as KubeError).code, 'already-exists');
-    const gone = errorOfAnswer({ status: 410, body: '' });
+    const gone = errorFromResponse({ status: 410, body: '' });
     assert.equal(asCreateError(gone), gone);
   });
 
@@ -392,14 +392,14 @@ describe('kube/errors', () => {
     const about = `${isWrite ? 'write' : 'read'} ${wasSent ? 'after' : 'before'} it was sent`;
     test(`${cause} of a ${about} is "${code}"`, () => {
       const error = Object.assign(new Error('x'), { code: cause });
-      const found = errorOfTransport(error, { isWrite, wasSent });
+      const found = errorFromTransport(error, { isWrite, wasSent });
       assert.deepEqual([found.code, found.status, found.cause], [code, 0, error]);
     });
   }
 
   test('the error of several addresses is that of the first', () => {
     const first = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
-    const found = errorOfTransport(new AggregateError([first], 'All addresses failed'), {
+    const found = errorFromTransport(new AggregateError([first], 'All addresses failed'), {
       isWrite: false,
       wasSent: false,
     });

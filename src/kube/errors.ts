@@ -1,47 +1,46 @@
-/** The only place that looks inside Status bodies and transport errors. Everyone else reads `KubeError.code`. */
+/** The only parser of Status bodies and transport errors. Other code reads `KubeError.code`. */
 import { isJsonObject, type JsonObject } from '../util/json.ts';
-import { cutText } from './cut-text.ts';
 import {
   failedWebhookIn,
-  isAboutImmutable,
-  isOfUnheardOwner,
-  isPluginRefusal,
-  isPolicyRefusal,
-  isQuotaRefusal,
+  isAboutImmutableField,
+  isOwnerKindUnknown,
+  isPluginRejection,
+  isPolicyRejection,
+  isQuotaRejection,
   isUidMismatch,
-  isVersionRefusal,
+  isVersionRejection,
   managerIn,
   missingRightIn,
-  stableQuotaWords,
-  stableWords,
-  typedPatchText,
-} from './error-words.ts';
+  stableMessage,
+  stableQuotaMessage,
+  typedPatchDetails,
+} from './error-messages.ts';
 import { KubeError, type KubeErrorCode, type StatusCause } from './kube-error.ts';
 
 const messageBytes = 1024;
 
-/** The part of an answer that its failure is read from. */
-export interface FailedAnswer {
+/** The relevant part of a failed response. */
+export interface FailedResponse {
   readonly status: number;
-  /** The parsed JSON, or the text where it is none. */
+  /** The parsed JSON, or text if it is not JSON. */
   readonly body: unknown;
   /** The `Retry-After` header. */
   readonly retryAfter?: string;
 }
 
-/** What a failed request was about. */
+/** Context of a failed request. */
 export interface FailureContext {
-  /** Is it a request that changes something? */
+  /** Whether the request writes. */
   readonly isWrite: boolean;
-  /** Had any byte been sent when the connection broke? */
+  /** Whether any byte was sent before the failure. */
   readonly wasSent: boolean;
 }
 
-/** The error of an answer outside 2xx. */
-export function errorOfAnswer({ status, body, retryAfter }: FailedAnswer): KubeError {
+/** The error of a response outside 2xx. */
+export function errorFromResponse({ status, body, retryAfter }: FailedResponse): KubeError {
   const failure = readStatus(body);
   const code = codeOf(status, failure);
-  const seconds = secondsOf(retryAfter) ?? failure.retryAfterSeconds ?? pauseOf(code, failure);
+  const seconds = secondsOf(retryAfter) ?? failure.retryAfterSeconds ?? retryDelayOf(code, failure);
   const right =
     code === 'forbidden' ? missingRightIn(failure.message ?? '', failure.objectName) : undefined;
   return new KubeError(code, messageOf(status, code, failure), {
@@ -53,36 +52,36 @@ export function errorOfAnswer({ status, body, retryAfter }: FailedAnswer): KubeE
   });
 }
 
-/** Refusals that pass by themselves, though the server does not say so. */
-function pauseOf(code: KubeErrorCode, { message = '' }: Failure): number | undefined {
-  return code === 'denied' && isOfUnheardOwner(message) ? 1 : undefined;
+/** Seconds to wait for rejections that are temporary, although the server does not say so. */
+function retryDelayOf(code: KubeErrorCode, { message = '' }: Failure): number | undefined {
+  return code === 'denied' && isOwnerKindUnknown(message) ? 1 : undefined;
 }
 
-/** Refusals stand in conditions: the same one has the same words each time. */
+/** Rejections are copied to conditions: the message must be stable across retries. */
 function messageOf(status: number, code: KubeErrorCode, { message }: Failure): string {
-  if (message === undefined) return `The server answered ${status}`;
+  if (message === undefined) return `The API server responded with status ${status}`;
   if (code === 'webhook-failed') {
     return `The API server could not call the admission webhook "${failedWebhookIn(message)}"`;
   }
-  const words = code === 'quota-exceeded' ? stableQuotaWords(message) : message;
-  return cutText(refusals.has(code) ? stableWords(words) : words, messageBytes);
+  const words = code === 'quota-exceeded' ? stableQuotaMessage(message) : message;
+  return truncateUtf8(rejectionCodes.has(code) ? stableMessage(words) : words, messageBytes);
 }
 
-const refusals: ReadonlySet<KubeErrorCode> = new Set([
+const rejectionCodes: ReadonlySet<KubeErrorCode> = new Set([
   'rejected',
   'denied',
   'forbidden',
   'quota-exceeded',
 ]);
 
-/** The error of a Status object that came in place of an object: the ERROR event of a watch. */
-export function errorOfStatus(status: unknown): KubeError {
+/** The error of a Status object in an ERROR event of a watch. */
+export function errorFromStatus(status: unknown): KubeError {
   const code = isJsonObject(status) && typeof status.code === 'number' ? status.code : 500;
-  return errorOfAnswer({ status: code, body: status });
+  return errorFromResponse({ status: code, body: status });
 }
 
-/** The error of a request that got no answer. A KubeError is handed through. */
-export function errorOfTransport(error: unknown, context: FailureContext): KubeError {
+/** The error of a request without a response. A KubeError is returned unchanged. */
+export function errorFromTransport(error: unknown, context: FailureContext): KubeError {
   if (error instanceof KubeError) return error;
   const found = transportCode(error);
   const code = codeOfTransport(found, context);
@@ -96,12 +95,12 @@ export function abortedError(cause: unknown): KubeError {
 
 /** The error of our own deadline. */
 export function timeoutError(timeoutMs: number): KubeError {
-  return new KubeError('timeout', `Expected an answer within ${timeoutMs} ms, found none`, {
+  return new KubeError('timeout', `The API server did not respond within ${timeoutMs} ms`, {
     status: 0,
   });
 }
 
-/** A conflict of a request that may only create says that the object exists already. */
+/** Maps the conflict of a create-only request to `already-exists`. */
 export function asCreateError(error: unknown): unknown {
   if (!(error instanceof KubeError) || error.code !== 'conflict') return error;
   return new KubeError('already-exists', error.message, {
@@ -112,13 +111,13 @@ export function asCreateError(error: unknown): unknown {
   });
 }
 
-/** Does a server refuse the version by which an apply may only create? */
-export function isAboutVersion({ code, causes, message }: KubeError): boolean {
+/** Whether the server rejects the resourceVersion of a create-only apply. */
+export function isResourceVersionError({ code, causes, message }: KubeError): boolean {
   if (code !== 'rejected' && code !== 'server-error') return false;
-  // A field of the object's own may be called so, too.
-  if (typedPatchText(message) !== undefined) return false;
+  // The object itself may have a field with this name.
+  if (typedPatchDetails(message) !== undefined) return false;
   return (
-    causes.some(({ field }) => field === 'metadata.resourceVersion') || isVersionRefusal(message)
+    causes.some(({ field }) => field === 'metadata.resourceVersion') || isVersionRejection(message)
   );
 }
 
@@ -152,31 +151,31 @@ function readStatus(body: unknown): Failure {
 
 function readCause(cause: JsonObject): StatusCause {
   const field = textOf(cause.field);
-  const message = stableWords(textOf(cause.message) ?? '');
+  const message = stableMessage(textOf(cause.message) ?? '');
   const manager = managerIn(message);
   return {
     reason: textOf(cause.reason) ?? '',
     message,
     ...(field === undefined ? {} : { field }),
     ...(manager === undefined ? {} : { manager }),
-    ...(isAboutImmutable(message) ? { isImmutable: true } : {}),
+    ...(isAboutImmutableField(message) ? { isImmutable: true } : {}),
   };
 }
 
-/** Server-side apply tells what is wrong only in its message: one `.path: why`, or `errors:` and one in each line. */
+/** Server-side apply reports causes only in its message: one `.path: reason`, or `errors:` and one per line. */
 function typedPatchCauses(message: string | undefined): readonly StatusCause[] {
-  const told = typedPatchText(message ?? '');
-  if (told === undefined) return [];
-  return told.split('\n').flatMap((line) => {
+  const details = typedPatchDetails(message ?? '');
+  if (details === undefined) return [];
+  return details.split('\n').flatMap((line) => {
     const [, field, why] = /^\s*(\.\S+): (.*)$/.exec(line) ?? [];
     if (field === undefined || why === undefined) return [];
-    return [{ reason: 'FieldValueInvalid', message: stableWords(why), field }];
+    return [{ reason: 'FieldValueInvalid', message: stableMessage(why), field }];
   });
 }
 
 function codeOf(status: number, failure: Failure): KubeErrorCode {
   const isOverload = status === 429 || status >= 500;
-  if (!isOverload && isPolicyRefusal(failure.message ?? '')) return 'denied';
+  if (!isOverload && isPolicyRejection(failure.message ?? '')) return 'denied';
   switch (status) {
     case 400:
       return 'rejected';
@@ -211,15 +210,15 @@ function codeOf(status: number, failure: Failure): KubeErrorCode {
 }
 
 function serverErrorCode({ message = '' }: Failure): KubeErrorCode {
-  if (typedPatchText(message) !== undefined) return 'rejected';
+  if (typedPatchDetails(message) !== undefined) return 'rejected';
   return failedWebhookIn(message) === undefined ? 'server-error' : 'webhook-failed';
 }
 
 function forbiddenCode({ causes, message = '' }: Failure): KubeErrorCode {
   if (causes.some(({ reason }) => reason === 'NamespaceTerminating'))
     return 'namespace-terminating';
-  if (isQuotaRefusal(message)) return 'quota-exceeded';
-  return isPluginRefusal(message) ? 'denied' : 'forbidden';
+  if (isQuotaRejection(message)) return 'quota-exceeded';
+  return isPluginRejection(message) ? 'denied' : 'forbidden';
 }
 
 function conflictCode({ causes, reason, message = '' }: Failure): KubeErrorCode {
@@ -230,13 +229,13 @@ function conflictCode({ causes, reason, message = '' }: Failure): KubeErrorCode 
 
 const timeoutCodes = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
-/** Answers that we could not take: too large, or not HTTP. */
-const answerCodes = new Set(['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'UND_ERR_HEADERS_OVERFLOW']);
+/** Unusable responses: too large, or not HTTP. */
+const invalidResponseCodes = new Set(['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'UND_ERR_HEADERS_OVERFLOW']);
 
 function codeOfTransport(found: string, { isWrite, wasSent }: FailureContext): KubeErrorCode {
   if (found === 'UND_ERR_ABORTED' || found === 'ABORT_ERR') return 'aborted';
   if (timeoutCodes.has(found)) return 'timeout';
-  if (answerCodes.has(found) || found.startsWith('HPE_')) return 'unexpected';
+  if (invalidResponseCodes.has(found) || found.startsWith('HPE_')) return 'unexpected';
   return isWrite && wasSent ? 'connection-lost' : 'unavailable';
 }
 
@@ -245,15 +244,15 @@ function transportMessage(code: KubeErrorCode, found: string): string {
     case 'aborted':
       return 'The request was aborted';
     case 'connection-lost':
-      return `The connection broke after the request had been sent (${found})`;
+      return `The connection closed after the request was sent (${found})`;
     case 'unavailable':
-      return `The API server cannot be reached (${found})`;
+      return `The API server is unreachable (${found})`;
     default:
       return `The request failed (${found})`;
   }
 }
 
-/** The code of an error, of its cause, or of the first of several (one for each address that was tried). */
+/** The code of an error, of its cause, or of the first of several attempts. */
 function transportCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   if ('code' in error && typeof error.code === 'string') return error.code;
@@ -268,4 +267,13 @@ function secondsOf(retryAfter: string | undefined): number | undefined {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Truncates a text to `maxBytes` bytes of UTF-8 without splitting a character. */
+export function truncateUtf8(value: string, maxBytes: number): string {
+  const text = value.toWellFormed();
+  // A UTF-16 unit takes at most three bytes: short texts need no encoding.
+  if (text.length * 3 <= maxBytes) return text;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
+  return text.slice(0, read);
 }

@@ -1,39 +1,49 @@
 export { type PathTarget, pathOf } from './api/paths.ts';
+export { type KindInfo, listServedKinds } from './api/served-kinds.ts';
 export type { ApiClient, ApiRequest, ApiResponse, ApiStream } from './client/api-client.ts';
-export { ServerContact } from './client/server-contact.ts';
-export type { ClusterConfig, Credentials, CredentialsSource } from './config/cluster-config.ts';
-export { KubeConfigError } from './config/kube-config-error.ts';
+export type { ClosableApiClient } from './client/create-api-client.ts';
+export { ServerAvailability } from './client/server-availability.ts';
+export {
+  type ClusterConfig,
+  type Credentials,
+  type CredentialsSource,
+  KubeConfigError,
+} from './config/cluster-config.ts';
 export { type LoadKubeConfigOptions, loadKubeConfig } from './config/load-kube-config.ts';
 export {
-  type ClusterLoss,
+  type ClusterLossReason,
+  createClusterOn,
   createKubeCluster,
   type KubeCluster,
   type KubeClusterOptions,
 } from './create-cluster.ts';
-export type {
-  AccessRight,
-  ApplyOptions,
-  ApplyResult,
-  CacheEvent,
-  Cluster,
-  DeleteOptions,
-  Discovery,
-  EventInput,
-  EventRecorder,
-  FieldOwner,
-  Flow,
-  Informer,
-  InformerQuery,
-  InformerState,
-  KindSchema,
-  ObjectRef,
-  PassToken,
-  Reader,
-  ResourceType,
-  RightsWatch,
-  StoredObject,
-  Watcher,
-  WriteOptions,
-  Writer,
+export { abortedError, errorFromResponse } from './errors.ts';
+export {
+  type AccessRight,
+  type ApplyOptions,
+  type ApplyResult,
+  type CacheEvent,
+  type Cluster,
+  type DeleteOptions,
+  type Discovery,
+  type EventInput,
+  type EventRecorder,
+  type Flow,
+  type Informer,
+  type InformerQuery,
+  type InformerState,
+  type KindSchema,
+  KubeError,
+  type KubeErrorCode,
+  type ManagedFieldsEntry,
+  type ObjectRef,
+  type PassToken,
+  type Reader,
+  type ResourceType,
+  type RightsWatcher,
+  type StatusCause,
+  type StoredObject,
+  type Watcher,
+  type WriteOptions,
+  type Writer,
 } from './roles.ts';
-export { KubeError, type KubeErrorCode, type StatusCause } from './roles.ts';

@@ -1,17 +1,20 @@
 import { HomeostatError } from '../util/homeostat-error.ts';
 
 /**
- * What a request failed with, in the words the engine decides by:
- * - `not-found` 404 of an object; `kind-missing`: the path of the kind itself is not served
- * - `already-exists` 409 of a create; `conflict` 409 else (field manager conflict, precondition); `field-conflict` 409 with FieldManagerConflict causes
- * - `uid-mismatch` 409 or 422 about `metadata.uid`: the object is gone or was recreated
- * - `forbidden` 403 by authorization; `denied`: admission (a webhook, a policy, a plugin) refuses, with whatever status;
- *   `namespace-terminating` 403 with cause NamespaceTerminating; `quota-exceeded` 403 by quota
- * - `unauthorized` 401, `gone` 410, `too-many-requests` 429, `unavailable` 503/502/504 and connection failures with no answer before anything was sent
- * - `rejected`: 400, 422 and the 500 with which server-side apply answers a value of a wrong type or an unknown field: the same request fails again
- * - `too-large` 413, `timeout` our own deadline, `connection-lost` a broken connection after a write was sent
- * - `webhook-failed` 500: the server could not call a webhook that it has to ask
- * - `aborted` our signal, `server-error` any other 5xx, `unexpected` the rest
+ * Cause of a failed request:
+ * - `not-found`: 404 of an object; `kind-missing`: the path of the kind itself is not served
+ * - `already-exists`: 409 of a create; `field-conflict`: 409 with FieldManagerConflict causes; `conflict`: any other
+ *   409
+ * - `uid-mismatch`: 409 or 422 about `metadata.uid`: the object was deleted or recreated
+ * - `forbidden`: 403 by authorization; `denied`: rejected by admission (webhook, policy, plugin), with any status
+ * - `namespace-terminating`: 403 with cause NamespaceTerminating; `quota-exceeded`: 403 by a quota
+ * - `unauthorized`: 401; `gone`: 410; `too-many-requests`: 429
+ * - `unavailable`: 503, 502, 504, and connection failures before anything was sent
+ * - `rejected`: 400, 422, and the 500 by which server-side apply reports a wrong type or an unknown field. The same
+ *   request fails again.
+ * - `too-large`: 413; `timeout`: our own deadline; `connection-lost`: the connection broke after a write was sent
+ * - `webhook-failed`: 500, the server could not call an admission webhook
+ * - `aborted`: our signal; `server-error`: any other 5xx; `unexpected`: the rest
  */
 export type KubeErrorCode =
   | 'not-found'
@@ -37,19 +40,19 @@ export type KubeErrorCode =
   | 'server-error'
   | 'unexpected';
 
-/** One cause of a `Status` answer. */
+/** One cause of a `Status` response. */
 export interface StatusCause {
   readonly reason: string;
   readonly message: string;
-  /** The field it is about, as the server writes it (`.spec.replicas`, `spec.size`). */
+  /** The field, as written by the server (`.spec.replicas`, `spec.size`). */
   readonly field?: string;
-  /** Who has the field, for FieldManagerConflict. */
+  /** For FieldManagerConflict: the manager that owns the field. */
   readonly manager?: string;
-  /** The field cannot be changed in an object that exists. */
+  /** The field is immutable in existing objects. */
   readonly isImmutable?: boolean;
 }
 
-/** A right on a resource, as an authorizer asks for it. */
+/** A right on a resource, as in a SubjectAccessReview. */
 export interface AccessRight {
   readonly verb: string;
   /** Empty for the core group. */
@@ -57,31 +60,35 @@ export interface AccessRight {
   /** Plural. */
   readonly resource: string;
   readonly subresource?: string;
-  /** Left out: at the cluster scope. */
+  /** Omitted: cluster scope. */
   readonly namespace?: string;
-  /** Of the one object that was asked for. */
+  /** Name of the object, for a right on a single object. */
   readonly name?: string;
-  /** Namespace and name may be of a Secret: no message and no line of the log says them. */
+  /** Namespace and name may belong to a Secret: they must not appear in messages or logs. */
   readonly isPrivate?: true;
 }
 
 export interface KubeErrorOptions {
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
   /** The `reason` of the Status body. */
   readonly reason?: string;
   readonly causes?: readonly StatusCause[];
   /** Seconds of a Retry-After header or `details.retryAfterSeconds`. */
   readonly retryAfterSeconds?: number;
-  /** For `forbidden`: what is missing, where the server says so. */
+  /** For `forbidden`: the missing right, if the server names it. */
   readonly right?: AccessRight;
   readonly cause?: unknown;
 }
 
-/** Without an answer, these. */
-const silences: ReadonlySet<KubeErrorCode> = new Set(['unavailable', 'timeout', 'connection-lost']);
+/** Codes of failures without a response. */
+const unreachableCodes: ReadonlySet<KubeErrorCode> = new Set([
+  'unavailable',
+  'timeout',
+  'connection-lost',
+]);
 
-/** A failed request. Only `kube/errors.ts` looks inside Status bodies and transport errors; everyone else reads `code`. */
+/** A failed request. Only `kube/errors.ts` parses Status bodies and transport errors; other code reads `code`. */
 export class KubeError extends HomeostatError<KubeErrorCode> {
   readonly status: number;
   readonly reason: string | undefined;
@@ -98,7 +105,7 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
     this.right = options.right;
   }
 
-  /** The same request fails again until the intent, the rights or the kind change (definition.md section 6). */
+  /** The same request fails again until the manifest, the rights or the kind change (docs/definition/controller.md#failures-and-retries). */
   get isPermanent(): boolean {
     return (
       this.code === 'rejected' ||
@@ -108,13 +115,13 @@ export class KubeError extends HomeostatError<KubeErrorCode> {
     );
   }
 
-  /** There is no server, or it lets nobody in: the request itself is not to blame. */
-  override get isSilence(): boolean {
-    // A 503 is an answer.
-    return this.code === 'unauthorized' || (this.status === 0 && silences.has(this.code));
+  /** The server does not respond or rejects our credentials. The request itself is not the cause. */
+  override get isUnreachable(): boolean {
+    // A 503 is a response.
+    return this.code === 'unauthorized' || (this.status === 0 && unreachableCodes.has(this.code));
   }
 
-  /** Fields that the server does not let change in an object that exists: only a new object can have the wanted value. */
+  /** Immutable fields that the request tried to change. Only a new object can have the desired value. */
   get immutableFields(): readonly string[] {
     if (this.code !== 'rejected') return [];
     return this.causes.flatMap(({ field, isImmutable }) =>

@@ -1,5 +1,5 @@
 /**
- * What the rooms above need of a cluster: object types, roles and error classes, nothing of Node.
+ * Types and errors of a cluster that other rooms use. Nothing here depends on Node.
  * CONTRACT between kube, reconcile, runtime and sandbox.
  */
 import type { GroupKind, Gvk } from '../util/gvk.ts';
@@ -8,9 +8,8 @@ import type { LabelSelector } from '../util/label-selector.ts';
 import type { AccessRight } from './kube-error.ts';
 
 export { type AccessRight, KubeError, type KubeErrorCode, type StatusCause } from './kube-error.ts';
-export type { ServerSilence } from './server-silence.ts';
 
-/** A served resource, from discovery. */
+/** A resource that the server serves, from discovery. */
 export interface ResourceType {
   readonly gvk: Gvk;
   readonly plural: string;
@@ -20,37 +19,37 @@ export interface ResourceType {
   readonly verbs: readonly string[];
 }
 
-/** Names one object. `namespace` is left out for cluster-scoped kinds. */
+/** Reference to one object. `namespace` is omitted for cluster-scoped kinds. */
 export interface ObjectRef {
   readonly gvk: Gvk;
   readonly namespace?: string;
   readonly name: string;
-  /** Namespace and name may be of a Secret: no message and no line of the log says them. */
+  /** Namespace and name may belong to a Secret: they must not appear in messages or logs. */
   readonly isPrivate?: true;
 }
 
 /**
- * An object as the cache holds it: without `managedFields` and the last-applied annotation, which are noted and then
- * dropped at ingest (59 % of the heap). Readonly and shared: copy before changing.
+ * An object in the cache, without `managedFields` and the last-applied annotation (59 % of the heap). Readonly and
+ * shared: copy it before changing it.
  */
 export interface StoredObject {
   readonly object: KubeObject;
-  /** Field managers of ours (`homeostat/...`) with an Apply entry on the main resource when the object was decoded. */
+  /** Our field managers (`homeostat/...`) with an Apply entry on the main resource when the object was decoded. */
   readonly appliedBy: readonly string[];
 }
 
-/** Who asks, for fairness and for metrics. */
+/** The originator of a request, for fair queueing and metrics. */
 export interface Flow {
-  /** The definition on whose behalf the request is made, or a name of ours such as `discovery`. */
+  /** Name of the definition, or an internal name such as `discovery`. */
   readonly name: string;
-  /** Deletes and applies go before status writes, and these before Events: people wait for the world, not for the report. */
+  /**
+   * `world`: deletes and applies. They are sent before status writes, and status writes before Events. The values are
+   * metric labels.
+   */
   readonly priority: 'world' | 'status' | 'event';
 }
 
-/**
- * Identity of one pass: a write's response is delivered to every subscriber but the pass that made it,
- * which sees it in the answer.
- */
+/** Identifies one reconcile. The response to a write is delivered to all subscribers except the reconcile that sent it. */
 export interface PassToken {
   readonly key: string;
   readonly definition: string;
@@ -58,35 +57,35 @@ export interface PassToken {
 
 export interface WriteOptions {
   readonly flow: Flow;
-  /** The pass on whose behalf the write is made; its own subscriber is not woken by the answer. */
+  /** The reconcile that writes. Its own subscriber is not notified of the response. */
   readonly pass?: PassToken;
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** Stable for ever: `homeostat/<definition>`. */
+  /** `homeostat/<definition>`. Must never change. */
   readonly fieldManager: string;
-  /** Takes fields from other managers. */
+  /** Takes ownership of fields from other managers. */
   readonly force: boolean;
   /** Only the `/status` subresource. @default undefined (the main resource) */
   readonly subresource?: 'status';
-  /** A larger object is not sent: KubeError `too-large`. @default undefined (the server decides) */
+  /** Larger objects are not sent: KubeError `too-large`. @default undefined (no client-side limit) */
   readonly maxBytes?: number;
 }
 
 export interface ApplyResult {
   readonly stored: StoredObject;
-  /** True for 201: the object did not exist before. */
+  /** True for status 201: the object did not exist. */
   readonly created: boolean;
 }
 
 export interface DeleteOptions extends WriteOptions {
-  /** Only this very object. A mismatch is KubeError `uid-mismatch`: this one is gone, there is another. */
+  /** Precondition. A mismatch is KubeError `uid-mismatch`: the object was deleted and another one has its name. */
   readonly uid: string;
   /** @default 'Background' */
   readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
 }
 
-/** Metadata as a server sends it. `managedFields` is there only where the object was just read from it. */
+/** Metadata as sent by the server. `managedFields` is present only if the object was just read from the server. */
 export interface EditableMetadata extends ObjectMeta {
   readonly managedFields?: unknown;
 }
@@ -94,19 +93,19 @@ export interface EditableMetadata extends ObjectMeta {
 /** A JSON merge patch of `metadata`: null removes a field, a list replaces a list. */
 export type MetadataPatch = Readonly<Record<string, unknown>>;
 
-export interface EditOptions extends WriteOptions {
-  /** Only this very object. */
+export interface EditMetadataOptions extends WriteOptions {
+  /** Precondition on the UID of the object. */
   readonly uid: string;
-  /** The object as the caller knows it: not read again unless it has changed since. @default undefined: it is read first */
-  readonly from?: KubeObject;
-  /** What is to be changed; undefined: nothing. Pure; called again when others changed the object meanwhile. */
+  /** The object from the cache. It is read again only if it has changed since. @default undefined: it is read first */
+  readonly cached?: KubeObject;
+  /** Returns the patch, or undefined for no change. Must be pure: it is called again after a conflict. */
   readonly change: (metadata: EditableMetadata) => MetadataPatch | undefined;
 }
 
-/** Live reads. Everything else is read from informers. */
+/** Live reads. All other reads use informers. */
 export interface Reader {
   /**
-   * GET. Undefined for 404. The answer is stored in every informer that selects the object (write-through).
+   * GET. Undefined for 404. The response is stored in every informer that selects the object (write-through).
    * @throws KubeError for every other failure.
    */
   get(
@@ -115,46 +114,46 @@ export interface Reader {
     signal: AbortSignal,
   ): Promise<StoredObject | undefined>;
   /**
-   * GET of an object for its `metadata.managedFields`, which the cache does not keep. None for 404. The object enters the cache as
+   * Reads `metadata.managedFields`, which the cache does not keep. Empty for 404. The response enters the cache as
    * with {@link Reader.get}.
    * @throws KubeError for every other failure.
    */
-  fieldOwners(
+  managedFields(
     ref: ObjectRef,
     options: WriteOptions,
     signal: AbortSignal,
-  ): Promise<readonly FieldOwner[]>;
+  ): Promise<readonly ManagedFieldsEntry[]>;
 }
 
 /** An entry of `metadata.managedFields`. */
-export interface FieldOwner {
+export interface ManagedFieldsEntry {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
-  /** Left out: the main resource. */
+  /** Omitted: the main resource. */
   readonly subresource?: string;
-  /** What it manages, as FieldsV1: `{ "f:spec": { "f:replicas": {} } }`. */
+  /** The managed fields as FieldsV1: `{ "f:spec": { "f:replicas": {} } }`. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Writes of whole intents. Answers are stored at once in every informer that selects the object (write-through). */
+/** Writes. Responses are stored at once in every informer that selects the object (write-through). */
 export interface Writer {
   /**
-   * Server-side apply. With `metadata.resourceVersion: "1"` in the manifest it creates only, see engine.md section 5.
+   * Server-side apply. With `metadata.resourceVersion: "1"` in the manifest it only creates, see engine.md section 5.
    * Does not retry conflicts: the caller's queue does.
    * @throws KubeError
    */
   apply(manifest: KubeObject, options: ApplyOptions, signal: AbortSignal): Promise<ApplyResult>;
   /**
-   * Changes metadata that no apply can take away: a finalizer that others own too, the entry of a field manager. Undefined: there
-   * was nothing to change, or this object is gone.
+   * Changes metadata that server-side apply cannot remove: a finalizer with several owners, the entry of a field
+   * manager. Returns undefined if nothing changed or the object no longer exists.
    * @throws KubeError
    */
   editMetadata(
     ref: ObjectRef,
-    options: EditOptions,
+    options: EditMetadataOptions,
     signal: AbortSignal,
   ): Promise<StoredObject | undefined>;
-  /** DELETE with a UID precondition. `gone` when it was not there any more, `deleting` when finalizers hold it, `deleted` else. */
+  /** DELETE with a UID precondition. `gone`: the object did not exist. `deleting`: finalizers delay the deletion. */
   delete(
     ref: ObjectRef,
     options: DeleteOptions,
@@ -162,94 +161,97 @@ export interface Writer {
   ): Promise<'deleted' | 'deleting' | 'gone'>;
 }
 
-/** Which objects an informer holds. */
+/** The objects that an informer caches. */
 export interface InformerQuery {
   readonly gvk: Gvk;
-  /** One namespace; left out: all of them (or the kind is cluster-scoped). */
+  /** One namespace. Omitted: all namespaces, or the kind is cluster-scoped. */
   readonly namespace?: string;
-  /** As in the API: `a=b,c`. Left out: everything. */
+  /** As in the API: `a=b,c`. Omitted: all objects. */
   readonly labelSelector?: string;
   /** `metadata.name=x` only. */
   readonly fieldSelector?: string;
-  /** As {@link ObjectRef.isPrivate}. */
+  /** See {@link ObjectRef.isPrivate}. */
   readonly isPrivate?: true;
-  /** Of objects that are not like this only the metadata is held. @default undefined: all are held whole */
-  readonly wholeIf?: WholeObjects;
+  /**
+   * Selects the objects to cache in full. Only the metadata of other objects is cached. @default undefined: all
+   * objects in full
+   */
+  readonly fullObjects?: FullObjectSelector;
 }
 
-/** Objects that matter beyond their being there: those that match both selectors, and those with the finalizer. */
-export interface WholeObjects {
+/** Objects that match both selectors, and objects with the finalizer. */
+export interface FullObjectSelector {
   readonly labels?: LabelSelector;
   readonly annotations?: LabelSelector;
   readonly finalizer: string;
 }
 
-/** Where an informer stands. `waiting` = not synced yet, nothing wrong so far. */
+/** State of an informer. `waiting`: not synced yet, no failure so far. */
 export type InformerState =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'synced' }
   /**
-   * Never synced, and the last try failed so (`forbidden`, `kind-missing`, `unavailable`, ...); or synced once, and the
-   * kind or the right to see it has gone. It keeps trying.
+   * Not synced, and the last attempt failed (`forbidden`, `kind-missing`, `unavailable`, ...). Or it was synced, and
+   * the kind or the right to read it was removed. The informer keeps retrying.
    */
   | { readonly kind: 'failing'; readonly error: import('./kube-error.ts').KubeError };
 
 /**
- * One change of one key in an informer. `old` and `current` may differ in UID (deleted and recreated unseen).
- * At least one of them is there.
+ * A change of one key in an informer. At least one of `old` and `current` is set. Their UIDs differ if a deletion and
+ * a recreation were seen as one change.
  */
 export interface CacheEvent {
   readonly namespace: string;
   readonly name: string;
   readonly old?: StoredObject;
   readonly current?: StoredObject;
-  /** Part of the first list (or of the present store for a late subscriber). */
+  /** Part of the initial list, or of the current store for a late subscriber. */
   readonly initial: boolean;
-  /** The pass whose write's answer this is; undefined for watch events and lists. */
+  /** The reconcile whose write caused this response. Undefined for watch events and lists. */
   readonly pass?: PassToken;
 }
 
-/** An index over an informer: objects by the values that `valuesOf` gave. */
+/** An index of an informer: objects by the values of an index function. */
 export interface CacheIndex {
   get(value: string): readonly StoredObject[];
 }
 
 /**
- * A use of a shared, use-counted informer. Release it when done; the informer stops with its last use.
- * Listeners are called synchronously, in order per key, never across an await.
+ * A handle on a shared, reference-counted informer. Release it after use: the informer stops with its last handle.
+ * Listeners are called synchronously, in order per key.
  */
 export interface Informer {
   readonly query: InformerQuery;
   readonly state: InformerState;
   get(namespace: string | undefined, name: string): StoredObject | undefined;
   list(): Iterable<StoredObject>;
-  /** The index of that name, made on first use. `valuesOf` must be pure, and the same for the same name. */
+  /** The index with this name, created on first use. `valuesOf` must be pure, and the same for the same name. */
   index(name: string, valuesOf: (object: KubeObject) => readonly string[]): CacheIndex;
-  /** Subscribes and first delivers the present store as `initial` events. Returns the unsubscribe function. */
+  /** Subscribes, and first delivers the current store as `initial` events. Returns the unsubscribe function. */
   subscribe(listener: (event: CacheEvent) => void): () => void;
-  /** Called at every change of `state`. Returns the unsubscribe function. */
+  /** Calls the listener on every change of `state`. Returns the unsubscribe function. */
   onState(listener: (state: InformerState) => void): () => void;
-  /** Resolves when `state` is `synced` and subscribers have received the first list; rejects when the signal aborts. */
+  /** Resolves when `state` is `synced` and subscribers have received the initial list. Rejects when the signal aborts. */
   whenSynced(signal: AbortSignal): Promise<void>;
   release(): void;
 }
 
-/** Gives out shared informers. */
+/** Provides shared informers. */
 export interface Watcher {
   acquire(query: InformerQuery): Informer;
 }
 
-/** An Event to be told on an object. Never awaited: Events have their own queue and budget. */
+/** An Event about an object. Recording never blocks: Events have their own queue and rate limit. */
 export interface EventInput {
   readonly regarding: KubeObject;
   readonly type: 'Normal' | 'Warning';
   /** CamelCase, at most 128 bytes. */
   readonly reason: string;
-  /** What was being done, CamelCase: `Reconcile`, `Apply`, `Delete`. */
+  /** The action, CamelCase: `Reconcile`, `Apply`, `Delete`. */
   readonly action: string;
-  /** Cut to 1024 bytes. */
+  /** Truncated to 1024 bytes. */
   readonly note: string;
-  /** The definition on whose behalf it is told. */
+  /** The definition that reports it. */
   readonly definition: string;
 }
 
@@ -257,48 +259,56 @@ export interface EventRecorder {
   record(event: EventInput): void;
 }
 
-/** Where Events may not be written, as far as somebody has tried. */
-export interface EventsRefused {
-  /** How many namespaces it is about, at most 100. */
+/** Namespaces in which Events were denied so far. */
+export interface EventsDenied {
+  /** Number of namespaces, at most 100. */
   readonly namespaces: number;
-  /** What is missing in one of them, where the server says so. */
+  /** The missing right in one of them, if the server names it. */
   readonly right?: AccessRight;
 }
 
-/** What discovery knows. */
+/** The kinds that the server serves. */
 export interface Discovery {
-  /** From the cache of discovery documents; undefined when the kind is not known (yet). Synchronous. */
+  /** Reads cached discovery documents. Undefined: the kind is not known yet. Synchronous. */
   resourceFor(gvk: Gvk): ResourceType | undefined;
-  /** Asks the server again where needed. Undefined: the server does not serve this kind. @throws KubeError */
+  /** Queries the server if needed. Undefined: the server does not serve this kind. @throws KubeError */
   lookUp(gvk: Gvk, signal: AbortSignal): Promise<ResourceType | undefined>;
 }
 
-/** Finds kinds of which nobody has noted the version. */
+/** Finds kinds whose version is unknown. */
 export interface KindFinder {
-  /** The kind in the version that the server prefers. Undefined: it serves none of that name. @throws KubeError */
+  /** The kind in the server's preferred version. Undefined: the server does not serve it. @throws KubeError */
   findKind(kind: GroupKind, signal: AbortSignal): Promise<ResourceType | undefined>;
 }
 
-/** JSON schemas of one kind: the root's name and every component that it reaches, as in OpenAPI v3 `components.schemas`. */
+/** JSON schemas of one kind: the name of the root and every component it references, as in OpenAPI v3 `components.schemas`. */
 export interface KindSchema {
   readonly root: string;
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** Says when a right that was missing has come. */
-export interface RightsWatch {
+/** Notifies when a missing right is granted. */
+export interface RightsWatcher {
   /**
-   * Calls back once, when the right is there. While anybody waits for a right, one SelfSubjectAccessReview asks for it again,
-   * after 5 s doubling to 60 s, however many wait; while nobody does, none. Where the server does not let us ask, it calls back
-   * when it would have asked: only the request itself can tell then.
-   * @returns the function that ends the waiting.
+   * Calls the listener once, when the right is granted. One SelfSubjectAccessReview per right polls it, after 5 s
+   * doubling to 60 s, shared by all listeners. If the server denies the review itself, the listener is called at the
+   * time of the review: the caller retries its own request.
+   * @returns the unsubscribe function
    */
   onGranted(right: AccessRight, listener: () => void): () => void;
 }
 
-/** A cluster is a value, not a global: all that a pass may do to the world. */
-export interface Cluster extends Reader, Writer, Watcher, Discovery, KindFinder, RightsWatch {
-  /** Its name, `$cluster` in expressions. */
+/** All access to one cluster. It is passed in, never global. */
+export interface Cluster extends Reader, Writer, Watcher, Discovery, KindFinder, RightsWatcher {
+  /** `$cluster` in expressions. */
   readonly name: string;
   readonly events: EventRecorder;
+}
+
+/** The API server does not respond, or rejects our credentials. */
+export interface ServerUnreachable {
+  /** `unauthorized`: the credentials are expired, revoked or wrong. */
+  readonly kind: 'unreachable' | 'unauthorized';
+  /** Time since the first failed attempt, in ms. */
+  readonly forMs: number;
 }

@@ -7,8 +7,8 @@ interface Call<T> {
 }
 
 /**
- * Callers that ask for the same thing at the same time share one call. Each may give up on its own;
- * the call is aborted when the last one has.
+ * Concurrent callers with the same key share one call. Each caller can abort on its own; the call is aborted when all
+ * callers have.
  */
 export class SharedCalls<T> {
   readonly #calls = new Map<string, Call<T>>();
@@ -26,7 +26,7 @@ export class SharedCalls<T> {
       return await untilAborted(call.result, signal);
     } finally {
       call.users -= 1;
-      if (call.users === 0) this.#forget(key, call);
+      if (call.users === 0) this.#detach(key, call);
     }
   }
 
@@ -34,13 +34,13 @@ export class SharedCalls<T> {
     const abort = new AbortController();
     const call: Call<T> = { result: work(abort.signal), abort, users: 0 };
     this.#calls.set(key, call);
-    // Who comes after the end asks anew.
-    const forget = () => this.#forget(key, call);
+    // Later callers start a new call.
+    const forget = () => this.#detach(key, call);
     call.result.then(forget, forget);
     return call;
   }
 
-  #forget(key: string, call: Call<T>): void {
+  #detach(key: string, call: Call<T>): void {
     if (this.#calls.get(key) === call) this.#calls.delete(key);
     if (call.users === 0) call.abort.abort();
   }
@@ -50,7 +50,7 @@ export class SharedCalls<T> {
 export function untilAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
-      // Its failure is nobody's any more.
+      // Nothing awaits the result any more.
       result.catch(ignore);
       reject(abortedError(signal.reason));
       return;
@@ -63,5 +63,5 @@ export function untilAborted<T>(result: Promise<T>, signal: AbortSignal): Promis
 }
 
 function ignore(): void {
-  // Whoever else waits for it hears of it.
+  // Other callers receive the error.
 }

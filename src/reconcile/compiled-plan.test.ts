@@ -30,7 +30,7 @@ function planOf(body: string): OperatorPlan {
   const { definitions, diagnostics } = definitionParser.parse(head + body, 'podset.yaml');
   const [located] = definitions;
   assert.ok(located, JSON.stringify(diagnostics));
-  const result = compile(located, { schemas: bundledSchemas() });
+  const result = compile(located, bundledSchemas());
   assert.ok(result.plan, JSON.stringify(result.diagnostics));
   return result.plan;
 }

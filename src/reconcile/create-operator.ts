@@ -1,80 +1,66 @@
-import type { Outcome, Turn } from '../controller/index.ts';
+import type { OperatorPlan } from '../compile/index.ts';
+import type { ReconcileContext, ReconcileResult } from '../controller/index.ts';
 import { type MetricRegistry, metricCatalogue, seriesOf } from '../telemetry/roles.ts';
 import type { GroupKind, Gvk } from '../util/gvk.ts';
-import type { KubeObject } from '../util/kube-object.ts';
-import { parseKey } from '../util/object-key.ts';
-import { endlessTurns } from '../util/work-turns.ts';
+import { type KubeObject, parseKey } from '../util/kube-object.ts';
 import { rightText } from './failure.ts';
-import { noteOrphaning } from './finalize/note-orphaning.ts';
-import { type FinishedDefinition, removalPlan } from './finalize/removal-plan.ts';
+import { type InactiveDefinition, inactivePlan } from './finalize/inactive-plan.ts';
+import { detectOrphaning } from './finalize/orphaning.ts';
 import { definitionLabel, finalizerOf } from './names.ts';
 import type { Operator, OperatorOptions, OperatorProblem, Readiness } from './operator.ts';
 import {
   createBudget,
   type OperatorContext,
   type PassMetrics,
-  type Retirement,
+  type Uninstall,
 } from './pass/context.ts';
-import { kindMap } from './pass/inventory.ts';
+import { kindsByText } from './pass/inventory.ts';
 import type { ResourceState } from './pass/resource-state.ts';
 import { createPreviewer } from './preview/create-previewer.ts';
 import type { Previewer } from './preview/preview.ts';
-import { noteLoss } from './removal/strays.ts';
+import { trackLoss } from './removal/untracked-children.ts';
 import { forgetResource, runPass } from './run/run-pass.ts';
-import { countLeftInPlace, unmatchedKeys } from './run/run-unmatched.ts';
-import { hasLeftFinalizers, isNarrowed } from './wake/membership.ts';
-import { MissingRights } from './wake/missing-rights.ts';
-import { ResourceQueue } from './wake/resource-queue.ts';
-import { Timetable } from './wake/timetable.ts';
-import { Watches } from './wake/watches.ts';
+import { countUnmatched, unmatchedKeys } from './run/run-unmatched.ts';
+import { hasRemainingFinalizers, isNarrowed } from './watch/membership.ts';
+import { MissingRights } from './watch/missing-rights.ts';
+import { ResourceQueue } from './watch/resource-queue.ts';
+import { Timetable } from './watch/timetable.ts';
+import { Watches } from './watch/watches.ts';
 
 /**
- * Makes the reconciler of one definition. Nothing is watched before {@link Operator.start}.
+ * Creates the reconciler of one definition. It watches nothing before {@link Operator.start}.
  * One per plan: a changed definition gets a new one.
  */
 export function createOperator(options: OperatorOptions): Operator {
-  return new PlanOperator(options, { isFinishing: false, isQuiet: false });
+  return new PlanOperator(options, { isFinalizeOnly: false });
 }
 
-export type FinisherOptions = Omit<OperatorOptions, 'plan'> & FinishedDefinition;
+export type FinalizingOperatorOptions = Omit<OperatorOptions, 'plan'> &
+  InactiveDefinition & {
+    /** The plan, if it compiles. @default undefined: a deletion waits where only the definition can decide */
+    readonly plan?: OperatorPlan;
+    /** Set: the children of live resources are deleted as well. @default undefined: only deletions are completed */
+    readonly uninstall?: Uninstall;
+  };
 
 /**
- * Makes the reconciler of a definition that is broken or gone: it makes and changes nothing, and brings what is being deleted to its
- * end, from labels and inventory alone (definition.md section 7). What only the definition can say is waited for, until the resource
- * says `homeostat.dev/skip-on-delete: "true"`. Never beside a running operator of the same definition.
+ * Creates the reconciler of a definition that is not active. It creates and changes no objects. It completes pending deletions from labels
+ * and inventories (docs/definition/deletion.md#a-broken-or-deleted-definition). Without a plan, a deletion waits where only the definition
+ * can decide, until the resource is annotated `homeostat.dev/skip-on-delete: "true"`. Must not run beside an active operator of the same
+ * definition and kind.
  */
-export function createFinisher(options: FinisherOptions): Operator {
-  const { isQuiet = false } = options;
-  return new PlanOperator(
-    { ...options, plan: removalPlan(options) },
-    { isFinishing: true, isQuiet },
-  );
+export function createFinalizingOperator({
+  plan,
+  uninstall,
+  ...options
+}: FinalizingOperatorOptions): Operator {
+  const role = { isFinalizeOnly: plan === undefined, ...(uninstall && { uninstall }) };
+  return new PlanOperator({ ...options, plan: plan ?? inactivePlan(options) }, role);
 }
 
-export type RetireeOptions = OperatorOptions & { readonly retirement: Retirement };
+type Role = Pick<OperatorContext, 'isFinalizeOnly' | 'uninstall'>;
 
-/**
- * Makes the reconciler of a definition that a user removes together with what it has made: nothing is made or changed in resources that
- * live, their children go where that is asked for, and what is being deleted is brought to its end with all that the definition says.
- * Never beside another operator of the same definition.
- */
-export function createRetiree(options: RetireeOptions): Operator {
-  const { retirement } = options;
-  return new PlanOperator(options, { isFinishing: false, isQuiet: false, retirement });
-}
-
-/** The same for a definition that is broken: what is known of it. */
-export function createBrokenRetiree(
-  options: FinisherOptions & { readonly retirement: Retirement },
-): Operator {
-  const { isQuiet = false, retirement } = options;
-  const plan = removalPlan(options);
-  return new PlanOperator({ ...options, plan }, { isFinishing: true, isQuiet, retirement });
-}
-
-type Role = Pick<OperatorContext, 'isFinishing' | 'isQuiet' | 'retirement'>;
-
-type PlanOptions = OperatorOptions & Pick<FinishedDefinition, 'recordedKinds'>;
+type PlanOptions = OperatorOptions & Pick<InactiveDefinition, 'recordedKinds'>;
 
 class PlanOperator implements Operator {
   readonly #options: PlanOptions;
@@ -100,8 +86,8 @@ class PlanOperator implements Operator {
     return { ...counts, unknown };
   }
 
-  get leftInPlace(): number {
-    return this.#context === undefined ? 0 : countLeftInPlace(this.#context);
+  get unmatchedInstances(): number {
+    return this.#context === undefined ? 0 : countUnmatched(this.#context);
   }
 
   hasChildren(gvk: Gvk): boolean {
@@ -127,28 +113,28 @@ class PlanOperator implements Operator {
     if (this.#context !== undefined) forgetResource(this.#context, key);
   }
 
-  keepFormerKinds(left: readonly Gvk[]): void {
-    this.#context?.watches.keepFormerKinds(left);
+  retainPreviousKinds(left: readonly Gvk[]): void {
+    this.#context?.watches.retainPreviousKinds(left);
   }
 
   async start(signal: AbortSignal): Promise<void> {
     const { plan, cluster, clock, random, logger, metrics, enqueue, onDecisions } = this.#options;
     const queue = this.#createQueue();
-    const { guardedNamespaces = new Set(), formerKinds = [], memory } = this.#options;
+    const { guardedNamespaces = new Set(), previousKinds = [], memory } = this.#options;
     const left =
       isNarrowed(plan) &&
-      (await hasLeftFinalizers({ ...plan.definition, watcher: cluster }, signal));
+      (await hasRemainingFinalizers({ ...plan.definition, watcher: cluster }, signal));
     const watches = new Watches({
-      hasLeftFinalizers: left,
+      hasRemainingFinalizers: left,
       plan,
       cluster,
       clock,
       queue,
       guardedNamespaces,
-      formerKinds,
-      onLost: (key, stored) => noteLoss(this.#states.get(key), stored),
-      onResourceEvent: plan.isFinalizing
-        ? (event) => noteOrphaning(this.#states, event)
+      previousKinds: previousKinds,
+      onLost: (key, stored) => trackLoss(this.#states.get(key), stored),
+      onResourceEvent: plan.needsFinalizer
+        ? (event) => detectOrphaning(this.#states, event)
         : undefined,
     });
     this.#context = {
@@ -159,7 +145,7 @@ class PlanOperator implements Operator {
       logger,
       metrics: createPassMetrics(metrics, plan.name),
       watches,
-      turns: this.#options.turns ?? endlessTurns,
+      timeSlicer: this.#options.timeSlicer,
       memory,
       rights: new MissingRights({
         cluster,
@@ -173,13 +159,13 @@ class PlanOperator implements Operator {
         enqueue: (key, priority) => queue.enqueue(key, priority),
       }),
       states: this.#states,
-      departed: new Map(),
-      kinds: this.#kinds(),
+      deletedOwners: new Map(),
+      childKinds: this.#childKinds(),
       server: { scopes: new Map() },
       guardedNamespaces,
       ...this.#role,
-      guard: this.#options.deletionGuard,
-      follow: (key) => enqueue(key, 'normal'),
+      deletionGuard: this.#options.deletionGuard,
+      enqueueFollowUp: (key) => enqueue(key, 'normal'),
       onDecisions: onDecisions ?? (() => undefined),
     };
     await watches.settled(signal);
@@ -187,21 +173,22 @@ class PlanOperator implements Operator {
     for (const key of unmatchedKeys(this.#context)) enqueue(key, 'low');
   }
 
-  /** The kinds that may be looked in for children. Of a definition that is broken or gone only what is on record of it tells. */
-  #kinds(): ReadonlyMap<string, GroupKind> | undefined {
-    const { plan, formerKinds = [], recordedKinds } = this.#options;
-    if (this.#role.isFinishing) return recordedKinds && kindMap([...recordedKinds, ...formerKinds]);
+  /** The kinds that may have children. Without a plan, only the recorded kinds are available. */
+  #childKinds(): ReadonlyMap<string, GroupKind> | undefined {
+    const { plan, previousKinds = [], recordedKinds } = this.#options;
+    if (this.#role.isFinalizeOnly)
+      return recordedKinds && kindsByText([...recordedKinds, ...previousKinds]);
     const children = [...plan.children, ...(plan.onDelete?.children ?? [])];
-    return kindMap([...children.map(({ gvk }) => gvk), ...formerKinds]);
+    return kindsByText([...children.map(({ gvk }) => gvk), ...previousKinds]);
   }
 
-  async reconcile(key: string, turn: Turn): Promise<Outcome> {
+  async reconcile(key: string, turn: ReconcileContext): Promise<ReconcileResult> {
     if (this.#context === undefined) throw new Error('Expected a started operator');
     const budget = createBudget(this.#context);
     try {
       return await runPass(this.#context, key, { ...turn, budget });
     } finally {
-      budget.end();
+      budget.release();
     }
   }
 
@@ -221,27 +208,27 @@ class PlanOperator implements Operator {
   problems(): readonly OperatorProblem[] {
     if (this.#context === undefined) return [];
     const { watches, rights } = this.#context;
-    const ofWatches = watches.problems().map(({ watching, error, literalName }) => {
+    const watchProblems = watches.problems().map(({ watching, error, literalName }) => {
       const { right, code } = error;
       const message = right === undefined ? error.message : rightText(right, literalName);
       return { what: watching, code, message };
     });
-    const ofPasses = rights.all.map((right) => {
+    const passProblems = rights.all.map((right) => {
       return { what: 'resources', code: 'forbidden', message: rightText(right) } as const;
     });
-    return [...ofWatches, ...ofPasses, ...this.#stranded(this.#context)];
+    return [...watchProblems, ...passProblems, ...this.#unservedProblems(this.#context)];
   }
 
-  #stranded({ plan, watches, clock }: OperatorContext): readonly OperatorProblem[] {
-    const count = watches.resources.stranded.count(clock.nowMs());
+  #unservedProblems({ plan, watches, clock }: OperatorContext): readonly OperatorProblem[] {
+    const count = watches.resources.unserved.count(clock.nowMs());
     if (count === 0) return [];
-    const which = count === 1 ? 'One is' : `${count} are`;
+    const subject = count === 1 ? '1 resource is' : `${count} resources are`;
     const finalizer = finalizerOf(plan.name);
-    const message = `${which} being deleted for long in namespaces that "controller.namespaces" leaves out: serve these until their finalizer "${finalizer}" is gone, or take it off by hand`;
+    const message = `${subject} being deleted in namespaces outside "controller.namespaces", blocked by finalizer "${finalizer}": add the namespaces until the deletion completes, or remove the finalizer manually`;
     return [{ what: 'resources', code: 'not-served', message }];
   }
 
-  /** What was rejected for want of a right is tried again. */
+  /** Requests that were rejected for a missing right are tried again. */
   #onGranted(queue: ResourceQueue, key: string, shared: boolean): void {
     this.#states.get(key)?.attempts.forgetMissingRights();
     queue.enqueue(key, shared ? 'low' : 'normal');

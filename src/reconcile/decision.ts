@@ -1,17 +1,15 @@
-/**
- * The decision record of a pass, as data. Status, Events, metrics, logs, and later `plan`, `explain` and the tests read this record; nothing recomputes it. CONTRACT.
- */
+/** The decision record of a pass, as data. Status, Events, metrics, logs and tests read it; none of them recomputes it. CONTRACT. */
 export interface ChildDecision {
   readonly childId: string;
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace: string;
-  /** Empty when it could not be rendered. */
+  /** Empty if it could not be rendered. */
   readonly name: string;
   readonly verdict: Verdict;
-  /** What stands in `status.children`. */
+  /** As in `status.children`. */
   readonly state: 'Ready' | 'Progressing' | 'Waiting' | 'Failed' | 'Deleting';
-  /** For people; stable text without times or random parts; never a Secret's value. */
+  /** For people: stable text without times or random parts, never the value of a Secret. */
   readonly message: string;
   /** 1-based line of the child in its definition. */
   readonly line: number;
@@ -22,14 +20,14 @@ export type Verdict =
   | { readonly kind: 'applied'; readonly fields: readonly string[] }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'waiting'; readonly on: readonly string[] }
-  /** An object of that name that is not ours. */
+  /** Another owner has an object of that name. */
   | { readonly kind: 'conflict'; readonly owner: string }
-  /** Not wanted, and not there. */
-  | { readonly kind: 'unwanted' }
+  /** Not desired, and it does not exist. */
+  | { readonly kind: 'omitted' }
   | { readonly kind: 'pruned' }
-  /** It is not wanted and stays, no longer ours. */
+  /** It is not desired, is kept, and no longer belongs to Homeostat. */
   | { readonly kind: 'released' }
-  /** It is to go, and stays for now. */
+  /** Its deletion is on hold. */
   | { readonly kind: 'held' }
   /** `code` of the KubeError or RenderFailure. */
   | { readonly kind: 'failed'; readonly code: string; readonly permanent: boolean };
@@ -38,10 +36,10 @@ export interface DecisionRecord {
   readonly children: readonly ChildDecision[];
   /** Ids of the patches that changed something. @default []: none */
   readonly patched?: readonly string[];
-  /** Was the status written, and why not else. `overtaken`: there is news, so the next pass tells; `gone`: nothing to report on. */
-  readonly status: 'written' | 'unchanged' | 'overtaken' | 'failed' | 'gone';
+  /** What happened to the status. `superseded`: another pass follows and reports; `deleted`: the resource no longer exists. */
+  readonly status: 'written' | 'unchanged' | 'superseded' | 'failed' | 'deleted';
   /** The condition `Ready`. */
   readonly isReady: boolean;
-  /** Code of the KubeError or RenderFailure of everything that stands in the way, of children and of the rest; else its reason. */
+  /** Codes of all KubeErrors and RenderFailures of the resource and its children; the reason of problems without a code. */
   readonly problemCodes: readonly string[];
 }

@@ -1,23 +1,23 @@
 import type { ObjectRef } from '../kube/roles.ts';
 
-/** An object of ours that nobody wants any more. */
-export interface DoomedObject {
+/** An object of the resource that is no longer desired. */
+export interface PruneCandidate {
   readonly ref: ObjectRef;
   readonly uid: string;
   readonly childId: string;
 }
 
 /**
- * Says whether objects may go that the definition does not want any more, while it has been changed (`rollout.maxDeletions`). Not asked
- * about what goes because its resource is being deleted. CONTRACT between reconcile and runtime.
+ * Decides whether a pass may delete objects that a changed definition no longer desires (`rollout.maxDeletions`). Deletions of a resource
+ * itself are not subject to it. CONTRACT between reconcile and runtime.
  */
 export interface DeletionGuard {
   /**
-   * Asked by every pass that has found such objects, for all of them at once. Synchronous and cheap.
-   * @param objects What would be deleted; what would only be released (`deletionPolicy: Orphan`) is not among it, and stays too.
-   * @returns why they stay, for people: stable text that goes on after "Not wanted; "; undefined: they may go.
+   * Called by every pass that has found such objects, with all of them. Synchronous and cheap.
+   * @param objects What would be deleted. Objects that would only be released (`deletionPolicy: Orphan`) are not included, and are kept too.
+   * @returns why they are kept, for people: stable text that follows "No longer desired; ". Undefined: they may be deleted.
    */
-  whyNot(key: string, objects: readonly DoomedObject[]): string | undefined;
-  /** A pass has found all that the definition wants of the resource, and nothing that it does not want is left but what is on its way out. */
-  settled(key: string): void;
+  blockingReason(key: string, objects: readonly PruneCandidate[]): string | undefined;
+  /** All objects that the definition desires exist, and all others are deleted or terminating. */
+  onConverged(key: string): void;
 }

@@ -3,14 +3,14 @@ import { describe, test } from 'node:test';
 import { builtInType } from '../../test/support/builtin-type.ts';
 import { KubeError, type KubeErrorCode } from '../kube/roles.ts';
 import { problemOfRender, problemOfRequest, problemOfWaiting } from './failure.ts';
-import { type Confidence, open } from './secrecy.ts';
+import { type Disclosure, publicContent } from './secrecy.ts';
 
 const causes = [
   { reason: 'FieldValueInvalid', field: 'spec.size', message: 'Invalid value: "s3cret"' },
 ];
 
-const secret: Confidence = { secrecy: 'content', type: builtInType('apps/v1', 'Deployment') };
-const named: Confidence = { ...secret, secrecy: 'all' };
+const secret: Disclosure = { secrecy: 'content', type: builtInType('apps/v1', 'Deployment') };
+const named: Disclosure = { ...secret, secrecy: 'all' };
 
 describe('reconcile/failure', () => {
   const rows: readonly (readonly [KubeErrorCode, string, string])[] = [
@@ -28,7 +28,7 @@ describe('reconcile/failure', () => {
   for (const [code, reason, kind] of rows) {
     test(`${code} is ${reason} and ${kind}`, () => {
       const error = new KubeError(code, 'what the server said', { status: 400 });
-      const problem = problemOfRequest(error, { about: open });
+      const problem = problemOfRequest(error, { about: publicContent });
       assert.deepEqual([problem.reason, problem.kind], [reason, kind]);
       assert.equal(problem.error, kind === 'temporary' ? error : undefined);
     });
@@ -40,10 +40,10 @@ describe('reconcile/failure', () => {
   ] as const) {
     test(`${code} is ${reason}, and tried again with long delays`, () => {
       const error = new KubeError(code, 'what the server said', { status: 403 });
-      const problem = problemOfRequest(error, { about: open });
+      const problem = problemOfRequest(error, { about: publicContent });
       assert.deepEqual(
-        [problem.reason, problem.kind, problem.slow, problem.error],
-        [reason, 'temporary', { firstMs: 5_000, mostMs: 300_000 }, undefined],
+        [problem.reason, problem.kind, problem.slowRetry, problem.error],
+        [reason, 'temporary', { baseDelayMs: 5_000, maxDelayMs: 300_000 }, undefined],
       );
     });
   }
@@ -51,20 +51,20 @@ describe('reconcile/failure', () => {
   for (const [right, text] of [
     [
       { verb: 'create', group: 'apps', resource: 'deployments', namespace: 'team', name: 'web' },
-      'The runtime may not create deployments.apps in namespace "team"; a role needs the rule { apiGroups: ["apps"], resources: ["deployments"], verbs: ["create", "patch"] }',
+      'The runtime is not allowed to create deployments.apps in namespace "team"; grant the rule { apiGroups: ["apps"], resources: ["deployments"], verbs: ["create", "patch"] }',
     ],
     [
       { verb: 'list', group: '', resource: 'secrets' },
-      'The runtime may not list secrets at the cluster scope; a role needs the rule { apiGroups: [""], resources: ["secrets"], verbs: ["list", "watch"] }',
+      'The runtime is not allowed to list secrets at the cluster scope; grant the rule { apiGroups: [""], resources: ["secrets"], verbs: ["list", "watch"] }',
     ],
     [
       { verb: 'patch', group: 'a.b', resource: 'things', subresource: 'status', namespace: 'x' },
-      'The runtime may not patch things/status.a.b in namespace "x"; a role needs the rule { apiGroups: ["a.b"], resources: ["things/status"], verbs: ["patch"] }',
+      'The runtime is not allowed to patch things/status.a.b in namespace "x"; grant the rule { apiGroups: ["a.b"], resources: ["things/status"], verbs: ["patch"] }',
     ],
   ] as const) {
     test(`a missing right is told with the rule that would give it: ${right.verb}`, () => {
       const error = new KubeError('forbidden', 'User "x" cannot', { status: 403, right });
-      for (const about of [open, secret]) {
+      for (const about of [publicContent, secret]) {
         const problem = problemOfRequest(error, { about });
         assert.equal(problem.message, text);
         assert.equal(problem.right, right);
@@ -76,19 +76,22 @@ describe('reconcile/failure', () => {
     const right = { verb: 'create', group: '', resource: 'configmaps', namespace: 's3cret' };
     const error = new KubeError('forbidden', 'User "x" cannot', { status: 403, right });
     const problem = problemOfRequest(error, { about: named });
-    assert.match(problem.message, /^The runtime may not create configmaps in its namespace; /);
+    assert.match(
+      problem.message,
+      /^The runtime is not allowed to create configmaps in its namespace; /,
+    );
     assert.deepEqual(problem.right, { ...right, isPrivate: true });
   });
 
   test('of a name that the definition writes the right on that one alone is asked for', () => {
     const right = { verb: 'list', group: '', resource: 'secrets', namespace: 'x', name: 'a' };
     const error = new KubeError('forbidden', 'User "x" cannot', { status: 403, right });
-    const { message } = problemOfRequest(error, { about: open, literalName: 'a' });
+    const { message } = problemOfRequest(error, { about: publicContent, literalName: 'a' });
     assert.equal(
       message,
-      'The runtime may not list secrets in namespace "x"; a role needs the rule { apiGroups: [""], resources: ["secrets"], resourceNames: ["a"], verbs: ["list", "watch"] }',
+      'The runtime is not allowed to list secrets in namespace "x"; grant the rule { apiGroups: [""], resources: ["secrets"], resourceNames: ["a"], verbs: ["list", "watch"] }',
     );
-    const computed = problemOfRequest(error, { about: open });
+    const computed = problemOfRequest(error, { about: publicContent });
     assert.doesNotMatch(computed.message, /resourceNames|"a"/);
   });
 
@@ -104,28 +107,31 @@ describe('reconcile/failure', () => {
         },
       ],
     });
-    for (const about of [open, secret]) {
+    for (const about of [publicContent, secret]) {
       assert.equal(
         problemOfRequest(error, { about }).message,
-        'spec.selector cannot be changed in an object that exists: take the change back, or delete the object so that it is made anew',
+        'spec.selector cannot be changed on an existing object: revert the change, or delete the object to have it recreated',
       );
     }
   });
 
   test('a 403 with a retry hint is temporary', () => {
     const error = new KubeError('forbidden', 'not now', { status: 403, retryAfterSeconds: 1 });
-    assert.equal(problemOfRequest(error, { about: open }).kind, 'temporary');
+    assert.equal(problemOfRequest(error, { about: publicContent }).kind, 'temporary');
   });
 
   test('the words for what is unavailable hold no address', () => {
     const error = new KubeError('unavailable', 'connect ECONNREFUSED 10.0.0.1:6443', { status: 0 });
-    assert.equal(problemOfRequest(error, { about: open }).message, 'The API server is unavailable');
+    assert.equal(
+      problemOfRequest(error, { about: publicContent }).message,
+      'The API server is unavailable',
+    );
   });
 
   test('fields and reasons of a refusal are told', () => {
     const error = new KubeError('rejected', 'PodSet is invalid', { status: 422, causes });
     assert.equal(
-      problemOfRequest(error, { about: open }).message,
+      problemOfRequest(error, { about: publicContent }).message,
       'spec.size: Invalid value: "s3cret"',
     );
   });
@@ -162,12 +168,12 @@ describe('reconcile/failure', () => {
       problemOfRequest(error, { about: secret }).message,
       'Invalid: data, spec.template.spec.containers[0].image, spec.template.spec.containers, spec, metadata.labels',
     );
-    const unknown: Confidence = { secrecy: 'content' };
+    const unknown: Disclosure = { secrecy: 'content' };
     assert.equal(
       problemOfRequest(error, { about: unknown }).message,
       'Invalid: data, spec, metadata.labels',
     );
-    assert.match(problemOfRequest(error, { about: open }).message, /^data\[s3cret\]: /);
+    assert.match(problemOfRequest(error, { about: publicContent }).message, /^data\[s3cret\]: /);
   });
 
   test('where a Secret is used, a reason that only a webhook can have given is not told', () => {
@@ -175,7 +181,7 @@ describe('reconcile/failure', () => {
     assert.equal(problemOfRequest(error, { about: secret }).message, 'denied');
   });
 
-  for (const about of [open, secret]) {
+  for (const about of [publicContent, secret]) {
     test(`of what the server says, 512 characters are told at most (secrecy: ${about.secrecy})`, () => {
       const error = new KubeError('rejected', 'is invalid', {
         status: 422,
@@ -194,7 +200,7 @@ describe('reconcile/failure', () => {
 
   test('a message without fields is cut too', () => {
     const error = new KubeError('forbidden', `denied: ${'x'.repeat(2000)}`, { status: 403 });
-    const { message } = problemOfRequest(error, { about: open });
+    const { message } = problemOfRequest(error, { about: publicContent });
     assert.deepEqual([message.length, message.at(-1)], [512, '…']);
   });
 
@@ -219,6 +225,6 @@ describe('reconcile/failure', () => {
   test('what is waited for is told once, in a stable order', () => {
     const problem = problemOfWaiting(['reads.b', 'children.a', 'reads.b']);
     assert.equal(problem.message, 'Waiting for children.a, reads.b');
-    assert.deepEqual(problem.on, ['children.a', 'reads.b']);
+    assert.deepEqual(problem.waitingFor, ['children.a', 'reads.b']);
   });
 });

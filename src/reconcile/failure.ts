@@ -1,9 +1,9 @@
 import type { RenderFailure } from '../compile/index.ts';
 import type { AccessRight, KubeError, KubeErrorCode } from '../kube/roles.ts';
 import { apiVersionOf, type Gvk } from '../util/gvk.ts';
-import { type Confidence, fieldTexts, isNameOpen } from './secrecy.ts';
+import { type Disclosure, fieldTexts, isNamePublic } from './secrecy.ts';
 
-/** Reasons of the `Ready` condition that stand for something in the way (definition.md section 5). */
+/** Reasons of the `Ready` condition for errors and blocking conditions (docs/definition/reporting.md#what-homeostat-always-writes). */
 export type ProblemReason =
   | 'RenderFailed'
   | 'LimitReached'
@@ -16,101 +16,107 @@ export type ProblemReason =
   | 'KindMissing'
   | 'Waiting';
 
-/** What stands in the way of one child, of a read or of the status, in the words of the report. */
+/** An error or blocking condition of one child, a read or the status, as it is reported. */
 export interface Problem {
   readonly reason: ProblemReason;
-  /** Stable text for people: no times, no random parts, never a value of a Secret. */
+  /** For people: stable text without times or random parts, never the value of a Secret. */
   readonly message: string;
-  /** Code of the KubeError or RenderFailure; the reason where there is none. */
+  /** Code of the KubeError or RenderFailure; the reason if there is none. */
   readonly code: string;
-  /** `waiting` is woken by an event; `permanent` is tried again after `retry.permanent`; `temporary` with growing delays. */
+  /** `waiting`: retried on an event. `permanent`: retried after `retry.permanent`. `temporary`: retried with growing delays. */
   readonly kind: 'waiting' | 'permanent' | 'temporary';
-  /** Who owns the object in the way, for `Conflict`. */
+  /** The owner of the existing object, for `Conflict`. */
   readonly owner?: string;
-  /** What is waited for, one by one. */
-  readonly on?: readonly string[];
-  /** What the queue is told of a temporary problem. */
+  /** Each thing that is waited for. */
+  readonly waitingFor?: readonly string[];
+  /** The error that a temporary problem returns to the queue. */
   readonly error?: KubeError;
-  /** For a temporary problem that does not go soon: delays of its own instead of those of `error`. */
-  readonly slow?: SlowRetry;
-  /** The right that is missing: when it comes, the resource is run again. */
+  /** Delays for a temporary problem that lasts longer, in place of those of `error`. */
+  readonly slowRetry?: SlowRetry;
+  /** The missing right: the resource is enqueued when it is granted. */
   readonly right?: AccessRight;
-  /** When to look again, in ms from now, where that is not `retry.permanent`. */
-  readonly againAfterMs?: number;
-  /** Only some fields are not as wanted: the object is there, and what other objects are to go is known. */
+  /** When to retry, in ms from now. @default `retry.permanent` */
+  readonly retryAfterMs?: number;
+  /** Only some fields differ from the desired state: the object exists, and pruning may go on. */
   readonly isPartial?: boolean;
 }
 
-/** Growing delays between tries, in ms. */
+/** Growing delays between retries, in ms. */
 export interface SlowRetry {
-  readonly firstMs: number;
-  readonly mostMs: number;
+  readonly baseDelayMs: number;
+  readonly maxDelayMs: number;
 }
 
-/** A quota that is used up, a namespace that is on its way out: nothing is gained by asking every few milliseconds. */
-const slowRetry: SlowRetry = { firstMs: 5_000, mostMs: 300_000 };
+/** For an exhausted quota or a terminating namespace: frequent retries gain nothing. */
+const defaultSlowRetry: SlowRetry = { baseDelayMs: 5_000, maxDelayMs: 300_000 };
 
-/** The server may quote a whole value, or name each of a thousand fields: a condition and an Event need no more. */
+/** The server may quote a long value or list thousands of fields. Conditions and Events need less. */
 const maxServerCharacters = 512;
 
 interface FailureRow {
   readonly reason: ProblemReason;
-  /** What people read; undefined: what the server said (stable for these codes). */
-  readonly words?: string;
-  readonly slow?: SlowRetry;
+  /** For people. @default undefined: the message of the server (stable for these codes) */
+  readonly message?: string;
+  readonly slowRetry?: SlowRetry;
 }
 
-/** Every code of a failed request, once. Whether it is permanent says {@link KubeError.isPermanent}. */
+/** The reason and message of each error code. {@link KubeError.isPermanent} tells whether it is permanent. */
 const failures: Readonly<Record<KubeErrorCode, FailureRow>> = {
-  'not-found': { reason: 'ApplyFailed', words: 'The object is not there any more' },
+  'not-found': { reason: 'ApplyFailed', message: 'The object no longer exists' },
   'kind-missing': { reason: 'KindMissing' },
-  'already-exists': { reason: 'ApplyFailed', words: 'The object was created by somebody else' },
-  conflict: { reason: 'ApplyFailed', words: 'The object was changed at the same time' },
-  'field-conflict': { reason: 'ApplyFailed', words: 'Another manager owns a field' },
-  'uid-mismatch': { reason: 'ApplyFailed', words: 'The object was replaced at the same time' },
+  'already-exists': { reason: 'ApplyFailed', message: 'Another client created the object first' },
+  conflict: {
+    reason: 'ApplyFailed',
+    message: 'Another client changed the object at the same time',
+  },
+  'field-conflict': { reason: 'ApplyFailed', message: 'Another field manager owns a field' },
+  'uid-mismatch': { reason: 'ApplyFailed', message: 'The object was replaced at the same time' },
   forbidden: { reason: 'Forbidden' },
   denied: { reason: 'ApplyFailed' },
   'namespace-terminating': {
     reason: 'Terminating',
-    words: 'The namespace is being deleted: nothing can be made in it',
-    slow: slowRetry,
+    message: 'The namespace is being deleted: no objects can be created in it',
+    slowRetry: defaultSlowRetry,
   },
-  'quota-exceeded': { reason: 'ApplyFailed', slow: slowRetry },
-  unauthorized: { reason: 'Forbidden', words: 'The API server does not accept the credentials' },
-  gone: { reason: 'ApplyFailed', words: 'The API server answered "gone"' },
-  'too-many-requests': { reason: 'ApplyFailed', words: 'The API server is overloaded' },
-  unavailable: { reason: 'ApplyFailed', words: 'The API server is unavailable' },
+  'quota-exceeded': { reason: 'ApplyFailed', slowRetry: defaultSlowRetry },
+  unauthorized: { reason: 'Forbidden', message: 'The API server rejected the credentials' },
+  gone: { reason: 'ApplyFailed', message: 'The API server returned "410 Gone"' },
+  'too-many-requests': { reason: 'ApplyFailed', message: 'The API server is overloaded' },
+  unavailable: { reason: 'ApplyFailed', message: 'The API server is unavailable' },
   rejected: { reason: 'ApplyFailed' },
-  'too-large': { reason: 'ApplyFailed', words: 'The object is too large' },
-  timeout: { reason: 'ApplyFailed', words: 'The API server did not answer in time' },
-  'connection-lost': { reason: 'ApplyFailed', words: 'The connection to the API server broke' },
-  aborted: { reason: 'ApplyFailed', words: 'The runtime is stopping' },
+  'too-large': { reason: 'ApplyFailed', message: 'The object is too large' },
+  timeout: { reason: 'ApplyFailed', message: 'The API server did not respond in time' },
+  'connection-lost': {
+    reason: 'ApplyFailed',
+    message: 'The connection to the API server was lost',
+  },
+  aborted: { reason: 'ApplyFailed', message: 'The runtime is stopping' },
   'webhook-failed': { reason: 'ApplyFailed' },
-  'server-error': { reason: 'ApplyFailed', words: 'The API server failed' },
-  unexpected: { reason: 'ApplyFailed', words: 'The API server gave an unexpected answer' },
+  'server-error': { reason: 'ApplyFailed', message: 'The API server returned an internal error' },
+  unexpected: { reason: 'ApplyFailed', message: 'The API server returned an unexpected response' },
 };
 
 export interface FailureContext {
-  /** The object. Where it may hold values of a Secret, the server's words are cut to the reason and to fields that the schema names. */
-  readonly about: Confidence;
-  /** The kind that was asked for, to name it when it is missing. */
+  /** The object. If it may hold values of a Secret, the server's message is reduced to the reason and the fields in the schema. */
+  readonly about: Disclosure;
+  /** The requested kind, to name it if it is missing. */
   readonly gvk?: Gvk;
-  /** The definition asks for objects of this name only. */
+  /** The only name that the definition requests. */
   readonly literalName?: string | undefined;
 }
 
-/** A failed request as a problem. */
+/** Converts a failed request to a problem. */
 export function problemOfRequest(
   error: KubeError,
   { about, gvk, literalName }: FailureContext,
 ): Problem {
   const { code } = error;
   const right = rightOf(error, about);
-  const { reason, words, slow } = failures[code];
+  const { reason, message: fixedMessage, slowRetry } = failures[code];
   if (code === 'kind-missing') {
     const which = gvk === undefined ? 'this kind' : `kind "${gvk.kind}" of "${apiVersionOf(gvk)}"`;
     const message = `The cluster does not serve ${which}`;
-    // One server of several may be behind: the informer that found the kind would wake nobody.
+    // One of several API servers may lag behind. The informer that found the kind would then enqueue nothing.
     return { reason, message, code, kind: 'temporary', error };
   }
   if (right !== undefined) {
@@ -118,29 +124,29 @@ export function problemOfRequest(
     const problem = { reason, message: rightText(right, literalName), code, kind, right } as const;
     return kind === 'permanent' ? problem : { ...problem, error };
   }
-  const message = words ?? cutWords(refusalText(error, about), maxServerCharacters);
+  const message = fixedMessage ?? truncate(rejectionText(error, about), maxServerCharacters);
   if (error.isPermanent) return { reason, message, code, kind: 'permanent' };
-  if (slow !== undefined) return { reason, message, code, kind: 'temporary', slow };
+  if (slowRetry !== undefined) return { reason, message, code, kind: 'temporary', slowRetry };
   return { reason, message, code, kind: 'temporary', error };
 }
 
-function rightOf({ right }: KubeError, about: Confidence): AccessRight | undefined {
-  return right === undefined || isNameOpen(about) ? right : { ...right, isPrivate: true };
+function rightOf({ right }: KubeError, about: Disclosure): AccessRight | undefined {
+  return right === undefined || isNamePublic(about) ? right : { ...right, isPrivate: true };
 }
 
 /**
- * What is missing, and the rule that would give it: for the status of resources and of definitions. `literalName`: the only one that is
- * asked for, by the definition's own words; that of `right` may be computed.
+ * A missing right and the rule that grants it, for the status of resources and of definitions.
+ * @param literalName The only name that the definition requests, as a literal. The name in `right` may be computed.
  */
 export function rightText(right: AccessRight, literalName?: string): string {
   const { verb, group, resource, subresource } = right;
   const path = subresource === undefined ? resource : `${resource}/${subresource}`;
   const where = placeText(right);
   const named = group === '' ? path : `${path}.${group}`;
-  const verbs = verbsBeside(verb, subresource).map((each) => `"${each}"`);
+  const verbs = requiredVerbs(verb, subresource).map((each) => `"${each}"`);
   const names = literalName === undefined ? '' : ` resourceNames: ["${literalName}"],`;
   const rule = `{ apiGroups: ["${group}"], resources: ["${path}"],${names} verbs: [${verbs.join(', ')}] }`;
-  return `The runtime may not ${verb} ${named} ${where}; a role needs the rule ${rule}`;
+  return `The runtime is not allowed to ${verb} ${named} ${where}; grant the rule ${rule}`;
 }
 
 function placeText({ namespace, isPrivate }: AccessRight): string {
@@ -148,8 +154,8 @@ function placeText({ namespace, isPrivate }: AccessRight): string {
   return isPrivate === true ? 'in its namespace' : `in namespace "${namespace}"`;
 }
 
-/** What is needed together: an apply creates as well as patches, an informer lists and then watches. */
-function verbsBeside(verb: string, subresource: string | undefined): readonly string[] {
+/** Verbs that are required together: an apply needs create and patch, an informer list and watch. */
+function requiredVerbs(verb: string, subresource: string | undefined): readonly string[] {
   if (subresource !== undefined) return [verb];
   const together = [
     ['create', 'patch'],
@@ -158,13 +164,13 @@ function verbsBeside(verb: string, subresource: string | undefined): readonly st
   return together ?? [verb];
 }
 
-function refusalText(error: KubeError, about: Confidence): string {
+function rejectionText(error: KubeError, about: Disclosure): string {
   const { immutableFields } = error;
   if (immutableFields.length > 0) {
     const fields = fieldTexts(immutableFields, about).join(', ') || 'A field';
-    return `${fields} cannot be changed in an object that exists: take the change back, or delete the object so that it is made anew`;
+    return `${fields} cannot be changed on an existing object: revert the change, or delete the object to have it recreated`;
   }
-  return about.secrecy === 'none' ? serverWords(error) : reasonAndFields(error, about);
+  return about.secrecy === 'none' ? serverMessage(error) : reasonAndFields(error, about);
 }
 
 const limitCodes: ReadonlySet<RenderFailure['code']> = new Set([
@@ -172,11 +178,11 @@ const limitCodes: ReadonlySet<RenderFailure['code']> = new Set([
   'budget-exceeded',
 ]);
 
-/** Something that could not be rendered, as a problem. Permanent: only another input mends it. */
+/** Converts a rendering error to a problem. It is permanent: a retry with the same input fails again. */
 export function problemOfRender({ code, field, message }: RenderFailure): Problem {
   return {
     reason: limitCodes.has(code) ? 'LimitReached' : 'RenderFailed',
-    // The limits of the reconcile are not those of a field.
+    // The limits of a reconcile do not belong to a field.
     message:
       code === 'budget-exceeded' || message.includes(field) ? message : `${field}: ${message}`,
     code,
@@ -184,7 +190,7 @@ export function problemOfRender({ code, field, message }: RenderFailure): Proble
   };
 }
 
-/** Something that is waited for. */
+/** A problem of kind `waiting`. */
 export function problemOfWaiting(on: readonly string[]): Problem {
   const distinct = [...new Set(on)].sort();
   return {
@@ -192,29 +198,29 @@ export function problemOfWaiting(on: readonly string[]): Problem {
     message: `Waiting for ${distinct.join(', ')}`,
     code: 'waiting',
     kind: 'waiting',
-    on: distinct,
+    waitingFor: distinct,
   };
 }
 
-function serverWords(error: KubeError): string {
+function serverMessage(error: KubeError): string {
   if (error.causes.length === 0) return error.message;
   return error.causes
     .map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`))
     .join('; ');
 }
 
-function reasonAndFields(error: KubeError, about: Confidence): string {
+function reasonAndFields(error: KubeError, about: Disclosure): string {
   const fields = fieldTexts(
     error.causes.flatMap(({ field }) => field ?? []),
     about,
   );
-  // A webhook may write into the reason whatever it likes.
-  const reason = reasons.has(error.reason ?? '') ? error.reason : error.code;
+  // A webhook may write any text into the reason.
+  const reason = serverReasons.has(error.reason ?? '') ? error.reason : error.code;
   return fields.length === 0 ? `${reason}` : `${reason}: ${fields.join(', ')}`;
 }
 
-/** Those that an API server gives of its own. */
-const reasons: ReadonlySet<string> = new Set([
+/** The reasons that the API server itself returns. */
+const serverReasons: ReadonlySet<string> = new Set([
   'AlreadyExists',
   'BadRequest',
   'Conflict',
@@ -235,12 +241,12 @@ const reasons: ReadonlySet<string> = new Set([
   'UnsupportedMediaType',
 ]);
 
-/** At most `maxCharacters` of a text: cut at a word where there is one to cut at, with an ellipsis in place of the rest. */
-export function cutWords(text: string, maxCharacters: number): string {
+/** Limits a text to `maxCharacters`. It ends at a word boundary if possible, with an ellipsis in place of the rest. */
+export function truncate(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   const head = text.slice(0, maxCharacters);
   const word = Math.max(head.lastIndexOf(' '), head.lastIndexOf('\n'));
-  // A word that takes half of it is cut itself, but never between the halves of a character.
+  // A word that takes more than half is cut, but never between the halves of a surrogate pair.
   const kept =
     word * 2 >= maxCharacters
       ? head.slice(0, word).trimEnd()

@@ -24,7 +24,7 @@ spec:
 ${more}`;
   const [located] = definitionParser.parse(text, 'shadow.yaml').definitions;
   assert.ok(located);
-  const { plan, diagnostics } = compile(located, { schemas: bundledSchemas() });
+  const { plan, diagnostics } = compile(located, bundledSchemas());
   assert.deepEqual(diagnostics, []);
   assert.ok(plan);
   return plan;
@@ -218,7 +218,7 @@ describe('reconcile: a kind of `for`', () => {
     const other = planFor(', selector: { matchLabels: { shadowed: "maybe" } }');
     await world.restart(other);
     await world.settle();
-    assert.equal(world.operator.leftInPlace, 1);
+    assert.equal(world.operator.unmatchedInstances, 1);
     world.edit(object, { metadata: { ...object.metadata, labels: {} } });
     await world.settle();
     assert.ok(shadow(world));

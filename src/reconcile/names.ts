@@ -1,33 +1,33 @@
 import { sha256Hex } from '../util/sha256.ts';
 
-/** Labels, annotations and field managers: what a cluster remembers of us. None of them may ever change. */
+/** Labels, annotations and field managers that are stored in clusters. None of them may ever change. */
 
-/** Says that an object is Homeostat's. The value is {@link managedByValue}. */
+/** Marks an object as managed by Homeostat. The value is {@link managedByValue}. */
 export const managedByLabel = 'app.kubernetes.io/managed-by';
 export const managedByValue = 'homeostat';
-/** Name of the definition whose child it is. */
+/** Name of the definition that the child belongs to. */
 export const definitionLabel = 'homeostat.dev/definition';
 /** Id of the child in its definition. */
 export const childLabel = 'homeostat.dev/child';
-/** UID of the resource that wants it. */
+/** UID of the resource that the child belongs to. */
 export const ownerUidLabel = 'homeostat.dev/owner-uid';
-/** The path hash of the intent that was applied last. */
+/** The path hash of the last applied intent. */
 export const appliedAnnotation = 'homeostat.dev/applied';
-/** On a child that is made anew or in turn: a hash of the intent that it was made of last, values included. Not on Secrets. */
+/** On a child that may be recreated, or is updated in turn: a hash of the last applied intent, values included. Never on Secrets. */
 export const intentAnnotation = 'homeostat.dev/intent';
-/** On the children of a definition with selectors (`for`): under which of them they were made. */
+/** On the children of a definition with selectors (`for`): a digest of the selectors under which they were created. */
 export const selectedByAnnotation = 'homeostat.dev/selected-by';
 
-/** On a child, `Orphan`: it stays when it is dropped or its resource is deleted, and loses all that says it was ours. */
+/** On a child, `Orphan`: it is kept when it is dropped or its resource is deleted, and loses all metadata of Homeostat. */
 export const deletionPolicyAnnotation = 'homeostat.dev/deletion-policy';
-/** On a child with `deleteWhen`: only its definition can say when it may go. */
+/** On a child with `deleteWhen`: only its definition can decide whether it may be deleted. */
 export const deleteWhenAnnotation = 'homeostat.dev/delete-when';
-/** On an element of an `ordered` child: its place, for when the definition does not tell any more. */
+/** On an element of an `ordered` child: its position, for a deletion without the definition. */
 export const indexAnnotation = 'homeostat.dev/index';
-/** All labels of ours that a child carries, but {@link managedByLabel}. */
-export const labelsOfChild: readonly string[] = [definitionLabel, childLabel, ownerUidLabel];
-/** All annotations of ours that a child may carry. */
-export const annotationsOfChild: readonly string[] = [
+/** All labels of a child, except {@link managedByLabel}. */
+export const childLabels: readonly string[] = [definitionLabel, childLabel, ownerUidLabel];
+/** All annotations that a child may have. */
+export const childAnnotations: readonly string[] = [
   appliedAnnotation,
   intentAnnotation,
   selectedByAnnotation,
@@ -35,33 +35,31 @@ export const annotationsOfChild: readonly string[] = [
   deleteWhenAnnotation,
   indexAnnotation,
 ];
-/** On a resource, `true`: its deletion does without `onDelete`. */
+/** On a resource, `true`: its deletion skips `onDelete`. */
 export const skipOnDeleteAnnotation = 'homeostat.dev/skip-on-delete';
-/** On a CustomResourceDefinition of ours: the kinds of children its definition has, or has had. */
-export const childKindsAnnotation = 'homeostat.dev/child-kinds';
 
-/** On a CustomResourceDefinition that was there before us and was taken over (`crdPolicy.adopt`), `true`: it is never deleted. */
+/** On a CustomResourceDefinition that existed before and was adopted (`crdPolicy.adopt`), `true`: it is never deleted. */
 export const adoptedAnnotation = 'homeostat.dev/adopted';
 
-/** On a resource with our finalizer: the kinds to look in for what is to go with it. */
+/** On a resource with our finalizer: the inventory, or the kinds that may have objects to delete with it. */
 export function inventoryAnnotationOf(definition: string): string {
   return `inventory.homeostat.dev/${definition}`;
 }
 
 /**
- * On a resource whose definition has `onDelete`: its deletion waits for the definition. `true`, `done` when `onDelete.children` have been
- * ready, or since when the timeout counts, where nobody was there before.
+ * On a resource whose definition has `onDelete`: its deletion waits for the definition. `true`; `done` once `onDelete.children` have been
+ * ready; or the start of the timeout, if no process tried the deletion before.
  */
 export function onDeleteAnnotationOf(definition: string): string {
   return `on-delete.homeostat.dev/${definition}`;
 }
 
-/** On a resource that is being deleted, its UID: the deletion leaves what it owns where it is (`--cascade=orphan`). */
+/** On a resource that is being deleted, its UID: the deletion orphans its dependents (`--cascade=orphan`). */
 export function orphaningAnnotationOf(definition: string): string {
   return `orphan.homeostat.dev/${definition}`;
 }
 
-/** The field manager of finalizer and inventory: a resource may be a child of its own definition. */
+/** The field manager of finalizer and inventory. It is separate, as a resource may be a child of its own definition. */
 export function finalizerManagerOf(definition: string): string {
   return `homeostat/${definition}.finalizer`;
 }
@@ -71,17 +69,17 @@ export function finalizerOf(definition: string): string {
   return `homeostat.dev/${definition}`;
 }
 
-/** The field manager of all applies of a definition to main resources. */
+/** The field manager of a definition's children. */
 export function fieldManagerOf(definition: string): string {
   return `homeostat/${definition}`;
 }
 
-/** On a resource, `"true"`: it is left as it is. */
+/** On a resource, `"true"`: Homeostat does not change it or its children. */
 export const pausedAnnotation = 'homeostat.dev/paused';
-/** Of a definition, a revision: the deletions that it brings are wanted. */
+/** On a definition, a revision: the deletions of that revision are approved. */
 export const approveDeletionsAnnotation = 'homeostat.dev/approve-deletions';
 
-/** The field manager of one of its patches; of one resource's alone, where several may patch one object. */
+/** The field manager of a patch. `resourceKey`: for one resource only, if several resources may patch one object. */
 export function patchManagerOf(definition: string, patchId: string, resourceKey?: string): string {
   const manager = `homeostat/${definition}/${patchId}`;
   return resourceKey === undefined ? manager : `${manager}/${sha256Hex(resourceKey).slice(0, 10)}`;

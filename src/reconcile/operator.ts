@@ -1,16 +1,14 @@
-/**
- * The door of the room: one running definition. CONTRACT between reconcile and runtime.
- */
+/** The API of the room: one running definition. CONTRACT between reconcile and runtime. */
 import type { OperatorPlan } from '../compile/index.ts';
 import type { Priority, Reconciler } from '../controller/index.ts';
 import type { Cluster, KubeErrorCode } from '../kube/roles.ts';
 import type { Logger, MetricRegistry } from '../telemetry/roles.ts';
-import type { BytePool } from '../util/byte-pool.ts';
+import type { ByteSemaphore } from '../util/byte-semaphore.ts';
 import type { Clock } from '../util/clock.ts';
 import type { Gvk } from '../util/gvk.ts';
 import type { KubeObject } from '../util/kube-object.ts';
 import type { Random } from '../util/random.ts';
-import type { Turns } from '../util/work-turns.ts';
+import type { TimeSlicer } from '../util/time-slicer.ts';
 import type { DecisionRecord } from './decision.ts';
 import type { DeletionGuard } from './deletion-guard.ts';
 import type { Previewer } from './preview/preview.ts';
@@ -22,67 +20,67 @@ export interface OperatorOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** Where the runtime and its definitions live: nobody of elsewhere may read or write there. @default none */
+  /** The namespaces of the runtime and its definitions: resources in other namespaces may not read or write there. @default none */
   readonly guardedNamespaces?: ReadonlySet<string>;
-  /** Shares the thread with the work of others. @default endlessTurns */
-  readonly turns?: Turns;
-  /** What all reconciles of the process may hold together. @default undefined: no bound */
-  readonly memory?: BytePool;
-  /** Kinds that the definition has had children of: what is left of them goes. @default none */
-  readonly formerKinds?: readonly Gvk[];
+  /** Shares the thread with other work. */
+  readonly timeSlicer: TimeSlicer;
+  /** Bounds the memory of all reconciles of the process. @default undefined: no bound */
+  readonly memory?: ByteSemaphore;
+  /** Kinds of which the definition had children before: the remaining ones are pruned. @default none */
+  readonly previousKinds?: readonly Gvk[];
   /** Puts a key into the definition's work queue. */
   readonly enqueue: (key: string, priority: Priority) => void;
-  /** Asked before anything goes that the definition does not want any more. @default undefined: it goes */
+  /** Called before objects are deleted that the definition no longer desires. @default undefined: they are deleted */
   readonly deletionGuard?: DeletionGuard;
   /** Called with the record of every finished pass (logs, tests, the web page). */
   readonly onDecisions?: (key: string, record: DecisionRecord) => void;
 }
 
 export interface OperatorProblem {
-  /** What cannot be done: `children (v1/ConfigMap)`, `resources`. */
+  /** What fails: `children (v1/ConfigMap)`, `resources`. */
   readonly what: string;
-  /** `not-served`: they are in namespaces that are left out. */
+  /** `not-served`: the resources are in namespaces outside `controller.namespaces`. */
   readonly code: KubeErrorCode | 'not-served';
-  /** For people; stable text. */
+  /** For people: stable text. */
   readonly message: string;
 }
 
-/** The reconciler of one definition with all it watches. */
+/** The reconciler of one definition with all its informers. */
 export interface Operator extends Reconciler {
   /**
-   * Acquires the informers (resources, children, reads by selector) and subscribes. Resolves when all that a pass needs have synced;
-   * keys may be enqueued from the first event on, but no pass may run before it resolves. Informers that cannot sync (a missing kind, forbidden)
-   * do not hold it back beyond the first failure: what needs them waits, see {@link Operator.problems}.
+   * Acquires the informers (resources, children, reads by selector) and subscribes. Resolves when all informers that a pass needs have
+   * synced. Keys may be enqueued from the first event on, but no pass may run before it resolves. An informer that cannot sync (missing
+   * kind, forbidden) delays it until the first failure only: see {@link Operator.problems}.
    */
   start(signal: AbortSignal): Promise<void>;
   /** Releases everything. No pass may be running. */
   stop(): void;
-  /** What stands in the way, for readiness and logs: informers that fail, and rights that its resources miss. */
+  /** Failing informers and missing rights, for readiness and logs. */
   problems(): readonly OperatorProblem[];
   /**
-   * Begins to say what passes would do, without doing anything; for a started operator. Whoever calls it stops it, before the operator.
-   * What resources read by name is watched until then: where passes follow, it is better stopped after them than before.
+   * Starts to compute what passes would do, without doing it; for a started operator. The caller stops it before the operator.
+   * It watches the objects that resources read by name. If passes follow, stop it after them.
    */
   startPreview(): Previewer;
-  /** The keys of all resources it knows, for a resync. */
+  /** The keys of all resources, for a resync. */
   keys(): Iterable<string>;
-  /** The resource as its watch has it. Undefined: it knows none of this key. */
+  /** The resource in the cache. Undefined: there is none of this key. */
   resource(key: string): KubeObject | undefined;
-  /** Somebody else works on the resource from now on: all that is remembered of it goes. No pass of it may be running. */
+  /** Another operator takes over the resource: its state is dropped. No pass of it may be running. */
   forget(key: string): void;
-  /** Ends the watches on former kinds but those that are `left`. */
-  keepFormerKinds(left: readonly Gvk[]): void;
-  /** Is there a child of the definition of this kind, as far as its watch can tell? */
+  /** Stops the watches of previous kinds, except of the `remaining` ones. */
+  retainPreviousKinds(left: readonly Gvk[]): void;
+  /** Does the definition have a child of this kind, according to the informer? */
   hasChildren(gvk: Gvk): boolean;
-  /** How many resources it knows. */
+  /** Number of resources. */
   readonly instances: number;
-  /** How many objects have children of this definition though they do not match its selectors (`for`), since it was edited so. */
-  readonly leftInPlace: number;
-  /** How many of them are ready, are not, and have not run yet. */
+  /** Number of objects that stopped matching the selectors (`for`) by a change of the definition, and still have children. */
+  readonly unmatchedInstances: number;
+  /** Resources by readiness; `unknown` have not run yet. */
   readiness(): Readiness;
 }
 
-/** Resources by their condition `Ready`. */
+/** Numbers of resources by their condition `Ready`. */
 export interface Readiness {
   readonly ready: number;
   readonly unready: number;

@@ -20,7 +20,7 @@ function planReading(read: string, found: string): OperatorPlan {
         data: { found: "\${ ${found} }" }
 `;
   const located = locateThing(body);
-  const { plan, diagnostics } = compile(located, { schemas: bundledSchemas() });
+  const { plan, diagnostics } = compile(located, bundledSchemas());
   assert.deepEqual(diagnostics, []);
   assert.ok(plan);
   // The fake cluster serves PodSets.
@@ -172,7 +172,7 @@ describe('reconcile: reads in other namespaces', () => {
     });
     assert.match(
       named.ready('one'),
-      /RenderFailed: .*"homeostat-system" is a namespace of the runtime itself/,
+      /RenderFailed: .*"homeostat-system" is a namespace of the Homeostat runtime/,
     );
     assert.equal(found(named), undefined);
     const one = await worldOf(
@@ -182,7 +182,7 @@ describe('reconcile: reads in other namespaces', () => {
     );
     assert.match(
       one.ready('one'),
-      /RenderFailed: .*"homeostat-system" is a namespace of the runtime itself/,
+      /RenderFailed: .*"homeostat-system" is a namespace of the Homeostat runtime/,
     );
     const wide = await worldOf(`${selector}, namespaces: "*", crossNamespace: true`, {});
     secret(wide, 'homeostat-system', 'secret');

@@ -1,49 +1,49 @@
 import type { ChildPlan, OperatorPlan, SchemaType } from '../compile/index.ts';
 
-/** What decides what messages may say of an object: a plan of a child or a patch, or one of these constants. */
-export interface Confidence extends Pick<ChildPlan, 'secrecy'> {
-  /** Names the fields that may be told though the rest is secret. @default undefined: none is known */
+/** Which parts of an object messages may disclose: a plan of a child or a patch, or one of these constants. */
+export interface Disclosure extends Pick<ChildPlan, 'secrecy'> {
+  /** Names fields that may be disclosed though values are secret. @default undefined: none */
   readonly type?: SchemaType | undefined;
 }
 
-/** Nothing of it comes from a Secret. */
-export const open: Confidence = Object.freeze({ secrecy: 'none' });
+/** No part of the object comes from a Secret. */
+export const publicContent: Disclosure = Object.freeze({ secrecy: 'none' });
 
-/** Nobody can say any more what it was made of: its child is not in the definition. It is told by name all the same. */
-export const unaccounted: Confidence = Object.freeze({ secrecy: 'content' });
+/** The origin of the content is unknown: the child is no longer in the definition. Its name may be disclosed. */
+export const unknownOrigin: Disclosure = Object.freeze({ secrecy: 'content' });
 
 /** The resource itself, its status included. */
-export function ofResource({ secrecy, resourceType }: OperatorPlan): Confidence {
+export function disclosureOfResource({ secrecy, resourceType }: OperatorPlan): Disclosure {
   return { secrecy, type: resourceType };
 }
 
-/** May its name be told? */
-export function isNameOpen({ secrecy }: Confidence): boolean {
+/** May messages name the object? */
+export function isNamePublic({ secrecy }: Disclosure): boolean {
   return secrecy !== 'all';
 }
 
 /** An object in a message: `ConfigMap "web"`. */
-export function objectText(kind: string, name: string, about: Confidence): string {
-  return isNameOpen(about) ? `${kind} "${name}"` : `the ${kind}`;
+export function objectText(kind: string, name: string, about: Disclosure): string {
+  return isNamePublic(about) ? `${kind} "${name}"` : `the ${kind}`;
 }
 
-/** A child in a message: `config "web"`. `name`: empty where it is not known. */
-export function childText(id: string, name: string, about: Confidence): string {
-  return name !== '' && isNameOpen(about) ? `${id} "${name}"` : id;
+/** A child in a message: `config "web"`. `name`: empty if it is unknown. */
+export function childText(id: string, name: string, about: Disclosure): string {
+  return name !== '' && isNamePublic(about) ? `${id} "${name}"` : id;
 }
 
-/** A field as a message may call it; empty: not at all. */
-export function fieldText(field: string, about: Confidence): string {
-  return about.secrecy === 'none' ? field : knownPart(field, about.type);
+/** The part of a field path that may be disclosed; may be empty. */
+export function fieldText(field: string, about: Disclosure): string {
+  return about.secrecy === 'none' ? field : publicPart(field, about.type);
 }
 
-/** Several of them, each once. */
-export function fieldTexts(fields: readonly string[], about: Confidence): readonly string[] {
-  const told = fields.map((field) => fieldText(field, about));
-  return [...new Set(told)].filter((field) => field !== '');
+/** The disclosed parts of several fields, without duplicates. */
+export function fieldTexts(fields: readonly string[], about: Disclosure): readonly string[] {
+  const disclosed = fields.map((field) => fieldText(field, about));
+  return [...new Set(disclosed)].filter((field) => field !== '');
 }
 
-/** What every object has, where no schema says so. */
+/** Fields of every object, for objects without a schema. */
 const commonFields: ReadonlySet<string> = new Set([
   'data',
   'stringData',
@@ -58,10 +58,10 @@ const commonMetadata: ReadonlySet<string> = new Set(['name', 'namespace', 'label
 const fieldStep = /\.?([^.[\]]+)|\[([^\]]*)\]/y;
 
 /**
- * The beginning of a field that can be told: what the schema names, and places in lists. A key of a map, an unknown field and what tells items
- * apart may each be a value of a Secret.
+ * The start of a field path that may be disclosed: names in the schema and list positions. A map key, an unknown field or the key of a list
+ * item may each be a value of a Secret.
  */
-function knownPart(field: string, type: SchemaType | undefined): string {
+function publicPart(field: string, type: SchemaType | undefined): string {
   let at: SchemaType | undefined = type;
   let end = 0;
   for (let depth = 0; ; depth++) {

@@ -1,13 +1,13 @@
 import type { OperatorPlan } from '../compile/index.ts';
 
-/** Conditions that every pass reports on a kind of our own. */
+/** Conditions that every pass reports on a kind of the definition's own. */
 export const standardConditionTypes: ReadonlySet<unknown> = new Set([
   'Ready',
   'Reconciling',
   'Stalled',
 ]);
 
-/** Conditions that are ours; those of others in the same list are left alone. On a kind of `for` none is written unless mapped. */
+/** The condition types that this definition writes; others are left alone. For kinds of `for`, only mapped ones are written. */
 export function conditionTypesOf(plan: OperatorPlan): ReadonlySet<unknown> {
   const authored = plan.reporting?.conditionTypes ?? [];
   if (isForeign(plan)) return new Set(authored);
@@ -16,7 +16,7 @@ export function conditionTypesOf(plan: OperatorPlan): ReadonlySet<unknown> {
     : new Set([...standardConditionTypes, ...authored]);
 }
 
-/** Is the kind somebody else's, so that nothing but what is mapped is written into its status? */
+/** Does another party define the kind (`for`)? Only mapped status fields are written then. */
 export function isForeign({ definition }: OperatorPlan): boolean {
   return definition.kind.source === 'for';
 }
@@ -30,7 +30,7 @@ export const standardStatusKeys = [
   'childInventory',
 ] as const;
 
-/** All status fields that we write, except `conditions`, which are compared by type. */
+/** All status fields that a pass writes, except `conditions`, which are compared by type. */
 export function statusKeysOf(plan: OperatorPlan): readonly string[] {
   const mapped = Object.keys(plan.definition.status);
   return isForeign(plan) ? mapped : [...standardStatusKeys, ...mapped];

@@ -2,16 +2,20 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { thingDefinition } from '../../test/support/definitions.ts';
 import { checkDefinitions } from './check-definitions.ts';
-import { createTextCheck, rememberChecks } from './check-text.ts';
+import { createCheckCache, createManifestCheck } from './check-manifest.ts';
 
 const file = (name: string, text: string) => ({ file: `${name}.yaml`, text });
 const good = (name: string, group = `${name}.example.com`) => thingDefinition(name, '', { group });
-const textCheck = createTextCheck(undefined);
+const textCheck = createManifestCheck(undefined);
 const check = (texts: Parameters<typeof checkDefinitions>[0], sameCrd?: 'first' | 'cluster') => {
-  const { accepted, diagnostics, refused } = checkDefinitions(texts, {
+  const {
+    accepted,
+    diagnostics,
+    rejected: refused,
+  } = checkDefinitions(texts, {
     schemas: undefined,
     check: textCheck,
-    ...(sameCrd === undefined ? {} : { sameCrd }),
+    ...(sameCrd === undefined ? {} : { crdConflicts: sameCrd }),
   });
   return {
     names: accepted.map(({ located }) => located.definition.name),
@@ -55,7 +59,7 @@ describe('runtime/check-definitions', () => {
     const { names, found, refused } = check(texts);
     assert.deepEqual(names, ['aaa']);
     assert.deepEqual(found, [
-      'error: The kind "things.same.example.com" is served by another definition already',
+      'error: The kind "things.same.example.com" is already used by another definition',
     ]);
     assert.deepEqual(
       refused.map((each) => each.file),
@@ -72,8 +76,8 @@ describe('runtime/check-definitions', () => {
     const { names, found } = check(texts, 'cluster');
     assert.deepEqual(names, ['aaa', 'bbb']);
     assert.deepEqual(found, [
-      'warning: The kind "things.same.example.com" is served by another definition as well',
-      'error: The name "bbb" is served by another definition already',
+      'warning: The kind "things.same.example.com" is also used by another definition',
+      'error: The name "bbb" is already used by another definition',
     ]);
   });
 
@@ -107,7 +111,7 @@ ${more}`;
     ]);
     assert.deepEqual(names, ['aaa']);
     const told =
-      'error: The status of kind "same.example.com/v1/Thing" is served by another definition already';
+      'error: The status of kind "same.example.com/v1/Thing" is already used by another definition';
     assert.deepEqual(found, [told, told]);
   });
 
@@ -119,14 +123,14 @@ ${more}`;
     ]);
     assert.deepEqual(names, ['bbb', 'ccc']);
     assert.deepEqual(found, [
-      'error: The status of kind "same.example.com/v1/Thing" is served by another definition already',
+      'error: The status of kind "same.example.com/v1/Thing" is already used by another definition',
     ]);
   });
 
   test('a text that is looked at twice is checked once, and a third time anew', () => {
     const checked: string[] = [];
-    const check = createTextCheck(undefined);
-    const { remember, recall } = rememberChecks((text) => {
+    const check = createManifestCheck(undefined);
+    const { fill: remember, take: recall } = createCheckCache((text) => {
       checked.push(text.file);
       return check(text);
     });

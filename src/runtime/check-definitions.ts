@@ -4,60 +4,58 @@ import {
   type Diagnostic,
   type LocatedDefinition,
 } from '../definition/index.ts';
-import { createTextCheck, type TextCheck } from './check-text.ts';
-import type { DefinitionText } from './definition-text.ts';
-import { type RefusedFile, refusedFiles } from './refused-file.ts';
-import { type SameCrd, withoutClashes } from './without-clashes.ts';
+import {
+  createManifestCheck,
+  type DefinitionManifest,
+  type ManifestCheck,
+  type RejectedFile,
+  rejectedFiles,
+} from './check-manifest.ts';
+import { type CrdConflictPolicy, resolveConflicts } from './resolve-conflicts.ts';
 
-/** A definition that compiles, with the plan of the schemas it was checked against. */
+/** A definition that compiles, with its plan. */
 export interface CheckedDefinition {
   readonly located: LocatedDefinition;
   readonly plan: OperatorPlan;
 }
 
 export interface CheckResult {
-  /** Each is accepted or refused by itself. */
+  /** Definitions are accepted or rejected one by one. */
   readonly accepted: readonly CheckedDefinition[];
   readonly diagnostics: readonly Diagnostic[];
-  /** Whatever is not accepted, by file. */
-  readonly refused: readonly RefusedFile[];
-  /** Those of them with mistakes of which at least name and kind can be told: what is being deleted must not wait for them. */
-  readonly broken: readonly LocatedDefinition[];
+  /** Rejected definitions, by file. */
+  readonly rejected: readonly RejectedFile[];
 }
 
 export interface CheckOptions {
-  /** Undefined: nothing is known of other kinds. */
+  /** Undefined: no schemas of other kinds are available. */
   readonly schemas: SchemaSource | undefined;
-  /** @default one of its own, with the schemas */
-  readonly check?: TextCheck;
-  /** Of two definitions that bring the same CRD: see {@link withoutClashes}. @default 'first' */
-  readonly sameCrd?: SameCrd;
+  /** @default a new check with `schemas` */
+  readonly check?: ManifestCheck;
+  /** How to treat two definitions of one CRD, see {@link resolveConflicts}. @default 'first' */
+  readonly crdConflicts?: CrdConflictPolicy;
 }
 
-/** Parses and compiles all texts without touching a cluster, and collects every mistake. Pure. */
+/** Parses and compiles all manifests without a cluster, and collects every diagnostic. Pure. */
 export function checkDefinitions(
-  texts: readonly DefinitionText[],
-  { schemas, check = createTextCheck(schemas), sameCrd = 'first' }: CheckOptions,
+  manifests: readonly DefinitionManifest[],
+  { schemas, check = createManifestCheck(schemas), crdConflicts: sameCrd = 'first' }: CheckOptions,
 ): CheckResult {
   const diagnostics: Diagnostic[] = [];
-  const refused: string[] = [];
-  const broken: LocatedDefinition[] = [];
+  const rejected: string[] = [];
   const compiled: CheckedDefinition[] = [];
-  for (const text of texts) {
-    const checked = check(text);
+  for (const manifest of manifests) {
+    const checked = check(manifest);
     diagnostics.push(...checked.diagnostics);
     for (const { located, plan, isAccepted } of checked.documents) {
       if (located === undefined) continue;
       if (plan !== undefined) compiled.push({ located, plan });
-      else if (!isAccepted) {
-        refused.push(text.file);
-        broken.push(located);
-      }
+      else if (!isAccepted) rejected.push(manifest.file);
     }
   }
-  const { accepted, clashes } = withoutClashes(compiled, sameCrd);
-  const arranged = arrangeDiagnostics([...diagnostics, ...clashes]);
+  const { accepted, conflicts } = resolveConflicts(compiled, sameCrd);
+  const arranged = arrangeDiagnostics([...diagnostics, ...conflicts]);
   const lost = compiled.filter((each) => !accepted.includes(each));
-  refused.push(...lost.map(({ located }) => located.source.file));
-  return { accepted, diagnostics: arranged, refused: refusedFiles(arranged, refused), broken };
+  rejected.push(...lost.map(({ located }) => located.source.file));
+  return { accepted, diagnostics: arranged, rejected: rejectedFiles(arranged, rejected) };
 }

@@ -1,168 +1,258 @@
-import { orAborted } from '../util/or-aborted.ts';
-import type { TextCheck } from './check-text.ts';
+import type { CacheEvent } from '../kube/roles.ts';
+import { rightText } from '../reconcile/index.ts';
+import { metricCatalogue } from '../telemetry/roles.ts';
+import type { KubeObject } from '../util/kube-object.ts';
+import type { ManifestCheck, RejectedFile } from './check-manifest.ts';
 import type { RuntimeView } from './definition-view.ts';
-import { createManager, type Manager } from './manager.ts';
-import { createDefinitionObjects, type DefinitionObjects } from './objects/index.ts';
-import { Registry, type SourceReading, type TextFindings } from './registry/index.ts';
-import { GoneDefinitions, RemovalFinalizers, UnreadRemovals } from './removal/index.ts';
+import { DefinitionsController, originText, type StatusEvent } from './definitions/index.ts';
+import type { DefinitionOrigin, DesiredDefinition } from './desired-definition.ts';
+import { ConfigMapEvents, DefinitionObjectInformer, isWriteOf } from './objects/index.ts';
 import {
-  createDefinitionRevisions,
-  type DefinitionRevisions,
-  withRevisions,
-} from './revisions/index.ts';
+  Confirmations,
+  FindingsTracker,
+  type ManifestFindings,
+  type Manifests,
+  Publisher,
+  type RejectedClaim,
+  type SourceState,
+} from './publish/index.ts';
 import type { SharedOptions } from './runner-options.ts';
 import type { DefinitionSource } from './sources/index.ts';
-import type { DefinitionOrigin, WantedSet } from './wanted-definition.ts';
+import { ViewChangeNotifier } from './view-change-notifier.ts';
 
 export interface ClusterRuntimeOptions
   extends Pick<
     SharedOptions,
-    'cluster' | 'clock' | 'random' | 'logger' | 'metrics' | 'turns' | 'memory'
+    | 'cluster'
+    | 'clock'
+    | 'random'
+    | 'logger'
+    | 'metrics'
+    | 'timeSlicer'
+    | 'memory'
+    | 'allowBreakingChanges'
   > {
-  /** The first one is asked first. */
+  /** Sources whose manifests are published. On a name conflict, earlier sources win. */
   readonly sources: readonly DefinitionSource[];
-  readonly check: TextCheck;
-  /** Of our own objects. */
-  readonly namespace: string;
-  /** Whose ConfigMaps are read; undefined: none are. */
+  readonly check: ManifestCheck;
+  /** Whether the runtime runs `OperatorDefinition` objects that users create. */
+  readonly readsObjects: boolean;
+  /**
+   * Namespaces where the runtime never reads or writes for resources of other namespaces: write access there grants the runtime's rights.
+   */
+  readonly guardedNamespaces: ReadonlySet<string>;
+  /** Namespace of the definition ConfigMaps, for Events on them. Undefined: none are read. */
   readonly definitionsNamespace: string | undefined;
-  /** Is the namespace this runtime's own? */
-  readonly ownsNamespace: boolean;
-  readonly readsDirectories: boolean;
-  /** What names this runtime on its objects. */
+  /** Name of this runtime, as a label value. Unique in the cluster. */
   readonly name: string;
-  /** What is to be said of texts, whenever it is something else than before. */
-  readonly onFindings: (findings: readonly TextFindings[]) => void;
+  /** Name of a removed runtime whose objects this one takes over. @default undefined: none */
+  readonly takeOverFrom?: string;
+  /** Delays after a manifest is removed: until the definition stops, and until its object is deleted. In ms. @default 30_000 and 600_000 */
+  readonly withdrawalDelays?: { readonly stopMs: number; readonly deleteMs: number };
+  /** Called with new findings whenever they change. */
+  readonly onFindings: (findings: readonly ManifestFindings[]) => void;
 }
 
 /**
- * All that has state for one cluster: its sources of definitions, the controllers of the definitions, and what they keep in the cluster.
- * It begins when this process may write, with nothing known, and ends with that, with the process, or with an outage. What must not be
- * lost is in the cluster.
+ * Holds all state for one cluster: the publisher, the controller of definitions, and their operators. Starts empty when this process
+ * becomes leader; ends when leadership, the process or the connection ends. Durable state is stored in the cluster.
  */
 export class ClusterRuntime {
-  readonly #cluster: ClusterRuntimeOptions['cluster'];
-  readonly #manager: Manager;
-  readonly #objects: DefinitionObjects;
-  readonly #revisions: DefinitionRevisions;
-  readonly #registry: Registry;
-  readonly #gone: GoneDefinitions;
-  readonly #finalizers: RemovalFinalizers | undefined;
-  readonly #unread: UnreadRemovals | undefined;
-  /** What has been wanted before knew of no older revisions. */
-  readonly #formersKnown = Promise.withResolvers<void>();
+  readonly #options: ClusterRuntimeOptions;
+  readonly #notifier: ViewChangeNotifier;
+  readonly #objects: DefinitionObjectInformer;
+  readonly #publisher: Publisher;
+  readonly #controller: DefinitionsController;
+  readonly #findings = new FindingsTracker();
+  #configMapEvents: ConfigMapEvents | undefined;
 
   constructor(options: ClusterRuntimeOptions) {
-    const { cluster, clock, random, logger, metrics, sources, ...rest } = options;
-    const { namespace, definitionsNamespace, ownsNamespace, readsDirectories } = rest;
-    const world = { cluster, clock, random, logger, metrics };
-    const covers = (origin: DefinitionOrigin) => sources.some((source) => source.covers(origin));
-    this.#cluster = cluster;
-    this.#revisions = createDefinitionRevisions({
-      ...world,
-      namespace,
-      owner: { covers, readsDirectories, ownsNamespace },
-      areSourcesRead: () => this.#registry.isRead,
-    });
-    this.#gone = new GoneDefinitions({
-      recorded: () => this.#revisions.known(),
-      isAllKnown: () => this.#registry.isRead,
-    });
-    this.#manager = createManager({
-      ...world,
-      whenFormersKnown: async (signal, onFailure) => {
-        const unsubscribe = this.#revisions.onSilence(onFailure);
-        await orAborted(this.#formersKnown.promise, signal).finally(unsubscribe);
-      },
-      onAccepted: (located) => this.#revisions.accepted(located),
-      onFinished: (name) => {
-        this.#gone.finished(name);
-        this.#registry.refresh();
-      },
-      // Who may write there would write definitions, and those work with our rights.
-      guardedNamespaces: new Set([namespace, definitionsNamespace ?? namespace]),
-      ...(rest.turns && { turns: rest.turns }),
-      ...(rest.memory && { memory: rest.memory }),
-    });
-    this.#objects = createDefinitionObjects({
-      ...world,
-      views: () => this.#manager.view().definitions,
-      covers: (origin) => this.#registry.covers(origin),
-      runtime: rest.name,
-      ...(definitionsNamespace === undefined ? {} : { definitionsNamespace }),
-    });
-    const readsObjects = covers({ source: 'object', ref: '' });
-    this.#finalizers = readsObjects ? new RemovalFinalizers(world) : undefined;
-    this.#unread = readsObjects
-      ? undefined
-      : new UnreadRemovals({ objects: this.#objects, logger });
-    this.#registry = new Registry({
-      sources,
+    const {
+      cluster,
       clock,
+      random,
       logger,
-      check: rest.check,
-      known: () => withRevisions(this.#objects.known(), this.#revisions.known()),
-      whenKnown: (signal) =>
-        Promise.all([this.#objects.whenKnown(signal), this.#revisions.whenKnown(signal)]),
-      onFindings: rest.onFindings,
-      onWanted: (wanted) => this.#show(wanted),
+      metrics,
+      check,
+      name: runtime,
+      withdrawalDelays: patience,
+    } = options;
+    const world = { cluster, clock, random, logger, metrics };
+    this.#options = options;
+    this.#notifier = new ViewChangeNotifier(clock);
+    this.#objects = new DefinitionObjectInformer({
+      ...world,
+      onEvent: (event) => this.#onObjectEvent(event),
+      onSynced: () => {
+        this.#publisher.enqueueAll();
+        this.#controller.enqueueAll();
+      },
+    });
+    const confirmations = new Confirmations((name) => this.#controller.enqueue(name));
+    const onEvent = (event: StatusEvent, object: KubeObject, origin: DefinitionOrigin) =>
+      this.#record(event, object, origin);
+    this.#publisher = new Publisher({
+      ...world,
+      ...{ sources: options.sources, check, runtime, confirmations, onEvent },
+      objects: this.#objects,
+      ...(patience && { deleteDelayMs: patience.deleteMs }),
+      onManifests: (manifests) => this.#onManifests(manifests),
+      onRejectedClaims: (name, lost) => this.#onRejectedClaims(name, lost),
+    });
+    this.#controller = new DefinitionsController({
+      ...options,
+      ...{ runtime, confirmations, onEvent },
+      notifier: this.#notifier,
+      objects: this.#objects,
+      manifests: this.#publisher,
+      ...(patience && { stopDelayMs: patience.stopMs }),
     });
   }
 
-  /** Until the signal aborts and every pass has ended. */
+  /** Runs until the signal aborts and every reconcile has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const stops = [
-      this.#objects.onKnown(() => this.#registry.refresh()),
-      this.#revisions.onKnown(() => this.#registry.refresh()),
-      this.#manager.onChange(() => this.#objects.viewsChanged()),
-    ];
-    const parts = [
-      this.#registry,
-      this.#manager,
-      this.#objects,
-      this.#revisions,
-      this.#finalizers,
-      this.#unread,
-    ];
+    const { cluster, logger, definitionsNamespace: namespace } = this.#options;
+    if (namespace !== undefined) {
+      this.#configMapEvents = new ConfigMapEvents({ cluster, namespace, logger });
+      this.#configMapEvents.recordIgnored();
+    }
     try {
-      await Promise.all(parts.map((part) => part?.run(signal)));
+      const parts = [this.#objects, this.#publisher, this.#controller];
+      await Promise.all(parts.map((part) => part.run(signal)));
     } finally {
-      for (const stop of stops) stop();
+      this.#configMapEvents?.stop();
+      this.#notifier.stop();
     }
   }
 
-  /** What cannot be read or kept belongs to the picture: a definition that is not known has no line of its own. */
-  get view(): RuntimeView {
-    const view = this.#manager.view();
-    const { sources } = this.#registry;
-    const keepers = [this.#objects, this.#revisions, this.#unread];
-    const troubles = sources.flatMap(({ name, isRead, trouble }) =>
-      isRead && trouble !== undefined ? `${name}: ${trouble}` : [],
+  /** Calls the listener soon after {@link view} may have changed, once for many changes. Returns the unsubscribe function. */
+  onChange(listener: () => void): () => void {
+    return this.#notifier.subscribe(listener);
+  }
+
+  /** Lists unread sources, too: their definitions have no entry of their own. */
+  get view(): Omit<RuntimeView, 'isStopping'> {
+    const { cluster } = this.#options;
+    const { sources } = this.#publisher;
+    const errors = sources.flatMap(({ name, isRead, error }) =>
+      isRead && error !== undefined ? `${name}: ${error}` : [],
     );
-    const warnings = keepers.flatMap((keeper) => keeper?.warning ?? []);
+    const objects = {
+      name: 'OperatorDefinition objects',
+      isRead: this.#objects.isSynced,
+      ...(this.#objects.error !== undefined && { error: this.#objects.error }),
+    };
     return {
-      ...view,
-      unread: sources.filter(({ isRead }) => !isRead).map(unreadText),
-      warnings: [...view.warnings, ...troubles, ...warnings],
+      unreachable: cluster.unreachable,
+      definitions: this.#controller.views,
+      rejected: this.#rejectedFiles(),
+      unreadSources: [objects, ...sources].filter(({ isRead }) => !isRead).map(unreadText),
+      warnings: [...eventsRefused(cluster.eventsDenied), ...errors, ...this.#rejectedClaims()],
     };
   }
 
-  /** Brings gauges up to date, for a scrape. */
-  observe(): void {
-    this.#manager.observe();
-    this.#cluster.observe();
+  /** The definitions that run or are starting. */
+  get desired(): readonly DesiredDefinition[] {
+    return this.#controller.desired;
   }
 
-  #show(found: WantedSet): void {
-    const wanted = this.#gone.with(found);
-    this.#manager.replace(wanted);
-    if (this.#revisions.isAnswered) this.#formersKnown.resolve();
-    this.#objects.show(wanted);
-    this.#revisions.show(wanted);
-    this.#finalizers?.show(wanted);
+  /** Updates the gauges before a scrape. */
+  observe(): void {
+    this.#controller.observe();
+    this.#options.cluster.observe();
+    const states = this.#options.metrics.gauge(metricCatalogue.definitions);
+    const views = this.#controller.views;
+    for (const kind of metricCatalogue.definitions.values.state)
+      states.set(views.filter(({ state }) => state.kind === kind).length, [kind]);
+  }
+
+  #onObjectEvent({ name, pass }: CacheEvent): void {
+    if (!isWriteOf('publisher', pass)) this.#publisher.enqueue(name);
+    if (!isWriteOf('controller', pass)) this.#controller.enqueue(name);
+  }
+
+  #onManifests(manifests: Manifests): void {
+    const findings = this.#findings.update(manifests.parsed);
+    if (findings.length > 0) this.#options.onFindings(findings);
+    this.#recordManifestErrors();
+    this.#controller.enqueueAll();
+    this.#notifier.notify();
+  }
+
+  #onRejectedClaims(name: string, lost: readonly RejectedClaim[]): void {
+    const { logger } = this.#options;
+    for (const claim of lost) {
+      const { file } = claim.claim.parsed.manifest;
+      logger.warn(
+        { definition: name, file, reason: rejectedClaimText(name, claim) },
+        'Manifest is not published',
+      );
+    }
+    this.#recordManifestErrors();
+  }
+
+  /** Records errors that no object shows as Events on the ConfigMap. */
+  #recordManifestErrors(): void {
+    const nameless = (this.#publisher.manifests?.parsed ?? []).flatMap(
+      ({ manifest: { origin }, otherErrors: lines }) =>
+        lines.length === 0 ? [] : [{ origin, note: lines.join('\n') }],
+    );
+    const lost = [...this.#publisher.rejected].flatMap(([name, claims]) =>
+      claims.map((each) => {
+        const { origin } = each.claim.parsed.manifest;
+        return { origin, name, note: rejectedClaimText(name, each) };
+      }),
+    );
+    this.#configMapEvents?.recordErrors([...nameless, ...lost]);
+  }
+
+  #record(event: StatusEvent, regarding: KubeObject, origin: DefinitionOrigin): void {
+    const { name } = regarding.metadata;
+    this.#options.cluster.events.record({ ...event, regarding, definition: name });
+    this.#configMapEvents?.recordEvent(name, origin, event);
+  }
+
+  #rejectedFiles(): readonly RejectedFile[] {
+    return (this.#publisher.manifests?.parsed ?? []).flatMap(
+      ({ manifest: text, documents, otherErrors: nameless }) => {
+        const refused = documents.filter(({ located }) => located === undefined);
+        const diagnostics = [...refused.flatMap(({ errors }) => errors), ...nameless];
+        const definitions = Math.max(1, refused.length);
+        return diagnostics.length === 0 ? [] : [{ file: text.file, definitions, diagnostics }];
+      },
+    );
+  }
+
+  #rejectedClaims(): readonly string[] {
+    return [...this.#publisher.rejected].flatMap(([name, claims]) =>
+      claims.map((each) => rejectedClaimText(name, each)),
+    );
   }
 }
 
-function unreadText({ name, trouble }: SourceReading): string {
-  return trouble === undefined ? name : `${name} (${trouble})`;
+/** Why a manifest is not published, as a message. */
+function rejectedClaimText(name: string, { claim, reason, owner }: RejectedClaim): string {
+  const { file, origin } = claim.parsed.manifest;
+  const text = `The definition "${name}" in ${file} (${originText(origin)}) is not published`;
+  switch (reason) {
+    case 'user':
+      return `${text}: a user created an OperatorDefinition of that name`;
+    case 'runtime':
+      return `${text}: the OperatorDefinition of that name belongs to the runtime "${owner}"`;
+    case 'manifest':
+      return `${text}: the name is published from ${owner}`;
+  }
+}
+
+function unreadText({ name, error }: SourceState): string {
+  return error === undefined ? name : `${name} (${error})`;
+}
+
+function eventsRefused(refused: SharedOptions['cluster']['eventsDenied']): readonly string[] {
+  if (refused === undefined) return [];
+  const { right, namespaces } = refused;
+  const reason =
+    right === undefined ? 'the runtime is not allowed to create them' : rightText(right);
+  const elsewhere = namespaces > 1 ? ` (also denied in ${namespaces - 1} other namespaces)` : '';
+  return [`Events cannot be written: ${reason}${elsewhere}`];
 }

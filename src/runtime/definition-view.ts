@@ -1,43 +1,49 @@
-import type { ServerSilence } from '../kube/roles.ts';
-import type { RefusedFile } from './refused-file.ts';
-import type { DefinitionOrigin, Refusal } from './wanted-definition.ts';
+import type { ServerUnreachable } from '../kube/roles.ts';
+import type { RejectedFile } from './check-manifest.ts';
+import type { Rejection } from './desired-definition.ts';
 
-/** Where a definition stands, as data for health, logs and (later) its status. */
+/** State of a definition, for health checks, logs and its status. */
 export type DefinitionState =
-  /** Its CRD and its plan are being made; `message` says what it is at, or waits for. */
+  /** Installs the CRD and compiles the plan; `message` is the current step or what it waits for. */
   | { readonly kind: 'starting'; readonly message: string }
   /**
-   * The kind that it works on (`for`) is not served; it starts by itself when that comes (`KindAvailable=False`). Of a follower: what the
-   * process that leads has to bring about.
+   * The API server does not serve the kind of `for`; starts automatically when it does (`KindAvailable=False`). On a follower: waits for
+   * the leader.
    */
   | { readonly kind: 'waiting'; readonly message: string }
-  /** Its informers list for the first time. */
+  /** The informers are listing for the first time. */
   | { readonly kind: 'syncing' }
   | { readonly kind: 'running' }
-  /** A decision, not a failure: a CRD that is not ours, fields that the server's schemas do not have. */
+  /** Rejected, not failed: for example a CRD of another owner, or fields that are not in the server's schemas. */
   | { readonly kind: 'refused'; readonly message: string; readonly diagnostics: readonly string[] }
-  /** Something went wrong; it is tried again. */
+  /** Does not run; only finalizes resources that are being deleted. `message` is the reason. */
+  | { readonly kind: 'finalizing'; readonly message: string }
+  /** A user deletes it with the objects it created; `message` is what it waits for. */
+  | { readonly kind: 'uninstalling'; readonly message: string }
+  /** Failed, will retry. */
   | {
       readonly kind: 'failing';
       readonly message: string;
-      /** A right is missing, which the message tells. @default undefined: something else */
+      /** A missing right is the cause; the message names it. @default undefined: another cause */
       readonly isForbidden?: true;
     };
 
-/** How a changed definition reaches the resources that are there. */
+/** Progress of a changed definition through its existing resources. */
 export interface RolloutView {
   /** Revisions. */
   readonly from: string;
   readonly to: string;
   /**
-   * `previewing`: all resources are rendered with the new plan, nothing is written; `rolling`; `held`: it would delete more than
-   * `maxDeletions` objects, none goes until that is approved (`DeletionsHeld`); `stopped`: too many resources failed with it.
+   * `previewing`: renders all resources with the new plan, writes nothing; `rolling`; `held`: would delete more than `maxDeletions` objects
+   * and waits for approval (`DeletionsHeld`); `stopped`: too many resources failed.
    */
   readonly state: 'previewing' | 'rolling' | 'held' | 'stopped';
   readonly reached: number;
   readonly total: number;
-  /** Objects that it deletes, as far as the preview can tell. */
+  /** Objects that the roll-out deletes, according to the preview. */
   readonly deletions: number;
+  /** UIDs of resources that fail with `to` and did not fail before, sorted; at most `stopAfterFailures`. */
+  readonly failed: readonly string[];
   /** For people. */
   readonly message: string;
 }
@@ -45,48 +51,51 @@ export interface RolloutView {
 export interface DefinitionView {
   readonly name: string;
   readonly revision: string;
-  /** Of the kind it serves. */
+  /** API version of its kind. */
   readonly apiVersion: string;
   readonly kind: string;
   readonly state: DefinitionState;
-  /** Resources of the kind that it knows. */
+  /** Number of its resources. */
   readonly instances: number;
-  /** Those of them that are ready. @default undefined: nobody has counted */
+  /** Number of ready resources. @default undefined: not counted */
   readonly readyInstances?: number;
-  /** Objects that keep their children though the definition was edited so that they match no more. */
-  readonly leftInPlace: number;
-  /** Resources that wait for a worker. */
+  /** Objects that no longer match the edited selector and keep their children. */
+  readonly orphaned: number;
+  /** Resources in the work queue. */
   readonly queued: number;
-  /** What it watches and cannot: `Secret: ...forbidden...`. */
+  /** Watches that fail: `Secret: ...forbidden...`. */
   readonly problems: readonly string[];
-  /** Of these, the rights that it or its resources miss. @default none */
+  /** Missing rights among the problems. @default none */
   readonly missingRights?: readonly string[];
-  /** Where its text stands. @default undefined: nobody says */
-  readonly origin?: DefinitionOrigin;
-  /** A newer text is refused, and this revision goes on. @default undefined */
-  readonly refusal?: Refusal;
-  /** A newer text is on its way to this: what is being done about it, or what it waits for. @default undefined: none is */
+  /** Why a newer revision is rejected while this one keeps running. @default undefined */
+  readonly rejection?: Rejection;
+  /** A newer revision that is being prepared: the current step, or what it waits for. @default undefined: none */
   readonly next?: { readonly revision: string; readonly message: string };
-  /** It does nothing because a user wants it so. @default undefined */
+  /** Paused by a user. @default undefined */
   readonly isPaused?: true;
-  /** It is being removed: what that waits for, for people (condition `Terminating`). @default undefined */
-  readonly removal?: string;
-  /** @default undefined: every resource has the revision */
+  /** Active revisions, newest first. @default undefined: none */
+  readonly activeRevisions?: readonly string[];
+  /** @default undefined: every resource has the current revision */
   readonly rollout?: RolloutView;
 }
 
 export interface RuntimeView {
-  /** Undefined while the API server answers and lets us in. */
-  readonly silence: ServerSilence | undefined;
-  /** Has it been told to stop? */
+  /** Undefined while the API server answers and accepts the credentials. */
+  readonly unreachable: ServerUnreachable | undefined;
+  /** Whether the process is shutting down. */
   readonly isStopping: boolean;
   readonly definitions: readonly DefinitionView[];
-  /** Files with mistakes beside those definitions. */
-  readonly refused: readonly RefusedFile[];
-  /** The process that leads, while this one only waits to lead. @default undefined: this one leads, or nothing is known */
-  readonly follows?: string;
-  /** Sources of definitions of which nothing is known yet, and why where that can be told. @default none */
-  readonly unread?: readonly string[];
-  /** What is not done though everything runs: Events that may not be written, say. */
+  /** Files with errors whose definitions have no object. */
+  readonly rejected: readonly RejectedFile[];
+  /** Identity of the leader while this process is a follower. @default undefined: this process leads, or the leader is unknown */
+  readonly leader?: string;
+  /** Sources that have not been read yet, with the reason if known. @default none */
+  readonly unreadSources?: readonly string[];
+  /** Degraded functions while everything runs, for example Events that cannot be written. */
   readonly warnings: readonly string[];
+}
+
+/** Persisted part of an unfinished roll-out, from which the next process continues. A preview is repeated. */
+export interface RolloutRecord extends Pick<RolloutView, 'from' | 'to' | 'failed'> {
+  readonly state: Exclude<RolloutView['state'], 'previewing'>;
 }

@@ -5,7 +5,7 @@ import { storeKey } from './store/index.ts';
 
 const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 
-/** What every cluster has, without those who would otherwise make it. */
+/** Objects that other components of a real cluster create. */
 const clusterObjects: readonly JsonObject[] = [
   ...namespaces.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
   {
@@ -74,7 +74,7 @@ export interface BootstrapOptions {
   readonly hasNode: boolean;
 }
 
-/** Makes what is not there yet of the objects that every cluster has. */
+/** Creates those objects of every cluster that do not exist yet. */
 export function bootstrap(rest: RestContext, { version, hasNode }: BootstrapOptions): void {
   const objects = hasNode ? [...clusterObjects, sandboxNode(version)] : clusterObjects;
   for (const object of objects) ensureObject(rest, object);

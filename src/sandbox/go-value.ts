@@ -10,7 +10,7 @@ export function goText(value: Json): string {
   return `map[${keys.map((key) => `${key}:${goText(value[key] ?? null)}`).join(' ')}]`;
 }
 
-/** How Go prints it with `%#v`. */
+/** How Go prints a decoded JSON value with `%#v`. */
 export function goSyntax(value: Json): string {
   if (value === null) return 'interface {}(nil)';
   if (isJsonList(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
@@ -30,7 +30,7 @@ export function goType(value: Json): string {
   return typeof value === 'string' ? 'string' : 'map[string]interface {}';
 }
 
-/** A quoted string, as `%q` prints it; the same as JSON for all that names and values usually hold. */
+/** A quoted string, as `%q` prints it; equal to JSON for nearly all names and values. */
 export function goQuote(text: string): string {
   return JSON.stringify(text).replaceAll(
     /[\u007f-\u00a0\u00ad]/g,

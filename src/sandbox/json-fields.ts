@@ -1,16 +1,16 @@
 import { isJsonObject, type Json, type JsonObject } from '../util/json.ts';
 
-/** An object in the making. */
+/** An object under construction. */
 export interface MutableJsonObject {
   [key: string]: Json;
 }
 
-/** The value of an own field; never what every object inherits (`constructor` is a legal key of a ConfigMap). */
+/** The value of an own field, never an inherited one (`constructor` is a legal key of a ConfigMap). */
 export function fieldOf(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Sets an own field, whatever its name: assigning to `__proto__` would change the prototype instead. */
+/** Sets an own field of any name: assigning to `__proto__` would change the prototype instead. */
 export function setField(object: MutableJsonObject, name: string, value: Json): void {
   if (name !== '__proto__') object[name] = value;
   else {
@@ -19,22 +19,22 @@ export function setField(object: MutableJsonObject, name: string, value: Json): 
   }
 }
 
-/** A copy with one field set, or left out when the value is undefined. */
+/** A copy with one field set, or removed when the value is undefined. */
 export function withField(object: JsonObject, name: string, value: Json | undefined): JsonObject {
-  // Neither a spread nor a rest ever sets a prototype, whatever the names are.
+  // Spread and rest never set a prototype, whatever the names are.
   if (value !== undefined) return { ...object, [name]: value };
   if (!Object.hasOwn(object, name)) return object;
   const { [name]: _, ...others } = object;
   return others;
 }
 
-/** A copy with some fields set; the object itself when they are so already, so that whoever knows it need not look at it again. */
+/** A copy with some fields set; the object itself when the fields are equal already, so that callers can detect that nothing changed. */
 export function withFields(object: JsonObject, fields: JsonObject): JsonObject {
   const isSame = Object.entries(fields).every(([name, value]) => object[name] === value);
   return isSame ? object : { ...object, ...fields };
 }
 
-/** The list with its objects changed; itself when none of them did. */
+/** The list with its objects converted; the same list when none of them changed. */
 export function mapObjects(
   list: readonly Json[],
   change: (object: JsonObject) => JsonObject,
@@ -43,19 +43,19 @@ export function mapObjects(
   return mapped.every((item, at) => item === list[at]) ? list : mapped;
 }
 
-/** A field that is an object; undefined when it is anything else. */
+/** A field that is an object; undefined when it has another type. */
 export function objectField(object: JsonObject, name: string): JsonObject | undefined {
   const value = fieldOf(object, name);
   return isJsonObject(value) ? value : undefined;
 }
 
-/** A field that is a string; undefined when it is anything else. */
+/** A field that is a string; undefined when it has another type. */
 export function stringField(object: JsonObject, name: string): string | undefined {
   const value = fieldOf(object, name);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A field that is a list; empty when it is anything else. */
+/** A field that is a list; empty when it has another type. */
 export function listField(object: JsonObject, name: string): readonly Json[] {
   const value = fieldOf(object, name);
   return isJsonList(value) ? value : [];

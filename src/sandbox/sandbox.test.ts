@@ -44,12 +44,12 @@ function call(sandbox: Sandbox, method: string, path: string, body?: unknown): A
   const headers = { 'content-type': type, 'user-agent': 'test' };
   const answer = sandbox.handle({ method, path, headers, body: text });
   assert.ok(typeof answer.body === 'string', `${path} is a stream`);
-  // A page that nobody serves is answered in plain text.
+  // Unknown pages are answered in plain text.
   const isJson = answer.body.startsWith('{');
   return { status: answer.status, body: isJson ? JSON.parse(answer.body) : {} };
 }
 
-/** The events of a watch so far; the stream is left open. */
+/** The events of a watch so far; the stream stays open. */
 class WatchReader {
   readonly #lines: AsyncIterator<string>;
   constructor(sandbox: Sandbox, path: string) {
@@ -71,7 +71,7 @@ class WatchReader {
 }
 
 describe('sandbox', () => {
-  test('has the namespaces of a new cluster and says what it is', () => {
+  test('has the default namespaces and reports its version', () => {
     const sandbox = createTestSandbox();
     const { body } = call(sandbox, 'GET', '/api/v1/namespaces');
     const names = (body.items as readonly { metadata: { name: string } }[]).map(
@@ -81,7 +81,7 @@ describe('sandbox', () => {
     assert.match(String(call(sandbox, 'GET', '/version').body.gitVersion), /\+sandbox$/);
   });
 
-  test('a CRD is served at once, discovered, documented, and gone with its objects', () => {
+  test('a CRD is served at once, in discovery and OpenAPI, and deleted with its objects', () => {
     const sandbox = createTestSandbox();
     assert.equal(call(sandbox, 'GET', widgets).status, 404);
     assert.equal(call(sandbox, 'POST', crds, widgetCrd).status, 201);
@@ -133,7 +133,7 @@ describe('sandbox', () => {
     assert.notEqual(url(), before);
   });
 
-  test('a watch has bookmarks of what others write, none while nothing happens, and ends in time', async () => {
+  test('a watch sends bookmarks after writes elsewhere, none when idle, and ends at its timeout', async () => {
     const clock = new FakeClock();
     const sandbox = createTestSandbox({ clock, controllers: false });
     const watch = new WatchReader(
@@ -157,7 +157,7 @@ describe('sandbox', () => {
     assert.equal(clock.pending, 0);
   });
 
-  test('a watch of a quiet world has no bookmark but the first', async () => {
+  test('a watch without any writes sends only the first bookmark', async () => {
     const clock = new FakeClock();
     const sandbox = createTestSandbox({ clock, controllers: false });
     const query = 'watch=1&allowWatchBookmarks=true&timeoutSeconds=200';
@@ -170,7 +170,7 @@ describe('sandbox', () => {
     assert.deepEqual(await watch.next(), []);
   });
 
-  test('a watch that its reader leaves costs nothing any more', async () => {
+  test('a watch that its reader closes releases its resources', async () => {
     const clock = new FakeClock();
     const watch = new WatchReader(
       createTestSandbox({ clock, controllers: false }),
@@ -180,7 +180,7 @@ describe('sandbox', () => {
     assert.equal(clock.pending, 0);
   });
 
-  test('a write makes one event, a write that changes nothing none', async () => {
+  test('a write creates one event, a write without changes none', async () => {
     const sandbox = createTestSandbox({ controllers: false });
     const watch = new WatchReader(sandbox, `${configMaps}?watch=1`);
     const manifest = {
@@ -199,7 +199,7 @@ describe('sandbox', () => {
     await watch.close();
   });
 
-  test('rules that nobody evaluates are warned of', () => {
+  test('rules that cannot be evaluated cause a warning', () => {
     const schema = { type: 'object', 'x-kubernetes-validations': [{ rule: 'isURL(self.x)' }] };
     const [version] = widgetCrd.spec.versions;
     const versions = [{ ...version, schema: { openAPIV3Schema: schema } }];
@@ -211,10 +211,10 @@ describe('sandbox', () => {
       body: JSON.stringify(crd),
     });
     assert.equal(status, 201);
-    assert.match(headers.warning ?? '', /does not evaluate this rule/);
+    assert.match(headers.warning ?? '', /cannot evaluate this CEL rule/);
   });
 
-  test('the log of a pod says that nothing runs, once it is bound', async () => {
+  test('the log of a bound pod says that no containers run', async () => {
     const sandbox = createTestSandbox();
     const log = (name: string) =>
       sandbox.handle({
@@ -235,7 +235,7 @@ describe('sandbox', () => {
     assert.equal(log('none').status, 404);
   });
 
-  test('what is not modelled says so', () => {
+  test('features that are not modelled get a Status that names them', () => {
     const sandbox = createTestSandbox();
     assert.equal(call(sandbox, 'GET', '/apis/storage.k8s.io/v1/csinodes').status, 404);
     assert.equal(call(sandbox, 'PUT', '/api/v1/namespaces/default/finalize', {}).status, 501);
@@ -254,7 +254,7 @@ describe('sandbox', () => {
     ],
     ['a path that climbs', '/api/v1/namespaces/..%2f..%2fx/configmaps', '{}'],
   ] as const) {
-    test(`${name} is refused with a Status`, () => {
+    test(`${name} is rejected with a Status`, () => {
       const sandbox = createTestSandbox();
       const headers = { 'content-type': 'application/json' };
       const answer = sandbox.handle({ method: 'POST', path, headers, body });
@@ -263,7 +263,7 @@ describe('sandbox', () => {
     });
   }
 
-  test('a name that is made up is not one that is taken', () => {
+  test('a generated name avoids existing names', () => {
     const suffixes = ['first', 'first', 'first', 'other'];
     const text = (length: number, alphabet: string) =>
       length === 5 ? (suffixes.shift() ?? 'other') : alphabet.charAt(0).repeat(length);

@@ -4,9 +4,10 @@ import type { Random } from '../util/random.ts';
 import { handleRequest } from './api/index.ts';
 import { bootstrap } from './bootstrap.ts';
 import {
-  ControllerWorld,
+  ControllerClient,
   GarbageCollector,
   NamespaceController,
+  type PodOutcome,
   WorkloadControllers,
 } from './controllers/index.ts';
 import { CrdController, crdRules } from './crd/index.ts';
@@ -21,58 +22,66 @@ import { ProtobufReader } from './protobuf/index.ts';
 import type { ApiAnswer, ApiRequest } from './request/index.ts';
 import type { RestContext } from './rest/index.ts';
 import { GoTypeBuilder } from './schema/index.ts';
-import { ObjectStore, readWorld } from './store/index.ts';
+import { ObjectStore, readSnapshot } from './store/index.ts';
 
 export interface SandboxOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** The documents of the built-in kinds, from a real server. */
   readonly schemas: BuiltinSchemas;
-  /** The Kubernetes version that it claims to be: `v1.36.3`. */
+  /** The Kubernetes version that the sandbox reports: `v1.36.3`. */
   readonly kubernetesVersion: string;
-  /** What the server says of these kinds. Asked for when somebody wants an OpenAPI document with descriptions. Without it there are none of built-in kinds. */
+  /**
+   * Loads the server's descriptions of the built-in kinds, for OpenAPI documents with descriptions. @default no descriptions of
+   * built-in kinds
+   */
   readonly loadDescriptions?: () => Promise<Descriptions>;
-  /** Says why a pattern in the schema of a CRD is none for RE2, which servers read patterns with. Without it every pattern is taken. */
+  /** Explains why a pattern in the schema of a CRD is invalid in RE2, which servers use. @default all patterns are accepted */
   readonly patternProblem?: (pattern: string) => string | undefined;
-  /** Reads YAML bodies. Without it only JSON is read, which is what most clients send. */
+  /** Parses YAML bodies. @default only JSON is accepted, which most clients send */
   readonly parseYaml?: (text: string) => Json;
-  /** The path before all paths, as clients see it: `/secret`. @default '' */
+  /** The prefix of all paths, as clients see it: `/secret`. @default '' */
   readonly basePath?: string;
-  /** Collects garbage, empties namespaces, runs workloads. Without them the sandbox is an API server alone. @default true */
+  /**
+   * Runs the garbage collector, the namespace controller and the workload controllers. Without them the sandbox is only an API
+   * server. @default true
+   */
   readonly controllers?: boolean;
-  /** Is there a node that runs pods and gives volumes? Otherwise they wait for somebody who writes their status. @default true */
+  /** Simulates a node that runs pods and provides volumes. Otherwise pods stay pending until a client writes their status. @default true */
   readonly runsPods?: boolean;
-  /** Events kept for watches. @default 10_000 */
+  /** The number of events kept for watches. @default 10_000 */
   readonly historyLength?: number;
-  /** A world to go on with: the text that {@link Sandbox.worldText} gave. @default a new one */
-  readonly world?: string;
-  /** Told of failures that are our own bugs; the client gets a 500. */
-  readonly onFailure: (error: unknown) => void;
+  /** The initial state: a result of {@link Sandbox.snapshot}. @default a new cluster */
+  readonly snapshot?: string;
+  /** Called with errors that are bugs of the sandbox; the client gets a 500. */
+  readonly onInternalError: (error: unknown) => void;
 }
 
 /** A Kubernetes API server in this process. */
 export interface Sandbox {
-  /** Answers a request, at once. A stream lasts until its reader returns it or the watch times out. Never throws. */
+  /** Answers a request synchronously. A stream lasts until its reader calls `return` or the watch times out. Never throws. */
   handle(request: ApiRequest): ApiAnswer;
   /** Resolves when the simulated controllers have nothing to do right now. */
   settle(): Promise<void>;
-  /** All that is there, as text to go on with another time. */
-  worldText(): string;
+  /** Sets the outcome of the simulated pods with these labels, including running ones. */
+  setPodOutcome(labels: Readonly<Record<string, string>>, outcome: PodOutcome): void;
+  /** Returns all objects as text, to restore them with the option `snapshot`. */
+  snapshotText(): string;
   /** Calls the listener after every change; returns the unsubscribe function. */
   onChange(listener: () => void): () => void;
-  /** Ends what the sandbox does by itself. Watches end with their readers. */
+  /** Stops the controllers. Watches end when their readers stop. */
   stop(): void;
 }
 
 /**
- * Creates a sandbox with the namespaces that every cluster has, and nothing else; or with a world of earlier.
- * @throws Error when `world` is none.
+ * Creates a sandbox with only the namespaces that every cluster has, or with the objects of a snapshot.
+ * @throws Error when the snapshot is invalid
  */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const {
     clock,
     schemas,
-    onFailure,
+    onInternalError,
     kubernetesVersion,
     loadDescriptions,
     basePath = '',
@@ -82,22 +91,23 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const rest = createRestContext(options);
   const { components, droppedZeros } = schemas;
   const objectMeta = new GoTypeBuilder(components, droppedZeros).component(objectMetaComponent);
-  const world = new ControllerWorld(rest, clock);
-  const workloads = new WorkloadControllers(world, { runsPods, onFailure });
+  const client = new ControllerClient(rest, clock);
+  const workloads = new WorkloadControllers(client, { runsPods, onInternalError });
   const stops = [new CrdController({ context: rest, components, objectMeta }).start()];
   if (controllers) {
-    stops.push(new NamespaceController(world).start(), new GarbageCollector(world).start());
+    stops.push(new NamespaceController(client).start(), new GarbageCollector(client).start());
     stops.push(workloads.start());
   }
   bootstrap(rest, { version: kubernetesVersion, hasNode: controllers });
   const openApi = new OpenApiDocuments(components, loadDescriptions);
   const version = versionDocument(kubernetesVersion);
   const protobuf = new ProtobufReader();
-  const context = { rest, clock, protobuf, openApi, version, basePath, onFailure };
+  const context = { rest, clock, protobuf, openApi, version, basePath, onInternalError };
   return {
     handle: (request) => handleRequest(context, request),
     settle: () => workloads.untilIdle(),
-    worldText: () => rest.store.worldText(),
+    setPodOutcome: (labels, outcome) => workloads.setPodOutcome(labels, outcome),
+    snapshotText: () => rest.store.snapshotText(),
     onChange: (listener) => rest.store.subscribe(() => listener()),
     stop() {
       for (const stop of stops.splice(0)) stop();
@@ -106,15 +116,15 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 }
 
 function createRestContext(options: SandboxOptions): RestContext {
-  const { clock, random, schemas, parseYaml, historyLength, world } = options;
+  const { clock, random, schemas, parseYaml, historyLength, snapshot } = options;
   const { patternProblem = () => undefined } = options;
   const later = (seconds: number) => timeText(clock.nowMs() + seconds * 1000);
-  const now = eachSecond(clock);
+  const now = cachedBySecond(clock);
   const storeOptions = {
-    // Versions of an earlier run must be too old, not from the future.
+    // Versions of an earlier run must be expired, not in the future.
     startVersion: clock.nowMs(),
     ...(historyLength === undefined ? {} : { historyLength }),
-    ...(world === undefined ? {} : { world: readWorld(world) }),
+    ...(snapshot === undefined ? {} : { snapshot: readSnapshot(snapshot) }),
   };
   return {
     store: new ObjectStore(storeOptions),
@@ -127,8 +137,8 @@ function createRestContext(options: SandboxOptions): RestContext {
   };
 }
 
-/** The time as text, written once a second: each write asks for it several times. */
-function eachSecond(clock: Clock): () => string {
+/** Formats the time once a second: each write needs it several times. */
+function cachedBySecond(clock: Clock): () => string {
   let known = { second: -1, text: '' };
   return () => {
     const second = Math.floor(clock.nowMs() / 1000);
@@ -142,7 +152,7 @@ function timeText(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** A random uid of version 4. */
+/** A random UUID, version 4. */
 function newUid(random: Random): string {
   const digits = '0123456789abcdef';
   const hex = random.text(31, digits);

@@ -1,5 +1,4 @@
-export { type LogLevel, logLevels } from './log-level.ts';
-export { createLogger, type LoggerOptions } from './logger.ts';
+export { createLogger, type LoggerOptions, type LogLevel, logLevels } from './logger.ts';
 export { type MetricSpec, metricCatalogue, seriesOf } from './metric-catalogue.ts';
 export {
   createMetricRegistry,
@@ -13,6 +12,7 @@ export type {
   LabelValues,
   LogFields,
   Logger,
+  LogMessage,
   MetricOptions,
   MetricRegistry,
 } from './roles.ts';

@@ -19,14 +19,14 @@ describe('telemetry/logger', () => {
 
   test('puts an error with its code and stack under err', () => {
     const { logger, entries } = capture('info');
-    logger.warn({ err: new TypeError('No') }, 'Apply failed, will retry');
+    logger.warn({ err: new TypeError('No') }, 'Preview failed');
     assert.equal(entries()[0].err.type, 'TypeError');
     assert.equal(entries()[0].err.message, 'No');
   });
 
   test('drops lines below its level', () => {
     const { logger, entries } = capture('info');
-    logger.debug({}, 'Flow');
+    logger.debug({}, 'Reconciled');
     assert.deepEqual(entries(), []);
   });
 });

@@ -1,14 +1,13 @@
 import { type DestinationStream, pino } from 'pino';
-import type { LogLevel } from './log-level.ts';
 import type { Logger } from './roles.ts';
 
 export interface LoggerOptions {
   readonly level: LogLevel;
-  /** Where lines go. @default standard output, see {@link createStdoutDestination} */
+  /** Destination of log lines. @default standard output, see {@link createStdoutDestination} */
   readonly destination?: DestinationStream;
 }
 
-/** The only maker of loggers: JSON lines, level as a word, ISO time, errors under `err`. */
+/** Creates a logger: JSON lines, level as a word, ISO time, errors as `err`. */
 export function createLogger({ level, destination }: LoggerOptions): Logger {
   const options = {
     level,
@@ -20,9 +19,14 @@ export function createLogger({ level, destination }: LoggerOptions): Logger {
 }
 
 /**
- * Standard output, several lines at a time where they come fast: written one by one, the lines of a thousand passes cost a tenth of
- * the CPU. What is pending when the process ends, also by an uncaught error, is flushed; only SIGKILL loses it.
+ * Standard output with buffering: unbuffered lines of a thousand reconciles take a tenth of the CPU. Pending lines
+ * are flushed at exit, also after an uncaught error. Only SIGKILL loses them.
  */
 function createStdoutDestination(): DestinationStream {
   return pino.destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 200 });
 }
+
+/** Minimum level of the written lines. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];

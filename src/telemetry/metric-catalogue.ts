@@ -3,131 +3,142 @@ import type { MetricOptions } from './roles.ts';
 export interface MetricSpec extends MetricOptions {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
-  /** Of histograms. */
+  /** Buckets of a histogram, in seconds. */
   readonly bucketsSeconds?: readonly number[];
 }
 
-/** 10 ns times ten to the n, as client-go has them. */
+/** 10 ns to 1000 s in powers of ten, as in client-go. */
 const queueBuckets = Array.from({ length: 12 }, (_, power) => Number(`1e${power - 8}`));
 
-/** From 5 ms to 60 s as in controller-runtime, with fewer steps: a scrape of a hundred definitions should not hold up the event loop. */
-const passBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** 5 ms to 60 s as in controller-runtime, with fewer buckets: scraping a hundred definitions must not block the event loop. */
+const reconcileBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 const requestBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+const definitionStates = [
+  'starting',
+  'waiting',
+  'syncing',
+  'running',
+  'refused',
+  'failing',
+  'finalizing',
+  'uninstalling',
+];
 
 const priorities = ['world', 'status', 'event'];
 
 /**
- * Every metric of ours, by the name it has in the code: the one place where names, labels and their possible values stand.
- * `docs/metrics.md` is generated from it. No label takes the name of a resource, or anything else without a bound.
+ * All metrics by their name in the code, with labels and possible label values. `docs/metrics.md` is generated from
+ * it. Label values are bounded: no label holds the name of a resource.
  */
 export const metricCatalogue = {
   reconcileTotal: {
     type: 'counter',
     name: 'controller_runtime_reconcile_total',
-    help: 'Passes by result',
+    help: 'Reconciles by result',
     labels: ['controller', 'result'],
     values: { result: ['success', 'error', 'requeue', 'requeue_after'] },
   },
   reconcileErrors: {
     type: 'counter',
     name: 'controller_runtime_reconcile_errors_total',
-    help: 'Passes that failed, those that are not retried included',
+    help: 'Failed reconciles, including those that are not retried',
     labels: ['controller'],
   },
   reconcileTerminalErrors: {
     type: 'counter',
     name: 'controller_runtime_terminal_reconcile_errors_total',
-    help: 'Passes that failed for good: only another input mends them',
+    help: 'Reconciles that failed with a terminal error: they are not retried until their input changes',
     labels: ['controller'],
   },
   reconcilePanics: {
     type: 'counter',
     name: 'controller_runtime_reconcile_panics_total',
-    help: 'Passes that ended with an error nobody foresaw: a bug of Homeostat',
+    help: 'Reconciles that failed with an unexpected error: a bug in Homeostat',
     labels: ['controller'],
   },
   reconcileSeconds: {
     type: 'histogram',
     name: 'controller_runtime_reconcile_time_seconds',
-    help: 'How long a pass takes',
+    help: 'Duration of a reconcile',
     labels: ['controller'],
-    bucketsSeconds: passBuckets,
+    bucketsSeconds: reconcileBuckets,
   },
   activeWorkers: {
     type: 'gauge',
     name: 'controller_runtime_active_workers',
-    help: 'Workers with a resource',
+    help: 'Workers that are reconciling a resource',
     labels: ['controller'],
   },
   maxConcurrentReconciles: {
     type: 'gauge',
     name: 'controller_runtime_max_concurrent_reconciles',
-    help: 'Workers of the definition',
+    help: 'Maximum number of concurrent reconciles of the definition',
     labels: ['controller'],
   },
   queueDepth: {
     type: 'gauge',
     name: 'workqueue_depth',
-    help: 'Resources that are ready and wait for a worker',
+    help: 'Resources in the work queue that wait for a worker',
     labels: ['name', 'controller', 'priority'],
     values: { priority: ['normal', 'low'] },
   },
   queueAdds: {
     type: 'counter',
     name: 'workqueue_adds_total',
-    help: 'Resources added to the queue',
+    help: 'Resources added to the work queue',
     labels: ['name', 'controller'],
   },
   queueRetries: {
     type: 'counter',
     name: 'workqueue_retries_total',
-    help: 'Resources added again after a failure',
+    help: 'Resources requeued after a failure',
     labels: ['name', 'controller'],
   },
   queueWaitSeconds: {
     type: 'histogram',
     name: 'workqueue_queue_duration_seconds',
-    help: 'How long a resource waits for a worker',
+    help: 'Time a resource waits in the work queue',
     labels: ['name', 'controller'],
     bucketsSeconds: queueBuckets,
   },
   queueWorkSeconds: {
     type: 'histogram',
     name: 'workqueue_work_duration_seconds',
-    help: 'How long the work on a resource takes',
+    help: 'Time a worker spends on a resource',
     labels: ['name', 'controller'],
     bucketsSeconds: queueBuckets,
   },
   queueUnfinished: {
     type: 'gauge',
     name: 'workqueue_unfinished_work_seconds',
-    help: 'Sum of the ages of running passes',
+    help: 'Sum of the ages of running reconciles',
     labels: ['name', 'controller'],
   },
   queueLongestRunning: {
     type: 'gauge',
     name: 'workqueue_longest_running_processor_seconds',
-    help: 'Age of the longest running pass',
+    help: 'Age of the longest running reconcile',
     labels: ['name', 'controller'],
   },
   requests: {
     type: 'counter',
     name: 'rest_client_requests_total',
-    help: 'Requests to the API server by status; `<error>`: no answer',
+    help: 'Requests to the API server by status; `<error>`: no response',
     labels: ['code', 'method', 'host'],
   },
   requestSeconds: {
     type: 'histogram',
     name: 'rest_client_request_duration_seconds',
-    help: 'Time from the dispatch of a request to the end of its answer; watches are left out',
+    help: 'Time from sending a request to the end of its response, without watches',
     labels: ['verb', 'host'],
     bucketsSeconds: requestBuckets,
   },
   requestRetries: {
     type: 'counter',
     name: 'rest_client_request_retries_total',
-    help: 'Requests sent again because the server said when',
+    help: 'Requests retried after the delay in a Retry-After header',
     labels: ['code', 'verb', 'host'],
   },
   requestQueueDepth: {
@@ -140,7 +151,7 @@ export const metricCatalogue = {
   requestQueueWaitSeconds: {
     type: 'histogram',
     name: 'homeostat_request_queue_wait_seconds',
-    help: 'How long requests wait for a connection',
+    help: 'Time requests wait for a connection',
     labels: ['priority'],
     values: { priority: priorities },
     bucketsSeconds: requestBuckets,
@@ -148,19 +159,19 @@ export const metricCatalogue = {
   requestsInFlight: {
     type: 'gauge',
     name: 'homeostat_requests_in_flight',
-    help: 'Requests that hold a connection; watches and the lease are left out',
+    help: 'Requests in flight, without watches and the Lease',
     labels: [],
   },
   leaderStatus: {
     type: 'gauge',
     name: 'leader_election_master_status',
-    help: '1 while this process leads, 0 while it follows; only with leader election',
+    help: '1 while this process is the leader, 0 while it is not; only with leader election',
     labels: ['name'],
   },
   apiServerReachable: {
     type: 'gauge',
     name: 'homeostat_api_server_reachable',
-    help: '1 while the API server answers, 0 while it does not',
+    help: '1 while the API server responds, 0 while it does not',
     labels: [],
   },
   informerObjects: {
@@ -172,40 +183,40 @@ export const metricCatalogue = {
   informerLastActivity: {
     type: 'gauge',
     name: 'homeostat_informer_last_activity_seconds',
-    help: 'Age of the last event or bookmark of the watch that has waited longest',
+    help: 'Age of the last event or bookmark, of the watch with the oldest one',
     labels: ['kind'],
   },
   informerRestarts: {
     type: 'counter',
     name: 'homeostat_informer_restarts_total',
-    help: 'Lists and watches begun anew, by reason; the agreed end of a watch does not count',
+    help: 'Restarted lists and watches by reason; expected watch timeouts are not counted',
     labels: ['kind', 'reason'],
   },
   eventsDropped: {
     type: 'counter',
     name: 'homeostat_events_dropped_total',
-    help: 'Events that were not told, by reason',
+    help: 'Events that were dropped, by reason',
     labels: ['reason'],
     values: { reason: ['queue-full', 'burst', 'refused'] },
   },
   applies: {
     type: 'counter',
     name: 'homeostat_applies_total',
-    help: 'What became of the children in all passes; `skipped`: as wanted already, so nothing was sent',
+    help: 'Results of applying children; `skipped`: already in the desired state, so nothing was sent',
     labels: ['definition', 'result'],
     values: { result: ['created', 'changed', 'noop', 'skipped', 'conflict', 'failed'] },
   },
   statusWrites: {
     type: 'counter',
     name: 'homeostat_status_writes_total',
-    help: 'What became of the status in all passes; `unchanged`, `overtaken` (left to the next pass): nothing was sent',
+    help: 'Results of writing the status; nothing is sent for `unchanged` and `overtaken` (left to the next reconcile)',
     labels: ['definition', 'result'],
     values: { result: ['written', 'unchanged', 'overtaken', 'failed', 'gone'] },
   },
   expressionErrors: {
     type: 'counter',
     name: 'homeostat_expression_errors_total',
-    help: 'Children, reads and status fields that could not be rendered, counted in every pass',
+    help: 'Children, reads and status fields that could not be rendered, counted in every reconcile',
     labels: ['definition', 'code'],
     values: {
       code: [
@@ -222,14 +233,14 @@ export const metricCatalogue = {
   resources: {
     type: 'gauge',
     name: 'homeostat_resources',
-    help: 'Resources of the definition by their condition Ready; `Unknown`: not looked at yet',
+    help: 'Resources of the definition by their condition Ready; `Unknown`: not reconciled yet',
     labels: ['definition', 'ready'],
     values: { ready: ['True', 'False', 'Unknown'] },
   },
   retriesHeld: {
     type: 'gauge',
     name: 'homeostat_retries_held',
-    help: 'Resources whose retry waits until the budget of their definition has room',
+    help: 'Resources whose retry waits for the retry budget of their definition',
     labels: ['definition'],
   },
   definitions: {
@@ -237,78 +248,78 @@ export const metricCatalogue = {
     name: 'homeostat_definitions',
     help: 'Definitions by state',
     labels: ['state'],
-    values: { state: ['starting', 'waiting', 'syncing', 'running', 'refused', 'failing'] },
+    values: { state: definitionStates },
   },
   definitionState: {
     type: 'gauge',
     name: 'homeostat_definition_state',
-    help: '1 for the state that the definition is in, 0 for the others',
+    help: '1 for the current state of the definition, 0 for the others',
     labels: ['definition', 'state'],
-    values: { state: ['starting', 'waiting', 'syncing', 'running', 'refused', 'failing'] },
+    values: { state: definitionStates },
   },
   definitionInfo: {
     type: 'gauge',
     name: 'homeostat_definition_info',
-    help: 'Always 1; the labels say which revision runs, and where its text stands',
+    help: 'Always 1; the labels name the running revision and the source of the definition',
     labels: ['definition', 'revision', 'source'],
     values: { source: ['configmap', 'directory', 'object', 'unknown'] },
   },
   definitionReloads: {
     type: 'counter',
     name: 'homeostat_definition_reloads_total',
-    help: 'Texts of the definition that were accepted or refused since the process began',
+    help: 'Manifests of the definition that were accepted or rejected since the process started',
     labels: ['definition', 'result'],
     values: { result: ['accepted', 'refused'] },
   },
   definitionRefused: {
     type: 'gauge',
     name: 'homeostat_definition_refused',
-    help: '1 while the newest text of the definition is refused, also where an older revision goes on',
+    help: '1 while the newest manifest of the definition is rejected, even if an older revision keeps running',
     labels: ['definition'],
   },
   definitionLastAccepted: {
     type: 'gauge',
     name: 'homeostat_definition_last_accepted_timestamp_seconds',
-    help: 'When the last text was accepted, as Unix time',
+    help: 'Unix time at which a manifest was last accepted',
     labels: ['definition'],
   },
   definitionRollout: {
     type: 'gauge',
     name: 'homeostat_definition_rollout',
-    help: '1 for the state that a roll-out of the definition is in; all 0: every resource has the revision',
+    help: '1 for the current state of a rollout of the definition; all 0: every resource has the revision',
     labels: ['definition', 'state'],
     values: { state: ['previewing', 'rolling', 'held', 'stopped'] },
   },
   definitionRolloutResources: {
     type: 'gauge',
     name: 'homeostat_definition_rollout_pending_resources',
-    help: 'Resources that a roll-out has not reached yet',
+    help: 'Resources that a rollout has not updated yet',
     labels: ['definition'],
   },
   definitionProblems: {
     type: 'gauge',
     name: 'homeostat_definition_problems',
-    help: 'Kinds that the definition needs to watch and cannot',
+    help: 'Kinds that the definition needs to watch but cannot',
     labels: ['definition'],
   },
   eventLoopDelay: {
     type: 'gauge',
     name: 'homeostat_event_loop_delay_seconds',
-    help: 'How late the event loop was since the last scrape; quantile 1 is the worst',
+    help: 'Event loop delay since the last scrape; quantile 1 is the maximum',
     labels: ['quantile'],
     values: { quantile: ['0.5', '0.9', '0.99', '1'] },
   },
   buildInfo: {
     type: 'gauge',
     name: 'homeostat_build_info',
-    help: 'Always 1; the label says which version runs',
+    help: 'Always 1; the label names the running version',
     labels: ['version'],
   },
 } as const satisfies Readonly<Record<string, MetricSpec>>;
 
 /**
- * Label values of every series of a metric, in the order of its labels: all combinations of its `values`, with `fixed` for the
- * other labels. To set counters to 0 before the first event, without which a rate misses it.
+ * Label values of every series of a metric, in the order of its labels: all combinations of `values`, with `fixed`
+ * for the other labels. Used to initialize counters to 0, so that `rate` sees the first increment.
  * @throws Error when a label has neither.
  */
 export function seriesOf(

@@ -58,10 +58,10 @@ describe('telemetry/metric-registry', () => {
       counter.increment([definition, 'good']);
       counter.increment([definition, 'bad']);
       gauge.set(1, [definition]);
-      histogram.begin([definition]);
+      histogram.initialize([definition]);
       histogram.observe(1, [definition]);
     }
-    await registry.forget('definition', 'one');
+    await registry.removeSeries('definition', 'one');
     const text = await registry.expose();
     assert.doesNotMatch(text, /definition="one"/);
     assert.match(text, /^b\{name="one"\} 1$/m);

@@ -1,5 +1,5 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import * as prom from 'prom-client';
-import { EventLoopDelay } from './event-loop-delay.ts';
 import { metricCatalogue, seriesOf } from './metric-catalogue.ts';
 import type {
   Counter,
@@ -10,47 +10,47 @@ import type {
   MetricRegistry,
 } from './roles.ts';
 
-/** A registry that can also be read: what `/metrics` serves. */
+/** A registry whose metrics can be read by `/metrics`. */
 export interface ReadableMetricRegistry extends MetricRegistry {
   readonly contentType: string;
   /** The text exposition of all metrics. */
   expose(): Promise<string>;
 }
 
-/** Bounds that suit passes and requests against a near API server. */
+/** Buckets for reconciles and for requests to a nearby API server. */
 const defaultBucketsSeconds = [
   0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ];
 
 export interface MetricRegistryOptions {
-  /** Adds `process_*` and `nodejs_*` (memory, CPU) and the delay of the event loop. @default false */
+  /** Adds `process_*` and `nodejs_*` metrics (memory, CPU) and the event loop delay. @default false */
   readonly processMetrics?: boolean;
 }
 
-/** Metrics on prom-client, which has no door but this one. */
+/** Creates a registry based on prom-client. No other file imports prom-client. */
 export function createMetricRegistry(options: MetricRegistryOptions = {}): ReadableMetricRegistry {
   const registry = new prom.Registry();
   if (options.processMetrics) measureProcess(registry);
-  const made = new Map<string, Counter | Gauge | Histogram>();
+  const metrics = new Map<string, Counter | Gauge | Histogram>();
 
-  function once<T extends Counter | Gauge | Histogram>(name: string, make: () => T): T {
-    // A name is asked for by every controller that feeds it; kinds never clash, as all names are ours.
-    const known = made.get(name);
-    if (known !== undefined) return known as T;
-    const metric = make();
-    made.set(name, metric);
+  function getOrCreate<T extends Counter | Gauge | Histogram>(name: string, create: () => T): T {
+    // Every controller requests the same names. A name always has the same type: all names come from the catalogue.
+    const existing = metrics.get(name);
+    if (existing !== undefined) return existing as T;
+    const metric = create();
+    metrics.set(name, metric);
     return metric;
   }
 
   return {
     contentType: registry.contentType,
     expose: () => registry.metrics(),
-    counter: (spec) => once(spec.name, () => counterOn(registry, spec)),
-    gauge: (spec) => once(spec.name, () => gaugeOn(registry, spec)),
-    histogram: (spec) => once(spec.name, () => histogramOn(registry, spec)),
-    async forget(label, value) {
-      for (const name of made.keys()) {
-        await forgetSeries(registry.getSingleMetric(name), label, value);
+    counter: (spec) => getOrCreate(spec.name, () => counterOn(registry, spec)),
+    gauge: (spec) => getOrCreate(spec.name, () => gaugeOn(registry, spec)),
+    histogram: (spec) => getOrCreate(spec.name, () => histogramOn(registry, spec)),
+    async removeSeries(label, value) {
+      for (const name of metrics.keys()) {
+        await removeMatchingSeries(registry.getSingleMetric(name), label, value);
       }
     },
   };
@@ -67,7 +67,7 @@ function measureProcess(registry: prom.Registry): void {
   });
 }
 
-async function forgetSeries(
+async function removeMatchingSeries(
   metric: prom.Metric | undefined,
   label: string,
   value: string,
@@ -75,14 +75,14 @@ async function forgetSeries(
   if (metric === undefined) return;
   const { values } = await metric.get();
   for (const { labels } of values) {
-    // A histogram has an entry for each bucket: those of a series differ in one more label.
+    // A histogram has one entry per bucket: the entries of a series differ in `le`.
     const { le, ...own } = labels as Readonly<Record<string, string | number>>;
     if (own[label] === value) metric.remove(own);
   }
 }
 
-/** Of the metrics whose labels all have known values. */
-function seriesKnownOf(spec: MetricOptions): readonly LabelValues[] {
+/** All series of a metric if the values of every label are known, otherwise none. */
+function knownSeriesOf(spec: MetricOptions): readonly LabelValues[] {
   const { labels = [], values = {} } = spec;
   return labels.every((label) => values[label] !== undefined) ? seriesOf(spec) : [];
 }
@@ -93,13 +93,13 @@ function configOf(registry: prom.Registry, { name, help, labels = [] }: MetricOp
 
 function counterOn(registry: prom.Registry, spec: MetricOptions): Counter {
   const metric = new prom.Counter(configOf(registry, spec));
-  for (const series of seriesKnownOf(spec)) metric.labels(...series).inc(0);
+  for (const series of knownSeriesOf(spec)) metric.labels(...series).inc(0);
   return { increment: (labels = [], by = 1) => metric.labels(...labels).inc(by) };
 }
 
 function gaugeOn(registry: prom.Registry, spec: MetricOptions): Gauge {
   const metric = new prom.Gauge(configOf(registry, spec));
-  for (const series of seriesKnownOf(spec)) metric.labels(...series).set(0);
+  for (const series of knownSeriesOf(spec)) metric.labels(...series).set(0);
   return {
     set: (value, labels = []) => metric.labels(...labels).set(value),
     add: (delta, labels = []) => metric.labels(...labels).inc(delta),
@@ -116,6 +116,35 @@ function histogramOn(
   const { labels: names = [] } = spec;
   const begin = (labels: LabelValues) =>
     metric.zero(Object.fromEntries(names.map((name, index) => [name, labels[index] ?? ''])));
-  for (const series of seriesKnownOf(spec)) begin(series);
-  return { begin, observe: (value, labels = []) => metric.labels(...labels).observe(value) };
+  for (const series of knownSeriesOf(spec)) begin(series);
+  return {
+    initialize: begin,
+    observe: (value, labels = []) => metric.labels(...labels).observe(value),
+  };
+}
+
+const resolutionMs = 10;
+const quantiles = [0.5, 0.9, 0.99, 1] as const;
+
+/** Measures the event loop delay. Costs one native timer every ten milliseconds. */
+class EventLoopDelay {
+  readonly #histogram: ReturnType<typeof monitorEventLoopDelay>;
+
+  constructor() {
+    this.#histogram = monitorEventLoopDelay({ resolution: resolutionMs });
+    this.#histogram.enable();
+  }
+
+  /** Quantiles in seconds since the last call; resets the measurement. */
+  take(): readonly { readonly quantile: string; readonly seconds: number }[] {
+    const histogram = this.#histogram;
+    const delays = quantiles.map((quantile) => {
+      const nanoseconds = quantile === 1 ? histogram.max : histogram.percentile(quantile * 100);
+      // The histogram measures the interval between two timer ticks. Without samples its maximum is invalid.
+      const delayMs = histogram.count === 0 ? 0 : nanoseconds / 1e6 - resolutionMs;
+      return { quantile: String(quantile), seconds: Math.max(0, delayMs) / 1_000 };
+    });
+    histogram.reset();
+    return delays;
+  }
 }

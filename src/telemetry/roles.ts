@@ -1,20 +1,20 @@
-/**
- * What the rooms above need of logging and metrics: interfaces, and the catalogue of metrics, which is data. The implementations
- * (pino, prom-client) are passed in.
- */
+import type { LogMessage } from './log-messages.ts';
+
+/** Interfaces of logging and metrics, and the metric catalogue. The implementations (pino, prom-client) are passed in. */
+export type { LogMessage } from './log-messages.ts';
 export { type MetricSpec, metricCatalogue, seriesOf } from './metric-catalogue.ts';
 
-/** A structured logger: object first, then a constant sentence. */
+/** A structured logger: fields first, then a message of the catalogue. */
 export interface Logger {
-  debug(fields: LogFields, message: string): void;
-  info(fields: LogFields, message: string): void;
-  warn(fields: LogFields, message: string): void;
-  error(fields: LogFields, message: string): void;
+  debug(fields: LogFields, message: LogMessage): void;
+  info(fields: LogFields, message: LogMessage): void;
+  warn(fields: LogFields, message: LogMessage): void;
+  error(fields: LogFields, message: LogMessage): void;
   /** A logger that adds `fields` to every line. */
   child(fields: LogFields): Logger;
 }
 
-/** Errors go under `err`, times under `durationMs`. */
+/** Errors are logged as `err`, times as `durationMs`. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Label values of one series, in the order of the metric's label names. */
@@ -27,30 +27,30 @@ export interface Counter {
 export interface Gauge {
   set(value: number, labels?: LabelValues): void;
   add(delta: number, labels?: LabelValues): void;
-  /** Forgets one series (when the definition it belongs to goes). */
+  /** Removes one series, for example of a deleted definition. */
   remove(labels: LabelValues): void;
 }
 
 export interface Histogram {
   /** In the metric's unit: seconds. */
   observe(value: number, labels?: LabelValues): void;
-  /** Shows the series with a count of 0, before anything is observed. */
-  begin(labels: LabelValues): void;
+  /** Exposes the series with a count of 0 before the first observation. */
+  initialize(labels: LabelValues): void;
 }
 
 export interface MetricOptions {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
-  /** By label: all values that it takes. Where every label has them, all series are there, at 0, from the start. */
+  /** All possible values by label. If every label has them, all series are initialized to 0. */
   readonly values?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Makes metrics. A name may be asked for twice and gives the same metric. Specifications come from the catalogue. */
+/** Creates metrics from catalogue entries. Repeated calls with one name return the same metric. */
 export interface MetricRegistry {
   counter(options: MetricOptions): Counter;
   gauge(options: MetricOptions): Gauge;
   histogram(options: MetricOptions & { readonly bucketsSeconds?: readonly number[] }): Histogram;
-  /** Removes the series of every metric that have this value of this label: what they are about is gone. */
-  forget(label: string, value: string): Promise<void>;
+  /** Removes the series of all metrics with this label value, for example of a deleted definition. */
+  removeSeries(label: string, value: string): Promise<void>;
 }

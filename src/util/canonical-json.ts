@@ -1,14 +1,14 @@
 /** Compact JSON with sorted keys: equal values give equal text. Undefined fields are left out. */
 export function canonicalJson(value: unknown): string {
   const sorted = withSortedKeys(value);
-  // The platform prints ten times as fast as we could.
-  return (sorted === unsortable ? printed(value) : JSON.stringify(sorted)) ?? 'null';
+  // `JSON.stringify` is ten times as fast as our own printer.
+  return (sorted === unsortable ? print(value) : JSON.stringify(sorted)) ?? 'null';
 }
 
-/** An object somewhere in a value whose keys have an order of their own. */
+/** Marks a value with an object whose key order cannot be changed. */
 const unsortable = Symbol('unsortable');
 
-/** The value with the fields of each object in order; the value itself where they are in order already. */
+/** The value with sorted fields; the same value if they are sorted already. */
 function withSortedKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Array.isArray(value) ? withSortedItems(value) : withSortedFields(value);
@@ -33,7 +33,7 @@ function withSortedFields(value: object): unknown {
   let isSame = true;
   let last = '';
   for (const key of keys) {
-    if (hasOwnPlace(key)) return unsortable;
+    if (hasFixedPosition(key)) return unsortable;
     if (key < last) isSame = false;
     last = key;
   }
@@ -49,18 +49,18 @@ function withSortedFields(value: object): unknown {
   return isSame ? value : copy;
 }
 
-/** Objects give keys that look like an index first, and `__proto__` is no field in a copy. */
-function hasOwnPlace(key: string): boolean {
+/** Objects list index-like keys first, and assigning `__proto__` creates no field. */
+function hasFixedPosition(key: string): boolean {
   const first = key.charCodeAt(0);
   return (first >= 48 && first <= 57) || key === '__proto__';
 }
 
-function printed(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item) => printed(item ?? null)).join(',')}]`;
+function print(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item) => print(item ?? null)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const fields = Object.entries(value)
     .filter(([, field]) => field !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, field]) => `${JSON.stringify(key)}:${printed(field)}`);
+    .map(([key, field]) => `${JSON.stringify(key)}:${print(field)}`);
   return `{${fields.join(',')}}`;
 }

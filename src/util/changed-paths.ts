@@ -1,6 +1,9 @@
 import { isJsonObject } from './json.ts';
 
-/** Where two trees of plain data differ: `children.deployment.template.spec.replicas`. Items of lists go by their `id` or `name`. */
+/**
+ * Paths at which two JSON trees differ: `children.deployment.template.spec.replicas`. List items are identified by
+ * `id` or `name`.
+ */
 export function changedPaths(before: unknown, after: unknown): readonly string[] {
   const paths: string[] = [];
   compare({ before, after, path: '' }, paths);
@@ -26,7 +29,7 @@ function compare({ before, after, path }: Place, into: string[]): void {
   }
 }
 
-/** Undefined = no map and no list. */
+/** Undefined: neither an object nor a list. */
 function partsOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
   if (Array.isArray(value)) return new Map(value.map((item, at) => [itemName(item, at), item]));
   return isJsonObject(value) ? new Map(Object.entries(value)) : undefined;

@@ -1,4 +1,4 @@
-/** Time as a collaborator, so that tests decide when it moves. */
+/** The clock, passed in so that tests control time. */
 export interface Clock {
   /** Wall-clock time in ms since the epoch. */
   nowMs(): number;
@@ -10,7 +10,7 @@ export interface Clock {
   after(ms: number, callback: () => void): () => void;
 }
 
-/** The real time. */
+/** The system clock. */
 export function createSystemClock(): Clock {
   return {
     nowMs: () => Date.now(),
@@ -23,7 +23,7 @@ export function createSystemClock(): Clock {
   };
 }
 
-/** A platform's timer takes 31 bits and fires at once for more; waking up early after 24 days does no harm. */
+/** Timers have 31 bits and fire at once for larger values. Firing early after 24 days is harmless. */
 function timerMs(ms: number): number {
   return Math.min(ms, 2_147_483_647);
 }

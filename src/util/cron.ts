@@ -1,24 +1,24 @@
 import { Cron } from 'croner';
 
-/** A schedule of points in time. Immutable. */
-export interface CronTimes {
-  /** The first of its times after a moment, in ms since the epoch; undefined: there is none any more. */
+/** An immutable cron schedule. */
+export interface CronSchedule {
+  /** The first time after `afterMs`, in ms since the epoch. Undefined: none. */
   nextMs(afterMs: number): number | undefined;
 }
 
 /**
- * Parses a cron expression of five fields, or of six with seconds first, in an IANA time zone. Where a day has an hour twice or lacks
- * it, times of the day happen once, and steps follow the clock on the wall.
+ * Parses a cron expression of five fields, or six with seconds first, in an IANA time zone. If daylight saving time
+ * repeats or skips an hour, fixed times run once and steps follow the wall clock.
  * @throws Error whose message says what is wrong, with a capital first letter and no final period.
  */
-export function parseCron(expression: string, timeZone = 'UTC'): CronTimes {
+export function parseCron(expression: string, timeZone = 'UTC'): CronSchedule {
   assertTimeZone(timeZone);
   const text = expression.trim();
   const fields = text.split(/\s+/).length;
   if (fields < 5 || fields > 6) {
     throw new Error(`Expected 5 fields, or 6 with seconds first, found "${fields}"`);
   }
-  // To the library it is the moment at which the expression is parsed, to others "any".
+  // The library reads `?` as the time of parsing, others read it as "any".
   if (text.includes('?')) throw new Error('Expected "*" for any value, found "?"');
   let cron: Cron;
   try {
@@ -39,7 +39,7 @@ function assertTimeZone(timeZone: string): void {
   }
 }
 
-/** `CronPattern: Invalid value ...` without what the library calls itself. */
+/** The message without the library's prefix `CronPattern: `. */
 function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const message = text.replace(/^Cron\w*: /, '').replace(/\.+$/, '');

@@ -5,7 +5,7 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   try {
     return equal(a, b);
   } catch (error) {
-    // A server takes values that are nested deeper than the stack is; nearly none are, and this is three times as slow.
+    // Values can be nested deeper than the stack. The iterative comparison is three times as slow.
     if (error instanceof RangeError) return deepEqualIteratively(a, b);
     throw error;
   }

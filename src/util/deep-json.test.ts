@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deepEqual } from './deep-equal.ts';
-import { freezeDeep } from './freeze-deep.ts';
+import { freezeDeep } from './json.ts';
 
 /** JSON of so many levels, as a server may send it; each end has its own text. */
 function nested(levels: number, end: string, [open, close] = ['{"a":', '}']): unknown {

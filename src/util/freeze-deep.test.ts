@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { freezeDeep } from './freeze-deep.ts';
+import { freezeDeep } from './json.ts';
 
 describe('util/freeze-deep', () => {
   test('freezes maps and lists all the way down, and gives the same tree', () => {

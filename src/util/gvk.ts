@@ -5,7 +5,7 @@ export interface Gvk {
   readonly kind: string;
 }
 
-/** A kind in whatever version. */
+/** A kind without its version. */
 export type GroupKind = Pick<Gvk, 'group' | 'kind'>;
 
 /** Splits `apps/v1` or `v1` and joins it with a kind. Does not validate. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { pointerSteps, pointerTo } from './json-pointer.ts';
+import { pointerSteps, pointerTo } from './json.ts';
 
 describe('util/json-pointer', () => {
   for (const steps of [[], ['spec'], ['a/b', '~', '~1'], [''], ['', ''], ['0', 'x y']]) {

@@ -11,7 +11,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Roughly the characters of a value as JSON, never too few by much; texts are not looked into. */
+/** Approximate length of a value as JSON, rarely too low. Does not count escape sequences in strings. */
 export function jsonLength(value: unknown): number {
   if (typeof value === 'string') return value.length + 3;
   if (typeof value !== 'object' || value === null) return 24;
@@ -23,4 +23,29 @@ export function jsonLength(value: unknown): number {
     }
   }
   return size;
+}
+
+/** Appends one step to an RFC 6901 pointer: `/spec` + `a/b` -> `/spec/a~1b`. */
+export function pointerTo(pointer: string, step: string | number): string {
+  return `${pointer}/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** The steps of an RFC 6901 pointer, unescaped. */
+export function pointerSteps(pointer: string): readonly string[] {
+  if (pointer === '') return [];
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Freezes a JSON tree in place and returns it. Iterative, because values can be nested deeper than the stack. */
+export function freezeDeep<T>(value: T): T {
+  const open: unknown[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null || Object.isFrozen(next)) continue;
+    Object.freeze(next);
+    for (const field of Object.values(next)) if (typeof field === 'object') open.push(field);
+  }
+  return value;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type LabelRequirement, selects } from './label-selector.ts';
+import { type LabelRequirement, matchesSelector } from './label-selector.ts';
 
 const labels = { app: 'web', tier: 'front' };
 
@@ -14,7 +14,7 @@ describe('util/label-selector', () => {
   ] as const;
   for (const [matchLabels, expected] of pairs) {
     test(`${JSON.stringify(matchLabels)} ${expected ? 'selects' : 'does not select'}`, () => {
-      assert.equal(selects({ matchLabels, matchExpressions: [] }, labels), expected);
+      assert.equal(matchesSelector({ matchLabels, matchExpressions: [] }, labels), expected);
     });
   }
 
@@ -33,17 +33,20 @@ describe('util/label-selector', () => {
     const { key, operator, values } = requirement;
     test(`${key} ${operator} [${values}] ${expected ? 'selects' : 'does not select'}`, () => {
       const selector = { matchLabels: {}, matchExpressions: [requirement] };
-      assert.equal(selects(selector, labels), expected);
+      assert.equal(matchesSelector(selector, labels), expected);
     });
   }
 
   test('an object without labels is selected by what asks for none', () => {
-    assert.equal(selects({ matchLabels: {}, matchExpressions: [] }, undefined), true);
-    assert.equal(selects({ matchLabels: { app: 'web' }, matchExpressions: [] }, undefined), false);
+    assert.equal(matchesSelector({ matchLabels: {}, matchExpressions: [] }, undefined), true);
+    assert.equal(
+      matchesSelector({ matchLabels: { app: 'web' }, matchExpressions: [] }, undefined),
+      false,
+    );
   });
 
   test('what every object inherits is no label', () => {
     const exists = { key: 'constructor', operator: 'Exists', values: [] } as const;
-    assert.equal(selects({ matchLabels: {}, matchExpressions: [exists] }, labels), false);
+    assert.equal(matchesSelector({ matchLabels: {}, matchExpressions: [exists] }, labels), false);
   });
 });

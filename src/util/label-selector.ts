@@ -12,22 +12,22 @@ export interface LabelSelector {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Does an object with these labels match? As the API server decides it. */
-export function selects(selector: LabelSelector, labels: Labels = {}): boolean {
+/** Whether the labels match the selector, by the rules of the API server. */
+export function matchesSelector(selector: LabelSelector, labels: Labels = {}): boolean {
   return (
     Object.entries(selector.matchLabels).every(([key, value]) => labelOf(labels, key) === value) &&
-    meetsAll(selector.matchExpressions, labels)
+    matchesRequirements(selector.matchExpressions, labels)
   );
 }
 
 /** A selector in the API's syntax: `a=b,c in (d,e),!f`. */
-export function selectorText({ matchLabels, matchExpressions }: LabelSelector): string {
+export function formatSelector({ matchLabels, matchExpressions }: LabelSelector): string {
   const pairs = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
-  return [...pairs, ...matchExpressions.map(requirementText)].join(',');
+  return [...pairs, ...matchExpressions.map(formatRequirement)].join(',');
 }
 
 /** A requirement in the API's syntax. */
-export function requirementText({ key, operator, values }: LabelRequirement): string {
+export function formatRequirement({ key, operator, values }: LabelRequirement): string {
   switch (operator) {
     case 'In':
       return `${key} in (${values.join(',')})`;
@@ -40,12 +40,15 @@ export function requirementText({ key, operator, values }: LabelRequirement): st
   }
 }
 
-/** Do these labels meet every requirement? As on the server, `NotIn` holds for an absent label. */
-export function meetsAll(requirements: readonly LabelRequirement[], labels: Labels = {}): boolean {
-  return requirements.every((requirement) => meets(requirement, labels));
+/** Whether the labels meet every requirement. As on the server, `NotIn` matches an absent label. */
+export function matchesRequirements(
+  requirements: readonly LabelRequirement[],
+  labels: Labels = {},
+): boolean {
+  return requirements.every((requirement) => matchesRequirement(requirement, labels));
 }
 
-function meets({ key, operator, values }: LabelRequirement, labels: Labels): boolean {
+function matchesRequirement({ key, operator, values }: LabelRequirement, labels: Labels): boolean {
   const value = labelOf(labels, key);
   switch (operator) {
     case 'In':
@@ -59,7 +62,22 @@ function meets({ key, operator, values }: LabelRequirement, labels: Labels): boo
   }
 }
 
-/** `constructor` is a legal key: what every object inherits is no label. */
+/** `constructor` is a valid label key: ignore inherited properties. */
 function labelOf(labels: Labels, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
+}
+
+/** Whether this is a valid label value. */
+export function isLabelValue(text: string): boolean {
+  return text.length <= 63 && /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/.test(text);
+}
+
+/** Whether this is a valid label key, with or without a prefix. */
+export function isLabelKey(text: string): boolean {
+  const slash = text.indexOf('/');
+  const prefix = text.slice(0, Math.max(slash, 0));
+  const name = text.slice(slash + 1);
+  const isPrefix =
+    slash < 0 || (prefix.length <= 253 && /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(prefix));
+  return isPrefix && name !== '' && isLabelValue(name);
 }

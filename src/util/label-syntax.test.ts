@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isLabelKey, isLabelValue } from './label-syntax.ts';
+import { isLabelKey, isLabelValue } from './label-selector.ts';
 
 describe('util/label-syntax', () => {
   for (const [key, expected] of [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { allowsNamespace, isNamespaceName } from './namespace.ts';
+import { allowsNamespace, isNamespaceName } from './glob.ts';
 
 describe('util/namespace', () => {
   for (const [namespace, globs, expected] of [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { keyOf, parseKey } from './object-key.ts';
+import { keyOf, parseKey } from './kube-object.ts';
 
 describe('util/object-key', () => {
   for (const [namespace, name, key] of [

@@ -1,4 +1,4 @@
-/** A Kubernetes quantity, exactly: `mantissa` times ten to the power of `exponent`. */
+/** An exact Kubernetes quantity: `mantissa` times ten to the power of `exponent`. */
 export interface Quantity {
   readonly mantissa: bigint;
   readonly exponent: number;
@@ -25,11 +25,11 @@ const decimalExponent: Readonly<Record<string, number>> = {
   E: 18,
 };
 
-/** Beyond this the server refuses or clamps; the billionths here would only become huge. */
+/** The server rejects or clamps larger exponents. */
 const largestExponent = 60;
 const pattern = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i)|[eE]([+-]?\d+)|([numkMGTPE]?))$/;
 
-/** Parses a quantity as the server does (`500m`, `1.5Gi`, `1e3`, a number). Undefined for what is none. */
+/** Parses a quantity as the server does (`500m`, `1.5Gi`, `1e3`, a number). Undefined for an invalid one. */
 export function parseQuantity(value: unknown): Quantity | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const match = pattern.exec(String(value));
@@ -42,14 +42,14 @@ export function parseQuantity(value: unknown): Quantity | undefined {
   return { mantissa: sign === '-' ? -size : size, exponent: power - fraction.length };
 }
 
-/** The number nearest to a quantity; undefined for one that is larger than all numbers. */
+/** The nearest number; undefined for a quantity beyond the range of numbers. */
 export function quantityNumber({ mantissa, exponent }: Quantity): number | undefined {
-  // Read from text, 100m is exactly 0.1, where multiplying by 0.001 would not be.
+  // Parsed from text, 100m is exactly 0.1. Multiplying by 0.001 is not exact.
   const number = Number(`${mantissa}e${exponent}`);
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** A quantity in billionths, its absolute value rounded up as the server does. Undefined far beyond what the server takes. */
+/** A quantity in billionths, its absolute value rounded up as the server does. Undefined far beyond the server's range. */
 export function quantityBillionths({ mantissa, exponent }: Quantity): bigint | undefined {
   const power = exponent + 9;
   if (Math.abs(power) > largestExponent) return undefined;
@@ -57,12 +57,12 @@ export function quantityBillionths({ mantissa, exponent }: Quantity): bigint | u
   return dividedUp(mantissa, 10n ** BigInt(-power));
 }
 
-/** Rounded up to thousandths, as the server keeps the quantities of resource lists. */
+/** Rounds up to thousandths, as the server does in resource lists. */
 export function roundedToThousandths(billionths: bigint): bigint {
   return dividedUp(billionths, 1_000_000n) * 1_000_000n;
 }
 
-/** Away from zero. */
+/** Division rounded away from zero. */
 function dividedUp(dividend: bigint, divisor: bigint): bigint {
   if (dividend < 0n) return -dividedUp(-dividend, divisor);
   return (dividend + divisor - 1n) / divisor;

@@ -1,4 +1,4 @@
-/** A source of randomness, passed in so that tests are repeatable. */
+/** A random source, passed in so that tests are repeatable. */
 export interface Random {
   /** A number in [0, 1). For jitter, never for secrets. */
   fraction(): number;
@@ -12,9 +12,9 @@ export function createSystemRandom(): Random {
 }
 
 function randomText(length: number, alphabet: string): string {
-  // Values at or above the largest multiple of the alphabet's length are drawn again: no bias.
+  // Values at or above the largest multiple of the alphabet length are drawn again, to avoid bias.
   const limit = 256 - (256 % alphabet.length);
-  // Web Crypto gives at most 65536 bytes at once.
+  // Web Crypto returns at most 65536 bytes per call.
   const bytes = new Uint8Array(Math.min(length * 2, 65_536));
   let text = '';
   while (text.length < length) {

@@ -17,10 +17,10 @@ describeAttacks('attacks/connections', {}, (rig) => {
       ...{ host: '127.0.0.1', port: 0, metrics: rig.metrics },
       // Not a second passes.
       clock: new FakeClock(),
-      view: () => rig.manager.view(),
+      view: () => ({ ...rig.runtime.view, isStopping: false }),
       observe() {
         renderings += 1;
-        rig.manager.observe();
+        rig.runtime.observe();
       },
     });
     const crowd = startCrowd(`${server.url}/metrics`, clients);
@@ -51,7 +51,7 @@ describeAttacks('attacks/connections', {}, (rig) => {
           return 'text/plain';
         },
       },
-      view: () => rig.manager.view(),
+      view: () => ({ ...rig.runtime.view, isStopping: false }),
     });
     const { hostname, port } = new URL(server.url);
     const sockets = Array.from({ length: 200 }, () => connect(Number(port), hostname));

@@ -44,7 +44,7 @@ describeAttacks('attacks/memory', { memoryBytes: 1024 * 1024 }, (rig) => {
     assert.equal(ready.reason, 'RenderFailed', ready.message);
     assert.match(ready.message, /at most 4194304 bytes .*controller\.limits\.memory/);
     // Each try renders all that again: an author who edits in a loop has to wait as well.
-    assert.match(ready.message, /; the next reconcile is after 5 s/);
+    assert.match(ready.message, /; retried after 5 s/);
     assert.ok(served > 0);
     const { childCounts } = resource.status as { childCounts?: { total: number; ready: number } };
     assert.ok((childCounts?.ready ?? 0) * 3 * text.length <= 4 * 1024 * 1024);

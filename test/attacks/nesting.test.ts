@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { evaluate } from '../../src/compile/language/test-scope.ts';
-import { createIngest } from '../../src/kube/cache/ingest.ts';
+import { createObjectDecoder } from '../../src/kube/cache/object-decoder.ts';
 import { ObjectStore } from '../../src/kube/cache/object-store.ts';
 import { gvkOf } from '../../src/util/gvk.ts';
+import { evaluate } from '../support/compile/test-scope.ts';
 
 /** What a server takes: it gives up at 10,000 levels. A stack may be smaller than that, and here surely is. */
 const levels = 100_000;
@@ -18,10 +18,10 @@ describe('attacks/nesting', () => {
   test('a relist of a kind with one resource that is nested deeper than the stack is brings all of them', () => {
     const faults: unknown[] = [];
     const store = new ObjectStore({ selects: () => true, onFault: (error) => faults.push(error) });
-    const ingest = createIngest({ freeze: true });
+    const decode = createObjectDecoder({ freeze: true });
     for (const version of ['10', '11']) {
       const listing = store.startList();
-      listing.add(version, [ingest(thing('deep', nested()), gvk), ingest(thing('flat', {}), gvk)]);
+      listing.add(version, [decode(thing('deep', nested()), gvk), decode(thing('flat', {}), gvk)]);
       listing.finish();
     }
     assert.deepEqual([store.size, faults], [2, []]);

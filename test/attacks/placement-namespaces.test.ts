@@ -48,11 +48,21 @@ shared.describe('attacks/placement: namespaces', () => {
   });
 
   for (const [what, name, spec, message] of [
-    ['a Namespace of Kubernetes', 'system', { space: 'kube-system' }, /of Kubernetes itself/],
-    ['the Namespace of the runtime', 'own', { space: 'homeostat-system' }, /of the runtime itself/],
-    ['what is in a namespace of Kubernetes', 'into', { to: 'kube-system' }, /of Kubernetes itself/],
-    ['a namespace by a path', 'path', { to: 'a/../../kube-system' }, /name of a namespace/],
-    ['a Namespace by a patch', 'patch', { patched: 'kube-public' }, /of Kubernetes itself/],
+    ['a Namespace of Kubernetes', 'system', { space: 'kube-system' }, /is a system namespace/],
+    [
+      'the Namespace of the runtime',
+      'own',
+      { space: 'homeostat-system' },
+      /is a namespace of the Homeostat runtime/,
+    ],
+    [
+      'what is in a namespace of Kubernetes',
+      'into',
+      { to: 'kube-system' },
+      /is a system namespace/,
+    ],
+    ['a namespace by a path', 'path', { to: 'a/../../kube-system' }, /namespace name/],
+    ['a Namespace by a patch', 'patch', { patched: 'kube-public' }, /is a system namespace/],
   ] as const) {
     test(`no author writes ${what}`, async () => {
       const client = shared.client();

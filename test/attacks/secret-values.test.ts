@@ -50,7 +50,7 @@ const cases: readonly (readonly [string, string, RegExp])[] = [
     child(
       `apiVersion: apps/v1, kind: Deployment, metadata: { name: b }, spec: { replicas: ${word} }`,
     ),
-    /Expected an integer at spec\.replicas, found a text/,
+    /Expected an integer at spec\.replicas, found a string/,
   ],
   [
     'a key that is no field',
@@ -67,7 +67,7 @@ const cases: readonly (readonly [string, string, RegExp])[] = [
   [
     'a key with a value of a wrong type',
     map(`name: b, labels: "\${ { children.a.data.word: [1] } }"`),
-    /Expected a text at metadata\.labels\[\*\], found a list/,
+    /Expected a string at metadata\.labels\[\*\], found a list/,
   ],
   [
     'a namespace that no glob matches',
@@ -84,7 +84,7 @@ const cases: readonly (readonly [string, string, RegExp])[] = [
   [
     'a name that is none',
     map(`name: ${spoilt}`),
-    /Expected a name at metadata\.name, found a text/,
+    /Expected a name at metadata\.name, found a string/,
   ],
   [
     'a name that the server refuses',
@@ -94,17 +94,17 @@ const cases: readonly (readonly [string, string, RegExp])[] = [
   [
     'a name that is too long',
     map(`name: "\${ $join([1..60].($$.children.a.data.word)) }"`),
-    /Expected a name at metadata\.name, found a text/,
+    /Expected a name at metadata\.name, found a string/,
   ],
   [
     'a name that two elements have',
     map(`name: ${word}`, '      forEach: ${ [1, 2] }\n'),
-    /metadata\.name: Expected a name of its own, found that of two elements/,
+    /metadata\.name: Expected a unique name, found one that is used by two elements/,
   ],
   [
     'an object in the way',
     map('name: "${ children.a.data.word }-taken"'),
-    /the ConfigMap exists and is not ours/,
+    /the ConfigMap already exists/,
   ],
   [
     'a label that the server refuses',
@@ -168,7 +168,7 @@ const cases: readonly (readonly [string, string, RegExp])[] = [
   [
     'a readiness that cannot be told',
     `${derived}      ready: \${ $child.data.word }\n`,
-    /Expected a boolean at ready, found a text/,
+    /Expected a boolean at ready, found a string/,
   ],
   [
     'a read of what is not there',
@@ -198,14 +198,14 @@ const servedCases: readonly (readonly [string, string, RegExp])[] = [
     `  children:
     - { id: b, template: { apiVersion: apps/v1, kind: Deployment, metadata: { name: b }, spec: { replicas: "\${ data.word }" } } }
 `,
-    /Expected an integer at spec\.replicas, found a text/,
+    /Expected an integer at spec\.replicas, found a string/,
   ],
   [
     'a name that is none',
     `  children:
     - { id: b, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ $base64decode(data.spoilt) }" } } }
 `,
-    /Expected a name at metadata\.name, found a text/,
+    /Expected a name at metadata\.name, found a string/,
   ],
   [
     'a label of a copy of a copy',
@@ -303,7 +303,7 @@ shared.describe('attacks/secrets: no value of a Secret is quoted', () => {
       { fieldManager: 'rival' },
     );
     const resource = await client.untilObject(path, (object) =>
-      /data is left to "rival"/.test(conditionOf(object)?.message ?? ''),
+      /data is left to field manager "rival"/.test(conditionOf(object)?.message ?? ''),
     );
     assertUnmarked(JSON.stringify(resource));
     await assertUntold(namespace);
@@ -326,7 +326,9 @@ shared.describe('attacks/secrets: no value of a Secret is quoted', () => {
     await client.untilObject(kept, (object) => object !== undefined);
     await client.delete(path);
     const resource = await client.untilObject(path, (object) =>
-      /The deletion waits for the ConfigMap of "b" to go/.test(conditionOf(object)?.message ?? ''),
+      /Waiting for the ConfigMap \(child "b"\) to be deleted/.test(
+        conditionOf(object)?.message ?? '',
+      ),
     );
     // The inventory names what is to be deleted.
     assertUnmarked(JSON.stringify(statusOf(resource).conditions));

@@ -69,7 +69,7 @@ describeAttacks('attacks/time', {}, (rig) => {
     test(`${what}: it is limited, and others are served meanwhile`, async () => {
       const { ready, turns, served } = await rig.attack(`${body}${limits}`, { hosts, entries });
       assert.equal(ready.reason, reason, ready.message);
-      assert.match(ready.message, /at most 200000 steps .*controller\.limits\.steps/);
+      assert.match(ready.message, /at most 200000 evaluation steps .*controller\.limits\.steps/);
       assert.ok(turns >= leastTurns, `${turns} turns`);
       assert.ok(served > 0, `${served} served`);
     });

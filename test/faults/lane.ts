@@ -138,6 +138,7 @@ export class Lane {
       kubeconfig: this.#kubeconfig,
       definitions: { 'faults.yaml': definitionText(this.definition) },
       folder: this.#folder,
+      runtime: this.user,
       env: probeEnvironment,
     });
   }

@@ -10,25 +10,25 @@ export interface OtherFault {
 /** What needs more than one process before one server, by the tests that run it. */
 export const otherFaults = {
   killSweep: {
-    name: 'SIGKILL at every write in turn',
+    name: 'SIGKILL at each write',
     injected:
-      'the process is killed at the first write of a creation, then at the second, until there are no more; then the same for an edit that prunes; another one is started',
+      'the process is killed at the first write of a creation, then at the second, and so on; the same for an edit that prunes; another process is started',
     oracle: 'nothing is created twice',
-    runs: 'every write of both, three times: not carried out; carried out, its answer lost; answered',
+    runs: 'every write of both, three times: not executed; executed with a lost response; with a response',
   },
   deletionSweep: {
-    name: 'SIGKILL at every write of a life with a finalizer',
+    name: 'SIGKILL at each write of a resource with a finalizer',
     injected:
-      'a resource with children in two namespaces, one of them orphaned, and with `onDelete` comes and goes; the process is killed at the first write of that, then at the second, until there are no more; another one is started',
+      'a resource with children in two namespaces, one of them orphaned, and with `onDelete` is created and deleted; the process is killed at the first write, then at the second, and so on; another one is started',
     oracle:
-      'the resource goes, nothing that is labelled for it stays behind, the orphan stays and is released',
-    runs: 'every write, twice: not carried out; carried out, its answer lost',
+      'the resource and all objects with its label are deleted; the orphan stays and is released',
+    runs: 'every write, twice: not executed; executed with a lost response',
   },
   apiServerKilled: {
     name: 'the API server is killed in the middle of 200 creations',
     injected:
-      'SIGKILL at the 200th write of the process, which is lost; the server is started again',
-    oracle: 'nothing is created twice, nothing deleted, the process is the same',
+      'SIGKILL of the API server at the 200th write of the process, which is lost; the server is restarted',
+    oracle: 'nothing is created twice, nothing is deleted, the process keeps running',
     runs: 'once',
   },
   etcdRestored: {
@@ -36,21 +36,30 @@ export const otherFaults = {
     injected:
       'after the creations etcd’s data is copied; after the edits, and at least a hundred writes, all servers are started on the copy',
     oracle:
-      'the world is that after the creations, with the same UIDs, then after new edits that after the edits; the process is the same',
+      'the cluster has the state after the creations, with the same UIDs; after new edits it has the state after the edits; the process keeps running',
     runs: 'once',
   },
   outdatedLeader: {
-    name: 'a new leader does nothing before it has read what is wanted',
+    name: 'a new leader writes nothing before it has read the definitions',
     injected:
-      'a user changes a definition, adds one and pauses that while one process leads; another takes the lead, and its lists of ConfigMaps with definitions and of their objects are held',
+      'a user changes a definition, adds one and pauses it while one process is the leader; another becomes leader, and its lists of ConfigMaps and of definition objects are held',
     oracle:
-      'until they are let go it writes nothing, then what the newest texts say; nothing is deleted, and the mark stays',
+      'it writes nothing until they are released, then the newest revisions; nothing is deleted, and the pause stays',
     runs: 'once',
   },
+  rolloutOutage: {
+    name: 'a waiting roll-out when the API server becomes unreachable',
+    injected:
+      'a roll-out is held for deletions, or stopped for failures, of a kind of its own and of a kind of `for`; all connections are refused until the process reports it',
+    oracle:
+      'it waits as before, for the same revision with the same failed resources; an approval or a fixed revision finishes it',
+    runs: 'once each',
+  },
   leftovers: {
-    name: 'what goes leaves nothing behind',
-    injected: '60 resources come and go four times while watches are cut and answers are lost',
-    oracle: 'the last two rounds leave less than their objects would take on the heap',
+    name: 'deleted resources leave nothing behind',
+    injected:
+      '60 resources are created and deleted four times while watches are cut and responses are lost',
+    oracle: 'the last two rounds leave less on the heap than their objects would take',
     runs: 'once',
   },
 } satisfies Readonly<Record<string, OtherFault>>;

@@ -21,7 +21,7 @@ const mistakes = [
     what: 'that is not accepted for a CRD that is already there',
     from: 'adopt: true',
     to: 'adopt: false',
-    reason: /homeostat reported: Definition refused: .*podsets\.bench\.example\.com/,
+    reason: /homeostat reported: Definition rejected: .*podsets\.bench\.example\.com/,
   },
   {
     what: 'that has a mistake, with which the process ends',

@@ -80,7 +80,7 @@ shared.describe('integration/configmap-source', () => {
     test('all run as soon as it is there, and their resources work', async () => {
       await save(operators, 'operators', files);
       await homeostat.whenReady(Object.keys(files).length);
-      const states = homeostat.entries.filter(({ msg }) => msg === 'Definition refused');
+      const states = homeostat.entries.filter(({ msg }) => msg === 'Definition rejected');
       assert.deepEqual(states, []);
       const metadata = { name: 'example', namespace };
       await shared.client().apply({ ...podset, metadata, spec: { size: 2 } });
@@ -101,7 +101,7 @@ shared.describe('integration/configmap-source', () => {
     test('one gets a typo: it is told with line and column, and what ran goes on', async () => {
       const text = shippedText('podset.yaml').replace('${ spec.size }', '${ spec.sise }');
       await save(operators, 'operators', { ...files, 'podset.yaml': text });
-      const told = await homeostat.whenLogged('File with mistakes, its definitions are refused');
+      const told = await homeostat.whenLogged('File has errors, its definitions are rejected');
       const file = `configmap ${operators}/operators/podset.yaml`;
       assert.equal(told.file, file);
       assert.match(String(told.diagnostics), new RegExp(`^${file}:\\d+:\\d+: .*sise`));
@@ -113,7 +113,7 @@ shared.describe('integration/configmap-source', () => {
       const readiness = await untilStatus(homeostat, '/readyz?verbose', 200);
       assert.match(readiness, /podset running/);
       await save(operators, 'operators', files);
-      await homeostat.whenLogged('File is without mistakes again');
+      await homeostat.whenLogged('File has no errors any more');
       await untilReplicas(4);
     });
 
@@ -124,7 +124,10 @@ shared.describe('integration/configmap-source', () => {
       const goes = async (change: () => Promise<unknown>) => {
         await change();
         gone += count;
-        await homeostat.whenLoggedTimes('Definition is gone, what it has made stays', gone);
+        await homeostat.whenLoggedTimes(
+          'Definition stopped, its resources and their children are orphaned',
+          gone,
+        );
       };
       await goes(() => save(operators, 'operators', {}));
       await save(operators, 'operators', files);
@@ -144,13 +147,10 @@ shared.describe('integration/configmap-source', () => {
       const { 'podset.yaml': text = '', ...others } = files;
       const times = (said: string) => homeostat.entries.filter(({ msg }) => msg === said).length;
       const before = times('Definition running');
-      const taken = times('File with mistakes, its definitions are refused') + 1;
-      const free = times('File is without mistakes again') + 1;
       await save(operators, 'more', { 'podset.yaml': text });
-      // That the name is taken is told only until it is free.
-      await homeostat.whenLoggedTimes('File with mistakes, its definitions are refused', taken);
+      const lost = await homeostat.whenLogged('Manifest is not published');
+      assert.match(String(lost.reason), /the name is published from configmap .*\/renamed\//);
       await save(operators, 'renamed', others);
-      await homeostat.whenLoggedTimes('File is without mistakes again', free);
       const edited = text.replace('${ spec.size }', '${ spec.size + 2 }');
       await save(operators, 'more', { 'podset.yaml': edited });
       await untilReplicas(8);
@@ -166,13 +166,9 @@ shared.describe('integration/configmap-source', () => {
     await shared.client().apply(thing('twice', namespace, { text: 'one' }));
     await untilCopy('twice', namespace, 1);
     await save(operators, 'newer', { 'twice.yaml': copier('twice', 2) });
-    const told = await homeostat.whenLogged('File with mistakes, its definitions are refused');
-    assert.match(
-      String(told.diagnostics),
-      new RegExp(
-        `^configmap ${operators}/newer/twice.yaml:3:\\d+: The name "twice" is served by another`,
-      ),
-    );
+    const lost = await homeostat.whenLogged('Manifest is not published');
+    assert.equal(lost.file, `configmap ${operators}/newer/twice.yaml`);
+    assert.match(String(lost.reason), /the name is published from configmap .*\/older\//);
     assert.deepEqual((await shared.client().get(copyPath('twice', namespace)))?.data, {
       version: '1',
       text: 'one',
@@ -214,7 +210,7 @@ shared.describe('integration/configmap-source', () => {
         `/apis/events.k8s.io/v1/namespaces/${operators}/events`,
         (events) =>
           /homeostat\.dev\/owner-uid/.test(notes(events, 'made')) &&
-          /^Keys that are not read: notes\.txt\./.test(notes(events, 'meant')),
+          /^Ignored keys: notes\.txt\./.test(notes(events, 'meant')),
       );
     await homeostat.stop();
   });
@@ -231,10 +227,7 @@ shared.describe('integration/configmap-source', () => {
     const since = shared.audit.mark();
     const homeostat = start(operators);
     await homeostat.whenReady();
-    await homeostat.whenLoggedTimes(
-      'File with mistakes, its definitions are refused',
-      words.length,
-    );
+    await homeostat.whenLoggedTimes('File has errors, its definitions are rejected', words.length);
     await shared
       .client()
       .untilList<KubeObject & { readonly note?: string }>(

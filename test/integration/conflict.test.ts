@@ -136,8 +136,11 @@ shared.describe('integration/conflict', () => {
       .replace('plural: podsets', 'plural: things')
       .replace(/, shortNames: \[.*?\]/, '');
     const homeostat = await startHomeostat({ 'taken.yaml': text });
-    const refused = await homeostat.whenLogged('Definition refused');
-    assert.match(String(refused.reason), /things\.taken\.example\.com.*not ours.*adopt/);
+    const refused = await homeostat.whenLogged('Definition rejected');
+    assert.match(
+      String(refused.reason),
+      /things\.taken\.example\.com.*not managed by Homeostat.*adopt/,
+    );
     assert.deepEqual(
       (await client.get(path))?.metadata.resourceVersion,
       before?.metadata.resourceVersion,

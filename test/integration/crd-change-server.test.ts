@@ -29,7 +29,7 @@ const kinds = 24;
 function reasonsOf(installed: KubeObject | undefined, wanted: KubeObject) {
   return breakingChanges({
     installed: installed?.spec as JsonObject,
-    wanted: wanted.spec as JsonObject,
+    desired: wanted.spec as JsonObject,
     storedVersions: ['v1'],
     isOurs: true,
   });

@@ -74,10 +74,12 @@ shared.describe('integration/crd-change', () => {
 
     const breaking = { fields: tight, required: '[mode]', says: '"changed " & $string(spec.size)' };
     homeostat.write('a.yaml', definition('tight', breaking));
-    const refused = await homeostat.whenLogged('Change refused, what runs goes on');
+    const refused = await homeostat.whenLogged(
+      'Change rejected, the active revision keeps running',
+    );
     assert.match(String(refused.reason), /"things.tight.example.com" .* \(3 reasons\)/);
     const hint =
-      '. It is compared with the CustomResourceDefinition that is installed; "crdPolicy: { allowBreakingChanges: true }" installs it all the same';
+      '. Compared with the installed CustomResourceDefinition; set "crdPolicy: { allowBreakingChanges: true }" to install it anyway';
     const diagnostics = (refused.diagnostics as readonly string[]).map((line) => {
       assert.ok(line.endsWith(hint), line);
       return line.replace(/^.*\/a\.yaml/, 'a.yaml').replace(hint, '');
@@ -106,7 +108,7 @@ shared.describe('integration/crd-change', () => {
     assert.equal(after?.metadata.resourceVersion, installed?.metadata.resourceVersion);
     await next.stop();
     const older = await startHomeostat({ 'a.yaml': definition('tight', { fields: plain }) });
-    const again = await older.whenLogged('Definition refused');
+    const again = await older.whenLogged('Change rejected, the active revision keeps running');
     assert.match(String(again.reason), /would break stored resources/);
   });
 
@@ -139,8 +141,10 @@ shared.describe('integration/crd-change', () => {
       .replace('.name }" }', '.name }", namespace: default }');
     const homeostat = await startHomeostat({ 'a.yaml': inDefault });
     homeostat.write('a.yaml', inDefault.replace('Namespaced', 'Cluster'));
-    const refused = await homeostat.whenLogged('Change refused, what runs goes on');
-    assert.match(String(refused.reason), /The API server refuses .*spec\.scope.*immutable/s);
+    const refused = await homeostat.whenLogged(
+      'Change rejected, the active revision keeps running',
+    );
+    assert.match(String(refused.reason), /The API server rejects .*spec\.scope.*immutable/s);
     const crd = await client.get(crdPath('scoped'));
     assert.equal((crd?.spec as { scope?: string } | undefined)?.scope, 'Namespaced');
   });
@@ -162,7 +166,7 @@ shared.describe('integration/crd-change', () => {
     const homeostat = await startHomeostat({
       'a.yaml': definition('theirs', { fields: plain, policy: adopt }),
     });
-    const refused = await homeostat.whenLogged('Definition refused');
+    const refused = await homeostat.whenLogged('Definition rejected');
     const reasons = (refused.diagnostics as readonly string[]).join('\n');
     assert.match(reasons, /"spec.size" of version "v1" gets "minimum: 0"/);
     assert.match(reasons, /"status.children" of version "v1" changes its type/);

@@ -57,7 +57,7 @@ shared.describe('integration/crd-life', () => {
     );
     const before = await client.get(crdPath('gone'));
     await client.delete(crdPath('gone'));
-    await homeostat.whenLogged('Definition stopped, will start over');
+    await homeostat.whenLogged('Definition stopped, will restart');
     await client.untilObject(
       crdPath('gone'),
       (crd) => isEstablished(crd) && crd?.metadata.uid !== before?.metadata.uid,
@@ -80,8 +80,8 @@ shared.describe('integration/crd-life', () => {
     await client.patch(crdPath('taken'), {
       metadata: { labels: { 'homeostat.dev/definition': 'other' } },
     });
-    await homeostat.whenLogged('Definition stopped, will start over');
-    const refused = await homeostat.whenLogged('Definition refused');
+    await homeostat.whenLogged('Definition stopped, will restart');
+    const refused = await homeostat.whenLogged('Definition rejected');
     assert.match(String(refused.reason), /belongs to the definition "other"/);
     const crd = await client.get(crdPath('taken'));
     assert.equal(crd?.metadata.labels?.['homeostat.dev/definition'], 'other');
@@ -114,7 +114,7 @@ shared.describe('integration/crd-life', () => {
     );
     assert.match(conditionOf(waiting)?.message ?? '', /"Widget" of "widgets.example.com\/v1"/);
     await client.installCrd(widgetCrd);
-    await homeostat.whenLogged('Kind is served now, definition starts over');
+    await homeostat.whenLogged('Kind is served now, restarting the definition');
     const path = `/apis/widgets.example.com/v1/namespaces/${namespace}/widgets/one`;
     // A single value in a list field is a list of one: only the schema tells.
     const made = await client.untilObject(path, (object) =>

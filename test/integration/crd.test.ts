@@ -119,11 +119,11 @@ shared.describe('integration/crd', () => {
 
   for (const schema of schemas) {
     test(`we and the server agree about ${schema}`, async () => {
-      const { definitions, drafts, diagnostics } = definitionParser.parse(
+      const { definitions, documents, diagnostics } = definitionParser.parse(
         definitionOf(schema),
         'a.yaml',
       );
-      const [located] = [...definitions, ...drafts];
+      const located = documents[0]?.located;
       const kind = located?.definition.kind;
       const answer = await shared.client().request({
         method: 'POST',

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { hostname } from 'node:os';
 import { test } from 'node:test';
 import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
@@ -10,6 +9,9 @@ import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
 const shared = useControlPlane({ controllerManager: false });
 const launch = useRuntimes(shared);
+const runtimeLabel = 'homeostat.dev/runtime';
+const crdPath = (name: string) =>
+  `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.${name}.example.com`;
 const collection = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
 
 shared.describe('integration/definition-hand-over', () => {
@@ -59,29 +61,52 @@ shared.describe('integration/definition-hand-over', () => {
     await client.delete(path);
   });
 
-  test('whoever changes a mirror that a laptop has left is told that it is not run, and how to have it run', async () => {
+  test('a definition that a laptop has left belongs to it, until its object gets the name of another runtime', async () => {
     const client = shared.client();
     const path = `${collection}/tried`;
-    const laptop = start([], { 'd.yaml': thingDefinition('tried', '') });
+    const laptop = start(['--runtime', 'laptop'], { 'd.yaml': thingDefinition('tried', '') });
     await laptop.whenReady();
-    const mirror = await client.untilObject(
+    const published = await client.untilObject(
       path,
       (object) => conditionOf(object)?.status === 'True',
     );
-    // Another machine with the same path leaves it alone.
-    assert.equal(mirror?.metadata.annotations?.['homeostat.dev/source-runtime'], hostname());
+    assert.equal(published?.metadata.labels?.[runtimeLabel], 'laptop');
     await laptop.stop();
-    const production = start(['--sources', 'configmaps,objects']);
-    await production.whenLogged('Starting');
-    const text = thingDefinition('tried', '  status: { size: "${ 1 }" }\n');
-    await client.apply(parseYaml(text) as KubeObject);
-    const told = await client.untilObject(
+    const production = start(['--runtime', 'production'], {
+      'd.yaml': thingDefinition('tried', '  status: { size: "${ 1 }" }\n'),
+    });
+    const lost = await production.whenLogged('Manifest is not published');
+    assert.match(String(lost.reason), /belongs to the runtime "laptop"/);
+    await client.patch(path, { metadata: { labels: { [runtimeLabel]: 'production' } } });
+    const taken = await client.untilObject(
       path,
-      (object) => conditionOf(object)?.reason === 'NotRead',
+      (object) =>
+        conditionOf(object)?.status === 'True' && JSON.stringify(object?.spec).includes('size'),
     );
-    assert.match(String(conditionOf(told)?.message), /kubectl label operatordefinition tried/);
-    await client.patch(path, { metadata: { labels: { 'homeostat.dev/source': null } } });
-    await client.untilObject(path, (object) => conditionOf(object)?.status === 'True');
-    await client.delete(path);
+    assert.equal(taken?.metadata.uid, published?.metadata.uid);
+    // A name belongs to one object, and so does the CRD of that name.
+    await client.untilObject(crdPath('tried'), (crd) => {
+      return crd?.metadata.labels?.[runtimeLabel] === 'production';
+    });
+    await production.stop();
+  });
+
+  test('what a runtime has left that is gone for good is taken over', async () => {
+    const client = shared.client();
+    const path = `${collection}/inherited`;
+    const texts = { 'd.yaml': thingDefinition('inherited', '') };
+    const gone = start(['--runtime', 'gone'], texts);
+    await gone.whenReady();
+    const isAccepted = (object?: KubeObject) => conditionOf(object)?.status === 'True';
+    const published = await client.untilObject(path, isAccepted);
+    await gone.stop();
+    const heir = start(['--runtime', 'heir', '--take-over', 'gone'], texts);
+    await client.untilObject(crdPath('inherited'), (crd) => {
+      return crd?.metadata.labels?.[runtimeLabel] === 'heir';
+    });
+    const taken = await client.untilObject(path, isAccepted);
+    assert.equal(taken?.metadata.uid, published?.metadata.uid);
+    assert.equal(taken?.metadata.labels?.[runtimeLabel], 'heir');
+    await heir.stop();
   });
 });

@@ -1,255 +1,259 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  createDefinitionObjects,
-  type DefinitionObjects,
-  type DefinitionView,
-  type WantedSet,
-} from '../../src/runtime/index.ts';
+import { parseYaml } from '../../src/definition/index.ts';
 import { isJsonObject } from '../../src/util/json.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
-import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
-import { conditionOf } from '../support/definitions.ts';
-import { locatedThing, runningView } from '../support/fakes/definition-world.ts';
-import { useKubeCluster } from '../support/kube-cluster.ts';
-import { freshMetrics, silentLogger } from '../support/silent-telemetry.ts';
+import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
+import { copierDefinition as copier, copyPath, untilCopied } from '../support/copier.ts';
+import {
+  conditionOf,
+  statusOf,
+  textMap,
+  thing,
+  thingDefinition,
+  thingPath,
+} from '../support/definitions.ts';
+import { useRuntimes } from '../support/homeostat.ts';
+import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
 
-// Sources and manager are played by the tests: here it is only about what the cluster shows.
-const shared = useControlPlane({ audit: true, controllerManager: false });
+const shared = useControlPlane();
+const launch = useRuntimes(shared);
 const collection = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
-const thing = locatedThing('thing');
-const edited = locatedThing('thing', '  status: { size: "${ 1 }" }\n');
+const definitionsCrd =
+  '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/operatordefinitions.homeostat.dev';
+const runtimeLabel = 'homeostat.dev/runtime';
+const ourFinalizer = 'homeostat.dev/definition';
 
-interface Table {
-  readonly columnDefinitions: readonly { readonly name: string }[];
-  readonly rows: readonly { readonly cells: readonly unknown[] }[];
-}
+const isReady = (object: KubeObject | undefined) => conditionOf(object)?.status === 'True';
 
 shared.describe('integration/definition-objects', () => {
-  const kube = useKubeCluster(shared);
-  const stop = new AbortController();
-  let namespace = '';
-  let views: readonly DefinitionView[] = [];
-  let objects: DefinitionObjects;
-  let ended: Promise<void>;
+  let operators = '';
+  let homeostat: HomeostatRuntime;
 
   before(async () => {
-    namespace = await shared.namespace();
-    await shared.client().apply({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'ops', namespace, labels: { 'homeostat.dev/definitions': 'true' } },
-    });
-    objects = createDefinitionObjects({
-      cluster: await kube.connect(shared.plane.kubeconfigPath('operator')),
-      clock: clockOf(shared.plane),
-      logger: silentLogger(),
-      metrics: freshMetrics(),
-      views: () => views,
-      definitionsNamespace: namespace,
-    });
-    ended = objects.run(stop.signal);
-  });
-  after(async () => {
-    stop.abort();
-    await ended;
+    operators = await shared.namespace();
+    homeostat = start('main', operators);
+    await shared.client().untilObject(definitionsCrd, isEstablished);
+    await shared.client().untilList(collection, () => true);
   });
 
-  const originOf = (key: string, configMap = 'ops') =>
-    ({ source: 'configmap', ref: `${namespace}/${configMap}/${key}` }) as const;
-
-  function show(wanted: WantedSet, now: readonly DefinitionView[]): void {
-    views = now;
-    objects.show(wanted);
+  function start(runtime: string, namespace: string, ...flags: readonly string[]) {
+    return launch({
+      flags: [
+        ...['--sources', 'configmaps,objects', '--namespace', namespace],
+        ...['--runtime', runtime, ...flags],
+      ],
+    });
   }
 
-  const shownThing = (configMap?: string): WantedSet => ({
-    definitions: [{ located: thing, origin: originOf('thing.yaml', configMap) }],
-  });
-
-  const isReady = (object: KubeObject | undefined) =>
-    object !== undefined && conditionOf(object, 'Ready')?.status === 'True';
-
-  test('the CRD is installed, and kubectl get shows what matters', async () => {
-    show(shownThing(), [runningView(thing, { instances: 3 })]);
-    await shared.client().untilObject(`${collection}/thing`, isReady);
-    const answer = await tableOf(collection);
-    assert.deepEqual(answer.columns, [
-      ...['Name', 'Ready', 'Reason', 'Kind', 'Instances', 'Revision', 'Age', 'Source'],
-    ]);
-    const [name, ready, reason, kind, instances, revision] = answer.rows[0] ?? [];
-    assert.deepEqual(
-      [name, ready, reason, kind, instances, revision],
-      ['thing', 'True', 'Running', 'Thing', 3, thing.definition.revision],
-    );
-    const object = await shared.client().get(`${collection}/thing`);
-    assert.deepEqual(object?.spec, thing.document.spec);
-  });
-
-  test('an edit of a mirror is put back, additions too; what may be marked stays', async () => {
-    const client = shared.client();
-    const path = `${collection}/thing`;
-    await client.patch(path, {
-      metadata: { annotations: { 'homeostat.dev/paused': 'true' } },
-      spec: { vars: { added: 'x' }, controller: { concurrency: 3 } },
+  const save = (name: string, text: string | undefined, namespace = operators) =>
+    shared.client().apply({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, namespace, labels: { 'homeostat.dev/definitions': 'true' } },
+      data: text === undefined ? {} : { 'd.yaml': text },
     });
-    const object = await client.untilObject(path, (now) =>
-      isDeepStrictEqual(now?.spec, thing.document.spec),
-    );
-    assert.equal(object?.metadata.annotations?.['homeostat.dev/paused'], 'true');
-    await untilEvent('OperatorDefinition', 'PutBack');
-    await client.patch(path, { metadata: { annotations: { 'homeostat.dev/paused': null } } });
-  });
+  const apply = (text: string) => shared.client().apply(parseYaml(text) as unknown as KubeObject);
+  const pathOf = (name: string) => `${collection}/${name}`;
+  const untilReady = (name: string) => shared.client().untilObject(pathOf(name), isReady);
+  const applyThing = (name: string, namespace: string, text = 'one') =>
+    shared.client().apply(thing(name, namespace, { text }));
+  const untilCopy = (name: string, namespace: string, version: number, text = 'one') =>
+    untilCopied(shared.client(), copyPath(name, namespace), { version, text });
 
-  test('a mirror that is deleted by hand comes back, with its status', async () => {
-    const client = shared.client();
-    const before = await client.get(`${collection}/thing`);
-    await client.delete(`${collection}/thing`);
-    const object = await client.untilObject(
-      `${collection}/thing`,
-      (now) => isReady(now) && now?.metadata.uid !== before?.metadata.uid,
-    );
-    assert.equal(object?.metadata.ownerReferences, undefined);
-    assert.equal(object?.metadata.finalizers, undefined);
-  });
-
-  test('a renamed ConfigMap moves its definitions, and nothing is deleted', async () => {
-    const client = shared.client();
-    const before = await client.get(`${collection}/thing`);
-    show(shownThing('renamed'), views);
-    const ref = originOf('thing.yaml', 'renamed').ref;
-    const object = await client.untilObject(
-      `${collection}/thing`,
-      (now) => now?.metadata.annotations?.['homeostat.dev/source-ref'] === ref,
-    );
-    assert.equal(object?.metadata.uid, before?.metadata.uid);
-    show(shownThing(), views);
-    await client.untilObject(
-      `${collection}/thing`,
-      (now) => now?.metadata.annotations?.['homeostat.dev/source-ref'] !== ref,
-    );
-  });
-
-  test('a text that the CRD does not take is shown by its conditions; what runs stays', async () => {
-    const refusal = { message: 'No', diagnostics: ['thing.yaml:7:3: Unknown field "childern"'] };
-    const origin = originOf('thing.yaml');
-    const document = { ...edited.document, spec: { crd: 'none', childern: [] } };
-    show(
-      {
-        definitions: [{ located: thing, origin, refusal }],
-        refusedTexts: [{ origin, name: 'thing', document, refusal }],
-      },
-      [runningView(thing, { refusal })],
-    );
-    const object = await shared.client().untilObject(`${collection}/thing`, (now) => !isReady(now));
-    assert.deepEqual(object?.spec, thing.document.spec);
-    assert.equal(conditionOf(object, 'Ready')?.reason, 'Refused');
-    assert.equal(conditionOf(object, 'Accepted')?.message, refusal.diagnostics[0]);
-    assert.equal(conditionOf(object, 'Running')?.status, 'True');
-    await untilEvent('ConfigMap', 'Refused');
-    await untilEvent('OperatorDefinition', 'Refused');
-    show(shownThing(), [runningView(thing)]);
-    await shared.client().untilObject(`${collection}/thing`, isReady);
-  });
-
-  test('half a character in a text, or where a long message is cut, keeps nothing from being told', async () => {
-    for (const pad of ['', 'x']) {
-      const text = `${pad}${'\u{1F600}'.repeat(10_000)}`;
-      const refusal = { message: 'No', diagnostics: [`Half "\ud83d"`, text] };
-      const origin = originOf('thing.yaml');
-      const spec = { ...(edited.document.spec as object), vars: { half: '\ud83d' } };
-      const annotations = { half: '\ud83d' };
-      const document = { ...edited.document, metadata: { name: 'thing', annotations }, spec };
-      show(
-        {
-          definitions: [{ located: thing, origin, refusal }],
-          refusedTexts: [{ origin, name: 'thing', document, refusal }],
-        },
-        [runningView(thing, { refusal })],
-      );
-      const object = await shared
-        .client()
-        .untilObject(`${collection}/thing`, (now) => !isReady(now));
-      assert.match(String(conditionOf(object, 'Accepted')?.message), /^Half "\ufffd"/);
-      show(shownThing(), [runningView(thing)]);
-      await shared.client().untilObject(`${collection}/thing`, isReady);
-    }
-  });
-
-  test('an object of a user is not taken, and gets a status', async () => {
-    const client = shared.client();
-    const own = locatedThing('own');
-    await client.apply(own.document as unknown as KubeObject);
-    const origin = { source: 'object', ref: 'own' } as const;
-    show({ definitions: [...shownThing().definitions, { located: own, origin }] }, [
-      runningView(thing),
-      runningView(own),
-    ]);
-    const object = await client.untilObject(`${collection}/own`, isReady);
-    assert.equal(object?.metadata.labels?.['homeostat.dev/source'], undefined);
-    assert.deepEqual(object?.status, { ...Object(object?.status), source: 'object' });
-    show(shownThing(), [runningView(thing)]);
-    await client.delete(`${collection}/own`);
-  });
-
-  test('nothing is asked or written while nothing changes', async () => {
-    await shared.audit.quiet(1_500, { ofDefinitions: true });
-    const since = shared.audit.mark();
-    show(shownThing(), [runningView(thing)]);
-    objects.viewsChanged();
-    await shared.audit.quiet(3_000, { ofDefinitions: true });
-    const requests = Object.keys(shared.audit.count({ since, ofDefinitions: true }).by);
-    assert.deepEqual(
-      requests.filter((request) => !request.startsWith('watch ')),
-      [],
-    );
-  });
-
-  test('a definition goes with its text, and only its mirror does', async () => {
-    const client = shared.client();
-    await client.untilObject(`${collection}/thing`, (now) => now !== undefined);
-    show({ definitions: [] }, []);
-    await client.untilList(collection, (items) => items.length === 0);
-    await untilEvent('ConfigMap', 'Removed');
-    assert.ok(await client.get(`/api/v1/namespaces/${namespace}/configmaps/ops`));
-  });
-
-  test('a CRD that somebody deletes is installed again, and its objects come back', async () => {
-    const client = shared.client();
-    show(shownThing(), [runningView(thing)]);
-    await client.untilObject(`${collection}/thing`, isReady);
-    await client.delete(
-      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/operatordefinitions.homeostat.dev',
-    );
-    await client.untilObject(
-      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/operatordefinitions.homeostat.dev',
-      (now) => now !== undefined && now.metadata.deletionTimestamp === undefined,
-    );
-    await client.untilObject(`${collection}/thing`, isReady);
-  });
-
-  function untilEvent(kind: string, reason: string): Promise<unknown> {
-    const namespaceOf = kind === 'ConfigMap' ? namespace : 'default';
+  function untilEvent(kind: string, name: string, reason: string): Promise<unknown> {
+    const namespace = kind === 'ConfigMap' ? operators : 'default';
     return shared
       .client()
-      .untilList(`/apis/events.k8s.io/v1/namespaces/${namespaceOf}/events`, (events) =>
+      .untilList(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`, (events) =>
         events.some(
-          (event) =>
-            event.reason === reason &&
-            isJsonObject(event.regarding) &&
-            event.regarding.kind === kind,
+          ({ reason: its, regarding }) =>
+            its === reason &&
+            isJsonObject(regarding) &&
+            regarding.kind === kind &&
+            regarding.name === name,
         ),
       );
   }
 
-  /** A list as kubectl asks for it. */
-  async function tableOf(path: string) {
-    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-    const table = await shared.client().must<Table>({ method: 'GET', path, accept });
-    return {
-      columns: table.columnDefinitions.map(({ name }) => name),
-      rows: table.rows.map(({ cells }) => cells),
-    };
-  }
+  test('an edit of a published object is put back and never runs, additions too; what may be marked stays', async () => {
+    const client = shared.client();
+    const namespace = await shared.namespace();
+    await save('edited', copier('edited', 1));
+    const published = await untilReady('edited');
+    await applyThing('edited', namespace);
+    await untilCopy('edited', namespace, 1);
+    const path = pathOf('edited');
+    await client.patch(path, {
+      metadata: { annotations: { 'example.com/mine': 'true' } },
+      spec: (parseYaml(copier('edited', 2)) as unknown as KubeObject).spec,
+    });
+    const object = await client.untilObject(path, (now) =>
+      isDeepStrictEqual(now?.spec, published?.spec),
+    );
+    assert.equal(object?.metadata.annotations?.['example.com/mine'], 'true');
+    await untilEvent('OperatorDefinition', 'edited', 'PutBack');
+    await untilEvent('ConfigMap', 'edited', 'PutBack');
+    await applyThing('edited', namespace, 'two');
+    await untilCopy('edited', namespace, 1, 'two');
+    assert.equal(statusOf(await untilReady('edited')).revision, statusOf(published).revision);
+  });
+
+  test('a published object that loses its labels gets them back while its text is there', async () => {
+    const client = shared.client();
+    await save('bared', copier('bared', 1));
+    await untilReady('bared');
+    const labels = { 'homeostat.dev/source': null };
+    await client.patch(pathOf('bared'), { metadata: { labels } });
+    await client.untilObject(
+      pathOf('bared'),
+      (object) => object?.metadata.labels?.['homeostat.dev/source'] === 'configmap',
+    );
+    await untilReady('bared');
+  });
+
+  test('a published object that is deleted by hand comes back, and its definition does not stop', async () => {
+    const client = shared.client();
+    await save('deleted', copier('deleted', 1));
+    const published = await untilReady('deleted');
+    assert.deepEqual(published?.metadata.finalizers, [ourFinalizer]);
+    await client.delete(pathOf('deleted'));
+    const object = await client.untilObject(
+      pathOf('deleted'),
+      (now) => isReady(now) && now?.metadata.uid !== published?.metadata.uid,
+    );
+    assert.equal(object?.metadata.ownerReferences, undefined);
+    const stops = homeostat.entries.filter(
+      ({ msg, definition }) => /^Definition stopped/.test(msg) && definition === 'deleted',
+    );
+    assert.deepEqual(stops, []);
+  });
+
+  test('a forged object never runs, whatever it says of itself', async () => {
+    const client = shared.client();
+    const place = await shared.namespace();
+    const strict = launch({
+      flags: ['--sources', 'configmaps', '--namespace', place, '--runtime', 'strict'],
+    });
+    await strict.whenLogged('Starting');
+    const { spec } = parseYaml(copier('forged', 1)) as unknown as KubeObject;
+    const labels = { 'homeostat.dev/source': 'configmap', [runtimeLabel]: 'strict' };
+    const annotations = { 'homeostat.dev/source-ref': `${place}/forged/d.yaml` };
+    const revisions = [{ revision: 'x', spec }];
+    await client.create(collection, {
+      apiVersion: 'homeostat.dev/v1alpha1',
+      kind: 'OperatorDefinition',
+      metadata: { name: 'forged', labels, annotations },
+      spec,
+      status: { revisions },
+    });
+    await client.untilObject(
+      pathOf('forged'),
+      (object) => conditionOf(object)?.reason === 'NotRead',
+    );
+    const crd = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.forged.example.com';
+    assert.equal(await client.get(crd), undefined);
+    await strict.stop();
+  });
+
+  test('a definition stops and goes with its text, and what it has made stays', async () => {
+    const client = shared.client();
+    const namespace = await shared.namespace();
+    await save('going', copier('going', 1));
+    await untilReady('going');
+    await applyThing('going', namespace);
+    await untilCopy('going', namespace, 1);
+    await save('going', undefined);
+    await untilEvent('ConfigMap', 'going', 'Withdrawn');
+    await client.untilGone(pathOf('going'));
+    assert.ok(await client.get(copyPath('going', namespace)));
+    assert.ok(await client.get(thingPath('going', namespace)));
+  });
+
+  test('a broken apply while no process runs: the accepted revision runs after the start', async () => {
+    const namespace = await shared.namespace();
+    const client = shared.client();
+    const first = start('offline', await shared.namespace());
+    await apply(
+      copier('offline', 1).replace(
+        'metadata: {',
+        `metadata: { labels: { ${runtimeLabel}: offline },`,
+      ),
+    );
+    await untilReady('offline');
+    await first.stop();
+    const broken = copier('offline', 2).replace('spec.text', 'spec.text +');
+    await client.patch(pathOf('offline'), {
+      spec: (parseYaml(broken) as unknown as KubeObject).spec,
+    });
+    const next = start('offline', await shared.namespace());
+    const object = await client.untilObject(
+      pathOf('offline'),
+      (now) =>
+        conditionOf(now)?.reason === 'Refused' && conditionOf(now, 'Running')?.status === 'True',
+    );
+    assert.match(conditionOf(object, 'Accepted')?.message ?? '', /spec\.children\.0\.template/);
+    await applyThing('offline', namespace);
+    await untilCopy('offline', namespace, 1);
+    await next.stop();
+  });
+
+  test('two runtimes with different names leave each other alone, and a name that both have is reported', async () => {
+    const client = shared.client();
+    const place = await shared.namespace();
+    const other = start('other', place);
+    await save('both', copier('both', 1));
+    await untilReady('both');
+    await save('both', copier('both', 2), place);
+    const lost = await other.whenLogged('Manifest is not published');
+    assert.match(String(lost.reason), /belongs to the runtime "main"/);
+    const namespace = await shared.namespace();
+    await applyThing('both', namespace);
+    await untilCopy('both', namespace, 1);
+    assert.equal((await client.get(pathOf('both')))?.metadata.labels?.[runtimeLabel], 'main');
+    await other.stop();
+  });
+
+  test('a deleted definition waits while a resource has its finalizer, and lets go of what is abandoned', async () => {
+    const client = shared.client();
+    const namespace = await shared.namespace();
+    const children = `${textMap('lost')}\n      crossNamespace: true`;
+    await apply(thingDefinition('waits', `  children:${children}\n`));
+    await untilReady('waits');
+    await applyThing('waits', namespace);
+    const path = thingPath('waits', namespace);
+    await client.untilObject(path, (object) => conditionOf(object)?.status === 'True');
+    await client.delete(pathOf('waits'));
+    const waiting = await client.untilObject(pathOf('waits'), (object) =>
+      /One resource has its finalizer/.test(conditionOf(object)?.message ?? ''),
+    );
+    assert.equal(conditionOf(waiting)?.reason, 'Terminating');
+    await client.patch(pathOf('waits'), {
+      metadata: { annotations: { 'homeostat.dev/abandon': 'true' } },
+    });
+    await client.untilGone(pathOf('waits'));
+    const resource = await client.get(path);
+    assert.deepEqual(resource?.metadata.finalizers ?? [], []);
+    const maps = `/api/v1/namespaces/${namespace}/configmaps?labelSelector=homeostat.dev/child=lost`;
+    assert.equal((await client.list(maps)).length, 1);
+  });
+
+  test('a CRD of definitions that is deleted is installed again, and texts are published again', async () => {
+    const client = shared.client();
+    const namespace = await shared.namespace();
+    await save('again', copier('again', 1));
+    const published = await untilReady('again');
+    // Those of runtimes that are gone would keep the kind for ever.
+    for (const { metadata } of await client.list(collection))
+      if (metadata.labels?.[runtimeLabel] !== 'main')
+        await client.patch(pathOf(metadata.name), { metadata: { finalizers: null } });
+    await client.delete(definitionsCrd);
+    await client.untilObject(
+      pathOf('again'),
+      (object) => isReady(object) && object?.metadata.uid !== published?.metadata.uid,
+    );
+    await applyThing('again', namespace);
+    await untilCopy('again', namespace, 1);
+  });
 });

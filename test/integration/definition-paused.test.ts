@@ -26,7 +26,7 @@ shared.describe('integration/definition-paused', () => {
     };
     await client.apply(configMap);
     const process = launch({
-      flags: ['--sources', 'configmaps', '--namespace', operators],
+      flags: ['--sources', 'configmaps', '--namespace', operators, '--withdraw-after', '1h'],
     });
     await process.whenReady();
     const until = (reason: string) =>
@@ -37,9 +37,16 @@ shared.describe('integration/definition-paused', () => {
     await client.apply(thing('held', namespace, { text: 'one' }, 'one'));
 
     await client.delete(`/api/v1/namespaces/${operators}/configmaps/defs`);
-    await until('Removed');
+    await client.untilObject(
+      path,
+      (object) => object?.metadata.annotations?.['homeostat.dev/withdrawn'] !== undefined,
+    );
     await client.apply(configMap);
-    const object = await until('Paused');
+    const object = await client.untilObject(
+      path,
+      (now) => now?.metadata.annotations?.['homeostat.dev/withdrawn'] === undefined,
+    );
+    assert.equal(conditionOf(object)?.reason, 'Paused');
     assert.equal(object?.metadata.annotations?.[mark], 'true');
     const copies = `/api/v1/namespaces/${namespace}/configmaps?labelSelector=homeostat.dev/child=copy`;
     assert.deepEqual(await client.list(copies), []);

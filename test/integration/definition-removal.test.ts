@@ -21,7 +21,7 @@ const definitionPath = (name: string) => `${definitionsPath}/${name}`;
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const crdPath = (name: string) => `${crds}/things.${name}.example.com`;
 const definitionsCrd = `${crds}/operatordefinitions.homeostat.dev`;
-const removalFinalizer = 'homeostat.dev/removal';
+const definitionFinalizer = 'homeostat.dev/definition';
 
 const map = (id: string, more = '') => `
     - id: ${id}
@@ -47,6 +47,7 @@ function definition(name: string, { children = near + far, more = '' }: Text = {
   return parseYaml(thingDefinition(name, `  children:${children}\n${more}`)) as KubeObject;
 }
 
+const abandoned = { metadata: { annotations: { 'homeostat.dev/abandon': 'true' } } };
 const removesChildren = '  removalPolicy: Delete\n';
 const removesCrd = '  crdPolicy: { deletion: Delete }\n';
 
@@ -95,7 +96,7 @@ shared.describe('integration/definition-removal', () => {
       .client()
       .untilObject(
         definitionPath(name),
-        (object) => object?.metadata.finalizers?.includes(removalFinalizer) === true,
+        (object) => object?.metadata.finalizers?.includes(definitionFinalizer) === true,
       );
 
   test('with removalPolicy Delete the children of all resources go; the resources and the CRD stay', async () => {
@@ -168,7 +169,7 @@ shared.describe('integration/definition-removal', () => {
     await homeostat.stop('SIGKILL');
     assert.deepEqual(await maps(), ['both-a-guarded', 'both-b-guarded']);
     homeostat = await begin();
-    await homeostat.whenLogged('Definition is being removed');
+    await homeostat.whenLogged('Uninstalling definition');
     for (const each of ['a', 'b'])
       await client.patch(`/api/v1/namespaces/${namespace}/configmaps/both-${each}-guarded`, {
         metadata: { labels: { go: 'yes' } },
@@ -178,29 +179,29 @@ shared.describe('integration/definition-removal', () => {
     assert.deepEqual([...(await maps()), ...(await maps('default'))], []);
   });
 
-  test('without a word of Delete the object goes at once, and everything stays', async () => {
+  test('without a word of Delete everything stays, and the object waits for resources that are still to be let go', async () => {
     const { name, client, path, maps } = await withResources(definition('kept'));
-    await client.apply(definition('kept', { more: removesChildren }));
     await untilMarked(name);
-    await client.apply(definition('kept'));
-    await client.untilObject(
-      definitionPath(name),
-      (object) => object?.metadata.finalizers === undefined,
-    );
     await client.delete(definitionPath(name));
-    await client.untilGone(definitionPath(name));
+    const waiting = await client.untilObject(definitionPath(name), (object) =>
+      /^2 resources have its finalizer/.test(conditionOf(object)?.message ?? ''),
+    );
+    assert.equal(conditionOf(waiting)?.reason, 'Terminating');
     // Its resources are not stranded behind our finalizer.
     await client.delete(path('b'));
     await client.untilGone(path('b'));
     assert.deepEqual(await maps('default'), ['kept-a-far']);
-    assert.ok((await client.get(path('a')))?.metadata.finalizers?.length);
+    await client.patch(definitionPath(name), abandoned);
+    await client.untilGone(definitionPath(name));
+    assert.deepEqual((await client.get(path('a')))?.metadata.finalizers ?? [], []);
+    assert.deepEqual(await maps('default'), ['kept-a-far']);
     assert.ok(isEstablished(await client.get(crdPath(name))));
   });
 
   test('a file that vanishes takes nothing along, whatever it says', async () => {
     const both = removesChildren + removesCrd;
     const text = JSON.stringify(definition('file', { more: both }));
-    const process = await begin({ 'file.yaml': text });
+    const process = await begin({ 'file.yaml': text }, ['--runtime', 'second']);
     await process.whenLogged('Definition running');
     const client = shared.client();
     const namespace = await shared.namespace();
@@ -212,14 +213,17 @@ shared.describe('integration/definition-removal', () => {
       definitionPath('file'),
       (object) => object !== undefined,
     );
-    assert.deepEqual(mirror?.metadata.finalizers ?? [], []);
-    // A mirror that is deleted comes back.
+    // A published object that is deleted comes back.
     await client.delete(definitionPath('file'));
     await client.untilObject(
       definitionPath('file'),
       (object) => object !== undefined && object.metadata.uid !== mirror?.metadata.uid,
     );
     process.remove('file.yaml');
+    await client.untilObject(definitionPath('file'), (object) =>
+      /has its finalizer/.test(conditionOf(object)?.message ?? ''),
+    );
+    await client.patch(definitionPath('file'), abandoned);
     await client.untilGone(definitionPath('file'));
     assert.ok(isEstablished(await client.get(crdPath('file'))));
     assert.ok(await client.get(path));
@@ -244,7 +248,7 @@ spec:
         kind: ConfigMap
         metadata: { name: "\${ metadata.name }-far", namespace: default }
 `;
-    const flags = ['--namespace', own];
+    const flags = ['--namespace', own, '--runtime', 'lone'];
     const first = await begin({ 'lone.yaml': text }, flags);
     const path = `/apis/lone.example.com/v1/namespaces/${namespace}/widgets/lone`;
     await client.apply({
@@ -255,16 +259,14 @@ spec:
     await client.untilObject('/api/v1/namespaces/default/configmaps/lone-far', (object) =>
       Boolean(object),
     );
-    await client.untilList(
-      `/apis/apps/v1/namespaces/${own}/controllerrevisions`,
-      (found) => found.length > 0,
-    );
     await first.stop('SIGKILL');
     await client.delete(path);
     assert.ok((await client.get(path))?.metadata.finalizers?.length);
     const next = await begin({}, flags);
     await client.untilGone(path);
     await client.untilGone('/api/v1/namespaces/default/configmaps/lone-far');
+    await client.delete(definitionPath('lone'));
+    await client.untilGone(definitionPath('lone'));
     await next.stop();
   });
 
@@ -305,7 +307,7 @@ spec:
     await untilMarked(name);
     await client.delete(definitionPath(name));
     await client.untilGone(definitionPath(name));
-    await homeostat.whenLogged('CustomResourceDefinition stays');
+    await homeostat.whenLogged('CustomResourceDefinition is kept');
     const crd = await client.get(crdPath(name));
     assert.equal(crd?.metadata.deletionTimestamp, undefined);
     assert.ok(await client.get(path('a')));
@@ -332,6 +334,11 @@ spec:
     await untilMarked(name);
     const before = await client.get(definitionsCrd);
     await client.delete(definitionsCrd);
+    await client.untilObject(definitionPath(name), (object) =>
+      /^2 resources have its finalizer/.test(conditionOf(object)?.message ?? ''),
+    );
+    for (const { metadata } of await client.list(definitionsPath))
+      await client.patch(definitionPath(metadata.name), abandoned);
     await client.untilObject(definitionsCrd, (crd) => crd?.metadata.uid !== before?.metadata.uid);
     assert.ok(isEstablished(await client.get(crdPath(name))));
     assert.ok(await client.get(path('a')));
@@ -352,8 +359,14 @@ spec:
     );
     await client.patch(definitionsCrd, { metadata: { finalizers: null } });
     await client.untilGone(definitionsCrd);
+    // Times of objects are whole seconds: the kind that comes is younger than the object.
+    await shared.audit.quiet(1_000);
     homeostat = await begin();
     await client.untilObject(definitionsCrd, isEstablished);
+    await client.untilObject(definitionPath(name), (object) =>
+      /^2 resources have its finalizer/.test(conditionOf(object)?.message ?? ''),
+    );
+    await client.patch(definitionPath(name), abandoned);
     await client.untilGone(definitionPath(name));
     assert.ok(isEstablished(await client.get(crdPath(name))));
     assert.ok(await client.get(path('a')));

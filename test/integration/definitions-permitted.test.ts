@@ -5,6 +5,7 @@ import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
+import { untilStatus } from '../support/scrape.ts';
 
 const user = 'limited';
 const shared = useControlPlane({ audit: true, controllerManager: false, users: [user] });
@@ -30,7 +31,6 @@ const few = [
   rule('apiextensions.k8s.io', 'customresourcedefinitions'),
   rule('homeostat.dev', '*'),
   rule('forbidden.example.com', '*'),
-  rule('apps', 'controllerrevisions'),
   rule('events.k8s.io', 'events'),
   rule('', 'configmaps', ['list', 'watch']),
 ];
@@ -52,10 +52,10 @@ shared.describe('integration/definitions-permitted', () => {
     });
   }
 
-  function start(namespace: string): HomeostatRuntime {
+  function start(namespace: string, name = 'forbidden'): HomeostatRuntime {
     return launch({
       user,
-      definitions: { 'thing.yaml': thingDefinition('forbidden', body) },
+      definitions: { 'thing.yaml': thingDefinition(name, body) },
       flags: ['--namespace', namespace],
     });
   }
@@ -83,25 +83,35 @@ shared.describe('integration/definitions-permitted', () => {
     await process.stop();
   });
 
-  test('without a right to its objects everything else goes on, and nothing is asked again and again', async () => {
+  test('without the right to definitions nothing runs, readiness says the rule, and it is asked for rarely', async () => {
     const [namespace, home] = [await shared.namespace(), await shared.namespace()];
-    await shared.client().delete(`${collection}/forbidden`);
-    await allow(
-      [...few, rule('', 'configmaps')]
-        .filter(({ resources }) => !['*', 'controllerrevisions'].includes(resources[0] ?? ''))
-        .concat(rule('forbidden.example.com', '*')),
-    );
+    const rights = [...few, rule('', 'configmaps')];
+    await allow(rights.filter(({ apiGroups }) => apiGroups[0] !== 'homeostat.dev'));
     const process = start(namespace);
-    await process.whenLogged('Definitions are not shown in the cluster');
-    await process.whenLogged('Revisions of definitions are not kept');
+    const missing = /OperatorDefinition objects \(.*operatordefinitions/;
+    await untilStatus(process, '/readyz?verbose', 503, missing);
+    await allow(rights);
     await shared.client().apply(thing('forbidden', home, {}));
     await shared
       .client()
       .untilObject(`/api/v1/namespaces/${home}/configmaps/one`, (each) => each !== undefined);
-    assert.equal(await shared.client().get(`${collection}/forbidden`), undefined);
-    await shared.audit.quiet(2_000, { user, ofDefinitions: true });
-    const since = shared.audit.mark();
-    await shared.audit.quiet(10_000, { user, ofDefinitions: true });
-    assert.deepEqual(shared.audit.count({ user, since, ofDefinitions: true }).by, {});
+    await untilStatus(process, '/readyz', 200);
+    await process.stop();
+  });
+
+  test('without the right to their status a definition does not start, and readiness says the rule', async () => {
+    const namespace = await shared.namespace();
+    const rights = [...few, rule('', 'configmaps')].filter(
+      ({ resources }) => resources[0] !== '*' || resources.length === 0,
+    );
+    await allow([
+      ...rights,
+      rule('homeostat.dev', 'operatordefinitions'),
+      rule('unrecorded.example.com', '*'),
+    ]);
+    const process = start(namespace, 'unrecorded');
+    const missing = /unrecorded \(.*operatordefinitions\/status/;
+    await untilStatus(process, '/readyz?verbose', 503, missing);
+    await process.stop();
   });
 });

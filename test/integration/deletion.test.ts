@@ -68,7 +68,7 @@ ${rest}
           metadata: { name: "\${ metadata.name }-backup" }
           spec:
             template:
-              metadata: { annotations: { base: "\${ children.base.data.a }" } }
+              metadata: { annotations: { base: "\${ children.base.data.a }", generation: "\${ metadata.generation }" } }
               spec: { restartPolicy: Never, containers: [{ name: backup, image: busybox }] }
 `,
   );
@@ -157,7 +157,7 @@ shared.describe('integration/deletion', () => {
     assert.equal(conditionOf(held)?.status, 'True');
     const entry = statusOf(held).children?.find(({ name }) => name === 'one-b');
     assert.equal(entry?.state, 'Deleting');
-    assert.equal(entry?.message, 'Not wanted; stays while "deleteWhen" is not true');
+    assert.equal(entry?.message, 'No longer desired; kept until "deleteWhen" is true');
     await client.patch(map('b'), { data: { done: 'yes' } });
     await client.untilGone(map('b'));
     assert.ok(await client.get(map('a')));
@@ -168,7 +168,7 @@ shared.describe('integration/deletion', () => {
     );
     assert.equal(
       conditionOf(waiting)?.message,
-      'The deletion waits for ConfigMap "one-a" of "claims" to go',
+      'Waiting for ConfigMap "one-a" (child "claims") to be deleted',
     );
     await shared.audit.quiet(1_000);
     await client.patch(map('a'), { data: { done: 'yes' } });
@@ -223,13 +223,14 @@ shared.describe('integration/deletion', () => {
     const backup = await client.untilObject(job, (object) => object !== undefined);
     const { template } = (backup?.spec ?? {}) as { readonly template?: KubeObject };
     assert.equal(template?.metadata.annotations?.base, 'b');
+    assert.equal(template?.metadata.annotations?.generation, '2');
     const waiting = await client.untilObject(
       path,
       (object) => conditionOf(object)?.reason === 'Terminating',
     );
     assert.match(
       conditionOf(waiting)?.message ?? '',
-      /waits for Job "one-backup" of "backup" to be ready/,
+      /Waiting for Job "one-backup" \(child "backup"\) to be ready/,
     );
     await shared.audit.quiet(1_000);
     for (const each of ['base', 'dependent']) {
@@ -294,9 +295,8 @@ shared.describe('integration/deletion', () => {
 
   test('without its definition a deletion with onDelete waits, until it is told to do without', async () => {
     const { client, path, map } = await makeThing('backup', {}, 'broken');
-    await homeostat.stop();
-    const broken = definitions['backup.yaml'].replace('children.base.data.a', 'children.base.');
-    homeostat = await startHomeostat({ ...definitions, 'backup.yaml': broken });
+    homeostat.remove('backup.yaml');
+    await homeostat.whenLogged('Definition stopped, its resources and their children are orphaned');
     await client.delete(path);
     const told = await client.untilObject(
       path,

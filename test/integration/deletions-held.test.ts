@@ -4,7 +4,7 @@ import type { DefinitionView } from '../../src/runtime/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf, textMap, thing, thingDefinition, thingPath } from '../support/definitions.ts';
-import { useLiveManagers } from '../support/live-manager.ts';
+import { useLiveDefinitions } from '../support/live-definition.ts';
 
 const shared = useControlPlane();
 
@@ -19,13 +19,13 @@ function definition(name: string, children: string, rollout = '{ perSecond: 0 }'
 const isHeld = ({ rollout }: DefinitionView) => rollout?.state === 'held';
 
 shared.describe('integration/deletions-held', () => {
-  const live = useLiveManagers(shared);
+  const live = useLiveDefinitions(shared);
 
   /** A manager of its own for each test, of one definition. */
   async function begin(name: string, text: string, count: number) {
     const namespace = await shared.namespace();
     const cluster = await live.connect();
-    const manager = live.start(cluster);
+    const manager = live.start(cluster, name);
     await manager.untilSettled(manager.want(text));
     const names = Array.from({ length: count }, (_, index) => `r${index}`);
     await Promise.all(names.map((each) => apply(name, namespace, each, 'one')));
@@ -160,7 +160,7 @@ shared.describe('integration/deletions-held', () => {
     await manager.until('the deletions to be held', isHeld);
     await manager.stop();
 
-    const next = live.start(cluster);
+    const next = live.start(cluster, name);
     next.want(after, { formerly: [before] });
     const { rollout } = await next.until('the deletions to be held', isHeld);
     assert.equal(rollout?.deletions, 3);
@@ -179,7 +179,7 @@ shared.describe('integration/deletions-held', () => {
     await untilMaps(namespace, 'a', 3);
     await manager.stop();
 
-    const next = live.start(cluster);
+    const next = live.start(cluster, name);
     const revision = next.want(after);
     await next.until('the deletions to be held', isHeld);
     await untilMaps(namespace, 'lost', 3);

@@ -102,12 +102,9 @@ shared.describe('integration/deploy-rights', () => {
   before(async () => {
     runtime = await DeployedRuntime.install(shared);
     // Somebody is faster, once for each kind: what is there is looked at then.
-    for (const { resource, apiGroup, verb } of await runtime.rights())
-      if (verb === 'create')
-        runtime.refuseOnce(
-          `${resource}.${apiGroup} is there already`,
-          matching({ verb: 'apply', resource }),
-        );
+    const created = (await runtime.rights()).filter(({ verb }) => verb === 'create');
+    for (const resource of new Set(created.map((right) => right.resource)))
+      runtime.refuseOnce(`${resource} are there already`, matching({ verb: 'apply', resource }));
     homeostat = runtime.start();
   });
   after(async () => {
@@ -228,10 +225,10 @@ shared.describe('integration/deploy-rights', () => {
   test('another replica goes on where the leader ends', async () => {
     const client = shared.client();
     const follower = runtime.start();
-    await follower.whenLogged('Follows, another process leads');
+    await follower.whenLogged('Follower, another process is the leader');
     await homeostat.stop();
     homeostat = follower;
-    await homeostat.whenLogged('Leads now');
+    await homeostat.whenLogged('Became leader');
     const path = `/apis/apps.example.com/v1alpha1/namespaces/${namespace}/podsets/example`;
     await client.patch(path, { spec: { size: 1 } });
     await client.untilObject(
@@ -240,7 +237,7 @@ shared.describe('integration/deploy-rights', () => {
     );
   });
 
-  test('definitions are shown, and the mirror of one that goes is taken away', async () => {
+  test('definitions are shown, and the object of one whose text goes is taken away', async () => {
     const client = shared.client();
     const definitions = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
     await client.untilList(
@@ -263,7 +260,6 @@ shared.describe('integration/deploy-rights', () => {
         `${collection}?labelSelector=homeostat.dev/owner-uid`,
         (left) => left.length === 0,
       );
-    // Of three revisions two are kept.
     await change((text) => text);
     await change((text) => text.replace('busybox', 'other'));
     await client.patch(examplesPath, { data: { 'podset.yaml': null } });

@@ -3,8 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { shippedText } from '../support/definitions.ts';
+import { printYaml } from '../../src/definition/index.ts';
+import type { JsonObject } from '../../src/util/json.ts';
+import { shippedText, textMap, thingDefinition } from '../support/definitions.ts';
 import { DevProcess, runIn } from '../support/dev-process.ts';
+import { patienceMs } from '../support/patience.ts';
 
 let dev: DevProcess;
 
@@ -13,6 +16,22 @@ async function lines(...args: readonly string[]): Promise<readonly string[]> {
   const { code, stdout, stderr } = await dev.run(...args);
   assert.equal(code, 0, stderr);
   return stdout.trimEnd().split('\n');
+}
+
+/** Runs a command until its lines are as they should be. */
+async function untilLines(
+  args: readonly string[],
+  isMet: (found: readonly string[]) => boolean,
+): Promise<void> {
+  const deadlineMs = performance.now() + patienceMs;
+  for (let found = await lines(...args); !isMet(found); found = await lines(...args))
+    if (performance.now() > deadlineMs) assert.fail(`${args.join(' ')}:\n${found.join('\n')}`);
+}
+
+function labelledMap(data: Readonly<Record<string, string>>): JsonObject {
+  const labels = { 'homeostat.dev/definitions': 'true' };
+  const metadata = { name: 'definitions', namespace: 'homeostat-system', labels };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
 }
 
 describe('integration/dev-commands', () => {
@@ -49,7 +68,9 @@ describe('integration/dev-commands', () => {
     assert.deepEqual(await lines('get', 'deploy', '-o', 'name'), ['deployment.apps/example']);
     const none = await dev.run('get', 'pods', '-l', 'app=none');
     assert.deepEqual([none.code, none.stdout], [0, '']);
-    assert.match(none.stderr, /No resources found/);
+    assert.match(none.stderr, /No resources found in namespace "default"/);
+    const everywhere = await dev.run('get', 'namespaces', '-l', 'app=none');
+    assert.equal(everywhere.stderr.trim(), 'No resources found');
   });
 
   test('objects have short titles: kind/name', async () => {
@@ -119,6 +140,34 @@ involvedObject: { kind: ConfigMap, name: one, namespace: default, apiVersion: v1
     ]);
   });
 
+  test('definitions are objects: those of the folder, of a ConfigMap and of a user are shown, with their Events', async () => {
+    const definition = (name: string, text: string) =>
+      thingDefinition(name, `  children:${textMap('copy', text)}\n`);
+    dev.save('more/object.yaml', definition('applied', '"${ spec.text }"'));
+    const data = { 'a.yaml': definition('mapped', '"${ spec.text }"') };
+    dev.save('more/map.yaml', printYaml(labelledMap(data)));
+    await lines('apply', '-f', 'operators/more/map.yaml');
+    await lines('apply', '-f', 'operators/more/object.yaml');
+    const untilRow = (name: string, pattern: RegExp) =>
+      untilLines(['get', 'operatordefinitions', '-o', 'wide'], (found) =>
+        found.some((line) => line.startsWith(name) && pattern.test(line)),
+      );
+    await untilRow('podset', /True +Running +PodSet .* directory /);
+    await untilRow('mapped', /True +Running +Thing .* configmap homeostat-system\/definitions/);
+    await untilRow('applied', /True +Running +Thing .* object$/);
+    const wrong = { 'a.yaml': definition('mapped', '"${ spec.text + }"') };
+    dev.save('more/map.yaml', printYaml(labelledMap(wrong)));
+    await lines('apply', '-f', 'operators/more/map.yaml');
+    await untilLines(['events', '-n', 'homeostat-system'], (found) =>
+      found.some((line) => /Warning +\w+ +ConfigMap\/definitions .*expected/i.test(line)),
+    );
+    await untilRow('mapped', /False +Refused +Thing/);
+    await lines('delete', '-f', 'operators/more/map.yaml');
+    await lines('delete', 'operatordefinition', 'applied');
+    dev.remove('more/map.yaml');
+    dev.remove('more/object.yaml');
+  });
+
   for (const [args, problem] of [
     [['get', 'podsetz'], /does not serve "podsetz"\n {2}hint: Did you mean "podsets"\?/],
     [['delete'], /Expected "TYPE NAME\.\.\." or "-f FILE"/],
@@ -139,12 +188,12 @@ involvedObject: { kind: ConfigMap, name: one, namespace: default, apiVersion: v1
     [
       'that is in no namespace',
       'metadata: { name: told, namespace: nowhere }',
-      /configmap\/told is refused: namespaces "nowhere" not found/,
+      /configmap\/told was rejected: namespaces "nowhere" not found/,
     ],
     [
       "of which a field is another manager's",
       'metadata: { name: kube-root-ca.crt }\ndata: { ca.crt: ours }',
-      /configmap\/kube-root-ca\.crt is refused: .*\n {2}hint: To take them over, --force-conflicts/s,
+      /configmap\/kube-root-ca\.crt was rejected: .*\n {2}hint: Take the fields over with --force-conflicts/s,
     ],
   ] as const) {
     test(`of several objects the one ${what} is told`, async () => {

@@ -65,7 +65,7 @@ describe('integration/dev-files', () => {
     const kubeconfig = readFileSync(first.kubeconfig, 'utf8');
     await assertRefused(
       start(folder),
-      /Another "homeostat dev" \(process \d+ on .+\) serves the kubeconfig/,
+      /Another Homeostat process \(\d+ on .+\) serves the kubeconfig/,
       /hint: .*--write-kubeconfig FILE/,
     );
     assert.equal(readFileSync(first.kubeconfig, 'utf8'), kubeconfig);
@@ -95,7 +95,10 @@ describe('integration/dev-files', () => {
     const path = join(folder, 'config');
     writeFileSync(path, 'apiVersion: v1\nkind: Config\n');
     const dev = start(folder, '--write-kubeconfig', 'config');
-    await assertRefused(dev, /Cannot write the kubeconfig to "config": it holds something else/);
+    await assertRefused(
+      dev,
+      /Cannot write the kubeconfig to "config": the file was not written by Homeostat/,
+    );
     assert.equal(readFileSync(path, 'utf8'), 'apiVersion: v1\nkind: Config\n');
   });
 
@@ -105,7 +108,7 @@ describe('integration/dev-files', () => {
     await first.untilSaid(/Operator "foobar" is running/);
     await assertRefused(
       start(folder, '--write-kubeconfig', 'other', '--persist', 'world.json'),
-      /Another "homeostat dev" \(process \d+ on .+\) keeps its world in "world\.json"/,
+      /Another Homeostat process \(\d+ on .+\) already uses "world\.json"/,
       /hint: .*--persist FILE/,
     );
     assert.equal(existsSync(join(folder, 'other.lock')), false);
@@ -120,7 +123,7 @@ describe('integration/dev-files', () => {
     test(`a world in a folder that ${what} is refused at the start`, async () => {
       const folder = newFolder();
       const dev = start(folder, '--persist', path);
-      await assertRefused(dev, /Cannot keep the world in "/, reason, /hint: .*--persist/);
+      await assertRefused(dev, /Cannot keep the cluster in "/, reason, /hint: .*--persist/);
       assert.equal(existsSync(join(folder, 'missing')), false);
     });
   }
@@ -139,16 +142,16 @@ describe('integration/dev-files', () => {
       assert.equal((await create(name)).code, 0);
     }
     await dev.untilSaid(
-      /The world cannot be saved in "kept\/world\.json" \(no such file or directory\): .* \d\d:\d\d:\d\d on is lost/,
+      /The cluster cannot be saved in "kept\/world\.json" \(no such file or directory\): changes after \d\d:\d\d:\d\d are lost/,
     );
     mkdirSync(kept);
-    await dev.untilSaid(/The world is saved in "kept\/world\.json" again/);
-    assert.equal(dev.output.match(/The world/g)?.length, 2);
+    await dev.untilSaid(/The cluster is saved in "kept\/world\.json" again/);
+    assert.equal(dev.output.match(/The cluster (?:is|cannot be) saved/g)?.length, 2);
     rmSync(kept, { recursive: true });
     rmSync(join(folder, 'one.yaml'));
     assert.equal((await dev.run('delete', 'configmap', 'one')).code, 0);
     assert.equal(await dev.stop(), 2);
-    assert.match(dev.output, /The world could not be saved in .* has changed from .* on is lost/);
+    assert.match(dev.output, /The cluster could not be saved in .* changes after .* are lost/);
     assert.doesNotMatch(dev.output, /^ +at /m);
     assert.deepEqual(readdirSync(join(folder, '.homeostat')), []);
   });

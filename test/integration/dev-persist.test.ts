@@ -123,7 +123,7 @@ describe('integration/dev-persist', () => {
   test('a file that is no world is refused and left alone', async () => {
     writeFileSync(world, '{"half": ');
     const dev = start();
-    await dev.untilSaid(/Cannot go on with the world in "world\.json"/);
+    await dev.untilSaid(/Cannot restore the cluster from "world\.json"/);
     assert.equal(await dev.ended(), 2);
     assert.equal(readFileSync(world, 'utf8'), '{"half": ');
   });

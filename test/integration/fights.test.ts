@@ -83,7 +83,7 @@ shared.describe('integration/fights', () => {
       );
       assert.equal(
         conditionOf(told)?.message,
-        `config "config": "homeostat/forcing" and "${manager}" write data.a in turn: it is put back ever more rarely`,
+        `config "config": "homeostat/forcing" and "${manager}" overwrite each other in data.a: Homeostat reverts the change with growing delays until one of them stops`,
       );
       assert.equal(conditionOf(told, 'Stalled')?.status, 'True');
       const mark = shared.audit.mark();
@@ -142,7 +142,10 @@ shared.describe('integration/fights', () => {
       thingPath('reporting', namespace),
       (object) => conditionOf(object)?.reason === 'Conflict',
     );
-    assert.equal(conditionOf(told)?.message, 'config "config": data.a is left to "their-manager"');
+    assert.equal(
+      conditionOf(told)?.message,
+      'config "config": data.a is left to field manager "their-manager"',
+    );
     // The rest is still ours.
     await client.patch(configPath(namespace), { data: { b: null } });
     await client.untilObject(configPath(namespace), (object) => dataOf(object, 'b') === 'ours');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { compile, type SchemaSource, type SchemaType } from '../../src/compile/index.ts';
 import { covers } from '../../src/reconcile/intent/covers.ts';
-import { isFields } from '../../src/reconcile/intent/fields.ts';
+import { isFields } from '../../src/reconcile/intent/intent.ts';
 import { prepare } from '../../src/reconcile/intent/prepare.ts';
 import { gvkKey, gvkOf } from '../../src/util/gvk.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
@@ -82,7 +82,7 @@ async function render({ template, values }: Fitted, schemas: SchemaSource): Prom
   const parsed = definitionParser.parse(JSON.stringify(definition), 'fitting.json');
   const [located] = parsed.definitions;
   assert.ok(located, JSON.stringify(parsed.diagnostics));
-  const { plan, diagnostics } = compile(located, { schemas });
+  const { plan, diagnostics } = compile(located, schemas);
   assert.ok(plan, JSON.stringify(diagnostics));
   const resource = {
     apiVersion: 'fitting.example.com/v1',

@@ -214,7 +214,7 @@ shared.describe('integration/for: selectors that change while nobody looks', () 
     await homeostat.stop();
     const again = await startHomeostat({ 'a.yaml': copier('edited', selector('other')) });
     const { leftInPlace } = await again.whenLogged(
-      'Objects that match no more keep their children',
+      'Objects that no longer match the selector keep their children',
     );
     assert.equal(leftInPlace, 1);
     // Editing the object changes nothing: it is none of the definition's business any more.
@@ -335,7 +335,7 @@ shared.describe('integration/for: beyond a namespace', () => {
     await homeostat.stop();
     const again = await startHomeostat({ 'far.yaml': far.replace('test/far', 'test/farther') });
     const { leftInPlace } = await again.whenLogged(
-      'Objects that match no more keep their children',
+      'Objects that no longer match the selector keep their children',
     );
     assert.equal(leftInPlace, 1);
     await shared.audit.quiet(1_000);

@@ -53,7 +53,7 @@ shared.describe('integration/guarded-namespaces', () => {
       thingPath(name, tenant),
       (object) => conditionOf(object)?.status === 'False',
     );
-    assert.match(conditionOf(told)?.message ?? '', /is a namespace of the runtime itself/);
+    assert.match(conditionOf(told)?.message ?? '', /is a namespace of the Homeostat runtime/);
     const map = await client.get(`/api/v1/namespaces/${definitions}/configmaps/definitions`);
     assert.deepEqual(Object.keys(map?.data as object), ['writer.yaml']);
     await process.stop();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRightsWatch } from '../../src/kube/access/rights-watch.ts';
+import { createRightsWatcher } from '../../src/kube/access/rights-watcher.ts';
 import { createDiscovery } from '../../src/kube/api/discovery.ts';
 import { createWriter } from '../../src/kube/api/writer.ts';
 import { createInformerSet, type InformerSet } from '../../src/kube/cache/index.ts';
@@ -38,7 +38,7 @@ shared.describe('integration/informer', () => {
     const random = createSystemRandom();
     // On a loaded machine an answer may take longer than events wait for it, and these would have no pass.
     const settings = { freeze: true, holdEventsMs: patienceMs };
-    const rights = createRightsWatch({ api, clock, logger });
+    const rights = createRightsWatcher({ api, clock, logger });
     informers = createInformerSet({
       api,
       discovery,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createDiscovery } from '../../src/kube/api/discovery.ts';
 import { createWriter } from '../../src/kube/api/writer.ts';
-import type { WriteThrough } from '../../src/kube/cache/write-through.ts';
+import type { WriteThrough } from '../../src/kube/cache/response-delivery.ts';
 import type { ApiClient } from '../../src/kube/client/api-client.ts';
 import { KubeError } from '../../src/kube/roles.ts';
 import { gvkOf } from '../../src/util/gvk.ts';
@@ -94,7 +94,7 @@ shared.describe('integration/kube-writes', () => {
     });
     const { created } = await writer.apply(guarded, options, signal);
     assert.equal(created, true);
-    const owners = await own.cluster.fieldOwners(
+    const owners = await own.cluster.managedFields(
       { gvk: configMap, namespace, name: 'a' },
       { flow: testFlow },
       signal,

@@ -14,7 +14,7 @@ import { useHomeostat } from '../support/homeostat.ts';
 const shared = useControlPlane({ audit: true });
 const startHomeostat = useHomeostat(shared);
 
-/** A place in which an expression may have no value (definition.md section 2), and what comes of it. */
+/** A place in which an expression may have no value (docs/definition/expressions.md#missing-values), and what comes of it. */
 interface Place {
   readonly where: string;
   /** YAML of the child below its id, indented by six; `NAME` is a name of its own. */

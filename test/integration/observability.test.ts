@@ -90,9 +90,9 @@ shared.describe('integration/observability', () => {
     const before = homeostat.entries.length;
     await shared.plane.stopApiServer(0);
     const text = await untilStatus(homeostat, '/readyz', 503);
-    assert.match(text, /^\[-\]api-server failed: no answer for \d+ s$/m);
+    assert.match(text, /^\[-\]api-server failed: no response for \d+ s$/m);
     assert.match(text, /^\[\+\]definitions ok$/m);
-    assert.match(text, /^ {2}\[!\]No definition runs until the API server answers$/m);
+    assert.match(text, /^ {2}\[!\]No definition runs until the API server responds$/m);
     await untilStatus(homeostat, '/healthz', 200);
     await untilStatus(homeostat, '/readyz?exclude=api-server', 200);
     const reachable = valueOfSamples(await scrape(homeostat), 'homeostat_api_server_reachable');
@@ -106,8 +106,8 @@ shared.describe('integration/observability', () => {
     assert.equal(new Set(told).size, told.length, told.join('\n'));
     await shared.plane.startApiServer();
     await untilStatus(homeostat, '/readyz', 200);
-    await homeostat.whenLogged('The API server answers again');
-    const back = homeostat.entries.filter(({ msg }) => msg === 'The API server answers again');
+    await homeostat.whenLogged('The API server responds again');
+    const back = homeostat.entries.filter(({ msg }) => msg === 'The API server responds again');
     assert.equal(back.length, 1);
     assert.ok(Number(back[0]?.lostForMs) >= 15_000);
     await applyThing('after', { value: 'b' }, 'True');

@@ -165,10 +165,7 @@ shared.describe('integration/ordered', () => {
     const fleet = await threeOf('rolling');
     await fleet.want(3, 'two');
     await fleet.untilPods('db-0=one db-1=one db-2=two');
-    await fleet.untilMessage(
-      1,
-      'Waiting for its turn in the rolling update: Pod "db-2" is not ready',
-    );
+    await fleet.untilMessage(1, 'Rolling update in progress: waiting for Pod "db-2" to be ready');
     await atRest();
     assert.equal(await fleet.pods(), 'db-0=one db-1=one db-2=two');
     await fleet.run(2);
@@ -205,7 +202,7 @@ shared.describe('integration/ordered', () => {
     const fleet = await threeOf('parted');
     await fleet.want(3, 'two');
     await fleet.untilPods('db-0=one db-1=one db-2=two');
-    await fleet.untilMessage(0, 'Keeps what it has: its index is below the partition');
+    await fleet.untilMessage(0, 'Not updated: its index is below the partition');
     await fleet.untilReady();
     await atRest();
     assert.equal(await fleet.pods(), 'db-0=one db-1=one db-2=two');

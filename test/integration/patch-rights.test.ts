@@ -4,6 +4,7 @@ import type { KubeObject } from '../../src/util/kube-object.ts';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { conditionOf, thing, thingDefinition, thingPath } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
+import { grantExactly, type Rule, runtimeRules } from '../support/rights/index.ts';
 
 const user = 'patcher';
 const shared = useControlPlane({ audit: true, users: [user] });
@@ -18,35 +19,16 @@ const definition = thingDefinition(
 `,
 );
 
-interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-}
-
 const all = ['get', 'list', 'watch', 'create', 'patch', 'delete'];
 const basics: readonly Rule[] = [
+  ...runtimeRules,
   { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: all },
   { apiGroups: ['patching.example.com'], resources: ['things', 'things/status'], verbs: all },
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: all },
 ];
 
-async function allow(rules: readonly Rule[]): Promise<void> {
-  const rbac = 'rbac.authorization.k8s.io';
-  const client = shared.client();
-  await client.apply({
-    apiVersion: `${rbac}/v1`,
-    kind: 'ClusterRole',
-    metadata: { name: user },
-    rules: [...basics, ...rules],
-  });
-  await client.apply({
-    apiVersion: `${rbac}/v1`,
-    kind: 'ClusterRoleBinding',
-    metadata: { name: user },
-    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: user },
-    subjects: [{ apiGroup: rbac, kind: 'User', name: user }],
-  });
+function allow(rules: readonly Rule[]): Promise<void> {
+  return grantExactly(shared.client(), user, [...basics, ...rules]);
 }
 
 const configMaps = (...verbs: readonly string[]): Rule => ({
@@ -78,15 +60,15 @@ shared.describe('integration/patch-rights', () => {
     );
     assert.match(
       conditionOf(blind)?.message ?? '',
-      /^patches.note: The runtime may not list configmaps .*verbs: \["list", "watch"\]/,
+      /^patches.note: The runtime is not allowed to list configmaps .*verbs: \["list", "watch"\]/,
     );
     await allow([configMaps('get', 'list', 'watch')]);
     const bound = await client.untilObject(path, (object) =>
-      /may not patch/.test(conditionOf(object)?.message ?? ''),
+      /not allowed to patch/.test(conditionOf(object)?.message ?? ''),
     );
     assert.match(
       conditionOf(bound)?.message ?? '',
-      /^patches.note: The runtime may not patch configmaps in namespace .*verbs: \["create", "patch"\]/,
+      /^patches.note: The runtime is not allowed to patch configmaps in namespace .*verbs: \["create", "patch"\]/,
     );
     await allow([configMaps('get', 'list', 'watch', 'patch')]);
     await client.untilObject(

@@ -5,7 +5,7 @@ import type { KubeCluster } from '../../src/kube/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
 import { clockOf, useControlPlane } from '../support/control-plane/index.ts';
 import { statusOf, textMap, thing, thingDefinition } from '../support/definitions.ts';
-import { type LiveManager, useLiveManagers } from '../support/live-manager.ts';
+import { type LiveDefinition, useLiveDefinitions } from '../support/live-definition.ts';
 import { patienceMs } from '../support/patience.ts';
 
 // Without controllers nothing but the definitions changes anything.
@@ -44,13 +44,13 @@ const slow = '{ rollout: { perSecond: 0.1 } }';
 const atOnce = '{ rollout: { perSecond: 0 } }';
 
 shared.describe('integration/reload', () => {
-  const live = useLiveManagers(shared);
+  const live = useLiveDefinitions(shared);
 
   async function begin(name: string, text: string, count: number) {
     const namespace = await shared.namespace();
     const cluster = await live.connect();
     const uses = countUses(cluster);
-    const manager = live.start(cluster);
+    const manager = live.start(cluster, name);
     const revision = manager.want(text);
     await manager.untilSettled(revision);
     const names = Array.from({ length: count }, (_, index) => `r${index}`);
@@ -181,9 +181,9 @@ shared.describe('integration/reload', () => {
     const { namespace, manager, revision } = await begin(name, definition(name), 2);
     const wrong = definition(name, { children: misspelt });
     const refused = manager.want(wrong);
-    const { refusal, state } = await manager.until(
+    const { rejection: refusal, state } = await manager.until(
       'a refusal',
-      (view) => view.refusal !== undefined,
+      (view) => view.rejection !== undefined,
     );
     assert.equal(state.kind, 'running');
     assert.equal(refusal?.revision, refused);
@@ -195,7 +195,7 @@ shared.describe('integration/reload', () => {
       definition(name, { children: textMap('a', '"x"'), controller: atOnce }),
     );
     const settled = await manager.untilSettled(right);
-    assert.equal(settled.refusal, undefined);
+    assert.equal(settled.rejection, undefined);
     await untilRevision(name, namespace, right, 3);
   });
 
@@ -240,7 +240,7 @@ shared.describe('integration/reload', () => {
     await untilRevision(name, namespace, next, 1);
     await manager.stop();
 
-    const again = live.start(cluster);
+    const again = live.start(cluster, name);
     again.want(after(slow), { formerly: [before] });
     const { rollout } = await again.until('the roll-out', (view) => view.rollout !== undefined);
     assert.equal(rollout?.from, revision);
@@ -263,11 +263,11 @@ shared.describe('integration/reload', () => {
     const { namespace, manager, cluster, revision } = await begin(name, good, 1);
     await manager.stop();
     const wrong = definition(name, { children: misspelt });
-    const again = live.start(cluster);
+    const again = live.start(cluster, name);
     const refused = again.want(wrong, { formerly: [good] });
     const view = await again.until('the older one to run', ({ state }) => state.kind === 'running');
     assert.equal(view.revision, revision);
-    assert.equal(view.refusal?.revision, refused);
+    assert.equal(view.rejection?.revision, refused);
     await apply(name, namespace, 'fresh', 'two');
     await untilRevision(name, namespace, revision, 2);
     const right = again.want(
@@ -289,7 +289,7 @@ shared.describe('integration/reload', () => {
       await shared.client().createNamespace('second'),
     ];
     const cluster = await live.connect();
-    const manager = live.start(cluster);
+    const manager = live.start(cluster, name);
     const before = manager.want(text('first'));
     await manager.untilSettled(before);
     for (const namespace of [first, second]) await apply(name, namespace, 'r', 'one');
@@ -313,7 +313,7 @@ shared.describe('integration/reload', () => {
     await untilRevision(name, namespace, revision, 3);
     assert.deepEqual(uses(), before);
     manager.wantNothing();
-    assert.equal(manager.view, undefined);
+    assert.equal(manager.view.state.kind, 'finalizing');
     assert.equal((await untilMaps(namespace, 'a', (items) => items.length === 3)).length, 3);
     await manager.untilSettled(manager.want(definition(name, { controller: more })));
     await apply(name, namespace, 'fresh', 'two');
@@ -421,7 +421,7 @@ function openSockets(): number {
 }
 
 /** Resolves when a change is being worked on, or has been. */
-function untilNext(manager: LiveManager, revision: string) {
+function untilNext(manager: LiveDefinition, revision: string) {
   return manager.until(
     'the change to be taken up',
     (view) => view.next !== undefined || view.revision === revision,

@@ -33,10 +33,11 @@ shared.describe('integration/renamed', () => {
     const path = thingPath('before', namespace);
     await client.untilObject(path, (found) => conditionOf(found)?.status === 'True');
     homeostat.write('one.yaml', definition('after'));
-    const refused = await homeostat.whenLogged('Definition refused');
+    const refused = await homeostat.whenLogged('Definition rejected');
     assert.match(String(refused.reason), /belongs to the definition "before".*"Renaming/);
 
-    // As docs/operations.md says.
+    // As docs/operations.md says, when the old one has stopped.
+    await homeostat.whenLogged('Definition stopped, its resources and their children are orphaned');
     const child = `/api/v1/namespaces/${namespace}/configmaps/one`;
     await client.patch(child, label('after'));
     await client.patch(crdPath, label('after'));

@@ -186,7 +186,7 @@ shared.describe('integration/rights-by-name', () => {
     );
     assert.match(
       conditionOf(told)?.message ?? '',
-      /a role needs the rule \{ apiGroups: \[""\], resources: \["secrets"\], resourceNames: \["settings"\], verbs: \["list", "watch"\] \}/,
+      /grant the rule \{ apiGroups: \[""\], resources: \["secrets"\], resourceNames: \["settings"\], verbs: \["list", "watch"\] \}/,
     );
     await give(printed);
     await client.untilObject(thingPath('named', place), isReady);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import {
@@ -10,6 +10,7 @@ import {
   thingPath,
 } from '../support/definitions.ts';
 import { useHomeostat, useRuntimes } from '../support/homeostat.ts';
+import { grantExactly, type Rule, runtimeRules } from '../support/rights/index.ts';
 
 const user = 'limited';
 const late = 'late';
@@ -36,14 +37,9 @@ const definition = thingDefinition(
 `,
 );
 
-interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly verbs: readonly string[];
-}
-
 const all = ['get', 'list', 'watch', 'create', 'patch', 'delete'];
 const basics: readonly Rule[] = [
+  ...runtimeRules,
   { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: all },
   { apiGroups: ['rights.example.com'], resources: ['things', 'things/status'], verbs: all },
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: all },
@@ -54,21 +50,7 @@ const secrets: Rule = { apiGroups: [''], resources: ['secrets'], verbs: ['list',
 
 /** Gives the user of the runtime exactly these rights. */
 async function allow(...rules: readonly Rule[]): Promise<void> {
-  const rbac = 'rbac.authorization.k8s.io';
-  const client = shared.client();
-  await client.apply({
-    apiVersion: `${rbac}/v1`,
-    kind: 'ClusterRole',
-    metadata: { name: user },
-    rules: [...basics, ...rules],
-  });
-  await client.apply({
-    apiVersion: `${rbac}/v1`,
-    kind: 'ClusterRoleBinding',
-    metadata: { name: user },
-    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: user },
-    subjects: [{ apiGroup: rbac, kind: 'User', name: user }],
-  });
+  await grantExactly(shared.client(), user, [...basics, ...rules]);
   await untilInForce([...basics, ...rules]);
 }
 
@@ -122,32 +104,32 @@ async function untilForbidden(namespace: string, text: string, name = 'one') {
 }
 
 shared.describe('integration/rights', () => {
-  before(async () => {
-    await allow(configMaps, secrets);
-    await startHomeostat({ 'rights.yaml': definition }, user);
-  });
-
   test('with all rights nothing is asked for', async () => {
+    await allow(configMaps, secrets);
+    const homeostat = await startHomeostat({ 'rights.yaml': definition }, user);
     const namespace = await shared.namespace();
     const mark = shared.audit.mark();
     await shared.client().apply(thing('rights', namespace, { a: 'x', secret: 'none' }));
     await untilReady(namespace);
     await shared.audit.quiet(1_000, { user });
     assert.equal(reviews(mark), 0);
+    await homeostat.stop();
   });
 
   test('a write that is not allowed says which right is missing, and goes on by itself when it is given', async () => {
+    await allow(configMaps, secrets);
+    const homeostat = await startHomeostat({ 'rights.yaml': definition }, user);
     const namespace = await shared.namespace();
     const client = shared.client();
     const spec = { a: 'x', secret: 'none', port: 80 };
     for (const name of ['one', 'two', 'three']) {
       await client.apply({ ...thing('rights', namespace, spec, name) });
     }
-    const right = `may not patch services in namespace "${namespace}"`;
+    const right = `not allowed to patch services in namespace "${namespace}"`;
     const resource = await untilForbidden(namespace, right);
     assert.match(
       conditionOf(resource)?.message ?? '',
-      /a role needs the rule \{ apiGroups: \[""\], resources: \["services"\], verbs: \["create", "patch"\] \}/,
+      /grant the rule \{ apiGroups: \[""\], resources: \["services"\], verbs: \["create", "patch"\] \}/,
     );
     assert.equal(conditionOf(resource, 'Stalled')?.status, 'True');
     // What is allowed is done.
@@ -164,6 +146,7 @@ shared.describe('integration/rights', () => {
     const rest = shared.audit.mark();
     await shared.audit.quiet(8_000, { user });
     assert.equal(shared.audit.count({ user, since: rest }).total, 0);
+    await homeostat.stop();
   });
 
   test('a kind that may not be watched is told by the resource and by the definition, and heals', async () => {
@@ -172,9 +155,12 @@ shared.describe('integration/rights', () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     await client.apply(thing('rights', namespace, { a: 'x', secret: 'none' }));
-    await untilForbidden(namespace, 'may not list configmaps at the cluster scope');
+    await untilForbidden(namespace, 'not allowed to list configmaps at the cluster scope');
     const running = await homeostat.whenLogged('Definition running');
-    assert.match(JSON.stringify(running.problems), /may not list configmaps at the cluster scope/);
+    assert.match(
+      JSON.stringify(running.problems),
+      /not allowed to list configmaps at the cluster scope/,
+    );
     await allow(configMaps, secrets);
     await untilReady(namespace);
     assert.ok(await client.get(`/api/v1/namespaces/${namespace}/configmaps/one`));
@@ -189,7 +175,7 @@ shared.describe('integration/rights', () => {
     const metadata = { name: 'there', namespace };
     await client.apply({ apiVersion: 'v1', kind: 'Secret', metadata });
     await client.apply(thing('rights', namespace, { a: 'x', secret: 'there' }));
-    await untilForbidden(namespace, 'reads.shared: The runtime may not list secrets');
+    await untilForbidden(namespace, 'reads.shared: The runtime is not allowed to list secrets');
     await allow(configMaps, secrets);
     const resource = await untilReady(namespace);
     assert.equal(statusOf(resource).secret, true);
@@ -198,37 +184,23 @@ shared.describe('integration/rights', () => {
 
   test('a definition whose kind may not be installed says so, and starts when it may', async () => {
     const client = shared.client();
-    const rbac = 'rbac.authorization.k8s.io';
-    const role = (...rules: readonly Rule[]) =>
-      client.apply({
-        apiVersion: `${rbac}/v1`,
-        kind: 'ClusterRole',
-        metadata: { name: late },
-        rules,
-      });
-    await role();
-    await client.apply({
-      apiVersion: `${rbac}/v1`,
-      kind: 'ClusterRoleBinding',
-      metadata: { name: late },
-      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: late },
-      subjects: [{ apiGroup: rbac, kind: 'User', name: late }],
-    });
+    await grantExactly(client, late, runtimeRules);
     const homeostat = launch({
       user: late,
       definitions: { 'lately.yaml': thingDefinition('lately', '') },
     });
     try {
       const failed = await homeostat.whenLogged('Definition cannot start, will retry');
-      assert.match(String(failed.reason), /cannot list resource "customresourcedefinitions"/);
-      await role(
+      assert.match(String(failed.reason), /cannot patch resource "customresourcedefinitions"/);
+      await grantExactly(client, late, [
+        ...runtimeRules,
         {
           apiGroups: ['apiextensions.k8s.io'],
           resources: ['customresourcedefinitions'],
           verbs: all,
         },
         { apiGroups: ['lately.example.com'], resources: ['things', 'things/status'], verbs: all },
-      );
+      ]);
       await homeostat.whenLogged('Definition running');
     } finally {
       await homeostat.stop();

@@ -29,7 +29,7 @@ shared.describe('integration/same-crd', () => {
     const namespace = await shared.namespace();
     const both = start({ '1.yaml': definition('early'), '2.yaml': definition('later') });
     try {
-      const refused = await both.whenLogged('Definition refused');
+      const refused = await both.whenLogged('Definition rejected');
       assert.equal(refused.definition, 'later');
       assert.match(String(refused.reason), /belongs to the definition "early"/);
       assert.equal((await both.whenLogged('Definition running')).definition, 'early');
@@ -39,8 +39,8 @@ shared.describe('integration/same-crd', () => {
     const turned = start({ '1.yaml': definition('later'), '2.yaml': definition('early') });
     try {
       assert.equal((await turned.whenLogged('Definition running')).definition, 'early');
-      assert.equal((await turned.whenLogged('Definition refused')).definition, 'later');
-      assert.match(turned.errors, /is served by another definition as well/);
+      assert.equal((await turned.whenLogged('Definition rejected')).definition, 'later');
+      assert.match(turned.errors, /is also used by another definition/);
       await client.apply(thing('same', namespace, {}));
       const resource = await client.untilObject(
         thingPath('same', namespace),
@@ -58,7 +58,7 @@ shared.describe('integration/same-crd', () => {
       'bad.yaml': thingDefinition('bad', '  controler: {}\n'),
     });
     try {
-      const told = await homeostat.whenLogged('File with mistakes, its definitions are refused');
+      const told = await homeostat.whenLogged('File has errors, its definitions are rejected');
       assert.match(String(told.diagnostics), /bad\.yaml:\d+:3: Unknown field "controler"/);
       const starting = await homeostat.whenLogged('Starting');
       assert.deepEqual([starting.definitions, starting.refused], [1, 1]);
@@ -66,7 +66,7 @@ shared.describe('integration/same-crd', () => {
       const text = await untilStatus(homeostat, '/readyz?verbose', 200);
       assert.match(
         text,
-        /^ {2}\[!\].*bad\.yaml refused: .*Unknown field "controler"\. Did you mean "controller"\?$/m,
+        /^ {2}\[!\].*bad\.yaml rejected: .*Unknown field "controler"\. Did you mean "controller"\?$/m,
       );
       await untilScraped(homeostat, (families) => {
         const state = { state: 'refused' };

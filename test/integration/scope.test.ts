@@ -275,24 +275,20 @@ shared.describe('integration/scope', () => {
   test('a kind that the definition has dropped is cleaned up after a restart, and then forgotten', async () => {
     const client = shared.client();
     const namespace = await shared.namespace();
-    const crd =
-      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.shrinking.example.com';
-    const kinds = async () =>
-      (await client.get(crd))?.metadata.annotations?.['homeostat.dev/child-kinds'];
+    const path = '/apis/homeostat.dev/v1alpha1/operatordefinitions/shrinking';
+    const kindsOf = (object: KubeObject | undefined) =>
+      (statusOf(object).kinds as { readonly children: readonly string[] } | undefined)?.children;
     await client.apply(thing('shrinking', namespace, {}));
     const secret = `/api/v1/namespaces/${namespace}/secrets/one`;
     await client.untilObject(secret, (object) => object !== undefined);
-    assert.equal(await kinds(), 'ConfigMap,Secret');
+    assert.deepEqual(kindsOf(await client.get(path)), ['ConfigMap', 'Secret']);
     await homeostat.stop();
     homeostat = await startHomeostat({ 'far.yaml': far, 'shrinking.yaml': shrunk });
     await client.untilGone(secret);
     assert.ok(await client.get(configMapPath(namespace, 'one')));
     await homeostat.stop();
     homeostat = await startHomeostat({ 'far.yaml': far, 'shrinking.yaml': shrunk });
-    await client.untilObject(
-      crd,
-      (object) => object?.metadata.annotations?.['homeostat.dev/child-kinds'] === 'ConfigMap',
-    );
+    await client.untilObject(path, (object) => kindsOf(object)?.join() === 'ConfigMap');
     await homeostat.stop();
     homeostat = await startHomeostat(definitions);
   });

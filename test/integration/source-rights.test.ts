@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import { useControlPlane } from '../support/control-plane/index.ts';
 import { thingDefinition } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
+import { grantExactly, runtimeRules } from '../support/rights/index.ts';
 import { untilStatus } from '../support/scrape.ts';
 
 const limited = 'limited';
@@ -11,6 +12,7 @@ const launch = useRuntimes(shared);
 
 shared.describe('integration/source-rights', () => {
   test('without the right to list it says so, is not ready, and starts when the right comes', async () => {
+    await grantExactly(shared.client(), limited, runtimeRules);
     const operators = await shared.namespace();
     await shared.client().apply({
       apiVersion: 'v1',
@@ -26,22 +28,20 @@ shared.describe('integration/source-rights', () => {
     const flags = ['--sources', 'configmaps', '--definitions-namespace', operators];
     const homeostat = launch({ user, flags });
     after(() => homeostat.stop());
-    const told = await homeostat.whenLogged('Definitions cannot be read, those that were stay');
-    assert.equal(told.source, `ConfigMaps of ${operators}`);
+    const told = await homeostat.whenLogged(
+      'Definitions cannot be read, the last ones stay active',
+    );
+    assert.equal(told.source, `ConfigMaps in ${operators}`);
     assert.match(String(told.reason), /forbidden/);
     const text = await untilStatus(homeostat, '/readyz', 503);
-    assert.match(text, /definitions failed: not read yet: ConfigMaps of .*forbidden/);
-    await shared.client().apply({
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRoleBinding',
-      metadata: { name: limited },
-      roleRef: {
-        apiGroup: 'rbac.authorization.k8s.io',
-        kind: 'ClusterRole',
-        name: 'cluster-admin',
-      },
-      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: limited }],
-    });
+    assert.match(text, /definitions failed: not read yet: .*ConfigMaps in .*forbidden/);
+    const all = ['get', 'list', 'watch', 'create', 'patch', 'delete'];
+    await grantExactly(shared.client(), limited, [
+      ...runtimeRules,
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] },
+      { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: all },
+      { apiGroups: ['permitted.example.com'], resources: ['*'], verbs: all },
+    ]);
     await homeostat.whenLogged('Definitions can be read again');
     await homeostat.whenReady();
     await untilStatus(homeostat, '/readyz', 200);

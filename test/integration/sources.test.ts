@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parseYaml } from '../../src/definition/index.ts';
 import type { KubeObject } from '../../src/util/kube-object.ts';
-import { useControlPlane } from '../support/control-plane/index.ts';
+import { isEstablished, useControlPlane } from '../support/control-plane/index.ts';
 import { copierDefinition as copier, copyPath, untilCopied } from '../support/copier.ts';
 import { conditionOf, thing } from '../support/definitions.ts';
 import { useRuntimes } from '../support/homeostat.ts';
@@ -21,8 +21,8 @@ const launch = useRuntimes(shared);
 const typo = (name: string) => copier(name, 9).replace('spec.text', 'spec.text +');
 
 const definitions = '/apis/homeostat.dev/v1alpha1/operatordefinitions';
-const refused = 'File with mistakes, its definitions are refused';
-const gone = 'Definition is gone, what it has made stays';
+const refused = 'File has errors, its definitions are rejected';
+const gone = 'Definition stopped, its resources and their children are orphaned';
 
 shared.describe('integration/sources', () => {
   const root = mkdtempSync(join(tmpdir(), 'homeostat-sources-'));
@@ -113,10 +113,10 @@ shared.describe('integration/sources', () => {
     await applyThing('both', namespace);
     await untilCopy('both', namespace, 1);
     await saveMap(operators, 'operators', { 'both.yaml': copier('both', 2) });
-    const told = await homeostat.whenLogged(refused);
-    assert.equal(told.file, `configmap ${operators}/operators/both.yaml`);
+    const lost = await homeostat.whenLogged('Manifest is not published');
+    assert.equal(lost.file, `configmap ${operators}/operators/both.yaml`);
     const text = await untilStatus(homeostat, '/readyz?verbose', 200);
-    assert.match(text, /operators\/both\.yaml refused: .*The name "both" is served/);
+    assert.match(text, /operators\/both\.yaml .*is not published: the name is published from/);
     rmSync(join(path, 'both.yaml'));
     await untilCopy('both', namespace, 2);
     assert.equal(
@@ -132,12 +132,6 @@ shared.describe('integration/sources', () => {
     await saveMap(operators, 'operators', { 'record.yaml': copier('record', 1) });
     const first = start(...flags);
     await first.whenReady();
-    await shared
-      .client()
-      .untilList(
-        `/apis/apps/v1/namespaces/${operators}/controllerrevisions`,
-        (items) => items.length === 1,
-      );
     await applyThing('record', namespace);
     await untilCopy('record', namespace, 1);
     await first.stop();
@@ -165,9 +159,7 @@ shared.describe('integration/sources', () => {
     const homeostat = start('--sources', 'objects');
     const crd =
       '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/operatordefinitions.homeostat.dev';
-    await shared
-      .client()
-      .untilObject(crd, (object) => JSON.stringify(object?.status).includes('Established'));
+    await shared.client().untilObject(crd, isEstablished);
     const save = (text: string) => shared.client().apply(parseYaml(text) as unknown as KubeObject);
     const path = `${definitions}/own`;
     await save(copier('own', 1));
@@ -175,7 +167,7 @@ shared.describe('integration/sources', () => {
     await applyThing('own', namespace);
     await untilCopy('own', namespace, 1);
     await save(typo('own'));
-    const told = await homeostat.whenLogged(refused);
+    const told = await homeostat.whenLogged('Change rejected, the active revision keeps running');
     assert.match(
       String(told.diagnostics),
       /^operatordefinition own: spec\.children\.0\.template\.data\.text: /,
@@ -205,7 +197,7 @@ shared.describe('integration/sources', () => {
     );
     assert.match(
       conditionOf(told, 'Accepted')?.message ?? '',
-      /More than 500 lists and maps are inside each other/,
+      /More than 500 nested lists and maps/,
     );
     await applyThing('beside', namespace);
     await untilCopy('beside', namespace, 1);
@@ -218,7 +210,7 @@ shared.describe('integration/sources', () => {
     const path = folder('empty', { 'empty.yaml': '# nothing\n' });
     const { code, stderr } = await runCli('validate', join(path, 'empty.yaml'));
     assert.equal(code, 1);
-    assert.match(stderr, /Expected a definition, found nothing/);
+    assert.match(stderr, /The file contains no definition/);
     assert.match(stderr, /^homeostat: There is no definition to check$/m);
   });
 
@@ -227,7 +219,7 @@ shared.describe('integration/sources', () => {
     execFileSync('mkfifo', [join(path, 'b.yaml')]);
     const { code, stderr } = await runCli('run', '--definitions', path, '--http', 'off');
     assert.equal(code, 2);
-    assert.match(stderr, /^homeostat: Cannot read ".*pipe": b\.yaml: it is no regular file$/m);
+    assert.match(stderr, /^homeostat: Cannot read ".*pipe": b\.yaml: it is not a regular file$/m);
   });
 
   test('sources that contradict the other flags are refused', async () => {

@@ -47,7 +47,7 @@ shared.describe('integration/terminating-namespace', () => {
     );
     assert.equal(
       conditionOf(told)?.message,
-      'config "config": The namespace is being deleted: nothing can be made in it',
+      'config "config": The namespace is being deleted: no objects can be created in it',
     );
     assert.equal(conditionOf(told, 'Reconciling')?.status, 'True');
     await shared.audit.quiet(2_000);

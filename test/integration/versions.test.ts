@@ -151,7 +151,9 @@ shared.describe('integration/versions', () => {
     );
 
     homeostat.write('leaving.yaml', leaving('v1', withoutFirst));
-    const refused = await homeostat.whenLogged('Change refused, what runs goes on');
+    const refused = await homeostat.whenLogged(
+      'Change rejected, the active revision keeps running',
+    );
     assert.match(
       (refused.diagnostics as readonly string[]).join('\n'),
       /Version "v1alpha1" is removed: resources may be stored in it/,
@@ -159,7 +161,7 @@ shared.describe('integration/versions', () => {
 
     homeostat.write('leaving.yaml', leaving('v1'));
     await client.untilObject(crdPath, (crd) => storedVersions(crd) === 'v1');
-    const migrated = await homeostat.whenLogged('Resources are stored in the new version');
+    const migrated = await homeostat.whenLogged('Resources migrated to the new storage version');
     assert.deepEqual([migrated.from, migrated.resources], [['v1alpha1'], 3]);
     const after = await client.get(`${path}/c`);
     assert.equal(after?.metadata.generation, before?.metadata.generation);

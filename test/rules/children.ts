@@ -1,7 +1,7 @@
 import type { RuleSection } from './rule.ts';
 
 const prune = 'src/reconcile/run/prune.test.ts';
-const tier = 'src/reconcile/child/want-tier.test.ts';
+const tier = 'src/reconcile/child/apply-tiers.test.ts';
 const hold = 'src/reconcile/child/after.test.ts';
 const phase = 'src/compile/phase/phase.test.ts';
 const forEach = 'src/compile/phase/for-each.test.ts';
@@ -9,7 +9,8 @@ const apply = 'src/reconcile/child/apply-element.test.ts';
 const podset = 'test/integration/podset.test.ts';
 
 export const children: RuleSection = {
-  heading: '4. `children`',
+  heading: 'Children',
+  page: 'children.md',
   rules: [
     {
       rule: 'A child is made, owned, put back when edited and made again when deleted',
@@ -22,7 +23,7 @@ export const children: RuleSection = {
     {
       rule: 'Names under `homeostat.dev/` cannot be computed, nor the keys of a manifest or its metadata',
       shownBy: [
-        'src/compile/phase/phase.test.ts › whoever makes a resource names nothing that is ours',
+        'src/compile/phase/phase.test.ts › users who create a resource cannot set reserved names',
         'test/fixtures/invalid/forbidden-expression.yaml',
       ],
     },
@@ -198,8 +199,8 @@ export const children: RuleSection = {
       rule: 'Limits: elements, children, size of a child and of a text',
       shownBy: [
         `${tier} › are refused`,
-        `${forEach} › more than 1,000 elements are refused`,
-        `${phase} › a child of more than 1 MiB and a text of more than 256 KiB are refused`,
+        `${forEach} › more than 1,000 elements are rejected`,
+        `${phase} › a child of more than 1 MiB and a string of more than 256 KiB are rejected`,
       ],
     },
     {

@@ -7,7 +7,7 @@ import { controller, sources } from './sources.ts';
 
 export type { Rule, RuleSection } from './rule.ts';
 
-/** The rules of `docs/definition.md`, section by section, each with the tests that show it. */
+/** The rules of `docs/definition/`, by section, each with its tests. */
 export const ruleSections: readonly RuleSection[] = [
   document,
   kind,

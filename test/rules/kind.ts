@@ -7,6 +7,7 @@ const crdLife = 'test/integration/crd-life.test.ts';
 
 export const document: RuleSection = {
   heading: 'The document',
+  page: 'README.md#the-document',
   rules: [
     {
       rule: 'A definition has `apiVersion`, `kind`, `metadata.name` and `spec`; anything else in the file is refused',
@@ -19,7 +20,7 @@ export const document: RuleSection = {
       rule: 'YAML and JSON are read alike',
       shownBy: [
         'test/fixtures/invalid/one-line.json',
-        'src/definition/yaml/yaml-text.test.ts › JSON is YAML, and an empty text is null',
+        'src/definition/yaml/yaml-text.test.ts › JSON is YAML, and empty input is null',
       ],
     },
     {
@@ -39,7 +40,7 @@ export const document: RuleSection = {
       rule: 'A *(later)* part is refused with its position: `clusters`, `reads[].history` with `keep` and `onChange`',
       shownBy: [
         'test/fixtures/invalid/not-supported-yet.yaml',
-        'src/definition/rules/later-fields.test.ts › is a field of the format, and what works is its default',
+        'src/definition/rules/unsupported-fields.test.ts › is a field of the format, and its default is supported',
       ],
     },
     {
@@ -47,22 +48,23 @@ export const document: RuleSection = {
       shownBy: [
         `${parse} › is ten hex digits`,
         `${parse} › is the same whatever`,
-        `${parse} › is another for another value`,
+        `${parse} › changes with a value`,
       ],
     },
     {
       rule: 'A file may hold several documents, each accepted or refused by itself',
-      shownBy: [`${parse} › each document is accepted or refused by itself`],
+      shownBy: [`${parse} › each document is accepted or rejected on its own`],
     },
     {
       rule: 'Half a file is never taken for another definition',
-      shownBy: [`${parse} › half a file is never accepted as another definition than the whole`],
+      shownBy: [`${parse} › a truncated file is never accepted as a different definition`],
     },
   ],
 };
 
 export const kind: RuleSection = {
-  heading: '1. The kind',
+  heading: 'Kind',
+  page: 'kind.md',
   rules: [
     { rule: 'Exactly one of `crd` and `for`', shownBy: ['test/fixtures/invalid/crd-and-for.yaml'] },
     {
@@ -78,9 +80,7 @@ export const kind: RuleSection = {
     },
     {
       rule: 'Names, flags and the status subresource that are left out are filled in',
-      shownBy: [
-        `${complete} › the names, flags and the status subresource that were left out are filled in`,
-      ],
+      shownBy: [`${complete} › omitted names, flags and the status subresource are filled in`],
     },
     {
       rule: 'Standard status fields are added; another `status.children` is refused with a hint',

@@ -12,7 +12,8 @@ const badSyntax = 'test/fixtures/invalid-compile/expression-syntax.yaml';
 const badNames = 'test/fixtures/invalid-compile/unknown-name.yaml';
 
 export const language: RuleSection = {
-  heading: '2. Expressions',
+  heading: 'Expressions',
+  page: 'expressions.md',
   rules: [
     {
       rule: '`${ }` as the whole string gives the value itself',
@@ -52,7 +53,7 @@ export const language: RuleSection = {
       rule: 'An expression ends at its balanced brace',
       shownBy: ['src/compile/language/tokens.test.ts › finds the brace that closes'],
     },
-    { rule: 'A string may not mix `${` and `{{`', shownBy: [`${leaf} › refuses`] },
+    { rule: 'A string may not mix `${` and `{{`', shownBy: [`${leaf} › rejects`] },
     {
       rule: '`apiVersion`, `kind` and ids are literals',
       shownBy: [
@@ -64,17 +65,19 @@ export const language: RuleSection = {
       rule: 'What YAML itself forbids in plain strings is told with what to write',
       shownBy: [
         'test/fixtures/invalid/yaml-syntax.yaml',
-        'src/definition/yaml/read-documents.test.ts › what stands behind a broken expression is read, at its own place',
+        'src/definition/yaml/read-documents.test.ts › the rest of the file after a broken expression is parsed at the right positions',
       ],
     },
     {
       rule: 'Names beside the resource win over its fields, and `$self` has these',
-      shownBy: [`${phase} › names beside the resource win over its fields, and $self has these`],
+      shownBy: [
+        `${phase} › root names take precedence over fields of the resource, which $self contains`,
+      ],
     },
     {
       rule: '`observed.<id>` never waits, orders nothing and is no cycle; a list sorted by name for `forEach`',
       shownBy: [
-        'src/compile/observed.test.ts › orders nothing and is no cycle, whether children see each other or themselves',
+        'src/compile/observed.test.ts › implies no order and no cycle, whether children observe each other or themselves',
         'src/reconcile/observe/observe-children.test.ts › a list is sorted by name, empty when there is none, and has what is being deleted',
       ],
     },
@@ -117,7 +120,7 @@ export const language: RuleSection = {
     {
       rule: '`$now()` and `$random*` in a template are refused but behind `observed` and in `OnDelete`',
       shownBy: [
-        'src/compile/language/references.test.ts › tell what is evaluated only when something observed is missing',
+        'src/compile/language/references.test.ts › mark values that are evaluated only if an observed value is missing',
         'test/fixtures/invalid-compile/forbidden-expression.yaml',
       ],
     },
@@ -140,24 +143,25 @@ export const language: RuleSection = {
 };
 
 export const missingValues: RuleSection = {
-  heading: '2. Waiting and missing',
+  heading: 'Waiting and missing values',
+  page: 'expressions.md#waiting',
   rules: [
     {
       rule: 'What reads a child or a read waits while it does not exist, and what exists stays',
       shownBy: [
-        `${waiting} › what reads a child waits while it does not exist, also through vars`,
+        `${waiting} › expressions wait for a child that does not exist, also through vars`,
         `${missing} › a read that goes away leaves what was made from it, and heals by itself`,
       ],
     },
     {
       rule: '`children.x` of a `forEach` waits until all wanted elements exist',
       shownBy: [
-        'src/reconcile/child/want-tier.test.ts › what reads a list of children waits until all elements that are wanted exist',
+        'src/reconcile/child/apply-tiers.test.ts › what reads a list of children waits until all elements that are wanted exist',
       ],
     },
     {
       rule: 'A child that is not wanted is a missing value',
-      shownBy: [`${waiting} › a child that is not wanted is a missing value`],
+      shownBy: [`${waiting} › a child that is not desired is a missing value`],
     },
     {
       rule: 'A read that is not known is never taken for absent or empty',
@@ -168,7 +172,9 @@ export const missingValues: RuleSection = {
     },
     {
       rule: 'In Reporting nothing waits',
-      shownBy: [`${waiting} › in Reporting nothing waits: what does not exist is missing`],
+      shownBy: [
+        `${waiting} › in the reporting phase nothing waits: missing objects are missing values`,
+      ],
     },
     {
       rule: 'A missing whole value leaves the field out; a list field becomes empty',
@@ -198,7 +204,7 @@ export const missingValues: RuleSection = {
     {
       rule: '`!=` against what may be missing is warned about, and zeros that the server leaves out',
       shownBy: [
-        'src/compile/language/suspicions.test.ts › is suspicious',
+        'src/compile/language/suspicious-expressions.test.ts › is suspicious',
         'test/fixtures/invalid-compile/warnings.yaml',
       ],
     },
@@ -206,12 +212,13 @@ export const missingValues: RuleSection = {
 };
 
 export const types: RuleSection = {
-  heading: '2. Types and checks at load',
+  heading: 'Types and checks at load',
+  page: 'expressions.md#types',
   rules: [
     {
       rule: 'A result is fitted to its field at every depth, or is an error with path, expected and found',
       shownBy: [
-        'src/compile/template/fit.test.ts › does not fit',
+        'src/compile/template/coerce.test.ts › does not fit',
         `${phase} › is an error of the child`,
       ],
     },
@@ -219,13 +226,13 @@ export const types: RuleSection = {
       rule: 'What is rendered for a kind is taken by the real server',
       shownBy: [
         'test/integration/fitting.test.ts › the server takes',
-        'src/compile/template/fit.property.test.ts',
+        'src/compile/template/coerce.property.test.ts',
       ],
     },
     {
       rule: 'Without a schema values land as they are',
       shownBy: [
-        `${compile} › without schemas nothing of children is checked, and values land as they are`,
+        `${compile} › without schemas children are not checked, and values are not coerced`,
       ],
     },
     {
@@ -257,12 +264,13 @@ export const types: RuleSection = {
 };
 
 export const vars: RuleSection = {
-  heading: '3. `vars` and `reads`',
+  heading: 'Reads',
+  page: 'reads.md',
   rules: [
     {
       rule: '`vars` are evaluated in dependency order, once per phase, by whoever needs them',
       shownBy: [
-        `${waiting} › a var is evaluated once in a phase, by whoever comes first`,
+        `${waiting} › a var is evaluated once in a phase`,
         `${waiting} › a failing var names itself`,
       ],
     },

@@ -6,12 +6,13 @@ const limiter = 'src/reconcile/attempt/limiter.test.ts';
 const queue = 'src/controller/work-queue.test.ts';
 
 export const reporting: RuleSection = {
-  heading: '5. A pass, and what is written back',
+  heading: 'Reporting',
+  page: 'reporting.md',
   rules: [
     {
       rule: '`status` is mapped and fitted; it sees the status last written, so a definition can remember',
       shownBy: [
-        'src/compile/phase/phase.test.ts › status sees the status last written and is fitted to its schema',
+        'src/compile/phase/phase.test.ts › status reads the last written status and is coerced to its schema',
         'test/integration/foobar.test.ts › a FooBar runs its command in a Job, and its status remembers the completion',
       ],
     },
@@ -82,7 +83,7 @@ export const reporting: RuleSection = {
       rule: 'Messages name child, field and reason, and never a Secret value',
       shownBy: [
         'test/integration/refusals.test.ts › where a Secret is used, neither a value nor a key of it is told, whatever the server quotes',
-        'src/compile/phase/phase.test.ts › no value of one stands in a message, by whatever way it comes there',
+        'src/compile/phase/phase.test.ts › no message contains a value of a Secret',
         'test/attacks/secret-values.test.ts › derived,',
         'test/attacks/secret-values.test.ts › of the resource itself,',
       ],
@@ -97,12 +98,13 @@ export const reporting: RuleSection = {
 };
 
 export const again: RuleSection = {
-  heading: '6. When a resource runs again',
+  heading: 'When a resource is reconciled',
+  page: 'controller.md#when-a-resource-is-reconciled',
   rules: [
     {
       rule: 'A change of a value that is read runs the resource; another one costs nothing',
       shownBy: [
-        'src/reconcile/wake/watches.test.ts › of a child, a change of',
+        'src/reconcile/watch/watches.test.ts › of a child, a change of',
         'test/integration/requests.test.ts › a label that no expression reads costs nothing',
       ],
     },
@@ -140,14 +142,14 @@ export const again: RuleSection = {
       rule: '`schedule.every`, spread by 10 %',
       shownBy: [
         'test/integration/schedule.test.ts › schedule.every runs a resource again and again',
-        'src/reconcile/wake/timetable.test.ts › every 30s comes',
+        'src/reconcile/watch/timetable.test.ts › every 30s comes',
       ],
     },
     {
       rule: '`schedule.cron` with `timeZone`',
       shownBy: [
         'test/integration/schedule.test.ts › schedule.cron runs all resources at its times',
-        'src/reconcile/wake/timetable.test.ts › cron wakes all resources at each of its times',
+        'src/reconcile/watch/timetable.test.ts › cron wakes all resources at each of its times',
         'test/fixtures/invalid/schedule.yaml',
       ],
     },
@@ -191,7 +193,8 @@ export const again: RuleSection = {
 };
 
 export const deletion: RuleSection = {
-  heading: '7. Deletion',
+  heading: 'Deletion',
+  page: 'deletion.md',
   rules: [
     {
       rule: 'Without a need there is no finalizer: the garbage collector does the work',
@@ -219,7 +222,7 @@ export const deletion: RuleSection = {
       rule: 'Deletion works when the definition is gone, or cannot start',
       shownBy: [
         'test/integration/scope.test.ts › they go also when their definition is gone',
-        'src/runtime/runner/definition-runner.test.ts › comes to its end while its definition cannot start',
+        'src/runtime/definitions/definition-task-runner.test.ts › one that stops leaves what it has made, and brings deletions to their end',
       ],
     },
     {
@@ -299,7 +302,7 @@ export const deletion: RuleSection = {
     {
       rule: 'A definition that goes: its controller stops, its children and its CRD stay',
       shownBy: [
-        'test/integration/definition-removal.test.ts › without a word of Delete the object goes at once, and everything stays',
+        'test/integration/definition-removal.test.ts › without a word of Delete everything stays, and the object waits for resources that are still to be let go',
         'test/integration/configmap-source.test.ts › it is emptied, deleted, made again under another name: controllers stop and go on, and nothing is deleted',
       ],
     },
@@ -324,12 +327,12 @@ export const deletion: RuleSection = {
       ],
     },
     {
-      rule: 'Both are obeyed only when a user deletes an `OperatorDefinition` that is its own source, also when the process is killed on the way',
+      rule: 'Both are obeyed only when a user deletes an `OperatorDefinition` that a user has made, also when the process is killed on the way',
       shownBy: [
         'test/integration/definition-removal.test.ts › a file that vanishes takes nothing along, whatever it says',
         'test/integration/definition-removal.test.ts › when the kind of all definitions is deleted everything stays',
         'test/integration/definition-removal.test.ts › both go, children under their guards; a process that is killed on the way is followed by another that goes on',
-        'test/integration/definition-objects.test.ts › a definition goes with its text, and only its mirror does',
+        'test/integration/definition-objects.test.ts › a definition stops and goes with its text, and what it has made stays',
       ],
     },
   ],

@@ -1,4 +1,4 @@
-/** A rule of `docs/definition.md`, and where it is shown to hold. */
+/** A rule of `docs/definition/`, and the tests of it. */
 export interface Rule {
   /** The rule in one sentence. */
   readonly rule: string;
@@ -9,9 +9,10 @@ export interface Rule {
   readonly shownBy: readonly string[];
 }
 
-/** The rules of one section of the page. */
+/** The rules of one section of `docs/definition/`. */
 export interface RuleSection {
-  /** As the heading says, from its number on. */
   readonly heading: string;
+  /** The page in `docs/definition/` with the section, and its anchor. */
+  readonly page: string;
   readonly rules: readonly Rule[];
 }

@@ -7,10 +7,12 @@ const held = 'test/integration/deletions-held.test.ts';
 const maps = 'test/integration/configmap-source.test.ts';
 const files = 'test/integration/sources.test.ts';
 const objects = 'test/integration/definition-objects.test.ts';
-const revisions = 'test/integration/revisions.test.ts';
+const shown = 'test/integration/definitions-shown.test.ts';
+const decide = 'src/runtime/definitions/decide.test.ts';
 
 export const controller: RuleSection = {
-  heading: '8. The controller',
+  heading: 'Controller',
+  page: 'controller.md',
   rules: [
     {
       rule: '`concurrency`: as many resources at once, never the same one twice',
@@ -22,8 +24,8 @@ export const controller: RuleSection = {
     {
       rule: '`limits.steps` and `limits.cpu`: a resource that has used them up gets `LimitReached` with the number, and rests; others are served meanwhile',
       shownBy: [
-        'src/definition/parse-definitions.test.ts › limits are a number of steps, a quantity and a duration',
-        'src/compile/language/work-budget.test.ts › all evaluations of a reconcile together have so many steps',
+        'src/definition/parse-definitions.test.ts › limits are an integer, a quantity and a duration',
+        'src/compile/language/work-budget.test.ts › all evaluations of a reconcile share a number of steps',
         'src/compile/language/work-budget.test.ts › CPU time is the last resort',
         'src/reconcile/attempt/pace-limits.test.ts › beyond them the rest grows from 5 s to 5 min',
         'src/reconcile/attempt/pace-limits.test.ts › an edit makes the rest short',
@@ -34,9 +36,9 @@ export const controller: RuleSection = {
       rule: '`limits.memory`: what is rendered beyond it fails with the number, and the resource rests; all reconciles together hold a quarter of the heap',
       shownBy: [
         'test/attacks/memory.test.ts › many children with copies of a long field',
-        'src/compile/language/work-budget.test.ts › all that is rendered has so many bytes',
-        'src/compile/language/work-budget.test.ts › a reconcile that holds little waits for nobody',
-        'src/util/byte-pool.test.ts › as many hold some as fit',
+        'src/compile/language/work-budget.test.ts › rendered bytes are limited',
+        'src/compile/language/work-budget.test.ts › a small reconcile never waits for memory',
+        'src/util/byte-semaphore.test.ts › as many hold some as fit',
       ],
     },
     {
@@ -52,7 +54,7 @@ export const controller: RuleSection = {
     {
       rule: 'Resources in the namespace of the runtime are served only where `include` names it',
       shownBy: [
-        'src/reconcile/wake/served-resources.test.ts › resources in the namespace of the runtime',
+        'src/reconcile/watch/served-resources.test.ts › resources in the namespace of the runtime',
         'test/attacks/placement-namespaces.test.ts › a resource in the namespace of the runtime is served only where the definition names it',
       ],
     },
@@ -67,7 +69,7 @@ export const controller: RuleSection = {
       rule: '`rollout.perSecond`: existing resources follow at its pace, new and edited ones at once',
       shownBy: [
         `${reload} › existing resources follow a changed template at the pace; a new and an edited one take it at once`,
-        'src/runtime/rollout/pace.test.ts',
+        'src/runtime/rollout/rollout-pacer.test.ts',
       ],
     },
     {
@@ -102,7 +104,8 @@ export const controller: RuleSection = {
 };
 
 export const sources: RuleSection = {
-  heading: '9. Where definitions come from, and hot reload',
+  heading: 'Sources',
+  page: 'sources.md',
   rules: [
     {
       rule: 'A directory: `--definitions DIR`; also a mounted volume whose symlink is swapped',
@@ -129,34 +132,49 @@ export const sources: RuleSection = {
       rule: '`OperatorDefinition` objects that users make',
       shownBy: [
         `${files} › an OperatorDefinition that a user makes runs, tells its mistakes by their path, and stops when it goes`,
-        `${objects} › an object of a user is not taken, and gets a status`,
+        `${shown} › an object of a user is served from itself, and pauses by an annotation`,
       ],
     },
     {
-      rule: 'Texts are mirrored into objects; their `spec` is put back, what may be marked stays; they go with their text',
+      rule: 'Texts are published as objects; their `spec` is put back and what was edited never runs; they go with their text',
       shownBy: [
-        `${objects} › the CRD is installed, and kubectl get shows what matters`,
-        `${objects} › an edit of a mirror is put back, additions too; what may be marked stays`,
-        `${objects} › a mirror that is deleted by hand comes back, with its status`,
-        `${objects} › a definition goes with its text, and only its mirror does`,
+        `${objects} › an edit of a published object is put back and never runs, additions too; what may be marked stays`,
+        `${objects} › a published object that loses its labels gets them back while its text is there`,
+        `${objects} › a published object that is deleted by hand comes back, and its definition does not stop`,
+        `${objects} › a forged object never runs, whatever it says of itself`,
+        `${objects} › a definition stops and goes with its text, and what it has made stays`,
       ],
     },
     {
-      rule: 'What a user applies over a mirror is his: it stays when the text goes, and is told where nobody runs it',
+      rule: 'A deleted definition stays until no resource carries its finalizer, or `homeostat.dev/abandon` lets go of them',
+      shownBy: [
+        `${objects} › a deleted definition waits while a resource has its finalizer, and lets go of what is abandoned`,
+      ],
+    },
+    {
+      rule: 'Two runtimes with different names leave each other alone',
+      shownBy: [
+        `${objects} › two runtimes with different names leave each other alone, and a name that both have is reported`,
+      ],
+    },
+    {
+      rule: 'What a user applies over a published object belongs to the user when the text goes',
       shownBy: ['test/integration/definition-hand-over.test.ts'],
     },
     {
       rule: 'Conditions `Accepted` with every diagnostic, `KindAvailable`, `Permitted`, `Running` and `Ready`',
       shownBy: [
-        'src/runtime/objects/definition-conditions.test.ts',
-        'test/integration/definitions-shown.test.ts',
+        'src/runtime/definitions/definition-conditions.test.ts',
+        shown,
         'test/integration/definitions-permitted.test.ts',
-        `${objects} › a text that the CRD does not take is shown by its conditions; what runs stays`,
       ],
     },
     {
       rule: 'Each document is accepted or refused by itself, and one that does not parse leaves all as they were',
-      shownBy: ['src/runtime/registry/registry.test.ts'],
+      shownBy: [
+        'src/runtime/publish/parsed-manifest.test.ts',
+        'src/runtime/publish/manifest-reader.test.ts',
+      ],
     },
     {
       rule: 'The same name from two sources: the older keeps it, the other is told and takes over when it goes',
@@ -186,9 +204,10 @@ export const sources: RuleSection = {
       ],
     },
     {
-      rule: 'The last two accepted revisions are kept, and a restart with a broken text starts from the last good one',
+      rule: 'The accepted revision is kept in the status, and a restart with a broken text continues with it',
       shownBy: [
-        `${revisions} › the last two accepted texts are on record, and a new process begins with them`,
+        `${objects} › a broken apply while no process runs: the accepted revision runs after the start`,
+        decide,
         `${files} › a restart with a broken text starts from the last good revision, and tells what is refused`,
         `${reload} › after a restart in the middle resources keep what they have until they are reached`,
       ],
@@ -197,7 +216,7 @@ export const sources: RuleSection = {
       rule: 'Half-written, empty or missing input never deletes anything',
       shownBy: [
         `${maps} › it is emptied, deleted, made again under another name: controllers stop and go on, and nothing is deleted`,
-        'src/runtime/registry/registry.test.ts',
+        'src/runtime/publish/manifest-reader.test.ts',
       ],
     },
     {

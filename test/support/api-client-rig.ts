@@ -19,7 +19,7 @@ export const never = new AbortController().signal;
 
 export interface RigClientOptions extends Partial<Omit<ApiClientOptions, 'config'>> {
   /** @default no credentials */
-  readonly load?: (why: { readonly wasRefused: boolean }) => Promise<Credentials>;
+  readonly load?: (why: { readonly wasRejected: boolean }) => Promise<Credentials>;
 }
 
 /** An API client before servers whose answers a test decides. */

@@ -11,11 +11,13 @@ export interface DevProcessOptions {
   /** Below the folder of definitions: `podset.yaml`, `samples/podset.yaml`. */
   readonly files: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
+  /** @default 'dev' */
+  readonly subcommand?: 'dev' | 'sandbox';
   /** Where it works; a new one unless given. It is left alone in the end if it was given. */
   readonly folder?: string;
 }
 
-/** `homeostat dev` as a process of its own, in a folder of its own. It does not outlive the test. */
+/** `homeostat dev` or `homeostat sandbox` as a process of its own, in a folder of its own. It does not outlive the test. */
 export class DevProcess {
   readonly folder: string;
   readonly #ownsFolder: boolean;
@@ -24,7 +26,7 @@ export class DevProcess {
   #output = '';
   #end: ProcessEnd | undefined;
 
-  constructor({ files, args = [], folder }: DevProcessOptions) {
+  constructor({ files, args = [], folder, subcommand = 'dev' }: DevProcessOptions) {
     this.#ownsFolder = folder === undefined;
     this.folder = folder ?? mkdtempSync(join(tmpdir(), 'homeostat-dev-'));
     for (const [name, text] of Object.entries(files)) this.save(name, text);
@@ -34,7 +36,7 @@ export class DevProcess {
     };
     this.#process = launchNow({
       command,
-      args: [...first, 'dev', ...args],
+      args: [...first, subcommand, ...args],
       cwd: this.folder,
       onOutput: take,
       onErrors: take,

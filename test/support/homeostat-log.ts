@@ -36,9 +36,9 @@ export class HomeostatLog {
   whenReady(definitions: number): Promise<void> {
     const isSaid = ({ msg }: LogEntry) =>
       msg === 'Definition running' ||
-      msg === 'Definition refused' ||
+      msg === 'Definition rejected' ||
       msg === 'Definition waits for its kind' ||
-      msg === 'File with mistakes, its definitions are refused';
+      msg === 'File has errors, its definitions are rejected';
     return this.#until(
       () => this.entries.filter(isSaid).length >= definitions,
       `${definitions} definitions running or refused`,

@@ -6,6 +6,8 @@ export interface RuntimeOptions {
   readonly definitions?: Readonly<Record<string, string>>;
   /** Where the definitions are written; it outlives the runtime. @default a folder of its own */
   readonly folder?: string;
+  /** The name of the runtime: one that starts again in a new folder continues with what the last one had. @default 'test' with definitions, else its own */
+  readonly runtime?: string;
   readonly logLevel?: 'debug' | 'info';
   /** Flags of `homeostat run` besides. @default none */
   readonly flags?: readonly string[];

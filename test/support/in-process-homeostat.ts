@@ -41,14 +41,14 @@ export class InProcessHomeostat extends LoggedRuntime {
       this.log.errors += `${text}\n`;
     };
     const program = createProgram({
-      output: { print: fail, error: fail, hasColor: false, isWatched: false },
+      output: { print: fail, error: fail, hasColor: false, isTerminal: false },
       signal: this.#stopper.signal,
       exit: (code) => this.#exit.resolve(code),
       environment: {
         clock: plane.time.clock,
         random: createSystemRandom(),
         createLogger: (level) => createLogger({ level, destination: { write } }),
-        endNow: () => void this.#end(1),
+        exitNow: () => void this.#end(1),
       },
     });
     for (const command of [program, ...program.commands]) command.exitOverride();

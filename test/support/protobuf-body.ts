@@ -1,4 +1,4 @@
-import { MessageTable } from '../../src/sandbox/protobuf/message-table.ts';
+import { MessageTable } from '../../src/sandbox/protobuf/wire-reader.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/util/json.ts';
 
 const meta = 'k8s.io.apimachinery.pkg.apis.meta.v1';

@@ -25,12 +25,16 @@ export class RuntimeFolder {
   /** The command line of `homeostat run`. */
   arguments(kubeconfig: string): readonly string[] {
     const { definitions, logLevel = 'info', flags = [] } = this.#options;
+    const { runtime = definitions === undefined ? undefined : 'test' } = this.#options;
     return [
       'run',
       ...(definitions === undefined ? [] : ['--definitions', this.#path]),
+      ...(runtime === undefined ? [] : ['--runtime', runtime]),
       ...['--kubeconfig', kubeconfig],
       ...['--http', '127.0.0.1:0'],
       ...['--log-level', logLevel],
+      // What a test takes away is gone soon.
+      ...['--withdraw-after', '1s'],
       ...flags,
     ];
   }

@@ -1,3 +1,4 @@
+import type { KindInfo } from '../../kube/index.ts';
 import { KubeError } from '../../kube/index.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
@@ -8,7 +9,6 @@ import {
   type SessionContext,
   withCluster,
 } from './cluster-session.ts';
-import type { KindInfo } from './kinds.ts';
 import { readFiles } from './read-files.ts';
 import { titleOf } from './requests.ts';
 
@@ -25,7 +25,7 @@ export async function apply(context: SessionContext, options: ApplyOptions): Pro
   const objects = await readFiles(options.filename);
   return withCluster(context, async (session) => {
     for (const object of objects) {
-      const kind = kindOf(session, object);
+      const kind = requireKind(session, object);
       const placed = withNamespace(session, kind, object);
       const title = titleOf(kind, object.metadata.name);
       const { created } = await session.cluster
@@ -34,23 +34,23 @@ export async function apply(context: SessionContext, options: ApplyOptions): Pro
           { fieldManager, force: options.forceConflicts === true, flow: cliFlow },
           session.signal,
         )
-        .catch((error: unknown) => explain(error, title));
+        .catch((error: unknown) => throwApplyError(error, title));
       session.output.print(`${title} ${created ? 'created' : 'applied'}`);
     }
     return exitCode.ok;
   });
 }
 
-/** Of several objects, which one was it? The server's own words do not always tell. */
-function explain(error: unknown, title: string): never {
+/** Adds the object's name: the message of the server does not always have it. */
+function throwApplyError(error: unknown, title: string): never {
   if (!(error instanceof KubeError) || error.status === 0) throw error;
   const hint =
-    error.code === 'field-conflict' ? { hint: 'To take them over, --force-conflicts' } : {};
-  throw new CliError(`${title} is refused: ${error.message}`, { ...hint, cause: error });
+    error.code === 'field-conflict' ? { hint: 'Take the fields over with --force-conflicts' } : {};
+  throw new CliError(`${title} was rejected: ${error.message}`, { ...hint, cause: error });
 }
 
 /** The kind of a manifest. @throws CliError */
-export function kindOf({ kinds }: ClusterSession, { apiVersion, kind }: KubeObject): KindInfo {
+export function requireKind({ kinds }: ClusterSession, { apiVersion, kind }: KubeObject): KindInfo {
   const info = kinds.of(apiVersion, kind);
   if (info !== undefined) return info;
   // Not preferred, but perhaps served all the same; a CRD that was applied just now is not known yet either.

@@ -72,7 +72,7 @@ function hintFor(error: KubeError): { readonly hint?: string } {
 
 /**
  * The flag, else that of a running `homeostat dev` here or in a folder above, else `KUBECONFIG`. Never the one in the home: these
- * commands are for trying things out, and must not reach for a cluster that nobody has named.
+ * commands are for trying things out, and must not use a cluster that the user did not name.
  */
 async function chooseKubeconfig(flags: ClusterFlags): Promise<ClusterFlags> {
   if (flags.kubeconfig !== undefined) return flags;

@@ -1,13 +1,13 @@
+import type { KindInfo } from '../../kube/index.ts';
 import { KubeError } from '../../kube/index.ts';
 import { CliError, exitCode } from '../exit-code.ts';
-import { kindOf } from './apply.ts';
+import { requireKind } from './apply.ts';
 import {
   type ClusterSession,
   cliFlow,
   type SessionContext,
   withCluster,
 } from './cluster-session.ts';
-import type { KindInfo } from './kinds.ts';
 import { readFiles } from './read-files.ts';
 import { pathFor, titleOf } from './requests.ts';
 import { targetsOf } from './targets.ts';
@@ -25,7 +25,7 @@ export interface DeleteRequest {
   readonly options: DeleteOptions;
 }
 
-interface Doomed {
+interface DeleteTarget {
   readonly kind: KindInfo;
   readonly name: string;
   /** Undefined = the command's. */
@@ -48,9 +48,9 @@ export async function deleteObjects(
   return withCluster(context, async (session) => {
     const targets = [
       ...namedTargets(session, request),
-      // What was made last goes first.
+      // Delete in reverse order of creation.
       ...objects.toReversed().map((object) => ({
-        kind: kindOf(session, object),
+        kind: requireKind(session, object),
         name: object.metadata.name,
         namespace: object.metadata.namespace,
       })),
@@ -63,7 +63,7 @@ export async function deleteObjects(
 function namedTargets(
   { kinds }: ClusterSession,
   { types, names }: DeleteRequest,
-): readonly Doomed[] {
+): readonly DeleteTarget[] {
   if (types === undefined) return [];
   return targetsOf(kinds, types, names).flatMap((target) => {
     if (target.names.length === 0)
@@ -76,7 +76,7 @@ function namedTargets(
 
 async function deleteOne(
   session: ClusterSession,
-  { kind, name, namespace = session.namespace }: Doomed,
+  { kind, name, namespace = session.namespace }: DeleteTarget,
   { cascade, ignoreNotFound }: DeleteOptions,
 ): Promise<void> {
   const title = titleOf(kind, name);

@@ -1,12 +1,11 @@
 import { printYaml } from '../../definition/index.ts';
 import { buildTree, objectState, treeLines } from '../../dev/index.ts';
-import { conditionsOf } from '../../util/conditions-of.ts';
+import type { KindInfo } from '../../kube/index.ts';
 import { isJsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
 import { eventLines } from './events.ts';
-import type { KindInfo } from './kinds.ts';
 import { ageText, tableLines } from './print-table.ts';
 import { listAll, listObjects, readObject } from './requests.ts';
 import { targetsOf } from './targets.ts';
@@ -51,7 +50,7 @@ async function description(
   return [
     ...headLines(object),
     ...section('Conditions', conditionLines(object)),
-    ...section('Data', bodyLines(object)),
+    ...section('Data', dataLines(object)),
     ...section('Tree', await treeOf(session, object)),
     ...section('Events', await eventLines(session, { for: `${about}/${name}` })),
   ];
@@ -66,8 +65,8 @@ function headLines(object: KubeObject): readonly string[] {
     ['Namespace', namespace ?? ''],
     ['Kind', `${kind} (${apiVersion})`],
     ['State', objectState(object)],
-    ['Labels', pairs(labels)],
-    ['Annotations', pairs(withoutCopy(annotations))],
+    ['Labels', keyValueText(labels)],
+    ['Annotations', keyValueText(withoutLastApplied(annotations))],
     ['Owner', ownerReferences.map((owner) => `${owner.kind}/${owner.name}`).join(', ')],
     ['Finalizers', finalizers.join(', ')],
     ['Created', `${metadata.creationTimestamp ?? ''} (${age} ago)`],
@@ -79,12 +78,12 @@ function headLines(object: KubeObject): readonly string[] {
 }
 
 /** Without the copy of the object that kubectl leaves there. */
-function withoutCopy(annotations: Readonly<Record<string, string>> = {}) {
+function withoutLastApplied(annotations: Readonly<Record<string, string>> = {}) {
   const { 'kubectl.kubernetes.io/last-applied-configuration': _, ...others } = annotations;
   return others;
 }
 
-function pairs(map: Readonly<Record<string, string>> = {}): string {
+function keyValueText(map: Readonly<Record<string, string>> = {}): string {
   return Object.entries(map)
     .map(([key, value]) => `${key}=${value}`)
     .join(`\n${' '.repeat(14)}`);
@@ -108,7 +107,7 @@ function text(value: unknown): string {
 }
 
 /** All but what has been said already. */
-function bodyLines(object: KubeObject): readonly string[] {
+function dataLines(object: KubeObject): readonly string[] {
   const { apiVersion: _, kind: __, metadata: ___, status, ...rest } = withoutSecrets(object);
   const { conditions: ____, ...ownStatus } = isJsonObject(status) ? status : {};
   const body = Object.keys(ownStatus).length === 0 ? rest : { ...rest, status: ownStatus };

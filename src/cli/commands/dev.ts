@@ -3,25 +3,32 @@ import { bundledSchemas } from '../../compile/index.ts';
 import {
   createTextLogger,
   DevSession,
+  type PrintedTree,
   Screen,
   type Terminal,
-  type ToldTree,
   type TreeNode,
   treeChanges,
   treeLines,
 } from '../../dev/index.ts';
 import { createKubeCluster, loadKubeConfig } from '../../kube/index.ts';
-import { createDirectorySource, createTextCheck } from '../../runtime/index.ts';
+import {
+  createConfigMapSource,
+  createDirectorySource,
+  createManifestCheck,
+} from '../../runtime/index.ts';
 import { createMetricRegistry, type Logger, type LogLevel } from '../../telemetry/index.ts';
 import { createSystemClock } from '../../util/clock.ts';
 import { createSystemRandom, type Random } from '../../util/random.ts';
-import { createCapacity } from '../capacity.ts';
 import { exitCode } from '../exit-code.ts';
 import { loadClusterConfig } from '../kubeconfig-flags.ts';
-import { loadTexts } from '../load-texts.ts';
+import { loadManifests } from '../load-manifests.ts';
+import { createCapacity } from '../runtime-factory.ts';
 import { version } from '../version.ts';
 import { defaultKubeconfig } from './default-kubeconfig.ts';
-import { type DevWorld, startDevWorld } from './dev-world.ts';
+import { type DevCluster, startDevCluster } from './dev-cluster.ts';
+
+/** Whose ConfigMaps are read, as in a cluster. */
+const definitionsNamespace = 'homeostat-system';
 
 export interface DevOptions {
   /** A real cluster in place of the sandbox. */
@@ -46,26 +53,26 @@ export async function dev(
   options: DevOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  const screen = new Screen(processTerminal(), howToSeeAll(options));
+  const screen = new Screen(processTerminal(), overflowHint(options));
   const print = (text: string) => screen.print(text);
   const logger = createTextLogger({ level: options.logLevel, print });
-  // Before anything starts: a folder that cannot be read is told at once.
-  await loadTexts([folder]);
+  // Before anything starts: report a folder that cannot be read at once.
+  await loadManifests([folder]);
   const usesCluster = options.kubeconfig !== undefined || options.context !== undefined;
   const random = createSystemRandom();
-  const world = usesCluster
+  const devCluster = usesCluster
     ? undefined
-    : await startDevWorld({ ...options, random, logger, print });
-  if (world !== undefined) print(welcome(world, options));
+    : await startDevCluster({ ...options, namespace: definitionsNamespace, random, logger, print });
+  if (devCluster !== undefined) print(welcomeText(devCluster, options));
   try {
-    await serve({ folder, options, world, screen, logger, random }, signal);
+    await serve({ folder, options, devCluster, screen, logger, random }, signal);
   } finally {
-    await world?.stop();
+    await devCluster?.stop();
   }
   return exitCode.ok;
 }
 
-function welcome({ url }: DevWorld, { writeKubeconfig }: DevOptions): string {
+function welcomeText({ url }: DevCluster, { writeKubeconfig }: DevOptions): string {
   return [
     `Homeostat ${version} with a Kubernetes API of its own: controllers are simulated, nothing runs in its Pods`,
     '',
@@ -75,20 +82,20 @@ function welcome({ url }: DevWorld, { writeKubeconfig }: DevOptions): string {
   ].join('\n');
 }
 
-interface Serving {
+interface ServeOptions {
   readonly folder: string;
   readonly options: DevOptions;
-  readonly world: DevWorld | undefined;
+  readonly devCluster: DevCluster | undefined;
   readonly screen: Screen;
   readonly logger: Logger;
   readonly random: Random;
 }
 
-async function serve(serving: Serving, signal: AbortSignal) {
-  const { folder, options, world, screen, logger, random } = serving;
+async function serve(serving: ServeOptions, signal: AbortSignal) {
+  const { folder, options, devCluster, screen, logger, random } = serving;
   const clock = createSystemClock();
   const config =
-    world === undefined
+    devCluster === undefined
       ? await loadClusterConfig(options)
       : await loadKubeConfig({ kubeconfig: options.writeKubeconfig });
   const metrics = createMetricRegistry();
@@ -100,10 +107,14 @@ async function serve(serving: Serving, signal: AbortSignal) {
     random,
     logger,
     capacity: createCapacity(),
-    sources: [createDirectorySource({ path: folder, clock, logger, skips: worldFiles(options) })],
-    check: createTextCheck(bundledSchemas()),
+    sources: [
+      createDirectorySource({ path: folder, clock, logger, skips: snapshotFiles(options) }),
+      createConfigMapSource({ cluster, namespace: definitionsNamespace }),
+    ],
+    definitionsNamespace,
+    check: createManifestCheck(bundledSchemas()),
     samplesFolder: join(isFile ? dirname(folder) : folder, 'samples'),
-    appliesSamples: options.samples ?? world?.isRestored === false,
+    appliesSamples: options.samples ?? devCluster?.isRestored === false,
     hasColor: process.stdout.isTTY === true && !process.env.NO_COLOR,
     print: (text) => screen.print(text),
     onTree: showTree(screen),
@@ -115,8 +126,8 @@ async function serve(serving: Serving, signal: AbortSignal) {
   }
 }
 
-/** The world may be kept in the folder of the definitions. */
-function worldFiles({ persist }: DevOptions): readonly string[] {
+/** The snapshot may be in the folder of the definitions. */
+function snapshotFiles({ persist }: DevOptions): readonly string[] {
   return persist === undefined ? [] : [persist];
 }
 
@@ -124,16 +135,16 @@ function worldFiles({ persist }: DevOptions): readonly string[] {
 function showTree(screen: Screen): (tree: readonly TreeNode[]) => void {
   if (process.stdout.isTTY === true)
     return (tree) => screen.show(tree.length === 0 ? [] : ['', ...treeLines(tree)]);
-  let told: ToldTree = new Map();
+  let printed: PrintedTree = new Map();
   return (tree) => {
-    const changes = treeChanges(told, tree);
-    told = changes.told;
+    const changes = treeChanges(printed, tree);
+    printed = changes.printed;
     for (const line of changes.lines) screen.print(line);
   };
 }
 
 /** What of the tree has no room can be asked for from another terminal, where that finds the kubeconfig. */
-function howToSeeAll({ kubeconfig, context, writeKubeconfig }: DevOptions): string {
+function overflowHint({ kubeconfig, context, writeKubeconfig }: DevOptions): string {
   const flags = [
     ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
     ...(context === undefined ? [] : ['--context', context]),

@@ -22,7 +22,7 @@ interface Event extends KubeObject {
   readonly involvedObject?: { readonly kind?: string; readonly name?: string };
 }
 
-/** `homeostat events`: what was told, oldest first. @throws CliError */
+/** `homeostat events`: lists Events, oldest first. @throws CliError */
 export function events(context: SessionContext, options: EventsOptions): Promise<number> {
   return withCluster(context, async (session) => {
     const lines = await eventLines(session, options);
@@ -59,7 +59,7 @@ export async function eventLines(
 
 function selectorFor({ kinds }: ClusterSession, about: string): string {
   const [type = '', name = '', ...rest] = about.split('/');
-  const [kind] = kinds.named(type);
+  const [kind] = kinds.resolve(type);
   if (kind === undefined || name === '' || rest.length > 0)
     throw new CliError(`Expected "TYPE/NAME" for --for, found "${about}"`);
   return `involvedObject.kind=${kind.gvk.kind},involvedObject.name=${name}`;

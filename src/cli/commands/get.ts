@@ -4,7 +4,7 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
 import { tableLines } from './print-table.ts';
-import { listObjects, read, readObject, type Selection, titleOf } from './requests.ts';
+import { listObjects, readObject, requestObjects, type Selection, titleOf } from './requests.ts';
 import { type Target, targetsOf } from './targets.ts';
 
 export type OutputFormat = 'wide' | 'yaml' | 'json' | 'name';
@@ -47,7 +47,7 @@ async function printTables(
   let isFirst = true;
   for (const { kind, names } of targets) {
     const tables = await Promise.all(
-      selectionsOf(names, options).map((one) => read(session, kind, one, tableAccept)),
+      selectionsOf(names, options).map((one) => requestObjects(session, kind, one, tableAccept)),
     );
     const [header = [], ...rows] = rowsOf(tables, {
       isWide: options.output === 'wide',
@@ -59,10 +59,9 @@ async function printTables(
     isFirst = false;
     for (const line of tableLines(header, rows)) output.print(line);
   }
-  if (isFirst)
-    output.error(
-      `No resources found${allNamespaces ? '' : ` in namespace "${session.namespace}"`}`,
-    );
+  if (!isFirst) return;
+  const isEverywhere = allNamespaces || targets.every(({ kind }) => !kind.namespaced);
+  output.error(`No resources found${isEverywhere ? '' : ` in namespace "${session.namespace}"`}`);
 }
 
 function selectionsOf(names: readonly string[], options: GetOptions): readonly Selection[] {

@@ -8,13 +8,15 @@ import type { DeleteOptions } from './delete.ts';
 import type { DevOptions } from './dev.ts';
 import type { EventsOptions } from './events.ts';
 import type { GetOptions } from './get.ts';
+import type { SandboxOptions } from './sandbox.ts';
 
 /** Flags of `dev` that say something of its own API: a cluster has none of them. */
-const ofTheSandbox = ['persist', 'port', 'writeKubeconfig'];
+const sandboxFlags = ['persist', 'port', 'writeKubeconfig'];
 
-/** Adds the commands for those who try things out: a world of one's own, and a look at it. */
+/** Adds `dev` and the commands that show and change objects. */
 export function addDevCommands(program: Command, context: ProgramContext): void {
   addDev(program, context);
+  addSandbox(program, context);
   addGet(program, context);
   addApply(program, context);
   addDelete(program, context);
@@ -26,28 +28,28 @@ export function addDevCommands(program: Command, context: ProgramContext): void 
 function addDev(program: Command, { signal, exit }: ProgramContext): void {
   program
     .command('dev')
-    .description('run definitions in a Kubernetes API of their own, and reload what is saved')
+    .description('run definitions in a simulated cluster, and reload changed files')
     .argument('[dir]', 'directory with definitions; samples in its folder "samples"', 'operators')
     .addOption(
-      new Option('--kubeconfig <file>', 'run them in this cluster instead').conflicts(ofTheSandbox),
+      new Option('--kubeconfig <file>', 'run them in this cluster instead').conflicts(sandboxFlags),
     )
     .addOption(
       new Option(
         '--context <name>',
         'context of the kubeconfig (default: its current one)',
-      ).conflicts(ofTheSandbox),
+      ).conflicts(sandboxFlags),
     )
     .option(
       '--write-kubeconfig <file>',
       'where to write the kubeconfig of the API',
       defaultKubeconfig,
     )
-    .option('--persist <file>', 'keep the world in this file (default: it ends with the command)')
+    .option('--persist <file>', 'keep the cluster in this file (default: it ends with the command)')
     .option('--port <number>', 'port of the API (default: any free one)', parsePort, 0)
-    .option('--samples', 'apply the samples (default: in a world that is new)')
+    .option('--samples', 'apply the samples (default: only in a new cluster)')
     .option('--no-samples', 'do not apply the samples')
     .addOption(
-      new Option('--log-level <level>', 'least urgent lines to write')
+      new Option('--log-level <level>', 'minimum level of log lines')
         .choices(logLevels)
         .default('warn'),
     )
@@ -57,16 +59,34 @@ function addDev(program: Command, { signal, exit }: ProgramContext): void {
     });
 }
 
+function addSandbox(program: Command, { signal, exit, output }: ProgramContext): void {
+  program
+    .command('sandbox')
+    .description('serve a simulated Kubernetes API for tests, without definitions')
+    .option(
+      '--write-kubeconfig <file>',
+      'where to write the kubeconfig of the API',
+      defaultKubeconfig,
+    )
+    .option('--persist <file>', 'keep the cluster in this file (default: it ends with the command)')
+    .option('--port <number>', 'port of the API (default: any free one)', parsePort, 0)
+    .option('--no-controllers', 'do not simulate controllers and Pods: only the API server')
+    .action(async (options: SandboxOptions) => {
+      const { sandbox } = await import('./sandbox.ts');
+      exit(await sandbox(options, output, signal));
+    });
+}
+
 function addGet(program: Command, { exit, ...context }: ProgramContext): void {
   const command = program
     .command('get')
-    .description('list objects, or show them')
+    .description('list or show objects')
     .argument('<types>', 'kinds: "pods", "po,svc", "all"; or "podset/example"')
     .argument('[names...]', 'only these (default: all)')
     .option('-A, --all-namespaces', 'in all namespaces')
-    .option('-l, --selector <selector>', 'only those with these labels: "app=web,tier!=db"')
+    .option('-l, --selector <selector>', 'label selector: "app=web,tier!=db"')
     .addOption(
-      new Option('-o, --output <format>', 'how to show them (default: a table)').choices([
+      new Option('-o, --output <format>', 'output format (default: a table)').choices([
         'wide',
         'yaml',
         'json',
@@ -86,7 +106,7 @@ function addApply(program: Command, { exit, ...context }: ProgramContext): void 
     .command('apply')
     .description('create or change objects by server-side apply')
     .requiredOption('-f, --filename <path...>', 'files or directories; "-" for standard input')
-    .option('--force-conflicts', 'take fields from others who manage them');
+    .option('--force-conflicts', 'take over fields that other managers own');
   addClusterFlags(command).action(async (options: ApplyOptions & ClusterFlags) => {
     const { apply } = await import('./apply.ts');
     exit(await apply({ ...context, flags: options }, options));
@@ -100,9 +120,9 @@ function addDelete(program: Command, { exit, ...context }: ProgramContext): void
     .argument('[types]', 'kinds: "pods", "podset"; or "podset/example"')
     .argument('[names...]', 'names of the objects')
     .option('-f, --filename <path...>', 'files or directories; "-" for standard input')
-    .option('--ignore-not-found', 'what is not there is fine')
+    .option('--ignore-not-found', 'do not fail if an object does not exist')
     .addOption(
-      new Option('--cascade <how>', 'what becomes of what belongs to them')
+      new Option('--cascade <how>', 'how dependents are deleted')
         .choices(['background', 'foreground', 'orphan'])
         .default('background'),
     );
@@ -121,7 +141,7 @@ function addDelete(program: Command, { exit, ...context }: ProgramContext): void
 function addDescribe(program: Command, { exit, ...context }: ProgramContext): void {
   const command = program
     .command('describe')
-    .description('show an object with what belongs to it and what was told of it')
+    .description('show an object with its children and Events')
     .argument('<types>', 'kinds: "podset"; or "podset/example"')
     .argument('[names...]', 'only these (default: all)');
   addClusterFlags(command).action(
@@ -135,7 +155,7 @@ function addDescribe(program: Command, { exit, ...context }: ProgramContext): vo
 function addTree(program: Command, { exit, ...context }: ProgramContext): void {
   const command = program
     .command('tree')
-    .description('show resources and below each what belongs to it')
+    .description('show resources with their children as a tree')
     .argument('[types]', 'kinds: "podsets" (default: all custom ones); or "podset/example"')
     .argument('[names...]', 'only these (default: all)')
     .option('-A, --all-namespaces', 'in all namespaces');
@@ -154,9 +174,9 @@ function addTree(program: Command, { exit, ...context }: ProgramContext): void {
 function addEvents(program: Command, { exit, ...context }: ProgramContext): void {
   const command = program
     .command('events')
-    .description('show what was told of objects, oldest first')
+    .description('list Events, oldest first')
     .option('-A, --all-namespaces', 'in all namespaces')
-    .option('--for <object>', 'only of this one: "podset/example"');
+    .option('--for <object>', 'only Events of this object: "podset/example"');
   addClusterFlags(command).action(async (options: EventsOptions & ClusterFlags) => {
     const { events } = await import('./events.ts');
     exit(await events({ ...context, flags: options }, options));

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createTestSandbox } from '../../../test/support/backends/index.ts';
-import type { ApiClient } from '../../kube/index.ts';
+import type { ApiClient, KindInfo } from '../../kube/index.ts';
 import { apiVersionOf, gvkKey } from '../../util/gvk.ts';
 import { CliError } from '../exit-code.ts';
-import { type KindInfo, Kinds, loadKinds } from './kinds.ts';
+import { Kinds, loadKinds } from './kinds.ts';
 import { targetsOf } from './targets.ts';
 
 const sandbox = createTestSandbox();
@@ -49,14 +49,14 @@ describe('cli/commands/kinds', () => {
   ] as const) {
     test(`"${text}" is ${found.join(' and ')}`, () => {
       assert.deepEqual(
-        kinds.named(text).map(({ gvk }) => gvkKey(gvk)),
+        kinds.resolve(text).map(({ gvk }) => gvkKey(gvk)),
         found,
       );
     });
   }
 
   test('a category is all its kinds', () => {
-    const all = kinds.named('all').map(({ gvk }) => gvk.kind);
+    const all = kinds.resolve('all').map(({ gvk }) => gvk.kind);
     for (const kind of ['Pod', 'Deployment', 'ReplicaSet', 'Job']) assert.ok(all.includes(kind));
   });
 
@@ -69,7 +69,7 @@ describe('cli/commands/kinds', () => {
 
   test('what nobody serves is refused, with the nearest name', () => {
     assert.throws(
-      () => kinds.named('deploymentz'),
+      () => kinds.resolve('deploymentz'),
       (error: unknown) =>
         error instanceof CliError &&
         error.message === 'The server does not serve "deploymentz"' &&
@@ -94,7 +94,7 @@ describe('cli/commands/kinds', () => {
     ] as const) {
       test(`"${text}" is that of ${found === '' ? 'Kubernetes itself' : found}`, () => {
         assert.deepEqual(
-          several.named(text).map(({ gvk }) => gvk.group),
+          several.resolve(text).map(({ gvk }) => gvk.group),
           [found],
         );
       });
@@ -106,7 +106,7 @@ describe('cli/commands/kinds', () => {
     ] as const) {
       test(`"${text}" is refused, and which there are is told`, () => {
         assert.throws(
-          () => several.named(text),
+          () => several.resolve(text),
           (error: unknown) =>
             error instanceof CliError &&
             error.message === `Several kinds are called "${text}"` &&

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { readObjects } from '../../dev/index.ts';
+import { parseObjects } from '../../dev/index.ts';
 import { fileReason } from '../../runtime/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { CliError } from '../exit-code.ts';
@@ -28,7 +28,7 @@ async function filesOf(path: string): Promise<readonly string[]> {
 
 async function readFileObjects(file: string): Promise<readonly KubeObject[]> {
   try {
-    return readObjects(file === '-' ? await text(process.stdin) : await readFile(file, 'utf8'));
+    return parseObjects(file === '-' ? await text(process.stdin) : await readFile(file, 'utf8'));
   } catch (error) {
     throw new CliError(`${file}: ${messageOf(error)}`, { cause: error });
   }

@@ -1,8 +1,8 @@
+import type { KindInfo } from '../../kube/index.ts';
 import { KubeError, pathOf } from '../../kube/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { type ClusterSession, cliFlow } from './cluster-session.ts';
-import type { KindInfo } from './kinds.ts';
 
 /** Which objects of a kind. */
 export interface Selection {
@@ -25,7 +25,7 @@ export function pathFor(
 }
 
 /** GETs an object or a list, in whatever shape is asked for. @throws KubeError */
-export async function read(
+export async function requestObjects(
   session: ClusterSession,
   kind: KindInfo,
   selection: Selection,
@@ -55,7 +55,7 @@ export async function readObject(
   kind: KindInfo,
   name: string,
 ): Promise<KubeObject> {
-  return (await read(session, kind, { name })) as KubeObject;
+  return (await requestObjects(session, kind, { name })) as KubeObject;
 }
 
 /** All objects of a kind; each says what it is, unlike in the server's list. @throws KubeError */
@@ -64,12 +64,14 @@ export async function listObjects(
   kind: KindInfo,
   selection: Selection,
 ): Promise<readonly KubeObject[]> {
-  const list = (await read(session, kind, selection)) as { readonly items?: readonly KubeObject[] };
+  const list = (await requestObjects(session, kind, selection)) as {
+    readonly items?: readonly KubeObject[];
+  };
   const head = { apiVersion: apiVersionOf(kind.gvk), kind: kind.gvk.kind };
   return (list.items ?? []).map((item) => ({ ...item, ...head }));
 }
 
-/** Those of these kinds that may be listed; a kind that nobody may see is left out. */
+/** Those of these kinds that may be listed; kinds without the right to list are left out. */
 export async function listAll(
   session: ClusterSession,
   kinds: readonly KindInfo[],
@@ -78,12 +80,12 @@ export async function listAll(
   const lists = await Promise.all(
     kinds
       .filter(({ verbs }) => verbs.includes('list'))
-      .map((kind) => listObjects(session, kind, selection).catch(nothingIfRefused)),
+      .map((kind) => listObjects(session, kind, selection).catch(emptyIfRejected)),
   );
   return lists.flat();
 }
 
-function nothingIfRefused(error: unknown): readonly KubeObject[] {
+function emptyIfRejected(error: unknown): readonly KubeObject[] {
   if (error instanceof KubeError && error.status >= 400 && error.status < 500) return [];
   throw error;
 }

@@ -1,5 +1,6 @@
+import type { KindInfo } from '../../kube/index.ts';
 import { CliError } from '../exit-code.ts';
-import type { KindInfo, Kinds } from './kinds.ts';
+import type { Kinds } from './kinds.ts';
 
 /** Objects of a kind that a command is about. */
 export interface Target {
@@ -16,14 +17,14 @@ export function targetsOf(
 ): readonly Target[] {
   const words = [types, ...names];
   if (!words.some((word) => word.includes('/')))
-    return kinds.named(types).map((kind) => ({ kind, names }));
+    return kinds.resolve(types).map((kind) => ({ kind, names }));
   const named = words.flatMap((word) => {
     const [type = '', name = '', ...rest] = word.split('/');
     if (type === '' || name === '' || rest.length > 0)
       throw new CliError(`Expected TYPE/NAME, found "${word}"`, {
         hint: 'Either "TYPE NAME..." or "TYPE/NAME...", not both',
       });
-    return kinds.named(type).map((kind) => ({ kind, name }));
+    return kinds.resolve(type).map((kind) => ({ kind, name }));
   });
   return [...Map.groupBy(named, ({ kind }) => kind)].map(([kind, of]) => ({
     kind,

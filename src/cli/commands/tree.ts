@@ -1,7 +1,7 @@
 import { buildTree, treeLines } from '../../dev/index.ts';
 import { exitCode } from '../exit-code.ts';
 import { type ClusterSession, type SessionContext, withCluster } from './cluster-session.ts';
-import { isOfKubernetes } from './kinds.ts';
+import { isBuiltInKind } from './kinds.ts';
 import { listAll, listObjects, readObject } from './requests.ts';
 import { type Target, targetsOf } from './targets.ts';
 
@@ -29,7 +29,7 @@ export function tree(
           : Promise.all(names.map((name) => readObject(session, kind, name))),
       ),
     );
-    // Children may be in other namespaces, and of any kind; Events are many and belong to nobody.
+    // Children may be in other namespaces and of any kind. Events are many and have no owner.
     const others = session.kinds.all.filter(({ gvk }) => gvk.kind !== 'Event');
     const objects = await listAll(session, others, { allNamespaces: true });
     for (const line of treeLines(buildTree(roots.flat(), objects))) session.output.print(line);
@@ -38,7 +38,10 @@ export function tree(
   });
 }
 
+/** Resources, not the definitions that they have. */
 function customKinds({ kinds }: ClusterSession): readonly Target[] {
-  const custom = kinds.all.filter((kind) => !isOfKubernetes(kind));
+  const custom = kinds.all.filter(
+    (kind) => !isBuiltInKind(kind) && kind.gvk.group !== 'homeostat.dev',
+  );
   return custom.map((kind) => ({ kind, names: [] }));
 }

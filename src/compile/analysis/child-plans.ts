@@ -1,82 +1,56 @@
-import type { OperatorDefinition, ReadDefinition, SourceMap } from '../../definition/index.ts';
-import {
-  type ChildParts,
-  type DefinitionParts,
-  type ReadParts,
-  templatesOfRead,
-} from '../definition-parts.ts';
+import type {
+  ChildDefinition,
+  OperatorDefinition,
+  ReadDefinition,
+} from '../../definition/index.ts';
+import type { PlanContext } from '../check-context.ts';
+import type { CompiledChild, CompiledRead } from '../compiled-definition.ts';
 import type { ChildPlan, FieldPath, OperatorPlan, ReadPlan } from '../operator-plan.ts';
-import { templatesOf } from '../reporting-parts.ts';
 import type { CompiledTemplate, SlotReference } from '../template/template.ts';
-import { isDetached } from './detached.ts';
-import { pathsBelow, shortest, statusPaths } from './read-paths.ts';
+import { templatesFor, templateUses } from '../template-uses.ts';
 import { previousStatusPaths } from './reporting-plan.ts';
-import type { SecretFlow } from './secret-flow.ts';
 import { shapeOfSelector, watchSelectorOf } from './selector-shape.ts';
-import type { UsesFinder } from './uses.ts';
 
-export interface PlansOptions {
-  readonly parts: DefinitionParts;
-  readonly uses: UsesFinder;
-  readonly secrets: SecretFlow;
-  readonly definition: OperatorDefinition;
-  /** Of the resource. */
-  readonly scope: OperatorPlan['scope'];
-  readonly source: SourceMap;
-}
-
-/** What the runtime needs to know of each child and read. */
+/** The analysis of all children and reads. */
 export interface Plans {
   readonly children: readonly ChildPlan[];
-  /** Those of `onDelete`. */
+  /** Children of `onDelete`. */
   readonly onDeleteChildren: readonly ChildPlan[];
   readonly reads: readonly ReadPlan[];
   readonly observed: readonly string[];
   readonly statusPathsRead: readonly FieldPath[];
-  readonly foreignPathsRead: readonly FieldPath[];
+  readonly externalStatusPathsRead: readonly FieldPath[];
 }
 
-/** Sums up what expressions read, by child, by read and of the status. */
+/** Collects the paths that expressions read, by child, by read and of the status. */
 export function createPlans({
   parts,
   uses,
   secrets,
   definition,
   scope,
-  source,
-}: PlansOptions): Plans {
-  const wanting = [
-    ...parts.children.flatMap(({ when, forEach, template }) => [when, forEach, template]),
-    ...parts.reads.flatMap(templatesOfRead),
-  ];
-  const readyTemplates = parts.children.flatMap(({ ready, deleteWhen }) => [ready, deleteWhen]);
+  diagnostics: { source },
+}: PlanContext): Plans {
+  const wanting = templatesFor(parts, ['when', 'forEach', 'template', 'read']);
+  const judging = templatesFor(parts, ['ready', 'deleteWhen']);
+  const all = templateUses(parts).flatMap(({ role, template }) =>
+    role === 'var' ? [] : [template],
+  );
   const byOthers = uses.of(...wanting).references;
-  const outsideStatus = uses.of(...wanting, ...readyTemplates).references;
-  const reporting = [...parts.status.values(), ...templatesOf(parts.reporting)];
-  const anywhere = uses.of(...wanting, ...readyTemplates, ...reporting).references;
+  const outsideStatus = uses.of(...wanting, ...judging).references;
+  const { references: anywhere, observed } = uses.of(...all);
 
-  function childPlan(child: ChildParts): ChildPlan {
+  function childPlan(child: CompiledChild): ChildPlan {
     const { pointer, type, when, forEach, template, ready, deleteWhen } = child;
-    const { id, gvk, after, conflicts, ordered, updateStrategy, adopt } = child.definition;
-    const { adoptedPolicy, crossNamespace, deletionPolicy } = child.definition;
+    const { id } = child.definition;
     const used = uses.of(when, forEach, template);
     return {
-      id,
-      gvk,
+      ...child.definition,
       isList: forEach !== undefined,
-      hasWhen: when !== undefined,
       hasReady: ready !== undefined,
-      after,
       childrenRead: used.children,
       readsUsed: used.reads,
       childrenObserved: used.observed,
-      ordered,
-      updateStrategy,
-      adopt,
-      adoptedPolicy,
-      conflicts,
-      crossNamespace,
-      deletionPolicy,
       hasDeleteWhen: deleteWhen !== undefined,
       isDetached: isDetached(child.definition, { definition, scope }),
       secrecy: secrets.child(id),
@@ -92,7 +66,7 @@ export function createPlans({
     };
   }
 
-  function readPlan(read: ReadParts): ReadPlan {
+  function readPlan(read: CompiledRead): ReadPlan {
     const { id, gvk, by, optional } = read.definition;
     const pathsRead = pathsBelow(anywhere, 'reads', id);
     const where = { ...reachOf(read.definition), secrecy: secrets.read(id) };
@@ -113,7 +87,7 @@ export function createPlans({
     };
   }
 
-  const childPlans = (stage: ChildParts['stage']) => {
+  const childPlans = (stage: CompiledChild['stage']) => {
     const children = parts.children.filter((child) => child.stage === stage);
     return Object.freeze(children.map((child) => Object.freeze(childPlan(child))));
   };
@@ -121,13 +95,13 @@ export function createPlans({
     children: childPlans('always'),
     onDeleteChildren: childPlans('onDelete'),
     reads: Object.freeze(parts.reads.map((read) => Object.freeze(readPlan(read)))),
-    observed: uses.of(...wanting, ...readyTemplates, ...reporting).observed,
+    observed,
     statusPathsRead: shortest([...statusPaths(outsideStatus), ...previousStatusPaths(parts, uses)]),
-    foreignPathsRead: definition.kind.source === 'for' ? statusPaths(anywhere) : [],
+    externalStatusPathsRead: definition.kind.source === 'for' ? statusPaths(anywhere) : [],
   });
 }
 
-function literalRef({ name, namespace }: ReadParts) {
+function literalRef({ name, namespace }: CompiledRead) {
   const literalName = literalText(name);
   if (literalName === undefined) return {};
   const literalNamespace = literalText(namespace);
@@ -146,9 +120,85 @@ function reachOf({ from }: ReadDefinition): Pick<ReadPlan, 'reach' | 'selectsNam
   return { reach: isWide ? 'wide' : 'named', selectsNamespaces };
 }
 
-/** What `ready` and `deleteWhen` read of their own `$child`. */
+/** Paths of `$child` that `ready` and `deleteWhen` read. */
 function ownPaths(references: readonly SlotReference[]): readonly FieldPath[] {
   return references.flatMap(({ reference }) =>
     reference.root === 'child' ? [reference.path] : [],
+  );
+}
+
+/**
+ * Paths below `root.id` among references: `children.db.status.ready` -> `['status', 'ready']`. `[[]]` is the whole
+ * object.
+ */
+function pathsBelow(
+  references: readonly SlotReference[],
+  root: 'children' | 'observed' | 'reads',
+  id: string,
+): readonly FieldPath[] {
+  return shortest(
+    references.flatMap(({ reference }) => {
+      if (reference.root !== root) return [];
+      const [first, ...rest] = reference.path;
+      return first === undefined || first === id ? [rest] : [];
+    }),
+  );
+}
+
+/** Status fields of the resource among references, from the root: `['status', 'phase']`. */
+function statusPaths(references: readonly SlotReference[]): readonly FieldPath[] {
+  return shortest(
+    references.flatMap(({ reference: { root, path } }) => {
+      if (root !== 'resource') return [];
+      if (path.length === 0) return [['status']];
+      return path[0] === 'status' ? [path] : [];
+    }),
+  );
+}
+
+/** Removes duplicates and paths below other paths. */
+function shortest(paths: readonly FieldPath[]): readonly FieldPath[] {
+  const kept: FieldPath[] = [];
+  for (const path of paths.toSorted((a, b) => a.length - b.length)) {
+    if (!kept.some((shorter) => shorter.every((step, index) => step === path[index]))) {
+      kept.push(path);
+    }
+  }
+  return kept;
+}
+
+/** The definition and scope of the owning resource. */
+export interface Owner {
+  readonly definition: OperatorDefinition;
+  /** Scope of the kind; for a `for` kind it comes from the server. Undefined: unknown. */
+  readonly scope: OperatorPlan['scope'];
+}
+
+/**
+ * Whether a child has only Homeostat labels and no owner reference (docs/definition/deletion.md#children-without-an-owner-reference): if an owner reference
+ * would be invalid, or if the garbage collector would not follow the definition.
+ */
+function isDetached(child: ChildDefinition, { definition, scope }: Owner): boolean {
+  // A cluster-scoped owner is valid in every namespace.
+  const isUnderstood = child.crossNamespace === false || scope === 'Cluster';
+  return (
+    definition.onDelete !== undefined ||
+    !isUnderstood ||
+    child.deletionPolicy === 'Orphan' ||
+    child.deleteWhen !== undefined ||
+    (child.ordered && child.forEach !== undefined) ||
+    (child.adopt === 'IfUnowned' && child.adoptedPolicy === 'Orphan')
+  );
+}
+
+/**
+ * Whether resources need the Homeostat finalizer, so that detached children are deleted with them. Also works for a
+ * definition that does not compile.
+ */
+export function needsFinalizer(owner: Owner): boolean {
+  const { definition } = owner;
+  return (
+    definition.onDelete !== undefined ||
+    definition.children.some((child) => isDetached(child, owner))
   );
 }

@@ -1,29 +1,29 @@
 import { type Finding, positionOf } from '../../definition/index.ts';
-import { pointerTo } from '../../util/json-pointer.ts';
-import { type DefinitionParts, templatesOfRead } from '../definition-parts.ts';
+import { pointerTo } from '../../util/json.ts';
+import { type CompiledDefinition, templatesOfRead } from '../compiled-definition.ts';
 import type { Diagnostics } from '../diagnostics.ts';
-import { positionInLeaf } from '../template/slot-position.ts';
 import { type CompiledTemplate, referencesOf } from '../template/template.ts';
-import { named } from './uses.ts';
+import { positionInLeaf } from '../template/values.ts';
+import { idsOfPath } from './dependencies.ts';
 
-/** `needs` must be known before the node that has the edge. */
+/** A dependency: `needs` must be evaluated first. */
 interface Edge {
   readonly needs: string;
   readonly path: string;
   readonly at: NonNullable<Finding['at']>;
-  /** The name is not written out: everything is read. */
+  /** The reference has no name: it reads all of them. */
   readonly isWhole: boolean;
 }
 
 type Graph = ReadonlyMap<string, readonly Edge[]>;
 
 /**
- * Puts the children into tiers: each needs only what is in the tiers before it, be it by an expression (also through vars and
+ * Divides the children into tiers. A child depends only on earlier tiers, by expressions (also through vars and
  * reads) or by `after`. Reports every cycle.
  * @returns ids by tier, in definition order within each.
  */
 export function orderChildren(
-  parts: DefinitionParts,
+  parts: CompiledDefinition,
   diagnostics: Diagnostics,
 ): readonly (readonly string[])[] {
   const graph = buildGraph(parts);
@@ -34,7 +34,7 @@ export function orderChildren(
     if (depth === undefined) {
       depth = 0;
       for (const { needs } of graph.get(node) ?? []) {
-        // Only children are steps; vars and reads in between cost none.
+        // Only children add to the depth; vars and reads do not.
         depth = Math.max(depth, depthOf(needs) + (needs.startsWith('children.') ? 1 : 0));
       }
       depths.set(node, depth);
@@ -50,7 +50,7 @@ export function orderChildren(
   return tiers;
 }
 
-function buildGraph(parts: DefinitionParts): Graph {
+function buildGraph(parts: CompiledDefinition): Graph {
   const ids = {
     children: parts.children.map(({ definition }) => definition.id),
     reads: parts.reads.map(({ definition }) => definition.id),
@@ -62,7 +62,7 @@ function buildGraph(parts: DefinitionParts): Graph {
         const { root, path } = reference;
         if (root !== 'children' && root !== 'reads' && root !== 'vars') return [];
         const place = positionInLeaf(slot, reference.offset);
-        return named(path, ids[root]).map((id) => ({
+        return idsOfPath(path, ids[root]).map((id) => ({
           needs: `${root}.${id}`,
           ...place,
           isWhole: path.length === 0,
@@ -78,7 +78,7 @@ function buildGraph(parts: DefinitionParts): Graph {
     const after = definition.after.flatMap((id, index): Edge[] => {
       const path = pointerTo(pointerTo(pointer, 'after'), index);
       const edge = { path, at: 'value', isWhole: false } as const;
-      // Whether it is ready may depend on others in turn.
+      // Its readiness may depend on other children.
       return [
         { ...edge, needs: `children.${id}` },
         { ...edge, needs: `ready of children.${id}` },
@@ -141,15 +141,17 @@ function hintOf(
   diagnostics: Diagnostics,
 ): string | undefined {
   if ([here, ...others].some(({ isWhole }) => isWhole)) {
-    return 'This expression may read everything; "$self" is the resource alone';
+    return 'This expression may read all children, reads and vars; use "$self" for the resource only';
   }
   if (others.length === 0) {
-    return here.node.startsWith('vars.') ? undefined : 'A child cannot wait for itself';
+    if (here.node.startsWith('vars.')) return undefined;
+    const observed = here.node.replace(/^children/, 'observed');
+    return `A child cannot depend on itself; use "${observed}" for the existing object`;
   }
   const { source } = diagnostics;
   const places = others.map(({ node, needs, path, at }) => {
     const { line, column } = positionOf({ path, at }, source);
-    return `"${node}" needs "${needs}" at ${source.file}:${line}:${column}`;
+    return `"${node}" depends on "${needs}" at ${source.file}:${line}:${column}`;
   });
   return places.join('; ');
 }

@@ -45,7 +45,7 @@ describe('compile/analysis reporting plan', () => {
     ]);
   });
 
-  test('there is none when nothing but the status is reported', () => {
+  test('there is no plan if only the status is reported', () => {
     assert.equal(planOfThing('  status: { a: 1 }\n').reporting, undefined);
   });
 
@@ -58,7 +58,7 @@ describe('compile/analysis reporting plan', () => {
     ],
     ['events: [{ when: "${ $previous.status.a = 1 }", reason: A }]', []],
   ] as const) {
-    test(`a write of our own to ${JSON.stringify(expected)} runs the resource again for ${body}`, () => {
+    test(`a write of Homeostat to ${JSON.stringify(expected)} triggers a reconcile for ${body}`, () => {
       assert.deepEqual(planOfThing(`  ${body}\n`).statusPathsRead, expected);
     });
   }

@@ -1,35 +1,24 @@
-import type { SourceMap } from '../../definition/index.ts';
-import { isJsonObject } from '../../util/json.ts';
-import type { DefinitionParts } from '../definition-parts.ts';
-import type { FieldPath, OperatorPlan } from '../operator-plan.ts';
-import type { PatchParts } from '../reporting-parts.ts';
+import type { PlanContext } from '../check-context.ts';
+import type { CompiledDefinition, CompiledPatch } from '../compiled-definition.ts';
+import type { FieldPath } from '../operator-plan.ts';
 import type { PatchPlan, ReportingPlan } from '../reporting-plan.ts';
-import type { CompiledTemplate, SlotReference, TemplateNode } from '../template/template.ts';
-import type { SecretFlow } from './secret-flow.ts';
-import type { UsesFinder } from './uses.ts';
+import {
+  type CompiledTemplate,
+  fieldsOf,
+  type SlotReference,
+  type TemplateNode,
+} from '../template/template.ts';
+import { templatesFor } from '../template-uses.ts';
+import type { DependencyFinder } from './dependencies.ts';
 
-export interface ReportingPlanOptions {
-  readonly parts: DefinitionParts;
-  readonly uses: UsesFinder;
-  readonly secrets: SecretFlow;
-  readonly scope: OperatorPlan['scope'];
-  readonly source: SourceMap;
-  readonly startPhase: ReportingPlan['startPhase'];
-}
-
-/** What a pass needs to know of the report; undefined: there is nothing but the status. */
-export function createReportingPlan({
-  parts,
-  uses,
-  secrets,
-  scope,
-  source,
-  startPhase,
-}: ReportingPlanOptions): ReportingPlan | undefined {
-  if (parts.reporting === undefined) return undefined;
+/** Creates the plan of conditions, Events and patches. */
+export function createReportingPlan(
+  { parts, uses, secrets, scope, diagnostics: { source } }: PlanContext,
+  startPhase: ReportingPlan['startPhase'],
+): ReportingPlan {
   const { conditions, events, patches, requeueAfter } = parts.reporting;
 
-  function patchPlan({ definition, pointer, type, ...templates }: PatchParts): PatchPlan {
+  function patchPlan({ definition, pointer, type, ...templates }: CompiledPatch): PatchPlan {
     const { id, target, create, crossNamespace } = definition;
     const { patch } = templates;
     return {
@@ -46,8 +35,8 @@ export function createReportingPlan({
     };
   }
 
-  /** Is the target another one for each resource, as far as its name and namespace tell? */
-  function isNamedAfterResource({ name, namespace }: Pick<PatchParts, 'name' | 'namespace'>) {
+  /** Whether name and namespace of the target are unique to each resource. */
+  function isNamedAfterResource({ name, namespace }: Pick<CompiledPatch, 'name' | 'namespace'>) {
     const reads = (template: CompiledTemplate | undefined, field: string) =>
       uses
         .of(template)
@@ -71,37 +60,19 @@ export function createReportingPlan({
 }
 
 /**
- * Status fields that conditions and patches compare with those of before: a write of ours to one of them changes what they say. The
- * others of the report see the new status already, and an Event is told of a change, not of a state.
+ * Status fields that conditions and patches read under `$previous`. When Homeostat writes one of them, the result
+ * changes in the next reconcile. Other paths already use the new status, and Events report changes, not states.
  */
-export function previousStatusPaths({ reporting }: DefinitionParts, uses: UsesFinder) {
-  if (reporting === undefined) return [];
-  const { conditions, patches } = reporting;
-  const { references } = uses.of(
-    ...conditions.flatMap(({ status, reason, message }) => [status, reason, message]),
-    ...patches.flatMap(({ when, name, namespace, patch }) => [when, name, namespace, patch]),
-  );
-  return references.flatMap(statusPathOf);
+export function previousStatusPaths(parts: CompiledDefinition, uses: DependencyFinder) {
+  const templates = templatesFor(parts, ['condition', 'patchWhen', 'patch']);
+  return uses.of(...templates).references.flatMap(statusPathOf);
 }
 
-/** Down to scalars, lists and what is computed as a whole. */
+/** Paths of scalars, lists and computed maps. */
 function pathsSetBy(node: TemplateNode): readonly FieldPath[] {
   const fields = fieldsOf(node);
   if (fields === undefined) return [[]];
-  return fields.flatMap(([name, field]) => pathsSetBy(field).map((path) => [name, ...path]));
-}
-
-/** Undefined: it is no map, or one with computed keys. */
-function fieldsOf(node: TemplateNode): readonly (readonly [string, TemplateNode])[] | undefined {
-  if (node.kind === 'constant' && isJsonObject(node.value)) {
-    const fields = Object.entries(node.value);
-    return fields.map(([name, value]) => [name, { kind: 'constant', value }]);
-  }
-  if (node.kind !== 'map') return undefined;
-  const named = node.entries.flatMap(({ key, node: field }) =>
-    typeof key === 'string' ? [[key, field] as const] : [],
-  );
-  return named.length === node.entries.length ? named : undefined;
+  return [...fields].flatMap(([name, field]) => pathsSetBy(field).map((path) => [name, ...path]));
 }
 
 function statusPathOf({ reference: { root, path } }: SlotReference): readonly FieldPath[] {

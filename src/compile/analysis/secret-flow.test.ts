@@ -25,7 +25,7 @@ ${body}`;
   assert.deepEqual(diagnostics, []);
   const [located] = definitions;
   assert.ok(located);
-  const { plan } = compile(located, { schemas: bundledSchemas() });
+  const { plan } = compile(located, bundledSchemas());
   assert.ok(plan);
   return plan;
 }
@@ -154,7 +154,7 @@ ${configMap('a', 'x: "${ $base64decode(data.x) }"')}${configMap('b', 'x: "${ met
     ]);
   });
 
-  test('a resource of a kind that values of a Secret are written into may be such an object', () => {
+  test('a resource of a kind that values of a Secret are written into may contain them', () => {
     const plan = planFor(
       'ConfigMap',
       `${read}  children:\n${configMap('a', 'x: "${ reads.key.data.x }"')}`,
@@ -181,10 +181,10 @@ ${configMap('a', 'x: "${ reads.key.data.x }"')}    - id: pod
     ['pod', 'invalid-manifest spec: Unknown field in spec'],
     ['keyed', 'invalid-manifest spec["${ children.a.data.x }"]: Unknown field in spec'],
     ['equal', 'invalid-manifest data["${ children.a.data.x }"]: Two keys are equal'],
-    ['labels', 'wrong-type metadata.labels: Expected a text at metadata.labels[*], found a list'],
+    ['labels', 'wrong-type metadata.labels: Expected a string at metadata.labels[*], found a list'],
     [
       'key',
-      'wrong-type metadata.labels["${ children.a.data.x }"]: Expected a text at metadata.labels[*], found a list',
+      'wrong-type metadata.labels["${ children.a.data.x }"]: Expected a string at metadata.labels[*], found a list',
     ],
   ] as const) {
     test(`a key that may come from a Secret is not quoted: ${child}`, async () => {
@@ -195,7 +195,7 @@ ${configMap('a', 'x: "${ reads.key.data.x }"')}    - id: pod
     });
   }
 
-  test('what others can read of a Secret that an author chooses is warned about, also behind a child', () => {
+  test('warns about values of a user-chosen Secret that others can read, also behind a child', () => {
     const { diagnostics } =
       compileThing(`  reads: [{ id: key, apiVersion: v1, kind: Secret, name: "\${ spec.name }" }]
   status: { x: "\${ children.copy.data.x }" }
@@ -204,7 +204,7 @@ ${configMap('a', 'x: "${ reads.key.data.x }"')}    - id: pod
 `);
     assert.deepEqual(
       diagnostics.map(({ message }) => message),
-      ['Whoever may create a Thing can read any Secret of its namespace in "status.x"'],
+      ['Users who can create a Thing can read every Secret of its namespace through "status.x"'],
     );
   });
 });

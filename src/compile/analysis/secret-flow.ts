@@ -1,46 +1,32 @@
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
-import { type DefinitionParts, isSecret, templatesOfRead } from '../definition-parts.ts';
+import type { CheckContext } from '../check-context.ts';
+import { type CompiledPatch, isSecret, templatesOfRead } from '../compiled-definition.ts';
 import type { Secrecy } from '../operator-plan.ts';
-import type { PatchParts } from '../reporting-parts.ts';
-import type { CompiledTemplate, Slot, SlotReference } from '../template/template.ts';
-import { named, type UsesFinder } from './uses.ts';
-
-export interface SecretFlowOptions {
-  readonly parts: DefinitionParts;
-  readonly uses: UsesFinder;
-  /** Of the resource. */
-  readonly kind: Gvk;
-  /** Follow the values of this read alone. @default undefined: those of every Secret that the definition reads, writes or serves */
-  readonly readId?: string;
-}
+import {
+  type CompiledTemplate,
+  type Slot,
+  type SlotReference,
+  slotTemplate,
+} from '../template/template.ts';
+import { idsOfPath } from './dependencies.ts';
 
 /**
- * Where values of Secrets may be, without looking at any: what a definition reads of a Secret, what it writes with that, what it reads
- * of what it has written, and so on.
+ * Traces values of Secrets through a definition. `readId`: traces only the values of this read, of any kind. Values
+ * that the analysis cannot trace are treated as secret.
  */
-export interface SecretFlow {
-  /** Of the resource itself, its status included. */
-  readonly resource: Secrecy;
-  child(id: string): Secrecy;
-  read(id: string): Secrecy;
-  patch(id: string): Secrecy;
-  /** May templates give a value of a Secret? `childId`: of the child that their `$item` and `$child` mean. */
-  reaches(templates: readonly (CompiledTemplate | undefined)[], childId?: string): boolean;
-}
-
-/** Follows the values of Secrets through a definition. What the analysis cannot tell counts as a value of a Secret. */
-export function followSecrets(options: SecretFlowOptions): SecretFlow {
-  const flow = new Flow(options);
-  if (!readsSecrets(options)) return flow;
-  // Levels only rise, so this ends.
-  while (flow.spread());
+export function traceSecrets(context: CheckContext, readId?: string): SecretFlow {
+  const flow = new SecretFlow(context, readId);
+  if (!readsSecrets(context)) return flow;
+  // Terminates, because levels only rise.
+  while (flow.propagate());
   return flow;
 }
 
-function readsSecrets({ parts: { children, reads, reporting }, kind }: SecretFlowOptions): boolean {
+function readsSecrets({ parts, definition: { kind } }: CheckContext): boolean {
+  const { children, reads, reporting } = parts;
   const named = [...children, ...reads].map(({ definition }) => definition.gvk);
-  const targets = reporting?.patches.flatMap(({ definition }) => definition.target?.gvk ?? []);
-  return [kind, ...named, ...(targets ?? [])].some(isSecret);
+  const targets = reporting.patches.flatMap(({ definition }) => definition.target?.gvk ?? []);
+  return [kind.gvk, ...named, ...targets].some(isSecret);
 }
 
 const order: readonly Secrecy[] = ['none', 'content', 'all'];
@@ -52,22 +38,32 @@ function highest(levels: readonly (Secrecy | undefined)[]): Secrecy {
   );
 }
 
-class Flow implements SecretFlow {
-  readonly #options: SecretFlowOptions;
+/**
+ * Data flow analysis: the objects that may contain values of Secrets, because the definition reads a Secret, writes
+ * its values to an object, reads that object, and so on.
+ */
+export class SecretFlow {
+  readonly #context: CheckContext;
+  readonly #readId: string | undefined;
   readonly #childIds: readonly string[];
   readonly #readIds: readonly string[];
-  /** Levels by what has them: `resource`, `children.<id>`, `reads.<id>`, `patches.<id>`, `written <kind>`, `patched <kind>`, `status.<field>`. */
+  /**
+   * Secrecy levels by name: `resource`, `children.<id>`, `reads.<id>`, `patches.<id>`, `written <kind>`, `patched
+   * <kind>`, `status.<field>`.
+   */
   readonly #levels = new Map<string, Secrecy>();
   readonly #slots = new WeakMap<Slot, CompiledTemplate>();
   #hasRisen = false;
 
-  constructor(options: SecretFlowOptions) {
-    this.#options = options;
-    const { children, reads } = options.parts;
+  constructor(context: CheckContext, readId: string | undefined) {
+    this.#context = context;
+    this.#readId = readId;
+    const { children, reads } = context.parts;
     this.#childIds = children.map(({ definition }) => definition.id);
     this.#readIds = reads.map(({ definition }) => definition.id);
   }
 
+  /** Secrecy of the resource, including its status. */
   get resource(): Secrecy {
     return highest([this.#of('resource'), this.#hasSecretStatus ? 'content' : 'none']);
   }
@@ -84,13 +80,14 @@ class Flow implements SecretFlow {
     return this.#of(`patches.${id}`);
   }
 
+  /** Whether the result of templates may contain a value of a Secret. `childId`: the child of `$item` and `$child`. */
   reaches(templates: readonly (CompiledTemplate | undefined)[], childId?: string): boolean {
-    const { references } = this.#options.uses.of(...templates);
+    const { references } = this.#context.uses.of(...templates);
     return references.some((each) => this.#isSecret(each, childId));
   }
 
-  /** One round over the definition. True: something has become secret, so that another round may find more. */
-  spread(): boolean {
+  /** One iteration over the definition. Returns whether a level has risen, so that another iteration is needed. */
+  propagate(): boolean {
     this.#hasRisen = false;
     this.#spreadReads();
     this.#spreadChildren();
@@ -100,16 +97,16 @@ class Flow implements SecretFlow {
   }
 
   #spreadReads(): void {
-    for (const read of this.#options.parts.reads) {
+    for (const read of this.#context.parts.reads) {
       const { id, gvk } = read.definition;
-      // What is found with a Secret's value is called so, or has it in its labels.
+      // An object found by a secret value has it in its name or labels.
       const asked = this.reaches(templatesOfRead(read)) ? 'all' : 'none';
       this.#raise(`reads.${id}`, [this.#ofRead(id, gvk), asked, ...this.#ofKind(gvk)]);
     }
   }
 
   #spreadChildren(): void {
-    for (const { definition, template } of this.#options.parts.children) {
+    for (const { definition, template } of this.#context.parts.children) {
       const { id, gvk } = definition;
       const written = this.#levelOf(template, id);
       this.#raise(`written ${gvkKey(gvk)}`, [written]);
@@ -119,69 +116,59 @@ class Flow implements SecretFlow {
   }
 
   #spreadReport(): void {
-    const { reporting, status } = this.#options.parts;
+    const { reporting, status } = this.#context.parts;
     for (const [name, template] of status) {
       if (this.reaches([template])) this.#raise(`status.${name}`, ['content']);
     }
-    const { conditions = [], patches = [] } = reporting ?? {};
-    for (const each of conditions) {
+    for (const each of reporting.conditions) {
       const isSecret = this.reaches([each.status, each.reason, each.message]);
       if (isSecret) this.#raise('status.conditions', ['content']);
     }
-    for (const each of patches) this.#spreadPatch(each);
+    for (const each of reporting.patches) this.#spreadPatch(each);
   }
 
-  #spreadPatch({ definition: { id, target }, name, namespace, patch }: PatchParts): void {
-    const gvk = target?.gvk ?? this.#options.kind;
+  #spreadPatch({ definition: { id, target }, name, namespace, patch }: CompiledPatch): void {
+    const gvk = target?.gvk ?? this.#context.definition.kind.gvk;
     const written = this.#levelOf(patch);
     this.#raise(target === undefined ? 'resource' : `patched ${gvkKey(gvk)}`, [written]);
     const asked = this.reaches([name, namespace]) ? 'all' : 'none';
-    // What a server says of a patch may be about all of the object.
+    // The server's response to a patch may quote any field of the object.
     const there = target === undefined ? this.resource : highest(this.#ofKind(gvk));
     this.#raise(`patches.${id}`, [this.#ofSecret(gvk), written, asked, there]);
   }
 
   #spreadResource(): void {
-    const { kind } = this.#options;
+    const kind = this.#context.definition.kind.gvk;
     this.#raise('resource', [this.#ofSecret(kind), ...this.#ofKind(kind)]);
-    // The status lists children by name.
+    // The status lists the names of children.
     if (!this.#childIds.some((id) => this.child(id) === 'all')) return;
     for (const field of ['children', 'childInventory']) this.#raise(`status.${field}`, ['content']);
   }
 
-  /** Of what the definition itself writes to a kind: whatever else reads that kind may come upon it. */
+  /** Levels of what the definition writes to a kind: any read of that kind may find it. */
   #ofKind(gvk: Gvk): readonly Secrecy[] {
     return [this.#of(`written ${gvkKey(gvk)}`), this.#of(`patched ${gvkKey(gvk)}`)];
   }
 
   #ofRead(id: string, gvk: Gvk): Secrecy {
-    const { readId } = this.#options;
+    const readId = this.#readId;
     if (readId === undefined) return this.#ofSecret(gvk);
     return id === readId ? 'content' : 'none';
   }
 
   #ofSecret(gvk: Gvk): Secrecy {
-    return this.#options.readId === undefined && isSecret(gvk) ? 'content' : 'none';
+    return this.#readId === undefined && isSecret(gvk) ? 'content' : 'none';
   }
 
-  /** Of an object that a template makes. */
+  /** Level of an object that a template renders. */
   #levelOf({ slots, pointer }: CompiledTemplate, childId?: string): Secrecy {
     const secret = slots.filter((slot) => this.reaches([this.#alone(slot)], childId));
     return highest(secret.map((slot) => (isNaming(slot, pointer.length) ? 'all' : 'content')));
   }
 
-  /** A slot as a template, so that its references are found with those of its vars. */
+  /** Wraps a slot in a template, to find its references including those of its vars. */
   #alone(slot: Slot): CompiledTemplate {
-    const known = this.#slots.get(slot);
-    if (known !== undefined) return known;
-    const { pointer, place } = slot;
-    const alone: CompiledTemplate = {
-      root: { kind: 'slot', slot: 0 },
-      slots: [slot],
-      constantSize: 0,
-      pointer,
-      place,
-    };
+    const alone = this.#slots.get(slot) ?? slotTemplate(slot);
     this.#slots.set(slot, alone);
     return alone;
   }
@@ -193,9 +180,11 @@ class Flow implements SecretFlow {
         return isHidden(this.#of('resource'), path) || this.#isSecretStatus(path);
       case 'children':
       case 'observed':
-        return named(path, this.#childIds).some((id) => isHidden(this.child(id), path.slice(1)));
+        return idsOfPath(path, this.#childIds).some((id) =>
+          isHidden(this.child(id), path.slice(1)),
+        );
       case 'reads':
-        return named(path, this.#readIds).some((id) => isHidden(this.read(id), path.slice(1)));
+        return idsOfPath(path, this.#readIds).some((id) => isHidden(this.read(id), path.slice(1)));
       case 'child':
         return childId !== undefined && isHidden(this.child(childId), path);
       case 'item':
@@ -206,7 +195,7 @@ class Flow implements SecretFlow {
   }
 
   #listOf(childId: string): CompiledTemplate | undefined {
-    const { children } = this.#options.parts;
+    const { children } = this.#context.parts;
     return children.find(({ definition }) => definition.id === childId)?.forEach;
   }
 
@@ -232,7 +221,7 @@ class Flow implements SecretFlow {
   }
 }
 
-/** What everybody may know of an object that holds values of a Secret. */
+/** Metadata fields that do not contain secret values. */
 const openMetadata: ReadonlySet<string> = new Set([
   'name',
   'namespace',
@@ -252,7 +241,7 @@ function isHidden(level: Secrecy, [root, field]: readonly string[]): boolean {
   return root !== 'metadata' || field === undefined || !openMetadata.has(field);
 }
 
-/** Does a slot of a manifest make what {@link openMetadata} names, or may it? */
+/** Whether a slot of a manifest sets, or may set, a field of {@link openMetadata}. */
 function isNaming({ pointer, role }: Slot, start: number): boolean {
   const [, root = '', field] = pointer.slice(start).split('/');
   const isComputed = root === '' || /[${]/.test(root) || (role === 'key' && field === undefined);

@@ -1,20 +1,30 @@
-import { type LabelRequirement, requirementText } from '../../util/label-selector.ts';
-import { isLabelKey, isLabelValue } from '../../util/label-syntax.ts';
-import type { DefinitionParts, SelectorParts } from '../definition-parts.ts';
-import type { CompiledTemplate, TemplateNode } from '../template/template.ts';
+import { isJsonObject } from '../../util/json.ts';
+import {
+  formatRequirement,
+  isLabelKey,
+  isLabelValue,
+  type LabelRequirement,
+} from '../../util/label-selector.ts';
+import type { CompiledDefinition, CompiledSelector } from '../compiled-definition.ts';
+import {
+  type CompiledTemplate,
+  fieldsOf,
+  nodeAt,
+  type TemplateNode,
+} from '../template/template.ts';
 
-/** What is known of a selector before a pass. */
-export interface SelectorShape {
-  /** In the order written; a value of undefined is computed. Undefined: the keys are not known. */
+/** The static parts of a selector. */
+interface SelectorShape {
+  /** In the order written; an undefined value is computed. Undefined: the keys are computed. */
   readonly labels: ReadonlyMap<string, string | undefined> | undefined;
-  /** Those without expressions. */
+  /** Requirements without expressions. */
   readonly requirements: readonly LabelRequirement[];
 }
 
-/** Looks through `${ vars.labels }` to the map that is written there. */
+/** Analyses a selector; follows `${ vars.labels }` to the map of the var. */
 export function shapeOfSelector(
-  { matchLabels, matchExpressions }: SelectorParts,
-  vars: DefinitionParts['vars'],
+  { matchLabels, matchExpressions }: CompiledSelector,
+  vars: CompiledDefinition['vars'],
 ): SelectorShape {
   return {
     labels: matchLabels === undefined ? new Map() : labelsOf(resolveVar(matchLabels, vars)),
@@ -22,13 +32,13 @@ export function shapeOfSelector(
   };
 }
 
-/** The API's syntax of what a watch can be narrowed to: `app=podSet,podSet_cr`. Undefined: to nothing. */
+/** The label selector for a watch, in API syntax: `app=podSet,podSet_cr`. Undefined: the watch cannot be narrowed. */
 export function watchSelectorOf({ labels, requirements }: SelectorShape): string | undefined {
   const parts = [
     ...(labels ?? new Map<string, string | undefined>())
       .entries()
       .map(([key, value]) => (value === undefined ? key : `${key}=${value}`)),
-    ...requirements.map(requirementText),
+    ...requirements.map(formatRequirement),
   ];
   return parts.length === 0 ? undefined : parts.join(',');
 }
@@ -38,10 +48,10 @@ interface NodeOwner {
   readonly owner: CompiledTemplate;
 }
 
-/** The node that a plain `${ vars.x.y }` stands for, as far as it is written out. */
-function resolveVar(template: CompiledTemplate, vars: DefinitionParts['vars']): TemplateNode {
+/** The node that a plain `${ vars.x.y }` refers to, if it is literal. */
+function resolveVar(template: CompiledTemplate, vars: CompiledDefinition['vars']): TemplateNode {
   let { node, owner }: NodeOwner = { node: template.root, owner: template };
-  // A chain of vars ends; one in a circle has been reported.
+  // Limits the chain of vars; cycles have been reported.
   for (let links = 0; links <= vars.size && node.kind === 'slot'; links++) {
     const found = throughVar({ node, owner }, vars);
     if (found === undefined) break;
@@ -52,7 +62,7 @@ function resolveVar(template: CompiledTemplate, vars: DefinitionParts['vars']): 
 
 function throughVar(
   { node, owner }: NodeOwner,
-  vars: DefinitionParts['vars'],
+  vars: CompiledDefinition['vars'],
 ): NodeOwner | undefined {
   const leaf = node.kind === 'slot' ? owner.slots[node.slot]?.leaf : undefined;
   if (leaf?.kind !== 'value' || !leaf.expression.isPlainPath) return undefined;
@@ -61,34 +71,20 @@ function throughVar(
   const [name = '', ...steps] = reference.path;
   const next = vars.get(name);
   if (next === undefined) return undefined;
-  let inner: TemplateNode | undefined = next.root;
-  for (const step of steps) inner = fieldOf(inner, step);
+  const inner = nodeAt(next.root, steps);
   return inner && { node: inner, owner: next };
 }
 
-function fieldOf(node: TemplateNode | undefined, step: string): TemplateNode | undefined {
-  if (node?.kind === 'map') return node.entries.find(({ key }) => key === step)?.node;
-  if (node?.kind !== 'constant' || !isMap(node.value) || !Object.hasOwn(node.value, step)) {
-    return undefined;
-  }
-  return { kind: 'constant', value: node.value[step] };
-}
-
 function labelsOf(node: TemplateNode): ReadonlyMap<string, string | undefined> | undefined {
-  const labels = new Map<string, string | undefined>();
-  if (node.kind === 'constant' && isMap(node.value)) {
-    for (const [key, value] of Object.entries(node.value)) labels.set(key, labelText(value));
-    return labels;
-  }
-  if (node.kind !== 'map') return undefined;
-  for (const { key, node: value } of node.entries) {
-    if (typeof key !== 'string') return undefined;
-    labels.set(key, value.kind === 'constant' ? labelText(value.value) : undefined);
-  }
-  return labels;
+  const fields = fieldsOf(node)?.entries();
+  return fields && new Map(fields.map(([key, value]) => [key, writtenLabel(value)]));
 }
 
-/** What the server cannot read must not stand in a watch; rendering refuses it. */
+function writtenLabel(node: TemplateNode): string | undefined {
+  return node.kind === 'constant' ? labelText(node.value) : undefined;
+}
+
+/** The label value, or undefined if invalid: a watch cannot use it, and rendering rejects it. */
 function labelText(value: unknown): string | undefined {
   if (typeof value === 'object' || value === undefined) return undefined;
   const text = String(value);
@@ -104,7 +100,7 @@ function requirementsOf(template: CompiledTemplate | undefined): readonly LabelR
   );
 }
 
-/** Requirements as rendered; undefined when they are none. */
+/** Parses rendered requirements; undefined if invalid. */
 export function readRequirements(value: unknown): readonly LabelRequirement[] | undefined {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   const requirements: LabelRequirement[] = [];
@@ -119,7 +115,7 @@ export function readRequirements(value: unknown): readonly LabelRequirement[] | 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
 
 function readRequirement(item: unknown): LabelRequirement | undefined {
-  if (!isMap(item)) return undefined;
+  if (!isJsonObject(item)) return undefined;
   const { key, operator: written, values: given } = item;
   const operator = operators.find((each) => each === written);
   if (typeof key !== 'string' || !isLabelKey(key) || operator === undefined) return undefined;
@@ -128,8 +124,4 @@ function readRequirement(item: unknown): LabelRequirement | undefined {
   const wantsValues = operator === 'In' || operator === 'NotIn';
   if (wantsValues !== values.length > 0) return undefined;
   return { key, operator, values };
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

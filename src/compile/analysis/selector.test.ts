@@ -78,7 +78,7 @@ describe('compile/analysis/selector', () => {
     '{ matchLabels: "${ $merge([vars.labels]) }" }',
     '{ matchExpressions: [{ key: a, operator: In, values: "${ spec.a }" }] }',
   ]) {
-    test(`a selector that is computed as a whole gives a warning: ${selector}`, () => {
+    test(`a completely computed selector gives a warning: ${selector}`, () => {
       const { plan, diagnostics } = compileThing(body(selector));
       assert.deepEqual(
         diagnostics.map(({ severity, code, path }) => [severity, code, path]),
@@ -94,14 +94,14 @@ describe('compile/analysis/selector', () => {
     return phaseOf(plan, { resource: thing(spec) }).readRequest('pods');
   }
 
-  test('a request holds the resolved pairs', async () => {
+  test('a request contains the resolved pairs', async () => {
     assert.deepEqual(givenBy(await request('{ matchLabels: "${ vars.labels }" }', {})), {
       by: 'selector',
       selector: {
         matchLabels: { app: 'web', instance: 'one', version: '2' },
         matchExpressions: [],
       },
-      place: { kind: 'own' },
+      scope: { kind: 'own' },
     });
     const selector = '{ matchExpressions: [{ key: a, operator: In, values: ["${ spec.a }", w] }] }';
     assert.deepEqual(givenBy(await request(selector, { a: 'x' })), {
@@ -110,12 +110,12 @@ describe('compile/analysis/selector', () => {
         matchLabels: {},
         matchExpressions: [{ key: 'a', operator: 'In', values: ['x', 'w'] }],
       },
-      place: { kind: 'own' },
+      scope: { kind: 'own' },
     });
     assert.deepEqual(givenBy(await request('all', {})), {
       by: 'selector',
       selector: { matchLabels: {}, matchExpressions: [] },
-      place: { kind: 'own' },
+      scope: { kind: 'own' },
     });
   });
 
@@ -136,19 +136,19 @@ describe('compile/analysis/selector', () => {
       'empty labels',
       '{ matchLabels: "${ spec.labels }" }',
       { labels: {} },
-      'missing-value reads.pods.selector.matchLabels: Expected a selector that selects something, found an empty one',
+      'missing-value reads.pods.selector.matchLabels: Expected a selector with at least one requirement, found an empty one',
     ],
     [
       'a value that no label has',
       '{ matchLabels: { a: "${ spec.a }" } }',
       { a: 'a b' },
-      'wrong-type reads.pods.selector.matchLabels: Expected the value of the label "a" at reads.pods.selector.matchLabels, found "a b"',
+      'wrong-type reads.pods.selector.matchLabels: Expected a valid value of label "a" at reads.pods.selector.matchLabels, found "a b"',
     ],
     [
       'a value that would widen the selector',
       '{ matchLabels: { a: "${ spec.a }" } }',
       { a: 'x,b=y' },
-      'wrong-type reads.pods.selector.matchLabels: Expected the value of the label "a" at reads.pods.selector.matchLabels, found "x,b=y"',
+      'wrong-type reads.pods.selector.matchLabels: Expected a valid value of label "a" at reads.pods.selector.matchLabels, found "x,b=y"',
     ],
     [
       'a text for labels',
@@ -160,7 +160,7 @@ describe('compile/analysis/selector', () => {
       'a label that is missing in a var',
       '{ matchLabels: "${ vars.partly }" }',
       {},
-      'missing-value reads.pods.selector.matchLabels: Missing value of the label "b"',
+      'missing-value reads.pods.selector.matchLabels: Missing value for label "b"',
     ],
     [
       'a missing requirement',
@@ -172,7 +172,7 @@ describe('compile/analysis/selector', () => {
       'requirements that are none',
       '{ matchExpressions: ["${... spec.more }"] }',
       { more: [] },
-      'missing-value reads.pods.selector.matchExpressions: Expected a selector that selects something, found an empty one',
+      'missing-value reads.pods.selector.matchExpressions: Expected a selector with at least one requirement, found an empty one',
     ],
     [
       'no values',
@@ -188,14 +188,14 @@ describe('compile/analysis/selector', () => {
   }
 
   for (const name of ['a/b', '..', '', 'a%2fb']) {
-    test(`"${name}" is no name to read by`, async () => {
+    test(`"${name}" is not a valid name to read`, async () => {
       const plan = planOfThing(
         '  reads: [{ id: a, apiVersion: v1, kind: Pod, name: "${ spec.name }" }]\n',
       );
       const rendered = await phaseOf(plan, { resource: thing({ name }) }).readRequest('a');
       assert.equal(
         failureOf(rendered),
-        `wrong-type reads.a.name: Expected the name of an object at reads.a.name, found "${name}"`,
+        `wrong-type reads.a.name: Expected an object name at reads.a.name, found "${name}"`,
       );
     });
   }

@@ -1,17 +1,15 @@
 import type { Finding } from '../../definition/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
-import type { DefinitionParts } from '../definition-parts.ts';
-import type { Diagnostics } from '../diagnostics.ts';
-import { positionInLeaf } from '../template/slot-position.ts';
+import type { CheckContext } from '../check-context.ts';
 import { referencesOf, type SlotReference } from '../template/template.ts';
-import { seesPrevious } from './report-uses.ts';
-import { type TemplateUse, templateUses } from './template-use.ts';
+import { positionInLeaf } from '../template/values.ts';
+import { canUsePrevious, type TemplateUse, templateUses } from '../template-uses.ts';
 
 type Named = 'children' | 'observed' | 'reads' | 'vars';
 type Problem = Omit<Finding, 'path' | 'at'> & { readonly offset: number };
 
-/** Reports names that do not exist, or not where they are used. */
-export function checkNames(parts: DefinitionParts, diagnostics: Diagnostics): void {
+/** Reports names that do not exist, or cannot be used in the template. */
+export function checkNames({ parts, diagnostics }: CheckContext): void {
   const ids = parts.children.map(({ definition }) => definition.id);
   const known: Readonly<Record<Named, readonly string[]>> = {
     children: ids,
@@ -46,15 +44,15 @@ function problemOf(each: SlotReference, context: Context): Problem | undefined {
     case 'index':
       return missingForEach(each, context);
     case 'child':
-      return seesOwnChild(context.use) ? undefined : misplacedChild(each);
+      return canUseChild(context.use) ? undefined : misplacedChild(each);
     case 'previous':
-      return seesPrevious(context.use.role) ? undefined : misplacedPrevious(each, context.use);
+      return canUsePrevious(context.use.role) ? undefined : misplacedPrevious(each, context.use);
     default:
       return undefined;
   }
 }
 
-function seesOwnChild({ role }: TemplateUse): boolean {
+function canUseChild({ role }: TemplateUse): boolean {
   return role === 'ready' || role === 'deleteWhen';
 }
 
@@ -89,9 +87,11 @@ function missingForEach({ reference }: SlotReference, { use }: Context): Problem
   if (isInside && child?.forEach !== undefined) return undefined;
   return {
     code: 'unknown-name',
-    message: `"$${reference.root}" is there only inside a child with "forEach"`,
+    message: `"$${reference.root}" is only available in a child with "forEach"`,
     hint:
-      role === 'var' ? 'A var is the same for all elements: write the expression there' : undefined,
+      role === 'var'
+        ? 'A var has one value for all elements: move the expression to the child'
+        : undefined,
     offset: reference.offset,
   };
 }
@@ -99,8 +99,8 @@ function missingForEach({ reference }: SlotReference, { use }: Context): Problem
 function misplacedChild({ reference }: SlotReference): Problem {
   return {
     code: 'unknown-name',
-    message: `"$child" is there only inside of "ready" and "deleteWhen"`,
-    hint: 'Another child is "children.<id>"',
+    message: `"$child" is only available in "ready" and "deleteWhen"`,
+    hint: 'Use "children.<id>" for another child',
     offset: reference.offset,
   };
 }
@@ -108,9 +108,9 @@ function misplacedChild({ reference }: SlotReference): Problem {
 function misplacedPrevious({ reference }: SlotReference, { role }: TemplateUse): Problem {
   return {
     code: 'unknown-name',
-    message: '"$previous" is there only inside of "conditions", "events" and "patches"',
+    message: '"$previous" is only available in "conditions", "events" and "patches"',
     hint:
-      role === 'var' ? 'A var is the same in every phase: write the expression there' : undefined,
+      role === 'var' ? 'A var has one value for all phases: move the expression there' : undefined,
     offset: reference.offset,
   };
 }

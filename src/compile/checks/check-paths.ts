@@ -1,25 +1,17 @@
 import type { Finding } from '../../definition/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
-import type { DefinitionParts } from '../definition-parts.ts';
-import type { Diagnostics } from '../diagnostics.ts';
+import type { CheckContext } from '../check-context.ts';
 import type { Reference } from '../language/index.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
-import { nameOf } from '../template/fit.ts';
-import { positionInLeaf } from '../template/slot-position.ts';
-import { referencesOf, type TemplateNode } from '../template/template.ts';
-import { seesPrevious } from './report-uses.ts';
-import { type TemplateUse, templateUses } from './template-use.ts';
-
-export interface PathsOptions {
-  readonly parts: DefinitionParts;
-  readonly resource: SchemaType;
-  readonly diagnostics: Diagnostics;
-}
+import { typeName } from '../template/coerce.ts';
+import { fieldsOf, referencesOf, type TemplateNode } from '../template/template.ts';
+import { positionInLeaf } from '../template/values.ts';
+import { canUsePrevious, type TemplateUse, templateUses } from '../template-uses.ts';
 
 type Problem = Omit<Finding, 'path' | 'at'> & { readonly offset: number };
 
-/** Reports paths that the schema of the resource, of a child or of a read does not have. */
-export function checkPaths({ parts, resource, diagnostics }: PathsOptions): void {
+/** Reports paths that the schema of the resource, of a child or of a read lacks. */
+export function checkPaths({ parts, types, diagnostics }: CheckContext): void {
   const children = new Map(parts.children.map((child) => [child.definition.id, child.type]));
   const reads = new Map(parts.reads.map((read) => [read.definition.id, read.type]));
 
@@ -28,21 +20,22 @@ export function checkPaths({ parts, resource, diagnostics }: PathsOptions): void
     const [id = ''] = path;
     switch (root) {
       case 'resource':
-        return withoutDollar(
-          walkType(reference, { type: resource, from: 0, more: besideResource }),
+        return withRootHint(
+          walkType(reference, { type: types.resource, from: 0, more: rootNames }),
           reference,
+          types.resource,
         );
       case 'previous':
-        return seesPrevious(use.role)
-          ? walkType(reference, { type: resource, from: 0 })
+        return canUsePrevious(use.role)
+          ? walkType(reference, { type: types.resource, from: 0 })
           : undefined;
       case 'children':
       case 'observed':
-        return walkType(reference, { type: children.get(id), from: 1 });
+        return walkObject(reference, children.get(id), 1);
       case 'reads':
-        return walkType(reference, { type: reads.get(id), from: 1 });
+        return walkObject(reference, reads.get(id), 1);
       case 'child':
-        return walkType(reference, { type: use.child?.type, from: 0 });
+        return walkObject(reference, use.child?.type, 0);
       case 'vars':
         return walkVar(reference, parts.vars.get(id)?.root);
       case 'definition':
@@ -58,9 +51,9 @@ export function checkPaths({ parts, resource, diagnostics }: PathsOptions): void
       problem: problemOf(each.reference, use),
     }));
     for (const { slot, reference, problem } of found) {
-      if (problem === undefined || isPastMix(reference, problem)) continue;
+      if (problem === undefined || isAfterMixedValue(reference, problem)) continue;
       const { offset, ...mistake } = problem;
-      // The same step from another value (`(a ? children.x : children.y).status.z`) may be the one that is meant.
+      // The same step may be valid for another value: `(a ? children.x : children.y).status.z`.
       const isElsewhere = found.some(
         (other) =>
           other.slot === slot &&
@@ -72,30 +65,62 @@ export function checkPaths({ parts, resource, diagnostics }: PathsOptions): void
   }
 }
 
-/** What is missing may be no more than the `$`: `item.name` is a field of the resource. */
-function withoutDollar(problem: Problem | undefined, { path: [id = ''], offset }: Reference) {
-  const isMeant = problem?.offset === offset && variables.includes(id);
-  return isMeant ? { ...problem, hint: `Did you mean "$${id}"?` } : problem;
+/** Suggests what the first name probably means: `$item` for `item`, `spec.size` for `size` and for kro's `schema.spec.size`. */
+function withRootHint(
+  problem: Problem | undefined,
+  { path: [id = '', ...rest], offset }: Reference,
+  resource: SchemaType,
+): Problem | undefined {
+  if (problem?.offset !== offset) return problem;
+  const meant = variables.includes(id) ? `$${id}` : fieldMeant(id, rest, resource);
+  return meant === undefined ? problem : { ...problem, hint: `Did you mean "${meant}"?` };
 }
 
-/** Is the step behind the place where other values come in? */
-function isPastMix({ mixedFrom, stepOffsets }: Reference, { offset }: Problem): boolean {
+function fieldMeant(id: string, rest: readonly string[], resource: SchemaType): string | undefined {
+  if (id === 'schema' && ['spec', 'status', 'metadata'].includes(rest[0] ?? ''))
+    return rest.join('.');
+  const spec = fieldsOfStruct(throughLists(fieldsOfStruct(resource)?.get('spec')?.type));
+  return spec?.has(id) === true ? ['spec', id, ...rest].join('.') : undefined;
+}
+
+function fieldsOfStruct(type: SchemaType | undefined) {
+  return type?.kind === 'struct' ? type.fields : undefined;
+}
+
+/** Like {@link walkType}, for objects of the cluster: some of their fields are never returned by the API server. */
+function walkObject(
+  reference: Reference,
+  type: SchemaType | undefined,
+  from: number,
+): Problem | undefined {
+  const isSecret = type?.kind === 'struct' && type.name === 'io.k8s.api.core.v1.Secret';
+  if (isSecret && reference.path[from] === 'stringData')
+    return problemAt(reference, from, {
+      message:
+        'The API server never returns "stringData" of a Secret: it stores the values in "data"',
+      hint: 'Read "data", and write "data" with "$base64encode(...)"',
+    });
+  return walkType(reference, { type, from });
+}
+
+/** Whether other values are possible at this step. */
+function isAfterMixedValue({ mixedFrom, stepOffsets }: Reference, { offset }: Problem): boolean {
   return mixedFrom !== undefined && stepOffsets.indexOf(offset) >= mixedFrom;
 }
 
-const besideResource = ['children', 'observed', 'reads', 'vars'];
+const rootNames = ['children', 'observed', 'reads', 'vars'];
 const variables = ['item', 'index', 'child', 'previous', 'self', 'definition', 'cluster'];
 const definitionFields = ['name', 'revision'];
 
 interface Walk {
   readonly type: SchemaType | undefined;
-  /** The step to begin with. */
+  /** Index of the first step to check. */
   readonly from: number;
-  /** Names that are there besides the fields of the first step. */
+  /** Additional names for the first step. */
   readonly more?: readonly string[];
 }
 
-/** Lists are transparent, as they are for expressions. */
+/** Follows a path through a type. Steps apply to list items, as in expressions. */
 function walkType(
   reference: Reference,
   { type: start, from, more = [] }: Walk,
@@ -107,7 +132,7 @@ function walkType(
     if (type.kind === 'scalar') {
       if (type.accepts.includes('unknown')) return undefined;
       return problemAt(reference, index, {
-        message: `"${nameBefore(reference, index)}" is ${nameOf(type)} and has no field "${step}"`,
+        message: `"${nameBefore(reference, index)}" is ${typeName(type)} and has no field "${step}"`,
       });
     }
     if (type.kind === 'map') {
@@ -118,15 +143,28 @@ function walkType(
     const field = type.fields.get(step);
     if (field === undefined) {
       if (type.open) return undefined;
-      const known = index === from ? [...type.fields.keys(), ...more] : type.fields.keys();
+      const known = [...type.fields.keys(), ...(index === from ? more : [])];
       return problemAt(reference, index, {
         message: `Unknown field "${nameBefore(reference, index + 1)}"`,
-        hint: didYouMean(step, known),
+        hint: hyphenHint(reference, index, known) ?? didYouMean(step, known),
       });
     }
     type = throughLists(field.type);
   }
   return undefined;
+}
+
+/** `spec.image-tag` is read as a subtraction. */
+function hyphenHint(
+  reference: Reference,
+  index: number,
+  known: readonly string[],
+): string | undefined {
+  const step = reference.path[index] ?? '';
+  const meant = known.find((name) => name.startsWith(`${step}-`));
+  if (meant === undefined || index + 1 < reference.path.length) return undefined;
+  const before = index === 0 ? '' : `${nameBefore(reference, index)}.`;
+  return `Write "${before}\`${meant}\`": a name with "-" stands in back-quotes`;
 }
 
 function throughLists(type: SchemaType | undefined): SchemaType | undefined {
@@ -135,9 +173,9 @@ function throughLists(type: SchemaType | undefined): SchemaType | undefined {
   return inner?.kind === 'branch' ? inner.either : inner;
 }
 
-/** A var that is a map without computed keys has just the fields that are written. */
+/** A var that is a map without computed keys has exactly its literal fields. */
 function walkVar(reference: Reference, root: TemplateNode | undefined): Problem | undefined {
-  let fields = fieldsOf(root);
+  let fields = root && fieldsOf(root);
   for (let index = 1; index < reference.path.length; index++) {
     const step = reference.path[index] ?? '';
     if (fields === undefined) return undefined;
@@ -147,27 +185,10 @@ function walkVar(reference: Reference, root: TemplateNode | undefined): Problem 
         hint: didYouMean(step, fields.keys()),
       });
     }
-    fields = fieldsOf(fields.get(step));
+    const field = fields.get(step);
+    fields = field && fieldsOf(field);
   }
   return undefined;
-}
-
-/** Undefined when they are not known. */
-function fieldsOf(node: TemplateNode | undefined): ReadonlyMap<string, TemplateNode> | undefined {
-  if (node?.kind === 'constant') {
-    const { value } = node;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    return new Map(
-      Object.entries(value).map(([key, field]) => [key, { kind: 'constant', value: field }]),
-    );
-  }
-  if (node?.kind !== 'map') return undefined;
-  const fields = new Map<string, TemplateNode>();
-  for (const { key, node: field } of node.entries) {
-    if (typeof key !== 'string') return undefined;
-    fields.set(key, field);
-  }
-  return fields;
 }
 
 function walkNames(reference: Reference, known: readonly string[]): Problem | undefined {

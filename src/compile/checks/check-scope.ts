@@ -1,48 +1,51 @@
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
-import { isJsonObject } from '../../util/json.ts';
-import { pointerTo } from '../../util/json-pointer.ts';
-import type { ChildParts, DefinitionParts } from '../definition-parts.ts';
+import { isJsonObject, pointerTo } from '../../util/json.ts';
+import type { CheckContext } from '../check-context.ts';
+import type { CompiledChild, CompiledPatch, CompiledRead } from '../compiled-definition.ts';
 import type { Diagnostics } from '../diagnostics.ts';
-import type { OperatorPlan } from '../operator-plan.ts';
-import type { PatchParts } from '../reporting-parts.ts';
-import type { SchemaSource } from '../schema-source.ts';
 
-export interface ScopeOptions {
-  readonly parts: DefinitionParts;
-  /** Of the resource. */
-  readonly scope: OperatorPlan['scope'];
-  readonly schemas: SchemaSource | undefined;
-  readonly diagnostics: Diagnostics;
-}
-
-/** A child, or what a patch is for. */
+/** A child, the target of a patch, or a read. */
 interface Placed {
   readonly what: keyof typeof words;
   readonly gvk: Gvk;
   readonly pointer: string;
-  /** Where its namespace stands, or would. */
+  /** Pointer of its namespace, whether present or not. */
   readonly namespacePointer: string;
   readonly hasNamespace: boolean;
-  /** Does it say how far it may reach beyond the resource's namespace? */
+  /** Whether it may use other namespaces than the resource's. */
   readonly reachesFar: boolean;
 }
 
+const nameOne =
+  'Add "namespace" next to "name"; a computed namespace requires "crossNamespace" with globs';
 const words = {
-  child: { field: 'template', resource: 'its resource' },
-  target: { field: 'target', resource: 'the resource' },
+  child: { field: 'template', resource: 'its resource', nameOne },
+  target: { field: 'target', resource: 'the resource', nameOne },
+  read: {
+    field: 'kind',
+    resource: 'the resource',
+    nameOne: 'Add "namespace", "namespaces" or "namespaceSelector"',
+  },
 } as const;
 
-/** What is of a namespaced kind is in a namespace, what is of another kind in none; and both as far as the resource may reach. */
-export function checkScope({ parts, scope, schemas, diagnostics }: ScopeOptions): void {
-  const patches = parts.reporting?.patches ?? [];
-  for (const placed of [...parts.children.map(placedChild), ...patches.flatMap(placedTarget)]) {
+/**
+ * Objects of namespaced kinds have a namespace, objects of other kinds have none, and both are within what
+ * `crossNamespace` allows.
+ */
+export function checkScope({ parts, scope, schemas, diagnostics }: CheckContext): void {
+  const all = [
+    ...parts.children.map(placedChild),
+    ...parts.reporting.patches.flatMap(placedTarget),
+    ...parts.reads.map(placedRead),
+  ];
+  for (const placed of all) {
     const isNamespaced = schemas?.isNamespaced(placed.gvk);
     if (isNamespaced === true) checkNamespaced(placed, scope, diagnostics);
     else if (isNamespaced === false) checkClusterScoped(placed, scope, diagnostics);
   }
 }
 
-function placedChild({ definition, pointer }: ChildParts): Placed {
+function placedChild({ definition, pointer }: CompiledChild): Placed {
   const { gvk, template, crossNamespace } = definition;
   const metadata = isJsonObject(template) ? template.metadata : undefined;
   const templatePointer = pointerTo(pointer, words.child.field);
@@ -56,7 +59,7 @@ function placedChild({ definition, pointer }: ChildParts): Placed {
   };
 }
 
-function placedTarget({ definition, pointer }: PatchParts): readonly Placed[] {
+function placedTarget({ definition, pointer }: CompiledPatch): readonly Placed[] {
   const { target, crossNamespace } = definition;
   if (target === undefined) return [];
   const targetPointer = pointerTo(pointer, words.target.field);
@@ -72,24 +75,44 @@ function placedTarget({ definition, pointer }: PatchParts): readonly Placed[] {
   ];
 }
 
+/** Reads may use any namespace, because they write nothing. */
+function placedRead({ definition, pointer }: CompiledRead): Placed {
+  const { gvk, from } = definition;
+  return {
+    what: 'read',
+    gvk,
+    pointer,
+    namespacePointer: pointerTo(pointer, namespaceFields[from.kind]),
+    hasNamespace: from.kind !== 'own',
+    reachesFar: true,
+  };
+}
+
+const namespaceFields: Readonly<Record<CompiledRead['definition']['from']['kind'], string>> = {
+  own: 'namespace',
+  one: 'namespace',
+  list: 'namespaces',
+  selector: 'namespaceSelector',
+};
+
 function checkNamespaced(
   { what, gvk, namespacePointer, hasNamespace }: Placed,
-  scope: ScopeOptions['scope'],
+  scope: CheckContext['scope'],
   diagnostics: Diagnostics,
 ): void {
   if (scope !== 'Cluster' || hasNamespace) return;
   diagnostics.report({
     code: 'missing-field',
-    message: `The resource has no namespace, so that a ${what} of kind "${gvkKey(gvk)}" must name one`,
+    message: `The resource is cluster-scoped: a ${what} of kind "${gvkKey(gvk)}" must set a namespace`,
     path: namespacePointer,
     at: 'parent-key',
-    hint: 'Write "namespace" beside "name"; a computed one needs "crossNamespace" with globs',
+    hint: words[what].nameOne,
   });
 }
 
 function checkClusterScoped(
   { what, gvk, pointer, namespacePointer, hasNamespace, reachesFar }: Placed,
-  scope: ScopeOptions['scope'],
+  scope: CheckContext['scope'],
   diagnostics: Diagnostics,
 ): void {
   const kind = gvkKey(gvk);
@@ -99,15 +122,15 @@ function checkClusterScoped(
       message: `Objects of the cluster-scoped kind "${kind}" have no namespace`,
       path: namespacePointer,
       at: 'key',
-      hint: 'Leave it out',
+      hint: 'Remove it',
     });
   }
   if (scope === 'Cluster' || reachesFar) return;
   const { field, resource } = words[what];
   diagnostics.report({
     code: 'missing-field',
-    message: `A ${what} of the cluster-scoped kind "${kind}" needs "crossNamespace", since ${resource} is namespaced`,
+    message: `A ${what} of the cluster-scoped kind "${kind}" requires "crossNamespace", because ${resource} is namespaced`,
     path: pointerTo(pointer, 'kind'),
-    hint: `Write "crossNamespace: true" beside "${field}"`,
+    hint: `Add "crossNamespace: true" next to "${field}"`,
   });
 }

@@ -1,19 +1,20 @@
-import type { OperatorDefinition } from '../../definition/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
-import { pointerTo } from '../../util/json-pointer.ts';
-import type { Diagnostics } from '../diagnostics.ts';
-import type { KindTypes } from '../kind-types.ts';
+import { pointerTo } from '../../util/json.ts';
+import type { DependencyFinder } from '../analysis/dependencies.ts';
+import type { CheckContext } from '../check-context.ts';
+import type { Reference } from '../language/index.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
+import type { CompiledTemplate } from '../template/template.ts';
+import { positionInLeaf } from '../template/values.ts';
+import { isReportTemplate, type TemplateUse, templateUses } from '../template-uses.ts';
 
-/** Status fields that the resource's schema does not have: the server would drop them without a word. */
-export function checkStatus(
-  { status }: OperatorDefinition,
-  { resource, statusFields: fields }: Pick<KindTypes, 'resource' | 'statusFields'>,
-  diagnostics: Diagnostics,
-): void {
+/** Reports status fields that the schema of the resource lacks: the server would prune them silently. */
+export function checkStatus({ definition, types, diagnostics }: CheckContext): void {
+  const { status } = definition;
+  const { resource, statusFields: fields } = types;
   if (hasNoStatus(resource)) {
     for (const name of Object.keys(status)) {
-      const message = `The kind has no status, so that "status.${name}" cannot be written`;
+      const message = `The kind has no status, so "status.${name}" cannot be written`;
       const path = pointerTo('/spec/status', name);
       diagnostics.report({ code: 'unknown-path', message, path, at: 'key' });
     }
@@ -25,15 +26,85 @@ export function checkStatus(
     diagnostics.report({
       code: 'unknown-path',
       message: `Unknown field "status.${name}"`,
-      hint:
-        didYouMean(name, fields.fields.keys()) ?? 'Add it to the status in the schema of the CRD',
+      hint: didYouMean(name, fields.fields.keys()) ?? 'Add it to the status schema of the CRD',
       path: pointerTo('/spec/status', name),
       at: 'key',
     });
   }
 }
 
-/** A ConfigMap, say: an operator may be `for` it. */
+/** For example a ConfigMap, which can be a `for` kind. */
 function hasNoStatus(resource: SchemaType): boolean {
   return resource.kind === 'struct' && !resource.open && !resource.fields.has('status');
+}
+
+/**
+ * Reports `$now()` and random values, also through vars, where each reconcile would change a child or a patch.
+ * `when`, `ready`, `deleteWhen`, conditions and Events may use the time; `status` may use both. A template may use
+ * them if the first value is kept: as a default of `observed`, or in a child with `updateStrategy: OnDelete`.
+ */
+export function checkSources({ parts, uses, diagnostics }: CheckContext): void {
+  for (const use of templateUses(parts)) {
+    const { role, template, child } = use;
+    if (role === 'status' || role === 'var') continue;
+    const inName = role === 'template' ? referencesIn(child?.name, uses) : noReferences;
+    const isLeftAlone = role === 'template' && child?.definition.updateStrategy.type === 'OnDelete';
+    const mayKeep = role === 'template' || isReportTemplate(use);
+    for (const { slot, reference } of uses.of(template).references) {
+      const { root, offset, isObservedDefault } = reference;
+      if (root !== 'random' && (root !== 'now' || canUseTime(use))) continue;
+      const isNaming = inName.has(reference);
+      const isKept = (mayKeep && isObservedDefault === true) || isLeftAlone;
+      if (isKept && !isNaming) continue;
+      const what = root === 'now' ? 'The time' : 'A random value';
+      diagnostics.report({
+        code: 'forbidden-expression',
+        message: `${what} differs in every reconcile and cannot be used in ${isNaming ? 'a name' : placeOf(use)}`,
+        hint: isNaming || isReportTemplate(use) ? undefined : keepHint,
+        ...positionInLeaf(slot, offset),
+      });
+    }
+  }
+}
+
+const keepHint = 'Write "observed.<id>.<path> ?? ..." to keep the first value';
+const noReferences: ReadonlySet<Reference> = new Set();
+
+/** Whether its expressions can use the time. */
+function canUseTime(use: TemplateUse): boolean {
+  const { role } = use;
+  if (role === 'when' || role === 'ready' || role === 'deleteWhen') return true;
+  return isReportTemplate(use) && role !== 'patch';
+}
+
+function placeOf(use: TemplateUse): string {
+  if (!isReportTemplate(use)) return 'a template';
+  return use.role === 'patch' ? 'a patch' : 'conditions, Events and "requeueAfter"';
+}
+
+/** The references of an object name; a changed name would create another object. */
+function referencesIn(
+  template: CompiledTemplate | undefined,
+  uses: DependencyFinder,
+): ReadonlySet<Reference> {
+  return new Set(uses.of(template).references.map(({ reference }) => reference));
+}
+
+/** Warns if `when` reads another child, also through vars: a restart of that child would delete this one. */
+export function warnAboutWhen({ parts, uses, diagnostics }: CheckContext): void {
+  for (const { definition, when, stage } of parts.children) {
+    // Children of `onDelete` are not deleted before the resource.
+    if (stage === 'onDelete') continue;
+    for (const { slot, reference } of uses.of(when).references) {
+      if (reference.root !== 'children') continue;
+      const id = reference.path[0] ?? 'id';
+      diagnostics.report({
+        severity: 'warning',
+        code: 'suspicious-expression',
+        message: `"when" of child "${definition.id}" reads "children.${id}": a change of that child can delete this one`,
+        hint: `Use "after: [${id}]" to wait for it`,
+        ...positionInLeaf(slot, reference.offset),
+      });
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import jsonata from 'jsonata';
-import { evaluate } from './test-scope.ts';
+import { evaluate } from '../../../test/support/compile/test-scope.ts';
 
 const input = {
   text: 'The quick brown fox jumps, the lazy dog sleeps',
@@ -87,6 +87,7 @@ describe('compile/language bounded functions', () => {
     '$formatNumber(0.14, "01%")',
     '$words := words; $map(words, $length)',
     '$map(words, $uppercase)',
+    '$map(numbers, $string)',
     '$map(words, $pad(?, 6))',
   ]) {
     test(`${source} gives what the original gives`, async () => {
@@ -114,7 +115,7 @@ describe('compile/language bounded functions', () => {
     });
   }
 
-  test('order texts by their units, not by a locale', async () => {
+  test('order strings by UTF-16 units, not by a locale', async () => {
     assert.deepEqual(await evaluate('$sort(["b", "a", "B", "ä", "Z"])'), ['B', 'Z', 'a', 'b', 'ä']);
   });
 });

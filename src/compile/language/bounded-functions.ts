@@ -1,26 +1,19 @@
 /**
- * Replacements of JSONata's built-in functions that can hang or abort a process, or that see the real time.
- * Their results are those of the originals within the limits, and errors beyond them.
+ * Prevents JSONata's built-in functions from blocking or aborting the process, by replacements and argument guards.
+ * Results equal the originals within the limits; beyond them the functions throw.
  */
-import jsonata from 'jsonata';
 import { canonicalJson } from '../../util/canonical-json.ts';
-import { ExpressionError } from './expression-error.ts';
+import { ExpressionError } from './evaluation-error.ts';
 import { limits } from './limits.ts';
 import type { Meter } from './meter.ts';
-import { plainResult } from './plain-json.ts';
+import { assertTextLength, boundedText, plainResult } from './plain-json.ts';
 import { type CallFocus, meterOf } from './runtime-scope.ts';
-import { decodeBase64, encodeBase64 } from './text-encoding.ts';
+import { decodeBase64, encodeBase64 } from './text-functions.ts';
 
-export interface BoundedFunction {
-  readonly name: string;
-  /** JSONata's signature of the original: it checks arguments and fills in the context. */
-  readonly signature: string;
-  /** Number of arguments that a function that takes functions (`$map`) passes. */
-  readonly arity: number;
-  readonly run: (focus: CallFocus, args: readonly unknown[]) => unknown;
-}
+/** Replaces a built-in function. JSONata has checked the arguments against its signature and filled in the context. */
+type Replacement = (focus: CallFocus, args: readonly unknown[]) => unknown;
 
-/** What a regular expression (or a function in its place) gives for a text. */
+/** A match of a regular expression, or of a function used as one. */
 interface Match {
   readonly match: string;
   readonly start: number;
@@ -31,112 +24,46 @@ interface Match {
 
 type Matcher = (text: string) => unknown;
 
-/** Creates the table; the originals that it calls are compiled on first use. */
-export function createBoundedFunctions(): readonly BoundedFunction[] {
-  const original = createOriginals();
-  return [
-    {
-      name: 'string',
-      signature: '<x-b?:s>',
-      arity: 2,
-      run: (focus, args) => toText(args, meterOf(focus)),
-    },
-    {
-      name: 'clone',
-      signature: '<(oa)-:o>',
-      arity: 1,
-      run: (focus, [value]) => plainResult(value, meterOf(focus)),
-    },
-    { name: 'pad', signature: '<s-ns?:s>', arity: 3, run: (_, args) => pad(args) },
-    { name: 'join', signature: '<a<s>s?:s>', arity: 2, run: (_, args) => join(args) },
-    // The originals cut every character to a byte and need a global that a web page has not got.
-    {
-      name: 'base64encode',
-      signature: '<s-:s>',
-      arity: 1,
-      run: (_, [text]) => (typeof text === 'string' ? encodeBase64(text) : undefined),
-    },
-    {
-      name: 'base64decode',
-      signature: '<s-:s>',
-      arity: 1,
-      run: (_, [text]) => (typeof text === 'string' ? decodeBase64(text) : undefined),
-    },
-    { name: 'distinct', signature: '<x:x>', arity: 1, run: distinct },
-    { name: 'sort', signature: '<af?:a>', arity: 2, run: sort },
-    { name: 'match', signature: '<s-f<s:o>n?:a<o>>', arity: 3, run: match },
-    { name: 'replace', signature: '<s-(sf)(sf)n?:s>', arity: 4, run: replace },
-    { name: 'split', signature: '<s-(sf)n?:a<s>>', arity: 3, run: split },
-    {
-      name: 'toMillis',
-      signature: '<s-s?:n>',
-      arity: 2,
-      run: (_, [text, picture]) => {
-        assertShort('toMillis', text, picture);
-        if (typeof text === 'string' && typeof picture === 'string') assertSeparated(text, picture);
-        return original('toMillis', [text, picture]);
-      },
-    },
-    {
-      name: 'fromMillis',
-      signature: '<n-s?s?:s>',
-      arity: 3,
-      run: (_, [millis, picture, zone]) => {
-        assertShort('fromMillis', picture, zone);
-        if (typeof picture === 'string') assertNarrow('fromMillis', picture);
-        return original('fromMillis', [millis, picture, zone]);
-      },
-    },
-    {
-      name: 'parseInteger',
-      signature: '<s-s:n>',
-      arity: 2,
-      run: (_, args) => {
-        assertShort('parseInteger', ...args);
-        return original('parseInteger', args);
-      },
-    },
-    {
-      name: 'formatInteger',
-      signature: '<n-s:s>',
-      arity: 2,
-      run: (_, args) => {
-        assertShort('formatInteger', args[1]);
-        assertModerate('formatInteger', args[0]);
-        return original('formatInteger', args);
-      },
-    },
-    {
-      name: 'formatNumber',
-      signature: '<n-so?:s>',
-      arity: 3,
-      run: (_, [number, picture, options]) => {
-        assertShort('formatNumber', picture);
-        // The original never ends when an option is an empty text.
-        if (options !== undefined) {
-          throw refused('formatNumber', 'no options as the third argument');
-        }
-        return original('formatNumber', [number, picture]);
-      },
-    },
-  ];
-}
+/** By name. */
+export const replacements: Readonly<Record<string, Replacement>> = {
+  string: (focus, args) => toText(args, meterOf(focus)),
+  clone: (focus, [value]) => plainResult(value, meterOf(focus)),
+  pad: (_, args) => pad(args),
+  join: (_, args) => join(args),
+  // The originals truncate characters to bytes and need a global that browsers do not have.
+  base64encode: (_, [text]) => (typeof text === 'string' ? encodeBase64(text) : undefined),
+  base64decode: (_, [text]) => (typeof text === 'string' ? decodeBase64(text) : undefined),
+  distinct,
+  sort,
+  match,
+  replace,
+  split,
+};
 
-function createOriginals(): (name: string, args: readonly unknown[]) => Promise<unknown> {
-  const compiled = new Map<string, jsonata.Expression>();
-  return (name, args) => {
-    const call = `$${name}(${args.map((_, index) => `$a${index}`).join(', ')})`;
-    let expression = compiled.get(call);
-    if (expression === undefined) {
-      expression = jsonata(call, { stack: limits.depth });
-      compiled.set(call, expression);
-    }
-    return expression.evaluate(
-      undefined,
-      Object.fromEntries(args.map((arg, index) => [`a${index}`, arg])),
-    );
-  };
-}
+/** Rejects arguments that the originals cannot handle, by function name. @throws ExpressionError */
+export const guards: Readonly<Record<string, (args: readonly unknown[]) => void>> = {
+  toMillis([text, picture]) {
+    assertShort('toMillis', text, picture);
+    if (typeof text === 'string' && typeof picture === 'string') assertSeparated(text, picture);
+  },
+  fromMillis([, picture, zone]) {
+    assertShort('fromMillis', picture, zone);
+    if (typeof picture === 'string') assertNarrow('fromMillis', picture);
+  },
+  parseInteger(args) {
+    assertShort('parseInteger', ...args);
+  },
+  formatInteger([number, picture]) {
+    assertShort('formatInteger', picture);
+    assertModerate('formatInteger', number);
+  },
+  formatNumber([, picture, options]) {
+    assertShort('formatNumber', picture);
+    // The original does not terminate if an option is an empty string.
+    if (options !== undefined)
+      throw invalidArgument('formatNumber', 'no options as the third argument');
+  },
+};
 
 /** JSONata's `$string` and the text of an operand of `&`. */
 export function toText([value, prettify]: readonly unknown[], meter: Meter): string | undefined {
@@ -155,33 +82,20 @@ function isFunctionValue(value: unknown): boolean {
   return flags?._jsonata_lambda === true || flags?._jsonata_function === true;
 }
 
-/** Numbers print with 15 digits, as in JSONata: 0.1 + 0.2 is 0.3. */
+/** Rounds numbers to 15 digits, as JSONata does: 0.1 + 0.2 is 0.3. */
 function roundNumber(_: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isInteger(value)
     ? Number(value.toPrecision(15))
     : value;
 }
 
-/** The text, if it is not too long. @throws ExpressionError */
-export function boundedText(text: string): string {
-  if (text.length > limits.textLength) throw tooLong();
-  return text;
-}
-
-function tooLong(): ExpressionError {
-  return new ExpressionError(
-    'limit-exceeded',
-    `Expected a text of at most ${limits.textLength} characters`,
-  );
-}
-
-function refused(name: string, expected: string): ExpressionError {
+function invalidArgument(name: string, expected: string): ExpressionError {
   return new ExpressionError('evaluation-failed', `Expected ${expected} of $${name}()`);
 }
 
 function pad([text, width, filler]: readonly unknown[]): string | undefined {
   if (typeof text !== 'string' || typeof width !== 'number') return undefined;
-  if (Math.abs(width) > limits.textLength) throw tooLong();
+  assertTextLength(Math.abs(width));
   const fill = typeof filler === 'string' && filler !== '' ? filler : ' ';
   // Code points, not UTF-16 units, are counted, as in JSONata.
   const missing = Math.floor(Math.abs(width)) - Array.from(text).length;
@@ -198,7 +112,7 @@ function join([texts, separator]: readonly unknown[]): string | undefined {
   let length = 0;
   for (const text of texts) {
     length += String(text).length + between.length;
-    if (length - between.length > limits.textLength) throw tooLong();
+    assertTextLength(length - between.length);
   }
   return texts.join(between);
 }
@@ -226,16 +140,16 @@ async function sort(focus: CallFocus, args: readonly unknown[]): Promise<unknown
   }
   const type = typeof values[0];
   if ((type !== 'string' && type !== 'number') || values.some((value) => typeof value !== type)) {
-    throw refused(
+    throw invalidArgument(
       'sort',
-      'a list of texts or of numbers, or a function that compares, as arguments',
+      'a list of strings or numbers, or a comparison function, as arguments',
     );
   }
-  // By UTF-16 units, as the comparison operators: the order must not depend on a locale.
+  // Compares UTF-16 units, as the operators do: the order must not depend on a locale.
   return values.toSorted((a, b) => ((a as string) < (b as string) ? -1 : a === b ? 0 : 1));
 }
 
-/** Stable; `isAfter(a, b)` says that `a` belongs behind `b`. */
+/** Stable; `isAfter(a, b)` returns whether `a` must come after `b`. */
 async function mergeSort(
   values: readonly unknown[],
   isAfter: (a: unknown, b: unknown) => Promise<boolean>,
@@ -289,7 +203,7 @@ async function split(focus: CallFocus, args: readonly unknown[]): Promise<unknow
 async function replace(focus: CallFocus, args: readonly unknown[]): Promise<unknown> {
   const [text, pattern, replacement, limit] = args;
   if (typeof text !== 'string') return undefined;
-  if (pattern === '') throw refused('replace', 'a text that is not empty as the second argument');
+  if (pattern === '') throw invalidArgument('replace', 'a non-empty string as the second argument');
   const most = limitArgument('replace', limit);
   const matches =
     typeof pattern === 'string'
@@ -317,11 +231,11 @@ async function substituteFor(
   }
   const value = typeof replacement === 'function' ? await replacement(found) : undefined;
   if (typeof value !== 'string')
-    throw refused('replace', 'a function that gives a text as the third argument');
+    throw invalidArgument('replace', 'a function that returns a string as the third argument');
   return value;
 }
 
-/** `$0` is the match, `$1` a group, `$$` a dollar; as many digits count as there can be groups. */
+/** `$0` is the match, `$1` a group, `$$` a dollar sign. The number of digits depends on the number of groups. */
 function expandGroups(template: string, found: Match): string {
   const digits = Math.max(1, String(found.groups.length).length);
   return template.replace(/\$(\$|\d+)/g, (whole: string, what: string) => {
@@ -361,17 +275,17 @@ async function* matchesOf(
   }
 }
 
-/** A function that goes on for long gives way like an expression. */
+/** Counts a step; pauses long-running functions as the work budget requires. */
 function takeStep(focus: CallFocus): Promise<void> | undefined {
   focus.environment.base.guardrails();
   const { budget } = meterOf(focus);
-  return budget.isDue ? budget.interrupt() : undefined;
+  return budget.shouldPause ? budget.interrupt() : undefined;
 }
 
 function limitArgument(name: string, limit: unknown): number {
   if (limit === undefined) return Number.POSITIVE_INFINITY;
   if (typeof limit !== 'number' || limit < 0) {
-    throw refused(name, 'a limit of zero or more as the last argument');
+    throw invalidArgument(name, 'a limit of zero or more as the last argument');
   }
   return limit;
 }
@@ -393,7 +307,7 @@ function assertShort(name: string, ...texts: readonly unknown[]): void {
     if (typeof text === 'string' && text.length > limits.pictureLength) {
       throw new ExpressionError(
         'limit-exceeded',
-        `Expected texts of at most ${limits.pictureLength} characters as arguments of $${name}()`,
+        `Expected strings of at most ${limits.pictureLength} characters as arguments of $${name}()`,
       );
     }
   }
@@ -401,23 +315,24 @@ function assertShort(name: string, ...texts: readonly unknown[]): void {
 
 /** Width modifiers (`[Y,9999999]`) pad to their width. */
 function assertNarrow(name: string, picture: string): void {
-  if (/,[^\]]*\d{3}/.test(picture)) throw refused(name, 'widths below 100 in the picture');
+  if (/,[^\]]*\d{3}/.test(picture)) throw invalidArgument(name, 'widths below 100 in the picture');
 }
 
 /**
- * The original makes a backtracking expression of the picture, in which every two number or name components without a
- * separator between them multiply the time by the length of the text.
+ * The original converts the picture to a backtracking regular expression. Each pair of adjacent components without a
+ * separator multiplies the time by the length of the input.
  */
 function assertSeparated(text: string, picture: string): void {
-  if (text.length > 40) throw refused('toMillis', 'at most 40 characters with a picture');
+  if (text.length > 40) throw invalidArgument('toMillis', 'at most 40 characters with a picture');
   const between = picture.split(/\[[^\]]*\]/).slice(1, -1);
   const adjacent = between.filter((literal) => !/[^0-9A-Za-z]/.test(literal)).length;
-  if (adjacent > 4) throw refused('toMillis', 'separators between the components of the picture');
+  if (adjacent > 4)
+    throw invalidArgument('toMillis', 'separators between the components of the picture');
 }
 
-/** Roman numerals grow with the number itself. */
+/** Roman numerals grow in proportion to the number. */
 function assertModerate(name: string, number: unknown): void {
   if (typeof number === 'number' && !(Math.abs(number) <= Number.MAX_SAFE_INTEGER)) {
-    throw refused(name, 'a number below 2^53');
+    throw invalidArgument(name, 'a number below 2^53');
   }
 }

@@ -1,4 +1,4 @@
-import { nearestName } from '../../util/nearest-name.ts';
+import { nearestName } from '../../util/did-you-mean.ts';
 import { builtinFunctions } from './builtin-functions.ts';
 import { languageFunctions } from './functions.ts';
 import type { LeafProblem } from './leaf.ts';
@@ -10,15 +10,15 @@ import { startOf, type Token } from './tokens.ts';
 interface CheckOptions {
   readonly tree: SyntaxNode;
   readonly tokens: readonly Token[];
-  /** Gives the reason why a regular expression cannot be used. */
+  /** Returns the reason if a regular expression is not supported. */
   readonly checkRegex: (literal: RegExp) => string | undefined;
 }
 
-/** Errors that JSONata's parser does not see: unknown variables and functions, and what we do not allow. */
+/** Finds errors that JSONata's parser does not report: unknown variables and functions, and unsupported features. */
 export function checkTree({ tree, tokens, checkRegex }: CheckOptions): readonly LeafProblem[] {
   const nodes = [...walk(tree)];
   if (nodes.length > limits.nodes) {
-    return [problem('forbidden-expression', 'Expected a smaller expression', 0)];
+    return [problem('forbidden-expression', 'The expression is too large', 0)];
   }
   const bound = boundNames(nodes);
   const applied = new Set(nodes.flatMap(({ type, rhs }) => (type === 'apply' ? [rhs] : [])));
@@ -33,9 +33,9 @@ export function checkTree({ tree, tokens, checkRegex }: CheckOptions): readonly 
         return [
           problem(
             'forbidden-expression',
-            'The transform operator "|...|" is not there',
+            'The transform operator "|...|" is not supported',
             offset,
-            'Build a new object with "{ }" or $merge()',
+            'Create a new object with "{ }" or $merge()',
           ),
         ];
       case 'regex':
@@ -47,7 +47,7 @@ export function checkTree({ tree, tokens, checkRegex }: CheckOptions): readonly 
   return withoutRepeats(problems);
 }
 
-/** JSONata copies the left side of `??` and `?:`, mistakes included. */
+/** JSONata duplicates the left operand of `??` and `?:`, including its errors. */
 function withoutRepeats(problems: readonly LeafProblem[]): readonly LeafProblem[] {
   const seen = new Map(problems.map((each) => [`${each.offset} ${each.message}`, each]));
   return [...seen.values()].toSorted((a, b) => a.offset - b.offset);
@@ -69,7 +69,7 @@ function checkVariable(
 ): LeafProblem[] {
   const name = String(node.value);
   if (name === 'eval' && !bound.has(name)) {
-    return [problem('forbidden-expression', 'The function $eval() is not there', offset)];
+    return [problem('forbidden-expression', 'The function $eval() is not supported', offset)];
   }
   if (name === '' || name === '$' || bound.has(name) || knownNames.has(name)) return [];
   const nearest = nearestName(name, [...bound, ...knownNames]);
@@ -83,13 +83,13 @@ function checkCall(node: SyntaxNode, tokens: readonly Token[]): LeafProblem[] {
   const [step, ...more] = procedure?.type === 'path' ? (procedure.steps ?? []) : [];
   if (step?.type !== 'name' || more.length > 0) return [];
   const name = String(step.value);
-  const hint = knownNames.has(name) ? `Write "$${name}(...)"` : 'Functions begin with "$"';
+  const hint = knownNames.has(name) ? `Write "$${name}(...)"` : 'Functions start with "$"';
   return [
     problem('unknown-name', `Unknown function "${name}"`, startOf(tokens, step.position), hint),
   ];
 }
 
-/** JSONata checks its own functions at run time; ours have as many arguments as they say. */
+/** Checks the number of arguments of our functions. JSONata checks its own functions at run time. */
 function checkCount(node: SyntaxNode, isApplied: boolean, tokens: readonly Token[]): LeafProblem[] {
   const { procedure, arguments: args = [] } = node;
   const own = languageFunctions.find(({ name }) => name === procedure?.value);
@@ -99,7 +99,7 @@ function checkCount(node: SyntaxNode, isApplied: boolean, tokens: readonly Token
   const isVariadic = params.at(-1)?.endsWith('...') === true;
   if (isVariadic ? count >= params.length : count === params.length) return [];
   const hint =
-    name === 'now' ? 'Write "$fromMillis($millis(), ...)" for another format' : undefined;
+    name === 'now' ? 'Write "$fromMillis($millis(), ...)" for a custom format' : undefined;
   const message = `Expected the call "$${name}(${params.join(', ')})"`;
   return [problem('expression-syntax', message, startOf(tokens, procedure.position), hint)];
 }
@@ -110,8 +110,8 @@ const knownNames: ReadonlySet<string> = new Set([
   ...variableNames,
 ]);
 
-/** Variables that the expression itself binds: by `:=`, as parameters, by `@$v` and `#$i`. */
-function boundNames(nodes: readonly SyntaxNode[]): ReadonlySet<string> {
+/** Variables that the expression binds: by `:=`, as parameters, by `@$v` and `#$i`. */
+export function boundNames(nodes: Iterable<SyntaxNode>): ReadonlySet<string> {
   const names = new Set<string>();
   for (const node of nodes) {
     if (node.type === 'bind' && !Array.isArray(node.lhs)) names.add(String(node.lhs?.value));

@@ -1,18 +1,17 @@
-import { ExpressionError } from './expression-error.ts';
-import { shortSource } from './short-source.ts';
+import { HomeostatError } from '../../util/homeostat-error.ts';
 
 /**
- * Turns what JSONata threw into our error. Its own messages quote values, so none of them is passed on.
- * `authored` are the messages that the expression itself gives to `$error` and `$assert` as literals.
+ * Converts an error of JSONata to an ExpressionError. JSONata's messages are dropped, because they quote values.
+ * `authored` are the literal messages of `$error` and `$assert` in the expression.
  */
-export function evaluationError(
+export function toExpressionError(
   thrown: unknown,
   source: string,
   authored: ReadonlySet<string>,
 ): ExpressionError {
   const shown = `"${shortSource(source)}"`;
   if (thrown instanceof ExpressionError) {
-    // It is not for this expression alone.
+    // The budget is shared, so the message does not name the expression.
     if (thrown.code === 'budget-exceeded') return thrown;
     return new ExpressionError(thrown.code, `${thrown.message} in ${shown}`, { cause: thrown });
   }
@@ -24,7 +23,10 @@ export function evaluationError(
   if ((code === 'D3137' || code === 'D3141') && authored.has(message)) {
     return new ExpressionError('evaluation-failed', `${message} in ${shown}`);
   }
-  return new ExpressionError('evaluation-failed', `${reason(code, token, index)} in ${shown}`);
+  return new ExpressionError(
+    'evaluation-failed',
+    `${describeReason(code, token, index)} in ${shown}`,
+  );
 }
 
 function fieldsOf(thrown: unknown): {
@@ -54,14 +56,14 @@ function limitReason(code: string, thrown: unknown): string | undefined {
       return 'Too many steps';
     case 'D2014':
     case 'D2015':
-      return 'A list became too long';
+      return 'A list is too long';
     default:
-      // Stack or text length of the platform.
+      // Stack size or string length of the platform.
       return thrown instanceof RangeError ? 'A limit of the platform was exceeded' : undefined;
   }
 }
 
-function reason(code: string, token: string, index: string): string {
+function describeReason(code: string, token: string, index: string): string {
   switch (code) {
     case 'T0410':
     case 'T0411':
@@ -71,30 +73,30 @@ function reason(code: string, token: string, index: string): string {
     case 'D3001':
       return 'Expected a finite number';
     case 'D1002':
-      return 'Expected a number behind "-"';
+      return 'Expected a number after "-"';
     case 'T1003':
-      return 'Expected a text as the key of an object';
+      return 'Expected a string as the key of an object';
     case 'D1004':
-      return 'A regular expression matched the empty text';
+      return 'A regular expression matched the empty string';
     case 'T1006':
     case 'T2006':
       return 'Expected a function';
     case 'D1009':
-      return 'Two keys of an object are equal';
+      return 'Duplicate key in an object';
     case 'T2001':
       return `Expected a number to the left of "${token}"`;
     case 'T2002':
       return `Expected a number to the right of "${token}"`;
     case 'T2003':
     case 'T2004':
-      return 'Expected whole numbers around ".."';
+      return 'Expected integers around ".."';
     case 'T2007':
     case 'T2008':
-      return 'Expected only texts or only numbers to sort by';
+      return 'Expected sort keys that are all strings or all numbers';
     case 'T2009':
       return `Expected values of one type around "${token}"`;
     case 'T2010':
-      return `Expected texts or numbers around "${token}"`;
+      return `Expected strings or numbers around "${token}"`;
     case 'D3030':
       return 'Expected a value that is a number';
     case 'D3060':
@@ -114,3 +116,25 @@ function reason(code: string, token: string, index: string): string {
       return token === '' ? 'Evaluation failed' : `Evaluation failed at "${token}"`;
   }
 }
+
+const maxSourceLength = 80;
+
+/** Shortens an expression to one line for messages. */
+export function shortSource(source: string): string {
+  const line = source.replaceAll(/\s+/g, ' ');
+  return line.length <= maxSourceLength ? line : `${line.slice(0, maxSourceLength - 3)}...`;
+}
+
+/**
+ * `limit-exceeded`: steps, depth, list or string length of one evaluation. `too-large`: memory of one evaluation or
+ * of everything rendered for a resource. `budget-exceeded`: steps or time of the whole reconcile.
+ */
+export type ExpressionErrorCode =
+  | 'evaluation-failed'
+  | 'missing-value'
+  | 'limit-exceeded'
+  | 'too-large'
+  | 'budget-exceeded';
+
+/** An expression that could not be evaluated. The message is stable and contains no values. */
+export class ExpressionError extends HomeostatError<ExpressionErrorCode> {}

@@ -1,14 +1,14 @@
 /**
- * Operators on the fast path. Each handles the clear cases only (numbers, texts and booleans that fit) and hands
- * everything else over to JSONata: lists, missing sides, values of other types, errors. So there is one place for the hard rules.
+ * Operators of the fast path. They handle numbers, strings and booleans of matching types. Other cases (lists,
+ * missing operands, other types, errors) are left to JSONata, which alone implements the complex rules.
  */
 import type { Scope } from './leaf.ts';
 import { leftOf, type SyntaxNode } from './syntax-tree.ts';
 
-/** Result of a fast expression that JSONata must evaluate. */
-export const handOver: unique symbol = Symbol('hand over to JSONata');
+/** The result of a fast expression that JSONata must evaluate instead. */
+export const needsJsonata: unique symbol = Symbol('hand over to JSONata');
 
-/** Gives the value itself, not a copy. */
+/** Returns the value itself, not a copy. */
 export type FastExpression = (scope: Scope) => unknown;
 
 type Compile = (node: SyntaxNode) => FastExpression | undefined;
@@ -57,13 +57,13 @@ function compileBinary(node: SyntaxNode, compile: Compile): FastExpression | und
   if (apply === undefined) return undefined;
   return (scope) => {
     const leftValue = left(scope);
-    if (leftValue === handOver) return handOver;
+    if (leftValue === needsJsonata) return needsJsonata;
     const rightValue = right(scope);
-    return rightValue === handOver ? handOver : apply(leftValue, rightValue);
+    return rightValue === needsJsonata ? needsJsonata : apply(leftValue, rightValue);
   };
 }
 
-/** `decisive` is the value of the left side that makes the right one superfluous. */
+/** `decisive` is the value of the left operand that determines the result. */
 function compileLogic(
   decisive: boolean,
   left: FastExpression,
@@ -71,15 +71,15 @@ function compileLogic(
 ): FastExpression {
   return (scope) => {
     const value = truth(left(scope));
-    return value === decisive || value === handOver ? value : truth(right(scope));
+    return value === decisive || value === needsJsonata ? value : truth(right(scope));
   };
 }
 
-function truth(value: unknown): boolean | typeof handOver {
+function truth(value: unknown): boolean | typeof needsJsonata {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string') return value !== '';
   if (typeof value === 'number') return value !== 0 && !Number.isNaN(value);
-  return value === undefined || value === null ? false : handOver;
+  return value === undefined || value === null ? false : needsJsonata;
 }
 
 function compileCondition(node: SyntaxNode, compile: Compile): FastExpression | undefined {
@@ -90,7 +90,7 @@ function compileCondition(node: SyntaxNode, compile: Compile): FastExpression | 
   if (condition === undefined || then === undefined) return undefined;
   return (scope) => {
     const test = truth(condition(scope));
-    if (test === handOver) return handOver;
+    if (test === needsJsonata) return needsJsonata;
     return test ? then(scope) : otherwise?.(scope);
   };
 }
@@ -108,7 +108,7 @@ function compileObject(node: SyntaxNode, compile: Compile): FastExpression | und
     const object: Record<string, unknown> = {};
     for (const [index, evaluate] of values.entries()) {
       const value = evaluate(scope);
-      if (value === handOver) return handOver;
+      if (value === needsJsonata) return needsJsonata;
       if (value !== undefined) object[keys[index] ?? ''] = value;
     }
     return object;
@@ -124,8 +124,9 @@ function compileList(node: SyntaxNode, compile: Compile): FastExpression | undef
     const list: unknown[] = [];
     for (const [index, evaluate] of values.entries()) {
       const value = evaluate(scope);
-      // What is a list without being written as one is spread, by JSONata's rules.
-      if (value === handOver || (Array.isArray(value) && areLists[index] !== true)) return handOver;
+      // JSONata spreads a list that is not a list literal.
+      if (value === needsJsonata || (Array.isArray(value) && areLists[index] !== true))
+        return needsJsonata;
       if (value !== undefined) list.push(value);
     }
     return list;
@@ -134,13 +135,13 @@ function compileList(node: SyntaxNode, compile: Compile): FastExpression | undef
 
 function numeric(apply: (left: number, right: number) => number): Apply {
   return (left, right) => {
-    if (typeof left !== 'number' || typeof right !== 'number') return handOver;
+    if (typeof left !== 'number' || typeof right !== 'number') return needsJsonata;
     const result = apply(left, right);
-    return Number.isFinite(result) ? result : handOver;
+    return Number.isFinite(result) ? result : needsJsonata;
   };
 }
 
-/** What takes time to compare or to put together is JSONata's, which is metered. */
+/** Longer strings are left to JSONata, which is metered. */
 const shortLength = 4_096;
 
 function isLong(left: unknown, right: unknown): boolean {
@@ -157,22 +158,22 @@ function ordered(apply: (left: number | string, right: number | string) => boole
     if (typeof left === 'string' && typeof right === 'string' && !isLong(left, right)) {
       return apply(left, right);
     }
-    return handOver;
+    return needsJsonata;
   };
 }
 
 function equality(isEqual: boolean): Apply {
   return (left, right) => {
     if (typeof left === 'object' || typeof right === 'object' || isLong(left, right))
-      return handOver;
+      return needsJsonata;
     return left !== undefined && right !== undefined && (left === right) === isEqual;
   };
 }
 
 function concatenate(left: unknown, right: unknown): unknown {
   const [leftText, rightText] = [textOf(left), textOf(right)];
-  if (isLong(leftText, rightText)) return handOver;
-  return leftText === undefined || rightText === undefined ? handOver : leftText + rightText;
+  if (isLong(leftText, rightText)) return needsJsonata;
+  return leftText === undefined || rightText === undefined ? needsJsonata : leftText + rightText;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import jsonata from 'jsonata';
-import { ExpressionError } from './expression-error.ts';
-import { createTestParser, expressionOf, testScope } from './test-scope.ts';
+import {
+  createTestParser,
+  expressionOf,
+  testScope,
+} from '../../../test/support/compile/test-scope.ts';
+import { ExpressionError } from './evaluation-error.ts';
 
 describe('compile/language plain paths', () => {
   const root = { a: { b: { c: 1 }, list: [{ c: 1 }, { c: 2 }], 'x-y': 'z', none: null } };
@@ -47,7 +51,7 @@ describe('compile/language plain paths', () => {
     }
   });
 
-  test('give what the slow path gives, for random operators and values', async () => {
+  test('equal the slow path, for random operators and values', async () => {
     const random = createRandom(11);
     const parser = createTestParser();
     let fast = 0;
@@ -71,7 +75,7 @@ describe('compile/language plain paths', () => {
     assert.ok(fast > 100, `Only ${fast} were fast`);
   });
 
-  test('give what JSONata gives, for random values and paths', async () => {
+  test('equal JSONata, for random values and paths', async () => {
     const random = createRandom(7);
     const parser = createTestParser();
     const names = ['a', 'b', 'c'];

@@ -1,8 +1,8 @@
 /**
- * Expressions that need no JSONata: plain paths, literals, and operators between them. The results are those of JSONata;
- * where a path meets a list the whole expression is handed over, for the mapping over lists is JSONata's.
+ * Evaluates simple expressions without JSONata: plain paths, literals and operators between them. The results equal
+ * those of JSONata. If a path reaches a list, JSONata evaluates the whole expression.
  */
-import { compileOperator, type FastExpression, handOver } from './fast-operators.ts';
+import { compileOperator, type FastExpression, needsJsonata } from './fast-operators.ts';
 import { isVariableName, type VariableName } from './runtime-scope.ts';
 import {
   isDefaultOperator,
@@ -11,7 +11,7 @@ import {
   unwrapTailCall,
 } from './syntax-tree.ts';
 
-/** Compiles what has a fast path; undefined for everything else. Runs before rewriting. */
+/** Compiles an expression that has a fast path; undefined for others. Must run before rewriting. */
 export function compileFast(node: SyntaxNode): FastExpression | undefined {
   const path = plainPathOf(node);
   if (path !== undefined) return compilePath(path);
@@ -25,12 +25,12 @@ export function compileFast(node: SyntaxNode): FastExpression | undefined {
 }
 
 export interface PlainPath {
-  /** The variable that it begins with: a scope variable, or `$` for the root. */
+  /** The first variable: a scope variable, or `$` for the root. */
   readonly variable: VariableName | '$';
   readonly steps: readonly string[];
 }
 
-/** The path of names that a node is, if it is one. */
+/** The plain path of a node, if it is one. */
 export function plainPathOf(node: SyntaxNode): PlainPath | undefined {
   if (hasExtras(node)) return undefined;
   if (node.type === 'variable') {
@@ -54,7 +54,7 @@ function rootVariable(node: SyntaxNode): PlainPath['variable'] | undefined {
   return isVariableName(name) ? name : undefined;
 }
 
-/** Predicates, grouping, `[]`, `@$v`, `#$i` and what `%` leaves on a step. */
+/** Whether a node has predicates, grouping, `[]`, `@$v`, `#$i` or marks of `%`. */
 function hasExtras(node: SyntaxNode): boolean {
   return (
     node.predicate !== undefined ||
@@ -92,7 +92,7 @@ function follow(start: unknown, steps: readonly string[]): unknown {
   let value = start;
   for (const step of steps) {
     if (typeof value !== 'object' || value === null) return undefined;
-    if (Array.isArray(value)) return handOver;
+    if (Array.isArray(value)) return needsJsonata;
     if (!Object.hasOwn(value, step)) return undefined;
     value = (value as Readonly<Record<string, unknown>>)[step];
   }

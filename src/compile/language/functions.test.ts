@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { createTestParser, evaluate } from '../../../test/support/compile/test-scope.ts';
 import { languageFunctions } from './functions.ts';
-import { createTestParser, evaluate } from './test-scope.ts';
 
 const root = {
   spec: { name: 'web', none: null, list: [{ a: 1 }, { a: 2 }] },
@@ -97,7 +97,7 @@ describe('compile/language functions', () => {
     ['$name()', 'Expected the call "$name(parts...)"', 3],
     ['spec ~> $json(1)', 'Expected the call "$json(value)"', 11],
   ] as const) {
-    test(`${source} is refused for the number of its arguments`, () => {
+    test(`${source} is rejected for the number of its arguments`, () => {
       const { problems } = createTestParser().parse(`\${ ${source} }`);
       assert.deepEqual(
         problems.map((problem) => [problem.code, problem.message, problem.offset]),

@@ -1,44 +1,47 @@
 import { canonicalJson } from '../../util/canonical-json.ts';
-import { conditionsOf } from '../../util/conditions-of.ts';
 import { parseDurationMs } from '../../util/duration.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { conditionsOf } from '../../util/kube-object.ts';
 import { parseQuantity, quantityNumber } from '../../util/quantity.ts';
-import { ExpressionError } from './expression-error.ts';
-import type { Helper } from './helper.ts';
+import { ExpressionError } from './evaluation-error.ts';
 import type { Scope } from './leaf.ts';
 import { limits } from './limits.ts';
 import type { Meter } from './meter.ts';
 import { plainResult } from './plain-json.ts';
-import { characterSteps, textSteps, walkSteps } from './size.ts';
-import { joinName, stableHash } from './stable-name.ts';
+import { characterSteps, textSteps, walkSteps } from './step-costs.ts';
+import { joinName, stableHash } from './text-functions.ts';
 
-/** What functions need from other rooms. */
-export interface FunctionTools {
-  /** Parses one YAML document; throws when it is none. */
+/** Dependencies on other rooms. */
+export interface FunctionDependencies {
+  /** Parses one YAML document; throws if it is invalid. */
   readonly parseYaml: (text: string) => unknown;
   /** Prints a plain value as YAML. */
   readonly printYaml: (value: unknown) => string;
-  /** Is the object ready by the rules of its kind? */
-  readonly isReady: (object: Readonly<Record<string, unknown>>) => boolean;
+  /** Whether the object is ready by the rules of its kind. */ readonly isReady: (
+    object: Readonly<Record<string, unknown>>,
+  ) => boolean;
 }
 
-export interface FunctionContext {
+interface FunctionContext {
   readonly scope: Scope;
-  readonly tools: FunctionTools;
+  readonly tools: FunctionDependencies;
   /** Charged by each function whose work grows with its arguments. */
   readonly meter: Meter;
 }
 
-/** A function that expressions have besides JSONata's own: a missing first argument gives no result, unless it takes missing ones. */
+/**
+ * A function in addition to those of JSONata. Returns no result if its first argument is missing, unless
+ * `takesMissing` is set.
+ */
 export type LanguageFunction = Helper<FunctionContext>;
 
-/** The functions of definition.md section 2. The documentation is made from this table. */
+/** The functions of docs/definition/expressions.md#functions. The documentation is generated from this table. */
 export const languageFunctions: readonly LanguageFunction[] = [
   {
     name: 'now',
     params: [],
     returns: 'string',
-    doc: 'The time of the pass in ISO 8601 (UTC); the same throughout a pass',
+    doc: 'The time of the reconcile in ISO 8601 (UTC); constant during one reconcile',
     example: { source: '$now()', gives: '2026-01-02T03:04:05.000Z' },
     takesMissing: true,
     run: (_, { scope }) => scope.now,
@@ -47,7 +50,7 @@ export const languageFunctions: readonly LanguageFunction[] = [
     name: 'millis',
     params: [],
     returns: 'number',
-    doc: 'The time of the pass in milliseconds since 1970',
+    doc: 'The time of the reconcile in milliseconds since 1970',
     example: { source: '$millis()', gives: 1_767_323_045_000 },
     takesMissing: true,
     run: (_, { scope }) => Date.parse(scope.now),
@@ -56,15 +59,15 @@ export const languageFunctions: readonly LanguageFunction[] = [
     name: 'hash',
     params: ['value'],
     returns: 'string',
-    doc: 'Ten lower-case letters and digits that depend on the value alone; safe in names',
+    doc: 'A hash of ten lower-case letters and digits; safe in names',
     example: { source: '$hash(spec.image)' },
-    run: ([value], { meter }) => stableHash(printedWithin(value, meter)),
+    run: ([value], { meter }) => stableHash(meteredCopy(value, meter)),
   },
   {
     name: 'name',
     params: ['parts...'],
     returns: 'string',
-    doc: 'The parts joined by "-", cut to 63 characters with a hash at the end; a missing part is an error',
+    doc: 'The parts joined by "-", truncated to 63 characters with a hash at the end; a missing part is an error',
     example: { source: '$name(metadata.name, "cache", 0)', gives: 'web-cache-0' },
     takesMissing: true,
     run: (parts, { meter }) => {
@@ -79,7 +82,7 @@ export const languageFunctions: readonly LanguageFunction[] = [
     returns: 'string',
     doc: 'The value as compact JSON with sorted keys',
     example: { source: '$json({ "b": [1, 2], "a": true })', gives: '{"a":true,"b":[1,2]}' },
-    run: ([value], { meter }) => canonicalJson(printedWithin(value, meter)),
+    run: ([value], { meter }) => canonicalJson(meteredCopy(value, meter)),
   },
   {
     name: 'yaml',
@@ -87,13 +90,13 @@ export const languageFunctions: readonly LanguageFunction[] = [
     returns: 'string',
     doc: 'The value as YAML',
     example: { source: '$yaml(spec.ports)', gives: '- 80\n- 443\n' },
-    run: ([value], { tools, meter }) => tools.printYaml(yamlWithin(value, meter)),
+    run: ([value], { tools, meter }) => tools.printYaml(meteredYamlCopy(value, meter)),
   },
   {
     name: 'parseJson',
     params: ['text'],
     returns: 'any',
-    doc: 'The value that a JSON text describes',
+    doc: 'The value of a JSON string',
     example: { source: '$parseJson("[1, 2]")', gives: [1, 2] },
     run: ([value], { meter }) => {
       const text = textArgument('parseJson', value);
@@ -105,7 +108,7 @@ export const languageFunctions: readonly LanguageFunction[] = [
     name: 'parseYaml',
     params: ['text'],
     returns: 'any',
-    doc: 'The value that a YAML text describes',
+    doc: 'The value of a YAML string',
     example: { source: '$parseYaml("a: [1, 2]").a', gives: [1, 2] },
     run: ([value], { tools, meter }) => {
       const text = textArgument('parseYaml', value);
@@ -144,7 +147,7 @@ export const languageFunctions: readonly LanguageFunction[] = [
     name: 'isReady',
     params: ['object'],
     returns: 'boolean',
-    doc: 'Is the object ready by the rules of its kind? False for a missing one',
+    doc: 'Whether the object is ready by the rules of its kind; false if it is missing',
     example: { source: '$isReady(children.web)', gives: true },
     takesMissing: true,
     run: ([object], { tools, meter }) => {
@@ -157,21 +160,21 @@ export const languageFunctions: readonly LanguageFunction[] = [
     name: 'randomString',
     params: ['length'],
     returns: 'string',
-    doc: 'So many random letters and digits, 1 to 256, fit for a password; a missing length is an error',
+    doc: 'A random string of 1 to 256 letters and digits, suitable for passwords; a missing length is an error',
     example: { source: '$randomString(20)' },
     takesMissing: true,
     run: ([length], { scope }) => scope.randomText(lengthArgument(length)),
   },
 ];
 
-/** A plain copy of what is to be printed or hashed. */
-export function printedWithin(value: unknown, meter: Meter): unknown {
+/** A plain copy of a value to print or hash; charges the meter. */
+export function meteredCopy(value: unknown, meter: Meter): unknown {
   meter.spend(walkSteps(value, meter.stepsLeft));
   return plainResult(value, meter);
 }
 
-/** The same for YAML, whose printer looks at every character of a text to choose how to write it. */
-export function yamlWithin(value: unknown, meter: Meter): unknown {
+/** As {@link meteredCopy} for YAML, whose printer inspects every character of a string. */
+export function meteredYamlCopy(value: unknown, meter: Meter): unknown {
   meter.spend(yamlStepsPerNode * walkSteps(value, meter.stepsLeft));
   return plainResult(value, meter);
 }
@@ -186,7 +189,7 @@ function namePart(part: unknown): string {
   if (part === undefined || part === null || part === '') {
     throw new ExpressionError('missing-value', 'Expected a value for every part of $name()');
   }
-  if (typeof part === 'object') throw wrongArgument('name', 'texts and numbers', part);
+  if (typeof part === 'object') throw wrongArgument('name', 'strings and numbers', part);
   return String(part);
 }
 
@@ -224,11 +227,11 @@ function measured(
 
 function parsed(format: 'JSON' | 'YAML', meter: Meter, parse: () => unknown): unknown {
   try {
-    // Checked at once: what is parsed may go through JSONata's own functions before it is a result.
+    // Checked immediately, because JSONata's functions may process the parsed value.
     return plainResult(parse(), meter);
   } catch (error) {
     if (error instanceof ExpressionError) throw error;
-    // The cause is left out: parsers quote the text, which may be a Secret's.
+    // The cause is omitted, because parsers quote the input, which may come from a Secret.
     throw new ExpressionError(
       'evaluation-failed',
       `Expected ${format} as the argument of $parse${format === 'JSON' ? 'Json' : 'Yaml'}()`,
@@ -237,11 +240,11 @@ function parsed(format: 'JSON' | 'YAML', meter: Meter, parse: () => unknown): un
 }
 
 function textArgument(name: string, value: unknown): string {
-  if (typeof value !== 'string') throw wrongArgument(name, 'a text', value);
+  if (typeof value !== 'string') throw wrongArgument(name, 'a string', value);
   if (value.length > limits.textLength) {
     throw new ExpressionError(
       'limit-exceeded',
-      `Expected a text of at most ${limits.textLength} characters for $${name}()`,
+      `Expected a string of at most ${limits.textLength} characters for $${name}()`,
     );
   }
   return value;
@@ -251,7 +254,7 @@ function lengthArgument(value: unknown): number {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > 256) {
     throw new ExpressionError(
       'evaluation-failed',
-      'Expected a whole number from 1 to 256 as the argument of $randomString()',
+      'Expected an integer from 1 to 256 as the argument of $randomString()',
     );
   }
   return value;
@@ -267,4 +270,18 @@ function wrongArgument(name: string, expected: string, found: unknown): Expressi
     'evaluation-failed',
     `Expected ${expected} as the argument of $${name}(), found ${kind}`,
   );
+}
+
+/** A function in addition to those of JSONata and Handlebars. The documentation is generated from the tables. */
+export interface Helper<Context> {
+  readonly name: string;
+  /** The last one may end with `?` (optional) or `...` (variadic). */
+  readonly params: readonly string[];
+  readonly returns: string;
+  readonly doc: string;
+  /** An example for the documentation; `gives` is omitted if the result varies. */
+  readonly example: { readonly source: string; readonly gives?: unknown };
+  /** The function is also called with missing arguments. */
+  readonly takesMissing?: true;
+  readonly run: (args: readonly unknown[], context: Context) => unknown;
 }

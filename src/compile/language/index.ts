@@ -1,4 +1,4 @@
-export { ExpressionError, type ExpressionErrorCode } from './expression-error.ts';
+export { ExpressionError, type ExpressionErrorCode, shortSource } from './evaluation-error.ts';
 export { type PlainPath, plainPathOf } from './fast-path.ts';
 export { type LanguageFunction, languageFunctions } from './functions.ts';
 export type {
@@ -11,10 +11,9 @@ export type {
   ReferenceRoot,
   Scope,
 } from './leaf.ts';
-export { createLeafParser, type LeafParserOptions } from './leaf-parser.ts';
-export { syntaxTreeOf } from './parse-tree.ts';
-export { patternProblem } from './pattern-problem.ts';
-export { shortSource } from './short-source.ts';
+export { createLeafParser } from './leaf-parser.ts';
+export { patternProblem } from './parse-tree.ts';
+export { boundedText } from './plain-json.ts';
 export {
   childNodes,
   isDefaultOperator,

@@ -1,49 +1,37 @@
-import { invariant } from '../../util/invariant.ts';
+import { invariant } from '../../util/homeostat-error.ts';
 import { checkTree } from './check-tree.ts';
-import { evaluationError } from './evaluation-error.ts';
-import { type FastExpression, handOver } from './fast-operators.ts';
+import { toExpressionError } from './evaluation-error.ts';
+import { type FastExpression, needsJsonata } from './fast-operators.ts';
 import { compileFast, plainPathOf } from './fast-path.ts';
-import type { FunctionTools } from './functions.ts';
-import { markIndirect } from './indirect-references.ts';
+import type { FunctionDependencies } from './functions.ts';
 import { createJsonataEvaluator, type EvaluatorSource } from './jsonata-evaluator.ts';
-import type { Expression, LeafProblem, Reference, Scope } from './leaf.ts';
+import type { Expression, LeafProblem, Reference } from './leaf.ts';
 import type { ExpressionPart } from './leaf-text.ts';
-import type { WorkedMs } from './meter.ts';
 import { parseTree } from './parse-tree.ts';
 import { plainCopy, plainScalar } from './plain-json.ts';
 import { findReferences } from './references.ts';
 import { createRegexEngine } from './regex-engine.ts';
-import { suspicions } from './suspicions.ts';
-import type { Token } from './tokens.ts';
+import { findSuspiciousExpressions } from './suspicious-expressions.ts';
+import { firstPosition, type SyntaxNode, walk } from './syntax-tree.ts';
+import { startOf, type Token } from './tokens.ts';
 
-/** A compiled expression without its place in a leaf: offsets count in the source. */
-export interface CompiledExpression {
-  readonly references: readonly Reference[];
-  readonly isPlainPath: boolean;
-  evaluate(scope: Scope): unknown | Promise<unknown>;
-  readonly probe: NonNullable<Expression['probe']>;
-}
-
+/** Offsets of references and problems are relative to the source, or to its leaf. */
 export interface Compilation {
-  readonly expression?: CompiledExpression;
-  /** Offsets count in the source. */
+  readonly expression?: Expression;
   readonly problems: readonly LeafProblem[];
 }
 
-/** Compiles JSONata sources; equal ones once. */
+/** Compiles JSONata sources and caches the results. Offsets are relative to the source. */
 export interface JsonataCompiler {
   compile(part: ExpressionPart): Compilation;
 }
 
-type Evaluate = CompiledExpression['evaluate'];
+type Evaluate = Expression['evaluate'];
 
-/** Creates a compiler with a budget, a regular expression engine and a store of its own. */
-export function createJsonataCompiler(
-  tools: FunctionTools,
-  { workedMs }: { readonly workedMs: WorkedMs },
-): JsonataCompiler {
+/** Creates a compiler with its own regular expression engine and cache. */
+export function createJsonataCompiler(tools: FunctionDependencies): JsonataCompiler {
   const regexEngine = createRegexEngine();
-  const evaluator = createJsonataEvaluator({ tools, regexEngine, workedMs });
+  const evaluator = createJsonataEvaluator({ tools, regexEngine });
   const known = new Map<string, Compilation>();
 
   function compileSource(source: string, tokens: readonly Token[]): Compilation {
@@ -52,18 +40,19 @@ export function createJsonataCompiler(
     const { parsed, tree } = found;
     const problems = checkTree({ tree, tokens, checkRegex: regexEngine.check });
     if (problems.length > 0) return { problems };
-    // All that looks at the tree comes before it is prepared, which rewrites it.
+    // The analysis must run before `prepare`, which rewrites the tree.
     const facts = {
+      source,
       references: markIndirect(findReferences(tree, tokens), tree, tokens),
       isPlainPath: plainPathOf(tree) !== undefined,
     };
-    const warnings = suspicions(source, tree, tokens);
+    const warnings = findSuspiciousExpressions(source, tree, tokens);
     const fast = compileFast(tree);
     const evaluate =
       fast === undefined
         ? evaluator.prepare({ source, tokens, parsed, tree })
         : evaluateFast(fast, source, lazily(source, tokens));
-    const probe: CompiledExpression['probe'] = (mark) => {
+    const probe: Expression['probe'] = (mark) => {
       const again = parseAgain(source, tokens);
       return evaluator.probe(again, mark(again.tree));
     };
@@ -76,7 +65,7 @@ export function createJsonataCompiler(
     return { source, tokens, parsed, tree };
   }
 
-  /** Syntax trees are large, and those of fast expressions are seldom needed again. */
+  /** Parses again on demand: syntax trees are large, and fast expressions rarely need theirs. */
   function lazily(source: string, tokens: readonly Token[]): Evaluate {
     let prepared: Evaluate | undefined;
     return (scope) => {
@@ -101,17 +90,48 @@ export function createJsonataCompiler(
 function evaluateFast(fast: FastExpression, source: string, slow: Evaluate): Evaluate {
   return (scope) => {
     const value = fast(scope);
-    if (value === handOver) return slow(scope);
+    if (value === needsJsonata) return slow(scope);
     try {
       return typeof value === 'object' && value !== null
         ? plainCopy(value, scope.budget)
         : plainScalar(value);
     } catch (error) {
-      throw evaluationError(error, source, new Set());
+      throw toExpressionError(error, source, new Set());
     }
   };
 }
 
 function shift(token: Token, by: number): Token {
   return { ...token, start: token.start + by, end: token.end + by };
+}
+
+/** Marks references to `vars` that are not paths `vars.<name>`; see {@link Reference.isIndirect}. */
+function markIndirect(
+  references: readonly Reference[],
+  tree: SyntaxNode,
+  tokens: readonly Token[],
+): readonly Reference[] {
+  if (!references.some(({ root }) => root === 'vars')) return references;
+  const direct = new Set<number>();
+  for (const node of walk(tree)) {
+    if (beginsAtVar(node)) direct.add(startOf(tokens, firstPosition(node)));
+  }
+  // References to the whole input are reported separately.
+  for (const { root, path, offset } of references) {
+    if (root === 'resource' && path.length === 0) direct.add(offset);
+  }
+  return references.map((reference) =>
+    reference.root === 'vars' && !direct.has(reference.offset)
+      ? { ...reference, isIndirect: true }
+      : reference,
+  );
+}
+
+/** Whether a path starts with `vars.<name>` or `$$.vars.<name>`. */
+function beginsAtVar({ type, steps = [] }: SyntaxNode): boolean {
+  if (type !== 'path') return false;
+  const length = steps[0]?.type === 'variable' ? 2 : 1;
+  const path = plainPathOf({ type: 'path', steps: steps.slice(0, length) });
+  if (path?.variable !== '$' || path.steps.length !== 1 || path.steps[0] !== 'vars') return false;
+  return steps[length]?.type === 'name';
 }

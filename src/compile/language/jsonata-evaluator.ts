@@ -1,45 +1,41 @@
 import type jsonata from 'jsonata';
+import { toText } from './bounded-functions.ts';
+import { chargeResult } from './builtin-functions.ts';
+import { ExpressionError, toExpressionError } from './evaluation-error.ts';
 import {
-  type BoundedFunction,
-  boundedText,
-  createBoundedFunctions,
-  toText,
-} from './bounded-functions.ts';
-import { evaluationError } from './evaluation-error.ts';
-import { ExpressionError } from './expression-error.ts';
-import { chargeCall, chargeResult } from './function-costs.ts';
-import { type FunctionTools, type LanguageFunction, languageFunctions } from './functions.ts';
-import { insertProbes, reachedName } from './insert-probes.ts';
+  type FunctionDependencies,
+  type LanguageFunction,
+  languageFunctions,
+} from './functions.ts';
 import type { Scope } from './leaf.ts';
-import { Meter, type WorkedMs } from './meter.ts';
+import { Meter } from './meter.ts';
 import { meterFrames } from './metered-frame.ts';
-import { nativeFunction } from './native-function.ts';
-import { createNativeFunctions } from './native-functions.ts';
+import { createNativeFunctions, nativeFunction } from './native-functions.ts';
 import { operandTexts } from './operand-text.ts';
-import { plainResult } from './plain-json.ts';
+import { boundedText, plainResult } from './plain-json.ts';
 import { isFunctionName, ownListName, protectInput } from './protect-input.ts';
 import type { RegexEngine } from './regex-engine.ts';
 import { concatenateName, isPresentName, rewrite } from './rewrite.ts';
 import { type CallFocus, meterOf, scopeOf, variablesOf } from './runtime-scope.ts';
-import { textSteps, walkSteps } from './size.ts';
-import { type SyntaxNode, walk } from './syntax-tree.ts';
+import { textSteps, walkSteps } from './step-costs.ts';
+import { callOf, type SyntaxNode, walk } from './syntax-tree.ts';
 import type { Token } from './tokens.ts';
 import { WorkBudget } from './work-budget.ts';
 
-/** JSONata's type of `this` leaves out what a function needs of it. */
+/** JSONata's types declare an incomplete `this`. */
 type Implementation = (...args: unknown[]) => unknown;
 
-/** An expression that parses and was checked. */
+/** A parsed and checked expression. */
 export interface EvaluatorSource {
   readonly source: string;
   readonly tokens: readonly Token[];
   readonly parsed: jsonata.Expression;
-  /** Is rewritten: nothing else may look at it afterwards. */
+  /** `prepare` rewrites the tree; do not use it afterwards. */
   readonly tree: SyntaxNode;
 }
 
-/** Makes expressions of JSONata ready for evaluation. */
-export interface JsonataEvaluator {
+/** Prepares JSONata expressions for evaluation. */
+interface JsonataEvaluator {
   prepare(source: EvaluatorSource): (scope: Scope) => Promise<unknown>;
   /** See {@link Expression.probe}. */
   probe<T>(
@@ -48,42 +44,33 @@ export interface JsonataEvaluator {
   ): (scope: Scope) => Promise<readonly T[]>;
 }
 
-export interface JsonataEvaluatorOptions {
-  readonly tools: FunctionTools;
+interface JsonataEvaluatorOptions {
+  readonly tools: FunctionDependencies;
   readonly regexEngine: RegexEngine;
-  readonly workedMs: WorkedMs;
 }
 
-/** Creates an evaluator. The evaluations of one reconcile take turns: side by side they would only be slower, and hold more. */
+/** Creates an evaluator. Evaluations of one reconcile run sequentially: concurrency would be slower and use more memory. */
 export function createJsonataEvaluator({
   tools,
   regexEngine,
-  workedMs,
 }: JsonataEvaluatorOptions): JsonataEvaluator {
-  const bounded = new Map(createBoundedFunctions().map((each) => [each.name, each]));
   const ours = new Map(languageFunctions.map((each) => [each.name, each]));
   const native = createNativeFunctions();
 
-  /** Only what the expression names: binding all of them costs more than parsing. */
+  /** Binds only the functions that the expression names: binding all takes longer than parsing. */
   function assignFunctions(parsed: jsonata.Expression, tree: SyntaxNode): void {
     const names = new Set<string>();
     for (const node of walk(tree)) if (node.type === 'variable') names.add(String(node.value));
     for (const name of names) {
       const ownFunction = ours.get(name);
-      const boundedFunction = bounded.get(name);
+      const found = native(name);
       if (ownFunction !== undefined) assignOwn(parsed, ownFunction, tools);
-      else if (boundedFunction !== undefined) assignBounded(parsed, boundedFunction);
-      else assignNative(parsed, name);
+      else if (found !== undefined) parsed.assign(name, found);
     }
-    parsed.registerFunction(concatenateName, concatenateOnMeter as Implementation);
+    parsed.registerFunction(concatenateName, concatenate as Implementation);
     parsed.registerFunction(isPresentName, isPresent);
     parsed.registerFunction(ownListName, ownList as Implementation);
     parsed.registerFunction(isFunctionName, (value: unknown) => typeof value === 'function');
-  }
-
-  function assignNative(parsed: jsonata.Expression, name: string): void {
-    const found = native(name);
-    if (found !== undefined) parsed.assign(name, found);
   }
 
   function prepare({ source, tokens, parsed, tree }: EvaluatorSource) {
@@ -91,16 +78,16 @@ export function createJsonataEvaluator({
     assignFunctions(parsed, tree);
     rewrite(tree, (operators) => operandTexts(source, tokens, operators));
     protectInput(tree);
-    meterFrames(parsed, tree, { regexEngineOf: regexEngine.of });
+    meterFrames(parsed, tree, regexEngine);
     return (scope: Scope) => {
       const { budget = new WorkBudget() } = scope;
-      return budget.inTurn(async () => {
+      return budget.runExclusive(async () => {
         try {
-          const meter = new Meter(budget, { workedMs });
+          const meter = new Meter(budget);
           const result = await parsed.evaluate(scope.root, variablesOf(scope, meter));
           return plainResult(result, meter);
         } catch (error) {
-          throw evaluationError(error, source, authored);
+          throw toExpressionError(error, source, authored);
         }
       });
     };
@@ -110,12 +97,12 @@ export function createJsonataEvaluator({
     prepare,
     probe<T>(source: EvaluatorSource, marks: ReadonlyMap<SyntaxNode, T>) {
       const labels = insertProbes(marks);
-      // By scope, of which every evaluation gets its own: several may be under way.
+      // Keyed by scope, because evaluations may run concurrently and each has its own scope.
       const collected = new WeakMap<Scope, Set<unknown>>();
-      const collect = nativeFunction(1, (focus, [label]) => {
-        collected.get(scopeOf(focus))?.add(label);
-      });
-      source.parsed.registerFunction(reachedName, collect as (...args: unknown[]) => unknown);
+      function collect(this: CallFocus, label: unknown): void {
+        collected.get(scopeOf(this))?.add(label);
+      }
+      source.parsed.registerFunction(reachedName, collect as Implementation);
       const evaluate = prepare(source);
       return async (scope) => {
         const own = { ...scope };
@@ -128,9 +115,15 @@ export function createJsonataEvaluator({
   };
 }
 
-function assignOwn(parsed: jsonata.Expression, own: LanguageFunction, tools: FunctionTools): void {
+function assignOwn(
+  parsed: jsonata.Expression,
+  own: LanguageFunction,
+  tools: FunctionDependencies,
+): void {
   const isVariadic = own.params.at(-1)?.endsWith('...') === true;
-  const implementation = nativeFunction(isVariadic ? -1 : own.params.length, (focus, args) => {
+  const length = isVariadic ? 0 : own.params.length;
+  const parameters = { length, toString: () => `(${own.params.join(', ')})` };
+  const implementation = nativeFunction(parameters, (focus, args) => {
     const [first] = args;
     if (own.takesMissing !== true && (first === undefined || first === null)) return undefined;
     const meter = meterOf(focus);
@@ -141,34 +134,17 @@ function assignOwn(parsed: jsonata.Expression, own: LanguageFunction, tools: Fun
   parsed.registerFunction(own.name, implementation as Implementation);
 }
 
-function assignBounded(
-  parsed: jsonata.Expression,
-  { name, signature, arity, run }: BoundedFunction,
-): void {
-  const implementation = nativeFunction(arity, (focus, args) => {
-    const meter = meterOf(focus);
-    chargeCall(meter, name, args);
-    const result = run(focus, args);
-    chargeResult(meter, result);
-    return result;
-  });
-  parsed.registerFunction(name, implementation as Implementation, signature);
-}
-
-function concatenateOnMeter(this: CallFocus, ...args: unknown[]): string {
-  return concatenate(meterOf(this), args);
-}
-
-/** What `&` becomes. */
-function concatenate(meter: Meter, [names, ...operands]: readonly unknown[]): string {
+/** Implements `&`. */
+function concatenate(this: CallFocus, names: unknown, ...operands: unknown[]): string {
   const missing = operands.findIndex((operand) => !isPresent(operand));
   if (missing >= 0) {
     const name = Array.isArray(names) ? String(names[missing]) : 'a part';
     throw new ExpressionError('missing-value', `Missing value "${name}"`);
   }
+  const meter = meterOf(this);
   const text = boundedText(operands.map((operand) => textOfOperand(operand, meter)).join(''));
   meter.spend(textSteps(text));
-  meter.produce(text.length);
+  meter.allocate(text.length);
   return text;
 }
 
@@ -182,18 +158,18 @@ function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** A copy of a list of the input; lists that JSONata made stay, for it marked them. */
+/** Copies a list of the input. Lists created by JSONata are marked and returned unchanged. */
 function ownList(this: CallFocus, value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   const marks = value as { readonly sequence?: unknown; readonly cons?: unknown };
   if (marks.sequence === true || marks.cons === true) return value;
   const meter = meterOf(this);
   meter.spend(value.length >> 3);
-  meter.produce(16 * value.length);
+  meter.allocate(16 * value.length);
   return [...value];
 }
 
-/** The messages that the author wrote into the expression: these may be shown. */
+/** The literal messages in the expression, which may be shown. */
 function authoredMessages(tree: SyntaxNode): ReadonlySet<string> {
   const messages = new Set<string>();
   for (const node of walk(tree)) {
@@ -205,4 +181,21 @@ function authoredMessages(tree: SyntaxNode): ReadonlySet<string> {
     }
   }
   return messages;
+}
+
+/** A function for rewritten code. Expressions cannot call it, because its name contains a space. */
+const reachedName = ' reached';
+
+/**
+ * Replaces every marked node in place by `( reached(label); node )`. Returns the marks; a label is an index into
+ * them. Must run before all other rewriting.
+ */
+function insertProbes<T>(marks: ReadonlyMap<SyntaxNode, T>): readonly T[] {
+  for (const [label, node] of [...marks.keys()].entries()) {
+    const original = { ...node };
+    for (const key of Object.keys(node)) delete (node as unknown as Record<string, unknown>)[key];
+    const call = callOf(reachedName, [{ type: 'value', value: label }]);
+    Object.assign(node, { type: 'block', expressions: [call, original] });
+  }
+  return [...marks.values()];
 }

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createTestParser, evaluate, expressionOf, leafOf, testScope } from './test-scope.ts';
+import {
+  createTestParser,
+  evaluate,
+  expressionOf,
+  leafOf,
+  testScope,
+} from '../../../test/support/compile/test-scope.ts';
 
 const root = { metadata: { name: 'web' }, spec: { size: 3, ports: [80, 443], empty: null } };
 
@@ -43,7 +49,7 @@ describe('compile/language leaves', () => {
     assert.deepEqual(parts, ['${a}-', 'web', '{{x}}', 3, '!\n']);
   });
 
-  test('takes "${" first where both marks could begin', () => {
+  test('prefers "${" where both delimiters could start', () => {
     assert.equal(expressionOf('${{"a": spec.size}}').source, '{"a": spec.size}');
   });
 
@@ -83,28 +89,28 @@ describe('compile/language leaves', () => {
     ['${ $fo(1) }', 'unknown-name', 'Unknown name "$fo"', 3],
     ['${ $itm.x }', 'unknown-name', 'Unknown name "$itm"', 3],
     ['${ 1 + count(x) }', 'unknown-name', 'Unknown function "count"', 7],
-    ['${ $eval("1") }', 'forbidden-expression', 'The function $eval() is not there', 3],
-    ['${ $map(a, $eval) }', 'forbidden-expression', 'The function $eval() is not there', 11],
+    ['${ $eval("1") }', 'forbidden-expression', 'The function $eval() is not supported', 3],
+    ['${ $map(a, $eval) }', 'forbidden-expression', 'The function $eval() is not supported', 11],
     [
       '${ spec ~> |a|{"b":1}| }',
       'forbidden-expression',
-      'The transform operator "|...|" is not there',
+      'The transform operator "|...|" is not supported',
       11,
     ],
     [
       '${ $match(a, /b(?=c)/) }',
       'forbidden-expression',
-      'Expected a regular expression without look-around and back-references, found "(?="',
+      'Expected a regular expression without look-around and backreferences, found "(?="',
       13,
     ],
     [
       '${ $match(a, /(b)\\1/) ?? 1 }',
       'forbidden-expression',
-      'Expected a regular expression without look-around and back-references, found "\\1"',
+      'Expected a regular expression without look-around and backreferences, found "\\1"',
       13,
     ],
   ] as const) {
-    test(`refuses ${JSON.stringify(text)}`, () => {
+    test(`rejects ${JSON.stringify(text)}`, () => {
       const { leaf, problems } = createTestParser().parse(text);
       assert.equal(leaf, undefined);
       assert.equal(problems[0]?.code, code);
@@ -118,20 +124,20 @@ describe('compile/language leaves', () => {
   for (const [text, hint] of [
     ['${ a == b }', 'Write "=" to compare'],
     ['${ a && b }', 'Write "and"'],
-    ['${ a || b }', 'Write "or"'],
+    ['${ a || b }', 'Write "??" for a default value, "or" between conditions'],
     ['${ !a }', 'Write "$not(...)"'],
     ['${ $itm.x }', 'Did you mean "$item"?'],
     ['${ $lowercas(x) }', 'Did you mean "$lowercase"?'],
     ['${ ($total := 1; $totl) }', 'Did you mean "$total"?'],
     ['${ count(x) }', 'Write "$count(...)"'],
-    ['${ isThere(x) }', 'Functions begin with "$"'],
+    ['${ isThere(x) }', 'Functions start with "$"'],
   ] as const) {
     test(`has a hint for ${JSON.stringify(text)}`, () => {
       assert.equal(createTestParser().parse(text).problems[0]?.hint, hint);
     });
   }
 
-  test('reports every mistake of a text with parts', () => {
+  test('reports every error of a string with parts', () => {
     const { problems } = createTestParser().parse('${ $a1 }${ $b1 }');
     assert.deepEqual(
       problems.map(({ offset }) => offset),
@@ -139,7 +145,7 @@ describe('compile/language leaves', () => {
     );
   });
 
-  test('compiles equal texts and equal expressions once', () => {
+  test('compiles equal strings and equal expressions once', () => {
     const parser = createTestParser();
     assert.equal(leafOf('${ a.b }', parser), leafOf('${ a.b }', parser));
     const [here, there] = [
@@ -168,7 +174,7 @@ describe('compile/language leaves', () => {
     );
   });
 
-  test('goes on with the next evaluation after one that failed', async () => {
+  test('evaluates again after a failure', async () => {
     const parser = createTestParser();
     const failing = expressionOf('${ "a" + 1 }', parser).evaluate(testScope(root));
     const following = expressionOf('${ spec.size + 1 }', parser).evaluate(testScope(root));
@@ -176,7 +182,7 @@ describe('compile/language leaves', () => {
     assert.equal(await following, 4);
   });
 
-  test('sees the variables of the scope', async () => {
+  test('reads the variables of the scope', async () => {
     const scope = {
       item: { name: 'a' },
       index: 2,

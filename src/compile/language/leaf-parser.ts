@@ -1,29 +1,24 @@
-import type { FunctionTools } from './functions.ts';
-import { createJsonataCompiler, type JsonataCompiler } from './jsonata-compiler.ts';
+import type { FunctionDependencies } from './functions.ts';
+import {
+  type Compilation,
+  createJsonataCompiler,
+  type JsonataCompiler,
+} from './jsonata-compiler.ts';
 import type { Expression, Leaf, LeafParser, LeafProblem, ParsedLeaf, Reference } from './leaf.ts';
 import { type ExpressionPart, splitLeaf } from './leaf-text.ts';
-import type { WorkedMs } from './meter.ts';
 import { parseTemplate } from './template/template-parser.ts';
 
-/** What the functions `$parseYaml`, `$yaml` and `$isReady` are made of; they belong to other rooms. */
-export interface LeafParserOptions extends FunctionTools {
-  /** Measures how long an expression searches, so that a busy machine makes no sound expression fail. @default the clock */
-  readonly workedMs?: WorkedMs;
-}
-
 /**
- * Creates a parser of string leaves. Equal texts give the same leaf, so a compile makes one parser and keeps it no longer than its plan.
- * Evaluations of all its expressions may run at once.
+ * Creates a parser of string leaves. It caches leaves by their source. Expressions may be evaluated concurrently.
  */
-export function createLeafParser(options: LeafParserOptions): LeafParser {
-  const { workedMs = () => performance.now() } = options;
-  const compiler = createJsonataCompiler(options, { workedMs });
+export function createLeafParser(tools: FunctionDependencies): LeafParser {
+  const compiler = createJsonataCompiler(tools);
   const known = new Map<string, ParsedLeaf>();
   return {
     parse(text) {
       let leaf = known.get(text);
       if (leaf === undefined) {
-        leaf = parseLeaf(text, compiler, options);
+        leaf = parseLeaf(text, compiler, tools);
         known.set(text, leaf);
       }
       return leaf;
@@ -34,14 +29,14 @@ export function createLeafParser(options: LeafParserOptions): LeafParser {
 function parseLeaf(
   text: string,
   compiler: JsonataCompiler,
-  options: LeafParserOptions,
+  tools: FunctionDependencies,
 ): ParsedLeaf {
   const split = splitLeaf(text);
   switch (split.kind) {
     case 'problem':
       return { problems: [split.problem] };
     case 'template':
-      return parseTemplate({ ...split, tools: options });
+      return parseTemplate({ ...split, tools });
     case 'parts':
       return parseParts(split.parts, compiler);
   }
@@ -56,37 +51,27 @@ function parseParts(
     if (typeof part === 'string') return part;
     const { expression, problems: found } = compilePart(part, compiler);
     problems.push(...found);
-    return { part, expression };
+    return expression;
   });
-  const alone = loneExpression(compiled);
+  const alone = lonePart(parts);
   if (alone === undefined) problems.push(...modeProblems(parts));
-  if (problems.some(({ severity }) => severity === 'error')) return { problems };
-  return { leaf: alone === undefined ? textLeaf(compiled) : alone, problems };
+  const isFlawed = problems.some(({ severity }) => severity === 'error');
+  const known = compiled.filter((part) => part !== undefined);
+  return isFlawed ? { problems } : { leaf: leafOf(known, alone), problems };
 }
 
-type CompiledPart =
-  | string
-  | { readonly part: ExpressionPart; readonly expression: Expression | undefined };
-
-/** A `${ }` with nothing but white space around it. */
-function loneExpression(parts: readonly CompiledPart[]): Leaf | undefined {
-  const rest = parts.filter((part) => typeof part !== 'string' || part.trim() !== '');
-  const [only] = rest;
-  if (rest.length !== 1 || only === undefined || typeof only === 'string') return undefined;
-  // Without an expression there are errors, and nobody looks at the leaf.
-  if (only.expression === undefined) return { kind: 'literal', text: '' };
-  return { kind: 'value', mode: only.part.mode, expression: only.expression };
+/** A single `${ }`, possibly surrounded by white space. */
+function lonePart(parts: readonly (string | ExpressionPart)[]): ExpressionPart | undefined {
+  const [only, ...more] = parts.filter((part) => typeof part !== 'string' || part.trim() !== '');
+  return typeof only === 'string' || more.length > 0 ? undefined : only;
 }
 
-function textLeaf(parts: readonly CompiledPart[]): Leaf {
-  const known = parts.flatMap((part): (string | Expression)[] => {
-    if (typeof part === 'string') return [part];
-    return part.expression === undefined ? [] : [part.expression];
-  });
-  if (known.every((part) => typeof part === 'string')) {
-    return { kind: 'literal', text: known.join('') };
-  }
-  return { kind: 'text', parts: known };
+function leafOf(parts: readonly (string | Expression)[], alone: ExpressionPart | undefined): Leaf {
+  const expression = parts.find((part) => typeof part !== 'string');
+  if (expression === undefined) return { kind: 'literal', text: parts.join('') };
+  return alone === undefined
+    ? { kind: 'text', parts }
+    : { kind: 'value', mode: alone.mode, expression };
 }
 
 function modeProblems(parts: readonly (string | ExpressionPart)[]): readonly LeafProblem[] {
@@ -98,30 +83,19 @@ function modeProblems(parts: readonly (string | ExpressionPart)[]): readonly Lea
         severity: 'error',
         code: 'expression-syntax',
         message: `Expected "${written}" to be the whole string`,
-        hint: 'Write "${ }" within a text',
+        hint: 'Use "${ }" inside a longer string',
         offset: part.start,
       },
     ];
   });
 }
 
-function compilePart(
-  part: ExpressionPart,
-  compiler: JsonataCompiler,
-): { readonly expression: Expression | undefined; readonly problems: readonly LeafProblem[] } {
+function compilePart(part: ExpressionPart, compiler: JsonataCompiler): Compilation {
   const { expression, problems } = compiler.compile(part);
   const placed = problems.map((problem) => ({ ...problem, offset: problem.offset + part.offset }));
-  if (expression === undefined) return { expression: undefined, problems: placed };
-  return {
-    expression: {
-      source: part.source,
-      references: expression.references.map((reference) => shifted(reference, part.offset)),
-      isPlainPath: expression.isPlainPath,
-      evaluate: expression.evaluate,
-      probe: expression.probe,
-    },
-    problems: placed,
-  };
+  if (expression === undefined) return { problems: placed };
+  const references = expression.references.map((reference) => shifted(reference, part.offset));
+  return { expression: { ...expression, references }, problems: placed };
 }
 
 function shifted(reference: Reference, by: number): Reference {

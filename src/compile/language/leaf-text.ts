@@ -10,19 +10,22 @@ export interface ExpressionPart {
   readonly offset: number;
   /** Offset of the `$`. */
   readonly start: number;
-  /** Offset behind the `}`. */
+  /** Offset after the `}`. */
   readonly end: number;
   /** Offsets count in the leaf. */
   readonly tokens: readonly Token[];
 }
 
-export type LeafText =
+type LeafText =
   | { readonly kind: 'parts'; readonly parts: readonly (string | ExpressionPart)[] }
-  /** `text` is what Handlebars gets; `removed` are the offsets in it before each of which one character of the leaf was dropped. */
+  /**
+   * `text` is the input of Handlebars. `removed` are the offsets in `text` before which one character of the leaf was
+   * removed.
+   */
   | { readonly kind: 'template'; readonly text: string; readonly removed: readonly number[] }
   | { readonly kind: 'problem'; readonly problem: LeafProblem };
 
-/** Splits a string leaf into text and expressions, with escapes resolved. */
+/** Splits a string leaf into literal parts and expressions, and resolves escapes. */
 export function splitLeaf(text: string): LeafText {
   const parts: (string | ExpressionPart)[] = [];
   let pending = '';
@@ -41,7 +44,7 @@ export function splitLeaf(text: string): LeafText {
       position += 3;
     } else if (text.startsWith('${', position)) {
       firstExpression ??= position;
-      // In a template the braces behind it are not ours to match.
+      // In a Handlebars template the following braces are not matched.
       if (firstTemplate !== undefined) break;
       const part = readExpression(text, position);
       if (part.kind === 'problem') return part;
@@ -66,7 +69,7 @@ export function splitLeaf(text: string): LeafText {
   return { kind: 'parts', parts };
 }
 
-/** The next place where a mark or an escape may begin, or the end. */
+/** Offset of the next possible delimiter or escape, or of the end. */
 function nextMark(text: string, from: number): number {
   for (let position = from; position < text.length; position++) {
     const character = text.charAt(position);
@@ -88,7 +91,7 @@ function mixProblem(offset: number): LeafText {
   };
 }
 
-/** Handlebars knows `\{{` itself; `$${` is ours. */
+/** Resolves `$${`; Handlebars itself resolves `\{{`. */
 function unescapeDollars(text: string): { text: string; removed: readonly number[] } {
   const removed: number[] = [];
   let result = '';

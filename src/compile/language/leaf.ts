@@ -1,43 +1,46 @@
 /**
- * The language of the string leaves: definition.md section 2. CONTRACT between compile/language (JSONata and Handlebars live behind it)
- * and the rest of compile, which knows the definition, its names and schemas.
+ * The expression language of string leaves: docs/definition/expressions.md. CONTRACT between compile/language, which hides
+ * JSONata and Handlebars, and the rest of compile.
  */
 import type { DiagnosticCode } from '../../definition/index.ts';
 import type { SyntaxNode } from './syntax-tree.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-/** What a string leaf is. */
+/** A parsed string leaf. */
 export type Leaf =
   /** No expression; escapes (`$${`, `\{{`) are resolved. */
   | { readonly kind: 'literal'; readonly text: string }
-  /** `${ }` alone, `${? }` (no result always means: leave the field out), `${... }` (spread into the list). */
+  /** A single `${ }`, `${? }` (omits the field if there is no result) or `${... }` (spreads its result into the list). */
   | {
       readonly kind: 'value';
       readonly mode: 'value' | 'optional' | 'spread';
       readonly expression: Expression;
     }
-  /** Text with parts; every part must give a string, number or boolean. */
+  /** A string with expressions, each of which must return a string, number or boolean. */
   | { readonly kind: 'text'; readonly parts: readonly (string | Expression)[] }
   /** `{{ }}`: always a string. */
   | { readonly kind: 'handlebars'; readonly expression: Expression };
 
-/** A compiled expression or Handlebars text. Immutable, interned by text within one compile, safe to share between passes. */
+/**
+ * A compiled expression or Handlebars template. Immutable, interned by source within one compilation, safe for
+ * concurrent use.
+ */
 export interface Expression {
   /** As written, without the delimiters. */
   readonly source: string;
-  /** Everything it reads, found in its syntax tree. */
+  /** All references found in its syntax tree. */
   readonly references: readonly Reference[];
-  /** A path of names without predicates: evaluated by an accessor, synchronously, in the ordinary case. */
+  /** A path of names without predicates, usually evaluated synchronously without JSONata. */
   readonly isPlainPath: boolean;
   /**
-   * Evaluates. Undefined: no result (`null` results are undefined too). The result is plain JSON and never an alias of the input;
-   * lists are real lists, `__proto__` keys are refused, numbers are finite.
+   * Evaluates the expression. Undefined: no result (also for `null`). The result is plain JSON and never references
+   * the input; `__proto__` keys are rejected, numbers are finite.
    * @throws ExpressionError (also as a rejection) for failures and exceeded limits.
    */
   evaluate(scope: Scope): unknown | Promise<unknown>;
   /**
-   * Prepares an evaluation that tells which of the marked nodes of the syntax tree it came to: those of a branch only when it
-   * is taken. Each call costs a parse. Not there for Handlebars.
+   * Prepares an evaluation that returns which of the marked syntax nodes it reached; nodes of a branch only if it was
+   * taken. Each call parses the expression again. Undefined for Handlebars.
    */
   readonly probe?: <T>(
     mark: (tree: SyntaxNode) => ReadonlyMap<SyntaxNode, T>,
@@ -45,9 +48,9 @@ export interface Expression {
 }
 
 export type ReferenceRoot =
-  /** A field of the custom resource: path `['spec', 'size']`; also through `$self`, `$$`. */
+  /** A field of the resource: path `['spec', 'size']`; also through `$self`, `$$`. */
   | 'resource'
-  /** First step is the id. */
+  /** The first step is the id. */
   | 'children'
   | 'observed'
   | 'reads'
@@ -65,23 +68,32 @@ export interface Reference {
   readonly root: ReferenceRoot;
   /** Names below the root, without indexes and predicates: `children.db.status.ready` -> `['db', 'status', 'ready']`. */
   readonly path: readonly string[];
-  /** False: the value at `path` is used as a whole or in a way the analysis cannot follow, so anything below it may be read. */
+  /**
+   * False: the value at `path` is used as a whole or in a way that the analysis cannot trace, so anything below it
+   * may be read.
+   */
   readonly exact: boolean;
-  /** Where its first character stands in {@link Expression.source}'s leaf text (the whole string leaf). */
+  /** Offset of its first character in the string leaf. */
   readonly offset: number;
-  /** Offset of each step of `path`, same base. */
+  /** Offset of each step of `path` in the string leaf. */
   readonly stepOffsets: readonly number[];
-  /** So many steps lead to a value that may also come from elsewhere: in `(spec.a ?? {"b": 1}).b`, `b` need not be a field of `spec.a`. */
+  /**
+   * Number of steps after which the value may have another origin: in `(spec.a ?? {"b": 1}).b`, `b` need not be a
+   * field of `spec.a`.
+   */
   readonly mixedFrom?: number;
-  /** For `vars`: it is read other than by a path `vars.<name>`, so who looks for such paths does not see it: `$lookup(vars, "a")`, `[vars].a`. */
+  /** For `vars`: not read by a path `vars.<name>` but indirectly: `$lookup(vars, "a")`, `[vars].a`. */
   readonly isIndirect?: true;
-  /** For `now` and `random`: it is evaluated only where a value read from `observed` is missing (`observed.x.y ?? $now()`). */
-  readonly behindObserved?: true;
+  /** For `now` and `random`: evaluated only if a value read from `observed` is missing (`observed.x.y ?? $now()`). */
+  readonly isObservedDefault?: true;
 }
 
-/** What an expression sees. Objects are aliases of the cache and must not be changed. */
+/** The input of an expression. Objects are shared with the cache and must not be modified. */
 export interface Scope {
-  /** The root: the custom resource's `metadata`, `spec`, `status`, ... with `children`, `reads`, `vars`, `observed` beside them (these win over fields of the resource of the same name). */
+  /**
+   * The root: the custom resource's `metadata`, `spec`, `status`, ... with `children`, `reads`, `vars` and
+   * `observed`, which take precedence over fields of the same name.
+   */
   readonly root: Readonly<Record<string, unknown>>;
   /** `$self`. */
   readonly self: Readonly<Record<string, unknown>>;
@@ -100,11 +112,11 @@ export interface Scope {
   readonly now: string;
   /** `$randomString(n)`. */
   readonly randomText: (length: number) => string;
-  /** What the reconcile may still compute and hold. @default one of its own for each evaluation */
+  /** The remaining budget of the reconcile. @default a separate budget for each evaluation */
   readonly budget?: WorkBudget;
 }
 
-/** A mistake found in a leaf; the caller turns `offset` (in the leaf's text) into a position. */
+/** An error or a warning about a leaf. The caller converts `offset` (in the leaf) to a position. */
 export interface LeafProblem {
   readonly severity: 'error' | 'warning';
   readonly code: DiagnosticCode;
@@ -117,7 +129,7 @@ export type ParsedLeaf =
   | { readonly leaf: Leaf; readonly problems: readonly LeafProblem[] }
   | { readonly leaf?: undefined; readonly problems: readonly LeafProblem[] };
 
-/** Parses leaves; one per compile, so that equal texts are compiled once. */
+/** Parses leaves. Use one parser per compilation, so that equal leaves are compiled once. */
 export interface LeafParser {
   parse(text: string): ParsedLeaf;
 }

@@ -1,31 +1,32 @@
-/** The bounds of one evaluation. Whoever may create resources must not be able to stop the process with their contents. */
+/** Limits of one evaluation. Users who can create resources must not be able to block the process. */
 export const limits = {
-  /** Steps of one evaluation, two for each node evaluated, and what functions and operators take by the size of their values (`costs.ts`). */
+  /**
+   * Steps of one evaluation: two for each evaluated node, plus the costs of functions and operators, which depend on
+   * the size of their values (`builtin-functions.ts`).
+   */
   steps: 500_000,
-  /** The same for a Handlebars text, of which a call of a helper is not interrupted. */
+  /** Steps of one Handlebars template. Lower, because a helper call cannot be interrupted. */
   templateSteps: 100_000,
-  /** Bytes of texts, lists and maps that one evaluation makes, those that it drops included. */
+  /** Bytes of strings, lists and maps that one evaluation creates, including temporary values. */
   producedBytes: 16 * 1024 * 1024,
   /**
-   * Nested evaluations. JSONata counts the members of lists, objects and groups that it evaluates side by side as nested,
-   * so a group-by over a thousand Pods needs some thousands; an endless recursion is stopped well within the time limit.
+   * Nested evaluations. JSONata counts the members of lists, objects and groups as nested, so a group-by over a
+   * thousand Pods needs several thousand. An infinite recursion still stops within the time limit.
    */
   depth: 10_000,
-  /** Elements of a list made by an expression. */
+  /** Elements of a list created by an expression. */
   sequence: 10_000,
-  /** Characters of a text. */
+  /** Characters of a string. */
   textLength: 256 * 1024,
-  /** Characters that a regular expression is tried on. */
+  /** Characters of the input of a regular expression. */
   regexSubjectLength: 64 * 1024,
-  /** Time that one evaluation may search with regular expressions. One search is linear in the text, thousands of them need not be. */
-  searchMs: 500,
   /** Instructions of a compiled regular expression; `(a{100}){9}` has about a thousand. */
   regexProgramSize: 2_000,
   /** Characters of the source of one expression. */
   sourceLength: 16 * 1024,
-  /** Brackets within brackets in the source. */
+  /** Nesting of brackets in the source. */
   sourceDepth: 64,
-  /** `??` and `?:` within the left sides of others: JSONata parses these sides twice. */
+  /** Nesting of `??` and `?:` in the left operands of others, which JSONata parses twice. */
   nestedDefaults: 8,
   /** Nodes of one syntax tree. */
   nodes: 5_000,

@@ -1,34 +1,20 @@
-import { ExpressionError } from './expression-error.ts';
+import { ExpressionError } from './evaluation-error.ts';
 import { limits } from './limits.ts';
 import { WorkBudget } from './work-budget.ts';
 
-/** How long this thread has worked, in ms since whenever. Where the processor was with others, nothing was worked. */
-export type WorkedMs = () => number;
-
-export interface MeterOptions {
-  /** @default {@link limits.steps} */
-  readonly steps?: number;
-  /** @default the clock */
-  readonly workedMs?: WorkedMs;
-}
-
 /**
- * What one evaluation takes: steps and bytes, by {@link limits} and by the budget of its reconcile. Every function and operator
- * whose work grows with its values charges it by their size.
+ * Counts steps and bytes of one evaluation, limited by {@link limits} and by the budget of the reconcile. Functions
+ * and operators whose work depends on the size of their values charge the meter accordingly.
  */
 export class Meter {
   readonly budget: WorkBudget;
-  readonly #workedMs: WorkedMs;
   readonly #steps: number;
   #stepsLeft: number;
   #bytes = 0;
-  #searchMsLeft: number = limits.searchMs;
-  #workedBeforeMs: number | undefined;
 
-  constructor(budget: WorkBudget = new WorkBudget(), options: MeterOptions = {}) {
-    const { steps = limits.steps, workedMs = clockMs } = options;
+  /** @param steps limit of the evaluation. */
+  constructor(budget: WorkBudget = new WorkBudget(), steps: number = limits.steps) {
     this.budget = budget;
-    this.#workedMs = workedMs;
     this.#steps = steps;
     this.#stepsLeft = steps;
   }
@@ -44,46 +30,29 @@ export class Meter {
     this.budget.spend(steps);
   }
 
-  /** Refuses work that may take so many steps, without counting it: how many it takes is known afterwards. */
-  allow(steps: number): void {
+  /**
+   * Rejects work that may exceed the remaining steps, without counting it. Used if the actual steps are only known
+   * afterwards.
+   */
+  ensureAvailable(steps: number): void {
     if (steps > this.#stepsLeft) throw this.#tooManySteps();
+    this.budget.expectSteps(steps);
   }
 
-  /** Counts what is made. @throws ExpressionError */
-  produce(bytes: number): void {
+  /** Counts created bytes. @throws ExpressionError */
+  allocate(bytes: number): void {
     this.#bytes += bytes;
-    this.budget.produced(this.#bytes);
+    this.budget.setProduced(this.#bytes);
     if (this.#bytes > limits.producedBytes) {
       throw new ExpressionError(
         'too-large',
-        `Expected at most ${limits.producedBytes} bytes of texts, lists and maps in one evaluation`,
+        `Expected at most ${limits.producedBytes} bytes of strings, lists and maps in one evaluation`,
       );
     }
-  }
-
-  /** Counts a text that is made. */
-  produceText(text: string): void {
-    this.produce(text.length);
-  }
-
-  /**
-   * Takes of the time for searching with regular expressions, beside the steps. It is measured by the clock, since that is cheap; the
-   * CPU time is asked at the first search, and when the clock says that the time is over.
-   */
-  spendSearchTime(ms: number): void {
-    this.#searchMsLeft -= ms;
-    this.#workedBeforeMs ??= this.#workedMs() - ms;
-    if (this.#searchMsLeft >= 0) return;
-    this.#searchMsLeft = limits.searchMs - (this.#workedMs() - this.#workedBeforeMs);
-    if (this.#searchMsLeft <= 0) throw this.#tooManySteps();
   }
 
   #tooManySteps(): ExpressionError {
     const message = `Expected at most ${this.#steps} steps in one evaluation`;
     return new ExpressionError('limit-exceeded', message);
   }
-}
-
-function clockMs(): number {
-  return performance.now();
 }

@@ -1,18 +1,19 @@
 /**
- * Puts an evaluation of JSONata on its meter, by the hooks that JSONata has for debuggers: functions that it finds under these symbols
- * are called before and after each node. A test holds on to what this relies on; JSONata's version is pinned.
+ * Meters an evaluation of JSONata by its debugger hooks: JSONata calls the functions under these symbols before and
+ * after each node. JSONata's version is pinned, and a test covers the assumptions.
  */
 import type jsonata from 'jsonata';
 import { limits } from './limits.ts';
 import type { Meter } from './meter.ts';
+import type { RegexEngine } from './regex-engine.ts';
 import { meterVariable } from './runtime-scope.ts';
-import { elementSteps, shallowSteps, walkSteps } from './size.ts';
+import { elementSteps, shallowSteps, walkSteps } from './step-costs.ts';
 import { leftOf, type SyntaxNode, walk } from './syntax-tree.ts';
 
 const onEntry = Symbol.for('jsonata.__evaluate_entry');
 const onExit = Symbol.for('jsonata.__evaluate_exit');
 
-/** What JSONata calls a frame. */
+/** A frame of JSONata. */
 interface Frame {
   readonly base: BaseFrame;
   lookup(name: string | symbol): unknown;
@@ -27,16 +28,15 @@ interface BaseFrame extends Frame {
   bind(name: string | symbol, value: unknown): void;
 }
 
-/** Charges what a node gives, for work that its parent does with it at once. */
+/** Charges the result of a node, for uninterrupted work of its parent. */
 type Charge = (meter: Meter, result: unknown) => void;
 
-export interface MeterFrames {
-  /** Regular expressions of one evaluation. */
-  readonly regexEngineOf: (meter: Meter) => unknown;
-}
-
-/** Makes all evaluations of an expression metered. The last one to look at the tree: nodes are known by identity. */
-export function meterFrames(parsed: jsonata.Expression, tree: SyntaxNode, options: MeterFrames) {
+/** Meters all evaluations of an expression. Must run after all rewriting, because nodes are identified by reference. */
+export function meterFrames(
+  parsed: jsonata.Expression,
+  tree: SyntaxNode,
+  regexEngine: RegexEngine,
+): void {
   const charges = chargesOf(tree);
   const exit =
     charges.size === 0
@@ -45,7 +45,7 @@ export function meterFrames(parsed: jsonata.Expression, tree: SyntaxNode, option
           charges.get(node)?.(base.meter, elementOf(result));
   const hasRegex = [...walk(tree)].some(({ type }) => type === 'regex');
 
-  /** Called before the first node of an evaluation. */
+  /** Runs before the first node of an evaluation. */
   function install(node: SyntaxNode, input: unknown, { base }: Frame): void {
     const meter = base.lookup(meterVariable) as Meter;
     base.meter = meter;
@@ -54,7 +54,7 @@ export function meterFrames(parsed: jsonata.Expression, tree: SyntaxNode, option
       meter.spend(2);
     };
     base.createSequence = createSequences(meter);
-    if (hasRegex) base.RegexEngine = options.regexEngineOf(meter);
+    if (hasRegex) base.RegexEngine = regexEngine.of(meter);
     base.bind(onEntry, enter);
     if (exit !== undefined) base.bind(onExit, exit);
     chargeInput(node, input, meter);
@@ -63,27 +63,27 @@ export function meterFrames(parsed: jsonata.Expression, tree: SyntaxNode, option
   parsed.assign(onEntry as unknown as string, install);
 }
 
-/** JSONata makes an element of a list of one only after it has told of it. */
+/** JSONata unwraps a list of one element only after the exit hook. */
 function elementOf(result: unknown): unknown {
   return Array.isArray(result) && result.length === 1 ? result[0] : result;
 }
 
-/** JSONata's own error. */
+/** Errors of JSONata. */
 const tooDeep = { code: 'D1011' };
 const tooLong = { code: 'D2015' };
 
-/** Before each node: JSONata waits for what is returned. */
+/** Runs before each node. JSONata awaits the returned promise. */
 function enter(node: SyntaxNode, input: unknown, { base }: Frame): Promise<void> | undefined {
   const { meter } = base;
   chargeInput(node, input, meter);
-  return meter.budget.isDue ? meter.budget.interrupt() : undefined;
+  return meter.budget.shouldPause ? meter.budget.interrupt() : undefined;
 }
 
-/** Nodes whose own work grows with what they are applied to. */
+/** Charges nodes whose work depends on the size of their input. */
 function chargeInput(node: SyntaxNode, input: unknown, meter: Meter): void {
   switch (node.type) {
     case 'name':
-      // A list here is one within a list.
+      // A list at this point is an element of a list.
       if (Array.isArray(input)) meter.spend(elementSteps(input));
       return;
     case 'wildcard':
@@ -97,7 +97,7 @@ function chargeInput(node: SyntaxNode, input: unknown, meter: Meter): void {
   }
 }
 
-/** The lists among the fields are added one after the other to a copy of all before them. */
+/** JSONata appends each list among the fields to a copy of all previous elements. */
 function wildcardSteps(input: unknown): number {
   if (typeof input !== 'object' || input === null) return 1;
   let elements = 0;
@@ -109,12 +109,12 @@ function wildcardSteps(input: unknown): number {
   return 1 + elements + (lists * Math.min(elements, limits.sequence)) / 256;
 }
 
-/** As JSONata's, but what it holds is counted; and one function adds to all of them. */
+/** Creates sequences as JSONata does, but counts their elements and shares one `push` function. */
 function createSequences(meter: Meter): BaseFrame['createSequence'] {
   function push(this: unknown[], item: unknown): number {
     const { length } = this;
     if (length >= limits.sequence) throw tooLong;
-    meter.produce(16);
+    meter.allocate(16);
     this[length] = item;
     return length + 1;
   }
@@ -127,7 +127,7 @@ function createSequences(meter: Meter): BaseFrame['createSequence'] {
   };
 }
 
-/** The nodes whose results are compared, tested or put together in one step. */
+/** The nodes whose results are compared, tested or combined in one step. */
 function chargesOf(tree: SyntaxNode): ReadonlyMap<SyntaxNode, Charge> {
   const charges = new Map<SyntaxNode, Charge>();
   const charge = (node: SyntaxNode | undefined, by: Charge) => {
@@ -153,7 +153,7 @@ function chargeOperands(
   switch (node.value) {
     case '=':
     case '!=':
-      // They differ at once from a number or a short text.
+      // A comparison with a scalar literal ends immediately.
       if (sides.some(isScalarLiteral)) return;
       charge(left, compared);
       charge(node.rhs, touched);
@@ -205,5 +205,5 @@ const searched: Charge = (meter, value) => {
 const made: Charge = (meter, value) => {
   if (!Array.isArray(value)) return;
   meter.spend(value.length >> 3);
-  meter.produce(16 * value.length);
+  meter.allocate(16 * value.length);
 };

@@ -1,30 +1,34 @@
 import jsonata from 'jsonata';
-import { chargeCall, chargeResult } from './function-costs.ts';
+import { guards, replacements } from './bounded-functions.ts';
+import { chargeCall, chargeResult } from './builtin-functions.ts';
 import { type CallFocus, meterOf } from './runtime-scope.ts';
 
 /** A function of JSONata as its frames hold it. */
-export interface NativeFunction {
+interface NativeFunction {
   readonly _jsonata_function: true;
-  readonly implementation: (this: CallFocus, ...args: unknown[]) => unknown;
+  readonly implementation: Implementation;
   readonly signature?: unknown;
 }
 
-/** Gives JSONata's own functions, charged by the size of their arguments; undefined for names that it does not have. */
+/** Returns JSONata's built-in functions with metering and limits; undefined for unknown names. */
 export function createNativeFunctions(): (name: string) => NativeFunction | undefined {
   const original = findOriginals();
-  const charged = new Map<string, NativeFunction>();
+  const made = new Map<string, NativeFunction>();
   return (name) => {
-    const known = charged.get(name);
+    const known = made.get(name);
     if (known !== undefined) return known;
     const found = original(name);
     if (found?._jsonata_function !== true) return undefined;
-    const made = { ...found, implementation: chargedBy(name, found.implementation) };
-    charged.set(name, made);
-    return made;
+    const native = { ...found, implementation: metered(name, found.implementation) };
+    made.set(name, native);
+    return native;
   };
 }
 
-/** JSONata hands out its frames only while it evaluates; before its first step nothing is waited for. */
+/**
+ * Gets JSONata's functions from a frame. Frames are only available during an evaluation; its first step runs
+ * synchronously.
+ */
 function findOriginals(): (name: string) => NativeFunction | undefined {
   let lookup: ((name: string) => NativeFunction | undefined) | undefined;
   const expression = jsonata('1');
@@ -36,19 +40,33 @@ function findOriginals(): (name: string) => NativeFunction | undefined {
   return (name) => lookup?.(name);
 }
 
-/** It keeps the number of parameters and their names, by which JSONata decides what to pass. */
-function chargedBy(
-  name: string,
-  run: NativeFunction['implementation'],
-): NativeFunction['implementation'] {
-  function charge(this: CallFocus, ...args: unknown[]): unknown {
-    const meter = meterOf(this);
+/** Adds metering. Keeps the parameter list, which JSONata inspects. */
+function metered(name: string, original: Implementation): Implementation {
+  const guard = guards[name];
+  const replacement = replacements[name];
+  return nativeFunction(original, (focus, args) => {
+    const meter = meterOf(focus);
     chargeCall(meter, name, args);
-    const result = run.apply(this, args);
+    guard?.(args);
+    const result = replacement ? replacement(focus, args) : original.apply(focus, [...args]);
     chargeResult(meter, result);
     return result;
+  });
+}
+
+type Implementation = (this: CallFocus, ...args: unknown[]) => unknown;
+
+/**
+ * Creates a function for JSONata with the parameters of another one. JSONata uses their number to decide what `$map`
+ * passes, and reads their names from the source for partial application.
+ */
+export function nativeFunction(
+  parameters: { readonly length: number; toString(): string },
+  run: (focus: CallFocus, args: readonly unknown[]) => unknown,
+): Implementation {
+  function native(this: CallFocus, ...args: unknown[]): unknown {
+    return run(this, args);
   }
-  charge.toString = () => run.toString();
-  Object.defineProperty(charge, 'length', { value: run.length });
-  return charge;
+  native.toString = () => parameters.toString();
+  return Object.defineProperty(native, 'length', { value: parameters.length });
 }

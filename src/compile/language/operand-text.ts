@@ -1,13 +1,13 @@
 import type { Token } from './tokens.ts';
 
-/** Operators that bind more tightly than `&`, so that they belong to its operands. */
+/** Operators with higher precedence than `&`, which belong to its operands. */
 const tighter = new Set(['.', '[', '(', '{', '@', '#', '*', '**', '/', '%']);
 const openers = new Set(['(', '[', '{']);
 const closers = new Set([')', ']', '}']);
 
 /**
- * The source texts of the operands of one chain of `&` operators, for messages. `operators` are the offsets behind each
- * `&`, tokens and offsets count in `source`.
+ * The source of the operands of one chain of `&` operators, for messages. `operators` are the offsets after each `&`.
+ * Tokens and offsets are relative to `source`.
  */
 export function operandTexts(
   source: string,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { patternProblem } from './pattern-problem.ts';
+import { patternProblem } from './parse-tree.ts';
 
 describe('compile/language/pattern-problem', () => {
   for (const pattern of ['^[a-z]+$', '(?i)^[[:alpha:]]+\\z', '(?P<name>a)', '\\pN'])
@@ -14,7 +14,7 @@ describe('compile/language/pattern-problem', () => {
     ['a{3,1}', 'invalid repeat count: `{3,1}`'],
     ['\\', 'trailing backslash at end of expression: ``'],
   ] as const)
-    test(`${pattern} is none`, () => {
+    test(`${pattern} is invalid`, () => {
       assert.equal(patternProblem(pattern), `error parsing regexp: ${problem}`);
     });
 });

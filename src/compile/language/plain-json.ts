@@ -1,24 +1,24 @@
-import { ExpressionError } from './expression-error.ts';
+import { ExpressionError } from './evaluation-error.ts';
 import { limits } from './limits.ts';
 import type { Meter } from './meter.ts';
-import { entriesBytes } from './size.ts';
+import { entriesBytes } from './step-costs.ts';
 import type { WorkBudget } from './work-budget.ts';
 
 /**
- * Copies the result of an evaluation to plain JSON: ordinary objects and lists, nothing shared with the input.
- * JSONata's objects have no prototype, its lists carry extra keys, and a path gives the very object of the cache.
- * `null` at the top is no result. The meter is charged for the copy.
+ * Copies the result of an evaluation to plain JSON that shares nothing with the input. JSONata's objects have no
+ * prototype, its lists have extra keys, and a path returns the cached object itself. A top-level `null` is no result.
+ * Charges the meter for the copy.
  * @throws ExpressionError for functions, `__proto__` keys, numbers that are not finite, and exceeded limits.
  */
 export function plainResult(value: unknown, meter: Meter): unknown {
   return typeof value === 'object' && value !== null ? copyOf(value, meter) : plainScalar(value);
 }
 
-/** The same for what is no list and no object, which costs nothing. */
+/** As {@link plainResult} for scalars, without cost. */
 export function plainScalar(value: unknown): unknown {
   switch (typeof value) {
     case 'string':
-      return checkedText(value);
+      return boundedText(value);
     case 'number':
       return checkedNumber(value);
     case 'boolean':
@@ -30,7 +30,7 @@ export function plainScalar(value: unknown): unknown {
   }
 }
 
-/** As {@link plainResult} for a value that was not evaluated, only found. */
+/** As {@link plainResult} for a value found by a path, without an evaluation. */
 export function plainCopy(value: object, budget: WorkBudget | undefined): unknown {
   const counted: Budget = { left: limits.resultNodes, meter: undefined };
   const result = copy(value, counted, 0);
@@ -44,24 +44,24 @@ function copyOf(value: unknown, meter: Meter): unknown {
   const result = copy(value, budget, 0);
   const nodes = most - budget.left;
   meter.spend(nodes);
-  meter.produce(entriesBytes(nodes));
+  meter.allocate(entriesBytes(nodes));
   return result;
 }
 
 interface Budget {
   left: number;
-  /** Undefined: only the whole is bounded. */
+  /** Undefined: only the total is limited. */
   readonly meter: Meter | undefined;
 }
 
 function copy(value: unknown, budget: Budget, depth: number): unknown {
   if (--budget.left < 0) {
-    budget.meter?.allow(limits.resultNodes);
+    budget.meter?.ensureAvailable(limits.resultNodes);
     throw tooLarge('values');
   }
   switch (typeof value) {
     case 'string':
-      return checkedText(value);
+      return boundedText(value);
     case 'number':
       return checkedNumber(value);
     case 'boolean':
@@ -101,14 +101,17 @@ function copyObject(value: object, budget: Budget, depth: number): Record<string
   return result;
 }
 
-function checkedText(text: string): string {
-  if (text.length > limits.textLength) {
-    throw new ExpressionError(
-      'limit-exceeded',
-      `Expected a text of at most ${limits.textLength} characters`,
-    );
-  }
+/** Returns the string if it is not too long. @throws ExpressionError */
+export function boundedText(text: string): string {
+  assertTextLength(text.length);
   return text;
+}
+
+/** Checks the length of a string. @throws ExpressionError */
+export function assertTextLength(length: number): void {
+  if (length <= limits.textLength) return;
+  const message = `Expected a string of at most ${limits.textLength} characters`;
+  throw new ExpressionError('limit-exceeded', message);
 }
 
 function checkedNumber(number: number): number {

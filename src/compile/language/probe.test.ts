@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { expressionOf, testScope } from '../../../test/support/compile/test-scope.ts';
 import { type SyntaxNode, walk } from './syntax-tree.ts';
-import { expressionOf, testScope } from './test-scope.ts';
 
 /** Marks the paths of one name. */
 function names(tree: SyntaxNode): ReadonlyMap<SyntaxNode, string> {
@@ -30,12 +30,12 @@ describe('compile/language/probe', () => {
     ['($f := function($x) { $x ? b : c }; $f(a))', { a: true }, ['b', 'a']],
     ['a[x].y ? b : c', { a: [{ x: true, y: 1 }] }, ['x', 'b']],
   ] as const) {
-    test(`tells what ${source} comes to with ${JSON.stringify(root)}`, async () => {
+    test(`returns what ${source} reaches with ${JSON.stringify(root)}`, async () => {
       assert.deepEqual(await probeOf(source)(root), expected);
     });
   }
 
-  test('evaluations at once do not mix', async () => {
+  test('concurrent evaluations are independent', async () => {
     const probe = probeOf('a ? b : c');
     assert.deepEqual(await Promise.all([probe({ a: true }), probe({}), probe({ a: true })]), [
       ['a', 'b'],
@@ -44,7 +44,7 @@ describe('compile/language/probe', () => {
     ]);
   });
 
-  test('a probe leaves the expression as it was', async () => {
+  test('a probe does not change the expression', async () => {
     const expression = expressionOf('${ $sum([a ? b : c]) }');
     await expression.probe?.(names)(testScope({ a: true, b: 2 }));
     assert.equal(await expression.evaluate(testScope({ a: true, b: 3 })), 3);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import jsonata from 'jsonata';
-import { freezeDeep } from '../../util/freeze-deep.ts';
-import { expressionOf, testScope } from './test-scope.ts';
+import { expressionOf, testScope } from '../../../test/support/compile/test-scope.ts';
+import { freezeDeep } from '../../util/json.ts';
 
 function createInput() {
   return {
@@ -60,7 +60,7 @@ const legal = [
 
 describe('compile/language input', () => {
   for (const source of legal) {
-    test(`${source} gives what JSONata gives, and leaves frozen input alone`, async () => {
+    test(`${source} gives what JSONata gives, and does not modify frozen input`, async () => {
       const expected = plain(await jsonata(source).evaluate(createInput()));
       const frozen = testScope(freezeDeep(createInput()));
       assert.deepEqual(plain(await expressionOf(`\${ ${source} }`).evaluate(frozen)), expected);
@@ -74,7 +74,7 @@ describe('compile/language input', () => {
     '($x := object; $x(1))',
     '(list)(1)',
   ]) {
-    test(`${source} calls no function, fails, and leaves the input alone`, async () => {
+    test(`${source} calls no function, fails, and does not modify the input`, async () => {
       const input = createInput();
       const item = { name: 'i' };
       const expression = expressionOf(`\${ ${source} }`);

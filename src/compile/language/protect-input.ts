@@ -1,23 +1,20 @@
 import { builtinFunctions } from './builtin-functions.ts';
+import { boundNames } from './check-tree.ts';
 import { languageFunctions } from './functions.ts';
 import { callOf, type SyntaxNode, walk } from './syntax-tree.ts';
 
-/** Names of functions that only these rewritings call; no expression can name them: they have a space. */
+/** Functions for rewritten code. Expressions cannot call them, because their names contain a space. */
 export const ownListName = ' own list';
 export const isFunctionName = ' is function';
 
 /**
- * Rewrites what would let JSONata write into its input, which is shared with the cache: `list[]` marks the list itself,
- * `list{...}` extends it when it is empty, and calling a value that is no function labels that value.
- * Comes after the other rewriting, which would take the guards of calls for `?:`.
+ * Rewrites code that would let JSONata modify its input, which is shared with the cache: `list[]` marks the list,
+ * `list{...}` extends an empty list, and calling a value that is not a function labels the value. Must run after the
+ * other rewriting, which would treat the guards of calls as `?:`.
  */
 export function protectInput(root: SyntaxNode): void {
   const nodes = new Set(walk(root));
-  const bound = new Set<unknown>();
-  for (const node of nodes) {
-    if (node.type === 'bind' && !Array.isArray(node.lhs)) bound.add(node.lhs?.value);
-    if (node.type === 'lambda') for (const each of node.arguments ?? []) bound.add(each.value);
-  }
+  const bound = boundNames(nodes);
   for (const node of nodes) {
     if (node.type === 'function') protectCallee(node, bound);
     if (node.type === 'path' && (node.keepSingletonArray === true || node.group !== undefined)) {
@@ -33,8 +30,8 @@ const functionNames: ReadonlySet<unknown> = new Set([
   ...languageFunctions.map(({ name }) => name),
 ]);
 
-/** `$f(x)` becomes `(isFunction($f) ? $f)(x)`, unless `$f` is known for a function. */
-function protectCallee(node: SyntaxNode, bound: ReadonlySet<unknown>): void {
+/** `$f(x)` becomes `(isFunction($f) ? $f)(x)`, unless `$f` is known to be a function. */
+function protectCallee(node: SyntaxNode, bound: ReadonlySet<string>): void {
   const { procedure } = node;
   if (procedure === undefined || procedure.type === 'lambda') return;
   if (procedure.type === 'variable') {
@@ -48,7 +45,7 @@ function protectCallee(node: SyntaxNode, bound: ReadonlySet<unknown>): void {
   node.procedure = guard;
 }
 
-/** Only the last step can give a list of the input itself. */
+/** Only the last step can return a list of the input. */
 function protectLastStep(path: SyntaxNode): void {
   const steps = path.steps ?? [];
   const last = steps.at(-1);
@@ -58,10 +55,10 @@ function protectLastStep(path: SyntaxNode): void {
     const bare = { ...last };
     const step = callOf(ownListName, [bare]);
     if (last.keepArray === true) step.keepArray = true;
-    // Constructed lists are JSONata's own, and it looks for them by their type.
+    // Constructed lists belong to JSONata, which finds them by their node type.
     if (last.type !== 'unary') steps[steps.length - 1] = step;
   } else if (last.stages.at(-1)?.expr?.type === 'number') {
-    // An index can give a list within a list; one more predicate makes a list of its own of it.
+    // An index can return a nested list; another predicate copies it.
     last.stages.push({ type: 'filter', expr: { type: 'value', value: true } });
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ExpressionError } from './expression-error.ts';
-import { evaluate, expressionOf, testScope } from './test-scope.ts';
+import { evaluate, expressionOf, testScope } from '../../../test/support/compile/test-scope.ts';
+import type { ExpressionError } from './evaluation-error.ts';
 
 const root = {
   spec: {
@@ -126,7 +126,7 @@ describe('compile/language quirks of JSONata', () => {
     });
   }
 
-  test('errors hold no values, unless their author wrote them', async () => {
+  test('errors contain no values, except literals of the author', async () => {
     const secret = { spec: { password: 'hunter2' } };
     for (const source of [
       'spec.password + 1',
@@ -152,7 +152,7 @@ describe('compile/language quirks of JSONata', () => {
     });
   });
 
-  test('an expression without JSONata fails at once, not by a rejection', () => {
+  test('an expression without JSONata throws synchronously', () => {
     const expression = expressionOf('${ spec }');
     assert.throws(() => expression.evaluate(testScope({ spec: { n: Number.NaN } })), {
       code: 'evaluation-failed',

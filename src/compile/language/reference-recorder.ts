@@ -1,8 +1,8 @@
 import type { Reference, ReferenceRoot } from './leaf.ts';
 
-/** A place in what an expression sees that a value may come from; lists are transparent. */
+/** A path in the input that a value may come from. Lists are transparent. */
 export interface Origin {
-  /** `root`: the input of the expression, the resource with `children`, `reads`, ... beside it. */
+  /** `root`: the input of the expression, which is the resource with `children`, `reads`, ... */
   readonly root: ReferenceRoot | 'root';
   readonly path: readonly string[];
   readonly offset: number;
@@ -11,24 +11,24 @@ export interface Origin {
   readonly mixedFrom?: number;
 }
 
-/** Roots that stand beside the resource's fields in the input. */
-const besideResource = ['children', 'observed', 'reads', 'vars'] as const;
+/** Roots of the input that are not fields of the resource. */
+const rootNames = ['children', 'observed', 'reads', 'vars'] as const;
 
-/** Collects what is read; see {@link Reference}. */
-export interface ReferenceRecorder {
-  /** Makes an origin known; if nothing follows or uses it, it is recorded in the end. */
+/** Collects references; see {@link Reference}. */
+interface ReferenceRecorder {
+  /** Starts an origin. If it is neither extended nor used, `finish` records it. */
   begin(origin: Origin): Origin;
-  /** The origin one name further. */
+  /** Extends an origin by one name. */
   step(origin: Origin, name: string, offset: number): Origin;
-  /** The origin as one of several that a value may come from, new values among them. */
+  /** Marks an origin as one of several possible origins of a value. */
   mix(origin: Origin): Origin;
-  /** The value at the origin is used. */
+  /** Records that the value at the origin is used. */
   record(origin: Origin, exact: boolean): void;
   /** `$now()`, `$randomString()` and the like. */
-  recordSource(root: 'now' | 'random', offset: number, behindObserved: boolean): void;
-  /** Anything may be read. */
+  recordSource(root: 'now' | 'random', offset: number, isObservedDefault: boolean): void;
+  /** Records that anything may be read. */
   recordEverything(offset: number): void;
-  /** What was recorded, by offset. */
+  /** The references, by offset. */
   finish(): readonly Reference[];
 }
 
@@ -68,7 +68,7 @@ export function createReferenceRecorder(): ReferenceRecorder {
   }
 
   function recordEverything(offset: number): void {
-    for (const root of ['resource', ...besideResource] as const) {
+    for (const root of ['resource', ...rootNames] as const) {
       add({ root, path: [], exact: false, offset, stepOffsets: [] });
     }
   }
@@ -85,9 +85,9 @@ export function createReferenceRecorder(): ReferenceRecorder {
       return begin({ ...origin, mixedFrom: origin.path.length });
     },
     record,
-    recordSource(root, offset, behindObserved) {
+    recordSource(root, offset, isObservedDefault) {
       const source = { root, path: [], exact: true, offset, stepOffsets: [] };
-      add(behindObserved ? { ...source, behindObserved } : source);
+      add(isObservedDefault ? { ...source, isObservedDefault } : source);
     },
     recordEverything,
     finish() {
@@ -102,9 +102,9 @@ function oneStep(origin: Origin, name: string, offset: number): Origin {
   if (root !== 'root') {
     return { ...origin, path: [...path, name], stepOffsets: [...stepOffsets, offset] };
   }
-  // The input itself begins nowhere unless it was written: `$$.spec` begins at `$$`.
+  // The implicit input has no offset; `$$.spec` starts at `$$`.
   const start = origin.offset < 0 ? offset : origin.offset;
-  const beside = besideResource.find((each) => each === name);
+  const beside = rootNames.find((each) => each === name);
   return beside === undefined
     ? { root: 'resource', path: [name], offset: start, stepOffsets: [offset] }
     : { root: beside, path: [], offset: start, stepOffsets: [] };

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import {
+  createTestParser,
+  expressionOf,
+  isCovered,
+  recording,
+  testScope,
+} from '../../../test/support/compile/test-scope.ts';
 import type { Reference } from './leaf.ts';
-import { isCovered, recording } from './test-recording.ts';
-import { createTestParser, expressionOf, testScope } from './test-scope.ts';
 
 /** `root:path`, with `~` when it is not exact. */
 function shown({ root, path, exact }: Reference): string {
@@ -129,11 +134,11 @@ describe('compile/language references', () => {
     );
   });
 
-  test('tell what is evaluated only when something observed is missing', () => {
+  test('mark values that are evaluated only if an observed value is missing', () => {
     const flagged = (source: string) =>
       expressionOf(`\${ ${source} }`)
         .references.filter(({ root }) => root === 'random' || root === 'now')
-        .map(({ behindObserved }) => behindObserved === true);
+        .map(({ isObservedDefault }) => isObservedDefault === true);
     assert.deepEqual(flagged('observed.s.data.p ?? $base64encode($randomString(20))'), [true]);
     assert.deepEqual(flagged('(observed.s.data.p ?? $now()) & $now()'), [true, false]);
     assert.deepEqual(flagged('spec.p ?? $randomString(20)'), [false]);

@@ -13,8 +13,8 @@ import {
 } from './syntax-tree.ts';
 import { startOf, type Token } from './tokens.ts';
 
-/** What is known of a value without evaluating: where it may come from, and what it does when it is called. */
-interface Value {
+/** An abstract value: its possible origins, and its possible functions. */
+interface AbstractValue {
   readonly origins: readonly Origin[];
   readonly callables: readonly Callable[];
 }
@@ -22,12 +22,12 @@ interface Value {
 type Callable =
   | { readonly kind: 'native'; readonly name: string; readonly offset: number }
   | { readonly kind: 'lambda'; readonly lambda: Lambda }
-  /** Its arguments were used as a whole when they became known. */
+  /** The arguments are recorded as used completely. */
   | { readonly kind: 'opaque' };
 
 interface Lambda {
   readonly node: SyntaxNode;
-  readonly context: Value;
+  readonly context: AbstractValue;
   readonly frame: Frame;
   isActive: boolean;
   isRecursive: boolean;
@@ -36,22 +36,22 @@ interface Lambda {
 
 interface Frame {
   readonly parent: Frame | undefined;
-  readonly names: Map<string, Value>;
+  readonly names: Map<string, AbstractValue>;
 }
 
 interface Place {
-  /** What names are relative to. */
-  readonly context: Value;
+  /** The context value of names. */
+  readonly context: AbstractValue;
   readonly frame: Frame;
 }
 
-const nothing: Value = { origins: [], callables: [] };
+const noValue: AbstractValue = { origins: [], callables: [] };
 const visitBudget = 50_000;
 
 /**
- * Finds everything that evaluating the tree can read, by an evaluation that follows places instead of values.
- * What it cannot follow it records as used as a whole, so every read lies at or below a reference (or on the way to one).
- * Offsets count in the source. The tree must not have been rewritten.
+ * Finds all references of an expression by abstract interpretation, with origins instead of values. A value that it
+ * cannot trace is recorded as used completely, so every read is at, below or on the way to a reference. Offsets are
+ * relative to the source. The tree must not have been rewritten.
  */
 export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): readonly Reference[] {
   const recorder = createReferenceRecorder();
@@ -62,23 +62,23 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
     return startOf(tokens, node.position);
   }
 
-  function use(value: Value, exact = true): void {
+  function use(value: AbstractValue, exact = true): void {
     for (const origin of value.origins) recorder.record(origin, exact);
     for (const callable of value.callables)
       if (callable.kind === 'lambda') exposeLambda(callable.lambda);
   }
 
-  /** Called from somewhere out of sight: with arguments that were used as a whole, and with a result that is. */
+  /** Records a lambda that unknown code may call. */
   function exposeLambda(lambda: Lambda): void {
     if (lambda.hasEscaped) return;
     lambda.hasEscaped = true;
     use(callLambda(lambda, []));
   }
 
-  function visit(node: SyntaxNode, place: Place): Value {
+  function visit(node: SyntaxNode, place: Place): AbstractValue {
     if (++visits > visitBudget) {
       recorder.recordEverything(0);
-      return nothing;
+      return noValue;
     }
     const value = filtered(visitBare(node, place), node.predicate, place.frame);
     return node.type !== 'path' && node.group !== undefined
@@ -86,7 +86,7 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
       : value;
   }
 
-  function visitBare(node: SyntaxNode, place: Place): Value {
+  function visitBare(node: SyntaxNode, place: Place): AbstractValue {
     switch (node.type) {
       case 'path':
         return visitPath(node, place);
@@ -97,12 +97,12 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
       case 'wildcard':
       case 'descendant':
         use(place.context, false);
-        return nothing;
+        return noValue;
       case 'parent':
-        // Whatever led here may be read, and how far up is not followed.
+        // The level of the parent is not traced, so everything may be read.
         use(place.context, false);
         recorder.recordEverything(offsetOf(node));
-        return nothing;
+        return noValue;
       case 'condition':
         return visitCondition(node, place);
       case 'block':
@@ -121,14 +121,14 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
         return visitUnary(node, place);
       case 'binary':
         useAll([leftOf(node), node.rhs], place);
-        return nothing;
+        return noValue;
       default:
-        return nothing;
+        return noValue;
     }
   }
 
-  /** One of these values; where a new one is among them, what is read of it need not be there in the others. */
-  function mixed(values: readonly Value[]): Value {
+  /** The union of values. If one has no origin, its fields need not exist in the others. */
+  function mixed(values: readonly AbstractValue[]): AbstractValue {
     const all = union(values);
     const isPure = values.every((value) => value.origins.length + value.callables.length > 0);
     return isPure ? all : { ...all, origins: all.origins.map(recorder.mix) };
@@ -138,14 +138,14 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
     for (const node of nodes) if (node !== undefined) use(visit(node, place));
   }
 
-  function navigate(value: Value, name: string, offset: number): Value {
+  function navigate(value: AbstractValue, name: string, offset: number): AbstractValue {
     return {
       origins: value.origins.map((origin) => recorder.step(origin, name, offset)),
       callables: [],
     };
   }
 
-  function visitPath(node: SyntaxNode, place: Place): Value {
+  function visitPath(node: SyntaxNode, place: Place): AbstractValue {
     const frame: Frame = { parent: place.frame, names: new Map() };
     let { context } = place;
     for (const step of node.steps ?? []) {
@@ -155,42 +155,46 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
         continue;
       }
       const value = filtered(visit(step, { context, frame }), step.stages, frame);
-      if (step.index !== undefined) frame.names.set(step.index, nothing);
+      if (step.index !== undefined) frame.names.set(step.index, noValue);
       if (step.focus === undefined) context = value;
       else frame.names.set(step.focus, value);
     }
     return node.group === undefined ? context : visitPairs(node.group.lhs, { context, frame });
   }
 
-  function filtered(value: Value, stages: readonly SyntaxStage[] | undefined, frame: Frame): Value {
+  function filtered(
+    value: AbstractValue,
+    stages: readonly SyntaxStage[] | undefined,
+    frame: Frame,
+  ): AbstractValue {
     for (const { type, expr, value: name } of stages ?? []) {
-      if (type === 'index') frame.names.set(String(name), nothing);
+      if (type === 'index') frame.names.set(String(name), noValue);
       if (expr !== undefined) use(visit(expr, { context: value, frame }));
     }
     return value;
   }
 
-  function visitPairs(pairs: readonly SyntaxPair[], place: Place): Value {
+  function visitPairs(pairs: readonly SyntaxPair[], place: Place): AbstractValue {
     for (const pair of pairs) useAll(pair, place);
-    return nothing;
+    return noValue;
   }
 
-  function visitUnary(node: SyntaxNode, place: Place): Value {
+  function visitUnary(node: SyntaxNode, place: Place): AbstractValue {
     if (Array.isArray(node.lhs)) return visitPairs(node.lhs, place);
     if (node.expressions !== undefined) {
       return mixed(node.expressions.map((expression) => visit(expression, place)));
     }
     useAll([node.expression], place);
-    return nothing;
+    return noValue;
   }
 
-  function visitCondition(node: SyntaxNode, place: Place): Value {
+  function visitCondition(node: SyntaxNode, place: Place): AbstractValue {
     const isDefault = isDefaultOperator(node);
     const isElvis = !isDefault && isElvisOperator(node);
-    // What `??` and `?:` test is a copy of what they give.
+    // The condition of `??` and `?:` is a copy of their result.
     if (!isDefault && !isElvis) useAll([node.condition], place);
-    const value = node.then === undefined ? nothing : visit(unwrapTailCall(node.then), place);
-    // An object counts as true when it has fields, a list when one of its elements does.
+    const value = node.then === undefined ? noValue : visit(unwrapTailCall(node.then), place);
+    // The test reads the fields of an object and the elements of a list.
     if (isElvis) use(value);
     if (node.else === undefined) return value;
     const isObserved = isDefault && value.origins.some(({ root }) => root === 'observed');
@@ -200,22 +204,22 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
     return mixed([value, fallback]);
   }
 
-  function visitBlock(node: SyntaxNode, { context, frame }: Place): Value {
+  function visitBlock(node: SyntaxNode, { context, frame }: Place): AbstractValue {
     const inner: Place = { context, frame: { parent: frame, names: new Map() } };
-    let last = nothing;
+    let last = noValue;
     for (const expression of node.expressions ?? []) last = visit(expression, inner);
     return last;
   }
 
-  function visitBind(node: SyntaxNode, place: Place): Value {
-    const value = node.rhs === undefined ? nothing : visit(node.rhs, place);
+  function visitBind(node: SyntaxNode, place: Place): AbstractValue {
+    const value = node.rhs === undefined ? noValue : visit(node.rhs, place);
     const name = String(leftOf(node)?.value);
-    const earlier = place.frame.names.get(name) ?? nothing;
+    const earlier = place.frame.names.get(name) ?? noValue;
     place.frame.names.set(name, union([earlier, value]));
     return value;
   }
 
-  function visitVariable(node: SyntaxNode, place: Place): Value {
+  function visitVariable(node: SyntaxNode, place: Place): AbstractValue {
     const name = String(node.value);
     const offset = offsetOf(node);
     if (name === '') return place.context;
@@ -231,53 +235,57 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
     return { origins: [], callables: [{ kind: 'native', name, offset }] };
   }
 
-  function originAt(root: Origin['root'], offset: number): Value {
+  function originAt(root: Origin['root'], offset: number): AbstractValue {
     const origin = recorder.begin({ root, path: [], offset, stepOffsets: [] });
     return { origins: [origin], callables: [] };
   }
 
-  function visitLambda(node: SyntaxNode, place: Place): Value {
-    if (node.thunk === true) return node.body === undefined ? nothing : visit(node.body, place);
+  function visitLambda(node: SyntaxNode, place: Place): AbstractValue {
+    if (node.thunk === true) return node.body === undefined ? noValue : visit(node.body, place);
     const lambda = { node, ...place, isActive: false, isRecursive: false, hasEscaped: false };
     return { origins: [], callables: [{ kind: 'lambda', lambda }] };
   }
 
-  function callLambda(lambda: Lambda, args: readonly Value[]): Value {
+  function callLambda(lambda: Lambda, args: readonly AbstractValue[]): AbstractValue {
     if (lambda.isActive) {
       lambda.isRecursive = true;
       for (const arg of args) use(arg, false);
-      return nothing;
+      return noValue;
     }
-    const names = new Map<string, Value>();
+    const names = new Map<string, AbstractValue>();
     for (const [index, parameter] of (lambda.node.arguments ?? []).entries()) {
-      names.set(String(parameter.value), args[index] ?? nothing);
+      names.set(String(parameter.value), args[index] ?? noValue);
     }
     const { body } = lambda.node;
-    if (body === undefined) return nothing;
+    if (body === undefined) return noValue;
     lambda.isActive = true;
     const result = visit(body, { context: lambda.context, frame: { parent: lambda.frame, names } });
     lambda.isActive = false;
-    // What the inner calls gave was not followed, but it is part of what this one gives.
+    // The results of recursive calls were not traced but are part of this result.
     if (lambda.isRecursive) use(result, false);
     return result;
   }
 
-  function visitCall(node: SyntaxNode, place: Place, before: readonly Value[]): Value {
-    const callee = node.procedure === undefined ? nothing : visit(node.procedure, place);
+  function visitCall(
+    node: SyntaxNode,
+    place: Place,
+    before: readonly AbstractValue[],
+  ): AbstractValue {
+    const callee = node.procedure === undefined ? noValue : visit(node.procedure, place);
     const nodes = node.arguments ?? [];
     const args = [...before, ...nodes.map((arg) => visit(arg, place))];
     const written = [...before.map(() => undefined), ...nodes];
     return call(callee, args, { context: place.context, written });
   }
 
-  function visitPartial(node: SyntaxNode, place: Place): Value {
+  function visitPartial(node: SyntaxNode, place: Place): AbstractValue {
     useAll([node.procedure, ...(node.arguments ?? [])], place);
     return { origins: [], callables: [{ kind: 'opaque' }] };
   }
 
-  function visitApply(node: SyntaxNode, place: Place): Value {
+  function visitApply(node: SyntaxNode, place: Place): AbstractValue {
     const left = leftOf(node);
-    const value = left === undefined ? nothing : visit(left, place);
+    const value = left === undefined ? noValue : visit(left, place);
     if (node.rhs === undefined) return value;
     if (node.rhs.type === 'function') return visitCall(node.rhs, place, [value]);
     const callee = visit(node.rhs, place);
@@ -288,12 +296,16 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
   }
 
   interface CallDetails {
-    readonly context: Value;
-    /** The arguments, where they stand between the parentheses. */
+    readonly context: AbstractValue;
+    /** The arguments as written in parentheses. */
     readonly written?: readonly (SyntaxNode | undefined)[];
   }
 
-  function call(callee: Value, args: readonly Value[], details: CallDetails): Value {
+  function call(
+    callee: AbstractValue,
+    args: readonly AbstractValue[],
+    details: CallDetails,
+  ): AbstractValue {
     use({ origins: callee.origins, callables: [] });
     if (callee.callables.length === 0) for (const arg of args) use(arg, false);
     return union(
@@ -301,26 +313,26 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
         if (callable.kind === 'lambda') return callLambda(callable.lambda, args);
         if (callable.kind === 'native') return callNative(callable, args, details);
         for (const arg of args) use(arg, false);
-        return nothing;
+        return noValue;
       }),
     );
   }
 
   function callNative(
     { name, offset }: { readonly name: string; readonly offset: number },
-    given: readonly Value[],
+    given: readonly AbstractValue[],
     details: CallDetails,
-  ): Value {
+  ): AbstractValue {
     const builtin = builtinFunctions.get(name);
     const fromContext = given.length < (builtin?.usesContextBelow ?? 0);
     const args = fromContext ? [details.context, ...given] : given;
-    const [first = nothing, second = nothing] = args;
+    const [first = noValue, second = noValue] = args;
     switch (name) {
       case 'map':
-        return call(second, [first, nothing, first], details);
+        return call(second, [first, noValue, first], details);
       case 'filter':
       case 'single':
-        use(call(second, [first, nothing, first], details));
+        use(call(second, [first, noValue, first], details));
         return first;
       case 'sort':
         if (given.length < 2) use(first);
@@ -335,7 +347,7 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
         }
         use(second);
         use(first, false);
-        return nothing;
+        return noValue;
       case 'condition':
         use(second);
         return navigate(navigate(first, 'status', offset), 'conditions', offset);
@@ -344,11 +356,11 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
       case 'isReady':
         use(first, false);
         if (args.length > 1) use(call(second, [], details));
-        return nothing;
+        return noValue;
       default:
         if (builtin?.gives === undefined || name === 'distinct' || name === 'clone') {
           for (const arg of args) use(arg);
-          return nothing;
+          return noValue;
         }
         if (builtin.gives === 'all') return mixed(args);
         for (const arg of args.slice(1)) use(arg);
@@ -356,17 +368,17 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
     }
   }
 
-  function reduce(args: readonly Value[], details: CallDetails): Value {
-    const [list = nothing, callee = nothing, initial = nothing] = args;
-    // Without an initial value, or when it is missing, the first element is taken.
+  function reduce(args: readonly AbstractValue[], details: CallDetails): AbstractValue {
+    const [list = noValue, callee = noValue, initial = noValue] = args;
+    // Without an initial value the first element is used.
     const isThere = ['string', 'number', 'value', 'unary'].includes(
       details.written?.[2]?.type ?? '',
     );
     const start = args.length < 3 ? list : initial;
     if (args.length > 2 && !isThere) use(list, false);
-    const once = call(callee, [start, list, nothing, list], details);
-    const twice = call(callee, [union([start, once]), list, nothing, list], details);
-    // Further rounds read only below what these gave.
+    const once = call(callee, [start, list, noValue, list], details);
+    const twice = call(callee, [union([start, once]), list, noValue, list], details);
+    // Further iterations only read below these results.
     use(once, false);
     use(twice, false);
     return union([start, once, twice]);
@@ -381,7 +393,7 @@ export function findReferences(tree: SyntaxNode, tokens: readonly Token[]): read
   return recorder.finish();
 }
 
-function lookUp(frame: Frame | undefined, name: string): Value | undefined {
+function lookUp(frame: Frame | undefined, name: string): AbstractValue | undefined {
   for (let each = frame; each !== undefined; each = each.parent) {
     const value = each.names.get(name);
     if (value !== undefined) return value;
@@ -389,7 +401,7 @@ function lookUp(frame: Frame | undefined, name: string): Value | undefined {
   return undefined;
 }
 
-function union(values: readonly Value[]): Value {
+function union(values: readonly AbstractValue[]): AbstractValue {
   const [only] = values;
   if (only !== undefined && values.length === 1) return only;
   return {

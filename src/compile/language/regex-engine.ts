@@ -1,26 +1,26 @@
 import { RE2JS } from 're2js';
-import { ExpressionError } from './expression-error.ts';
+import { ExpressionError } from './evaluation-error.ts';
 import { limits } from './limits.ts';
 import type { Meter } from './meter.ts';
 
-/** What JSONata uses of a regular expression. */
+/** The part of RegExp that JSONata uses. */
 interface Regex {
   lastIndex: number;
   exec(text: string): (RegExpExecArray & { index: number }) | null;
 }
 
-/** Regular expressions with RE2's semantics: time linear in the text, no look-around, no back-references. */
+/** Regular expressions with RE2 semantics: linear time, no look-around, no backreferences. */
 export interface RegexEngine {
-  /** For JSONata's `RegexEngine` option: constructed from the literal at each use, for evaluations on this meter. */
+  /** The class for JSONata's `RegexEngine` option, which creates an instance at each use. Charges this meter. */
   of(meter: Meter): unknown;
-  /** Compiles a literal, once; gives the reason when it is not possible. */
+  /** Compiles a literal and caches it. Returns the reason if it is invalid. */
   check(literal: RegExp): string | undefined;
 }
 
-/** Instructions of a regular expression that one step takes for a character. */
+/** Instructions of a regular expression that one step executes for a character. */
 const instructionsPerStep = 50;
 
-/** Creates an engine with its own store of compiled expressions, which lives as long as their syntax trees. */
+/** Creates an engine with a cache of compiled expressions, which is tied to the lifetime of their syntax trees. */
 export function createRegexEngine(): RegexEngine {
   const compiled = new WeakMap<RegExp, RE2JS>();
   function compile(literal: RegExp): RE2JS {
@@ -42,17 +42,15 @@ export function createRegexEngine(): RegexEngine {
       if (text.length > limits.regexSubjectLength) {
         throw new ExpressionError(
           'limit-exceeded',
-          `Expected a text of at most ${limits.regexSubjectLength} characters for a regular expression`,
+          `Expected a string of at most ${limits.regexSubjectLength} characters for a regular expression`,
         );
       }
       const from = this.lastIndex;
       const stepsPerCharacter = 1 + this.#regex.programSize() / instructionsPerStep;
-      // Nothing tells before how far a search has to look, nor interrupts it.
-      this.#meter.allow(Math.max(0, text.length - from) * stepsPerCharacter);
+      // The length of a search is not known in advance, and it cannot be interrupted.
+      this.#meter.ensureAvailable(Math.max(0, text.length - from) * stepsPerCharacter);
       const matcher = this.#regex.matcher(text);
-      const start = performance.now();
       const isFound = from <= text.length && matcher.find(from);
-      this.#meter.spendSearchTime(performance.now() - start);
       const looked = (isFound ? matcher.end() : text.length) - from;
       this.#meter.spend(Math.ceil(1 + Math.max(0, looked) * stepsPerCharacter));
       if (!isFound) {
@@ -96,10 +94,10 @@ function compileLinear(literal: RegExp): RE2JS {
 }
 
 function reasonOf(error: unknown): string {
-  // The engine's exceptions name the construct that it does not know, and nothing else.
+  // The engine's errors only contain the unsupported construct.
   const found =
     typeof error === 'object' && error !== null && 'input' in error ? String(error.input) : '';
   return /^\(\?[=!<]/.test(found) || /^\\[1-9]/.test(found)
-    ? `Expected a regular expression without look-around and back-references, found "${found}"`
+    ? `Expected a regular expression without look-around and backreferences, found "${found}"`
     : `Expected a regular expression in RE2 syntax, found "${found}"`;
 }

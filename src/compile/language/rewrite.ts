@@ -8,20 +8,20 @@ import {
   walk,
 } from './syntax-tree.ts';
 
-/** Names of functions that only rewriting calls; no expression can name them: they have a space. */
+/** Functions for rewritten code. Expressions cannot call them, because their names contain a space. */
 export const concatenateName = ' concatenate';
 export const isPresentName = ' is present';
 const heldName = ' held';
 
 /**
- * Replaces operators whose meaning we change, in place: `&` with a missing side fails and names the part; `??` takes
- * `null` for missing. `describe` gives the source text of the operands of the `&` operators at these positions.
+ * Replaces operators with changed semantics in place: `&` fails on a missing operand and names it; `??` treats `null`
+ * as missing. `describe` returns the source of the operands of the `&` operators at these positions.
  */
 export function rewrite(
   root: SyntaxNode,
   describe: (operators: readonly number[]) => string[],
 ): void {
-  // Collected first: rewriting moves nodes.
+  // Collected in advance, because rewriting moves nodes.
   const nodes = new Set(walk(root));
   const concatenations = [...nodes].filter(isConcatenation);
   const inner = new Set(concatenations.map(leftOf));
@@ -38,7 +38,7 @@ function isConcatenation(node: SyntaxNode | undefined): node is SyntaxNode {
   return node?.type === 'binary' && node.value === '&';
 }
 
-/** `a & b & c` becomes one call. */
+/** Rewrites `a & b & c` to one call. */
 function rewriteConcatenation(
   node: SyntaxNode,
   describe: (operators: readonly number[]) => string[],
@@ -53,10 +53,10 @@ function rewriteConcatenation(
   }
   if (left !== undefined) operands.unshift(left);
   const names: SyntaxNode = { type: 'value', value: describe(operators) };
-  become(node, callOf(concatenateName, [names, ...operands], node.position));
+  replaceNode(node, callOf(concatenateName, [names, ...operands], node.position));
 }
 
-/** `a ?? b` becomes `( $held := a; present($held) ? $held : b )`, which also evaluates `a` only once. */
+/** `a ?? b` becomes `( $held := a; present($held) ? $held : b )`, which evaluates `a` only once. */
 function rewriteDefault(node: SyntaxNode, test: (held: SyntaxNode) => SyntaxNode): void {
   if (node.then === undefined) return;
   const value = unwrapTailCall(node.then);
@@ -66,15 +66,15 @@ function rewriteDefault(node: SyntaxNode, test: (held: SyntaxNode) => SyntaxNode
   choice.then = held;
   if (node.else !== undefined) choice.else = node.else;
   const bind: SyntaxNode = { type: 'bind', value: ':=', lhs: held, rhs: value };
-  become(node, { type: 'block', expressions: [bind, choice] });
+  replaceNode(node, { type: 'block', expressions: [bind, choice] });
 }
 
 function present(held: SyntaxNode): SyntaxNode {
   return callOf(isPresentName, [held]);
 }
 
-/** Turns a node into another one; its parents keep pointing at it. */
-function become(node: SyntaxNode, replacement: SyntaxNode): void {
+/** Replaces the contents of a node, so that references from its parents stay valid. */
+function replaceNode(node: SyntaxNode, replacement: SyntaxNode): void {
   const target = node as Partial<SyntaxNode>;
   delete target.lhs;
   delete target.rhs;

@@ -1,10 +1,13 @@
 import type { Scope } from './leaf.ts';
 import type { Meter } from './meter.ts';
 
-/** The variable under which the scope travels through JSONata's frames. No expression can name it: it has a space. */
-export const scopeVariable = ' scope';
+/**
+ * The variable that holds the scope in JSONata's frames. Expressions cannot access it, because its name contains a
+ * space.
+ */
+const scopeVariable = ' scope';
 
-/** The same for its meter. */
+/** The variable that holds the meter. */
 export const meterVariable = ' meter';
 
 /** `this` of a function that JSONata calls. */
@@ -12,7 +15,7 @@ export interface CallFocus {
   readonly environment: {
     lookup(name: string): unknown;
     readonly base: {
-      /** Takes a step; throws when the evaluation has taken too many. */
+      /** Counts a step; throws if the limit is exceeded. */
       guardrails(): void;
       readonly meter: Meter;
     };
@@ -20,17 +23,17 @@ export interface CallFocus {
   readonly createSequence: () => unknown[];
 }
 
-/** The scope of the evaluation that a function is called in. */
+/** The scope of the evaluation that calls a function. */
 export function scopeOf(focus: CallFocus): Scope {
   return focus.environment.lookup(scopeVariable) as Scope;
 }
 
-/** What the evaluation that a function is called in may take. */
+/** The meter of the evaluation that calls a function. */
 export function meterOf(focus: CallFocus): Meter {
   return focus.environment.base.meter;
 }
 
-/** The variables of an evaluation besides functions, by the name they have behind `$`. */
+/** The variables of an evaluation without functions, by name without `$`. */
 export function variablesOf(scope: Scope, meter: Meter): Record<string, unknown> {
   return {
     self: scope.self,
@@ -58,7 +61,7 @@ export const variableNames = [
 
 export type VariableName = (typeof variableNames)[number];
 
-/** Is this one of the variables of a scope? */
+/** Whether this is the name of a scope variable. */
 export function isVariableName(name: string): name is VariableName {
   return (variableNames as readonly string[]).includes(name);
 }

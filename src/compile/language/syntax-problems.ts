@@ -1,7 +1,7 @@
 import type { LeafProblem } from './leaf.ts';
 import type { Token } from './tokens.ts';
 
-/** What JSONata throws when it cannot parse. */
+/** An error of JSONata's parser. */
 interface ParseError {
   readonly code: string;
   readonly position?: number;
@@ -9,17 +9,17 @@ interface ParseError {
   readonly value?: unknown;
 }
 
-/** Operators of other languages, as the tokens that JSONata makes of them. */
+/** Operators of other languages, and hints. */
 const foreignOperators: readonly (readonly [operator: string, hint: string])[] = [
   ['===', 'Write "=" to compare'],
   ['!==', 'Write "!=" to compare'],
   ['==', 'Write "=" to compare'],
   ['&&', 'Write "and"'],
-  ['||', 'Write "or"'],
+  ['||', 'Write "??" for a default value, "or" between conditions'],
   ['!', 'Write "$not(...)"'],
 ];
 
-/** The problem behind an error of JSONata's parser; `offset` is where the source stands in the leaf. */
+/** Converts an error of JSONata's parser to a problem. `offset` is the offset of the source in the leaf. */
 export function syntaxProblem(
   error: unknown,
   tokens: readonly Token[],
@@ -89,7 +89,7 @@ function messageOf({ code, token, value }: ParseError): string {
     case 'S0103':
       return `Unknown escape sequence "\\${found}" in a string`;
     case 'S0104':
-      return 'Expected four hexadecimal digits behind "\\u" in a string';
+      return 'Expected four hexadecimal digits after "\\u" in a string';
     case 'S0202':
       return `Expected "${String(value)}", found "${found}"`;
     case 'S0203':
@@ -101,9 +101,9 @@ function messageOf({ code, token, value }: ParseError): string {
     case 'S0208':
       return 'Expected the parameters of a function to be variables';
     case 'S0209':
-      return 'A predicate cannot stand behind a grouping';
+      return 'A predicate cannot follow a grouping';
     case 'S0210':
-      return 'A step can be grouped once only';
+      return 'A step can only be grouped once';
     case 'S0212':
       return 'Expected a variable to the left of ":="';
     case 'S0213':
@@ -112,9 +112,9 @@ function messageOf({ code, token, value }: ParseError): string {
       return `Expected a variable to the right of "${found}"`;
     case 'S0215':
     case 'S0216':
-      return 'A variable binding must stand before predicates and sorting';
+      return 'A variable binding must come before predicates and sorting';
     case 'S0217':
-      return 'The parent "%" of this cannot be told';
+      return 'The parent "%" cannot be determined here';
     case 'S0302':
       return 'Expected the closing "/" of a regular expression';
     case 'S0301':
@@ -125,13 +125,13 @@ function messageOf({ code, token, value }: ParseError): string {
 }
 
 function hintFor({ code, token }: ParseError): { hint: string } | undefined {
-  if (code === 'S0302') return { hint: 'Put what is divided into parentheses' };
-  if (code === 'S0213') return { hint: 'Put names that are not words into back-quotes' };
+  if (code === 'S0302') return { hint: 'Put the dividend in parentheses' };
+  if (code === 'S0213') return { hint: 'Put names with special characters in backquotes' };
   if (code === 'S0202' && token === ':') {
-    return { hint: 'Put a conditional inside another one into parentheses' };
+    return { hint: 'Put a nested conditional in parentheses' };
   }
   if (code === 'S0201' || code === 'S0202') {
-    return { hint: 'Is an operator, a comma or a closing bracket missing before it?' };
+    return { hint: 'Check for a missing operator, comma or closing bracket before it' };
   }
   return undefined;
 }

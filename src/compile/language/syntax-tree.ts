@@ -1,6 +1,6 @@
 /**
- * JSONata's syntax tree as its evaluator sees it (2.2.2). `position` is the offset behind the node's token in the source.
- * The tree is mutable: rewriting replaces nodes in place before the first evaluation.
+ * The syntax tree of JSONata's evaluator (2.2.2). `position` is the offset after the node's token in the source. The
+ * tree is mutable: rewriting replaces nodes in place before the first evaluation.
  */
 export interface SyntaxNode {
   type: string;
@@ -81,12 +81,12 @@ export function* walk(root: SyntaxNode): Generator<SyntaxNode, void, undefined> 
   }
 }
 
-/** The left operand where it is a node (not the pairs of an object). */
+/** The left operand, if it is a node (not the pairs of an object). */
 export function leftOf(node: SyntaxNode): SyntaxNode | undefined {
   return Array.isArray(node.lhs) ? undefined : node.lhs;
 }
 
-/** Is it the condition that JSONata makes of `a ?? b`? Its call of `$exists` was never written, so it has no position. */
+/** Whether JSONata created this condition from `a ?? b`. The generated call of `$exists` has no position. */
 export function isDefaultOperator(node: SyntaxNode): boolean {
   const call = node.condition;
   return (
@@ -97,7 +97,7 @@ export function isDefaultOperator(node: SyntaxNode): boolean {
   );
 }
 
-/** Is it the condition that JSONata makes of `a ?: b`? Test and result are copies of one text. */
+/** Whether JSONata created this condition from `a ?: b`. Test and result are copies with equal positions. */
 export function isElvisOperator(node: SyntaxNode): boolean {
   if (node.type !== 'condition' || node.condition === undefined || node.then === undefined) {
     return false;
@@ -106,12 +106,12 @@ export function isElvisOperator(node: SyntaxNode): boolean {
   return position !== undefined && position === firstPosition(unwrapTailCall(node.then));
 }
 
-/** JSONata wraps calls in the last place of a function into a nameless function; this gives the call. */
+/** Returns the call inside the thunk that JSONata creates for a tail call. */
 export function unwrapTailCall(node: SyntaxNode): SyntaxNode {
   return node.thunk === true && node.body !== undefined ? node.body : node;
 }
 
-/** The smallest position in a tree: behind its first token. */
+/** The smallest position in a tree: after its first token. */
 export function firstPosition(node: SyntaxNode): number | undefined {
   let first: number | undefined;
   for (const { position } of walk(node)) {
@@ -120,7 +120,7 @@ export function firstPosition(node: SyntaxNode): number | undefined {
   return first;
 }
 
-/** A call of a function by its name. */
+/** Creates a function call. */
 export function callOf(name: string, args: SyntaxNode[], position?: number): SyntaxNode {
   const node: SyntaxNode = {
     type: 'function',

@@ -38,7 +38,7 @@ describe('compile/language tokens', () => {
     ['a /* }', 'comment', 2],
     ['$match(a, /b})}', 'regular expression', 10],
   ] as const) {
-    test(`says what never ends in "${text}"`, () => {
+    test(`reports what is not closed in "${text}"`, () => {
       assert.deepEqual(scanExpression(text, 0), { kind: 'open', what, offset });
     });
   }

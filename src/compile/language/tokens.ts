@@ -10,7 +10,7 @@ export interface Token {
 export type Scan =
   /** `end` is the offset of the closing brace. */
   | { readonly kind: 'closed'; readonly tokens: readonly Token[]; readonly end: number }
-  /** `offset` is where the thing that never ends begins. */
+  /** `offset` is the start of the unclosed element. */
   | {
       readonly kind: 'open';
       readonly what: 'expression' | 'string' | 'name' | 'comment' | 'regular expression';
@@ -24,15 +24,15 @@ const closers = ')]}';
 const wordOperators = new Set(['and', 'or', 'in']);
 
 /**
- * Reads tokens from `start` to the brace that closes the expression. Braces in strings, back-quoted names, regular
- * expressions and comments do not count. The rules are those of JSONata's own tokenizer, which cannot be asked where an expression ends,
- * but for regular expressions: there it stumbles over brackets in character classes.
+ * Reads tokens from `start` to the closing brace of the expression. Ignores braces in strings, backquoted names,
+ * regular expressions and comments. Follows the rules of JSONata's tokenizer, which cannot return the end of an
+ * expression. Regular expressions differ, because JSONata fails on brackets in character classes.
  */
 export function scanExpression(text: string, start: number): Scan {
   const tokens: Token[] = [];
   let depth = 0;
   let position = start;
-  // A slash begins a regular expression where an operand is expected, else it divides.
+  // A slash starts a regular expression if an operand is expected; otherwise it is a division.
   let wantsOperand = true;
   while (position < text.length) {
     const character = text.charAt(position);
@@ -63,7 +63,7 @@ function expectsOperandAfter(token: Token, wantedOperand: boolean): boolean {
   if (token.kind === 'name') return !wantedOperand && wordOperators.has(token.text);
   if (token.kind !== 'operator') return false;
   if (closers.includes(token.text)) return false;
-  // In the place of an operand these are the wildcards and the parent.
+  // As operands these are the wildcards and the parent.
   if (wantedOperand && ['*', '**', '%'].includes(token.text)) return false;
   return true;
 }
@@ -123,7 +123,10 @@ function endOfString(text: string, start: number): number | undefined {
   return undefined;
 }
 
-/** A slash in a character class or in a group does not end it (the second is JSONata's rule, not JavaScript's). */
+/**
+ * A slash in a character class or in a group does not end the literal. The rule about groups is JSONata's, not
+ * JavaScript's.
+ */
 function endOfRegex(text: string, start: number): number | undefined {
   let groups = 0;
   let isInClass = false;
@@ -145,7 +148,7 @@ function endOfFlags(text: string, start: number): number {
   return end;
 }
 
-/** The start of the token that ends at a position of a syntax tree; 0 when there is none. */
+/** The start of the token that ends at a position of a syntax tree; 0 if there is none. */
 export function startOf(tokens: readonly Token[], position: number | undefined): number {
   return tokens.find((token) => token.end === position)?.start ?? position ?? 0;
 }

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { BytePool } from '../../util/byte-pool.ts';
-import { endlessTurns, type Turns } from '../../util/work-turns.ts';
-import { createTestParser, expressionOf, testScope } from './test-scope.ts';
+import {
+  createTestParser,
+  expressionOf,
+  testScope,
+} from '../../../test/support/compile/test-scope.ts';
+import { ByteSemaphore } from '../../util/byte-semaphore.ts';
+import { type TimeSlicer, unlimitedTimeSlicer } from '../../util/time-slicer.ts';
 import { WorkBudget } from './work-budget.ts';
 
 const limits = { steps: 1_000, memoryBytes: 1_024 * 1_024, cpuMs: 100 };
@@ -12,15 +16,15 @@ const dear = '${ $sum(spec.list[$ > 1]) }';
 /** Turns that are over each time somebody looks, and count how often somebody was interrupted. */
 function createBusyTurns(workedMs = 0) {
   const turns = { entered: 0, paused: 0 };
-  const busy: Turns = {
-    ...endlessTurns,
-    enter: () => {
+  const busy: TimeSlicer = {
+    ...unlimitedTimeSlicer,
+    acquire: () => {
       turns.entered += 1;
       return undefined;
     },
-    leave: () => workedMs,
-    isOver: () => true,
-    pause: async () => {
+    release: () => workedMs,
+    isExpired: () => true,
+    yield: async () => {
       turns.paused += 1;
     },
   };
@@ -28,7 +32,7 @@ function createBusyTurns(workedMs = 0) {
 }
 
 describe('compile/language/work-budget', () => {
-  test('all evaluations of a reconcile together have so many steps, and from then on none has any', async () => {
+  test('all evaluations of a reconcile share a number of steps, and fail when it is used up', async () => {
     const budget = new WorkBudget({ limits });
     const small = expressionOf('${ $sum([1, 2, 3]) }');
     const scope = testScope(root, { budget });
@@ -36,7 +40,7 @@ describe('compile/language/work-budget', () => {
     const all = async () => {
       for (; evaluated < 1_000; evaluated++) await small.evaluate(scope);
     };
-    await assert.rejects(all, { code: 'budget-exceeded', message: /1000 steps/ });
+    await assert.rejects(all, { code: 'budget-exceeded', message: /1000 evaluation steps/ });
     assert.ok(evaluated > 10 && budget.isExceeded);
     const again = new WorkBudget({ limits });
     let evaluatedAgain = 0;
@@ -47,16 +51,16 @@ describe('compile/language/work-budget', () => {
     assert.equal(evaluatedAgain, evaluated + 1);
   });
 
-  test('an evaluation gives way to others while it goes on', async () => {
+  test('a long evaluation pauses for others', async () => {
     const { turns, busy } = createBusyTurns();
-    const budget = new WorkBudget({ turns: busy });
+    const budget = new WorkBudget({ timeSlicer: busy });
     await expressionOf(dear).evaluate(testScope(root, { budget }));
     assert.ok(turns.entered > 20, `${turns.entered} turns`);
   });
 
-  test('so does a Handlebars text, between the elements of a list', async () => {
+  test('a Handlebars template pauses between the elements of a list', async () => {
     const { turns, busy } = createBusyTurns();
-    const budget = new WorkBudget({ turns: busy });
+    const budget = new WorkBudget({ timeSlicer: busy });
     const expression = expressionOf(
       '{{#each spec.list}}{{#if this}}{{#with this}}{{this}},{{/with}}{{/if}}{{/each}}{{spec.list.length}}',
     );
@@ -69,8 +73,8 @@ describe('compile/language/work-budget', () => {
     assert.ok(turns.paused > 20, `${turns.paused} pauses`);
   });
 
-  test('what fails in such a text after a pause says where', async () => {
-    const budget = new WorkBudget({ turns: createBusyTurns().busy });
+  test('a failure after a pause has its position', async () => {
+    const budget = new WorkBudget({ timeSlicer: createBusyTurns().busy });
     const text = '{{#each spec.list}}{{#each ../spec.list}}{{/each}}{{/each}}';
     const rendering = async () => expressionOf(text).evaluate(testScope(root, { budget }));
     await assert.rejects(rendering, {
@@ -79,16 +83,27 @@ describe('compile/language/work-budget', () => {
     });
   });
 
-  test('so does a function that goes on for long by itself', async () => {
+  test('a long-running function pauses', async () => {
     const { turns, busy } = createBusyTurns();
-    const budget = new WorkBudget({ turns: busy });
+    const budget = new WorkBudget({ timeSlicer: busy });
     const text = 'ab'.repeat(5_000);
     const expression = expressionOf('${ $replace(spec.text, "a", "") }');
     await expression.evaluate(testScope({ spec: { text } }, { budget }));
     assert.ok(turns.entered > 10, `${turns.entered} turns`);
   });
 
-  test('evaluations of one reconcile take turns, and those of two do not wait for each other to end', async () => {
+  test('repeated searches of a long string use up the CPU time of the reconcile', async () => {
+    const limits = { steps: 1e6, memoryBytes: 1e6, cpuMs: 1_000 };
+    const budget = new WorkBudget({ limits, timeSlicer: createBusyTurns(20).busy });
+    const expression = expressionOf('${ $replace(spec.text, /(a.*z|a)/, "") }');
+    const scope = testScope({ spec: { text: 'a'.repeat(60_000) } }, { budget });
+    await assert.rejects(async () => expression.evaluate(scope), {
+      code: 'budget-exceeded',
+      message: /1000 ms of CPU time/,
+    });
+  });
+
+  test('evaluations of one reconcile are sequential, and those of two interleave', async () => {
     const { busy } = createBusyTurns();
     const parser = createTestParser();
     const ended: string[] = [];
@@ -96,30 +111,30 @@ describe('compile/language/work-budget', () => {
       await expressionOf(text, parser).evaluate(testScope(root, { budget }));
       ended.push(name);
     };
-    const hostile = new WorkBudget({ turns: busy });
+    const hostile = new WorkBudget({ timeSlicer: busy });
     await Promise.all([
       run('dear', dear, hostile),
       run('behind it', '${ $sum([1]) }', hostile),
-      run('of another', '${ $sum([2]) }', new WorkBudget({ turns: busy })),
+      run('of another', '${ $sum([2]) }', new WorkBudget({ timeSlicer: busy })),
     ]);
     assert.deepEqual(ended, ['of another', 'dear', 'behind it']);
   });
 
-  test('CPU time is the last resort, and what is said has the number', async () => {
+  test('CPU time is the last resort, and the message has the limit', async () => {
     const { busy } = createBusyTurns(30);
-    const budget = new WorkBudget({ limits: { ...limits, steps: 1_000_000 }, turns: busy });
+    const budget = new WorkBudget({ limits: { ...limits, steps: 1_000_000 }, timeSlicer: busy });
     const evaluate = async () => expressionOf(dear).evaluate(testScope(root, { budget }));
     await assert.rejects(evaluate, { code: 'budget-exceeded', message: /100 ms of CPU time/ });
   });
 
-  test('a reconcile that holds little waits for nobody, another one until there is memory', async () => {
-    const memory = new BytePool(limits.memoryBytes);
+  test('a small reconcile never waits for memory, a large one does', async () => {
+    const memory = new ByteSemaphore(limits.memoryBytes);
     const enough = { ...limits, steps: 10_000 };
     const [first, second, third] = [1, 2, 3].map(() => new WorkBudget({ limits: enough, memory }));
-    for (const budget of [first, second]) budget?.hold(500_000);
-    third?.hold(1_000);
+    for (const budget of [first, second]) budget?.addRendered(500_000);
+    third?.addRendered(1_000);
     assert.deepEqual(
-      [first, second, third].map((budget) => budget?.isDue),
+      [first, second, third].map((budget) => budget?.shouldPause),
       [true, true, false],
     );
     await first?.pause();
@@ -128,28 +143,31 @@ describe('compile/language/work-budget', () => {
       goesOn = true;
     });
     await Promise.resolve();
-    assert.deepEqual([first?.isDue, goesOn], [false, false]);
-    first?.end();
+    assert.deepEqual([first?.shouldPause, goesOn], [false, false]);
+    first?.release();
     await waits;
     assert.equal(goesOn, true);
-    second?.end();
-    assert.equal(memory.taken, 0);
+    second?.release();
+    assert.equal(memory.acquired, 0);
   });
 
-  test('all that is rendered has so many bytes; beyond them the resource is to rest', () => {
+  test('rendered bytes are limited; beyond the limit the budget is exceeded', () => {
     const budget = new WorkBudget({ limits: { ...limits, steps: 10_000 } });
-    budget.hold(limits.memoryBytes);
+    budget.addRendered(limits.memoryBytes);
     assert.equal(budget.isExceeded, false);
-    assert.throws(() => budget.hold(1), { code: 'too-large', message: /1048576 bytes/ });
+    assert.throws(() => budget.addRendered(1), { code: 'too-large', message: /1048576 bytes/ });
     assert.equal(budget.isExceeded, true);
   });
 
-  test('what is rendered costs steps by its size, so that the event loop has its turn in between', () => {
-    const budget = new WorkBudget({ limits, turns: createBusyTurns().busy });
-    budget.hold(100);
-    assert.equal(budget.isDue, false);
-    budget.hold(200_000);
-    assert.equal(budget.isDue, true);
-    assert.throws(() => budget.hold(100_000), { code: 'budget-exceeded', message: /1000 steps/ });
+  test('rendered values cost steps by size, so that the event loop can run in between', () => {
+    const budget = new WorkBudget({ limits, timeSlicer: createBusyTurns().busy });
+    budget.addRendered(100);
+    assert.equal(budget.shouldPause, false);
+    budget.addRendered(200_000);
+    assert.equal(budget.shouldPause, true);
+    assert.throws(() => budget.addRendered(100_000), {
+      code: 'budget-exceeded',
+      message: /1000 evaluation steps/,
+    });
   });
 });

@@ -1,17 +1,17 @@
 import type { ReconcileLimits } from '../../definition/index.ts';
-import type { BytePool } from '../../util/byte-pool.ts';
-import { endlessTurns, type Turns } from '../../util/work-turns.ts';
-import { ExpressionError } from './expression-error.ts';
+import type { ByteSemaphore } from '../../util/byte-semaphore.ts';
+import { type TimeSlicer, unlimitedTimeSlicer } from '../../util/time-slicer.ts';
+import { ExpressionError } from './evaluation-error.ts';
 
 export interface WorkBudgetOptions {
-  /** @default none but those of each evaluation */
+  /** @default only the limits of each evaluation */
   readonly limits?: ReconcileLimits;
-  /** Whose work it is: owners take turns. */
+  /** Owner of the work; owners take turns. */
   readonly owner?: string;
-  /** @default endlessTurns */
-  readonly turns?: Turns;
-  /** What all reconciles may hold together. @default no bound */
-  readonly memory?: BytePool;
+  /** @default unlimitedTimeSlicer */
+  readonly timeSlicer?: TimeSlicer;
+  /** Memory shared by all reconciles. @default unlimited */
+  readonly memory?: ByteSemaphore;
 }
 
 const noLimits: ReconcileLimits = {
@@ -20,37 +20,38 @@ const noLimits: ReconcileLimits = {
   cpuMs: Number.POSITIVE_INFINITY,
 };
 
-/** A reconcile that holds no more than this waits for nobody: nearly all of them. */
-const freeBytes = 256 * 1024;
-/** The clock is looked at after so many steps, well below a millisecond. */
-const stepsBetweenLooks = 512;
+/** A reconcile below this size does not reserve memory. Nearly all reconciles are below it. */
+const unreservedBytes = 256 * 1024;
+/** Steps between two checks of the clock: well below a millisecond. */
+const stepsBetweenChecks = 512;
 
 /**
- * What one reconcile may still compute and hold. It counts steps and bytes, so that its end does not depend on the load of the machine.
- * Evaluations that take time run one after the other; in between and within them the event loop and other reconciles have their turn.
+ * Limits computation and memory of one reconcile. It counts steps and bytes, so that the result does not depend on
+ * the load of the machine. Evaluations run sequentially. They pause regularly for the event loop and other
+ * reconciles.
  */
 export class WorkBudget {
   readonly #limits: ReconcileLimits;
   readonly #owner: string;
-  readonly #turns: Turns;
-  readonly #memory: BytePool | undefined;
+  readonly #turns: TimeSlicer;
+  readonly #memory: ByteSemaphore | undefined;
   #stepsLeft: number;
-  #stepsToLook = stepsBetweenLooks;
+  #stepsToCheck = stepsBetweenChecks;
   #rendered = 0;
-  /** Of the evaluation that is under way. */
+  /** Bytes that the current evaluation has created. */
   #produced = 0;
   #workedMs = 0;
-  /** What it took of the memory of all. */
-  #taken = 0;
+  /** Bytes reserved in the shared memory. */
+  #reservedBytes = 0;
   #isExceeded = false;
-  /** Pieces of work that have not ended, and the last of them. */
-  #inLine = 0;
+  /** Number of unfinished runs, and the promise of the last one. */
+  #pending = 0;
   #last: Promise<unknown> | undefined;
 
   constructor({
     limits = noLimits,
     owner = '',
-    turns = endlessTurns,
+    timeSlicer: turns = unlimitedTimeSlicer,
     memory,
   }: WorkBudgetOptions = {}) {
     this.#limits = limits;
@@ -60,105 +61,111 @@ export class WorkBudget {
     this.#stepsLeft = limits.steps;
   }
 
-  /** Has it used more steps, time or memory than it may? Then it is not to be repeated soon. */
+  /** Whether a limit of steps, time or memory was exceeded. Such a reconcile should not be retried soon. */
   get isExceeded(): boolean {
     return this.#isExceeded;
   }
 
-  /** Counts work that is done or about to be. @throws ExpressionError `budget-exceeded` */
+  /** Counts steps before or after the work. @throws ExpressionError `budget-exceeded` */
   spend(steps: number): void {
-    this.#stepsToLook -= steps;
+    this.#stepsToCheck -= steps;
     this.#stepsLeft -= steps;
     if (this.#stepsLeft < 0) throw this.#exceeded();
   }
 
+  /** Announces an upper bound of steps, so that the clock is checked in time. */
+  expectSteps(steps: number): void {
+    this.#stepsToCheck -= steps;
+  }
+
   /**
-   * Counts what was rendered and is held until the reconcile ends. It costs steps, for it is measured, compared and sent.
+   * Counts rendered bytes, which stay in memory until the reconcile ends. Also charges steps for measuring, comparing
+   * and sending them.
    * @throws ExpressionError `too-large`, `budget-exceeded`
    */
-  hold(bytes: number): void {
+  addRendered(bytes: number): void {
     this.#rendered += bytes;
     this.spend(bytes >> 8);
-    if (this.#rendered <= freeBytes) return;
-    if (this.#needsMemory) this.#stepsToLook = 0;
+    if (this.#rendered <= unreservedBytes) return;
+    if (this.#needsMemory) this.#stepsToCheck = 0;
     const { memoryBytes } = this.#limits;
-    if (this.#rendered > memoryBytes) throw this.#tooMuchHeld(memoryBytes);
+    if (this.#rendered > memoryBytes) throw this.#memoryExceeded(memoryBytes);
   }
 
-  /** Notes how much the evaluation that is under way has produced so far. */
-  produced(bytes: number): void {
+  /** Sets the bytes that the current evaluation has created so far. */
+  setProduced(bytes: number): void {
     this.#produced = bytes;
-    if (bytes > freeBytes && this.#needsMemory) this.#stepsToLook = 0;
+    if (bytes > unreservedBytes && this.#needsMemory) this.#stepsToCheck = 0;
   }
 
-  /** Should {@link WorkBudget.pause} be called? Cheap. */
-  get isDue(): boolean {
-    return this.#stepsToLook <= 0 && this.#look();
+  /** Whether to call {@link WorkBudget.pause}. Cheap. */
+  get shouldPause(): boolean {
+    return this.#stepsToCheck <= 0 && this.#checkTurn();
   }
 
-  /** Between evaluations: lets others have their turn, and waits until there is memory. */
+  /** Between evaluations: yields to other reconciles and waits for memory. */
   async pause(): Promise<void> {
     await this.#waitForMemory();
-    if (this.#turns.isOver()) await this.#turns.pause(this.#owner);
+    if (this.#turns.isExpired()) await this.#turns.yield(this.#owner);
   }
 
-  /** Within {@link WorkBudget.inTurn}: the same. */
+  /** As {@link WorkBudget.pause}, inside {@link WorkBudget.runExclusive}. */
   async interrupt(): Promise<void> {
-    this.#noteWorked(this.#turns.leave());
+    this.#noteWorked(this.#turns.release());
     await this.#waitForMemory();
-    await this.#turns.enter(this.#owner);
+    await this.#turns.acquire(this.#owner);
   }
 
-  /** Does a piece of work that may take time and is to call {@link WorkBudget.interrupt} when it is due; one after the other. */
-  inTurn<T>(work: () => Promise<T>): Promise<T> {
-    this.#inLine += 1;
-    const result = this.#inLine === 1 ? this.#run(work) : this.#runAfter(this.#last, work);
+  /** Runs work sequentially. The work must call {@link WorkBudget.interrupt} when {@link WorkBudget.shouldPause} is true. */
+  runExclusive<T>(work: () => Promise<T>): Promise<T> {
+    this.#pending += 1;
+    const result = this.#pending === 1 ? this.#run(work) : this.#runAfter(this.#last, work);
     this.#last = result;
     return result;
   }
 
-  /** The reconcile has ended: gives back what it holds. */
-  end(): void {
-    if (this.#taken > 0) this.#memory?.give(this.#taken);
-    this.#taken = 0;
+  /** Releases the reserved memory at the end of the reconcile. */
+  release(): void {
+    if (this.#reservedBytes > 0) this.#memory?.release(this.#reservedBytes);
+    this.#reservedBytes = 0;
   }
 
   async #runAfter<T>(before: Promise<unknown> | undefined, work: () => Promise<T>): Promise<T> {
-    // Who asked for it handles its failure; here it has only ended.
+    // Its caller handles a failure.
     await before?.then(ignore, ignore);
     return this.#run(work);
   }
 
   async #run<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turns.enter(this.#owner);
+    const turn = this.#turns.acquire(this.#owner);
     if (turn !== undefined) await turn;
     try {
       return await work();
     } finally {
       this.#produced = 0;
-      this.#inLine -= 1;
-      if (this.#inLine === 0) this.#last = undefined;
-      this.#noteWorked(this.#turns.leave());
+      this.#pending -= 1;
+      if (this.#pending === 0) this.#last = undefined;
+      this.#noteWorked(this.#turns.release());
     }
   }
 
-  #look(): boolean {
+  #checkTurn(): boolean {
     if (this.#needsMemory) return true;
-    this.#stepsToLook = stepsBetweenLooks;
-    return this.#turns.isOver();
+    this.#stepsToCheck = stepsBetweenChecks;
+    return this.#turns.isExpired();
   }
 
   get #needsMemory(): boolean {
-    if (this.#rendered + this.#produced <= freeBytes) return false;
-    return this.#memory !== undefined && this.#taken === 0;
+    if (this.#rendered + this.#produced <= unreservedBytes) return false;
+    return this.#memory !== undefined && this.#reservedBytes === 0;
   }
 
   async #waitForMemory(): Promise<void> {
     if (!this.#needsMemory) return;
     const { memoryBytes } = this.#limits;
-    // Noted before it waits: nobody takes twice.
-    this.#taken = memoryBytes;
-    await this.#memory?.take(memoryBytes);
+    // Set before waiting, to prevent a second reservation.
+    this.#reservedBytes = memoryBytes;
+    await this.#memory?.acquire(memoryBytes);
   }
 
   #noteWorked(ms: number): void {
@@ -166,9 +173,9 @@ export class WorkBudget {
     if (this.#workedMs > this.#limits.cpuMs) this.#stepsLeft = -1;
   }
 
-  #tooMuchHeld(memoryBytes: number): ExpressionError {
+  #memoryExceeded(memoryBytes: number): ExpressionError {
     this.#isExceeded = true;
-    const message = `Expected at most ${memoryBytes} bytes in all that is rendered for the resource (controller.limits.memory)`;
+    const message = `Expected at most ${memoryBytes} bytes of rendered objects for the resource (controller.limits.memory)`;
     return new ExpressionError('too-large', message);
   }
 
@@ -178,8 +185,8 @@ export class WorkBudget {
     return new ExpressionError(
       'budget-exceeded',
       this.#workedMs > cpuMs
-        ? `Expected at most ${cpuMs} ms of CPU time for the whole reconcile (controller.limits.cpu)`
-        : `Expected at most ${steps} steps of evaluation in the whole reconcile (controller.limits.steps)`,
+        ? `Expected at most ${cpuMs} ms of CPU time in one reconcile (controller.limits.cpu)`
+        : `Expected at most ${steps} evaluation steps in one reconcile (controller.limits.steps)`,
     );
   }
 }

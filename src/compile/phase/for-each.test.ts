@@ -184,7 +184,7 @@ describe('compile/phase/for-each', () => {
     ['a var from the root', 'names: "${ [0..spec.n - 1] }"', '${ $$.vars.names }', 'spec.n'],
   ];
   for (const [what, vars, forEach, path] of throughVars) {
-    test(`${what} behind a var that is missing is told, not taken for none: ${vars}`, async () => {
+    test(`${what} behind a missing var is reported, not treated as an empty list: ${vars}`, async () => {
       const plan = planOfThing(bodyOf(vars, forEach));
       const phase = phaseOf(plan, { resource: thing({ on: true, a: ['x'] }) });
       assert.ok(failureOf(await phase.elements('each')).includes(`Missing value "${path}"`));
@@ -209,7 +209,7 @@ describe('compile/phase/for-each', () => {
     ],
   ];
   for (const [what, vars, forEach] of notTaken) {
-    test(`${what} may miss something: { ${vars} } ${forEach}`, async () => {
+    test(`${what} may have missing values: { ${vars} } ${forEach}`, async () => {
       const phase = phaseOf(planOfThing(bodyOf(vars, forEach)), { resource: thing({ on: false }) });
       assert.deepEqual(givenBy(await phase.elements('each')), []);
     });
@@ -238,7 +238,7 @@ describe('compile/phase/for-each', () => {
         [
           [
             'forbidden-expression',
-            'Expected a path to one var where "forEach" reads "vars"',
+            '"forEach" must read each var by its path',
             `Write "vars.${name}"`,
           ],
         ],
@@ -246,7 +246,7 @@ describe('compile/phase/for-each', () => {
     });
   }
 
-  test('vars may be read in a filter and in a function, and their elements anyhow', () => {
+  test('vars may be read in a filter and in a function, and their elements in any way', () => {
     const sources = [
       'spec.items[name in $$.vars.names]',
       '$filter(spec.items, function($i) { $i.name in vars.names })',
@@ -258,7 +258,7 @@ describe('compile/phase/for-each', () => {
       planOfThing(bodyOf('names: "${ spec.names }"', `\${ ${source} }`));
   });
 
-  test('a field of a var that the list is not made of may be missing', async () => {
+  test('a field of a var that is not part of the list may be missing', async () => {
     const plan =
       planOfThing(`  vars: { m: { other: "\${ spec.none }", names: "\${ [1..spec.size] }" } }
   children:
@@ -340,7 +340,7 @@ describe('compile/phase/for-each', () => {
   for (const [what, forEach, spec, path] of missing) {
     test(`${what} that is missing is an error: ${forEach}`, async () => {
       const rendered = await elementsOf(forEach, spec);
-      const hint = forEach === `\${ ${path} }` ? `. If it may be missing: "${path} ?? []"` : '';
+      const hint = forEach === `\${ ${path} }` ? `. If it is optional, write "${path} ?? []"` : '';
       const end = `: Missing value "${path}"${hint}`;
       assert.match(failureOf(rendered), /^missing-value /);
       assert.ok(failureOf(rendered).endsWith(end), failureOf(rendered));
@@ -353,13 +353,13 @@ describe('compile/phase/for-each', () => {
     ['a path in brackets', '${ spec.(items) }', {}],
   ];
   for (const [what, forEach, spec] of without) {
-    test(`${what} gives no result, and that is not taken for none: ${forEach}`, async () => {
+    test(`${what} has no result, which is not treated as an empty list: ${forEach}`, async () => {
       const failure = failureOf(await elementsOf(forEach, spec));
       assert.match(failure, /^missing-value .*Expected a list, found no result$/);
     });
   }
 
-  test('more than 1,000 elements are refused', async () => {
+  test('more than 1,000 elements are rejected', async () => {
     assert.equal(givenBy(await elementsOf('${ [1..spec.size] }', { size: 1000 })).length, 1000);
     assert.equal(
       failureOf(await elementsOf('${ [1..spec.size] }', { size: 1001 })),

@@ -1,20 +1,59 @@
-import type { KubeObject } from '../../util/kube-object.ts';
-import { describeFound } from '../template/found-value.ts';
-import { missingValue } from '../template/missing-value.ts';
+import { isHomeostatKey, type KubeObject } from '../../util/kube-object.ts';
 import { RenderError } from '../template/render-error.ts';
-import { isObjectName } from './object-name.ts';
-import { ownNameError } from './own-names.ts';
-import type { Unit } from './plan-parts.ts';
+import type { CompiledTemplate, Slot } from '../template/template.ts';
+import { describeFound, missingValue } from '../template/values.ts';
+import type { EvaluationUnit } from './evaluation-plan.ts';
+
+const maps = ['labels', 'annotations'] as const;
+
+/** The first expression of a manifest that can set keys of labels or annotations: the whole map, or a key of it. */
+export function computedMetadataSlot({ slots, pointer }: CompiledTemplate): Slot | undefined {
+  return slots.find((slot) =>
+    maps.some((field) => {
+      const map = `${pointer}/metadata/${field}`;
+      return slot.pointer === map || (slot.role === 'key' && slot.pointer.startsWith(`${map}/`));
+    }),
+  );
+}
 
 /**
- * Sees to it that a rendered manifest has a name, and no labels and annotations of ours. Kind and apiVersion are literals, which the definition's rules have checked.
+ * An error if rendered labels or annotations use reserved names. Otherwise users who create a resource could set the
+ * labels by which Homeostat identifies objects.
+ */
+export function reservedNameError(
+  rendered: unknown,
+  { computedMetadata, quotes }: Pick<EvaluationUnit, 'computedMetadata' | 'quotes'>,
+): RenderError | undefined {
+  if (computedMetadata === undefined) return undefined;
+  const { metadata } = rendered as { readonly metadata?: Metadata };
+  for (const field of maps) {
+    const name = Object.keys(metadata?.[field] ?? {}).find(isHomeostatKey);
+    if (name === undefined) continue;
+    const found = describeFound(name, quotes);
+    const message = `Names under "homeostat.dev/" are reserved for Homeostat, found ${found} in metadata.${field}`;
+    return new RenderError('invalid-manifest', message, computedMetadata.place);
+  }
+  return undefined;
+}
+
+type Metadata = { readonly [field in (typeof maps)[number]]?: Readonly<Record<string, unknown>> };
+
+/** Whether this is a possible object name that is safe in a URL path. The server checks the rules of each kind. */
+export function isObjectName(text: string): boolean {
+  return text !== '' && text !== '.' && text !== '..' && text.length <= 253 && !/[/%]/.test(text);
+}
+
+/**
+ * Checks that a rendered manifest has a valid name and no reserved labels or annotations. The rules of the definition
+ * have checked `kind` and `apiVersion`, which are literals.
  * @throws RenderError
  */
 export function checkManifest(
   rendered: unknown,
-  { template, quotes, naming }: Pick<Unit, 'template' | 'quotes' | 'naming'>,
+  template: CompiledTemplate,
+  { quotes, computedMetadata }: Pick<EvaluationUnit, 'quotes' | 'computedMetadata'>,
 ): KubeObject {
-  const error = naming && ownNameError(rendered, { naming, quotes });
+  const error = reservedNameError(rendered, { computedMetadata, quotes });
   if (error !== undefined) throw error;
   const manifest = rendered as KubeObject;
   const name: unknown = manifest.metadata?.name;

@@ -44,7 +44,7 @@ ${configMap('direct', 'x: "${ children.database.spec.clusterIP }"')}${configMap(
   const service = present({ spec: { clusterIP: '10.0.0.1' } });
   const resource = thing({ size: 3 });
 
-  test('what reads a child waits while it does not exist, also through vars', async () => {
+  test('expressions wait for a child that does not exist, also through vars', async () => {
     const phase = phaseOf(plan);
     const waiting = { kind: 'waiting', on: ['children.database'] };
     assert.deepEqual(await phase.manifest('direct', noElement), waiting);
@@ -54,20 +54,20 @@ ${configMap('direct', 'x: "${ children.database.spec.clusterIP }"')}${configMap(
     assert.deepEqual(dataOf(await phase.manifest('throughVar', noElement)), { x: 'db-10.0.0.1' });
   });
 
-  test('it tells what people wait for in the words it was given', async () => {
+  test('the waiting result contains the given names', async () => {
     const phase = phaseOf(plan);
     phase.setRead('settings', {
       state: 'waiting',
       on: 'reads.settings (ConfigMap "settings" does not exist)',
     });
-    const rendered = await phase.wanted('gated');
+    const rendered = await phase.when('gated');
     assert.deepEqual(rendered, {
       kind: 'waiting',
       on: ['reads.settings (ConfigMap "settings" does not exist)'],
     });
   });
 
-  test('a child that is not wanted is a missing value', async () => {
+  test('a child that is not desired is a missing value', async () => {
     const phase = phaseOf(plan);
     phase.setChild('database', { state: 'absent' });
     assert.deepEqual(dataOf(await phase.manifest('direct', noElement)), {});
@@ -88,7 +88,7 @@ ${configMap('direct', 'x: "${ children.database.spec.clusterIP }"')}${configMap(
     assert.deepEqual(dataOf(await phase.manifest('reader', noElement)), { x: 'a' });
   });
 
-  test('others go on', async () => {
+  test('other templates are evaluated', async () => {
     const phase = phaseOf(plan, { resource });
     assert.deepEqual(dataOf(await phase.manifest('other', noElement)), { x: '3' });
   });
@@ -107,17 +107,17 @@ ${configMap('direct', 'x: "${ children.database.spec.clusterIP }"')}${configMap(
 
   test('`when` gives true or false; missing is an error, and so is another type', async () => {
     const phase = phaseOf(plan, { resource });
-    assert.deepEqual(await phase.wanted('direct'), { kind: 'value', value: true });
+    assert.deepEqual(await phase.when('direct'), { kind: 'value', value: true });
     assert.equal(
-      failureOf(await phase.wanted('missing')),
+      failureOf(await phase.when('missing')),
       'missing-value when: Missing value "spec.enabled"',
     );
     assert.equal(
-      failureOf(await phase.wanted('wrong')),
+      failureOf(await phase.when('wrong')),
       'wrong-type when: Expected a boolean at when, found "3"',
     );
     phase.setRead('settings', present({ data: { enabled: 'true' } }));
-    assert.deepEqual(await phase.wanted('gated'), { kind: 'value', value: true });
+    assert.deepEqual(await phase.when('gated'), { kind: 'value', value: true });
   });
 
   test('a failing var names itself', async () => {
@@ -125,7 +125,7 @@ ${configMap('direct', 'x: "${ children.database.spec.clusterIP }"')}${configMap(
     assert.match(failure, /^evaluation-failed vars\.broken: /);
   });
 
-  test('in Reporting nothing waits: what does not exist is missing', async () => {
+  test('in the reporting phase nothing waits: missing objects are missing values', async () => {
     const phase = phaseOf(plan, { phase: 'reporting', resource });
     const { fields, failures } = await phase.status();
     assert.deepEqual(fields, { size: 3 });
@@ -135,7 +135,7 @@ ${configMap('direct', 'x: "${ children.database.spec.clusterIP }"')}${configMap(
     );
   });
 
-  test('in Reporting what exists is reported', async () => {
+  test('in the reporting phase existing objects are reported', async () => {
     const children = new Map([['database', service]]);
     const phase = phaseOf(plan, { phase: 'reporting', resource, children });
     assert.deepEqual(await phase.status(), {
@@ -144,7 +144,7 @@ ${configMap('direct', 'x: "${ children.database.spec.clusterIP }"')}${configMap(
     });
   });
 
-  test('a var is evaluated once in a phase, by whoever comes first', async () => {
+  test('a var is evaluated once in a phase', async () => {
     const counted = planOfThing(`  vars: { random: "\${ $randomString(3) }" }
   children: [{ id: a, template: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } } }]
   status: { one: "\${ vars.random }", two: "\${ vars.random & 'x' }" }

@@ -63,22 +63,22 @@ describe('compile/phase: what a template gives', () => {
     [
       'a list as a part of a text',
       'x: "a-${ spec.list }"',
-      'wrong-type data.x: Expected a text, a number or a boolean from "spec.list", found a list',
+      'wrong-type data.x: Expected a string, a number or a boolean from "spec.list", found a list',
     ],
     [
       'a list in a text field',
       'x: "${ spec.list }"',
-      'wrong-type data.x: Expected a text at data.x, found a list',
+      'wrong-type data.x: Expected a string at data.x, found a list',
     ],
     [
       'a key that is no text',
       '"${ spec.size }": a',
-      'wrong-type data["${ spec.size }"]: Expected a text as the key, found "3"',
+      'wrong-type data["${ spec.size }"]: Expected a string as the key, found "3"',
     ],
     [
       'a missing key',
       '"${ spec.gone }": a',
-      'missing-value data["${ spec.gone }"]: Missing value of the key',
+      'missing-value data["${ spec.gone }"]: Missing value of a key',
     ],
     [
       'two equal keys',
@@ -112,7 +112,7 @@ describe('compile/phase: what a template gives', () => {
     const ours = thing({ names: { [key]: 'Orphan' }, key });
     const others = thing({ names: { 'example.com/a': 'b' }, key: 'example.com/a' });
 
-    test(`whoever makes a resource names nothing that is ours: ${metadata}`, async () => {
+    test(`users who create a resource cannot set reserved names: ${metadata}`, async () => {
       const template = `{ apiVersion: v1, kind: ConfigMap, ${body.slice(1)}`;
       const plan = planOfThing(`  children:\n    - { id: child, template: ${template} }\n`);
       const render = (resource: KubeObject) =>
@@ -145,7 +145,7 @@ describe('compile/phase: what a template gives', () => {
     });
   }
 
-  test('a failure says where its leaf stands', async () => {
+  test('a failure has the position of its leaf', async () => {
     const rendered = await renderData('first: a, x: "a-${ spec.gone }"');
     assert.equal(rendered.kind, 'failed');
     const { file, line, column } = (rendered as Extract<typeof rendered, { kind: 'failed' }>)
@@ -222,7 +222,7 @@ describe('compile/phase: what a template gives', () => {
     [
       'a list',
       { name: ['a', 'b'] },
-      'wrong-type metadata.name: Expected a text at metadata.name, found a list',
+      'wrong-type metadata.name: Expected a string at metadata.name, found a list',
     ],
   ] as const) {
     test(`a name that is ${what} is an error`, async () => {
@@ -245,7 +245,7 @@ describe('compile/phase: what a template gives', () => {
     );
   });
 
-  test('a child of more than 1 MiB and a text of more than 256 KiB are refused', async () => {
+  test('a child of more than 1 MiB and a string of more than 256 KiB are rejected', async () => {
     const large = 'x'.repeat(200 * 1024);
     const rendered = await renderData(
       'a: "${ spec.x }", b: "${ spec.x }", c: "${ spec.x }", d: "${ spec.x }", e: "${ spec.x }", f: "${ spec.x }"',
@@ -256,11 +256,11 @@ describe('compile/phase: what a template gives', () => {
     const text = await renderData('a: "${ spec.x }${ spec.x }"', { x: large });
     assert.equal(
       failureOf(text),
-      'limit-reached data.a: Expected a text of at most 262144 characters',
+      'limit-reached data.a: Expected a string of at most 262144 characters',
     );
   });
 
-  test('several failures at once give one, and nothing is left unhandled', async () => {
+  test('several concurrent failures give one, and no rejection is unhandled', async () => {
     const rendered = await renderData(
       'a: "${ $number(spec.x) }", b: "${ $number(spec.x) }", c: "a-${ spec.gone }", d: "${ spec.list }"',
       { x: 'no number', list: [] },
@@ -279,7 +279,7 @@ describe('compile/phase: what a template gives', () => {
     phase.setRead('secret', present({ data: { pin: 'hunter2' } }));
     assert.equal(
       failureOf(await phase.manifest('a', noElement)),
-      'wrong-type spec.replicas: Expected an integer at spec.replicas, found a text',
+      'wrong-type spec.replicas: Expected an integer at spec.replicas, found a string',
     );
   });
 });
@@ -296,7 +296,7 @@ describe('compile/phase: Secrets', () => {
       template: { apiVersion: v1, kind: Secret, metadata: { name: copy }, immutable: "\${ spec.pin }" }
 `);
 
-  test('no value of one stands in a message, by whatever way it comes there', async () => {
+  test('no message contains a value of a Secret', async () => {
     const phase = phaseOf(plan, { resource: thing({ pin: 'hunter2' }) });
     phase.setRead('secret', present({ data: { name: 'hunter/2', list: ['hunter/2'] } }));
     const messages = [
@@ -305,15 +305,15 @@ describe('compile/phase: Secrets', () => {
       failureOf(await phase.manifest('copy', noElement)),
     ];
     assert.deepEqual(messages, [
-      'wrong-type reads.other.name: Expected the name of an object at reads.other.name, found a text',
-      'invalid-manifest metadata.name: Expected a name at metadata.name, found a text',
-      'wrong-type immutable: Expected a boolean at immutable, found a text',
+      'wrong-type reads.other.name: Expected an object name at reads.other.name, found a string',
+      'invalid-manifest metadata.name: Expected a name at metadata.name, found a string',
+      'wrong-type immutable: Expected a boolean at immutable, found a string',
     ]);
   });
 });
 
 describe('compile/phase: names', () => {
-  test('names beside the resource win over its fields, and $self has these', async () => {
+  test('root names take precedence over fields of the resource, which $self contains', async () => {
     const plan = planOfThing(
       `  vars: { a: b }
   children:
@@ -350,7 +350,7 @@ ${configMap('child', 'x: "${ vars.a }", y: "${ $self.vars.a }", n: "${ $definiti
     assert.equal(manifest.metadata.name, 'x-4');
   });
 
-  test('status sees the status last written and is fitted to its schema', async () => {
+  test('status reads the last written status and is coerced to its schema', async () => {
     const plan = planOfThing(
       '  status: { nodes: "${ reads.pods.metadata.name }", done: "${ status.done or spec.done }", count: "{{ spec.count }}", extra: "${ spec.extra }" }\n  reads: [{ id: pods, apiVersion: v1, kind: Pod, selector: all }]\n',
       `

@@ -1,61 +1,58 @@
-import { invariant } from '../../util/invariant.ts';
+import { invariant } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { Uses } from '../analysis/uses.ts';
+import type { Dependencies } from '../analysis/dependencies.ts';
+import type { CompiledChild } from '../compiled-definition.ts';
 import type { Scope } from '../language/index.ts';
 import type {
   Element,
+  ExpressionInput,
   Phase,
   PhaseInput,
   ReadRequest,
   Rendered,
   RenderFailure,
-  Seen,
 } from '../operator-plan.ts';
 import type { ReportInput, ReportPhase } from '../reporting-plan.ts';
-import { missingValue } from '../template/missing-value.ts';
 import { render } from '../template/render.ts';
 import { RenderError } from '../template/render-error.ts';
-import { then } from '../template/then.ts';
-import { checkManifest } from './manifest.ts';
-import { isObjectName } from './object-name.ts';
-import type { ChildUnit, PlanParts, Unit } from './plan-parts.ts';
-import { startReportPhase } from './report-phase.ts';
+import type { CompiledTemplate } from '../template/template.ts';
+import { missingValue } from '../template/values.ts';
+import { type EvaluationPlan, type EvaluationUnit, requireEntry } from './evaluation-plan.ts';
+import { checkManifest, isObjectName } from './manifest.ts';
+import { TemplateReportPhase } from './report-phase.ts';
 
-type MaybePromise<T> = T | Promise<T>;
-
-const theOneElement: readonly Element[] = Object.freeze([
+const singleElement: readonly Element[] = Object.freeze([
   Object.freeze({ item: undefined, index: 0 }),
 ]);
 
-/** Begins a phase; see {@link Phase}. */
-export function startPhase(parts: PlanParts, input: PhaseInput): Phase {
-  return new PassPhase(parts, input);
+/** Starts a phase; see {@link Phase}. */
+export function startPhase(parts: EvaluationPlan, input: PhaseInput): Phase {
+  return new TemplatePhase(parts, input);
 }
 
-/** Begins a look at the world after the applies; see {@link ReportPhase}. */
-export function startReport(parts: PlanParts, input: ReportInput): ReportPhase {
-  invariant(parts.report !== undefined, 'The plan reports nothing besides the status');
-  const phase = new PassPhase(parts, { phase: 'reporting', ...input });
-  return startReportPhase(parts.report, (unit) => phase.value(unit));
+/** Starts the reporting phase; see {@link ReportPhase}. */
+export function startReport(parts: EvaluationPlan, input: ReportInput): ReportPhase {
+  const phase = new TemplatePhase(parts, { phase: 'reporting', ...input });
+  return new TemplateReportPhase({ parts, evaluate: (template) => phase.value(template) });
 }
 
-/** What is known in a phase, and what has been evaluated of it. */
-class PassPhase implements Phase {
-  readonly #parts: PlanParts;
+/** Evaluates templates with the inputs of one phase, and caches vars. */
+class TemplatePhase implements Phase {
+  readonly #parts: EvaluationPlan;
   readonly #isWaiting: boolean;
   readonly #scope: Scope;
-  readonly #children: Known;
-  readonly #reads: Known;
-  readonly #observed: Known;
+  readonly #children: InputSet;
+  readonly #reads: InputSet;
+  readonly #observed: InputSet;
   readonly #varValues: Record<string, unknown> = {};
-  readonly #vars = new Map<string, MaybePromise<Rendered<unknown>>>();
+  readonly #vars = new Map<string, Promise<Rendered<unknown>>>();
 
-  constructor(parts: PlanParts, input: PhaseInput) {
+  constructor(parts: EvaluationPlan, input: PhaseInput) {
     this.#parts = parts;
     this.#isWaiting = input.phase === 'wanting';
-    this.#children = createKnown('children', parts.children.keys(), input.children);
-    this.#reads = createKnown('reads', parts.reads.keys(), input.reads);
-    this.#observed = createKnown('observed', parts.observed, input.observed);
+    this.#children = createInputSet('children', parts.children.keys(), input.children);
+    this.#reads = createInputSet('reads', parts.reads.keys(), input.reads);
+    this.#observed = createInputSet('observed', parts.observed, input.observed);
     const { resource, clusterName, now, randomText, previous, budget } = input;
     const { name, revision } = parts.definition;
     this.#scope = {
@@ -76,47 +73,48 @@ class PassPhase implements Phase {
     };
   }
 
-  setChild(id: string, seen: Seen): void {
-    setKnown(this.#children, id, seen);
+  setChild(id: string, seen: ExpressionInput): void {
+    setInput(this.#children, id, seen);
   }
 
-  setRead(id: string, seen: Seen): void {
-    setKnown(this.#reads, id, seen);
+  setRead(id: string, seen: ExpressionInput): void {
+    setInput(this.#reads, id, seen);
   }
 
-  setObserved(id: string, seen: Seen): void {
-    setKnown(this.#observed, id, seen);
+  setObserved(id: string, seen: ExpressionInput): void {
+    setInput(this.#observed, id, seen);
     for (const name of this.#vars.keys()) {
-      if (partOf(this.#parts.vars, name).uses.observed.includes(id)) this.#vars.delete(name);
+      const { uses } = this.#unitOf(requireEntry(this.#parts.vars, name));
+      if (uses.observed.includes(id)) this.#vars.delete(name);
     }
   }
 
   async readRequest(id: string): Promise<Rendered<ReadRequest>> {
-    const { uses, request } = partOf(this.#parts.reads, id);
+    const { uses, request } = requireEntry(this.#parts.reads, id);
     return this.#evaluate(uses, () => request(this.#scope));
   }
 
-  async wanted(childId: string): Promise<Rendered<boolean>> {
+  async when(childId: string): Promise<Rendered<boolean>> {
     const { when } = this.#child(childId);
     if (when === undefined) return { kind: 'value', value: true };
     const rendered = await this.#render(when, this.#scope);
     if (rendered.kind !== 'missing') return rendered as Rendered<boolean>;
-    const { slots, place } = when.template;
+    const { slots, place } = when;
     return failed(new RenderError('missing-value', missingValue(slots[0]), place));
   }
 
   async elements(childId: string): Promise<Rendered<readonly Element[]>> {
-    const { forEach } = this.#child(childId);
-    if (forEach === undefined) return { kind: 'value', value: theOneElement };
-    return this.#evaluate(forEach.uses, () => forEach.list.elements(this.#scope));
+    const list = this.#parts.lists.get(childId);
+    if (list === undefined) return { kind: 'value', value: singleElement };
+    return this.#evaluate(this.#unitOf(list.template).uses, () => list.elements(this.#scope));
   }
 
   async manifest(childId: string, element: Element): Promise<Rendered<KubeObject>> {
-    const { manifest } = this.#child(childId);
-    const { template, quotes } = manifest;
-    const scope = this.#scopeOf(childId, element);
-    return this.#evaluate(manifest.uses, () =>
-      then(render(template, { scope, quotes }), (value) => checkManifest(value, manifest)),
+    const { template } = this.#child(childId);
+    const unit = this.#unitOf(template);
+    const options = { scope: this.#scopeOf(childId, element), quotes: unit.quotes };
+    return this.#evaluate(unit.uses, async () =>
+      checkManifest(await render(template, options), template, unit),
     );
   }
 
@@ -138,7 +136,7 @@ class PassPhase implements Phase {
     return rendered as Rendered<boolean>;
   }
 
-  async mayGo(childId: string, child: KubeObject): Promise<Rendered<boolean>> {
+  async deleteWhen(childId: string, child: KubeObject): Promise<Rendered<boolean>> {
     const { deleteWhen } = this.#child(childId);
     invariant(deleteWhen !== undefined, `Child "${childId}" has no "deleteWhen"`);
     const rendered = await this.#render(deleteWhen, { ...this.#scope, child });
@@ -149,21 +147,25 @@ class PassPhase implements Phase {
   async status(): ReturnType<Phase['status']> {
     const fields: Record<string, unknown> = {};
     const failures: RenderFailure[] = [];
-    for (const [name, unit] of this.#parts.status) {
-      const rendered = await this.#render(unit, this.#scope);
+    for (const [name, template] of this.#parts.status) {
+      const rendered = await this.#render(template, this.#scope);
       if (rendered.kind === 'value') fields[name] = rendered.value;
       else if (rendered.kind === 'failed') failures.push(rendered.failure);
     }
     return { fields, failures };
   }
 
-  /** Evaluates what belongs to no child. */
-  async value(unit: Unit): Promise<Rendered<unknown>> {
-    return this.#render(unit, this.#scope);
+  /** Evaluates a template that belongs to no child. */
+  async value(template: CompiledTemplate): Promise<Rendered<unknown>> {
+    return this.#render(template, this.#scope);
   }
 
-  #child(id: string): ChildUnit {
-    return partOf(this.#parts.children, id);
+  #child(id: string): CompiledChild {
+    return requireEntry(this.#parts.children, id);
+  }
+
+  #unitOf(template: CompiledTemplate): EvaluationUnit {
+    return requireEntry(this.#parts.units, template);
   }
 
   #scopeOf(childId: string, { item, index }: Element): Scope {
@@ -172,116 +174,91 @@ class PassPhase implements Phase {
       : { ...this.#scope, item, index };
   }
 
-  #render({ template, quotes, uses }: Unit, scope: Scope): MaybePromise<Rendered<unknown>> {
+  #render(template: CompiledTemplate, scope: Scope): Promise<Rendered<unknown>> {
+    const { quotes, uses } = this.#unitOf(template);
     return this.#evaluate(uses, () => render(template, { scope, quotes }));
   }
 
-  /** Waits, or makes the vars known and evaluates. */
-  #evaluate<T>(uses: Uses, evaluate: () => MaybePromise<T | undefined>): MaybePromise<Rendered<T>> {
+  /** Returns `waiting`, or evaluates the vars and then the template. */
+  async #evaluate<T>(
+    uses: Dependencies,
+    evaluate: () => Promise<T | undefined>,
+  ): Promise<Rendered<T>> {
     const on = this.#isWaiting ? this.#waitsFor(uses) : [];
     if (on.length > 0) return { kind: 'waiting', on };
-    return then(this.#prepareVars(uses.vars), (failure) => failure ?? settle(evaluate));
-  }
-
-  #waitsFor({ children, reads, observed }: Uses): readonly string[] {
-    const on: string[] = [];
-    for (const id of children) {
-      const waiting = this.#children.waiting.get(id);
-      if (waiting !== undefined) on.push(waiting);
-    }
-    for (const id of reads) {
-      const waiting = this.#reads.waiting.get(id);
-      if (waiting !== undefined) on.push(waiting);
-    }
-    for (const id of observed) {
-      const waiting = this.#observed.waiting.get(id);
-      if (waiting !== undefined) on.push(waiting);
-    }
-    return on;
-  }
-
-  /** Evaluates those that have not been yet, in order; gives the first failure. */
-  #prepareVars(
-    names: readonly string[],
-    from = 0,
-  ): MaybePromise<Extract<Rendered<never>, { kind: 'failed' }> | undefined> {
-    for (let index = from; index < names.length; index++) {
-      const rendered = this.#var(names[index] ?? '');
-      if (rendered instanceof Promise) {
-        return rendered.then((settled) =>
-          settled.kind === 'failed' ? settled : this.#prepareVars(names, index + 1),
-        );
-      }
+    for (const name of uses.vars) {
+      const rendered = await this.#var(name);
       if (rendered.kind === 'failed') return rendered;
     }
-    return undefined;
+    return settle(evaluate);
   }
 
-  /** The vars that it uses have been evaluated before it, and nothing of what it uses waits. */
-  #var(name: string): MaybePromise<Rendered<unknown>> {
-    const known = this.#vars.get(name);
-    if (known !== undefined) return known;
-    const { template, quotes } = partOf(this.#parts.vars, name);
-    const rendered = then(
-      settle(() => render(template, { scope: this.#scope, quotes })),
-      (settled) => {
-        if (settled.kind === 'value') this.#varValues[name] = settled.value;
-        return settled;
-      },
-    );
+  #waitsFor({ children, reads, observed }: Dependencies): readonly string[] {
+    return [
+      ...waitingOf(this.#children, children),
+      ...waitingOf(this.#reads, reads),
+      ...waitingOf(this.#observed, observed),
+    ];
+  }
+
+  /** Evaluates a var. The vars it uses are already evaluated, and none of its inputs is waiting. */
+  #var(name: string): Promise<Rendered<unknown>> {
+    const rendered = this.#vars.get(name) ?? this.#evaluateVar(name);
     this.#vars.set(name, rendered);
+    return rendered;
+  }
+
+  async #evaluateVar(name: string): Promise<Rendered<unknown>> {
+    const template = requireEntry(this.#parts.vars, name);
+    const { quotes } = this.#unitOf(template);
+    const rendered = await settle(() => render(template, { scope: this.#scope, quotes }));
+    if (rendered.kind === 'value') this.#varValues[name] = rendered.value;
     return rendered;
   }
 }
 
-/** Children or reads: what expressions see, and what is waited for. */
-interface Known {
+/** Children, observed children or reads: the available values, and the names of those that are waiting. */
+interface InputSet {
   readonly root: 'children' | 'observed' | 'reads';
   readonly values: Record<string, unknown>;
   readonly waiting: Map<string, string>;
 }
 
-function createKnown(
-  root: Known['root'],
+function createInputSet(
+  root: InputSet['root'],
   ids: Iterable<string>,
-  start: ReadonlyMap<string, Seen> | undefined,
-): Known {
-  const known: Known = { root, values: {}, waiting: new Map() };
+  start: ReadonlyMap<string, ExpressionInput> | undefined,
+): InputSet {
+  const known: InputSet = { root, values: {}, waiting: new Map() };
   for (const id of ids) {
     const seen = start?.get(id);
     if (seen === undefined) known.waiting.set(id, `${root}.${id}`);
-    else setKnown(known, id, seen);
+    else setInput(known, id, seen);
   }
   return known;
 }
 
-function setKnown({ values, waiting }: Known, id: string, seen: Seen): void {
+function setInput({ values, waiting }: InputSet, id: string, seen: ExpressionInput): void {
   delete values[id];
   waiting.delete(id);
   if (seen.state === 'present') values[id] = seen.value;
   else if (seen.state === 'waiting') waiting.set(id, seen.on);
 }
 
-function partOf<T>(parts: ReadonlyMap<string, T>, id: string): T {
-  const part = parts.get(id);
-  invariant(part !== undefined, `The plan has no "${id}"`);
-  return part;
+function waitingOf({ waiting }: InputSet, ids: readonly string[]): readonly string[] {
+  return ids.flatMap((id) => waiting.get(id) ?? []);
 }
 
-function settle<T>(evaluate: () => MaybePromise<T | undefined>): MaybePromise<Rendered<T>> {
+async function settle<T>(evaluate: () => Promise<T | undefined>): Promise<Rendered<T>> {
   try {
-    const value = evaluate();
-    return value instanceof Promise ? value.then(rendered<T>, failed) : rendered(value);
+    const value = await evaluate();
+    return value === undefined ? { kind: 'missing' } : { kind: 'value', value };
   } catch (error) {
     return failed(error);
   }
 }
 
-function rendered<T>(value: T | undefined): Rendered<T> {
-  return value === undefined ? { kind: 'missing' } : { kind: 'value', value };
-}
-
-/** Anything but a RenderError is our own bug. */
+/** Any other error than a RenderError is a bug. */
 function failed(error: unknown): Extract<Rendered<never>, { kind: 'failed' }> {
   if (!(error instanceof RenderError)) throw error;
   return { kind: 'failed', failure: error.failure };

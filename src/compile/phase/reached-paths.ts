@@ -1,22 +1,22 @@
-import { pointerSteps } from '../../util/json-pointer.ts';
-import { type PlainPath, type Scope, syntaxTreeOf } from '../language/index.ts';
+import { pointerSteps } from '../../util/json.ts';
+import type { PlainPath, Scope } from '../language/index.ts';
 import { renderErrorOf } from '../template/render-error.ts';
 import type { CompiledTemplate, Slot } from '../template/template.ts';
-import { requiredPaths } from './required-paths.ts';
+import { type RequiredPaths, requiredPaths } from './required-paths.ts';
 
 type Paths = readonly PlainPath[];
 
-/** Gives the required paths that an evaluation comes to, those of the vars that it reads among them. */
-export type ReachedPaths = (scope: Scope) => Paths | Promise<Paths>;
+/** Returns the required paths that an evaluation reaches, including those of the vars it reads. */
+type ReachedPaths = (scope: Scope) => Promise<Paths>;
 
 type Vars = ReadonlyMap<string, CompiledTemplate>;
 
-/** What is found through vars counts: a range to a missing end is the empty list there, too. */
+/** Creates the function for one slot. Paths in vars are included, because `[0..missing]` is the empty list there, too. */
 export function createReachedPaths(slot: Slot, vars: Vars): ReachedPaths {
   const known = new Map<Slot, SlotPaths>();
   const always: PlainPath[] = [];
   const slots = [slot];
-  // Grows while it is walked: vars read vars.
+  // The loop appends to this list: vars read other vars.
   for (const each of slots) {
     if (known.has(each)) continue;
     const paths = slotPaths(each);
@@ -25,14 +25,14 @@ export function createReachedPaths(slot: Slot, vars: Vars): ReachedPaths {
     slots.push(...slotsBehind([...paths.always, ...paths.inBranches], vars));
   }
   const hasBranches = [...known.values()].some(({ inBranches }) => inBranches.length > 0);
-  return hasBranches ? (scope) => follow({ slot, vars, known, scope }) : () => always;
+  return hasBranches ? (scope) => follow({ slot, vars, known, scope }) : async () => always;
 }
 
 /** The required paths of one expression. */
 interface SlotPaths {
   readonly always: Paths;
   readonly inBranches: Paths;
-  /** Those in the branches that are taken. */
+  /** The paths in the branches that the evaluation takes. */
   readonly reached: (scope: Scope) => Promise<Paths>;
 }
 
@@ -40,11 +40,12 @@ const noPaths: SlotPaths = { always: [], inBranches: [], reached: async () => []
 
 function slotPaths({ leaf, place }: Slot): SlotPaths {
   if (leaf.kind !== 'value') return noPaths;
-  const { source, probe } = leaf.expression;
-  const { always, inBranches } = requiredPaths(syntaxTreeOf(source));
-  const paths = { always: [...always.values()], inBranches: [...inBranches.values()] };
-  if (inBranches.size === 0 || probe === undefined) return { ...noPaths, ...paths };
-  const evaluate = probe((tree) => requiredPaths(tree).inBranches);
+  let required: RequiredPaths | undefined;
+  const evaluate = leaf.expression.probe?.((tree) => {
+    required = requiredPaths(tree);
+    return required.inBranches;
+  });
+  if (required === undefined || evaluate === undefined) return noPaths;
   const reached = async (scope: Scope) => {
     try {
       return await evaluate(scope);
@@ -52,7 +53,8 @@ function slotPaths({ leaf, place }: Slot): SlotPaths {
       throw renderErrorOf(error, place);
     }
   };
-  return { ...paths, reached };
+  const { always, inBranches } = required;
+  return { always: [...always.values()], inBranches: [...inBranches.values()], reached };
 }
 
 interface Follow {
@@ -65,7 +67,7 @@ interface Follow {
 async function follow({ slot, vars, known, scope }: Follow): Promise<Paths> {
   const all: PlainPath[] = [];
   const slots = new Set([slot]);
-  // Grows while it is walked.
+  // The loop appends to this set.
   for (const each of slots) {
     const { always, reached } = known.get(each) ?? noPaths;
     const paths = [...always, ...(await reached(scope))];
@@ -83,7 +85,7 @@ function slotsBehind(paths: Paths, vars: Vars): readonly Slot[] {
     const depth = pointerSteps(template.pointer).length;
     return template.slots.filter(({ pointer }) => {
       const steps = pointerSteps(pointer).slice(depth);
-      // Where both go on they must agree; an index stands for every element.
+      // Steps must match as far as both paths go; an index matches every element.
       return steps.every(
         (step, at) => at >= rest.length || step === rest[at] || /^\d+$/.test(step),
       );

@@ -1,83 +1,81 @@
-import type { LabelRequirement, LabelSelector } from '../../util/label-selector.ts';
-import { isLabelKey, isLabelValue } from '../../util/label-syntax.ts';
+import {
+  isLabelKey,
+  isLabelValue,
+  type LabelRequirement,
+  type LabelSelector,
+} from '../../util/label-selector.ts';
 import { readRequirements, shapeOfSelector } from '../analysis/selector-shape.ts';
-import type { DefinitionParts, SelectorParts } from '../definition-parts.ts';
+import type { CompiledDefinition, CompiledSelector } from '../compiled-definition.ts';
 import type { Scope } from '../language/index.ts';
 import type { SlotOptions } from '../template/evaluate-slots.ts';
-import { describeFound } from '../template/found-value.ts';
 import { render } from '../template/render.ts';
 import { RenderError } from '../template/render-error.ts';
 import type { CompiledTemplate } from '../template/template.ts';
-import { then } from '../template/then.ts';
+import { describeFound } from '../template/values.ts';
 
-/** Renders a selector (RenderError, also as a rejection): what is missing or wrong in it would select more than is meant. */
-export type RenderSelector = (scope: Scope) => LabelSelector | Promise<LabelSelector>;
+/** Renders a selector. A missing or invalid part is a RenderError, because it would select too many objects. */
+type RenderSelector = (scope: Scope) => Promise<LabelSelector>;
 
 export interface RenderSelectorOptions {
-  readonly vars: DefinitionParts['vars'];
+  readonly vars: CompiledDefinition['vars'];
   /** May messages quote values? */
   readonly quotes: boolean;
 }
 
 export function createRenderSelector(
-  selector: SelectorParts | undefined,
+  selector: CompiledSelector | undefined,
   { vars, quotes }: RenderSelectorOptions,
 ): RenderSelector {
   const { matchLabels, matchExpressions } = selector ?? {};
   const { labels } = shapeOfSelector(selector ?? {}, vars);
   const keys = [...(labels?.keys() ?? [])];
   const place = (matchLabels ?? matchExpressions)?.place;
-  return (scope) => {
+  return async (scope) => {
     const options = { scope, quotes, isStrict: true };
-    return then(renderLabels(matchLabels, keys, options), (pairs) =>
-      then(renderRequirements(matchExpressions, options), (requirements) => {
-        if (place !== undefined && Object.keys(pairs).length + requirements.length === 0) {
-          const message = 'Expected a selector that selects something, found an empty one';
-          throw new RenderError('missing-value', message, place);
-        }
-        return { matchLabels: pairs, matchExpressions: requirements };
-      }),
-    );
+    const pairs = await renderLabels(matchLabels, keys, options);
+    const requirements = await renderRequirements(matchExpressions, options);
+    if (place !== undefined && Object.keys(pairs).length + requirements.length === 0) {
+      const message = 'Expected a selector with at least one requirement, found an empty one';
+      throw new RenderError('missing-value', message, place);
+    }
+    return { matchLabels: pairs, matchExpressions: requirements };
   };
 }
 
 type Labels = Readonly<Record<string, string>>;
 
-function renderLabels(
+async function renderLabels(
   template: CompiledTemplate | undefined,
   keys: readonly string[],
   options: SlotOptions,
-): Labels | Promise<Labels> {
+): Promise<Labels> {
   if (template === undefined) return {};
-  return then(render(template, options), (value) => {
-    const labels = (value ?? {}) as Readonly<Record<string, unknown>>;
-    // A var leaves out what is missing in it.
-    const missing = keys.find((key) => !Object.hasOwn(labels, key));
-    if (missing !== undefined) {
-      const message = `Missing value of the label "${missing}"`;
-      throw new RenderError('missing-value', message, template.place);
-    }
-    for (const [key, label] of Object.entries(labels)) {
-      if (!isLabelKey(key)) throw unexpected('the key of a label', key, { template, options });
-      if (typeof label === 'string' && isLabelValue(label)) continue;
-      const which = options.quotes ? `the label "${key}"` : 'a label';
-      throw unexpected(`the value of ${which}`, label, { template, options });
-    }
-    return labels as Labels;
-  });
+  const labels = ((await render(template, options)) ?? {}) as Readonly<Record<string, unknown>>;
+  // A var omits missing fields.
+  const missing = keys.find((key) => !Object.hasOwn(labels, key));
+  if (missing !== undefined) {
+    const message = `Missing value for label "${missing}"`;
+    throw new RenderError('missing-value', message, template.place);
+  }
+  for (const [key, label] of Object.entries(labels)) {
+    if (!isLabelKey(key)) throw unexpected('a label key', key, { template, options });
+    if (typeof label === 'string' && isLabelValue(label)) continue;
+    const which = options.quotes ? `label "${key}"` : 'a label';
+    throw unexpected(`a valid value of ${which}`, label, { template, options });
+  }
+  return labels as Labels;
 }
 
-function renderRequirements(
+async function renderRequirements(
   template: CompiledTemplate | undefined,
   options: SlotOptions,
-): readonly LabelRequirement[] | Promise<readonly LabelRequirement[]> {
+): Promise<readonly LabelRequirement[]> {
   if (template === undefined) return [];
-  return then(render(template, options), (value) => {
-    const requirements = readRequirements(value);
-    if (requirements !== undefined) return requirements;
-    const expected = 'requirements with key, operator and values';
-    throw unexpected(expected, value, { template, options });
-  });
+  const value = await render(template, options);
+  const requirements = readRequirements(value);
+  if (requirements !== undefined) return requirements;
+  const expected = 'requirements with key, operator and values';
+  throw unexpected(expected, value, { template, options });
 }
 
 interface Context {

@@ -1,5 +1,6 @@
 import { parseDurationMs } from '../../util/duration.ts';
-import { invariant } from '../../util/invariant.ts';
+import { invariant } from '../../util/homeostat-error.ts';
+import type { CompiledCondition, CompiledEvent, CompiledPatch } from '../compiled-definition.ts';
 import type { Rendered, RenderFailure } from '../operator-plan.ts';
 import type {
   RenderedCondition,
@@ -7,37 +8,35 @@ import type {
   RenderedPatch,
   ReportPhase,
 } from '../reporting-plan.ts';
-import { missingValue } from '../template/missing-value.ts';
-import { isObjectName } from './object-name.ts';
-import { ownNameError } from './own-names.ts';
-import type { Unit } from './plan-parts.ts';
-import type { PatchUnits, ReportUnits } from './report-units.ts';
+import type { CompiledTemplate } from '../template/template.ts';
+import { missingValue } from '../template/values.ts';
+import { type EvaluationPlan, requireEntry } from './evaluation-plan.ts';
+import { isObjectName, reservedNameError } from './manifest.ts';
 
-/** Evaluates one unit in the phase *reporting*. */
-export type Evaluate = (unit: Unit) => Promise<Rendered<unknown>>;
-
-/** Begins a look at the world; see {@link ReportPhase}. */
-export function startReportPhase(units: ReportUnits, evaluate: Evaluate): ReportPhase {
-  return new UnitReportPhase(units, evaluate);
+interface ReportPhaseOptions {
+  readonly parts: EvaluationPlan;
+  /** Evaluates one template in the *reporting* phase. */
+  readonly evaluate: (template: CompiledTemplate) => Promise<Rendered<unknown>>;
 }
 
-class UnitReportPhase implements ReportPhase {
-  readonly #units: ReportUnits;
-  readonly #evaluate: Evaluate;
+/** See {@link ReportPhase}. */
+export class TemplateReportPhase implements ReportPhase {
+  readonly #parts: EvaluationPlan;
+  readonly #evaluate: ReportPhaseOptions['evaluate'];
 
-  constructor(units: ReportUnits, evaluate: Evaluate) {
-    this.#units = units;
+  constructor({ parts, evaluate }: ReportPhaseOptions) {
+    this.#parts = parts;
     this.#evaluate = evaluate;
   }
 
   conditions(): Promise<readonly RenderedCondition[]> {
-    return Promise.all(this.#units.conditions.map((units) => this.#condition(units)));
+    return Promise.all(this.#parts.reporting.conditions.map((each) => this.#condition(each)));
   }
 
   async events(): ReturnType<ReportPhase['events']> {
     const events: RenderedEvent[] = [];
     const failures: RenderFailure[] = [];
-    const all = await Promise.all(this.#units.events.map((units) => this.#event(units)));
+    const all = await Promise.all(this.#parts.reporting.events.map((each) => this.#event(each)));
     for (const rendered of all) {
       if (rendered.kind === 'value') events.push(rendered.value);
       if (rendered.kind === 'failed') failures.push(rendered.failure);
@@ -46,15 +45,15 @@ class UnitReportPhase implements ReportPhase {
   }
 
   async patch(id: string): Promise<Rendered<RenderedPatch>> {
-    const units = this.#units.patches.get(id);
-    invariant(units !== undefined, `The plan has no patch "${id}"`);
-    const wanted = units.when === undefined ? asTrue : await this.#boolean(units.when);
+    const patch = this.#parts.reporting.patches.find(({ definition }) => definition.id === id);
+    invariant(patch !== undefined, `The plan has no patch "${id}"`);
+    const wanted = patch.when === undefined ? alwaysTrue : await this.#boolean(patch.when);
     if (wanted.kind !== 'value') return wanted;
-    return wanted.value ? this.#wantedPatch(units) : { kind: 'missing' };
+    return wanted.value ? this.#renderPatch(patch) : { kind: 'missing' };
   }
 
   async requeueAfter(): Promise<Rendered<number>> {
-    const { requeueAfter } = this.#units;
+    const { requeueAfter } = this.#parts.reporting;
     if (requeueAfter === undefined) return { kind: 'missing' };
     const rendered = await this.#evaluate(requeueAfter);
     if (rendered.kind !== 'value') return rendered;
@@ -63,16 +62,11 @@ class UnitReportPhase implements ReportPhase {
     return failed(requeueAfter, 'Expected a duration such as "30s" or "5m"');
   }
 
-  async #condition({
-    type,
-    status: statusUnit,
-    reason: reasonUnit,
-    message: messageUnit,
-  }: ReportUnits['conditions'][number]): Promise<RenderedCondition> {
-    const rendered = await this.#evaluate(statusUnit);
-    const status = statusOf(rendered, statusUnit);
-    const reason = await this.#text(reasonUnit, conditionReason);
-    const message = await this.#text(messageUnit);
+  async #condition(parts: CompiledCondition): Promise<RenderedCondition> {
+    const { type } = parts.definition;
+    const status = statusOf(await this.#evaluate(parts.status), parts.status);
+    const reason = await this.#text(parts.reason, conditionReason);
+    const message = await this.#text(parts.message);
     for (const each of [status, reason, message]) {
       if (each.kind === 'failed') return unknownCondition(type, each.failure);
     }
@@ -80,42 +74,38 @@ class UnitReportPhase implements ReportPhase {
     return {
       type,
       status: state,
-      reason: reason.kind === 'value' ? reason.value : reasonFor(type, state),
+      reason: reason.kind === 'value' ? reason.value : defaultReason(type, state),
       message: message.kind === 'value' ? message.value : '',
     };
   }
 
-  async #event({
-    type,
-    when,
-    reason: reasonUnit,
-    message: messageUnit,
-  }: ReportUnits['events'][number]): Promise<Rendered<RenderedEvent>> {
-    const wanted = await this.#boolean(when);
+  async #event(parts: CompiledEvent): Promise<Rendered<RenderedEvent>> {
+    const { type } = parts.definition;
+    const wanted = await this.#boolean(parts.when);
     if (wanted.kind !== 'value') return wanted;
     if (!wanted.value) return { kind: 'missing' };
-    const reason = await this.#text(reasonUnit, eventReason);
-    if (reason.kind === 'missing') return missing(reasonUnit);
+    const reason = await this.#text(parts.reason, eventReason);
+    if (reason.kind === 'missing') return missing(parts.reason);
     if (reason.kind !== 'value') return reason;
-    const message = await this.#text(messageUnit);
+    const message = await this.#text(parts.message);
     if (message.kind === 'failed') return message;
     const text = message.kind === 'value' ? message.value : '';
     return { kind: 'value', value: { type, reason: reason.value, message: text } };
   }
 
-  async #wantedPatch(units: PatchUnits): Promise<Rendered<RenderedPatch>> {
+  async #renderPatch(parts: CompiledPatch): Promise<Rendered<RenderedPatch>> {
     const names: { name?: string; namespace?: string } = {};
     for (const field of ['name', 'namespace'] as const) {
-      const unit = units[field];
-      if (unit === undefined) continue;
-      const rendered = await this.#text(unit, objectName);
-      if (rendered.kind === 'missing') return missing(unit);
+      const template = parts[field];
+      if (template === undefined) continue;
+      const rendered = await this.#text(template, objectName);
+      if (rendered.kind === 'missing') return missing(template);
       if (rendered.kind !== 'value') return rendered;
       names[field] = rendered.value;
     }
-    const fields = await this.#evaluate(units.patch);
+    const fields = await this.#evaluate(parts.patch);
     if (fields.kind !== 'value') return fields;
-    const error = ownNameError(fields.value, units.patch);
+    const error = reservedNameError(fields.value, requireEntry(this.#parts.units, parts.patch));
     if (error !== undefined) return { kind: 'failed', failure: error.failure };
     return {
       kind: 'value',
@@ -123,47 +113,53 @@ class UnitReportPhase implements ReportPhase {
     };
   }
 
-  /** Missing is a failure. */
-  async #boolean(unit: Unit): Promise<Rendered<boolean>> {
-    const rendered = await this.#evaluate(unit);
-    return rendered.kind === 'missing' ? missing(unit) : (rendered as Rendered<boolean>);
+  /** A missing value is a failure. */
+  async #boolean(template: CompiledTemplate): Promise<Rendered<boolean>> {
+    const rendered = await this.#evaluate(template);
+    return rendered.kind === 'missing' ? missing(template) : (rendered as Rendered<boolean>);
   }
 
-  async #text(unit: Unit | undefined, check?: TextCheck): Promise<Rendered<string>> {
-    if (unit === undefined) return { kind: 'missing' };
-    const rendered = await this.#evaluate(unit);
+  async #text(
+    template: CompiledTemplate | undefined,
+    check?: TextCheck,
+  ): Promise<Rendered<string>> {
+    if (template === undefined) return { kind: 'missing' };
+    const rendered = await this.#evaluate(template);
     if (rendered.kind !== 'value') return rendered;
     const value = String(rendered.value);
-    return check === undefined || check.isRight(value)
+    return check === undefined || check.isValid(value)
       ? { kind: 'value', value }
-      : failed(unit, check.expected);
+      : failed(template, check.expected);
   }
 }
 
-const asTrue: Rendered<boolean> = { kind: 'value', value: true };
+const alwaysTrue: Rendered<boolean> = { kind: 'value', value: true };
 
 interface TextCheck {
-  readonly isRight: (text: string) => boolean;
+  readonly isValid: (text: string) => boolean;
   readonly expected: string;
 }
 
 const conditionReason: TextCheck = {
-  isRight: (text) => text.length <= 1024 && /^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(text),
+  isValid: (text) => text.length <= 1024 && /^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(text),
   expected: 'Expected a reason in CamelCase',
 };
 const eventReason: TextCheck = {
-  isRight: (text) => text.length <= 128 && /^[A-Za-z][A-Za-z0-9]*$/.test(text),
+  isValid: (text) => text.length <= 128 && /^[A-Za-z][A-Za-z0-9]*$/.test(text),
   expected: 'Expected a reason in CamelCase of at most 128 characters',
 };
-const objectName: TextCheck = { isRight: isObjectName, expected: 'Expected the name of an object' };
+const objectName: TextCheck = { isValid: isObjectName, expected: 'Expected an object name' };
 
-function statusOf(rendered: Rendered<unknown>, unit: Unit): Rendered<RenderedCondition['status']> {
+function statusOf(
+  rendered: Rendered<unknown>,
+  template: CompiledTemplate,
+): Rendered<RenderedCondition['status']> {
   if (rendered.kind !== 'value') return rendered;
   const { value } = rendered;
   if (typeof value === 'boolean') return { kind: 'value', value: value ? 'True' : 'False' };
   const status = (['True', 'False', 'Unknown'] as const).find((each) => each === value);
   if (status !== undefined) return { kind: 'value', value: status };
-  return failed(unit, 'Expected a boolean, or one of "True", "False" and "Unknown"');
+  return failed(template, 'Expected a boolean, or one of "True", "False" and "Unknown"');
 }
 
 function unknownCondition(type: string, failure: RenderFailure): RenderedCondition {
@@ -172,21 +168,23 @@ function unknownCondition(type: string, failure: RenderFailure): RenderedConditi
   return { type, status: 'Unknown', reason: 'RenderFailed', message: text, failure };
 }
 
-/** The API asks for a reason, and the author gave none. */
-function reasonFor(type: string, status: RenderedCondition['status']): string {
+/** The default reason, because the API requires one. */
+function defaultReason(type: string, status: RenderedCondition['status']): string {
   if (status === 'Unknown') return 'Unknown';
   const word = type.replace(/^.*\//, '').replaceAll(/[^A-Za-z0-9]/g, '');
   return status === 'True' ? word : `Not${word}`;
 }
 
-function missing(unit: Unit): Extract<Rendered<never>, { kind: 'failed' }> {
-  const { slots, place } = unit.template;
+function missing({ slots, place }: CompiledTemplate): Extract<Rendered<never>, { kind: 'failed' }> {
   return {
     kind: 'failed',
     failure: { code: 'missing-value', message: missingValue(slots[0]), ...place },
   };
 }
 
-function failed(unit: Unit, message: string): Extract<Rendered<never>, { kind: 'failed' }> {
-  return { kind: 'failed', failure: { code: 'wrong-type', message, ...unit.template.place } };
+function failed(
+  { place }: CompiledTemplate,
+  message: string,
+): Extract<Rendered<never>, { kind: 'failed' }> {
+  return { kind: 'failed', failure: { code: 'wrong-type', message, ...place } };
 }

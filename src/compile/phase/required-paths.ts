@@ -9,24 +9,24 @@ import {
 } from '../language/index.ts';
 
 /**
- * The paths whose absence must not be taken for "no elements" (definition.md section 2, `forEach`), by the node that
- * stands for them. Found in the syntax, as the result does not tell: `[0..missing]` is the empty list, and of two lists
- * one may be missing.
+ * The paths that must not be missing (docs/definition/expressions.md#missing-values, `forEach`), by syntax node. They are found in the
+ * syntax tree, because the result does not reveal a missing value: `[0..missing]` is the empty list, and one of two
+ * lists may be missing.
  */
 export interface RequiredPaths {
   readonly always: ReadonlyMap<SyntaxNode, PlainPath>;
-  /** Required only when an evaluation comes to them: they stand in a branch, or behind `??`. */
+  /** Required only if an evaluation reaches them: in a branch, or after `??`. */
   readonly inBranches: ReadonlyMap<SyntaxNode, PlainPath>;
 }
 
 type Marks = Map<SyntaxNode, PlainPath>;
 
-/** @param tree As JSONata parsed it. */
+/** @param tree the unmodified tree of JSONata's parser. */
 export function requiredPaths(tree: SyntaxNode): RequiredPaths {
   const always: Marks = new Map();
   const inBranches: Marks = new Map();
 
-  /** `owner` is the node of the tree that `node` was made of. */
+  /** `owner` is the node of the original tree from which `node` was derived. */
   function visit(node: SyntaxNode, marks: Marks, owner = node): void {
     const plain = plainPathOf(node);
     if (plain !== undefined) {
@@ -43,11 +43,11 @@ export function requiredPaths(tree: SyntaxNode): RequiredPaths {
         visitCondition(node, marks);
         return;
       case 'bind':
-        // To the left stands the name.
+        // The left side is the name.
         if (node.rhs !== undefined) visit(node.rhs, marks);
         return;
       case 'function':
-        // These ask whether something is there.
+        // These functions test for existence.
         if (['exists', 'boolean', 'not'].includes(String(node.procedure?.value))) return;
         for (const arg of node.arguments ?? []) visit(arg, marks);
         return;
@@ -63,14 +63,14 @@ export function requiredPaths(tree: SyntaxNode): RequiredPaths {
   }
 
   function visitCondition(node: SyntaxNode, marks: Marks): void {
-    // What has a default may be missing.
+    // A value with a default may be missing.
     const hasDefault = isDefaultOperator(node) || isElvisOperator(node);
     if (!hasDefault && node.condition !== undefined) visit(node.condition, marks);
     if (!hasDefault && node.then !== undefined) visit(node.then, inBranches);
     if (node.else !== undefined) visit(node.else, inBranches);
   }
 
-  /** Up to its first predicate or computed step a path is plain. */
+  /** Handles the plain prefix of a path, up to its first predicate or computed step. */
   function visitPath(node: SyntaxNode, marks: Marks, owner: SyntaxNode): void {
     const steps = node.steps ?? [];
     const [first] = steps;
@@ -83,7 +83,7 @@ export function requiredPaths(tree: SyntaxNode): RequiredPaths {
     }
     const head = end < 0 ? steps.map(withoutFilters) : steps.slice(0, end);
     const cut = end < 0 ? undefined : steps[end];
-    // The filtered step itself is required, only not what passes the filter.
+    // The filtered step is required, but not the elements that pass the filter.
     if (cut?.type === 'name') head.push(withoutFilters(cut));
     const plain = plainPathOf({ type: 'path', steps: head });
     if (plain !== undefined) marks.set(owner, plain);
@@ -98,7 +98,7 @@ function isPlainStep(step: SyntaxNode): boolean {
   return plainPathOf({ type: 'path', steps: [step] }) !== undefined;
 }
 
-/** The node itself: without predicates, indexes, grouping and `[]`. */
+/** The node without predicates, indexes, grouping and `[]`. */
 function withoutFilters(node: SyntaxNode): SyntaxNode {
   const copy: SyntaxNode = { ...node };
   delete copy.predicate;
@@ -112,26 +112,20 @@ function withoutFilters(node: SyntaxNode): SyntaxNode {
   return copy;
 }
 
-/** Is nothing there at a path? What lies below a list is a matter of its elements. */
-export function isMissing({ variable, steps }: PlainPath, scope: Scope): boolean {
+/** The kind of value at a path. `list`: there is a list at the path or on the way to it. */
+export function followPath(
+  { variable, steps }: PlainPath,
+  scope: Scope,
+): 'nothing' | 'list' | 'value' {
   let value: unknown = variable === '$' ? scope.root : scope[variable];
   for (const step of steps) {
-    if (Array.isArray(value)) return false;
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return true;
+    if (Array.isArray(value)) return 'list';
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step))
+      return 'nothing';
     value = (value as Readonly<Record<string, unknown>>)[step];
   }
-  return value === undefined || value === null;
-}
-
-/** Is there a list at the path or on the way to it? */
-export function leadsThroughList({ variable, steps }: PlainPath, scope: Scope): boolean {
-  let value: unknown = variable === '$' ? scope.root : scope[variable];
-  for (const step of steps) {
-    if (Array.isArray(value)) return true;
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return false;
-    value = (value as Readonly<Record<string, unknown>>)[step];
-  }
-  return Array.isArray(value);
+  if (Array.isArray(value)) return 'list';
+  return value === undefined || value === null ? 'nothing' : 'value';
 }
 
 /** As written. */

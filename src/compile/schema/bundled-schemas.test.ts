@@ -20,7 +20,7 @@ describe('compile/schema/bundled-schemas', () => {
     });
   }
 
-  test('does not know other kinds, versions, or names that every object has', () => {
+  test('returns undefined for other kinds, versions, and names of object prototypes', () => {
     for (const gvk of [
       gvkOf('apps/v1beta1', 'Deployment'),
       gvkOf('example.com/v1', 'PodSet'),

@@ -28,7 +28,7 @@ describe('compile/schema/custom-resource-schema', () => {
     assert.deepEqual([...type.fields.keys()].sort(), ['apiVersion', 'kind', 'metadata', 'spec']);
   });
 
-  test("metadata is the server's own, whatever the CRD says of it", () => {
+  test("metadata has the server's schema, independent of the CRD", () => {
     const type = structOf(
       schemaOfCustomResource({ properties: { metadata: { type: 'object' } } }, gvk),
     );

@@ -1,13 +1,12 @@
 import type { Gvk } from '../../util/gvk.ts';
 import type { KindSchema } from '../schema-source.ts';
 import bundled from './builtin-schemas.generated.json' with { type: 'json' };
-import type { JsonSchema } from './json-schema.ts';
-import { createSchemaCompiler } from './schema-compiler.ts';
+import { createSchemaCompiler, type JsonSchema } from './schema-compiler.ts';
 import type { SchemaType } from './schema-type.ts';
 
 const metaPackage = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const objectMetaName = `${metaPackage}.ObjectMeta`;
-/** ObjectMeta and what it reaches. */
+/** ObjectMeta and the components it refers to. */
 const metaComponents = [
   objectMetaName,
   `${metaPackage}.OwnerReference`,
@@ -19,8 +18,8 @@ const objectMeta: JsonSchema = { $ref: `#/components/schemas/${objectMetaName}` 
 const text: JsonSchema = { type: 'string' };
 
 /**
- * A CRD's structural schema (`openAPIV3Schema` of one version) as the server publishes it: with apiVersion, kind and
- * the server's own ObjectMeta, at the root and in embedded resources, whatever the author wrote there.
+ * The structural schema of a CRD version (`openAPIV3Schema`) as the server publishes it: apiVersion, kind and
+ * metadata are replaced by the server's schemas, at the root and in embedded resources.
  */
 export function customResourceSchema(openAPIV3Schema: object, gvk: Gvk): KindSchema {
   const root = componentName(gvk);
@@ -31,7 +30,10 @@ export function customResourceSchema(openAPIV3Schema: object, gvk: Gvk): KindSch
   };
 }
 
-/** The type of a custom resource, from its CRD alone: the same as the server's documents give once the CRD is installed. */
+/**
+ * The type of a custom resource, computed from its CRD. Equals the type from the server's OpenAPI document after the
+ * CRD is installed.
+ */
 export function schemaOfCustomResource(openAPIV3Schema: object, gvk: Gvk): SchemaType {
   return createSchemaCompiler().compile(customResourceSchema(openAPIV3Schema, gvk));
 }

@@ -78,7 +78,7 @@ describe('compile/schema/schema-compiler', () => {
     assert.equal(own.kind === 'scalar' && own.format, 'exact');
   });
 
-  test('the referring field overrules whether a type is atomic', () => {
+  test('the referring field overrides whether a type is atomic', () => {
     const claimRef = typeAt(compileKind('v1', 'PersistentVolume'), 'spec.claimRef');
     const involved = typeAt(compileKind('v1', 'Event'), 'involvedObject');
     assert.ok(claimRef.kind === 'struct' && involved.kind === 'struct');
@@ -86,17 +86,17 @@ describe('compile/schema/schema-compiler', () => {
     assert.equal(claimRef.fields, involved.fields);
   });
 
-  test('built-in structs know dropped zeros, the defaults and what admission appends', () => {
+  test('built-in structs have dropped zeros, defaults and items that admission appends', () => {
     const spec = typeAt(pod, 'spec');
     assert.ok(spec.kind === 'struct');
-    assert.ok(spec.zeros.has('hostNetwork'));
-    assert.ok(!spec.zeros.has('automountServiceAccountToken'));
+    assert.ok(spec.droppedZeros.has('hostNetwork'));
+    assert.ok(!spec.droppedZeros.has('automountServiceAccountToken'));
     assert.equal(spec.defaults.restartPolicy, 'Always');
     assert.equal(spec.injected.tolerations?.length, 2);
     assert.equal(spec.defaults.constructor, undefined);
   });
 
-  test('a recursive type leads back to itself', () => {
+  test('a recursive type refers to itself', () => {
     const schema = typeAt(
       compileKind('apiextensions.k8s.io/v1', 'CustomResourceDefinition'),
       'spec.versions.*.schema.openAPIV3Schema',
@@ -112,7 +112,7 @@ describe('compile/schema/schema-compiler', () => {
     assert.deepEqual(data, { kind: 'any', builtIn: false, keepsNull: true, atomic: true });
   });
 
-  test('components that kinds share are compiled once', () => {
+  test('shared components are compiled once', () => {
     const one = compileKind('apps/v1', 'Deployment');
     const other = compileKind('apps/v1', 'StatefulSet');
     assert.equal(typeAt(one, 'spec.template'), typeAt(other, 'spec.template'));
@@ -128,7 +128,7 @@ describe('compile/schema/schema-compiler', () => {
     ['nothing', {}, { accepts: ['unknown'] }],
     ['an enum', { type: 'string', enum: ['a', 'b'] }, { accepts: ['string'], enum: ['a', 'b'] }],
   ] as const) {
-    test(`a scalar that says ${what} accepts it`, () => {
+    test(`a scalar with ${what} accepts it`, () => {
       const compiled = compileComponents({ 'com.example.v1.Thing': schema });
       assert.deepEqual(compiled, { kind: 'scalar', builtIn: false, format: 'exact', ...type });
     });
@@ -150,7 +150,7 @@ describe('compile/schema/schema-compiler', () => {
     assert.ok(type.kind === 'struct');
     assert.deepEqual([type.open, type.required, type.builtIn], [true, ['a'], false]);
     assert.deepEqual(
-      [type.fields.get('a')?.byDefault, type.fields.get('a')?.keepsNull],
+      [type.fields.get('a')?.defaultValue, type.fields.get('a')?.keepsNull],
       ['x', true],
     );
     const map = type.fields.get('m')?.type;
@@ -163,7 +163,7 @@ describe('compile/schema/schema-compiler', () => {
     });
   });
 
-  test('a reference to a component that is not there, or only to itself, means anything', () => {
+  test('a reference to a missing component, or only to itself, is the any type', () => {
     const type = compileComponents({
       'com.example.v1.Thing': {
         properties: {

@@ -1,56 +1,51 @@
 import type { KindSchema } from '../schema-source.ts';
-import { type BuiltinTables, builtinTables } from './builtin-tables.ts';
-import { type JsonSchema, referredComponent } from './json-schema.ts';
-import { scalarComponent, scalarOf } from './scalar-type.ts';
-import type { AnyType, SchemaType, StructField, StructType } from './schema-type.ts';
+import { builtinTables } from './bundled-schemas.ts';
+import type {
+  AnyType,
+  ScalarName,
+  ScalarType,
+  SchemaType,
+  StructField,
+  StructType,
+} from './schema-type.ts';
 
-/** Where no schema says anything, null included. */
+/** The type without a schema; also accepts null. */
 export const anyType: AnyType = { kind: 'any', builtIn: false, keepsNull: true, atomic: false };
 
-/** A declared object without declared content. */
+/** An object without declared fields. */
 const freeFormType: AnyType = { ...anyType, keepsNull: false };
-/** Raw JSON inside a typed object, replaced as a whole. */
+/** Raw JSON in a typed object; an apply replaces the whole value. */
 const opaqueType: AnyType = { ...anyType, atomic: true };
 
-/** Types that the server decodes into Go structs. Everything else is a custom resource and is stored as written. */
+/** Components that the server decodes into Go structs. Others are custom resources, which it stores as written. */
 const builtInName = /^io\.k8s\.(api|apimachinery|apiextensions-apiserver|kube-aggregator)\./;
 const opaqueName = /\.(RawExtension|FieldsV1|Patch|v1\.JSON)$/;
 /** A schema, a list of them, or a plain value. */
-const branchingName = /^(.+\.JSONSchemaProps)Or(Bool|Array|StringArray)$/;
+const schemaOrValueName = /^(.+\.JSONSchemaProps)Or(Bool|Array|StringArray)$/;
 
-/** Turns kinds' schemas into trees of types and remembers every component it has seen. */
+/** Compiles schemas of kinds to types and caches components. */
 export interface SchemaCompiler {
   /**
-   * The type of a kind. Components are remembered by the identity of their schema objects, which must therefore not change,
-   * and mean the same in every KindSchema that holds them. A component that is not there compiles to "anything".
+   * The type of a kind. Components are cached by the identity of their schema objects, which must not change and must
+   * have the same meaning in every KindSchema. A missing component compiles to the "any" type.
    */
   compile(schema: KindSchema): SchemaType;
 }
 
-/** @param tables What OpenAPI does not tell of the server's version. */
-export function createSchemaCompiler(tables: BuiltinTables = builtinTables): SchemaCompiler {
+export function createSchemaCompiler(): SchemaCompiler {
   const known = new WeakMap<object, SchemaType>();
   return {
-    compile: (schema) =>
-      new Compilation({ components: schema.components, tables, known }).component(schema.root),
+    compile: ({ components, root }) => new Compilation(components, known).component(root),
   };
 }
 
-interface CompilationOptions {
-  readonly components: KindSchema['components'];
-  readonly tables: BuiltinTables;
-  readonly known: WeakMap<object, SchemaType>;
-}
-
-/** One walk over the components of a kind. `owner` is the component in which a schema stands. */
+/** One traversal of the components of a kind. `owner` is the component that contains a schema. */
 class Compilation {
   readonly #components: KindSchema['components'];
-  readonly #tables: BuiltinTables;
   readonly #known: WeakMap<object, SchemaType>;
 
-  constructor({ components, tables, known }: CompilationOptions) {
+  constructor(components: KindSchema['components'], known: WeakMap<object, SchemaType>) {
     this.#components = components;
-    this.#tables = tables;
     this.#known = known;
   }
 
@@ -59,7 +54,7 @@ class Compilation {
     if (schema === undefined) return anyType;
     const known = this.#known.get(schema);
     if (known !== undefined) return known;
-    // Structs enter themselves before their fields are built, so they may be recursive; a reference that leads to itself without one means nothing.
+    // Structs are cached before their fields are built, so they may be recursive. A reference cycle without a struct is the "any" type.
     this.#known.set(schema, anyType);
     const type = this.#buildComponent(schema, name);
     this.#known.set(schema, type);
@@ -72,7 +67,7 @@ class Compilation {
       const scalar = scalarComponent(name);
       if (scalar !== undefined) return scalar;
       if (opaqueName.test(name)) return opaqueType;
-      const branching = branchingName.exec(name);
+      const branching = schemaOrValueName.exec(name);
       if (branching !== null)
         return { kind: 'branch', builtIn, either: this.component(branching[1] ?? '') };
     }
@@ -80,11 +75,11 @@ class Compilation {
   }
 
   #field(schema: JsonSchema, owner: Owner): SchemaType {
-    const component = referredComponent(schema);
+    const component = referencedComponent(schema);
     if (component === undefined) return this.#build(schema, { ...owner, top: false });
     const type = this.component(component);
     const said = schema['x-kubernetes-map-type'];
-    // The referring field overrules the type, both ways. The copy of a struct shares its fields, which may still be in the making.
+    // The referring field overrides the type. The copy of a struct shares its fields, which may be incomplete at this time.
     return said === undefined || !('atomic' in type)
       ? type
       : { ...type, atomic: said === 'atomic' };
@@ -120,8 +115,8 @@ class Compilation {
 
   #struct(schema: JsonSchema, owner: Owner): StructType {
     const { name, builtIn, top } = owner;
-    // The tables speak of components, not of objects declared inside them.
-    const tables = builtIn && top ? this.#tables : undefined;
+    // The tables apply to components, not to objects declared inside them.
+    const tables = builtIn && top ? builtinTables : undefined;
     const fields = new Map<string, StructField>();
     const struct: StructType = {
       kind: 'struct',
@@ -131,7 +126,7 @@ class Compilation {
       fields,
       required: schema.required ?? [],
       open: schema['x-kubernetes-preserve-unknown-fields'] === true,
-      zeros: new Set(tables?.zeroDropped[name]),
+      droppedZeros: new Set(tables?.zeroDropped[name]),
       defaults: plainRecord(tables?.defaults[name]),
       injected: plainRecord(tables?.injected[name]),
     };
@@ -140,7 +135,7 @@ class Compilation {
     for (const [key, field] of Object.entries(schema.properties ?? {})) {
       fields.set(key, {
         type: this.#field(field, owner),
-        byDefault: field.default,
+        defaultValue: field.default,
         keepsNull: field.nullable === true,
       });
     }
@@ -151,11 +146,90 @@ class Compilation {
 interface Owner {
   readonly name: string;
   readonly builtIn: boolean;
-  /** Is the schema the component itself? */
+  /** Whether the schema is the component itself. */
   readonly top: boolean;
 }
 
-/** A record that inherits nothing: fields may be called `constructor`. */
+/** A record without a prototype, because fields may be named `constructor`. */
 function plainRecord<T>(record: Readonly<Record<string, T>> = {}): Readonly<Record<string, T>> {
   return Object.assign(Object.create(null), record);
+}
+
+/** Built-in components that are serialized as scalars, by name suffix. Their schemas do not show this. */
+const scalarComponents: readonly [RegExp, Pick<ScalarType, 'accepts' | 'format'>][] = [
+  [/\.api\.resource\.Quantity$/, { accepts: ['string', 'number'], format: 'quantity' }],
+  [/\.meta\.v1\.(Micro)?Time$/, { accepts: ['string'], format: 'time' }],
+  [/\.intstr\.IntOrString$/, { accepts: ['integer', 'string'], format: 'exact' }],
+];
+
+/** The scalar type of a built-in component, or undefined. */
+function scalarComponent(name: string): ScalarType | undefined {
+  const known = scalarComponents.find(([pattern]) => pattern.test(name));
+  return known && { kind: 'scalar', builtIn: true, ...known[1] };
+}
+
+/** A schema without fields or items. */
+function scalarOf(schema: JsonSchema, builtIn: boolean): ScalarType {
+  return {
+    kind: 'scalar',
+    builtIn,
+    accepts: acceptedBy(schema),
+    // Custom resources keep base64 as written; Go decodes and re-encodes it.
+    format: builtIn && schema.format === 'byte' ? 'base64' : 'exact',
+    ...(schema.enum === undefined ? {} : { enum: schema.enum }),
+  };
+}
+
+function acceptedBy(schema: JsonSchema): readonly ScalarName[] {
+  if (schema['x-kubernetes-int-or-string'] || schema.format === 'int-or-string')
+    return ['integer', 'string'];
+  const own = scalarName(schema.type);
+  if (own !== undefined) return [own];
+  const alternatives = [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])].map(({ type }) =>
+    scalarName(type),
+  );
+  const names = new Set(alternatives.filter((name) => name !== undefined));
+  return names.size === 0 ? ['unknown'] : [...names];
+}
+
+function scalarName(type: string | undefined): ScalarName | undefined {
+  return type === 'string' || type === 'integer' || type === 'number' || type === 'boolean'
+    ? type
+    : undefined;
+}
+
+/**
+ * The keywords of an OpenAPI v3 schema that determine comparison and coercion. Schemas come from an API server or a
+ * validated CRD and are not validated again.
+ */
+export interface JsonSchema {
+  readonly $ref?: string;
+  readonly allOf?: readonly JsonSchema[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly nullable?: boolean;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+  readonly 'x-kubernetes-map-type'?: 'atomic' | 'granular';
+  readonly 'x-kubernetes-int-or-string'?: boolean;
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
+  readonly 'x-kubernetes-embedded-resource'?: boolean;
+}
+
+/**
+ * The component that a schema refers to, directly or through an `allOf` with one item. OpenAPI v3 uses `allOf` for a
+ * reference with siblings such as `default`.
+ */
+function referencedComponent(schema: JsonSchema): string | undefined {
+  const [only, ...others] = schema.allOf ?? [];
+  const ref = schema.$ref ?? (others.length === 0 ? only?.$ref : undefined);
+  return ref?.slice(ref.lastIndexOf('/') + 1);
 }

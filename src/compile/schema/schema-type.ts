@@ -1,21 +1,25 @@
 /**
- * A kind's schema compiled to a tree of types: what `fit` (types of rendered values), the field checks at load, and `covers` (comparison with live objects,
- * docs/reference: apply normalisation) walk. Built once per kind, shared, may be recursive. CONTRACT between compile and reconcile.
+ * The schema of a kind, compiled to a tree of types. Used by `coerce` (rendered values), by field checks at compile
+ * time, and by `covers` (comparison with live objects). Built once per kind, shared, may be recursive. CONTRACT
+ * between compile and reconcile.
  */
 export type SchemaType = ScalarType | ListType | MapType | StructType | BranchType | AnyType;
 
 interface TypeBase {
-  /** Decoded into Go structs by the server (`io.k8s.api.` and friends): zero values may be dropped, defaults filled in. Custom values are stored as written. */
+  /**
+   * The server decodes values into Go structs (`io.k8s.api.` and similar): it may drop zero values and add defaults.
+   * It stores other values as written.
+   */
   readonly builtIn: boolean;
 }
 
-/** What a scalar accepts; several when the schema says so (int-or-string). `unknown`: no type given. */
+/** A type that a scalar accepts. `unknown`: the schema has no type. */
 export type ScalarName = 'string' | 'integer' | 'number' | 'boolean' | 'unknown';
 
 export interface ScalarType extends TypeBase {
   readonly kind: 'scalar';
   readonly accepts: readonly ScalarName[];
-  /** How two spellings are compared. */
+  /** How two values are compared. */
   readonly format: 'exact' | 'quantity' | 'time' | 'base64';
   readonly enum?: readonly unknown[];
 }
@@ -33,15 +37,15 @@ export interface MapType extends TypeBase {
   readonly kind: 'map';
   readonly atomic: boolean;
   readonly item: SchemaType;
-  /** `nullable: true` on the values: null is one of them. */
+  /** The values are `nullable: true`. */
   readonly keepsNull: boolean;
 }
 
 export interface StructField {
   readonly type: SchemaType;
   /** The schema's `default`. */
-  readonly byDefault?: unknown;
-  /** `nullable: true`: null is a value. */
+  readonly defaultValue?: unknown;
+  /** The field is `nullable: true`. */
   readonly keepsNull: boolean;
 }
 
@@ -54,9 +58,9 @@ export interface StructType extends TypeBase {
   readonly required: readonly string[];
   /** `x-kubernetes-preserve-unknown-fields`. */
   readonly open: boolean;
-  /** Fields whose zero value Go does not write. */
-  readonly zeros: ReadonlySet<string>;
-  /** Defaults that OpenAPI does not tell. `{"*": true}`: the server picks. */
+  /** Fields that Go omits when they are zero. */
+  readonly droppedZeros: ReadonlySet<string>;
+  /** Defaults that OpenAPI does not contain. `{"*": true}`: the server chooses the value. */
   readonly defaults: Readonly<Record<string, unknown>>;
   /** Items that admission appends to a list. */
   readonly injected: Readonly<Record<string, readonly unknown[]>>;
@@ -68,11 +72,19 @@ export interface BranchType extends TypeBase {
   readonly either: SchemaType;
 }
 
-/** The schema says nothing: maps key by key, lists and scalars exactly as they are. Never `builtIn`: it is stored as written. */
+/** No schema: maps are compared by key, lists and scalars exactly. Never `builtIn`, because values are stored as written. */
 export interface AnyType extends TypeBase {
   readonly kind: 'any';
-  /** May null stand in its own place? Inside it null always is a value. */
+  /** Whether the value itself may be null. Nested nulls are always kept. */
   readonly keepsNull: boolean;
-  /** Replaced as a whole by an apply. */
+  /** A server-side apply replaces the whole value. */
   readonly atomic: boolean;
+}
+
+/** The type of a field, by its path through structs. Undefined where a step is not in the schema, or is no struct. */
+export function typeAt(start: SchemaType, path: readonly string[]): SchemaType | undefined {
+  return path.reduce<SchemaType | undefined>(
+    (type, step) => (type?.kind === 'struct' ? type.fields.get(step)?.type : undefined),
+    start,
+  );
 }

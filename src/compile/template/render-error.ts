@@ -1,9 +1,9 @@
 import { HomeostatError } from '../../util/homeostat-error.ts';
 import { ExpressionError } from '../language/index.ts';
 import type { RenderFailure } from '../operator-plan.ts';
-import { FitError } from './fit.ts';
+import { CoercionError } from './coerce.ts';
 
-/** Where a rendered value comes from. */
+/** The source position of a rendered value. */
 export interface Place {
   /** Field within the manifest, or `when`, `vars.labels`, `status.nodes`. */
   readonly field: string;
@@ -12,7 +12,7 @@ export interface Place {
   readonly column: number;
 }
 
-/** Something that cannot be rendered, on its way up to the unit that it belongs to. */
+/** A template that cannot be rendered. */
 export class RenderError extends HomeostatError<RenderFailure['code']> {
   readonly failure: RenderFailure;
   constructor(code: RenderFailure['code'], message: string, place: Place) {
@@ -30,10 +30,10 @@ const codes = {
   'budget-exceeded': 'budget-exceeded',
 } as const;
 
-/** What an evaluation or a fit threw, as a RenderError; anything else is our own bug and thrown on. */
+/** Converts errors of evaluation and coercion to a RenderError. Other errors are bugs and are rethrown. */
 export function renderErrorOf(thrown: unknown, place: Place): RenderError {
   if (thrown instanceof RenderError) return thrown;
-  if (thrown instanceof FitError) {
+  if (thrown instanceof CoercionError) {
     const { message, hint } = thrown;
     const code = thrown.code === 'wrong-type' ? thrown.code : 'invalid-manifest';
     return new RenderError(code, hint === undefined ? message : `${message}. ${hint}`, place);

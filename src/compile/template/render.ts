@@ -1,32 +1,22 @@
 import { jsonLength } from '../../util/json.ts';
+import { coerce, unknownField } from './coerce.ts';
 import { evaluateSlots, type SlotOptions } from './evaluate-slots.ts';
-import { fieldBelow, fieldBelowKey } from './field-path.ts';
-import { fit, unknownField } from './fit.ts';
 import { RenderError, renderErrorOf } from './render-error.ts';
 import type { CompiledTemplate, KeySlot, TemplateNode } from './template.ts';
-import { then } from './then.ts';
+import { fieldBelow, fieldBelowKey } from './values.ts';
 
-/** A rendered child, as JSON. */
-const largest = 1024 * 1024;
+/** Size limit of a rendered child as JSON, in bytes. */
+const maxManifestBytes = 1024 * 1024;
 
 /**
- * Renders a template. Constant parts of the result are shared and frozen. Undefined: no result.
- * @throws RenderError (also as a rejection)
+ * Renders a template. Constant parts of the result are shared and frozen. Returns undefined if there is no result.
+ * @throws RenderError
  */
-export function render(
-  template: CompiledTemplate,
-  options: SlotOptions,
-): unknown | Promise<unknown> {
-  const { root, slots } = template;
-  if (root.kind === 'constant') {
-    checkSize(template, { values: [], result: root.value }, options);
-    return root.value;
-  }
-  return then(evaluateSlots(slots, options), (values) => {
-    const result = build(root, values, options);
-    checkSize(template, { values, result }, options);
-    return result;
-  });
+export async function render(template: CompiledTemplate, options: SlotOptions): Promise<unknown> {
+  const values = await evaluateSlots(template.slots, options);
+  const result = build(template.root, values, options);
+  checkSize(template, { values, result }, options);
+  return result;
 }
 
 function build(node: TemplateNode, values: readonly unknown[], options: SlotOptions): unknown {
@@ -71,25 +61,25 @@ function addKeyed(map: Record<string, unknown>, { key, name, value, options }: K
     throw new RenderError('invalid-manifest', message, key.place);
   }
   try {
-    map[name] = fitKeyed({ key, name, value, options });
+    map[name] = coerceKeyed({ key, name, value, options });
   } catch (error) {
     throw renderErrorOf(error, key.place);
   }
 }
 
-/** The type of a field whose name is computed is known only now. */
-function fitKeyed({ key, name, value, options: { quotes } }: Keyed): unknown {
+/** Coerces the value of a computed key, whose type depends on the key. */
+function coerceKeyed({ key, name, value, options: { quotes } }: Keyed): unknown {
   const { mapType, mapField } = key;
   if (mapType?.kind === 'map') {
     const field = fieldBelowKey(mapField, name, quotes);
-    return fit(value, { type: mapType.item, field, quotes });
+    return coerce(value, { type: mapType.item, field, quotes });
   }
   if (mapType?.kind !== 'struct') return value;
   const known = mapType.fields.get(name);
   if (known === undefined && !mapType.open) {
     throw unknownField(mapType, name, { field: mapField, quotes });
   }
-  return fit(value, { type: known?.type, field: fieldBelow(mapField, name), quotes });
+  return coerce(value, { type: known?.type, field: fieldBelow(mapField, name), quotes });
 }
 
 interface RenderedValue {
@@ -104,13 +94,13 @@ function checkSize(
 ): void {
   const estimate = template.constantSize + jsonLength(values);
   try {
-    budget?.hold(estimate);
+    budget?.addRendered(estimate);
   } catch (error) {
     throw renderErrorOf(error, template.place);
   }
-  // At worst every character takes six bytes; to write all out takes longer than to render.
-  if (estimate * 6 <= largest) return;
+  // A character takes at most six bytes. Serializing takes longer than rendering, so it is avoided.
+  if (estimate * 6 <= maxManifestBytes) return;
   const size = new TextEncoder().encode(JSON.stringify(result) ?? '').length;
-  if (size <= largest) return;
+  if (size <= maxManifestBytes) return;
   throw new RenderError('limit-reached', 'Expected at most 1 MiB as JSON', template.place);
 }

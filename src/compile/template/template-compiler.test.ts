@@ -7,7 +7,8 @@ import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { createDiagnostics } from '../diagnostics.ts';
 import { createLeafParser } from '../language/index.ts';
-import { bundledSchemas, createSchemaCompiler } from '../schema/index.ts';
+import { bundledSchemas } from '../schema/bundled-schemas.ts';
+import { createSchemaCompiler } from '../schema/schema-compiler.ts';
 import { compileTemplate } from './template-compiler.ts';
 
 const start = { line: 1, column: 1 };

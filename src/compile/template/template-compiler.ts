@@ -1,59 +1,57 @@
 import { type DiagnosticCode, type Finding, positionOf } from '../../definition/index.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
-import { freezeDeep } from '../../util/freeze-deep.ts';
-import { isJsonObject } from '../../util/json.ts';
-import { pointerTo } from '../../util/json-pointer.ts';
+import { freezeDeep, isJsonObject, pointerTo } from '../../util/json.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import type { Leaf, LeafParser } from '../language/index.ts';
 import type { SchemaType, StructType } from '../schema/schema-type.ts';
-import { fieldBelow } from './field-path.ts';
-import { FitError, type Misfit, nameOf } from './fit.ts';
-import { fitLiteral } from './literal-fit.ts';
+import { CoercionError, type CoercionErrorCode, coerceLiteral, typeName } from './coerce.ts';
 import type { Place } from './render-error.ts';
-import type {
-  CompiledTemplate,
-  KeySlot,
-  ListItem,
-  MapEntry,
-  Slot,
-  TemplateNode,
+import {
+  type CompiledTemplate,
+  constant,
+  type KeySlot,
+  type ListItem,
+  type MapEntry,
+  type Slot,
+  type TemplateNode,
 } from './template.ts';
+import { fieldBelow } from './values.ts';
 
 export interface TemplateOptions {
   /** The YAML tree. */
   readonly tree: unknown;
   readonly pointer: string;
-  /** How messages call it: `when`, `vars.labels`; empty for a manifest. */
+  /** Name in messages: `when`, `vars.labels`; empty for a manifest. */
   readonly field: string;
   readonly type: SchemaType | undefined;
   /** May messages quote values? */
   readonly quotes: boolean;
   readonly parser: LeafParser;
   readonly diagnostics: Diagnostics;
-  /** What a field is called that the schema does not have. @default 'unknown-child-field' */
+  /** The diagnostic code for unknown fields. @default 'unknown-child-field' */
   readonly unknownField?: Pick<Finding, 'code'> & { readonly hint?: string };
 }
 
-/** Deeper templates are refused. */
-const deepest = 100;
+/** Maximum depth of a template. */
+const maxDepth = 100;
 
-/** Stands for what was reported, so that its field is there for those who read it. */
-const refused: TemplateNode = { kind: 'constant', value: null };
+/** Replaces a node with errors, so that its field exists for references to it. */
+const rejectedNode: TemplateNode = { kind: 'constant', value: null };
 
-/** Where in the tree. */
-interface Spot {
+/** The current position in the tree. */
+interface Location {
   readonly pointer: string;
   readonly field: string;
   readonly type: SchemaType | undefined;
   readonly depth: number;
 }
 
-/** Compiles a template against the schema of what it makes, and reports what can be known to be wrong with it. */
+/** Compiles a template against the schema of the rendered value, and reports all errors that can be found statically. */
 export function compileTemplate(options: TemplateOptions): CompiledTemplate {
   return new TemplateCompilation(options).run();
 }
 
-/** One walk over one tree. */
+/** One traversal of one tree. */
 class TemplateCompilation {
   readonly #options: TemplateOptions;
   readonly #slots: Slot[] = [];
@@ -71,10 +69,10 @@ class TemplateCompilation {
     return { root, slots: this.#slots, constantSize: this.#constantSize, pointer, place };
   }
 
-  #node(tree: unknown, spot: Spot): TemplateNode {
-    if (spot.depth > deepest) {
-      this.#report(spot, { code: 'invalid-value', message: `Expected at most ${deepest} levels` });
-      return refused;
+  #node(tree: unknown, spot: Location): TemplateNode {
+    if (spot.depth > maxDepth) {
+      this.#report(spot, { code: 'invalid-value', message: `Expected at most ${maxDepth} levels` });
+      return rejectedNode;
     }
     if (typeof tree === 'string') return this.#text(tree, spot);
     if (Array.isArray(tree)) return this.#list(tree, spot);
@@ -82,19 +80,19 @@ class TemplateCompilation {
     return Object.hasOwn(tree, '$literal') ? this.#verbatim(tree, spot) : this.#map(tree, spot);
   }
 
-  #literal(value: unknown, spot: Spot): TemplateNode {
+  #literal(value: unknown, spot: Location): TemplateNode {
     try {
       const { quotes } = this.#options;
-      return constant(freezeDeep(fitLiteral(value, { ...spot, quotes })));
+      return constant(freezeDeep(coerceLiteral(value, { ...spot, quotes })));
     } catch (error) {
-      if (!(error instanceof FitError)) throw error;
+      if (!(error instanceof CoercionError)) throw error;
       const { message, hint } = error;
       this.#report(spot, { code: this.#codeOf(error.code), message, hint });
-      return refused;
+      return rejectedNode;
     }
   }
 
-  #codeOf(misfit: Misfit): DiagnosticCode {
+  #codeOf(misfit: CoercionErrorCode): DiagnosticCode {
     switch (misfit) {
       case 'wrong-type':
         return 'wrong-type';
@@ -109,28 +107,28 @@ class TemplateCompilation {
     return this.#options.unknownField ?? { code: 'unknown-child-field' };
   }
 
-  #verbatim(tree: Readonly<Record<string, unknown>>, spot: Spot): TemplateNode {
+  #verbatim(tree: Readonly<Record<string, unknown>>, spot: Location): TemplateNode {
     if (Object.keys(tree).length === 1) return this.#literal(tree.$literal, spot);
     const pointer = pointerTo(spot.pointer, '$literal');
     const message = 'Expected "$literal" to be the only field of its map';
     this.#options.diagnostics.report({ code: 'invalid-value', message, path: pointer, at: 'key' });
-    return refused;
+    return rejectedNode;
   }
 
-  #text(text: string, spot: Spot): TemplateNode {
+  #text(text: string, spot: Location): TemplateNode {
     const leaf = this.#parse(text, spot.pointer, 'value');
-    if (leaf === undefined) return refused;
+    if (leaf === undefined) return rejectedNode;
     if (leaf.kind === 'literal') return this.#literal(leaf.text, spot);
     if (leaf.kind === 'value' && leaf.mode === 'spread') {
       const message = 'Expected "${... }" to be an item of a list';
       this.#report(spot, { code: 'expression-syntax', message });
-      return refused;
+      return rejectedNode;
     }
     if (leaf.kind !== 'value') this.#expectText(spot);
     return { kind: 'slot', slot: this.#slot({ leaf, text, role: 'value' }, spot) };
   }
 
-  /** Undefined when there are errors. */
+  /** Returns undefined if there are errors. */
   #parse(text: string, pointer: string, role: 'key' | 'value'): Leaf | undefined {
     if (!text.includes('${') && !text.includes('{{')) return { kind: 'literal', text };
     const { leaf, problems } = this.#options.parser.parse(text);
@@ -141,15 +139,15 @@ class TemplateCompilation {
     return problems.some(({ severity }) => severity === 'error') ? undefined : leaf;
   }
 
-  /** What is text for certain cannot land in a map. */
-  #expectText(spot: Spot): void {
+  /** Reports a string result where a map is expected. */
+  #expectText(spot: Location): void {
     const { type } = spot;
     if (type === undefined || type.kind === 'scalar' || type.kind === 'any') return;
     if (type.kind === 'branch' || type.kind === 'list') return;
-    this.#mismatch(spot, type, 'a text');
+    this.#mismatch(spot, type, 'a string');
   }
 
-  #list(tree: readonly unknown[], spot: Spot): TemplateNode {
+  #list(tree: readonly unknown[], spot: Location): TemplateNode {
     const { type } = spot;
     const known = typeForList(type);
     if (known === 'none' && type !== undefined) this.#mismatch(spot, type, 'a list');
@@ -165,7 +163,7 @@ class TemplateCompilation {
     return constantList(items) ?? { kind: 'list', items };
   }
 
-  #spread(text: string, spot: Spot): ListItem | undefined {
+  #spread(text: string, spot: Location): ListItem | undefined {
     if (!text.includes('${...')) return undefined;
     const leaf = this.#parse(text, spot.pointer, 'value');
     if (leaf?.kind !== 'value' || leaf.mode !== 'spread') return undefined;
@@ -175,7 +173,7 @@ class TemplateCompilation {
     };
   }
 
-  #map(tree: Readonly<Record<string, unknown>>, spot: Spot): TemplateNode {
+  #map(tree: Readonly<Record<string, unknown>>, spot: Location): TemplateNode {
     const type = spot.type?.kind === 'branch' ? spot.type.either : spot.type;
     if (type?.kind === 'list' || (type?.kind === 'scalar' && !type.accepts.includes('unknown'))) {
       const hint = type.kind === 'list' ? 'Write "- " before each item' : undefined;
@@ -192,8 +190,8 @@ class TemplateCompilation {
     return constantMap(kept) ?? { kind: 'map', entries: kept };
   }
 
-  /** `spot.type` is that of the map. */
-  #field(value: unknown, key: string, spot: Spot): TemplateNode {
+  /** `spot.type` is the type of the map. */
+  #field(value: unknown, key: string, spot: Location): TemplateNode {
     const { type } = spot;
     if (type?.kind === 'map') {
       if (value === null && !type.keepsNull) return constant(undefined);
@@ -206,7 +204,7 @@ class TemplateCompilation {
     return this.#node(value, { ...spot, type: known?.type });
   }
 
-  #unknownField(type: StructType, key: string, { pointer, field }: Spot): void {
+  #unknownField(type: StructType, key: string, { pointer, field }: Location): void {
     const { code, hint } = this.#unknownFieldOptions;
     this.#options.diagnostics.report({
       code,
@@ -217,7 +215,11 @@ class TemplateCompilation {
     });
   }
 
-  #key(key: string, spot: Spot, map: Pick<KeySlot, 'mapField' | 'mapType'>): KeySlot | undefined {
+  #key(
+    key: string,
+    spot: Location,
+    map: Pick<KeySlot, 'mapField' | 'mapType'>,
+  ): KeySlot | undefined {
     const leaf = this.#parse(key, spot.pointer, 'key');
     if (leaf === undefined || leaf.kind === 'literal') return undefined;
     if (leaf.kind === 'value' && leaf.mode === 'spread') {
@@ -235,14 +237,14 @@ class TemplateCompilation {
     return { slot, place: this.#place({ ...spot, at: 'key' }), ...map };
   }
 
-  /** Without escapes. */
+  /** The key with escapes resolved. */
   #literalKey(key: string): string {
     if (!key.includes('${') && !key.includes('{{')) return key;
     const { leaf } = this.#options.parser.parse(key);
     return leaf?.kind === 'literal' ? leaf.text : key;
   }
 
-  #slot(written: Pick<Slot, 'leaf' | 'text' | 'role'>, spot: Spot): number {
+  #slot(written: Pick<Slot, 'leaf' | 'text' | 'role'>, spot: Location): number {
     const isKey = written.role === 'key';
     const place = this.#place({ ...spot, at: isKey ? 'key' : 0 });
     const type = isKey ? undefined : spot.type;
@@ -250,7 +252,7 @@ class TemplateCompilation {
     return this.#slots.length - 1;
   }
 
-  #below(spot: Spot, step: string | number, type: SchemaType | undefined): Spot {
+  #below(spot: Location, step: string | number, type: SchemaType | undefined): Location {
     return {
       pointer: pointerTo(spot.pointer, step),
       field: fieldBelow(spot.field, step),
@@ -263,17 +265,17 @@ class TemplateCompilation {
     pointer,
     field,
     at = 'value',
-  }: Pick<Spot, 'pointer' | 'field'> & { readonly at?: NonNullable<Finding['at']> }): Place {
+  }: Pick<Location, 'pointer' | 'field'> & { readonly at?: NonNullable<Finding['at']> }): Place {
     const { source } = this.#options.diagnostics;
     return { field, file: source.file, ...positionOf({ path: pointer, at }, source) };
   }
 
-  #mismatch(spot: Spot, type: SchemaType, found: string, hint?: string): void {
-    const message = `Expected ${nameOf(type)} at ${spot.field}, found ${found}`;
+  #mismatch(spot: Location, type: SchemaType, found: string, hint?: string): void {
+    const message = `Expected ${typeName(type)} at ${spot.field}, found ${found}`;
     this.#report(spot, { code: 'wrong-type', message, hint });
   }
 
-  #report({ pointer }: Spot, finding: Omit<Finding, 'path'>): void {
+  #report({ pointer }: Location, finding: Omit<Finding, 'path'>): void {
     this.#options.diagnostics.report({ ...finding, path: pointer });
   }
 
@@ -312,10 +314,6 @@ function typeForList(type: SchemaType | undefined): SchemaType | undefined | 'no
     default:
       return undefined;
   }
-}
-
-function constant(value: unknown): Extract<TemplateNode, { kind: 'constant' }> {
-  return { kind: 'constant', value };
 }
 
 function constantList(items: readonly ListItem[]): TemplateNode | undefined {

@@ -1,22 +1,23 @@
+import { isJsonObject } from '../../util/json.ts';
 import type { Leaf, Reference } from '../language/index.ts';
 import type { SchemaType } from '../schema/schema-type.ts';
 import type { Place } from './render-error.ts';
 
-/** A leaf with an expression in it. */
+/** A string leaf that contains an expression. */
 export interface Slot {
   readonly leaf: Exclude<Leaf, { kind: 'literal' }>;
   /** As written. */
   readonly text: string;
-  /** Of the string leaf, or of the field whose key it is. */
+  /** Pointer of the string leaf, or of the field if it is a key. */
   readonly pointer: string;
   readonly place: Place;
-  /** `spread`: its elements are put into the list around it. */
+  /** `spread`: the elements of its value are inserted into the surrounding list. */
   readonly role: 'value' | 'key' | 'spread';
-  /** What the value (each element, for `spread`) must fit. */
+  /** Type to which the value (each element, for `spread`) is coerced. */
   readonly type: SchemaType | undefined;
 }
 
-/** A template of which everything known before a pass is done: what is constant is shared by all renders. */
+/** A compiled node. Constant nodes are shared by all renders. */
 export type TemplateNode =
   | { readonly kind: 'constant'; readonly value: unknown }
   | { readonly kind: 'slot'; readonly slot: number }
@@ -28,11 +29,11 @@ export interface MapEntry {
   readonly node: TemplateNode;
 }
 
-/** A key that is an expression. */
+/** A computed key. */
 export interface KeySlot {
   readonly slot: number;
   readonly place: Place;
-  /** The map's own field and type: that of the value depends on the key. */
+  /** Field and type of the map. The type of the value depends on the key. */
   readonly mapField: string;
   readonly mapType: SchemaType | undefined;
 }
@@ -45,20 +46,59 @@ export interface ListItem {
 export interface CompiledTemplate {
   readonly root: TemplateNode;
   readonly slots: readonly Slot[];
-  /** Length of the constant parts as JSON. */
+  /** Length of the constant parts as JSON, in characters. */
   readonly constantSize: number;
-  /** Where the template as a whole stands. */
+  /** Pointer of the whole template. */
   readonly pointer: string;
   readonly place: Place;
 }
 
-/** A name that a slot reads. */
+/** Wraps a slot in a template. */
+export function slotTemplate(slot: Slot): CompiledTemplate {
+  const { pointer, place } = slot;
+  return { root: { kind: 'slot', slot: 0 }, slots: [slot], constantSize: 0, pointer, place };
+}
+
+/** The fields of a map with literal keys; empty for other nodes. */
+export function literalFields(node: TemplateNode): ReadonlyMap<string, TemplateNode> {
+  const fields = new Map<string, TemplateNode>();
+  if (node.kind === 'constant' && isJsonObject(node.value)) {
+    for (const [key, value] of Object.entries(node.value)) fields.set(key, constant(value));
+  } else if (node.kind === 'map') {
+    for (const { key, node: field } of node.entries) {
+      if (typeof key === 'string') fields.set(key, field);
+    }
+  }
+  return fields;
+}
+
+/** All fields of a map; undefined if it is not a map or has computed keys. */
+export function fieldsOf(node: TemplateNode): ReadonlyMap<string, TemplateNode> | undefined {
+  const isMap =
+    node.kind === 'map'
+      ? node.entries.every(({ key }) => typeof key === 'string')
+      : node.kind === 'constant' && isJsonObject(node.value);
+  return isMap ? literalFields(node) : undefined;
+}
+
+/** The literal node at a path below a node. */
+export function nodeAt(node: TemplateNode, steps: readonly string[]): TemplateNode | undefined {
+  let inner: TemplateNode | undefined = node;
+  for (const step of steps) inner = inner && literalFields(inner).get(step);
+  return inner;
+}
+
+export function constant(value: unknown): Extract<TemplateNode, { kind: 'constant' }> {
+  return { kind: 'constant', value };
+}
+
+/** A reference and the slot that contains it. */
 export interface SlotReference {
   readonly slot: Slot;
   readonly reference: Reference;
 }
 
-/** Everything that the expressions of a template read. */
+/** The references of all expressions of a template. */
 export function referencesOf(template: CompiledTemplate): readonly SlotReference[] {
   return template.slots.flatMap((slot) =>
     expressionsOf(slot.leaf).flatMap(({ references }) =>

@@ -32,7 +32,7 @@ const withStatus = (properties: JsonObject) => ({
 });
 
 describe('definition/crd/complete-crd', () => {
-  test('the names, flags and the status subresource that were left out are filled in', () => {
+  test('omitted names, flags and the status subresource are filled in', () => {
     const crd = complete(plain);
     assert.deepEqual(
       [crd.apiVersion, crd.kind, crd.metadata],
@@ -65,7 +65,7 @@ describe('definition/crd/complete-crd', () => {
     });
   });
 
-  test("the author's status fields and keywords stay beside the standard ones", () => {
+  test("the author's status fields and keywords are kept with the standard ones", () => {
     const status = statusOf(complete(withStatus({ phase: { type: 'string' } })));
     assert.deepEqual(Object.keys(mapAt(status, '/properties')), [
       'phase',
@@ -78,7 +78,7 @@ describe('definition/crd/complete-crd', () => {
     ]);
   });
 
-  test("the author's conditions get the properties that we write and keep their own", () => {
+  test("the author's conditions get the standard properties and keep their own", () => {
     const own = {
       type: 'array',
       items: {
@@ -104,7 +104,7 @@ describe('definition/crd/complete-crd', () => {
     ]);
   });
 
-  test('scale stays beside status', () => {
+  test('scale is kept with status', () => {
     const scale = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' };
     const crd = complete({ ...plain, subresources: { scale } });
     assert.deepEqual(valueAt(crd, '/spec/versions/0/subresources'), { scale, status: {} });
@@ -128,7 +128,7 @@ describe('definition/crd/complete-crd', () => {
     });
   }
 
-  test('with several versions nothing is guessed, and each gets the standard fields', () => {
+  test('with several versions no flags are filled in, and each gets the standard fields', () => {
     const versions = [
       { ...plain, served: true, storage: true },
       { ...plain, name: 'v2', served: false, storage: false },
@@ -142,7 +142,7 @@ describe('definition/crd/complete-crd', () => {
     }
   });
 
-  test('completing what is complete changes nothing', () => {
+  test('completing a complete CRD changes nothing', () => {
     const once = complete(withStatus({ phase: { type: 'string' } }));
     assert.deepEqual(completeCrd(resolveCrd(mapAt(once, '/spec'))), once);
   });

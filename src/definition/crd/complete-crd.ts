@@ -1,10 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { mapAt } from '../tree.ts';
-import { withStandardColumns } from './printer-columns.ts';
+import { fieldOf, mapAt } from '../tree.ts';
 import { withStandardStatus } from './standard-status.ts';
 
-/** `spec.crd` with the names and flags that may be left out. `metadata` stays beside the fields of the CRD's spec. */
+/** Fills in the optional names and flags of `spec.crd`. `metadata` stays next to the fields of the CRD spec. */
 export function resolveCrd(crd: JsonObject): JsonObject {
   const names = mapAt(crd, '/names');
   const kind = String(names.kind);
@@ -20,7 +19,7 @@ export function resolveCrd(crd: JsonObject): JsonObject {
   };
 }
 
-/** The CustomResourceDefinition to install: with the status subresource, the standard status fields and printer columns. */
+/** The CustomResourceDefinition to install, with status subresource, standard status fields and printer columns. */
 export function completeCrd(resolved: JsonObject): KubeObject {
   const { metadata, ...spec } = resolved;
   const { labels, annotations } = mapAt({ metadata }, '/metadata');
@@ -51,4 +50,24 @@ function completeVersion(version: Json): JsonObject {
 
 function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
+}
+
+const standardColumns = [
+  {
+    name: 'Ready',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+  },
+  {
+    name: 'Reason',
+    type: 'string',
+    jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
+  },
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+] as const satisfies readonly JsonObject[];
+
+/** The author's columns, then `Ready`, `Reason` and `Age` unless the author defines a column of that name. */
+function withStandardColumns(authored: readonly Json[]): readonly Json[] {
+  const taken = new Set(authored.map((column) => String(fieldOf(column, 'name')).toLowerCase()));
+  return [...authored, ...standardColumns.filter(({ name }) => !taken.has(name.toLowerCase()))];
 }

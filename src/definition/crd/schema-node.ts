@@ -1,12 +1,10 @@
-import type { JsonObject } from '../../util/json.ts';
-import { isJsonObject } from '../../util/json.ts';
-import { pointerTo } from '../../util/json-pointer.ts';
-import { fieldOf, type Placed } from '../tree.ts';
+import { isJsonObject, type JsonObject, pointerTo } from '../../util/json.ts';
+import { fieldOf, type LocatedValue } from '../tree.ts';
 
-/** A node of a CRD's schema and its place in the document. */
-export type SchemaNode = Placed<JsonObject>;
+/** A node of a CRD schema and its pointer in the document. */
+export type SchemaNode = LocatedValue<JsonObject>;
 
-/** A field of a node that is a node itself. */
+/** The subnode in a field of a node. */
 export function subnode(node: SchemaNode, field: string): SchemaNode | undefined {
   const value = fieldOf(node.value, field);
   return isJsonObject(value) ? { value, path: pointerTo(node.path, field) } : undefined;
@@ -42,7 +40,7 @@ export function partsOf(node: SchemaNode): readonly SchemaNode[] {
   return [...namedNodes(node).values(), ...single.filter((part) => part !== undefined)];
 }
 
-/** Does the node say `x-kubernetes-<extension>: true`? */
+/** Whether the node has `x-kubernetes-<extension>: true`. */
 export function hasExtension(node: SchemaNode, extension: string): boolean {
   return fieldOf(node.value, `x-kubernetes-${extension}`) === true;
 }

@@ -1,8 +1,8 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { fieldOf } from '../tree.ts';
+import { fieldOf, mapAt } from '../tree.ts';
 
-/** Status fields that every pass writes; a definition may not map them. */
+/** Status fields that every reconcile writes; a definition cannot map them. */
 export const standardStatusFields = [
   'conditions',
   'children',
@@ -12,14 +12,15 @@ export const standardStatusFields = [
   'observedGeneration',
 ] as const;
 
-export type StandardStatusField = (typeof standardStatusFields)[number];
+type StandardStatusField = (typeof standardStatusFields)[number];
 
 const text = { type: 'string' } as const;
 const count = { type: 'integer' } as const;
 
 /**
- * The schema of metav1.Condition, without the limits that would refuse a long message. Who writes a condition writes all of it,
- * so the server tracks who owns the condition and not who owns each of its fields: every write of the object costs it less.
+ * The schema of metav1.Condition, without the limits that would reject a long message. A writer always writes a whole
+ * condition, so the map is atomic: the server tracks one owner for each condition instead of one for each field,
+ * which makes writes cheaper.
  */
 const condition = {
   type: 'object',
@@ -35,7 +36,7 @@ const condition = {
   },
 } as const satisfies JsonObject;
 
-/** What stands in the installed schema for each of the fields that are always written. */
+/** The schemas of the standard status fields. */
 export const standardStatusSchemas: Readonly<Record<StandardStatusField, JsonObject>> = {
   conditions: {
     type: 'array',
@@ -73,8 +74,11 @@ export const standardStatusSchemas: Readonly<Record<StandardStatusField, JsonObj
   observedGeneration: { type: 'integer', format: 'int64' },
 };
 
-/** Can we write our values into a field of which the author has this schema, once it is completed? */
-export function takesStandardField(field: StandardStatusField, schema: Json | undefined): boolean {
+/** Whether Homeostat can write a standard field to a field with the author's schema, after its completion. */
+export function acceptsStandardField(
+  field: StandardStatusField,
+  schema: Json | undefined,
+): boolean {
   switch (field) {
     case 'conditions':
       return (
@@ -92,11 +96,11 @@ export function takesStandardField(field: StandardStatusField, schema: Json | un
   }
 }
 
-/** The schema of a version with the standard status fields; what the author wrote of them is kept. */
+/** Adds the standard status fields to the schema of a version. Fields that the author defines are kept. */
 export function withStandardStatus(root: JsonObject): JsonObject {
-  const properties = mapOf(root.properties);
-  const status = mapOf(properties.status);
-  const authored = mapOf(status.properties);
+  const properties = mapAt(root, '/properties');
+  const status = mapAt(properties, '/status');
+  const authored = mapAt(status, '/properties');
   const standard = standardStatusFields.map((field) => {
     const own = authored[field];
     return [
@@ -117,13 +121,13 @@ export function withStandardStatus(root: JsonObject): JsonObject {
   };
 }
 
-/** Conditions of the author's get the properties they lack, else the server would drop what we write. */
+/** Adds missing properties to the author's conditions; otherwise the server would prune them. */
 function completed(field: StandardStatusField, own: Json): Json {
   if (field !== 'conditions' || !isJsonObject(own)) return own;
-  const items = mapOf(own.items);
+  const items = mapAt(own, '/items');
   return {
     ...own,
-    items: { ...items, properties: { ...condition.properties, ...mapOf(items.properties) } },
+    items: { ...items, properties: { ...condition.properties, ...mapAt(items, '/properties') } },
   };
 }
 
@@ -133,8 +137,4 @@ function withoutTexts(schema: Json | undefined): Json {
   if (!isJsonObject(schema)) return schema ?? null;
   const fields = Object.entries(schema).filter(([field]) => field !== 'description');
   return Object.fromEntries(fields.map(([field, value]) => [field, withoutTexts(value)]));
-}
-
-function mapOf(value: Json | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
 }

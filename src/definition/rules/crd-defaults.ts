@@ -1,30 +1,20 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { didYouMean } from '../../util/did-you-mean.ts';
-import { isJsonObject } from '../../util/json.ts';
-import { pointerTo } from '../../util/json-pointer.ts';
-import {
-  hasExtension,
-  namedNodes,
-  type SchemaNode,
-  subnode,
-  walkStructure,
-} from '../crd/schema-node.ts';
-import { found } from '../describe-value.ts';
+import { isJsonObject, pointerTo } from '../../util/json.ts';
+import { hasExtension, namedNodes, type SchemaNode, subnode } from '../crd/schema-node.ts';
 import type { Finding } from '../finding.ts';
-import { fieldOf } from '../tree.ts';
-import { schemaRootsOf } from './crd-versions-of.ts';
+import { describeFound, fieldOf } from '../tree.ts';
+import { schemaNodesOf } from './crd-versions.ts';
 import type { Rule } from './rule.ts';
 
-/** Values inside a CRD's schema agree with it: defaults have the type of their field, required fields exist. */
+/** Defaults in a CRD schema match the schema of their field, and required fields exist. */
 export const checkCrdDefaults: Rule = function* (document) {
-  for (const root of schemaRootsOf(document)) {
-    for (const node of walkStructure(root)) {
-      if (Object.hasOwn(node.value, 'default')) {
-        const path = pointerTo(node.path, 'default');
-        yield* checkValue({ node, value: fieldOf(node.value, 'default'), path });
-      }
-      yield* checkRequired(node);
+  for (const node of schemaNodesOf(document)) {
+    if (Object.hasOwn(node.value, 'default')) {
+      const path = pointerTo(node.path, 'default');
+      yield* checkValue({ node, value: fieldOf(node.value, 'default'), path });
     }
+    yield* checkRequired(node);
   }
 };
 
@@ -38,7 +28,7 @@ function* checkValue({ node, value, path }: Value): Iterable<Finding> {
   const type = fieldOf(node.value, 'type');
   if (value === null && fieldOf(node.value, 'nullable') === true) return;
   if (typeof type === 'string' && !hasType(value, type)) {
-    const message = `Expected a default of type "${type}", found ${found(value)}`;
+    const message = `Expected a default of type "${type}", found ${describeFound(value)}`;
     yield { code: 'invalid-crd', path, message };
     return;
   }
@@ -48,20 +38,20 @@ function* checkValue({ node, value, path }: Value): Iterable<Finding> {
     yield {
       code: 'invalid-crd',
       path,
-      message: `Default ${found(value)} is not in the enum`,
+      message: `Default ${describeFound(value)} is not in the enum`,
       hint,
     };
   }
-  const bound = brokenBound(node, value);
+  const bound = violatedBound(node, value);
   if (bound !== undefined) {
-    const message = `Default ${found(value)} does not keep to "${bound}"`;
+    const message = `Default ${describeFound(value)} violates "${bound}"`;
     yield { code: 'invalid-crd', path, message };
   }
   yield* checkParts({ node, value, path });
 }
 
-/** The limit that a default breaks, as it is written in the schema. */
-function brokenBound({ value: schema }: SchemaNode, value: unknown): string | undefined {
+/** The limit that a default violates, as written in the schema. */
+function violatedBound({ value: schema }: SchemaNode, value: unknown): string | undefined {
   const size = typeof value === 'string' || Array.isArray(value) ? value.length : undefined;
   const number = typeof value === 'number' ? value : undefined;
   const lower = { minimum: number, minLength: size, minItems: size };
@@ -94,7 +84,7 @@ function* checkParts({ node, value, path }: Value): Iterable<Finding> {
       yield* checkValue({ node: fieldNode, value: field, path: fieldPath });
     else if (!isOpen && fieldOf(node.value, 'additionalProperties') !== true) {
       const hint = didYouMean(name, properties.keys());
-      const message = `The schema has no field "${name}", so the default cannot have it`;
+      const message = `The default has the field "${name}", which the schema does not define`;
       yield { code: 'invalid-crd', path: fieldPath, at: 'key', message, hint };
     }
   }
@@ -124,12 +114,12 @@ function* checkRequired(node: SchemaNode): Iterable<Finding> {
     node.path.endsWith('/openAPIV3Schema') || hasExtension(node, 'embedded-resource');
   for (const [index, name] of required.entries()) {
     if (typeof name !== 'string' || properties.has(name)) continue;
-    // The API server knows these of every resource.
+    // The API server defines these for every resource.
     if (isResource && typeMeta.has(name)) continue;
     yield {
       code: 'invalid-crd',
       path: pointerTo(pointerTo(node.path, 'required'), index),
-      message: `Required field "${name}" is not among the properties, so no resource could have it`,
+      message: `Required field "${name}" is not defined in "properties", so no resource could be valid`,
       hint: didYouMean(name, properties.keys()),
     };
   }

@@ -1,24 +1,21 @@
 import { didYouMean } from '../../util/did-you-mean.ts';
-import { pointerTo } from '../../util/json-pointer.ts';
-import { namedNodes, type SchemaNode, subnode, walkStructure } from '../crd/schema-node.ts';
+import { pointerTo } from '../../util/json.ts';
+import { namedNodes, type SchemaNode, subnode } from '../crd/schema-node.ts';
 import type { Finding } from '../finding.ts';
 import { fieldOf } from '../tree.ts';
-import { schemaRootsOf } from './crd-versions-of.ts';
-import { invalidKeyword } from './invalid-keyword.ts';
+import { invalidKeyword, schemaNodesOf } from './crd-versions.ts';
 import type { Rule } from './rule.ts';
 
 const listType = 'x-kubernetes-list-type';
 const listMapKeys = 'x-kubernetes-list-map-keys';
 const mapType = 'x-kubernetes-map-type';
 
-/** Lists and maps of a CRD's schema say how they are merged in a way the API server takes. */
+/** The merge strategies of lists and maps in a CRD schema are valid for the API server. */
 export const checkCrdLists: Rule = function* (document) {
-  for (const root of schemaRootsOf(document)) {
-    for (const node of walkStructure(root)) {
-      yield* checkOwnType(node);
-      yield* checkKeys(node);
-      yield* checkItems(node);
-    }
+  for (const node of schemaNodesOf(document)) {
+    yield* checkOwnType(node);
+    yield* checkKeys(node);
+    yield* checkItems(node);
   }
 };
 
@@ -29,7 +26,7 @@ function* checkOwnType(node: SchemaNode): Iterable<Finding> {
   ] as const) {
     const type = fieldOf(node.value, 'type');
     if (!Object.hasOwn(node.value, keyword) || type === wanted) continue;
-    yield invalidKeyword(node, keyword, `"${keyword}" is only for "type: ${wanted}"`);
+    yield invalidKeyword(node, keyword, `"${keyword}" requires "type: ${wanted}"`);
   }
 }
 
@@ -37,7 +34,7 @@ function* checkKeys(node: SchemaNode): Iterable<Finding> {
   const isMapList = fieldOf(node.value, listType) === 'map';
   const keys = fieldOf(node.value, listMapKeys);
   if (!isMapList && keys !== undefined) {
-    yield invalidKeyword(node, listMapKeys, `"${listMapKeys}" needs "${listType}: map"`);
+    yield invalidKeyword(node, listMapKeys, `"${listMapKeys}" requires "${listType}: map"`);
   }
   if (!isMapList) return;
   if (!Array.isArray(keys) || keys.length === 0) {
@@ -45,18 +42,14 @@ function* checkKeys(node: SchemaNode): Iterable<Finding> {
       code: 'invalid-crd',
       path: pointerTo(node.path, listMapKeys),
       at: 'parent-key',
-      message: `Missing field "${listMapKeys}": a list of type map must name the keys of its items`,
+      message: `Missing field "${listMapKeys}": a list of type "map" requires the keys of its items`,
     };
     return;
   }
   const items = subnode(node, 'items');
   if (items === undefined) return;
   if (fieldOf(items.value, 'type') !== 'object') {
-    yield invalidKeyword(
-      items,
-      'type',
-      'Expected "object" as the type of the items of a list of type map',
-    );
+    yield invalidKeyword(items, 'type', 'Items of a list of type "map" must be of type "object"');
     return;
   }
   for (const [index, key] of keys.entries()) {
@@ -64,7 +57,7 @@ function* checkKeys(node: SchemaNode): Iterable<Finding> {
       yield {
         code: 'invalid-crd',
         path: keyPath(node, index),
-        message: `Key "${String(key)}" is there twice`,
+        message: `Key "${String(key)}" is listed twice`,
       };
     } else yield* checkKey({ node, items, key: String(key), index });
   }
@@ -80,7 +73,7 @@ function* checkKey(options: {
   const properties = namedNodes(items);
   const property = properties.get(key);
   if (property === undefined) {
-    const message = `Key "${key}" is no property of the items`;
+    const message = `Key "${key}" is not a property of the items`;
     const hint = didYouMean(key, properties.keys());
     yield { code: 'invalid-crd', path: keyPath(node, index), message, hint };
     return;
@@ -90,14 +83,14 @@ function* checkKey(options: {
     yield invalidKeyword(
       property,
       'type',
-      `Expected a text, number or boolean for the key "${key}", found "${type}"`,
+      `Expected a string, number or boolean for the key "${key}", found "${type}"`,
     );
   }
   if (fieldOf(property.value, 'nullable') === true) {
     yield invalidKeyword(
       property,
       'nullable',
-      `The key "${key}" of a list of type map cannot be nullable`,
+      `The key "${key}" of a list of type "map" cannot be nullable`,
     );
   }
   const required = fieldOf(items.value, 'required');
@@ -107,7 +100,7 @@ function* checkKey(options: {
       code: 'invalid-crd',
       path: property.path,
       at: 'key',
-      message: `The key "${key}" of a list of type map must be required or have a default`,
+      message: `The key "${key}" of a list of type "map" must be required or have a default`,
       hint: `Add "required: [${key}]" to the items`,
     };
   }
@@ -118,7 +111,11 @@ function* checkItems(node: SchemaNode): Iterable<Finding> {
   const items = subnode(node, 'items');
   if (items === undefined || (kind !== 'set' && kind !== 'map')) return;
   if (fieldOf(items.value, 'nullable') === true) {
-    yield invalidKeyword(items, 'nullable', `Items of a list of type ${kind} cannot be nullable`);
+    yield invalidKeyword(
+      items,
+      'nullable',
+      `Items of a list of type """""""${kind}""""""" cannot be nullable`,
+    );
   }
   if (kind !== 'set') return;
   const type = fieldOf(items.value, 'type');
@@ -127,13 +124,13 @@ function* checkItems(node: SchemaNode): Iterable<Finding> {
       code: 'invalid-crd',
       path: items.path,
       at: 'key',
-      message: 'Items of a list of type set must be atomic',
+      message: 'Items of a list of type "set" must be atomic',
       hint: `Add "${mapType}: atomic" to the items`,
     };
   }
   const inner = fieldOf(items.value, listType);
   if (type === 'array' && inner !== undefined && inner !== 'atomic') {
-    yield invalidKeyword(items, listType, 'Items of a list of type set must be atomic');
+    yield invalidKeyword(items, listType, 'Items of a list of type "set" must be atomic');
   }
 }
 

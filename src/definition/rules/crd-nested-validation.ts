@@ -1,24 +1,16 @@
-import { pointerTo } from '../../util/json-pointer.ts';
-import {
-  listedNodes,
-  namedNodes,
-  type SchemaNode,
-  subnode,
-  walkStructure,
-} from '../crd/schema-node.ts';
+import { pointerTo } from '../../util/json.ts';
+import { listedNodes, namedNodes, type SchemaNode, subnode } from '../crd/schema-node.ts';
 import type { Finding } from '../finding.ts';
 import { fieldOf } from '../tree.ts';
-import { schemaRootsOf } from './crd-versions-of.ts';
+import { schemaNodesOf } from './crd-versions.ts';
 import type { Rule } from './rule.ts';
 
 /**
- * Inside allOf, anyOf, oneOf and not a CRD's schema may only restrict values: types and structure are said outside, once.
+ * Inside allOf, anyOf, oneOf and not, a CRD schema may only restrict values. Types and structure are defined outside.
  */
 export const checkCrdNestedValidation: Rule = function* (document) {
-  for (const root of schemaRootsOf(document)) {
-    for (const node of walkStructure(root)) {
-      for (const nested of nestedIn(node)) yield* checkNested(nested, node);
-    }
+  for (const node of schemaNodesOf(document)) {
+    for (const nested of nestedIn(node)) yield* checkNested(nested, node);
   }
 };
 
@@ -47,7 +39,7 @@ function nestedIn(node: SchemaNode): readonly SchemaNode[] {
     : nested;
 }
 
-/** The two ways in which `type` may stand in anyOf: what generators write for int-or-string. */
+/** The only allowed use of `type` in anyOf: what generators write for int-or-string. */
 function isIntOrString(node: SchemaNode): boolean {
   const types = listedNodes(node, 'anyOf').map(({ value }) => JSON.stringify(value));
   return (
@@ -55,7 +47,7 @@ function isIntOrString(node: SchemaNode): boolean {
   );
 }
 
-/** `structure`: the node outside that the nested one is about; undefined when there is none. */
+/** `structure`: the structural node that the nested one restricts, or undefined. */
 function* checkNested(nested: SchemaNode, structure: SchemaNode | undefined): Iterable<Finding> {
   for (const keyword of structuralKeywords) {
     if (!Object.hasOwn(nested.value, keyword) || fieldOf(nested.value, keyword) === false) continue;
@@ -64,7 +56,7 @@ function* checkNested(nested: SchemaNode, structure: SchemaNode | undefined): It
       path: pointerTo(nested.path, keyword),
       at: 'key',
       message: `"${keyword}" cannot be used inside allOf, anyOf, oneOf or not`,
-      hint: 'Say it outside, where the field is defined',
+      hint: 'Move it outside, to the definition of the field',
     };
   }
   for (const [name, property] of namedNodes(nested)) {
@@ -74,7 +66,7 @@ function* checkNested(nested: SchemaNode, structure: SchemaNode | undefined): It
       continue;
     }
     const outside = structure && namedNodes(structure).get(name);
-    if (structure !== undefined && outside === undefined) yield notOutside(property, name);
+    if (structure !== undefined && outside === undefined) yield undefinedOutside(property, name);
     yield* checkNested(property, outside);
   }
   const items = subnode(nested, 'items');
@@ -82,14 +74,14 @@ function* checkNested(nested: SchemaNode, structure: SchemaNode | undefined): It
   for (const inner of nestedIn(nested)) yield* checkNested(inner, structure);
 }
 
-function notOutside({ path }: SchemaNode, name: string): Finding {
+function undefinedOutside({ path }: SchemaNode, name: string): Finding {
   return {
-    // The server only checks this at the root. But the field is dropped from every resource: surely a mistake.
+    // The server checks this only at the root. The field is pruned from every resource, so it is certainly an error.
     severity: 'warning',
     code: 'invalid-crd',
     path,
     at: 'key',
-    message: `Field "${name}" is restricted here but not defined outside, so no resource can have it`,
-    hint: 'Define it with its type under "properties" of the schema itself',
+    message: `Field "${name}" is restricted here but not defined, so the API server prunes it from every resource`,
+    hint: 'Define it with its type under "properties" of the outer schema',
   };
 }

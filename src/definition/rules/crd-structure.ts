@@ -1,13 +1,15 @@
-/** "Structural schema" rules of the API server about the tree of types (apiextensions-apiserver, pkg/apiserver/schema/validation.go). */
-import { pointerTo } from '../../util/json-pointer.ts';
+/**
+ * "Structural schema" rules of the API server about the tree of types (apiextensions-apiserver,
+ * pkg/apiserver/schema/validation.go).
+ */
+import { pointerTo } from '../../util/json.ts';
 import { hasExtension, namedNodes, partsOf, type SchemaNode } from '../crd/schema-node.ts';
 import type { Finding } from '../finding.ts';
 import { fieldOf } from '../tree.ts';
-import { schemaRootsOf } from './crd-versions-of.ts';
-import { invalidKeyword } from './invalid-keyword.ts';
+import { invalidKeyword, schemaRootsOf } from './crd-versions.ts';
 import type { Rule } from './rule.ts';
 
-/** Every root, property and item of a CRD schema says its type, and holds together. */
+/** Every root, property and item of a CRD schema has a type and consistent keywords. */
 export const checkCrdStructure: Rule = function* (document) {
   for (const root of schemaRootsOf(document)) {
     yield* checkRoot(root);
@@ -15,8 +17,8 @@ export const checkCrdStructure: Rule = function* (document) {
   }
 };
 
-/** With the status subresource, which is always on, few keywords may stand at the root. */
-const refusedAtRoot = [
+/** Keywords that are not allowed at the root when the status subresource is enabled, which it always is. */
+const forbiddenAtRoot = [
   'default',
   'enum',
   'nullable',
@@ -35,13 +37,9 @@ const refusedAtRoot = [
 ];
 
 function* checkRoot(root: SchemaNode): Iterable<Finding> {
-  for (const keyword of refusedAtRoot) {
+  for (const keyword of forbiddenAtRoot) {
     if (!Object.hasOwn(root.value, keyword)) continue;
-    yield invalidKeyword(
-      root,
-      keyword,
-      `"${keyword}" cannot be used at the root of a CRD's schema`,
-    );
+    yield invalidKeyword(root, keyword, `"${keyword}" cannot be used at the root of a CRD schema`);
   }
   const type = fieldOf(root.value, 'type');
   if (typeof type === 'string' && type !== 'object') {
@@ -56,7 +54,7 @@ function* checkRoot(root: SchemaNode): Iterable<Finding> {
 }
 
 function* checkRootMetadata(metadata: SchemaNode): Iterable<Finding> {
-  const hint = 'Only "name" and "generateName" may be restricted; the API server knows the rest';
+  const hint = 'Only "name" and "generateName" may be restricted; the API server defines the rest';
   const others = Object.keys(metadata.value).filter(
     (keyword) => !['type', 'properties', 'description', 'default'].includes(keyword),
   );
@@ -90,7 +88,7 @@ function* checkType(node: SchemaNode): Iterable<Finding> {
     code: 'invalid-crd',
     path: pointerTo(node.path, 'type'),
     at: 'parent-key',
-    message: 'Missing field "type": every part of a CRD\'s schema must say its type',
+    message: 'Missing field "type": every node of a CRD schema requires a type',
     hint: typeHint(node),
   };
 }
@@ -105,7 +103,7 @@ function typeHint({ value }: SchemaNode): string | undefined {
 function* checkShape(node: SchemaNode): Iterable<Finding> {
   const { value, path } = node;
   if (fieldOf(value, 'type') === 'array' && !Object.hasOwn(value, 'items')) {
-    const message = 'Missing field "items": a list must say what its items are';
+    const message = 'Missing field "items": a list requires a schema for its items';
     yield { code: 'invalid-crd', path: pointerTo(path, 'items'), at: 'parent-key', message };
   }
   const additional = fieldOf(value, 'additionalProperties');
@@ -115,9 +113,9 @@ function* checkShape(node: SchemaNode): Iterable<Finding> {
       ...invalidKeyword(
         node,
         'additionalProperties',
-        '"properties" and "additionalProperties" exclude each other',
+        '"properties" and "additionalProperties" are mutually exclusive',
       ),
-      hint: 'Unknown fields are dropped anyway; keep one of the two',
+      hint: 'Remove one of them; unknown fields are pruned anyway',
     };
   }
 }
@@ -126,7 +124,7 @@ function* checkExtensions(node: SchemaNode): Iterable<Finding> {
   if (hasExtension(node, 'int-or-string')) {
     for (const other of ['preserve-unknown-fields', 'embedded-resource']) {
       if (!hasExtension(node, other)) continue;
-      const message = `"x-kubernetes-${other}" and "x-kubernetes-int-or-string" exclude each other`;
+      const message = `"x-kubernetes-${other}" and "x-kubernetes-int-or-string" are mutually exclusive`;
       yield invalidKeyword(node, `x-kubernetes-${other}`, message);
     }
   }
@@ -148,14 +146,14 @@ function* checkExtensions(node: SchemaNode): Iterable<Finding> {
       ...invalidKeyword(
         node,
         'x-kubernetes-embedded-resource',
-        'An embedded resource needs "properties"',
+        'An embedded resource requires "properties"',
       ),
-      hint: 'Or add "x-kubernetes-preserve-unknown-fields: true" to keep all fields',
+      hint: 'Add "properties", or "x-kubernetes-preserve-unknown-fields: true" to preserve all fields',
     };
   }
 }
 
-/** `apiVersion`, `kind` and `metadata` of the root and of embedded resources have the types they always have. */
+/** `apiVersion`, `kind` and `metadata` of the root and of embedded resources have their standard types. */
 function* checkTypeMeta(node: SchemaNode): Iterable<Finding> {
   const isRoot = node.path.endsWith('/openAPIV3Schema');
   if (!isRoot && !hasExtension(node, 'embedded-resource')) return;

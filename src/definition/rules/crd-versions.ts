@@ -1,14 +1,12 @@
-import { pointerTo } from '../../util/json-pointer.ts';
-import { found } from '../describe-value.ts';
+import { type JsonObject, pointerTo } from '../../util/json.ts';
+import { type SchemaNode, subnode, walkStructure } from '../crd/schema-node.ts';
 import type { Finding } from '../finding.ts';
-import { fieldOf, mapAt } from '../tree.ts';
-import { versionsOf } from './crd-versions-of.ts';
-import { isDnsLabel1035 } from './dns-name.ts';
-import type { Rule } from './rule.ts';
+import { describeFound, fieldOf, type LocatedValue, mapAt, mapsAt } from '../tree.ts';
+import { isDnsLabel1035, type Rule } from './rule.ts';
 
 const path = '/spec/crd/versions';
 
-/** Versions have names of their own, exactly one is stored, and that one is served, since we read it. */
+/** Version names are unique and exactly one version is stored. It must be served, because the operator reads it. */
 export const checkCrdVersions: Rule = function* (document) {
   const versions = versionsOf(document);
   yield* checkNames(
@@ -31,13 +29,13 @@ function* checkNames(
   for (const { name, path: at } of versions) {
     if (typeof name !== 'string') continue;
     if (!isDnsLabel1035(name)) {
-      const message = `Expected a version such as "v1" or "v1alpha1", found ${found(name)}`;
+      const message = `Expected a version such as "v1" or "v1alpha1", found ${describeFound(name)}`;
       yield { code: 'invalid-name', path: pointerTo(at, 'name'), message };
     } else if (seen.has(name)) {
       yield {
         code: 'duplicate-id',
         path: pointerTo(at, 'name'),
-        message: `Version "${name}" is there twice`,
+        message: `Version "${name}" is defined twice`,
       };
     }
     seen.add(name);
@@ -52,7 +50,7 @@ function* checkFlags(version: object, at: string): Iterable<Finding> {
       path: pointerTo(at, field),
       at: 'parent-key',
       message: `Missing field "${field}"`,
-      hint: 'It may be left out only when there is one version',
+      hint: 'It may be omitted only if there is one version',
     };
   }
 }
@@ -77,7 +75,7 @@ function* checkStorage(versions: readonly object[]): Iterable<Finding> {
     yield {
       code: 'invalid-crd',
       path: `${path}/${index}/served`,
-      message: 'Expected "true" for the version that is stored, found "false"',
+      message: 'Expected "true" for the stored version, found "false"',
       hint: 'The operator reads resources in the stored version',
     };
   }
@@ -86,7 +84,7 @@ function* checkStorage(versions: readonly object[]): Iterable<Finding> {
 function* checkDeprecation(version: unknown, at: string): Iterable<Finding> {
   if (fieldOf(version, 'deprecationWarning') === undefined) return;
   if (fieldOf(version, 'deprecated') === true) return;
-  const message = '"deprecationWarning" needs "deprecated: true"';
+  const message = '"deprecationWarning" requires "deprecated: true"';
   yield { code: 'invalid-crd', path: pointerTo(at, 'deprecationWarning'), at: 'key', message };
 }
 
@@ -101,7 +99,31 @@ function* checkScale(version: unknown, at: string): Iterable<Finding> {
     const value = fieldOf(scale, field);
     if (typeof value !== 'string' || value === '') continue;
     if (prefixes.some((prefix) => value.startsWith(prefix))) continue;
-    const message = `Expected a path that starts with "${prefixes.join('" or "')}", found ${found(value)}`;
+    const message = `Expected a path that starts with "${prefixes.join('" or "')}", found ${describeFound(value)}`;
     yield { code: 'invalid-crd', path: `${at}/subresources/scale/${field}`, message };
   }
+}
+
+/** The versions of the CRD that are maps. */
+export function versionsOf(document: JsonObject): readonly LocatedValue<JsonObject>[] {
+  return mapsAt(document, '/spec/crd/versions');
+}
+
+/** The root of the schema of each version that has one. */
+export function schemaRootsOf(document: JsonObject): readonly SchemaNode[] {
+  return versionsOf(document).flatMap((version) => {
+    const schema = subnode(version, 'schema');
+    const root = schema && subnode(schema, 'openAPIV3Schema');
+    return root === undefined ? [] : [root];
+  });
+}
+
+/** All structural nodes of these schemas. */
+export function* schemaNodesOf(document: JsonObject): Generator<SchemaNode> {
+  for (const root of schemaRootsOf(document)) yield* walkStructure(root);
+}
+
+/** The finding for a keyword that the API server rejects at this place of a CRD schema. */
+export function invalidKeyword(node: SchemaNode, keyword: string, message: string): Finding {
+  return { code: 'invalid-crd', path: pointerTo(node.path, keyword), at: 'key', message };
 }

@@ -1,28 +1,25 @@
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { pointerTo } from '../../util/json-pointer.ts';
-import { isLabelKey, isLabelValue } from '../../util/label-syntax.ts';
-import { found } from '../describe-value.ts';
+import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../util/json.ts';
+import { isLabelKey, isLabelValue } from '../../util/label-selector.ts';
 import type { Finding } from '../finding.ts';
-import { fieldOf, mapAt, mapsAt, valueAt } from '../tree.ts';
-import { holdsExpression } from './expression-text.ts';
+import { describeFound, fieldOf, mapAt, mapsAt, valueAt } from '../tree.ts';
 import { checkKindLiteral } from './kind-literal.ts';
-import type { Rule } from './rule.ts';
+import { containsExpression, type Rule } from './rule.ts';
 import { checkSelector } from './selector.ts';
 
-/** `for` names a kind that exists, and says without expressions which of its objects are meant: there is none yet to ask. */
+/** `for` names an existing kind and selects its objects without expressions, which need a resource to evaluate against. */
 export const checkForKind: Rule = function* (document) {
   const foreign = valueAt(document, '/spec/for');
   if (!isJsonObject(foreign)) return;
   for (const field of ['apiVersion', 'kind']) {
     if (Object.hasOwn(foreign, field)) {
-      yield* checkKindLiteral({ holder: foreign, path: '/spec/for', field });
+      yield* checkKindLiteral({ parent: foreign, path: '/spec/for', field });
     }
   }
   for (const field of ['selector', 'annotationSelector'] as const) {
     yield* checkObjectSelector(foreign[field], pointerTo('/spec/for', field), field);
   }
   if (Object.hasOwn(mapAt(document, '/spec'), 'crdPolicy')) {
-    const message = '"crdPolicy" is for a definition with "crd"';
+    const message = '"crdPolicy" requires "crd"';
     yield { code: 'invalid-value', path: '/spec/crdPolicy', at: 'key', message };
   }
 };
@@ -35,7 +32,7 @@ function* checkObjectSelector(
   const isComputed = yield* checkLiteral(selector, path);
   if (isComputed) return;
   yield* checkSelector(selector, path, {
-    insteadOfEmpty: `Leave "${field}" out if all objects of the kind are meant`,
+    insteadOfEmpty: `Remove "${field}" to select all objects of the kind`,
   });
   const labels = mapAt({ selector }, '/selector/matchLabels');
   for (const [key, value] of Object.entries(labels)) {
@@ -54,15 +51,15 @@ function* checkObjectSelector(
   }
 }
 
-/** Reports every expression; gives whether there was one. */
+/** Reports every expression. Returns whether it found one. */
 function* checkLiteral(value: Json | undefined, path: string): Generator<Finding, boolean> {
   if (typeof value === 'string') {
-    if (!holdsExpression(value)) return false;
+    if (!containsExpression(value)) return false;
     yield {
       code: 'forbidden-expression',
       path,
-      message: `What "for" selects cannot be an expression, found ${found(value)}`,
-      hint: 'Which resources there are is known before any expression is evaluated; a child is chosen with "when"',
+      message: `The selector of "for" cannot contain expressions, found ${describeFound(value)}`,
+      hint: 'Resources are selected before expressions are evaluated; use "when" to create a child conditionally',
     };
     return true;
   }
@@ -76,10 +73,10 @@ function* checkLiteral(value: Json | undefined, path: string): Generator<Finding
 
 function* checkKey(key: string, path: string, at: 'key' | 'value'): Iterable<Finding> {
   if (isLabelKey(key)) return;
-  yield { code: 'invalid-value', path, at, message: `Expected the key of a label, found "${key}"` };
+  yield { code: 'invalid-value', path, at, message: `Expected a label key, found "${key}"` };
 }
 
 function* checkLabelValue(value: unknown, path: string): Iterable<Finding> {
   if (typeof value !== 'string' || isLabelValue(value)) return;
-  yield { code: 'invalid-value', path, message: `Expected the value of a label, found "${value}"` };
+  yield { code: 'invalid-value', path, message: `Expected a label value, found "${value}"` };
 }

@@ -1,14 +1,13 @@
-import { pointerTo } from '../../util/json-pointer.ts';
-import { found } from '../describe-value.ts';
+import { didYouMean } from '../../util/did-you-mean.ts';
+import { type Json, pointerTo } from '../../util/json.ts';
 import type { Finding } from '../finding.ts';
-import { fieldOf, mapsAt } from '../tree.ts';
-import { childLists } from './child-lists.ts';
-import { camelCase, idPattern } from './identifier.ts';
+import { describeFound, fieldOf, itemsAt, mapAt, mapsAt } from '../tree.ts';
+import { childListPaths } from './namespaces.ts';
 import type { Rule } from './rule.ts';
 
-const lists = [['/spec/reads'], childLists, ['/spec/patches']];
+const lists = [['/spec/reads'], childListPaths, ['/spec/patches']];
 
-/** Ids are identifiers and unique among what has the same name in expressions. */
+/** Ids are identifiers, unique within their list in expressions. */
 export const checkIds: Rule = function* (document) {
   for (const list of lists) {
     const seen = new Set<string>();
@@ -18,7 +17,7 @@ export const checkIds: Rule = function* (document) {
       const at = pointerTo(path, 'id');
       if (!idPattern.test(id)) yield badId(id, at);
       else if (seen.has(id)) {
-        yield { code: 'duplicate-id', path: at, message: `Id "${id}" is there twice` };
+        yield { code: 'duplicate-id', path: at, message: `Id "${id}" is used twice` };
       }
       seen.add(id);
     }
@@ -30,7 +29,56 @@ function badId(id: string, path: string): Finding {
   return {
     code: 'invalid-name',
     path,
-    message: `Expected a name in camelCase (a small letter, then at most 39 letters and digits), found ${found(id)}`,
+    message: `Expected a name in camelCase (a lower-case letter, then at most 39 letters and digits), found ${describeFound(id)}`,
     hint: idPattern.test(better) ? `Write "${better}"` : undefined,
   };
+}
+
+/** Ids of children, reads and patches. */
+const idPattern = /^[a-z][A-Za-z0-9]{0,39}$/;
+
+/** Converts a name to camelCase: `my-service` becomes `myService`. */
+function camelCase(name: string): string {
+  const camel = name.replaceAll(/[^A-Za-z0-9]+(.?)/g, (_match, next: string) => next.toUpperCase());
+  return camel.charAt(0).toLowerCase() + camel.slice(1);
+}
+
+/** Names of vars can be used in an expression without quotes. */
+export const checkVarNames: Rule = function* (document) {
+  for (const name of Object.keys(mapAt(document, '/spec/vars'))) {
+    if (/^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(name)) continue;
+    const better = camelCase(name);
+    yield {
+      code: 'invalid-name',
+      path: pointerTo('/spec/vars', name),
+      at: 'key',
+      message: `Expected a name of at most 40 letters, digits and "_", found ${describeFound(name)}`,
+      hint: idPattern.test(better) ? `Write "${better}"` : undefined,
+    };
+  }
+};
+
+/** `after` names other children of the same list. */
+export const checkAfter: Rule = function* (document) {
+  for (const list of childListPaths) yield* checkList(document, list);
+};
+
+function* checkList(document: Json, list: string): Iterable<Finding> {
+  const children = mapsAt(document, list);
+  const ids = children.map(({ value }) => String(fieldOf(value, 'id')));
+  for (const { value, path } of children) {
+    const own = fieldOf(value, 'id');
+    for (const { value: id, path: at } of itemsAt(document, pointerTo(path, 'after'))) {
+      if (typeof id !== 'string') continue;
+      if (id === own) {
+        yield { code: 'cycle', path: at, message: `Child "${id}" cannot depend on itself` };
+      } else if (!ids.includes(id)) {
+        const hint = didYouMean(
+          id,
+          ids.filter((known) => known !== own),
+        );
+        yield { code: 'unknown-name', path: at, message: `Unknown child "${id}"`, hint };
+      }
+    }
+  }
 }

@@ -1,21 +1,20 @@
-import type { JsonObject } from '../../util/json.ts';
-import { pointerTo } from '../../util/json-pointer.ts';
-import { found } from '../describe-value.ts';
+import { type JsonObject, pointerTo } from '../../util/json.ts';
+import { isHomeostatKey } from '../../util/kube-object.ts';
 import type { Finding } from '../finding.ts';
-import { fieldOf } from '../tree.ts';
-import { holdsExpression } from './expression-text.ts';
+import { describeFound, fieldOf, mapAt } from '../tree.ts';
+import { containsExpression } from './rule.ts';
 
 /** A group and a version, or a version of the core group, which starts with `v` and a digit. */
 const apiVersionPattern = /^(?:[a-z0-9.-]+\/[a-z][a-z0-9-]*|v\d[a-z0-9]*)$/;
 
-/** `apiVersion` and `kind` are texts without expressions: the kinds of a definition are known before it runs. */
+/** `apiVersion` and `kind` are literals: the kinds of a definition must be known before it runs. */
 export function* checkKindLiteral(options: {
-  readonly holder: JsonObject;
+  readonly parent: JsonObject;
   readonly path: string;
   readonly field: string;
 }): Iterable<Finding> {
-  const { holder, path, field } = options;
-  const value = fieldOf(holder, field);
+  const { parent, path, field } = options;
+  const value = fieldOf(parent, field);
   const at = pointerTo(path, field);
   if (value === undefined) {
     yield {
@@ -25,19 +24,55 @@ export function* checkKindLiteral(options: {
       message: `Missing field "${field}"`,
     };
   } else if (typeof value !== 'string' || value === '') {
-    yield { code: 'wrong-type', path: at, message: `Expected a text, found ${found(value)}` };
-  } else if (holdsExpression(value)) {
+    yield {
+      code: 'wrong-type',
+      path: at,
+      message: `Expected a string, found ${describeFound(value)}`,
+    };
+  } else if (containsExpression(value)) {
     yield {
       code: 'forbidden-expression',
       path: at,
-      message: `"${field}" cannot be an expression, found ${found(value)}`,
-      hint: 'Write one for each kind; a child is chosen with "when"',
+      message: `"${field}" cannot be an expression, found ${describeFound(value)}`,
+      hint: 'Write one entry for each kind; use "when" to choose a child',
     };
   } else if (field === 'apiVersion' && !apiVersionPattern.test(value)) {
-    const message = `Expected a version such as "v1" or "apps/v1", found ${found(value)}`;
+    const message = `Expected a version such as "v1" or "apps/v1", found ${describeFound(value)}`;
     yield { code: 'invalid-value', path: at, message };
   } else if (field === 'kind' && !/^[A-Z][A-Za-z0-9]*$/.test(value)) {
-    const message = `Expected a kind in CamelCase such as "ConfigMap", found ${found(value)}`;
+    const message = `Expected a kind in CamelCase such as "ConfigMap", found ${describeFound(value)}`;
     yield { code: 'invalid-value', path: at, message };
+  }
+}
+
+/**
+ * The top-level keys of a manifest and of its metadata are literals. A computed key could be one that is validated in
+ * advance (`kind`, `namespace`, `labels`).
+ */
+export function* checkLiteralKeys(map: JsonObject, path: string): Iterable<Finding> {
+  for (const key of Object.keys(map)) {
+    if (key !== '$literal' && !containsExpression(key)) continue;
+    yield {
+      code: 'forbidden-expression',
+      path: pointerTo(path, key),
+      at: 'key',
+      message: `Top-level keys of a manifest and of its metadata cannot be computed, found "${key}"`,
+      hint: 'Write the key as a literal; its value may be an expression',
+    };
+  }
+}
+
+/** Labels and annotations under `homeostat.dev/` are reserved. Computed ones are checked when they are rendered. */
+export function* checkReservedNames(metadata: JsonObject, path: string): Iterable<Finding> {
+  for (const field of ['labels', 'annotations', 'labels/$literal', 'annotations/$literal']) {
+    for (const key of Object.keys(mapAt(metadata, `/${field}`))) {
+      if (!isHomeostatKey(key)) continue;
+      yield {
+        code: 'invalid-value',
+        path: pointerTo(`${path}/${field}`, key),
+        at: 'key',
+        message: `Names under "homeostat.dev/" are reserved for Homeostat, found "${key}"`,
+      };
+    }
   }
 }

@@ -1,20 +1,16 @@
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import { pointerTo } from '../../util/json-pointer.ts';
-import { found } from '../describe-value.ts';
+import { isJsonObject, type JsonObject, pointerTo } from '../../util/json.ts';
 import type { Finding } from '../finding.ts';
-import { fieldOf, mapAt, mapsAt, valueAt } from '../tree.ts';
+import { describeFound, fieldOf, mapAt, mapsAt, valueAt } from '../tree.ts';
+import { checkKindLiteral, checkLiteralKeys, checkReservedNames } from './kind-literal.ts';
 import {
   checkCrossNamespace,
   checkNamespaceName,
-  checkNamespaceUse,
+  checkNamespaceReference,
   isNamespaceKind,
-} from './cross-namespace.ts';
-import { checkKindLiteral } from './kind-literal.ts';
-import { checkOwnNames } from './own-names.ts';
+} from './namespaces.ts';
 import type { Rule } from './rule.ts';
-import { checkWrittenKeys } from './written-keys.ts';
 
-/** A patch names its target apart, and sets fields that are not ours or the server's to write. */
+/** A patch identifies its object in `target` and does not set fields of Homeostat or the API server. */
 export const checkPatches: Rule = function* (document) {
   const isCluster = valueAt(document, '/spec/crd/scope') === 'Cluster';
   for (const { value, path } of mapsAt(document, '/spec/patches')) {
@@ -29,14 +25,14 @@ export const checkPatches: Rule = function* (document) {
         const named = { value: target.name, path: pointerTo(at, 'name') };
         yield* checkNamespaceName({ ...named, crossNamespace });
       }
-      yield* checkNamespaceUse({
+      yield* checkNamespaceReference({
         value: target.namespace,
         path: pointerTo(at, 'namespace'),
         crossNamespace,
         isCluster,
         isWritten: true,
       });
-    } else yield* checkOwn(value, path);
+    } else yield* checkResourcePatch(value, path);
     const patch = fieldOf(value, 'patch');
     if (isJsonObject(patch)) yield* checkPatch(patch, pointerTo(path, 'patch'), hasTarget);
   }
@@ -44,21 +40,21 @@ export const checkPatches: Rule = function* (document) {
 
 function* checkTarget(target: JsonObject, path: string): Iterable<Finding> {
   for (const field of ['apiVersion', 'kind'])
-    yield* checkKindLiteral({ holder: target, path, field });
+    yield* checkKindLiteral({ parent: target, path, field });
   const { name } = target;
   const at = pointerTo(path, 'name');
   if (name === undefined) {
     const message = 'Missing field "name"';
-    const hint = 'Leave the target out to patch the resource itself';
+    const hint = 'Remove the target to patch the resource itself';
     yield { code: 'missing-field', path: at, at: 'parent-key', message, hint };
   } else if (name === '') {
-    const message = 'Expected a name, found an empty text';
+    const message = 'Expected a name, found an empty string';
     yield { code: 'invalid-value', path: at, message };
   }
 }
 
-/** The resource itself is there, and in its own namespace. */
-function* checkOwn(patch: JsonObject, path: string): Iterable<Finding> {
+/** `create` and `crossNamespace` do not apply to the resource itself. */
+function* checkResourcePatch(patch: JsonObject, path: string): Iterable<Finding> {
   for (const field of ['create', 'crossNamespace']) {
     const value = fieldOf(patch, field);
     if (value === undefined || value === false) continue;
@@ -66,7 +62,7 @@ function* checkOwn(patch: JsonObject, path: string): Iterable<Finding> {
       code: 'invalid-value',
       path: pointerTo(path, field),
       at: 'key',
-      message: `"${field}" is for a patch with a "target"`,
+      message: `"${field}" requires a "target"`,
     };
   }
 }
@@ -75,9 +71,9 @@ function* checkPatch(patch: JsonObject, path: string, hasTarget: boolean): Itera
   if (Object.keys(patch).length === 0) {
     yield { code: 'invalid-value', path, message: 'Expected fields to set, found an empty map' };
   }
-  yield* checkWrittenKeys(patch, path);
+  yield* checkLiteralKeys(patch, path);
   for (const field of ['apiVersion', 'kind']) {
-    if (fieldOf(patch, field) !== undefined) yield misplaced(path, field);
+    if (fieldOf(patch, field) !== undefined) yield targetFieldInPatch(path, field);
   }
   if (!hasTarget && fieldOf(patch, 'status') !== undefined) {
     yield {
@@ -85,7 +81,7 @@ function* checkPatch(patch: JsonObject, path: string, hasTarget: boolean): Itera
       path: pointerTo(path, 'status'),
       at: 'key',
       message: 'A patch of the resource itself cannot set its status',
-      hint: 'Write it under "status" of the definition',
+      hint: 'Set it under "spec.status"',
     };
   }
   yield* checkMetadata(fieldOf(patch, 'metadata'), pointerTo(path, 'metadata'));
@@ -94,19 +90,19 @@ function* checkPatch(patch: JsonObject, path: string, hasTarget: boolean): Itera
 function* checkMetadata(metadata: unknown, path: string): Iterable<Finding> {
   if (metadata === undefined) return;
   if (!isJsonObject(metadata)) {
-    yield { code: 'wrong-type', path, message: `Expected a map, found ${found(metadata)}` };
+    yield { code: 'wrong-type', path, message: `Expected a map, found ${describeFound(metadata)}` };
     return;
   }
-  yield* checkWrittenKeys(metadata, path);
+  yield* checkLiteralKeys(metadata, path);
   for (const field of ['name', 'namespace']) {
-    if (metadata[field] !== undefined) yield misplaced(path, field);
+    if (metadata[field] !== undefined) yield targetFieldInPatch(path, field);
   }
   for (const field of serverFields) {
     if (metadata[field] === undefined) continue;
-    const message = `"metadata.${field}" is written by the server alone`;
+    const message = `"metadata.${field}" is set by the API server`;
     yield { code: 'invalid-value', path: pointerTo(path, field), at: 'key', message };
   }
-  yield* checkOwnNames(metadata, path);
+  yield* checkReservedNames(metadata, path);
 }
 
 const serverFields = [
@@ -119,12 +115,12 @@ const serverFields = [
   'managedFields',
 ];
 
-function misplaced(path: string, field: string): Finding {
+function targetFieldInPatch(path: string, field: string): Finding {
   return {
     code: 'invalid-value',
     path: pointerTo(path, field),
     at: 'key',
     message: `A patch cannot set "${field}"`,
-    hint: 'What is patched stands in "target"',
+    hint: 'Identify the object in "target"',
   };
 }

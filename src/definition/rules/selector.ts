@@ -1,24 +1,22 @@
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import { pointerTo } from '../../util/json-pointer.ts';
-import { found } from '../describe-value.ts';
+import { isJsonObject, type JsonObject, pointerTo } from '../../util/json.ts';
 import type { Finding } from '../finding.ts';
-import { fieldOf, mapsAt } from '../tree.ts';
-import { holdsExpression } from './expression-text.ts';
+import { describeFound, fieldOf, mapsAt } from '../tree.ts';
+import { containsExpression } from './rule.ts';
 
-export interface SelectorRules {
-  /** What "selector: all" would mean; undefined: the word is none. */
+interface SelectorOptions {
+  /** What "selector: all" selects; undefined: "all" is not allowed. */
   readonly all?: string;
-  /** What to do instead of an empty selector. */
+  /** The hint for an empty selector. */
   readonly insteadOfEmpty?: string;
 }
 
 const known: ReadonlySet<string> = new Set(['matchLabels', 'matchExpressions']);
 
-/** A selector of labels or annotations says on purpose what it selects. */
+/** A selector of labels or annotations must not be empty. */
 export function* checkSelector(
   selector: unknown,
   path: string,
-  { all, insteadOfEmpty }: SelectorRules = {},
+  { all, insteadOfEmpty }: SelectorOptions = {},
 ): Iterable<Finding> {
   if (typeof selector === 'string') {
     if (selector === 'all' && all !== undefined) return;
@@ -27,14 +25,14 @@ export function* checkSelector(
   }
   if (!isJsonObject(selector)) return;
   const parts = [fieldOf(selector, 'matchLabels'), fieldOf(selector, 'matchExpressions')];
-  // What is written under a mistyped name has a finding of its own.
+  // An unknown field has its own finding.
   const isMistyped = Object.keys(selector).some((field) => !known.has(field));
   if (parts.every(isEmpty) && !isMistyped) {
     yield {
       code: 'invalid-value',
       path,
-      message: 'Expected a selector that selects something, found an empty one',
-      hint: insteadOfEmpty ?? (all && `Write "selector: all" if all ${all} are meant`),
+      message: 'Expected a selector with at least one requirement, found an empty one',
+      hint: insteadOfEmpty ?? (all && `Write "selector: all" to select all ${all}`),
     };
   }
   yield* checkRequirements(selector, path);
@@ -47,9 +45,9 @@ function notASelector(selector: string, path: string, all: string | undefined): 
   return {
     code: 'invalid-value',
     path,
-    message: `Expected ${expected}, found ${found(selector)}`,
-    hint: holdsExpression(selector)
-      ? 'The whole map may be an expression under "matchLabels"'
+    message: `Expected ${expected}, found ${describeFound(selector)}`,
+    hint: containsExpression(selector)
+      ? 'To compute the whole map, write the expression under "matchLabels"'
       : otherwise,
   };
 }
@@ -66,10 +64,10 @@ function* checkRequirements(selector: JsonObject, path: string): Iterable<Findin
     const wantsNone = operator === 'Exists' || operator === 'DoesNotExist';
     const where = `${path}${at}`;
     if (wantsValues && !hasValues) {
-      const message = `Operator "${operator}" needs "values"`;
+      const message = `Operator "${operator}" requires "values"`;
       yield { code: 'missing-field', path: pointerTo(where, 'values'), at: 'parent-key', message };
     } else if (wantsNone && hasValues) {
-      const message = `Operator "${operator}" takes no "values"`;
+      const message = `Operator "${operator}" does not allow "values"`;
       yield { code: 'invalid-value', path: pointerTo(where, 'values'), at: 'key', message };
     }
   }

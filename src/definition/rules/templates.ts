@@ -1,17 +1,14 @@
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import { pointerTo } from '../../util/json-pointer.ts';
-import { nearestName } from '../../util/nearest-name.ts';
-import { found } from '../describe-value.ts';
+import { nearestName } from '../../util/did-you-mean.ts';
+import { isJsonObject, type JsonObject, pointerTo } from '../../util/json.ts';
 import type { Finding } from '../finding.ts';
-import { fieldOf, mapsAt } from '../tree.ts';
-import { checkKindLiteral } from './kind-literal.ts';
-import { checkOwnNames } from './own-names.ts';
+import { describeFound, fieldOf, mapsAt } from '../tree.ts';
+import { checkKindLiteral, checkLiteralKeys, checkReservedNames } from './kind-literal.ts';
+import { childListPaths } from './namespaces.ts';
 import type { Rule } from './rule.ts';
-import { checkWrittenKeys } from './written-keys.ts';
 
-/** A child's template says what it is and how it is called, and leaves to us what is ours. */
+/** A child template has a literal kind and a name, and does not set labels or annotations of Homeostat. */
 export const checkTemplates: Rule = function* (document) {
-  for (const list of ['/spec/children', '/spec/onDelete/children']) {
+  for (const list of childListPaths) {
     for (const { value, path } of mapsAt(document, list)) {
       const template = fieldOf(value, 'template');
       if (isJsonObject(template)) yield* checkTemplate(template, pointerTo(path, 'template'));
@@ -20,22 +17,26 @@ export const checkTemplates: Rule = function* (document) {
 };
 
 function* checkTemplate(template: JsonObject, path: string): Iterable<Finding> {
-  yield* checkWrittenKeys(template, path);
+  yield* checkLiteralKeys(template, path);
   for (const field of ['apiVersion', 'kind'])
-    yield* checkKindLiteral({ holder: template, path, field });
+    yield* checkKindLiteral({ parent: template, path, field });
   const metadata = template.metadata;
   const at = pointerTo(path, 'metadata');
   if (metadata === undefined) {
     yield missingName({}, at);
   } else if (!isJsonObject(metadata)) {
-    yield { code: 'wrong-type', path: at, message: `Expected a map, found ${found(metadata)}` };
+    yield {
+      code: 'wrong-type',
+      path: at,
+      message: `Expected a map, found ${describeFound(metadata)}`,
+    };
   } else yield* checkMetadata(metadata, at);
 }
 
 function* checkMetadata(metadata: JsonObject, path: string): Iterable<Finding> {
-  yield* checkWrittenKeys(metadata, path);
+  yield* checkLiteralKeys(metadata, path);
   yield* checkName(metadata, path);
-  yield* checkOwnNames(metadata, path);
+  yield* checkReservedNames(metadata, path);
 }
 
 function* checkName(metadata: JsonObject, path: string): Iterable<Finding> {
@@ -44,8 +45,8 @@ function* checkName(metadata: JsonObject, path: string): Iterable<Finding> {
       code: 'invalid-value',
       path: pointerTo(path, 'generateName'),
       at: 'key',
-      message: 'A child cannot have "generateName": its name must be the same in every pass',
-      hint: 'Use "name", for example with $hash() or $name()',
+      message: 'A child cannot use "generateName": its name must be the same in every reconcile',
+      hint: 'Use "name" with an expression, for example $hash() or $name()',
     };
     return;
   }
@@ -53,7 +54,11 @@ function* checkName(metadata: JsonObject, path: string): Iterable<Finding> {
   const at = pointerTo(path, 'name');
   if (name === undefined || name === null) yield missingName(metadata, path);
   else if (typeof name !== 'string' || name === '') {
-    yield { code: 'wrong-type', path: at, message: `Expected a text, found ${found(name)}` };
+    yield {
+      code: 'wrong-type',
+      path: at,
+      message: `Expected a string, found ${describeFound(name)}`,
+    };
   }
 }
 
@@ -74,7 +79,7 @@ function missingName(metadata: JsonObject, path: string): Finding {
     path: pointerTo(path, 'name'),
     at: 'parent-key',
     message: 'Missing field "metadata.name"',
-    hint: 'Such as "name: ${ metadata.name }", the name of the resource',
+    hint: 'For example "name: ${ metadata.name }", the name of the resource',
   };
 }
 

@@ -1,46 +1,74 @@
 import {
-  choice,
-  flag,
+  booleanSchema,
+  enumSchema,
+  enumWithDefault,
+  integerSchema,
   type JsonSchema,
-  listOf,
-  mapOf,
-  struct,
-  text,
-  wholeNumber,
-  word,
+  listSchema,
+  mapSchema,
+  objectSchema,
+  stringSchema,
 } from './json-schema.ts';
 
 /** `spec.crd`: a CustomResourceDefinitionSpec and `metadata`. Refers to `#/$defs/schemaNode`. */
-export const crdSchema: JsonSchema = struct(
-  'The kind that this operator serves: what stands under `spec` in a CustomResourceDefinition. Much may be left out.',
+export const crdSchema: JsonSchema = objectSchema(
+  'The kind that this operator serves: the `spec` of a CustomResourceDefinition. Fields with obvious defaults may be omitted.',
   {
-    metadata: struct('Labels and annotations of the CustomResourceDefinition.', {
-      labels: mapOf('Labels.', text('Value.')),
-      annotations: mapOf('Annotations.', text('Value.')),
+    metadata: objectSchema('Labels and annotations of the CustomResourceDefinition.', {
+      labels: mapSchema(
+        'Labels of the CustomResourceDefinition.',
+        stringSchema('Value of the label.', { examples: ['platform'] }),
+      ),
+      annotations: mapSchema(
+        'Annotations of the CustomResourceDefinition.',
+        stringSchema('Value of the annotation.', {
+          examples: ['https://github.com/kubernetes/enhancements'],
+        }),
+      ),
     }),
-    group: text('API group: a domain such as `apps.example.com`.'),
-    names: struct(
+    group: stringSchema('API group: a domain such as `apps.example.com`.', {
+      examples: ['apps.example.com'],
+    }),
+    names: objectSchema(
       'Names of the kind.',
       {
-        kind: text('CamelCase and singular: `PodSet`.'),
-        plural: text('Lower case and plural, the name in URLs: `podsets`.'),
-        singular: text('Default: the kind in lower case.'),
-        listKind: text('Default: the kind and `List`.'),
-        shortNames: listOf('Short names for kubectl.', text('Short name.')),
-        categories: listOf('Groups of kinds, such as `all`.', text('Category.')),
+        kind: stringSchema('Name of the kind in CamelCase, singular.', { examples: ['PodSet'] }),
+        plural: stringSchema('Plural name in lower case, for URLs and kubectl.', {
+          examples: ['podsets'],
+        }),
+        singular: stringSchema('Singular name for kubectl. Default: the kind in lower case.', {
+          examples: ['podset'],
+        }),
+        listKind: stringSchema('Kind of lists. Default: the kind followed by `List`.', {
+          examples: ['PodSetList'],
+        }),
+        shortNames: listSchema(
+          'Short names for kubectl.',
+          stringSchema('Short name.', { examples: ['ps'] }),
+        ),
+        categories: listSchema(
+          'Groups of kinds, such as `all`.',
+          stringSchema('Category.', { examples: ['all'] }),
+        ),
       },
       ['kind', 'plural'],
     ),
-    scope: word('Do resources live in namespaces?', ['Namespaced', 'Cluster']),
+    scope: enumSchema('Whether resources are namespaced.', ['Namespaced', 'Cluster']),
     versions: {
-      ...listOf('Versions of the kind.', versionSchema()),
+      ...listSchema('Versions of the kind.', versionSchema()),
       minItems: 1,
     },
-    conversion: struct(
+    conversion: objectSchema(
       'How resources are converted between versions.',
       {
-        strategy: choice('`None` only changes the apiVersion.', ['None', 'Webhook']),
-        webhook: { type: 'object', description: 'Settings of the conversion webhook.' },
+        strategy: enumWithDefault('Conversion strategy. `None` only changes the apiVersion.', [
+          'None',
+          'Webhook',
+        ]),
+        webhook: {
+          type: 'object',
+          description: 'Not supported yet. Settings of the conversion webhook.',
+        },
       },
       ['strategy'],
     ),
@@ -50,45 +78,81 @@ export const crdSchema: JsonSchema = struct(
 );
 
 function versionSchema(): JsonSchema {
-  return struct(
+  return objectSchema(
     'One version.',
     {
-      name: text('`v1`, `v1beta1`, `v1alpha1`.'),
-      served: flag('Default: true when this is the only version.'),
-      storage: flag('The version that is stored. Default: true when this is the only version.'),
-      deprecated: flag('Warn whoever uses this version.', false),
-      deprecationWarning: text('The warning.', { minLength: 1, maxLength: 256 }),
-      schema: struct(
-        'What resources look like.',
+      name: stringSchema('Name of the version.', { examples: ['v1', 'v1beta1', 'v1alpha1'] }),
+      served: booleanSchema(
+        'Whether the API serves this version. Default: `true` for the only version.',
+      ),
+      storage: booleanSchema(
+        'Whether resources are stored in this version. Default: `true` for the only version.',
+      ),
+      deprecated: booleanSchema(
+        'Whether the API server warns clients that use this version.',
+        false,
+      ),
+      deprecationWarning: stringSchema('Warning for clients that use a deprecated version.', {
+        minLength: 1,
+        maxLength: 256,
+        examples: ['example.com/v1alpha1 is deprecated; use example.com/v1'],
+      }),
+      schema: objectSchema(
+        'Schema of the resources.',
         {
           openAPIV3Schema: {
             type: 'object',
-            description: 'A structural OpenAPI v3 schema.',
+            description: 'A structural OpenAPI v3 schema with `spec` and `status`.',
+            examples: [
+              {
+                type: 'object',
+                properties: {
+                  spec: { type: 'object', properties: { size: { type: 'integer', minimum: 0 } } },
+                },
+              },
+            ],
             allOf: [{ $ref: '#/$defs/schemaNode' }],
           },
         },
         ['openAPIV3Schema'],
       ),
-      subresources: struct('`status` is always there.', {
-        status: { ...struct('The status subresource.', {}) },
-        scale: struct(
+      subresources: objectSchema('Subresources. `status` is always enabled.', {
+        status: { ...objectSchema('The status subresource.', {}) },
+        scale: objectSchema(
           'The scale subresource.',
           {
-            specReplicasPath: text('JSON path under `.spec`.', { minLength: 1 }),
-            statusReplicasPath: text('JSON path under `.status`.', { minLength: 1 }),
-            labelSelectorPath: text('JSON path under `.spec` or `.status`.'),
+            specReplicasPath: stringSchema('JSON path under `.spec` of the desired replicas.', {
+              minLength: 1,
+              examples: ['.spec.replicas'],
+            }),
+            statusReplicasPath: stringSchema('JSON path under `.status` of the current replicas.', {
+              minLength: 1,
+              examples: ['.status.replicas'],
+            }),
+            labelSelectorPath: stringSchema(
+              'JSON path under `.spec` or `.status` of the selector of the Pods.',
+              {
+                examples: ['.status.selector'],
+              },
+            ),
           },
           ['specReplicasPath', 'statusReplicasPath'],
         ),
       }),
-      additionalPrinterColumns: listOf(
+      additionalPrinterColumns: listSchema(
         'Columns of `kubectl get`; `Ready`, `Reason` and `Age` are appended.',
-        struct(
+        objectSchema(
           'One column.',
           {
-            name: text('Title.', { minLength: 1 }),
-            type: word('Type.', ['integer', 'number', 'string', 'boolean', 'date']),
-            format: word('Format.', [
+            name: stringSchema('Title of the column.', { minLength: 1, examples: ['Replicas'] }),
+            type: enumSchema('Type of the value.', [
+              'integer',
+              'number',
+              'string',
+              'boolean',
+              'date',
+            ]),
+            format: enumSchema('Format of the value.', [
               'int32',
               'int64',
               'float',
@@ -98,9 +162,14 @@ function versionSchema(): JsonSchema {
               'date-time',
               'password',
             ]),
-            description: text('Description.'),
-            priority: wholeNumber('Above 0: shown in the wide view only.'),
-            jsonPath: text('Simple JSON path: `.spec.size`.', {
+            description: stringSchema('Description of the column.', {
+              examples: ['Pods that are ready'],
+            }),
+            priority: integerSchema(
+              'Columns with a priority above 0 are only shown with `-o wide`.',
+            ),
+            jsonPath: stringSchema('Simple JSON path of the value.', {
+              examples: ['.spec.size'],
               pattern: '^\\.',
               title: 'a JSON path that starts with "."',
             }),
@@ -109,9 +178,13 @@ function versionSchema(): JsonSchema {
         ),
       ),
       selectableFields: {
-        ...listOf(
+        ...listSchema(
           'Fields that field selectors may use.',
-          struct('One field.', { jsonPath: text('`.spec.color`.') }, ['jsonPath']),
+          objectSchema(
+            'One field.',
+            { jsonPath: stringSchema('JSON path of the field.', { examples: ['.spec.color'] }) },
+            ['jsonPath'],
+          ),
         ),
         maxItems: 8,
       },
@@ -120,90 +193,134 @@ function versionSchema(): JsonSchema {
   );
 }
 
-const subschema: JsonSchema = { type: 'object', allOf: [{ $ref: '#/$defs/schemaNode' }] };
-const subschemas: JsonSchema = { type: 'array', items: subschema };
-const count: JsonSchema = { type: 'integer', minimum: 0 };
-const names: JsonSchema = { type: 'array', items: { type: 'string' } };
+const node = { $ref: '#/$defs/schemaNode' };
+const subschema = (description: string): JsonSchema => ({
+  type: 'object',
+  description,
+  allOf: [node],
+});
+const subschemas = (description: string): JsonSchema =>
+  listSchema(description, subschema('A schema.'));
+const count = (description: string): JsonSchema => integerSchema(description, { minimum: 0 });
+const names = (description: string): JsonSchema =>
+  listSchema(description, stringSchema('Name of a field.', { examples: ['name'] }));
+const number = (description: string): JsonSchema => ({ type: 'number', description });
 
 /** `#/$defs/schemaNode`: one node of an OpenAPI v3 schema as CRDs have it. */
 export const schemaNode: JsonSchema = {
+  description: 'A part of an OpenAPI v3 schema.',
   properties: {
-    type: {
-      type: 'string',
-      enum: ['object', 'array', 'string', 'integer', 'number', 'boolean'],
-    },
-    format: { type: 'string' },
-    title: { type: 'string' },
-    description: { type: 'string' },
-    default: {},
-    example: {},
-    externalDocs: { type: 'object' },
-    enum: { type: 'array' },
-    nullable: { type: 'boolean' },
-    properties: { type: 'object', additionalProperties: subschema },
+    type: enumSchema('Type of the value.', [
+      'object',
+      'array',
+      'string',
+      'integer',
+      'number',
+      'boolean',
+    ]),
+    format: stringSchema(
+      'Format of the value. The API server checks the formats that it supports.',
+      {
+        examples: ['int32', 'date-time', 'ipv4', 'uri'],
+      },
+    ),
+    title: stringSchema('Human-readable title.', { examples: ['Size'] }),
+    description: stringSchema('What the field means. `kubectl explain` shows it.', {
+      examples: ['How many Pods run.'],
+    }),
+    default: { description: 'The value of an omitted field.', examples: [1] },
+    example: { description: 'An example value, for documentation.', examples: ['web'] },
+    externalDocs: { type: 'object', description: 'Link to more documentation.' },
+    enum: { type: 'array', description: 'The values that are allowed.', examples: [['a', 'b']] },
+    nullable: { type: 'boolean', description: 'Whether `null` is a valid value.' },
+    properties: mapSchema('Fields of an object.', subschema('Schema of the field.')),
     additionalProperties: {
       type: ['object', 'boolean'],
-      allOf: [{ $ref: '#/$defs/schemaNode' }],
+      description: 'Schema of the values of a map with arbitrary keys.',
+      allOf: [node],
     },
-    required: names,
-    minProperties: count,
-    maxProperties: count,
-    items: subschema,
-    minItems: count,
-    maxItems: count,
-    uniqueItems: { enum: [false] },
-    minLength: count,
-    maxLength: count,
-    pattern: { type: 'string' },
-    minimum: { type: 'number' },
-    maximum: { type: 'number' },
-    exclusiveMinimum: { type: 'boolean' },
-    exclusiveMaximum: { type: 'boolean' },
-    multipleOf: { type: 'number' },
-    allOf: subschemas,
-    anyOf: subschemas,
-    oneOf: subschemas,
-    not: subschema,
-    'x-kubernetes-preserve-unknown-fields': { enum: [true] },
-    'x-kubernetes-embedded-resource': { type: 'boolean' },
-    'x-kubernetes-int-or-string': { type: 'boolean' },
-    'x-kubernetes-list-type': { type: 'string', enum: ['atomic', 'set', 'map'] },
-    'x-kubernetes-list-map-keys': names,
-    'x-kubernetes-map-type': { type: 'string', enum: ['atomic', 'granular'] },
-    'x-kubernetes-validations': {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: {
-          rule: { type: 'string', minLength: 1 },
-          message: { type: 'string', minLength: 1 },
-          messageExpression: { type: 'string', minLength: 1 },
-          reason: {
-            type: 'string',
-            enum: [
-              'FieldValueInvalid',
-              'FieldValueForbidden',
-              'FieldValueRequired',
-              'FieldValueDuplicate',
-            ],
-          },
-          fieldPath: { type: 'string' },
-          optionalOldSelf: { type: 'boolean' },
+    required: names('Required fields.'),
+    minProperties: count('Minimum number of fields.'),
+    maxProperties: count('Maximum number of fields.'),
+    items: subschema('Schema of the items of a list.'),
+    minItems: count('Minimum number of items.'),
+    maxItems: count('Maximum number of items.'),
+    uniqueItems: {
+      enum: [false],
+      description: 'Only `false` is allowed; use a list of type `set`.',
+    },
+    minLength: count('Minimum number of characters.'),
+    maxLength: count('Maximum number of characters.'),
+    pattern: stringSchema('Regular expression (RE2) that a string must match.', {
+      examples: ['^[a-z]+$'],
+    }),
+    minimum: number('Minimum value.'),
+    maximum: number('Maximum value.'),
+    exclusiveMinimum: { type: 'boolean', description: 'Whether `minimum` itself is not allowed.' },
+    exclusiveMaximum: { type: 'boolean', description: 'Whether `maximum` itself is not allowed.' },
+    multipleOf: number('The value must be a multiple of this number.'),
+    allOf: subschemas('Schemas, all of which must match.'),
+    anyOf: subschemas('Schemas, at least one of which must match.'),
+    oneOf: subschemas('Schemas, exactly one of which must match.'),
+    not: subschema('A schema that must not match.'),
+    'x-kubernetes-preserve-unknown-fields': {
+      enum: [true],
+      description: 'Fields that are not in the schema are preserved.',
+    },
+    'x-kubernetes-embedded-resource': booleanSchema('The value is a complete Kubernetes object.'),
+    'x-kubernetes-int-or-string': booleanSchema(
+      'The value is an integer or a string, such as a port.',
+    ),
+    'x-kubernetes-list-type': enumSchema(
+      'How server-side apply merges the list: as a whole, as a set of values, or by keys of its items.',
+      ['atomic', 'set', 'map'],
+    ),
+    'x-kubernetes-list-map-keys': names('Fields that identify an item of a list of type `map`.'),
+    'x-kubernetes-map-type': enumSchema(
+      'How server-side apply merges the object: as a whole, or by fields.',
+      ['atomic', 'granular'],
+    ),
+    'x-kubernetes-validations': listSchema(
+      'Rules in CEL that the value must satisfy.',
+      objectSchema(
+        'A rule.',
+        {
+          rule: stringSchema('CEL expression that must be true; `self` is the value.', {
+            minLength: 1,
+            examples: ['self.min <= self.max'],
+          }),
+          message: stringSchema('Message for a value that violates the rule.', {
+            minLength: 1,
+            examples: ['min must not be greater than max'],
+          }),
+          messageExpression: stringSchema('CEL expression that returns the message.', {
+            minLength: 1,
+            examples: ['"at most " + string(self.max)'],
+          }),
+          reason: enumSchema('Reason of the error.', [
+            'FieldValueInvalid',
+            'FieldValueForbidden',
+            'FieldValueRequired',
+            'FieldValueDuplicate',
+          ]),
+          fieldPath: stringSchema('The field that the error refers to.', { examples: ['.min'] }),
+          optionalOldSelf: booleanSchema(
+            'Whether a rule with `oldSelf` is also evaluated for new values.',
+          ),
         },
-        required: ['rule'],
-        additionalProperties: false,
-      },
-    },
+        ['rule'],
+      ),
+    ),
   },
   additionalProperties: false,
 };
 
-/** Keywords of JSON schema that the API server refuses, and what to do instead. */
-export const refusedKeywords: ReadonlyMap<string, string> = new Map([
-  ['$ref', 'Write the schema out in its place'],
-  ['$schema', 'Leave it out'],
-  ['id', 'Leave it out'],
-  ['definitions', 'Write the schemas out where they are used'],
+/** Keywords of JSON schema that the API server rejects, and their replacements. */
+export const unsupportedKeywords: ReadonlyMap<string, string> = new Map([
+  ['$ref', 'Replace it with the schema it refers to'],
+  ['$schema', 'Remove it'],
+  ['id', 'Remove it'],
+  ['definitions', 'Move each schema to where it is used'],
   ['dependencies', 'Use "x-kubernetes-validations"'],
   ['patternProperties', 'Use "additionalProperties"'],
   ['additionalItems', 'Give "items" one schema for all items'],

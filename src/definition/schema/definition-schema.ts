@@ -1,55 +1,68 @@
 import { crdSchema, schemaNode } from './crd-schema.ts';
 import {
-  choice,
-  duration,
-  flag,
+  booleanSchema,
+  durationSchema,
+  enumSchema,
+  enumWithDefault,
+  integerSchema,
   type JsonSchema,
-  listOf,
-  mapOf,
-  struct,
-  template,
-  text,
-  wholeNumber,
-  word,
+  listSchema,
+  mapSchema,
+  objectSchema,
+  stringSchema,
+  templateSchema,
 } from './json-schema.ts';
 
 export const definitionApiVersion = 'homeostat.dev/v1alpha1';
 export const definitionKind = 'OperatorDefinition';
 
-const labels = (what: string) => mapOf(what, text('Value.'));
-const conditionTemplate = (description: string, byDefault?: boolean): JsonSchema => ({
+const labels = (what: string) => mapSchema(what, stringSchema('Value.', { examples: ['web'] }));
+const conditionTemplate = (description: string, defaultValue?: boolean): JsonSchema => ({
   type: ['boolean', 'string'],
   description,
   title: 'true, false or an expression "${ ... }"',
-  ...(byDefault === undefined ? {} : { default: byDefault }),
+  examples: ['${ $exists(spec.host) }'],
+  ...(defaultValue === undefined ? {} : { default: defaultValue }),
 });
 
 const listTemplate = (description: string): JsonSchema => ({
   type: ['array', 'string'],
   description,
-  title: 'a list or an expression "${ ... }" that gives one',
+  title: 'a list or an expression "${ ... }" that returns one',
+  examples: ['${ spec.hosts }', '${ [0..spec.replicas - 1] }'],
 });
 
 const matchExpressions: JsonSchema = {
   type: ['array', 'string'],
-  description: 'Requirements on labels, all of which must hold. May be an expression.',
+  description: 'Requirements, all of which must hold. May be an expression.',
   items: {
     type: ['object', 'string'],
     properties: {
-      key: text('Key of the label.'),
-      operator: word('Operator.', ['In', 'NotIn', 'Exists', 'DoesNotExist']),
-      values: { type: ['array', 'string'], description: 'For In and NotIn.' },
+      key: stringSchema('Key of the label or annotation.', {
+        examples: ['app.kubernetes.io/name'],
+      }),
+      operator: enumSchema('How the key is compared: with `values`, or whether it exists.', [
+        'In',
+        'NotIn',
+        'Exists',
+        'DoesNotExist',
+      ]),
+      values: {
+        type: ['array', 'string'],
+        description: 'The values for `In` and `NotIn`. May be an expression.',
+        examples: [['web', 'api']],
+      },
     },
     required: ['key', 'operator'],
     additionalProperties: false,
   },
 };
 const selector = (description: string): JsonSchema =>
-  struct(description, {
+  objectSchema(description, {
     matchLabels: {
       type: ['object', 'string'],
-      description:
-        'Labels and the values they must have. Values, or the whole map, may be expressions.',
+      description: 'Required keys and values. Values, or the whole map, may be expressions.',
+      examples: [{ app: '${ metadata.name }' }],
       additionalProperties: { type: 'string' },
     },
     matchExpressions,
@@ -58,32 +71,55 @@ const selector = (description: string): JsonSchema =>
 const crossNamespace: JsonSchema = {
   type: ['boolean', 'object'],
   description:
-    'Allows other namespaces than that of the resource: `true` for literal names and selectors, or globs for computed ones.',
+    "Allows namespaces other than the resource's: `true` for literal names and selectors, or globs for computed names.",
   default: false,
-  properties: { namespaces: listOf('Globs.', text('`team-*`.')) },
+  properties: {
+    namespaces: listSchema(
+      'Globs of the namespaces that are allowed.',
+      stringSchema('A glob such as `team-*`.', { examples: ['team-*'] }),
+    ),
+  },
   required: ['namespaces'],
   additionalProperties: false,
 };
 
-const read: JsonSchema = struct(
-  'Other objects that expressions see as `reads.<id>`. A change of one runs the resource again.',
+const read: JsonSchema = objectSchema(
+  'Other objects, available to expressions as `reads.<id>`. A change of one triggers a reconcile of the resource.',
   {
-    id: text('Name in expressions.'),
-    apiVersion: text('`v1`, `apps/v1`. No expression.'),
-    kind: text('`Secret`. No expression.'),
-    name: text('Name of the one object to read; may be an expression.'),
+    id: stringSchema('Name in expressions: `reads.<id>`.', { examples: ['credentials'] }),
+    apiVersion: stringSchema('API version of the objects. Expressions are not allowed.', {
+      examples: ['v1', 'apps/v1'],
+    }),
+    kind: stringSchema('Kind of the objects. Expressions are not allowed.', {
+      examples: ['Secret'],
+    }),
+    name: stringSchema('Name of the object to read. May be an expression.', {
+      examples: ['${ spec.secretName }'],
+    }),
     selector: {
       ...selector('Labels of the objects to read, or `all`.'),
       type: ['object', 'string'],
     },
-    optional: flag('What is not there is a missing value; else whatever uses it waits.', false),
-    namespace: text('Namespace to read from. Default: that of the resource.'),
-    namespaces: { type: ['array', 'string'], description: 'Namespaces to read from, or `*`.' },
+    optional: booleanSchema(
+      'An object that does not exist is a missing value. If `false`, expressions that use it wait until it exists.',
+      false,
+    ),
+    namespace: stringSchema('Namespace to read from. Default: the namespace of the resource.', {
+      examples: ['shared'],
+    }),
+    namespaces: {
+      type: ['array', 'string'],
+      description: 'Namespaces to read from, or `*` for all. May be an expression.',
+      examples: ['${ spec.namespaces }', '*'],
+    },
     namespaceSelector: selector('Labels of the namespaces to read from.'),
     crossNamespace,
-    history: struct('Keep earlier versions of what is read.', {
-      keep: wholeNumber('How many.', { minimum: 1 }),
-      onChange: listOf('Fields whose change makes a version.', text('Field.')),
+    history: objectSchema('Not supported yet. Keeps earlier versions of the objects.', {
+      keep: integerSchema('How many versions are kept.', { minimum: 1 }),
+      onChange: listSchema(
+        'Fields whose change creates a version.',
+        stringSchema('Name of a field.', { examples: ['spec'] }),
+      ),
     }),
   },
   ['id', 'apiVersion', 'kind'],
@@ -92,214 +128,324 @@ const read: JsonSchema = struct(
 const manifest: JsonSchema = {
   type: 'object',
   description:
-    'The manifest. Texts may hold expressions; `apiVersion` and `kind` may not. The namespace is that of the resource.',
+    'The manifest. Strings may contain expressions, except `apiVersion` and `kind`. Default namespace: the namespace of the resource.',
+  examples: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '${ metadata.name }' } }],
 };
 
-const child: JsonSchema = struct(
-  'An object that the operator keeps for each resource.',
+const child: JsonSchema = objectSchema(
+  'An object that the operator manages for each resource.',
   {
-    id: text('Name in expressions: `children.<id>`.'),
+    id: stringSchema('Name in expressions: `children.<id>`.', { examples: ['deployment'] }),
     template: manifest,
     crossNamespace,
-    when: conditionTemplate('Is the child wanted? `false` removes it.', true),
+    when: conditionTemplate('Whether the child exists. `false` deletes it.', true),
     forEach: listTemplate(
-      'A list, or an expression that gives one: one child for each element, `$item`, with `$index`.',
+      'A list, or an expression that returns one: one object for each element. `$item` is the element, `$index` its index.',
     ),
-    ordered: flag('With forEach: one after the other.', false),
-    after: listOf('Ids of children that must be ready first.', text('Id.')),
-    ready: conditionTemplate('When the child (`$child`) counts as ready. Default: by kind.'),
-    updateStrategy: struct('How a change of the template reaches a child that exists.', {
-      type: choice('`Apply` in place, `Recreate`, or `OnDelete`: leave alone.', [
-        'Apply',
-        'Recreate',
-        'OnDelete',
-      ]),
-      rollingUpdate: struct('With forEach: how many at a time.', {
+    ordered: booleanSchema(
+      'With `forEach`: each object is created when the previous one is ready; objects are deleted in reverse order.',
+      false,
+    ),
+    after: listSchema(
+      'Ids of children that must be ready first.',
+      stringSchema('Id of a child.', { examples: ['database'] }),
+    ),
+    ready: conditionTemplate(
+      'When the child (`$child`) is ready. Default: the readiness rules of its kind.',
+    ),
+    updateStrategy: objectSchema('How a change of the template is applied to an existing child.', {
+      type: enumWithDefault(
+        '`Apply` updates the object in place, `Recreate` deletes and recreates it, `OnDelete` does not update it.',
+        ['Apply', 'Recreate', 'OnDelete'],
+      ),
+      rollingUpdate: objectSchema('With `forEach`: how a change is rolled out to the elements.', {
         maxUnavailable: {
           type: ['integer', 'string'],
-          description: 'Number or percentage.',
+          description: 'How many elements may be unready at a time: a number or a percentage.',
+          examples: [1, '25%'],
           default: 1,
         },
-        partition: wholeNumber('Elements below this index keep what they have.', {
+        partition: integerSchema('Elements with a lower index keep the old template.', {
           minimum: 0,
           default: 0,
         }),
-        order: choice('Order.', ['Ascending', 'Descending']),
+        order: enumWithDefault('Order of the elements by index.', ['Ascending', 'Descending']),
       }),
     }),
-    conflicts: choice(
-      'Fields that another manager took: take them back, or leave them and say so.',
+    conflicts: enumWithDefault(
+      'Fields that another field manager has changed: `Force` applies them again, `Report` leaves them and reports the conflict.',
       ['Force', 'Report'],
     ),
-    adopt: choice(
-      'An object of that name that we did not make: leave it alone, or take it over unless owned.',
+    adopt: enumWithDefault(
+      'If an object of that name exists: `Never` reports a conflict, `IfUnowned` adopts it unless it has an owner.',
       ['Never', 'IfUnowned'],
     ),
-    deletionPolicy: choice('What becomes of the object when the child goes.', ['Delete', 'Orphan']),
-    deleteWhen: conditionTemplate('While false, a child that is to go stays.', true),
+    deletionPolicy: enumWithDefault(
+      'What happens to the object when the child is removed or the resource is deleted. `Orphan` keeps it.',
+      ['Delete', 'Orphan'],
+    ),
+    deleteWhen: conditionTemplate('While it is false, the child is not deleted.', true),
   },
   ['id', 'template'],
 );
 
-const condition: JsonSchema = struct(
-  'A condition of the resource besides the standard ones.',
+const condition: JsonSchema = objectSchema(
+  'A condition of the resource, in addition to the standard ones.',
   {
-    type: text('CamelCase.'),
-    status: conditionTemplate('True, False; missing is Unknown.'),
-    reason: text('CamelCase; may be an expression.'),
-    message: text('For people; may hold expressions.'),
+    type: stringSchema('Type of the condition, in CamelCase.', { examples: ['Available'] }),
+    status: conditionTemplate('`true` or `false`; a missing value results in `Unknown`.'),
+    reason: stringSchema('Reason in CamelCase. May be an expression.', {
+      examples: ['MinimumReplicas'],
+    }),
+    message: stringSchema('Human-readable message. May contain expressions.', {
+      examples: ['${ children.web.status.readyReplicas ?? 0 } of ${ spec.replicas } are ready'],
+    }),
   },
   ['type', 'status'],
 );
 
-const event: JsonSchema = struct(
-  'A Kubernetes Event on the resource, in the pass in which `when` is true.',
+const event: JsonSchema = objectSchema(
+  'A Kubernetes Event on the resource.',
   {
-    when: conditionTemplate('When.'),
-    type: choice('Type.', ['Normal', 'Warning']),
-    reason: text('CamelCase; may be an expression.'),
-    message: text('For people; may hold expressions.'),
+    when: conditionTemplate('Each reconcile in which this is true emits the Event.'),
+    type: enumWithDefault('Type of the Event.', ['Normal', 'Warning']),
+    reason: stringSchema('Reason in CamelCase. May be an expression.', { examples: ['Completed'] }),
+    message: stringSchema('Human-readable message. May contain expressions.', {
+      examples: ['all ${ spec.size } done'],
+    }),
   },
   ['when', 'reason'],
 );
 
-const patch: JsonSchema = struct(
-  'A server-side apply to an object that is no child.',
+const patch: JsonSchema = objectSchema(
+  'A server-side apply to an object that is not a child.',
   {
-    id: text('Name of the patch.'),
-    when: conditionTemplate('Apply it?', true),
-    target: struct('The object. Left out or empty: the resource itself.', {
-      apiVersion: text('No expression.'),
-      kind: text('No expression.'),
-      name: text('May be an expression.'),
-      namespace: text('May be an expression.'),
+    id: stringSchema('Name of the patch; part of its field manager.', { examples: ['complete'] }),
+    when: conditionTemplate(
+      'Whether the patch is applied. An applied patch is not reverted.',
+      true,
+    ),
+    target: objectSchema('The object to patch. Default: the resource itself.', {
+      apiVersion: stringSchema('API version of the object. Expressions are not allowed.', {
+        examples: ['v1'],
+      }),
+      kind: stringSchema('Kind of the object. Expressions are not allowed.', {
+        examples: ['ConfigMap'],
+      }),
+      name: stringSchema('Name of the object. May be an expression.', {
+        examples: ['${ spec.target }'],
+      }),
+      namespace: stringSchema(
+        'Namespace of the object. Default: the namespace of the resource. May be an expression.',
+        {
+          examples: ['shared'],
+        },
+      ),
     }),
-    patch: { type: 'object', description: 'The fields to set.' },
-    create: flag('Create the target if it does not exist.', false),
+    patch: {
+      type: 'object',
+      description: 'The fields to set. Strings may contain expressions.',
+      examples: [{ spec: { status: 'complete' } }],
+    },
+    create: booleanSchema('Create the target if it does not exist.', false),
     crossNamespace,
   },
   ['id', 'patch'],
 );
 
-const onDelete: JsonSchema = struct('What happens when a resource is deleted.', {
-  children: listOf(
-    'Made first; deletion goes on when they are ready.',
-    struct(
-      'A child.',
+const onDelete: JsonSchema = objectSchema('What happens when a resource is deleted.', {
+  children: listSchema(
+    'Objects that are created before anything is deleted. The deletion continues when they are ready.',
+    objectSchema(
+      'An object that is created for the deletion, such as a backup Job.',
       {
-        id: text('Name in expressions.'),
+        id: stringSchema('Name of the child.', { examples: ['backup'] }),
         template: manifest,
         crossNamespace,
-        when: conditionTemplate('Is it wanted?', true),
-        forEach: { type: ['array', 'string'], description: 'A list: one child for each element.' },
-        after: listOf('Ids that must be ready first.', text('Id.')),
-        ready: conditionTemplate('When it counts as ready.'),
+        when: conditionTemplate('Whether the child is created.', true),
+        forEach: {
+          type: ['array', 'string'],
+          description: 'A list, or an expression that returns one: one object for each element.',
+          examples: ['${ spec.volumes }'],
+        },
+        after: listSchema(
+          'Ids of children of `onDelete` that must be ready first.',
+          stringSchema('Id of a child.', { examples: ['backup'] }),
+        ),
+        ready: conditionTemplate(
+          'When the child is ready. Default: the readiness rules of its kind.',
+        ),
       },
       ['id', 'template'],
     ),
   ),
-  order: choice('Order in which the children go.', ['Reverse', 'Parallel']),
-  timeout: duration('How long to wait.', '10m'),
-  onTimeout: choice('Then.', ['Wait', 'Continue']),
+  order: enumWithDefault(
+    'Order in which the children are deleted: dependents first, or all at once.',
+    ['Reverse', 'Parallel'],
+  ),
+  timeout: durationSchema('How long the deletion may take before `onTimeout` applies.', '10m'),
+  onTimeout: enumWithDefault(
+    'After the timeout: keep waiting and report it, or delete the remaining objects.',
+    ['Wait', 'Continue'],
+  ),
 });
 
-const controller: JsonSchema = struct('How the controller of this kind works.', {
-  concurrency: wholeNumber('Resources worked on at once.', {
+const controller: JsonSchema = objectSchema('How the controller of this kind works.', {
+  concurrency: integerSchema('Resources that are reconciled at the same time.', {
     minimum: 1,
     maximum: 1000,
     default: 10,
   }),
-  resync: duration('Each resource is run at least this often.', '10h'),
-  namespaces: struct('Globs of namespaces. Default: all but those of the runtime.', {
-    include: listOf(
-      'Only these. A namespace of the runtime is served only if it is named in full.',
-      text('`team-*`.'),
-    ),
-    exclude: listOf('Not these.', text('`kube-*`.')),
-  }),
-  retry: struct('Waiting after a failure, per resource, doubling.', {
-    initial: duration('After the first failure.', '5ms'),
-    max: duration('At most.', '1000s'),
-    permanent: duration('After a failure that a retry alone will not mend.', '10m'),
-  }),
-  rollout: struct('How a changed definition reaches the resources that exist.', {
+  resync: durationSchema('Each resource is reconciled at least this often.', '10h'),
+  namespaces: objectSchema(
+    'Namespaces whose resources are reconciled, as globs. Default: all except the namespaces of Homeostat and its definitions.',
+    {
+      include: listSchema(
+        'Reconcile resources in these namespaces only. A namespace of Homeostat must be named in full.',
+        stringSchema('A glob such as `team-*`.', { examples: ['team-*'] }),
+      ),
+      exclude: listSchema(
+        'Do not reconcile resources in these namespaces.',
+        stringSchema('A glob such as `kube-*`.', { examples: ['kube-*'] }),
+      ),
+    },
+  ),
+  retry: objectSchema(
+    'Delays after a failure, for each resource. The delay doubles until a reconcile succeeds.',
+    {
+      initial: durationSchema('Delay after the first failure.', '5ms'),
+      max: durationSchema('Longest delay.', '1000s'),
+      permanent: durationSchema('Delay after a failure that a retry cannot fix.', '10m'),
+    },
+  ),
+  rollout: objectSchema('How a changed definition is rolled out to existing resources.', {
     perSecond: {
       type: 'number',
-      description: 'Resources per second; 0: at once.',
+      description: 'Resources updated per second. 0: all at once.',
       minimum: 0,
       default: 50,
     },
-    stopAfterFailures: wholeNumber('Stop when so many resources have failed with it.', {
-      minimum: 1,
-      default: 10,
-    }),
-    maxDeletions: wholeNumber('Delete nothing when more objects than this would be deleted.', {
-      minimum: 0,
-      default: 10,
-    }),
+    stopAfterFailures: integerSchema(
+      'Stop the rollout when this many resources fail because of it.',
+      {
+        minimum: 1,
+        default: 10,
+      },
+    ),
+    maxDeletions: integerSchema(
+      'If a change would delete more objects than this, none is deleted until a user approves it.',
+      {
+        minimum: 0,
+        default: 10,
+      },
+    ),
   }),
-  limits: struct('What one reconcile may use; beyond it the resource fails.', {
-    steps: wholeNumber('Steps of all its evaluations.', {
+  limits: objectSchema('Limits of one reconcile. A resource that exceeds them fails.', {
+    steps: integerSchema('Evaluation steps.', {
       minimum: 1000,
       maximum: 1_000_000_000,
       default: 1_000_000,
     }),
-    memory: text('Bytes of all that is rendered for the resource, a quantity. Default: `64Mi`.'),
-    cpu: duration('CPU time of its evaluations, if the steps do not end them before.', '1s'),
+    memory: stringSchema('Size of all rendered objects, as a quantity. Default: `64Mi`.', {
+      examples: ['64Mi'],
+    }),
+    cpu: durationSchema('CPU time of evaluations.', '1s'),
   }),
 });
 
-const spec: JsonSchema = struct('The operator.', {
+const spec: JsonSchema = objectSchema('The operator.', {
   crd: crdSchema,
-  crdPolicy: struct('How the CustomResourceDefinition is handled.', {
-    adopt: flag('Take over one that exists and is not ours.', false),
-    deletion: choice('When the definition is deleted.', ['Retain', 'Delete']),
-    allowBreakingChanges: flag('Install also what breaks stored resources.', false),
+  crdPolicy: objectSchema('How the CustomResourceDefinition is handled.', {
+    adopt: booleanSchema(
+      'Take over an existing CustomResourceDefinition with another owner.',
+      false,
+    ),
+    deletion: enumWithDefault(
+      'What happens to the CustomResourceDefinition when the definition is deleted.',
+      ['Retain', 'Delete'],
+    ),
+    allowBreakingChanges: booleanSchema('Install changes that break stored resources.', false),
   }),
-  for: struct(
-    'The operator is for a kind that exists already.',
+  for: objectSchema(
+    'The existing kind that the operator serves.',
     {
-      apiVersion: text('`apps/v1`.'),
-      kind: text('`StatefulSet`.'),
+      apiVersion: stringSchema('API version of the kind.', { examples: ['apps/v1'] }),
+      kind: stringSchema('Name of the kind.', { examples: ['StatefulSet'] }),
       selector: selector('Labels that resources must have.'),
       annotationSelector: selector('Annotations that resources must have.'),
     },
     ['apiVersion', 'kind'],
   ),
-  vars: mapOf('Named values: `vars.<name>`.', template('A value; texts may hold expressions.')),
-  reads: listOf('Objects that are read.', read),
-  children: listOf('Objects that are made.', child),
-  status: mapOf('Status fields of the resource.', template('A value; texts may hold expressions.')),
-  conditions: listOf('Conditions of the resource.', condition),
-  events: listOf('Events on the resource.', event),
-  patches: listOf('Patches of other objects.', patch),
-  schedule: struct('Run each resource at times.', {
-    every: duration('At least this often.'),
-    cron: text('Five fields, or six with seconds first.'),
-    timeZone: text('`UTC`, `Europe/Berlin`.', { default: 'UTC' }),
+  vars: {
+    ...mapSchema(
+      'Named values: `vars.<name>`.',
+      templateSchema('A value. Strings may contain expressions.'),
+    ),
+    examples: [{ labels: { app: '${ metadata.name }' } }],
+  },
+  reads: listSchema('Other objects that expressions read.', read),
+  children: listSchema('Objects that the operator creates for each resource.', child),
+  status: {
+    ...mapSchema(
+      'Status fields of the resource.',
+      templateSchema('A value. Strings may contain expressions.'),
+    ),
+    examples: [{ readyReplicas: '${ children.web.status.readyReplicas ?? 0 }' }],
+  },
+  conditions: listSchema(
+    'Conditions of the resource, in addition to the standard ones.',
+    condition,
+  ),
+  events: listSchema('Kubernetes Events on the resource.', event),
+  patches: listSchema('Changes to objects that are not children.', patch),
+  schedule: objectSchema('Times at which each resource is reconciled.', {
+    every: durationSchema('Reconcile each resource at least this often.'),
+    cron: stringSchema('Cron schedule: five fields, or six with seconds first.', {
+      examples: ['*/5 * * * *'],
+    }),
+    timeZone: stringSchema('Time zone of `cron`.', {
+      default: 'UTC',
+      examples: ['Europe/Berlin'],
+    }),
   }),
-  requeueAfter: text('A duration after which to run the resource again; may be an expression.'),
+  requeueAfter: stringSchema(
+    'A duration after which the resource is reconciled again. May be an expression.',
+    { examples: ['${ status.phase = "Cooling" ? "10s" }'] },
+  ),
   onDelete,
-  removalPolicy: choice('What becomes of children when the definition goes.', ['Retain', 'Delete']),
+  removalPolicy: enumWithDefault('What happens to the children when the definition is deleted.', [
+    'Retain',
+    'Delete',
+  ]),
   controller,
-  clusters: struct('Member clusters to run in.', { selector: selector('Labels of the clusters.') }),
+  clusters: objectSchema('Not supported yet. Member clusters to deploy to.', {
+    selector: selector('Labels of the clusters.'),
+  }),
 });
 
-/** The whole format of docs/definition.md, for editors and for the validator. What it cannot say well is in `rules/`. */
+/**
+ * The format of docs/definition/, for editors and for the validator. `rules/` contains the checks that a schema
+ * cannot express.
+ */
 export const definitionSchema: JsonSchema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   $id: 'https://homeostat.dev/schemas/operator-definition.schema.json',
-  ...struct(
+  ...objectSchema(
     'A Homeostat operator definition.',
     {
       apiVersion: { const: definitionApiVersion, description: 'Version of this format.' },
-      kind: { const: definitionKind, description: 'Kind.' },
-      metadata: struct(
+      kind: { const: definitionKind, description: 'Always `OperatorDefinition`.' },
+      metadata: objectSchema(
         'Name, labels and annotations.',
         {
-          name: text('The identity of the definition: a DNS label of at most 63 characters.'),
-          labels: labels('Labels.'),
-          annotations: labels('Annotations.'),
+          name: stringSchema(
+            'Name that identifies the definition: a DNS label of at most 63 characters.',
+            {
+              examples: ['web-app'],
+            },
+          ),
+          labels: labels('Labels of the definition.'),
+          annotations: labels('Annotations of the definition.'),
           ...serverFields(),
         },
         ['name'],
@@ -313,7 +459,7 @@ export const definitionSchema: JsonSchema = {
   $defs: { schemaNode },
 };
 
-/** What a server adds; a definition copied from a cluster has it. Ignored. */
+/** Fields that the API server sets. A definition copied from a cluster has them; they are ignored. */
 function serverFields(): Readonly<Record<string, JsonSchema>> {
   const ignored: JsonSchema = { description: 'Set by the API server; ignored in files.' };
   const fields = ['uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp'];

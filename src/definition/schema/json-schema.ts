@@ -1,8 +1,8 @@
-/** A node of a JSON schema (draft 7). `title` says in a few words what is expected: messages use it. */
+/** A node of a JSON schema (draft 7). Messages use `title` to describe the expected value. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A map with these fields and no others. */
-export function struct(
+/** An object with exactly these fields. */
+export function objectSchema(
   description: string,
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[] = [],
@@ -16,54 +16,55 @@ export function struct(
   };
 }
 
-/** A list of one kind of items. */
-export function listOf(description: string, items: JsonSchema): JsonSchema {
+/** A list. */
+export function listSchema(description: string, items: JsonSchema): JsonSchema {
   return { type: 'array', description, items };
 }
 
-/** A map with free names. */
-export function mapOf(description: string, values: JsonSchema): JsonSchema {
+/** A map with arbitrary keys. */
+export function mapSchema(description: string, values: JsonSchema): JsonSchema {
   return { type: 'object', description, additionalProperties: values };
 }
 
-export function text(description: string, more: JsonSchema = {}): JsonSchema {
+export function stringSchema(description: string, more: JsonSchema = {}): JsonSchema {
   return { type: 'string', description, ...more };
 }
 
-export function flag(description: string, byDefault?: boolean): JsonSchema {
+export function booleanSchema(description: string, defaultValue?: boolean): JsonSchema {
   return {
     type: 'boolean',
     description,
-    ...(byDefault === undefined ? {} : { default: byDefault }),
+    ...(defaultValue === undefined ? {} : { default: defaultValue }),
   };
 }
 
-/** One of these words. */
-export function word(description: string, values: readonly string[]): JsonSchema {
+/** One of these values. */
+export function enumSchema(description: string, values: readonly string[]): JsonSchema {
   return { type: 'string', description, enum: values };
 }
 
-/** One of these words; the first is the default. */
-export function choice(description: string, values: readonly string[]): JsonSchema {
-  return { ...word(description, values), default: values[0] };
+/** One of these values; the first is the default. */
+export function enumWithDefault(description: string, values: readonly string[]): JsonSchema {
+  return { ...enumSchema(description, values), default: values[0] };
 }
 
-/** Any value, whose texts may hold expressions. */
-export function template(description: string): JsonSchema {
+/** Any value; its strings may contain expressions. */
+export function templateSchema(description: string): JsonSchema {
   return { description };
 }
 
 /** `30s`, `1h30m`, `500ms`. */
-export function duration(description: string, byDefault?: string): JsonSchema {
+export function durationSchema(description: string, defaultValue?: string): JsonSchema {
   return {
     type: 'string',
     description,
     title: 'a duration such as "30s", "5m" or "1h30m"',
+    examples: ['30s', '5m', '1h30m'],
     pattern: '^(?:0|(?:\\d+(?:\\.\\d+)?(?:ms|s|m|h|d))+)$',
-    ...(byDefault === undefined ? {} : { default: byDefault }),
+    ...(defaultValue === undefined ? {} : { default: defaultValue }),
   };
 }
 
-export function wholeNumber(description: string, more: JsonSchema = {}): JsonSchema {
+export function integerSchema(description: string, more: JsonSchema = {}): JsonSchema {
   return { type: 'integer', description, ...more };
 }

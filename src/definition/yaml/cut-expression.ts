@@ -1,18 +1,18 @@
-/** An expression in a plain scalar of which YAML has taken a part for something else. */
+/** An expression that YAML syntax cuts into parts. */
 export interface CutExpression {
   /** Offset of the `$`. */
   readonly start: number;
-  /** Offset behind the closing brace, or of the end of the line when there is none. */
+  /** Offset after the closing brace, or of the end of the line if there is none. */
   readonly end: number;
-  /** What YAML stumbled over. */
+  /** The YAML syntax that cuts the expression. */
   readonly by: ': ' | ' #' | 'brackets' | 'quotes';
 }
 
-const mostLines = 20;
+const maxLines = 20;
 
 /**
- * Looks at the expressions of the line where the parser stumbled. `offset` is where it did, or where the plain scalar
- * begins; expressions that end before it are passed over.
+ * Finds a cut expression in the line of a parser error. `offset` is the position of the error, or the start of the
+ * plain scalar; expressions that end before it are skipped.
  */
 export function findCutExpression(text: string, offset: number): CutExpression | undefined {
   const lineStart = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
@@ -30,15 +30,15 @@ export function findCutExpression(text: string, offset: number): CutExpression |
 }
 
 /**
- * The text with `null` in place of the expression, which is valid and of any type; offsets stay the same. So what stands
- * behind the expression can be read, and the expression itself gives no second mistake.
+ * Replaces the expression by `null`, which is valid for every type, and keeps all offsets. The rest of the file can
+ * then be parsed, and the expression causes no second error.
  */
-export function hideExpression(text: string, cut: CutExpression): string {
+export function maskExpression(text: string, cut: CutExpression): string {
   const { start, end } = cut;
-  return text.slice(0, start) + standIn(text, cut) + text.slice(end);
+  return text.slice(0, start) + placeholderFor(text, cut) + text.slice(end);
 }
 
-function standIn(text: string, { start, end, by }: CutExpression): string {
+function placeholderFor(text: string, { start, end, by }: CutExpression): string {
   const inner = (from: number, to: number) => {
     const blank = text.slice(from, to).replaceAll(/[^\r\n]/g, ' ');
     return blank.replace('    ', 'null');
@@ -52,7 +52,7 @@ function standIn(text: string, { start, end, by }: CutExpression): string {
     : inner(start, end);
 }
 
-/** Offset behind the brace that closes the expression at `start`; strings of the expression are passed over. */
+/** Offset after the brace that closes the expression at `start`; skips strings inside the expression. */
 function endOfExpression(text: string, start: number): number {
   let depth = 0;
   let lines = 0;
@@ -60,7 +60,7 @@ function endOfExpression(text: string, start: number): number {
     const char = text.charAt(index);
     if (char === '{') depth++;
     else if (char === '}' && --depth === 0) return index + 1;
-    else if (char === '\n' && (++lines > mostLines || !continues(text, index, start))) return index;
+    else if (char === '\n' && (++lines > maxLines || !continues(text, index, start))) return index;
     else if (char === '"' || char === "'" || char === '`') {
       const close = text.indexOf(char, index + 1);
       if (close >= 0 && close < endOfLine(text, index)) index = close;
@@ -69,7 +69,7 @@ function endOfExpression(text: string, start: number): number {
   return text.length;
 }
 
-/** Is the next line indented more than the one in which the expression starts, so that a plain scalar goes on there? */
+/** Whether the next line is indented more than the line of the expression, so that it continues the plain scalar. */
 function continues(text: string, newline: number, start: number): boolean {
   const lineStart = text.lastIndexOf('\n', start) + 1;
   const next = indentAt(text, newline + 1);
@@ -93,7 +93,7 @@ function whatCuts(text: string, start: number, end: number): CutExpression['by']
   return match[0] === ':' ? ': ' : ' #';
 }
 
-/** The quote that is open at the end of a part of a line. */
+/** The quote that is open at the end of a line prefix. */
 function openQuote(before: string): string | undefined {
   let quote: string | undefined;
   for (const [index, char] of [...before].entries()) {
@@ -105,7 +105,7 @@ function openQuote(before: string): string | undefined {
   return quote;
 }
 
-/** Is a flow collection open at the end of a part of a line? Quoted parts do not count. */
+/** Whether a flow collection is open at the end of a line prefix. Quoted parts are ignored. */
 function isInFlow(before: string): boolean {
   const bare = before.replaceAll(/"(?:\\.|[^"\\])*"|'[^']*'/g, '');
   const opened = bare.match(/(?<!\$)[[{]/g)?.length ?? 0;
@@ -118,7 +118,7 @@ function endOfLine(text: string, offset: number): number {
   return newline < 0 ? text.length : newline;
 }
 
-/** Does a plain scalar hold an expression that does not end in it? */
+/** Whether a plain scalar contains an expression without its closing brace. */
 export function holdsOpenExpression(plain: string): boolean {
   let at = plain.indexOf('${');
   while (at >= 0) {

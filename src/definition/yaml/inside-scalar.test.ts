@@ -33,7 +33,7 @@ const escapes: Readonly<Record<string, readonly string[]>> = {
 
 describe('definition/yaml/inside-scalar', () => {
   for (const [name, text] of texts) {
-    test(`every character of a ${name} text is found where it stands`, () => {
+    test(`every character of a ${name} scalar has the right position`, () => {
       const [document] = readDocuments(text, 'a.yaml').documents;
       assert.ok(document);
       const { x } = document.value as { x: string };
@@ -55,7 +55,7 @@ describe('definition/yaml/inside-scalar', () => {
     });
   }
 
-  test('white space is found behind the character before it, also at the end and at the start', () => {
+  test('white space is located after the preceding character, also at the end and at the start', () => {
     const [document] = readDocuments('x: " a  b "', 'a.yaml').documents;
     assert.ok(document);
     const columns = [0, 1, 2, 3, 4, 5, 6].map(
@@ -64,7 +64,7 @@ describe('definition/yaml/inside-scalar', () => {
     assert.deepEqual(columns, [5, 6, 7, 8, 9, 10, 11]);
   });
 
-  test('what is no text is found at its start', () => {
+  test('a value that is not a string has its start position', () => {
     const [document] = readDocuments('x: 12345', 'a.yaml').documents;
     assert.deepEqual(document?.source.insideAt('/x', 3), { line: 1, column: 4 });
   });

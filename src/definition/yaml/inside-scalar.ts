@@ -7,15 +7,16 @@ const whiteEscape =
   /^\\(?:[nt \t\r\n]|x(?:09|0[aAdD]|20)|u00(?:09|0[aAdD]|20)|U000000(?:09|0[aAdD]|20))$/;
 
 /**
- * The offset in the file of one character of a scalar's value.
+ * The file offset of one character of a scalar value.
  *
- * YAML folds and trims white space but keeps every other character, in order. So the n-th character of the value that is
- * not white space is the n-th one of the source, whatever the style; white space is found by its distance from the one before.
+ * YAML folds and trims white space but preserves all other characters in order. So the n-th non-white-space character
+ * of the value is the n-th one of the source in every style. White space is located by its distance from the
+ * preceding character.
  */
 export function offsetInFile(
   scalar: {
     readonly style: ScalarStyle;
-    /** The scalar as written, with quotes or the block's header. */
+    /** The scalar as written, with quotes or block header. */
     readonly raw: string;
     readonly start: number;
     readonly value: string;
@@ -70,7 +71,7 @@ function visibleOffsets(raw: string, style: ScalarStyle): readonly number[] {
   return offsets;
 }
 
-/** Adds what an escape stands for; gives its length. */
+/** Adds the offsets of an escape sequence. Returns its length. */
 function pushEscape(raw: string, index: number, offsets: number[]): number {
   const text = escapeAtStart.exec(raw.slice(index, index + 10))?.[0] ?? '\\';
   if (whiteEscape.test(text)) return text.length;

@@ -6,7 +6,7 @@ import { inspectNodes } from './inspect-nodes.ts';
 const parsed = (text: string) => parseDocument(text, { uniqueKeys: false });
 
 /** What the library finds, in quadratic time. */
-function doublesOfLibrary(text: string): readonly number[] {
+function libraryDuplicates(text: string): readonly number[] {
   return parseDocument(text, { prettyErrors: false })
     .errors.filter(({ code }) => code === 'DUPLICATE_KEY')
     .map(({ pos }) => pos[0]);
@@ -27,12 +27,12 @@ describe('definition/yaml/inspect-nodes', () => {
     '? a\n: 1\n? a\n: 2\n? [a]\n: 3\n? [a]\n: 4',
     '&x a: 1\n*x : 2\n*x : 3',
   ]) {
-    test(`the names that are twice in ${JSON.stringify(text)} are those that the library finds`, () => {
-      assert.deepEqual(inspectNodes(parsed(text)).doubles, doublesOfLibrary(text));
+    test(`the duplicate keys in ${JSON.stringify(text)} equal those that the library finds`, () => {
+      assert.deepEqual(inspectNodes(parsed(text)).duplicateKeys, libraryDuplicates(text));
     });
   }
 
-  test('an alias stands for the last anchor of its name before it', () => {
+  test('an alias refers to the last preceding anchor of its name', () => {
     const document = parsed('- &a 1\n- *a\n- &a { b: &c [*c, *a] }\n- *a\n- *none\n- { &d k: *d }');
     const { targets } = inspectNodes(document);
     const names: string[] = [];
@@ -47,7 +47,7 @@ describe('definition/yaml/inspect-nodes', () => {
     assert.deepEqual(names, ['1', 'YAMLSeq', 'YAMLMap', 'YAMLMap', 'none', 'k']);
   });
 
-  test('no node is looked at for each alias again', () => {
+  test('nodes are not visited again for each alias', () => {
     const document = parsed(`a: &a 1\nlist: [${'*a, '.repeat(1000)}]`);
     const [first] = (document.contents as unknown as { items: { value: object }[] }).items;
     assert.ok(first);

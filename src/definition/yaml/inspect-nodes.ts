@@ -10,22 +10,22 @@ import {
   type YAMLMap,
 } from 'yaml';
 
-/** What is known of a document's nodes after one walk through all of them. */
+/** Aliases and duplicate keys of a document. */
 export interface InspectedNodes {
-  /** What each alias stands for; those without an anchor before them are left out. */
+  /** The target node of each alias; aliases without a preceding anchor are omitted. */
   readonly targets: ReadonlyMap<Alias, Node>;
-  /** Offsets of the field names that are in their map a second time, in the order of the text. */
-  readonly doubles: readonly number[];
+  /** Offsets of keys that occur a second time in their map, in ascending order. */
+  readonly duplicateKeys: readonly number[];
 }
 
 /**
- * One walk without recursion. The library compares each field name with all before it, and walks through the whole document
- * for each alias: a text of some 100 KB would hold up the process for longer than a Lease lasts.
+ * Inspects all nodes in one iterative pass. The library takes quadratic time for duplicate keys and aliases: a file
+ * of 100 KB would block the process for longer than the Lease duration.
  */
 export function inspectNodes({ contents }: Document.Parsed): InspectedNodes {
   const targets = new Map<Alias, Node>();
   const anchors = new Map<string, Node>();
-  const doubles: number[] = [];
+  const duplicates: number[] = [];
   const ahead: unknown[] = [contents];
   while (ahead.length > 0) {
     const node = ahead.pop();
@@ -35,21 +35,21 @@ export function inspectNodes({ contents }: Document.Parsed): InspectedNodes {
       if (target !== undefined) targets.set(node, target);
     } else if (isScalar(node) || isCollection(node)) {
       if (node.anchor !== undefined) anchors.set(node.anchor, node);
-      if (isMap(node)) pushDoubles(node, doubles);
+      if (isMap(node)) pushDuplicateKeys(node, duplicates);
       if (isCollection(node)) {
         for (let index = node.items.length - 1; index >= 0; index--) ahead.push(node.items[index]);
       }
     }
   }
-  return { targets, doubles: doubles.toSorted((a, b) => a - b) };
+  return { targets, duplicateKeys: duplicates.toSorted((a, b) => a - b) };
 }
 
-/** Names are equal when their values are: `1` and `"1"` are not, nor is one NaN to another. */
-function pushDoubles({ items }: YAMLMap, doubles: number[]): void {
+/** Keys are compared by value: `1` and `"1"` differ, and NaN does not equal NaN. */
+function pushDuplicateKeys({ items }: YAMLMap, duplicates: number[]): void {
   const seen = new Set<unknown>();
   for (const { key } of items) {
     if (!isScalar(key) || Number.isNaN(key.value)) continue;
-    if (seen.has(key.value)) doubles.push(key.range?.[0] ?? 0);
+    if (seen.has(key.value)) duplicates.push(key.range?.[0] ?? 0);
     seen.add(key.value);
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isNestedTooDeep } from './nesting.ts';
+import { isNestedTooDeep } from './text-limits.ts';
 
 function nested(depth: number): unknown {
   let value: unknown = 1;
@@ -15,11 +15,11 @@ describe('definition/yaml/nesting', () => {
     [501, true],
     [100_000, true],
   ] as const)
-    test(`${depth} lists and maps inside each other are ${isTooDeep ? 'too many' : 'well'}`, () => {
+    test(`${depth} nested lists and maps are ${isTooDeep ? 'rejected' : 'accepted'}`, () => {
       assert.equal(isNestedTooDeep({ few: {}, many: nested(depth - 1) }), isTooDeep);
     });
 
-  test('what is wide is not deep', () => {
+  test('wide values are not deep', () => {
     assert.equal(isNestedTooDeep(Array.from({ length: 10_000 }, () => ({ a: null }))), false);
   });
 });

@@ -54,7 +54,7 @@ describe('definition/yaml/node-source-map', () => {
     assert.deepEqual(sourceOf(1).valueAt('/next'), { line: 11, column: 7 });
   });
 
-  test('of two fields with one name the first is found, also in a map with many', () => {
+  test('the first of two fields with the same name is found, also in a large map', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => `  k${index}: 1`).join('\n');
     const [document] = readDocuments(`m:\n${many}\n  k7: 2`, 'a.yaml').documents;
     assert.ok(document);

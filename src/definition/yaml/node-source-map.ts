@@ -10,8 +10,8 @@ import {
   type Pair,
   type YAMLMap,
 } from 'yaml';
-import { pointerSteps } from '../../util/json-pointer.ts';
-import type { Position, SourceMap } from '../source-map.ts';
+import { pointerSteps } from '../../util/json.ts';
+import type { Position, SourceMap } from '../finding.ts';
 import { offsetInFile, type ScalarStyle } from './inside-scalar.ts';
 
 const styles: Readonly<Record<string, ScalarStyle>> = {
@@ -21,29 +21,29 @@ const styles: Readonly<Record<string, ScalarStyle>> = {
   BLOCK_FOLDED: 'folded',
 };
 
-/** One place of the tree: the value's node, and the key's where there is one. */
-interface Spot {
+/** A node of the tree and the node of its key, if it has one. */
+interface FoundNode {
   readonly node: Node | undefined;
   readonly key: Node | undefined;
-  /** Is it the place asked for, not an ancestor of it? */
+  /** False if this is an ancestor of the requested node. */
   readonly exact: boolean;
 }
 
-export interface NodeSourceMapOptions {
+interface NodeSourceMapOptions {
   readonly file: string;
   readonly text: string;
   readonly document: Document.Parsed;
   readonly lines: LineCounter;
-  /** What each alias stands for. */
+  /** The target node of each alias. */
   readonly targets: ReadonlyMap<Alias, Node>;
 }
 
-/** The tree, and what was looked up in it: many mistakes may stand in one large map. */
+/** The tree with a cache of map fields, because one large map may have many diagnostics. */
 interface Tree extends Pick<NodeSourceMapOptions, 'document' | 'targets'> {
   readonly fields: Map<YAMLMap, ReadonlyMap<string, Pair>>;
 }
 
-/** Positions from the nodes of a parsed document. What stands behind an alias is found at its anchor. */
+/** Creates a source map from the nodes of a parsed document. Nodes behind an alias have the position of their anchor. */
 export function createNodeSourceMap(options: NodeSourceMapOptions): SourceMap {
   const { file, text, document, lines, targets } = options;
   const tree: Tree = { document, targets, fields: new Map() };
@@ -82,20 +82,20 @@ interface ChildOptions {
   readonly tree: Tree;
 }
 
-function find(tree: Tree, pointer: string): Spot {
-  let spot: Spot = { node: tree.document.contents ?? undefined, key: undefined, exact: true };
+function find(tree: Tree, pointer: string): FoundNode {
+  let spot: FoundNode = { node: tree.document.contents ?? undefined, key: undefined, exact: true };
   for (const step of pointerSteps(pointer)) {
-    const next = child({ node: resolved(spot.node, tree), step, tree });
+    const next = child({ node: resolveAlias(spot.node, tree), step, tree });
     if (next === undefined) return { ...spot, exact: false };
     spot = next;
   }
-  const node = resolved(spot.node, tree);
-  // An empty value (`key:`) has a node of no length behind the colon; the key says more.
+  const node = resolveAlias(spot.node, tree);
+  // An empty value (`key:`) has a zero-length node after the colon; use the key instead.
   const isEmpty = isScalar(node) && node.range != null && node.range[0] === node.range[1];
   return { ...spot, node: isEmpty ? (spot.key ?? node) : node };
 }
 
-function child({ node, step, tree }: ChildOptions): Spot | undefined {
+function child({ node, step, tree }: ChildOptions): FoundNode | undefined {
   if (isSeq(node)) {
     const item = node.items[Number(step)];
     return item === undefined ? undefined : { node: item as Node, key: undefined, exact: true };
@@ -106,7 +106,7 @@ function child({ node, step, tree }: ChildOptions): Spot | undefined {
   return { node: (pair.value ?? pair.key) as Node, key: pair.key as Node, exact: true };
 }
 
-/** The fields of a map by name; of two with one name the first. */
+/** The fields of a map by name; the first of duplicates. */
 function fieldsOf(map: YAMLMap, { fields }: Tree): ReadonlyMap<string, Pair> {
   const known = fields.get(map);
   if (known !== undefined) return known;
@@ -120,6 +120,6 @@ function fieldsOf(map: YAMLMap, { fields }: Tree): ReadonlyMap<string, Pair> {
   return named;
 }
 
-function resolved(node: Node | undefined, { targets }: Tree): Node | undefined {
+function resolveAlias(node: Node | undefined, { targets }: Tree): Node | undefined {
   return isAlias(node) ? (targets.get(node) ?? node) : node;
 }

@@ -10,48 +10,48 @@ const rows: readonly (readonly [
 ])[] = [
   [
     'x: ${ a ? b : c }',
-    [[1, 4, 'YAML cuts this expression at ": "']],
-    'in quotes, or into a ">-" block',
+    [[1, 4, 'YAML ends this expression at ": "']],
+    'Quote the whole value, or write it as a ">-" block',
   ],
-  ['- ${ a ? b : c }', [[1, 3, 'YAML cuts this expression at ": "']]],
-  ['x: pre-${ {"a": 1} }', [[1, 8, 'YAML cuts this expression at ": "']]],
+  ['- ${ a ? b : c }', [[1, 3, 'YAML ends this expression at ": "']]],
+  ['x: pre-${ {"a": 1} }', [[1, 8, 'YAML ends this expression at ": "']]],
   [
     'x: ${ a ?\n  b : c }\ny: [',
     [
-      [1, 4, 'YAML cuts this'],
+      [1, 4, 'YAML ends this'],
       [3, 5, 'Expected "]"'],
     ],
   ],
   [
     'x: ${ a ? "b" : "c" }\ny: ${ d ? "e" : "f" }\nz: @g',
     [
-      [1, 4, 'YAML cuts'],
-      [2, 4, 'YAML cuts'],
-      [3, 4, 'A plain value cannot start with "@"'],
+      [1, 4, 'YAML ends'],
+      [2, 4, 'YAML ends'],
+      [3, 4, 'An unquoted value cannot start with "@"'],
     ],
   ],
-  ['x: ${ a # b }', [[1, 4, 'YAML cuts this expression at " #"']], 'in quotes'],
+  ['x: ${ a # b }', [[1, 4, 'YAML ends this expression at " #"']], 'Quote'],
   [
     'x: { y: ${ a }, z: ${b} }',
     [
-      [1, 9, 'YAML takes the braces'],
-      [1, 20, 'YAML takes the braces'],
+      [1, 9, 'YAML parses the braces'],
+      [1, 20, 'YAML parses the braces'],
     ],
-    'quotes',
+    'Quote',
   ],
-  ['x: [ ${ f(a, b) } ]', [[1, 6, 'YAML takes the braces']]],
+  ['x: [ ${ f(a, b) } ]', [[1, 6, 'YAML parses the braces']]],
   [
     'x: "${ $join(["a"], "b") }"',
     [[1, 5, 'The quotes around this expression']],
-    'other kind of quotes',
+    'other quote character',
   ],
   ["x: '${ a = 'b' }'", [[1, 5, 'The quotes around this expression']]],
   ['x: {{ a }}', [[1, 5, 'Expected a field name']], '"{{" must be quoted'],
-  ['x:\n\ty: 1', [[2, 1, 'Expected spaces as indentation, found a tab']]],
-  ['x:\n\t- y: 1', [[2, 1, 'Expected spaces as indentation, found a tab']]],
-  ['x: 1\nx: 2', [[2, 1, 'Field "x" is there twice']]],
-  ['x: a: b', [[1, 4, 'A plain value cannot contain ": "']], 'Quote'],
-  ['x: - a', [[1, 4, 'A list cannot begin']], 'next line'],
+  ['x:\n\ty: 1', [[2, 1, 'Expected spaces for indentation, found a tab']]],
+  ['x:\n\t- y: 1', [[2, 1, 'Expected spaces for indentation, found a tab']]],
+  ['x: 1\nx: 2', [[2, 1, 'Field "x" is defined twice']]],
+  ['x: a: b', [[1, 4, 'An unquoted value cannot contain ": "']], 'Quote'],
+  ['x: - a', [[1, 4, 'A list cannot start']], 'next line'],
   ['x: "a \\q"', [[1, 7, 'Unknown escape "\\q"']], 'single quotes'],
   ['x: "a', [[1, 6, 'Missing closing quote']]],
   ['x: *y', [[1, 4, 'Unknown alias "*y"']]],
@@ -63,7 +63,7 @@ const rows: readonly (readonly [
 
 describe('definition/yaml/read-documents', () => {
   for (const [text, expected, hint] of rows) {
-    test(`${JSON.stringify(text.slice(0, 60))} gives one error for each mistake`, () => {
+    test(`${JSON.stringify(text.slice(0, 60))} reports each error once`, () => {
       const { syntaxErrors } = readDocuments(text, 'a.yaml');
       const places = syntaxErrors.map(({ line, column }) => [line, column]);
       assert.deepEqual(
@@ -77,7 +77,7 @@ describe('definition/yaml/read-documents', () => {
     });
   }
 
-  test('what is written right is no mistake', () => {
+  test('correct input has no errors', () => {
     const text =
       'a: ${ b }\nc: "${ d ? e : f }"\ng: >-\n  ${ h ? i : j } # k\nl: $${m\no: ${ p } # q\n';
     const { documents, syntaxErrors } = readDocuments(text, 'a.yaml');
@@ -91,7 +91,7 @@ describe('definition/yaml/read-documents', () => {
     });
   });
 
-  test('what stands behind a broken expression is read, at its own place', () => {
+  test('the rest of the file after a broken expression is parsed at the right positions', () => {
     const [document] = readDocuments(
       'x: ${ a ?\n  b : c }\ny: { z: ${ d.e.f } }\nlast: 1\n',
       '',
@@ -100,7 +100,7 @@ describe('definition/yaml/read-documents', () => {
     assert.deepEqual(document?.source.valueAt('/last'), { line: 4, column: 7 });
   });
 
-  test('empty documents are left out', () => {
+  test('empty documents are omitted', () => {
     assert.deepEqual(readDocuments('# only a comment\n---\n---\n', 'a.yaml').documents, []);
   });
 });

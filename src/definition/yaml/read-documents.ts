@@ -1,57 +1,58 @@
 import { type Document, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml';
 import type { Json } from '../../util/json.ts';
-import type { Diagnostic } from '../diagnostic.ts';
-import type { SourceMap } from '../source-map.ts';
+import type { Diagnostic, SourceMap } from '../finding.ts';
 import {
   type CutExpression,
   findCutExpression,
-  hideExpression,
   holdsOpenExpression,
+  maskExpression,
 } from './cut-expression.ts';
-import { type Excess, findExcess } from './find-excess.ts';
-import { findForeign } from './find-foreign.ts';
 import { type InspectedNodes, inspectNodes } from './inspect-nodes.ts';
 import { createNodeSourceMap } from './node-source-map.ts';
 import { cutMessage, type ParserError, syntaxMessage } from './syntax-message.ts';
+import { findBinaryContent, findTextLimitViolation } from './text-limits.ts';
 import { toJson, type YamlProblem } from './to-json.ts';
 
-/** One document of a file as plain JSON, and where its parts stand. */
+/** One document of a file as plain JSON, with the positions of its parts. */
 export interface YamlDocument {
   readonly value: Json;
   readonly source: SourceMap;
-  /** The file's syntax errors stand elsewhere; these are warnings about this document's values. */
+  /** Warnings about values of this document; syntax errors are in {@link YamlFile}. */
   readonly warnings: readonly Diagnostic[];
-  /** Pointers of the values of which not all could be read. */
+  /** Pointers of values that could not be read completely. */
   readonly unread: ReadonlySet<string>;
-  /** From this line on the parser may have misread the structure (1-based); undefined: nowhere. */
-  readonly garbledFrom: number | undefined;
+  /** The first line from which the parser may have misread the structure (1-based); undefined: none. */
+  readonly unreliableFrom: number | undefined;
 }
 
 export interface YamlFile {
-  /** Without empty documents. When there are syntax errors: as far as they could be read. */
+  /** Non-empty documents. If there are syntax errors: the parts that could be read. */
   readonly documents: readonly YamlDocument[];
   readonly syntaxErrors: readonly Diagnostic[];
 }
 
-/** One document as the parser gave it. */
+/** One document as parsed by the library. */
 interface Parsed {
   readonly document: Document.Parsed;
   readonly errors: readonly ParserError[];
   readonly targets: InspectedNodes['targets'];
 }
 
-/** A problem of the text (`yaml-syntax`, no path) unless it says otherwise. */
+/** By default a `yaml-syntax` problem without a path. */
 type SomeProblem = Omit<YamlProblem, 'code' | 'path'> & Partial<Pick<YamlProblem, 'code' | 'path'>>;
 
-/** More broken expressions than this are not looked for in one file. */
-const mostRepairs = 100;
+/** Broken expressions that are masked in one file. */
+const maxRepairs = 100;
 
-/** Nor is more than this read again for their sake, in characters. */
-const mostRead = 1_000_000;
+/** Characters that are parsed again to mask broken expressions. */
+const maxRereadCharacters = 1_000_000;
 
-/** Like {@link readDocuments}, but of a text that is none, or would take too long to read, it only says so: for texts of others. */
+/**
+ * Like {@link readDocuments}, but does not parse binary content or input over the size limits; it reports these as
+ * one error. Use it for untrusted input.
+ */
 export function readBoundedDocuments(text: string, file: string): YamlFile {
-  const obstacle = findForeign(text) ?? withHint(findExcess(text));
+  const obstacle = findBinaryContent(text) ?? findTextLimitViolation(text);
   if (obstacle === undefined) return readDocuments(text, file);
   const lines = new LineCounter();
   lines.addNewLine(0);
@@ -62,24 +63,20 @@ export function readBoundedDocuments(text: string, file: string): YamlFile {
   return { documents: [], syntaxErrors: [diagnosticAt(problem, { file, lines })] };
 }
 
-function withHint(excess: Excess | undefined) {
-  return excess && { ...excess, hint: 'Split it into several files' };
-}
-
 /**
- * Reads a file of YAML or JSON documents. An expression that YAML takes apart is reported and then hidden, so that what
- * stands behind it is still read and checked.
+ * Parses a file of YAML or JSON documents. An expression that breaks the YAML syntax is reported and masked, so that
+ * the rest of the file is still parsed and checked.
  */
 export function readDocuments(text: string, file: string): YamlFile {
   const cuts: CutExpression[] = [];
   let readable = text;
   let lines = new LineCounter();
   let parsed = parse(readable, lines);
-  while (cuts.length < mostRepairs && cuts.length * text.length < mostRead) {
+  while (cuts.length < maxRepairs && cuts.length * text.length < maxRereadCharacters) {
     const cut = firstCut(parsed, readable);
     if (cut === undefined) break;
     cuts.push(cut);
-    readable = hideExpression(readable, cut);
+    readable = maskExpression(readable, cut);
     lines = new LineCounter();
     parsed = parse(readable, lines);
   }
@@ -91,27 +88,27 @@ export function readDocuments(text: string, file: string): YamlFile {
   const documents: YamlDocument[] = [];
   for (const one of parsed) {
     const { document, targets } = one;
-    const errors = tellingErrors(one, lines);
+    const errors = relevantErrors(one, lines);
     for (const error of errors) {
       const offset = error.pos[0];
       syntaxErrors.push(at({ severity: 'error', offset, ...syntaxMessage(error, readable) }));
     }
     if (document.directives.yaml.version !== '1.2') {
-      syntaxErrors.push(at(otherVersion(document)));
+      syntaxErrors.push(at(unsupportedVersion(document)));
     }
     if (document.contents === null) continue;
-    const garbledFrom = firstGarbledLine(errors, lines);
+    const unreliableFrom = firstUnreliableLine(errors, lines);
     const { value, problems } = toJson(document, targets);
-    const isTelling = ({ offset }: YamlProblem) =>
-      garbledFrom === undefined || lines.linePos(offset).line < garbledFrom;
-    syntaxErrors.push(...problems.filter(isError).filter(isTelling).map(at));
+    const isReliable = ({ offset }: YamlProblem) =>
+      unreliableFrom === undefined || lines.linePos(offset).line < unreliableFrom;
+    syntaxErrors.push(...problems.filter(isError).filter(isReliable).map(at));
     if (value === null) continue;
     documents.push({
       value,
       source: createNodeSourceMap({ file, text: readable, document, lines, targets }),
       unread: new Set(problems.filter(isError).map(({ path }) => path)),
       warnings: problems.filter((problem) => !isError(problem)).map(at),
-      garbledFrom,
+      unreliableFrom,
     });
   }
   return { documents, syntaxErrors };
@@ -122,23 +119,23 @@ function parse(text: string, lineCounter: LineCounter): readonly Parsed[] {
     lineCounter,
     prettyErrors: false,
     logLevel: 'silent',
-    // Looked for in `inspectNodes`: the library needs quadratic time.
+    // `inspectNodes` finds duplicates; the library takes quadratic time.
     uniqueKeys: false,
   });
   return Array.isArray(documents) ? documents.map(inspected) : [];
 }
 
 function inspected(document: Document.Parsed): Parsed {
-  const { targets, doubles } = inspectNodes(document);
-  if (doubles.length === 0) return { document, targets, errors: document.errors };
-  const more = doubles.map((offset): ParserError => {
+  const { targets, duplicateKeys: duplicates } = inspectNodes(document);
+  if (duplicates.length === 0) return { document, targets, errors: document.errors };
+  const more = duplicates.map((offset): ParserError => {
     return { code: 'DUPLICATE_KEY', message: 'Map keys must be unique', pos: [offset, offset + 1] };
   });
   const errors: readonly ParserError[] = [...document.errors, ...more];
   return { document, targets, errors: errors.toSorted((a, b) => a.pos[0] - b.pos[0]) };
 }
 
-/** The first expression that made the parser stumble, or that it silently took for a comment or a field. */
+/** The first expression that caused a parser error, or part of which was parsed as a comment or a field. */
 function firstCut(parsed: readonly Parsed[], text: string): CutExpression | undefined {
   for (const { document, errors } of parsed) {
     const [error] = errors;
@@ -164,10 +161,9 @@ function firstSilentCut(document: Document.Parsed, text: string): CutExpression 
 }
 
 /**
- * The errors that tell something new: the first of each line, and none of those that only say that the parser is lost.
- * An unsupported directive is an error too.
+ * The first error of each line, without errors that follow from an earlier one. An unsupported directive is also an error.
  */
-function tellingErrors(
+function relevantErrors(
   { document, errors: found }: Parsed,
   lines: LineCounter,
 ): readonly ParserError[] {
@@ -179,32 +175,36 @@ function tellingErrors(
     if (error.code === 'TAG_RESOLVE_FAILED') return false; // the conversion to JSON reports tags
     const isLost = index > 0 && error.message.includes('in YAML stream');
     if (isLost || seen.has(line)) return false;
-    // A tab deranges what stands around it, also the line above.
-    if (hasTab && error.code !== 'TAB_AS_INDENT' && !harmless.has(error.code)) return false;
+    // A tab also causes errors on adjacent lines.
+    if (hasTab && error.code !== 'TAB_AS_INDENT' && !recoverableErrors.has(error.code))
+      return false;
     seen.add(line);
     return true;
   });
 }
 
-/** Errors after which the structure is still what the author meant. */
-const harmless: ReadonlySet<string> = new Set([
+/** Errors after which the parsed structure is still correct. */
+const recoverableErrors: ReadonlySet<string> = new Set([
   'DUPLICATE_KEY',
   'BAD_SCALAR_START',
   'BAD_DQ_ESCAPE',
   'BAD_DIRECTIVE',
 ]);
 
-function firstGarbledLine(errors: readonly ParserError[], lines: LineCounter): number | undefined {
-  const garbling = errors.filter(({ code }) => !harmless.has(code));
+function firstUnreliableLine(
+  errors: readonly ParserError[],
+  lines: LineCounter,
+): number | undefined {
+  const garbling = errors.filter(({ code }) => !recoverableErrors.has(code));
   const numbers = garbling.map(({ pos }) => lines.linePos(pos[0]).line);
   return numbers.length === 0 ? undefined : numbers.reduce((a, b) => Math.min(a, b));
 }
 
-function otherVersion(document: Document.Parsed): SomeProblem {
+function unsupportedVersion(document: Document.Parsed): SomeProblem {
   return {
     severity: 'error',
     message: `Expected YAML 1.2, found "%YAML ${document.directives.yaml.version}"`,
-    hint: 'Leave the %YAML line out',
+    hint: 'Remove the %YAML directive',
     offset: document.range[0],
   };
 }

@@ -9,80 +9,78 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml';
-import type { Json } from '../../util/json.ts';
-import { pointerTo } from '../../util/json-pointer.ts';
-import { found } from '../describe-value.ts';
-import { ambiguousWord } from './ambiguous-word.ts';
+import { type Json, pointerTo } from '../../util/json.ts';
+import { describeFound } from '../tree.ts';
 import type { InspectedNodes } from './inspect-nodes.ts';
 
-/** A mistake at an offset of the text. */
+/** An error or a warning at an offset of the file. */
 export interface YamlProblem {
   readonly severity: 'error' | 'warning';
   readonly code: 'yaml-syntax' | 'ambiguous-yaml';
   readonly message: string;
   readonly hint?: string | undefined;
   readonly offset: number;
-  /** JSON pointer of the value; empty for mistakes of the text itself. */
+  /** JSON pointer of the value; empty for syntax errors. */
   readonly path: string;
 }
 
-export interface JsonTree {
-  /** Null also when there is too much to read it all. */
+interface JsonTree {
+  /** Null if the document exceeds the limits. */
   readonly value: Json;
   readonly problems: readonly YamlProblem[];
 }
 
-/** Nodes that one document may have, aliases written out: a bomb of aliases is refused, a big CRD is not. */
-const mostNodes = 200_000;
+/** Nodes of one document with aliases expanded. Rejects alias bombs but not large CRDs. */
+const maxNodes = 200_000;
 
-/** Characters that the aliases of one document may add: few nodes with long texts are a bomb, too. */
-const mostRepeated = 1_000_000;
+/** Characters that aliases may add to one document. Rejects alias bombs of few nodes with long strings. */
+const maxAliasCharacters = 1_000_000;
 
 interface Conversion {
   readonly targets: InspectedNodes['targets'];
   readonly problems: YamlProblem[];
-  /** Anchored nodes whose alias is being written out. */
-  readonly open: Set<Node>;
+  /** Anchored nodes whose alias is being expanded. */
+  readonly openTargets: Set<Node>;
   nodes: number;
-  /** Characters of the texts inside of aliases. */
-  repeated: number;
+  /** Characters of strings inside aliases. */
+  aliasCharacters: number;
 }
 
-/** A node and the pointer of the value that it becomes. */
+/** A node and the JSON pointer of its value. */
 interface Place<N> {
   readonly node: N;
   readonly path: string;
 }
 
-/** Turns a parsed document into plain JSON and reports what YAML can say and JSON cannot. */
+/** Converts a parsed document to plain JSON and reports YAML features that JSON does not have. */
 export function toJson(document: Document.Parsed, targets: InspectedNodes['targets']): JsonTree {
   const conversion: Conversion = {
     targets,
     problems: [],
-    open: new Set(),
+    openTargets: new Set(),
     nodes: 0,
-    repeated: 0,
+    aliasCharacters: 0,
   };
   const root = { node: document.contents, path: '' };
   const value = convert(root, conversion);
-  if (conversion.nodes > mostNodes) {
-    const message = `Expected at most ${mostNodes} values in a document, found more`;
-    return { value: refuse({ ...root, message }, conversion), problems: conversion.problems };
+  if (conversion.nodes > maxNodes) {
+    const message = `Expected at most ${maxNodes} values in a document, found more`;
+    return { value: reportError({ ...root, message }, conversion), problems: conversion.problems };
   }
-  if (conversion.repeated > mostRepeated) {
-    const message = `Expected at most ${mostRepeated} characters by aliases in a document, found more`;
-    return { value: refuse({ ...root, message }, conversion), problems: conversion.problems };
+  if (conversion.aliasCharacters > maxAliasCharacters) {
+    const message = `Expected at most ${maxAliasCharacters} characters from aliases in a document, found more`;
+    return { value: reportError({ ...root, message }, conversion), problems: conversion.problems };
   }
   return { value, problems: conversion.problems };
 }
 
 function convert({ node, path }: Place<unknown>, conversion: Conversion): Json {
-  if (++conversion.nodes > mostNodes || conversion.repeated > mostRepeated) return null;
+  if (++conversion.nodes > maxNodes || conversion.aliasCharacters > maxAliasCharacters) return null;
   if (isAlias(node)) return convertAlias({ node, path }, conversion);
   if (!isScalar(node) && !isSeq(node) && !isMap(node)) return null;
   if (node.tag !== undefined && !knownTags.has(node.tag)) {
     const message = `Tag "${node.tag}" is not supported`;
-    return refuse({ node, path, message, hint: 'Only plain JSON values are' }, conversion);
+    return reportError({ node, path, message, hint: 'Use plain JSON values' }, conversion);
   }
   if (isScalar(node)) return convertScalar({ node, path }, conversion);
   if (isMap(node)) return convertMap({ node, path }, conversion);
@@ -96,14 +94,20 @@ const knownTags = new Set(
 );
 
 function convertAlias({ node, path }: Place<Alias>, conversion: Conversion): Json {
-  const { targets, open } = conversion;
+  const { targets, openTargets: open } = conversion;
   const target = targets.get(node);
   if (target === undefined) {
     const message = `Unknown alias "*${node.source}"`;
-    return refuse({ node, path, message, hint: 'Quote the value if it is a text' }, conversion);
+    return reportError(
+      { node, path, message, hint: 'Quote the value if it is a string' },
+      conversion,
+    );
   }
   if (open.has(target)) {
-    return refuse({ node, path, message: `Alias "*${node.source}" holds itself` }, conversion);
+    return reportError(
+      { node, path, message: `Alias "*${node.source}" contains itself` },
+      conversion,
+    );
   }
   open.add(target);
   const value = convert({ node: target, path }, conversion);
@@ -126,14 +130,14 @@ function nameOf({ node, path }: Place<unknown>, conversion: Conversion): string 
   const mistake = keyMistake(key);
   if (mistake === undefined) {
     const name = String((key as Scalar).value);
-    if (isAlias(node) || conversion.open.size > 0) conversion.repeated += name.length;
-    // Other names stay in this file; those of a schema are what the users of the CRD write.
+    if (isAlias(node) || conversion.openTargets.size > 0) conversion.aliasCharacters += name.length;
+    // Users of the CRD write the property names of its schema; other names are only used in this file.
     if (isScalar(node) && path.endsWith('/properties')) {
       warnOfAmbiguity({ node, path: pointerTo(path, name) }, conversion);
     }
     return name;
   }
-  refuse({ node: node as Node, path, ...mistake }, conversion);
+  reportError({ node: node as Node, path, ...mistake }, conversion);
   return undefined;
 }
 
@@ -142,16 +146,16 @@ function keyMistake(key: unknown): Pick<YamlProblem, 'message' | 'hint'> | undef
     const isHandlebars = isMap(key) && key.flow === true;
     return {
       message: 'Expected a field name, found a map or a list',
-      hint: isHandlebars ? 'A text that starts with "{{" must be quoted' : undefined,
+      hint: isHandlebars ? 'A string that starts with "{{" must be quoted' : undefined,
     };
   }
   if (key.value === '<<' && key.type === 'PLAIN') {
     return {
       message: 'Merge keys ("<<") are not supported',
-      hint: 'Write the fields out, or use "vars"',
+      hint: 'Repeat the fields, or use "vars"',
     };
   }
-  // Assigned to an object it would change the prototype, here or in a library further on.
+  // Assigning it to an object would change the prototype, here or in a library.
   if (key.value === '__proto__') return { message: 'A field cannot be named "__proto__"' };
   return undefined;
 }
@@ -159,10 +163,10 @@ function keyMistake(key: unknown): Pick<YamlProblem, 'message' | 'hint'> | undef
 function convertScalar({ node, path }: Place<Scalar>, conversion: Conversion): Json {
   warnOfAmbiguity({ node, path }, conversion);
   const { value, source } = node;
-  if (conversion.open.size > 0) conversion.repeated += String(value).length;
+  if (conversion.openTargets.size > 0) conversion.aliasCharacters += String(value).length;
   if (typeof value === 'number' && !isExact(value, source)) {
-    const message = `Number ${found(source ?? value)} cannot be kept exactly`;
-    return refuse({ node, path, message, hint: 'Quote it if it is a text' }, conversion);
+    const message = `Number ${describeFound(source ?? value)} cannot be represented exactly`;
+    return reportError({ node, path, message, hint: 'Quote it if it is a string' }, conversion);
   }
   const isJson =
     typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
@@ -176,20 +180,20 @@ function isExact(value: number, source: string | undefined): boolean {
 
 function warnOfAmbiguity({ node, path }: Place<Scalar>, { problems }: Conversion): void {
   if (node.type !== 'PLAIN' || node.source === undefined) return;
-  const reading = ambiguousWord(node.source);
+  const reading = yaml11Meaning(node.source);
   if (reading === undefined) return;
-  const here = typeof node.value === 'string' ? 'a text' : `the number ${String(node.value)}`;
+  const here = typeof node.value === 'string' ? 'a string' : `the number ${String(node.value)}`;
   problems.push({
     severity: 'warning',
     code: 'ambiguous-yaml',
     message: `Plain "${node.source}" is ${here} here, but ${reading} to YAML 1.1 tools such as kubectl`,
-    hint: `Quote it if a text is meant, else spell it so that all tools agree`,
+    hint: `Quote it if it is a string, else write it so that all tools read it alike`,
     offset: node.range?.[0] ?? 0,
     path,
   });
 }
 
-function refuse(
+function reportError(
   problem: Place<Node | null> & Pick<YamlProblem, 'message' | 'hint'>,
   { problems }: Conversion,
 ): null {
@@ -197,4 +201,20 @@ function refuse(
   const offset = node?.range?.[0] ?? 0;
   problems.push({ severity: 'error', code: 'yaml-syntax', message, hint, offset, path });
   return null;
+}
+
+const yaml11Patterns: readonly (readonly [RegExp, string])[] = [
+  [/^(?:y|Y|yes|Yes|YES|on|On|ON)$/, 'the boolean true'],
+  [/^(?:n|N|no|No|NO|off|Off|OFF)$/, 'the boolean false'],
+  [/^[-+]?0[0-7]+$/, 'an octal number'],
+  [/^[-+]?0o[0-7]+$/, 'a string'],
+  [/^[-+]?[1-9]\d*(?::[0-5]?\d)+$/, 'a base-60 number'],
+  [/^[-+]?(?:0b[01_]+|\d+_[\d_]+)$/, 'a number'],
+];
+
+/**
+ * How YAML 1.1 parsers (such as kubectl's) read a plain scalar that YAML 1.2 reads differently; undefined if both agree.
+ */
+export function yaml11Meaning(plain: string): string | undefined {
+  return yaml11Patterns.find(([pattern]) => pattern.test(plain))?.[1];
 }

@@ -3,12 +3,12 @@ import { HomeostatError } from '../../util/homeostat-error.ts';
 import type { Json } from '../../util/json.ts';
 import { readDocuments } from './read-documents.ts';
 
-/** A text that is no YAML, or says what JSON cannot. The message names the line and the column. */
+/** Invalid YAML, or YAML that JSON cannot represent. The message includes line and column. */
 export class YamlError extends HomeostatError<'yaml-syntax'> {}
 
 /**
- * Reads one YAML (1.2) or JSON document into plain JSON. An empty text is null.
- * @throws YamlError for syntax errors, several documents, and values that JSON has no word for.
+ * Parses one YAML (1.2) or JSON document to plain JSON. Empty input is null.
+ * @throws YamlError for syntax errors, several documents, and values that JSON cannot represent.
  */
 export function parseYaml(text: string): Json {
   const documents = parseYamlDocuments(text);
@@ -19,8 +19,8 @@ export function parseYaml(text: string): Json {
 }
 
 /**
- * Reads all documents of a text, without empty ones.
- * @throws YamlError for syntax errors and values that JSON has no word for.
+ * Parses all non-empty documents.
+ * @throws YamlError for syntax errors and values that JSON cannot represent.
  */
 export function parseYamlDocuments(text: string): readonly Json[] {
   const { documents, syntaxErrors } = readDocuments(text, '');
@@ -34,8 +34,8 @@ export function parseYamlDocuments(text: string): readonly Json[] {
 }
 
 /**
- * Writes plain JSON as YAML that readers of YAML 1.1 and 1.2 understand alike: block style, keys sorted, long lines kept.
- * Equal values give equal text, which ends in a newline.
+ * Prints plain JSON as YAML that parsers of YAML 1.1 and 1.2 read alike: block style, sorted keys, no line folding.
+ * Equal values produce equal output, which ends with a newline.
  */
 export function printYaml(value: unknown): string {
   return stringify(value, {

@@ -17,7 +17,7 @@ export function buildTree(
   roots: readonly KubeObject[],
   objects: readonly KubeObject[],
 ): readonly TreeNode[] {
-  const isBelowRoot = belowOneOf(roots, objects);
+  const isBelowRoot = createDescendantCheck(roots, objects);
   const byOwner = Map.groupBy(objects, ownerUid);
   const placed = new Set<string>();
   function place(object: KubeObject): TreeNode {
@@ -33,7 +33,7 @@ export function buildTree(
 }
 
 /** Does an object belong to one of the roots, by way of whatever? */
-function belowOneOf(roots: readonly KubeObject[], objects: readonly KubeObject[]) {
+function createDescendantCheck(roots: readonly KubeObject[], objects: readonly KubeObject[]) {
   const owners = new Map(
     [...objects, ...roots].map((object) => [object.metadata.uid ?? '', ownerUid(object)]),
   );
@@ -48,7 +48,7 @@ function belowOneOf(roots: readonly KubeObject[], objects: readonly KubeObject[]
   };
 }
 
-/** Empty = nobody's. */
+/** Empty: no owner. */
 function ownerUid({ metadata }: KubeObject): string {
   const owners = metadata.ownerReferences ?? [];
   const owner = owners.find(({ controller }) => controller === true) ?? owners[0];

@@ -1,5 +1,5 @@
+import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { objectState } from './object-state.ts';
 import type { TreeNode } from './object-tree.ts';
 
 interface Line {
@@ -38,4 +38,91 @@ export function nameOf({ kind, metadata }: KubeObject): string {
 export function rootLabel({ kind, metadata }: KubeObject): string {
   const { namespace, name } = metadata;
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+}
+
+interface Entry {
+  readonly path: string;
+  readonly state: string;
+}
+
+/** The printed line of each object, by UID. */
+export type PrintedTree = ReadonlyMap<string, Entry>;
+
+/** The lines that lead from one printed tree to the next: one for each object that was added, changed or deleted. */
+export function treeChanges(
+  printed: PrintedTree,
+  nodes: readonly TreeNode[],
+): { readonly lines: readonly string[]; readonly printed: PrintedTree } {
+  const next = new Map<string, Entry>();
+  for (const node of nodes) collect(node, rootLabel(node.object), next);
+  const lines: string[] = [];
+  for (const [uid, { path, state }] of next) {
+    const before = printed.get(uid);
+    if (before === undefined) lines.push(lineOf('+', path, state));
+    else if (before.state !== state) lines.push(lineOf('~', path, state));
+  }
+  for (const [uid, { path }] of printed) if (!next.has(uid)) lines.push(lineOf('-', path, ''));
+  return { lines, printed: next };
+}
+
+function collect({ object, children }: TreeNode, path: string, into: Map<string, Entry>): void {
+  into.set(object.metadata.uid ?? path, { path, state: objectState(object) });
+  for (const child of children) collect(child, `${path} > ${nameOf(child.object)}`, into);
+}
+
+function lineOf(sign: string, path: string, state: string): string {
+  return `${sign} ${path}${state === '' ? '' : `: ${state}`}`;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** How an object is doing, in a few words; empty when it tells nothing. */
+export function objectState(object: KubeObject): string {
+  if (object.metadata.deletionTimestamp !== undefined) return 'being deleted';
+  const spec = fieldsOf(object.spec);
+  const status = fieldsOf(object.status);
+  switch (object.kind) {
+    case 'Deployment':
+    case 'ReplicaSet':
+    case 'StatefulSet':
+      return `${status.readyReplicas ?? 0}/${spec.replicas ?? 1} ready`;
+    case 'DaemonSet':
+      return `${status.numberReady ?? 0}/${status.desiredNumberScheduled ?? 0} ready`;
+    case 'Pod':
+      return podState(status);
+    case 'Job':
+      return jobState(status);
+    default:
+      return conditionState(status);
+  }
+}
+
+function podState(status: Fields): string {
+  const phase = String(status.phase ?? '');
+  const ready = conditionOf(status, 'Ready');
+  return phase === 'Running' && ready?.status === 'False' ? 'Running, not ready' : phase;
+}
+
+function jobState(status: Fields): string {
+  for (const type of ['Complete', 'Failed', 'Suspended']) {
+    if (conditionOf(status, type)?.status === 'True') return type;
+  }
+  return `${status.active ?? 0} active`;
+}
+
+function conditionState(status: Fields): string {
+  const ready = conditionOf(status, 'Ready') ?? conditionOf(status, 'Available');
+  if (ready === undefined) return typeof status.phase === 'string' ? status.phase : '';
+  const reason = typeof ready.reason === 'string' ? ready.reason : '';
+  if (ready.status === 'True') return String(ready.type);
+  return `not ${ready.type}${reason === '' ? '' : `: ${reason}`}`;
+}
+
+function conditionOf({ conditions }: Fields, type: string): Fields | undefined {
+  if (!Array.isArray(conditions)) return undefined;
+  return conditions.filter(isJsonObject).find((condition) => condition.type === type);
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isJsonObject(value) ? value : {};
 }

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { withDescendants } from './descendants.ts';
-import { objectState } from './object-state.ts';
 import { buildTree } from './object-tree.ts';
-import { treeChanges } from './tree-changes.ts';
-import { treeLines } from './tree-lines.ts';
+import { objectState, treeChanges, treeLines } from './tree-lines.ts';
+import { withDescendants } from './tree-watcher.ts';
 
 interface Extras {
   readonly owner?: string;
@@ -86,11 +84,11 @@ describe('dev/tree', () => {
       '+ PodSet ns/web > Deployment web: 1/2 ready',
     ]);
     const better = { ...deployment, ...ready(2) };
-    const second = treeChanges(first.told, buildTree([set], [better]));
+    const second = treeChanges(first.printed, buildTree([set], [better]));
     assert.deepEqual(second.lines, ['~ PodSet ns/web > Deployment web: 2/2 ready']);
-    const third = treeChanges(second.told, buildTree([set], []));
+    const third = treeChanges(second.printed, buildTree([set], []));
     assert.deepEqual(third.lines, ['- PodSet ns/web > Deployment web']);
-    assert.deepEqual(treeChanges(third.told, buildTree([set], [])).lines, []);
+    assert.deepEqual(treeChanges(third.printed, buildTree([set], [])).lines, []);
   });
 
   test('follows what Kubernetes makes of the kinds of children, each kind once', () => {

@@ -9,14 +9,14 @@ export interface GroupVersionTypes {
   readonly types: readonly ResourceType[];
 }
 
-/** The media types of aggregated discovery, the newest first, then whatever the server has. */
+/** Media types of aggregated discovery, newest first, with plain JSON as a fallback. */
 export const aggregatedAccept = [
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
   'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList',
   'application/json',
 ].join(',');
 
-/** Reads an `APIGroupDiscoveryList`; undefined when it is something else (an old server). Stale group versions are left out. */
+/** Parses an `APIGroupDiscoveryList`; undefined for other documents (an old server). Skips stale group versions. */
 export function readAggregated(document: unknown): readonly GroupVersionTypes[] | undefined {
   if (!isJsonObject(document) || document.kind !== 'APIGroupDiscoveryList') return undefined;
   return objectsOf(document.items).flatMap((item) => {

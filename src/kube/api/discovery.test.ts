@@ -122,7 +122,7 @@ describe('kube/discovery', () => {
     });
   });
 
-  test('a group version is asked for once a second at most, by one for all', async () => {
+  test('a group version is asked for by one for all: soon again at first, then once a second', async () => {
     const api = new RecordedApi(script(() => false));
     const clock = new FakeClock();
     const discovery = createDiscovery({ api, clock });
@@ -131,12 +131,22 @@ describe('kube/discovery', () => {
       Promise.all(['Foo', 'Bar', 'Foo'].map((kind) => discovery.lookUp({ ...foo, kind }, never)));
     await many();
     assert.equal(asked(), 1);
-    const later = many();
-    await clock.advance(999);
-    assert.equal(asked(), 1);
-    await clock.advance(1);
-    await later;
-    assert.equal(asked(), 2);
+    let count = 1;
+    for (const gapMs of [50, 100, 200, 400, 800, 1_000, 1_000]) {
+      const later = many();
+      await clock.advance(gapMs - 1);
+      assert.equal(asked(), count, `${gapMs} ms`);
+      await clock.advance(1);
+      await later;
+      count += 1;
+      assert.equal(asked(), count, `${gapMs} ms`);
+    }
+    await clock.advance(10_000);
+    await many();
+    const soon = many();
+    await clock.advance(50);
+    await soon;
+    assert.equal(asked(), count + 2);
   });
 
   test('a stale group version is asked for, not believed', async () => {

@@ -18,25 +18,31 @@ export interface DiscoveryOptions {
   readonly clock: Clock;
 }
 
-/** Discovery with a cache that can be told to look again. */
+/** Discovery with a cache that can be invalidated. */
 export interface CachedDiscovery extends Discovery, KindFinder {
   /** Reads the documents of all groups. @throws KubeError */
   prime(signal: AbortSignal): Promise<void>;
-  /** Each kind is asked for again at its next `lookUp`; `resourceFor` goes on with what is known until then. */
+  /** Marks all kinds as stale: the next `lookUp` queries the server. `resourceFor` returns cached kinds until then. */
   invalidate(): void;
-  /** The server denied a path of this kind: it is asked for anew before anything else is sent to it. */
+  /** Removes a kind whose path returned 404: it is looked up again before the next request. */
   forget(gvk: Gvk): void;
 }
 
-/** For those that send requests to a kind: where it is served, and a way to say that it is not served there. */
+/** For components that send requests to kinds. */
 export type PathDiscovery = Pick<CachedDiscovery, 'resourceFor' | 'lookUp' | 'forget'>;
 
 const flow = { name: 'discovery', priority: 'world' } as const;
 
-/** One group version is asked for at most this often. */
-const minGapMs = 1_000;
+/**
+ * Backoff of queries for one group version: a new kind is served within moments, a missing one must not be queried
+ * continuously.
+ */
+const queryBackoff = { baseMs: 50, maxMs: 1_000, resetAfterMs: 10_000 };
 
-/** Discovery of one cluster: all groups by two requests (aggregated discovery), then single group versions where a kind is unknown. */
+/**
+ * Creates the discovery of one cluster: two requests for all groups (aggregated discovery), then single group
+ * versions for unknown kinds.
+ */
 export function createDiscovery(options: DiscoveryOptions): CachedDiscovery {
   return new DocumentDiscovery(options);
 }
@@ -50,9 +56,9 @@ class DocumentDiscovery implements CachedDiscovery {
   readonly #api: ApiClient;
   readonly #clock: Clock;
   readonly #known = new Map<string, KnownGroupVersion>();
-  readonly #askedAtMs = new Map<string, number>();
-  readonly #priming = new SharedCalls<void>();
-  readonly #asking = new SharedCalls<void>();
+  readonly #queries = new Map<string, { readonly atMs: number; readonly gapMs: number }>();
+  readonly #primeCalls = new SharedCalls<void>();
+  readonly #queryCalls = new SharedCalls<void>();
   #isPrimed = false;
 
   constructor({ api, clock }: DiscoveryOptions) {
@@ -69,7 +75,7 @@ class DocumentDiscovery implements CachedDiscovery {
     const known = this.#known.get(apiVersionOf(gvk));
     const type = known?.kinds.get(gvk.kind);
     if (type !== undefined && known?.isStale === false) return type;
-    await this.#asking.run(apiVersionOf(gvk), (shared) => this.#ask(gvk, shared), signal);
+    await this.#queryCalls.run(apiVersionOf(gvk), (shared) => this.#query(gvk, shared), signal);
     return this.resourceFor(gvk);
   }
 
@@ -79,11 +85,12 @@ class DocumentDiscovery implements CachedDiscovery {
   ): Promise<ResourceType | undefined> {
     const known = this.#servedAs({ group, kind });
     if (known !== undefined) return known;
-    // Whether it has come since is asked of the whole list: nobody knows its version.
+    // The version is unknown, so only the whole list can show a new kind.
     await this.prime(signal);
     const found = this.#servedAs({ group, kind });
     if (found !== undefined) return found;
-    // Left out are groups whose server is down, and all where the server has no aggregated discovery: never taken for gone.
+    // The list lacks groups whose server is down, and all groups without aggregated discovery: check them before
+    // reporting the kind as missing.
     for (const version of await this.#versionsOf(group, signal)) {
       const type = await this.lookUp({ group, version, kind }, signal);
       if (type !== undefined) return type;
@@ -104,7 +111,7 @@ class DocumentDiscovery implements CachedDiscovery {
     }
   }
 
-  /** The documents name the preferred version of a group first. */
+  /** Documents list the preferred version of a group first. */
   #servedAs({ group, kind }: GroupKind): ResourceType | undefined {
     for (const { kinds, isStale } of this.#known.values()) {
       const type = kinds.get(kind);
@@ -114,7 +121,7 @@ class DocumentDiscovery implements CachedDiscovery {
   }
 
   prime(signal: AbortSignal): Promise<void> {
-    return this.#priming.run('', (shared) => this.#readAll(shared), signal);
+    return this.#primeCalls.run('', (shared) => this.#readAll(shared), signal);
   }
 
   invalidate(): void {
@@ -125,7 +132,7 @@ class DocumentDiscovery implements CachedDiscovery {
     this.#known.get(apiVersionOf(gvk))?.kinds.delete(gvk.kind);
   }
 
-  /** Where the server has no aggregated discovery, group versions are asked for one by one as they are needed. */
+  /** Without aggregated discovery, group versions are read on demand. */
   async #readAll(signal: AbortSignal): Promise<void> {
     const accept = aggregatedAccept;
     const answers = await Promise.all(
@@ -134,31 +141,38 @@ class DocumentDiscovery implements CachedDiscovery {
       ),
     );
     for (const { body } of answers) {
-      for (const found of readAggregated(body) ?? []) this.#learn(found);
+      for (const found of readAggregated(body) ?? []) this.#addTypes(found);
     }
     this.#isPrimed = true;
   }
 
-  async #ask(gvk: Gvk, signal: AbortSignal): Promise<void> {
+  async #query(gvk: Gvk, signal: AbortSignal): Promise<void> {
     const key = apiVersionOf(gvk);
-    const askedAtMs = this.#askedAtMs.get(key);
-    const gapMs = askedAtMs === undefined ? minGapMs : this.#clock.monotonicMs() - askedAtMs;
-    // Waiting rather than answering from before: who asks may just have installed the kind.
-    if (gapMs < minGapMs) await this.#clock.sleep(minGapMs - gapMs, signal);
-    this.#askedAtMs.set(key, this.#clock.monotonicMs());
+    const { atMs = Number.NEGATIVE_INFINITY, gapMs = queryBackoff.baseMs } =
+      this.#queries.get(key) ?? {};
+    const sinceMs = this.#clock.monotonicMs() - atMs;
+    // Wait instead of returning a stale result: the caller may have just installed the kind.
+    if (sinceMs < gapMs) await this.#clock.sleep(gapMs - sinceMs, signal);
+    this.#queries.set(key, {
+      atMs: this.#clock.monotonicMs(),
+      gapMs:
+        sinceMs < queryBackoff.resetAfterMs
+          ? Math.min(2 * gapMs, queryBackoff.maxMs)
+          : queryBackoff.baseMs,
+    });
     const request = { method: 'GET', path: groupVersionPath(gvk), flow } as const;
     try {
       const { body } = await this.#api.request(request, signal);
-      this.#learn(readResourceList(gvk, body));
+      this.#addTypes(readResourceList(gvk, body));
     } catch (error) {
       if (!(error instanceof KubeError) || error.code !== 'kind-missing') throw error;
       this.#known.delete(key);
     }
   }
 
-  #learn({ group, version, types }: GroupVersionTypes): void {
+  #addTypes({ group, version, types }: GroupVersionTypes): void {
     const kinds = new Map<string, ResourceType>();
-    // The first of a kind is its collection; a group may serve the same kind again as something else.
+    // The first entry of a kind is its collection; a group may serve the kind again under another name.
     for (const type of types) if (!kinds.has(type.gvk.kind)) kinds.set(type.gvk.kind, type);
     this.#known.set(apiVersionOf({ group, version }), { kinds, isStale: false });
   }

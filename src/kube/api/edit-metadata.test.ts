@@ -45,7 +45,7 @@ describe('kube/api/edit-metadata', () => {
     const { requests, sent, left } = setUp([object('1', [])]);
     await editMetadata(requests, {
       uid: 'u',
-      from: object('3', ['x', 'ours']),
+      cached: object('3', ['x', 'ours']),
       change: withoutOurs,
     });
     assert.deepEqual(sent, [{ finalizers: ['x'], uid: 'u', resourceVersion: '3' }]);
@@ -56,7 +56,7 @@ describe('kube/api/edit-metadata', () => {
     const { requests, sent } = setUp([object('4', ['x', 'y', 'ours'])], ['conflict']);
     await editMetadata(requests, {
       uid: 'u',
-      from: object('3', ['x', 'ours']),
+      cached: object('3', ['x', 'ours']),
       change: withoutOurs,
     });
     assert.deepEqual(sent.at(-1), { finalizers: ['x', 'y'], uid: 'u', resourceVersion: '4' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gvkOf } from '../../util/gvk.ts';
-import { extractKindSchema } from './kind-schema.ts';
+import { extractKindSchema } from './openapi.ts';
 
 const gvk = { group: 'x.example', version: 'v1', kind: 'Foo' };
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });

@@ -1,11 +1,10 @@
 import type { Clock } from '../../util/clock.ts';
 import type { Gvk } from '../../util/gvk.ts';
-import { isJsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { KubeError } from '../kube-error.ts';
 import type { KindSchema } from '../roles.ts';
 import { SharedCalls } from '../shared-calls.ts';
-import { extractKindSchema } from './kind-schema.ts';
 import { groupVersionPath } from './paths.ts';
 
 export interface OpenApiOptions {
@@ -16,30 +15,30 @@ export interface OpenApiOptions {
 /** Schemas of kinds, from the server's OpenAPI v3 documents. */
 export interface OpenApi {
   /**
-   * The schema of a kind. Undefined: not known to the server, or not yet; a new CRD's schema comes about a second after
-   * its kind is served. A document is read again only when its hash has changed.
+   * The schema of a kind. Undefined: unknown to the server, or not yet published; the schema of a new CRD follows
+   * about a second after its kind. A document is read again only if its hash has changed.
    * @throws KubeError
    */
   fetchKindSchema(gvk: Gvk, signal: AbortSignal): Promise<KindSchema | undefined>;
 }
 
-/** The sandbox can leave descriptions out, which are most of a document and of no use here; others send what they have. */
+/** The sandbox can omit descriptions, which are most of a document and not needed. Other servers ignore the parameter. */
 const accept = 'application/json;descriptions=none, application/json';
 
 const flow = { name: 'openapi', priority: 'world' } as const;
 
-/** The index is asked for at most this often: it is the same for all kinds. */
+/** The index is shared by all kinds and read at most this often. */
 const indexAgeMs = 1_000;
 
 /** Documents are large (core/v1: 1.6 MB). */
 const documentTimeoutMs = 60_000;
 
-/** The OpenAPI documents of one cluster. Keeps the schemas that were asked for, never whole documents. */
+/** Creates the OpenAPI access of one cluster. It caches requested schemas, not whole documents. */
 export function createOpenApi(options: OpenApiOptions): OpenApi {
   return new IndexedOpenApi(options);
 }
 
-/** Hashes of documents by group version path (`apis/apps/v1`); an empty one where the server tells none. */
+/** Hashes of documents by group version path (`apis/apps/v1`); empty if the server does not provide them. */
 type Index = ReadonlyMap<string, string>;
 
 interface KnownDocument {
@@ -101,14 +100,14 @@ class IndexedOpenApi implements OpenApi {
   }
 
   async #readDocument(entry: string, signal: AbortSignal): Promise<unknown> {
-    // Not the server's URL: it carries the prefix of a server that has one, and so does our client.
+    // Not the URL of the index: it may contain the server's path prefix, which our client adds.
     const path = `/openapi/v3/${entry}`;
-    // Nor its hash: to one that is not the newest it answers with a redirection.
+    // Without the hash: the server redirects outdated hashes.
     const request = { method: 'GET', path, accept, flow, timeoutMs: documentTimeoutMs } as const;
     try {
       return (await this.#api.request(request, signal)).body;
     } catch (error) {
-      // Gone since the index was read.
+      // Deleted since the index was read.
       if (error instanceof KubeError && error.code === 'kind-missing') return undefined;
       throw error;
     }
@@ -124,4 +123,64 @@ function readIndex(body: unknown): Index {
     entries.set(entry, new URLSearchParams(query).get('hash') ?? '');
   }
   return entries;
+}
+
+const referencePrefix = '#/components/schemas/';
+
+/** Keywords whose values are not schemas. */
+const valueKeys = new Set(['default', 'enum', 'example']);
+
+/**
+ * Extracts the schema of one kind from an OpenAPI v3 document: its component and all referenced components, without
+ * descriptions. Undefined if the document does not contain the kind.
+ */
+export function extractKindSchema(document: unknown, gvk: Gvk): KindSchema | undefined {
+  const schemas = schemasOf(document);
+  const root = Object.keys(schemas).find((name) => isKind(schemas[name], gvk));
+  if (root === undefined) return undefined;
+  const components: Record<string, JsonObject> = {};
+  const pending = [root];
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    const schema = schemas[name];
+    if (Object.hasOwn(components, name) || !isJsonObject(schema)) continue;
+    components[name] = withoutDescription(schema, pending);
+  }
+  return { root, components };
+}
+
+function schemasOf(document: unknown): JsonObject {
+  const components = isJsonObject(document) ? document.components : undefined;
+  const schemas = isJsonObject(components) ? components.schemas : undefined;
+  return isJsonObject(schemas) ? schemas : {};
+}
+
+function isKind(schema: Json | undefined, { group, version, kind }: Gvk): boolean {
+  const names = isJsonObject(schema) ? schema['x-kubernetes-group-version-kind'] : undefined;
+  // DeleteOptions and WatchEvent list every group: skip them.
+  const [name] = Array.isArray(names) && names.length === 1 ? names : [];
+  return (
+    isJsonObject(name) && name.group === group && name.version === version && name.kind === kind
+  );
+}
+
+/** Copies a schema and adds the names of referenced components to `found`. */
+function withoutDescription(schema: JsonObject, found: string[]): JsonObject {
+  const copy: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (value === undefined || (key === 'description' && typeof value === 'string')) continue;
+    if (key === '$ref' && typeof value === 'string' && value.startsWith(referencePrefix))
+      found.push(value.slice(referencePrefix.length));
+    copy[key] = valueKeys.has(key) ? value : copySchema(key, value, found);
+  }
+  return copy;
+}
+
+function copySchema(key: string, value: Json, found: string[]): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => copySchema('', item, found));
+  if (!isJsonObject(value)) return value;
+  if (key !== 'properties') return withoutDescription(value, found);
+  // These are user-defined names: a field can be called "description" or "default".
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, copySchema('', field ?? null, found)]),
+  );
 }

@@ -1,7 +1,7 @@
 import type { Gvk } from '../../util/gvk.ts';
 import type { ResourceType } from '../roles.ts';
 
-/** Where within a kind. */
+/** Target within a kind. */
 export interface PathTarget {
   /** Ignored for cluster-scoped kinds. */
   readonly namespace?: string;
@@ -17,8 +17,8 @@ export function groupVersionPath({ group, version }: Pick<Gvk, 'group' | 'versio
 }
 
 /**
- * The path of a collection (without `name`; without `namespace` too: all namespaces) or of an object,
- * every segment encoded: names of RBAC objects hold colons, and nothing of a name may leave its segment.
+ * The path of a collection (without `name`; without `namespace`: all namespaces) or of an object. Every segment is
+ * encoded: RBAC names contain colons, and a name must not leave its segment.
  */
 export function pathOf(type: ResourceType, target: PathTarget = {}): string {
   const { namespace, name, subresource } = target;

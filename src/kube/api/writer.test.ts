@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { RecordedApi } from '../../../test/support/recorded-api.ts';
 import { type Gvk, gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { WriteThrough } from '../cache/write-through.ts';
+import type { WriteThrough } from '../cache/response-delivery.ts';
 import { KubeError, type KubeErrorCode } from '../kube-error.ts';
 import { createWriter } from './writer.ts';
 
@@ -205,7 +205,7 @@ describe('kube/writer', () => {
       status: 200,
       body: object({ uid: 'u', resourceVersion: '7', managedFields }),
     }));
-    assert.deepEqual(await writer.fieldOwners(ref, { flow, pass }, never), [
+    assert.deepEqual(await writer.managedFields(ref, { flow, pass }, never), [
       { manager: 'kubectl-edit', operation: 'Update', fields: { 'f:data': { 'f:a': {} } } },
       {
         manager: 'homeostat/podset',
@@ -218,7 +218,7 @@ describe('kube/writer', () => {
 
   test('nobody manages what is not there', async () => {
     const { writer } = setUp(() => failing('not-found'));
-    assert.deepEqual(await writer.fieldOwners(ref, { flow }, never), []);
+    assert.deepEqual(await writer.managedFields(ref, { flow }, never), []);
   });
 
   describe('where the server knows no apply that only creates', () => {

@@ -1,16 +1,16 @@
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { WriteThrough, WriteTicket } from '../cache/write-through.ts';
+import type { WriteThrough, WriteTicket } from '../cache/response-delivery.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import { asCreateError, isAboutVersion } from '../errors.ts';
+import { asCreateError, isResourceVersionError } from '../errors.ts';
 import { KubeError, type KubeErrorCode } from '../kube-error.ts';
 import type {
   ApplyOptions,
   ApplyResult,
   DeleteOptions,
   EditableMetadata,
-  EditOptions,
-  FieldOwner,
+  EditMetadataOptions,
+  ManagedFieldsEntry,
   MetadataPatch,
   ObjectRef,
   Reader,
@@ -19,11 +19,10 @@ import type {
   WriteOptions,
   Writer,
 } from '../roles.ts';
-import { assertSameObject, objectOf, stateAfterDelete } from './answer-body.ts';
 import type { PathDiscovery } from './discovery.ts';
-import { editMetadata } from './edit-metadata.ts';
-import { readFieldOwners, withoutUpdatesOf } from './field-owners.ts';
+import { editMetadata, readManagedFields, withoutUpdatesOf } from './edit-metadata.ts';
 import { pathOf } from './paths.ts';
+import { assertSameObject, objectOf, stateAfterDelete } from './response-body.ts';
 
 export interface WriterOptions {
   readonly api: ApiClient;
@@ -31,7 +30,7 @@ export interface WriterOptions {
   readonly cache: WriteThrough;
 }
 
-/** Reads and writes of single objects, whose answers enter the cache before the caller sees them. */
+/** Reads and writes single objects. Responses enter the cache before the caller sees them. */
 export function createWriter(options: WriterOptions): Reader & Writer {
   return new WriteThroughWriter(options);
 }
@@ -40,8 +39,8 @@ class WriteThroughWriter implements Reader, Writer {
   readonly #api: ApiClient;
   readonly #discovery: WriterOptions['discovery'];
   readonly #cache: WriteThrough;
-  /** Until the server says no. */
-  #understandsCreateOnly = true;
+  /** False once the server has rejected a create-only apply. */
+  #supportsCreateOnly = true;
 
   constructor({ api, discovery, cache }: WriterOptions) {
     this.#api = api;
@@ -58,13 +57,13 @@ class WriteThroughWriter implements Reader, Writer {
     return found?.stored;
   }
 
-  async fieldOwners(
+  async managedFields(
     ref: ObjectRef,
     options: WriteOptions,
     signal: AbortSignal,
-  ): Promise<readonly FieldOwner[]> {
+  ): Promise<readonly ManagedFieldsEntry[]> {
     const found = await this.#read(ref, options, signal);
-    return found === undefined ? [] : readFieldOwners(found.object);
+    return found === undefined ? [] : readManagedFields(found.object);
   }
 
   async apply(
@@ -73,20 +72,20 @@ class WriteThroughWriter implements Reader, Writer {
     signal: AbortSignal,
   ): Promise<ApplyResult> {
     if (!createsOnly(manifest)) return this.#apply(manifest, options, signal);
-    if (this.#understandsCreateOnly) {
+    if (this.#supportsCreateOnly) {
       try {
         return await this.#apply(manifest, options, signal);
       } catch (error) {
-        if (!(error instanceof KubeError) || !isAboutVersion(error)) throw error;
-        this.#understandsCreateOnly = false;
+        if (!(error instanceof KubeError) || !isResourceVersionError(error)) throw error;
+        this.#supportsCreateOnly = false;
       }
     }
     return this.#createThenApply(manifest, options, signal);
   }
 
   /**
-   * For servers that know no apply that only creates: a POST does. It makes its manager one that updates, out of whose hands no apply
-   * takes a field; so the same intent is applied at once, and that entry removed.
+   * For servers without create-only apply: creates by POST. POST records an Update manager, whose fields no apply can
+   * remove. So the same manifest is applied at once, and that entry is removed.
    */
   async #createThenApply(
     manifest: KubeObject,
@@ -95,10 +94,10 @@ class WriteThroughWriter implements Reader, Writer {
   ): Promise<ApplyResult> {
     const { fieldManager, flow, pass } = options;
     const { resourceVersion: _, ...metadata } = manifest.metadata;
-    const made = await this.#post({ ...manifest, metadata }, options, signal);
-    const { uid = '' } = made.object.metadata;
-    const intent = { ...manifest, metadata: { ...metadata, uid } };
-    const { stored } = await this.#apply(intent, { ...options, force: true }, signal);
+    const created = await this.#post({ ...manifest, metadata }, options, signal);
+    const { uid = '' } = created.object.metadata;
+    const manifestWithUid = { ...manifest, metadata: { ...metadata, uid } };
+    const { stored } = await this.#apply(manifestWithUid, { ...options, force: true }, signal);
     const edit = {
       uid,
       flow,
@@ -162,7 +161,7 @@ class WriteThroughWriter implements Reader, Writer {
         assertSameObject(manifest, stored);
         return { stored, created: status === 201 };
       } catch (error) {
-        noteDeparture(error, { ticket, manifest, options });
+        noteRemoval(error, { ticket, manifest, options });
         throw createsOnly(manifest) ? asCreateError(error) : error;
       }
     });
@@ -170,7 +169,7 @@ class WriteThroughWriter implements Reader, Writer {
 
   async editMetadata(
     ref: ObjectRef,
-    options: EditOptions,
+    options: EditMetadataOptions,
     signal: AbortSignal,
   ): Promise<StoredObject | undefined> {
     const path = pathOf(await this.#typeOf(ref, signal), ref);
@@ -248,7 +247,7 @@ class WriteThroughWriter implements Reader, Writer {
     throw new KubeError('kind-missing', message, { status: 404 });
   }
 
-  /** The ticket is taken before the request is queued: what is deleted from then on does not come back. */
+  /** The ticket is taken before the request is queued, so that objects deleted meanwhile are not restored. */
   async #withTicket<T>(ref: ObjectRef, work: (ticket: WriteTicket) => Promise<T>): Promise<T> {
     const ticket = this.#cache.begin(ref.gvk, ref.namespace, ref.name);
     try {
@@ -267,9 +266,9 @@ function refOf({ apiVersion, kind, metadata: { name, namespace } }: KubeObject):
 }
 
 /**
- * `fieldValidation=Ignore`: an apply is checked against the schema whatever it says (seen on 1.36: 500 for an unknown field of a
- * status). The others, `Warn` by default, have the server decode the body a second time to look for keys that stand twice,
- * which took a sixteenth of its time, and our JSON has none.
+ * `fieldValidation=Ignore`: an apply is always validated against the schema (seen on 1.36: 500 for an unknown status
+ * field). Other modes make the server decode the body twice to find duplicate keys, a sixteenth of its time; our JSON
+ * has none.
  */
 function applyQuery({ fieldManager, force }: ApplyOptions): Record<string, string> {
   return { fieldManager, force: String(force), fieldValidation: 'Ignore' };
@@ -279,8 +278,8 @@ function createsOnly({ metadata }: KubeObject): boolean {
   return metadata.resourceVersion === '1';
 }
 
-/** A failed apply may prove that an object is not there any more: the one with the UID that it insisted on. */
-function noteDeparture(
+/** A failed apply can prove that the object with its UID no longer exists. */
+function noteRemoval(
   error: unknown,
   about: {
     readonly ticket: WriteTicket;
@@ -292,7 +291,7 @@ function noteDeparture(
   if (!(error instanceof KubeError)) return;
   const { uid } = manifest.metadata;
   const isGone = error.code === 'uid-mismatch' && uid !== undefined;
-  // An apply to the main resource creates: its 404 is about the namespace, and says nothing that events do not say.
+  // An apply to the main resource creates: its 404 concerns the namespace, which events report too.
   const hasNoStatus = error.code === 'not-found' && options.subresource !== undefined;
   if (isGone || hasNoStatus) ticket.gone(uid, options.pass);
 }

@@ -8,42 +8,42 @@ export interface Subscriber {
   active: boolean;
 }
 
-/** A change on its way to those who had subscribed when it happened. */
+/** A change to deliver to the subscribers at the time of the change. */
 export interface Delivery {
   readonly event: CacheEvent;
-  /** Who had subscribed when the change happened: a later subscriber got the changed store as its first events. */
+  /** Subscribers at the time of the change. Later ones got the changed store as initial events. */
   readonly subscribers: readonly Subscriber[];
 }
 
 /**
- * Tells subscribers of changes, in the order in which these happened. A change made by a listener waits until all have
- * heard of the one before; a listener that throws does not keep the others from hearing.
+ * Delivers changes to subscribers in order. A change made by a listener is delivered after the current one. An error
+ * in one listener does not affect the others.
  */
 export class EventFeed {
   readonly #onFault: (error: unknown) => void;
   #subscribers: readonly Subscriber[] = [];
   #waiting: Delivery[] = [];
-  #telling = false;
+  #isDelivering = false;
 
   constructor(onFault: (error: unknown) => void) {
     this.#onFault = onFault;
   }
 
-  /** Adds a subscriber, which first hears of `present`. Returns the unsubscribe function. */
+  /** Adds a subscriber and delivers `present` to it. Returns the unsubscribe function. */
   subscribe(listener: Listener, present: readonly StoredObject[]): () => void {
     const subscriber: Subscriber = { listener, active: true };
     this.#subscribers = [...this.#subscribers, subscriber];
-    const outermost = !this.#telling;
-    this.#telling = true;
+    const outermost = !this.#isDelivering;
+    this.#isDelivering = true;
     for (const current of present) this.#deliver(subscriber, firstEvent(current));
-    if (outermost) this.#tellWaiting();
+    if (outermost) this.#deliverWaiting();
     return () => {
       subscriber.active = false;
       this.#subscribers = this.#subscribers.filter((other) => other !== subscriber);
     };
   }
 
-  /** A change has just happened: notes who is to hear of it. */
+  /** Captures the subscribers of a change. */
   prepare(event: CacheEvent): Delivery {
     return { event, subscribers: this.#subscribers };
   }
@@ -51,12 +51,12 @@ export class EventFeed {
   deliver(delivery: Delivery): void {
     if (delivery.subscribers.length === 0) return;
     this.#waiting.push(delivery);
-    if (this.#telling) return;
-    this.#telling = true;
-    this.#tellWaiting();
+    if (this.#isDelivering) return;
+    this.#isDelivering = true;
+    this.#deliverWaiting();
   }
 
-  #tellWaiting(): void {
+  #deliverWaiting(): void {
     for (let next = 0; next < this.#waiting.length; next += 1) {
       const delivery = this.#waiting[next];
       for (const subscriber of delivery?.subscribers ?? []) {
@@ -64,7 +64,7 @@ export class EventFeed {
       }
     }
     this.#waiting = [];
-    this.#telling = false;
+    this.#isDelivering = false;
   }
 
   #deliver(subscriber: Subscriber, event: CacheEvent): void {

@@ -1,17 +1,17 @@
 import type { PassToken } from '../roles.ts';
 import type { Delivery, EventFeed } from './event-feed.ts';
-import { InFlight } from './in-flight.ts';
+import { InFlight } from './removals.ts';
 
 interface Held {
   delivery: Delivery;
-  /** It waits for the requests on its key that had begun by then. */
+  /** The event waits for the requests on its key with numbers up to this one. */
   readonly since: number;
 }
 
 /**
- * Events of a watch that overtake the answer of the write that caused them: every other one does, on a near server. While
- * a request on a key is under way, what the watch tells of the key is stored, but told only when the answer has said
- * whose write it was. Per key the order stays.
+ * Watch events that arrive before the response to the write that caused them: every second one on a nearby server.
+ * While a request on a key is in flight, its watch events are stored but delivered after the response, which
+ * identifies the write. Order per key is kept.
  */
 export class HeldEvents {
   readonly #feed: EventFeed;
@@ -22,25 +22,25 @@ export class HeldEvents {
     this.#feed = feed;
   }
 
-  /** A request begins for which events of the key wait. Returns its number, for {@link end}. */
+  /** A request starts; events of the key are held. Returns its number for {@link end}. */
   begin(key: string): number {
     return this.#inFlight.begin(key);
   }
 
-  /** The request is over, or has taken too long to wait for. */
+  /** The request has ended or timed out. */
   end(key: string, number: number): void {
     this.#inFlight.end(key, number);
     const held = this.#held.get(key);
     if (held === undefined) return;
     const waiting = held.findIndex(({ since }) => this.#inFlight.hasSince(key, since));
-    const told = waiting < 0 ? held : held.slice(0, waiting);
+    const ready = waiting < 0 ? held : held.slice(0, waiting);
     if (waiting < 0) this.#held.delete(key);
     else this.#held.set(key, held.slice(waiting));
-    for (const { delivery } of told) this.#feed.deliver(delivery);
+    for (const { delivery } of ready) this.#feed.deliver(delivery);
   }
 
-  /** Tells of a change, now or when its time has come. `mayWait`: it may be the work of a request under way. */
-  tell(key: string, delivery: Delivery, mayWait: boolean): void {
+  /** Delivers a change now, or after the requests in flight if `mayWait`. */
+  deliver(key: string, delivery: Delivery, mayWait: boolean): void {
     const since = mayWait ? this.#inFlight.last : 0;
     const held = this.#held.get(key);
     if (held !== undefined) held.push({ delivery, since });
@@ -48,13 +48,13 @@ export class HeldEvents {
     else this.#feed.deliver(delivery);
   }
 
-  /** An answer of this version was the work of `pass`. */
+  /** Marks the held event of this version as caused by `pass`. */
   attribute(key: string, version: string, pass: PassToken | undefined): void {
     if (pass === undefined) return;
     for (const held of this.#held.get(key) ?? []) {
       const { event } = held.delivery;
-      const isWork = event.current?.object.metadata.resourceVersion === version;
-      if (isWork && event.pass === undefined) {
+      const isSameChange = event.current?.object.metadata.resourceVersion === version;
+      if (isSameChange && event.pass === undefined) {
         held.delivery = { ...held.delivery, event: { ...event, pass } };
       }
     }

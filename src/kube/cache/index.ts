@@ -1,5 +1,6 @@
 /** The cache of a cluster: the only way into this sub-room. */
+
 export { createInformerSet, type InformerSet, type InformerSetOptions } from './informer-set.ts';
-export type { InformerSettings } from './informer-settings.ts';
-export { compareVersions } from './resource-version.ts';
-export type { WriteThrough, WriteTicket } from './write-through.ts';
+export type { InformerSettings } from './reflector-context.ts';
+export type { WriteThrough, WriteTicket } from './response-delivery.ts';
+export { compareVersions } from './stored-object.ts';

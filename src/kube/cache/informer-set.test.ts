@@ -116,7 +116,7 @@ describe('kube/cache informer set', () => {
     informer.release();
     await informers.close();
     assert.equal(clock.pending, 0);
-    assert.throws(() => informers.acquire(configMaps), /closed/);
+    assert.throws(() => informers.acquire(configMaps), /The cache is closed/);
   });
 
   for (const query of [{ labelSelector: 'a in b' }, { fieldSelector: 'spec.x=1' }]) {

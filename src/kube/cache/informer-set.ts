@@ -1,56 +1,58 @@
 import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { type Gvk, gvkKey } from '../../util/gvk.ts';
-import { invariant } from '../../util/invariant.ts';
+import { invariant } from '../../util/homeostat-error.ts';
 import type { Random } from '../../util/random.ts';
 import type { PathDiscovery } from '../api/discovery.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import type { Informer, InformerQuery, RightsWatch, Watcher } from '../roles.ts';
-import { AnswerDelivery } from './answer-delivery.ts';
-import { createInformerMetrics } from './informer-metrics.ts';
-import { type InformerSettings, resolveInformerSettings } from './informer-settings.ts';
-import { InformerUse } from './informer-use.ts';
-import { createIngest } from './ingest.ts';
-import { type ClosableKindArrivals, createKindArrivals } from './kind-arrivals.ts';
+import type { Informer, InformerQuery, RightsWatcher, Watcher } from '../roles.ts';
+import { InformerHandle } from './informer-handle.ts';
+import { type ClosableKindNotifier, createKindNotifier } from './kind-notifier.ts';
+import { createObjectDecoder } from './object-decoder.ts';
 import { type ResolvedQuery, resolveQuery } from './query.ts';
-import type { ReflectorContext } from './reflector-context.ts';
+import {
+  createInformerMetrics,
+  type InformerSettings,
+  type ReflectorContext,
+  resolveInformerSettings,
+} from './reflector-context.ts';
+import { ResponseDelivery, type WriteThrough, type WriteTicket } from './response-delivery.ts';
 import { SharedInformer } from './shared-informer.ts';
-import type { WriteThrough, WriteTicket } from './write-through.ts';
 
 export interface InformerSetOptions {
   readonly api: ApiClient;
   readonly discovery: PathDiscovery;
-  readonly rights: RightsWatch;
+  readonly rights: RightsWatcher;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
   readonly settings?: InformerSettings;
-  /** See {@link ReflectorContext}. @default nothing is done */
+  /** See {@link ReflectorContext}. @default no action */
   readonly suspectOutage?: () => void;
-  readonly onWentBack?: () => void;
+  readonly onRollback?: () => void;
 }
 
-/** The cache of one cluster: shared informers, and the door through which the answers of our requests enter them. */
+/** The cache of one cluster: shared informers and write-through of responses. */
 export interface InformerSet extends Watcher, WriteThrough {
   /**
-   * A use of the informer for this query, which starts with its first use and stops with its last.
-   * @throws RangeError for a selector that cannot be read.
+   * A handle on the informer of this query. The informer starts with its first handle and stops with its last.
+   * @throws RangeError for an invalid selector.
    */
   acquire(query: InformerQuery): Informer;
-  /** Discovery found something new: informers that wait after a failure try again at once. Of one kind, or of all. */
+  /** Discovery has changed: informers of this kind, or all, that wait after a failure retry at once. */
   retryNow(gvk?: Gvk): void;
-  /** The CRD of the kind changed: its informers list anew, and the list replaces even what has its version. */
+  /** The CRD of the kind changed: its informers list again, and the list replaces even objects of the same version. */
   relist(gvk: Gvk): void;
-  /** Brings gauges up to date, for a scrape. */
+  /** Updates gauges before a scrape. */
   observe(): void;
-  /** Stops every informer. Afterwards no timer, connection or listener of the cache is left. */
+  /** Stops every informer. Leaves no timer, connection or listener. */
   close(): Promise<void>;
 }
 
-/** Makes the cache of one cluster. */
+/** Creates the cache of one cluster. */
 export function createInformerSet(options: InformerSetOptions): InformerSet {
-  return new UseCountedInformers(options);
+  return new ReferenceCountedInformers(options);
 }
 
 interface Slot {
@@ -59,38 +61,38 @@ interface Slot {
   cancelLinger: (() => void) | undefined;
 }
 
-class UseCountedInformers implements InformerSet {
+class ReferenceCountedInformers implements InformerSet {
   readonly #context: ReflectorContext;
   readonly #slots = new Map<string, Slot>();
   readonly #byKind = new Map<string, Set<SharedInformer>>();
-  /** Ends of the informers that run or are just stopping. */
+  /** Resolves when running or stopping informers have ended. */
   readonly #running = new Set<Promise<void>>();
-  readonly #arrivals: ClosableKindArrivals;
+  readonly #kinds: ClosableKindNotifier;
   #isClosed = false;
 
   constructor(options: InformerSetOptions) {
-    const { settings, metrics, suspectOutage = () => {}, onWentBack = () => {}, ...rest } = options;
+    const { settings, metrics, suspectOutage = () => {}, onRollback = () => {}, ...rest } = options;
     const resolved = resolveInformerSettings(settings);
-    this.#arrivals = createKindArrivals({ ...rest, settings: resolved });
+    this.#kinds = createKindNotifier({ ...rest, settings: resolved });
     this.#context = {
       ...rest,
       settings: resolved,
-      arrivals: this.#arrivals,
+      kinds: this.#kinds,
       metrics: createInformerMetrics(metrics),
-      ingest: createIngest({ freeze: resolved.freeze }),
+      decode: createObjectDecoder({ freeze: resolved.freeze }),
       suspectOutage,
-      onWentBack,
+      onRollback,
     };
   }
 
   acquire(query: InformerQuery): Informer {
-    invariant(!this.#isClosed, 'No informer is acquired after the cache was closed');
+    invariant(!this.#isClosed, 'The cache is closed');
     const resolved = resolveQuery(query);
     const slot = this.#slots.get(resolved.key) ?? this.#start(resolved);
     slot.uses += 1;
     slot.cancelLinger?.();
     slot.cancelLinger = undefined;
-    return new InformerUse(slot.shared, () => this.#release(slot));
+    return new InformerHandle(slot.shared, () => this.#release(slot));
   }
 
   begin(gvk: Gvk, namespace: string | undefined, name: string): WriteTicket {
@@ -99,7 +101,7 @@ class UseCountedInformers implements InformerSet {
       const isInNamespace = query.namespace === undefined || query.namespace === namespace;
       return isInNamespace && (resolved.name === undefined || resolved.name === name);
     });
-    return new AnswerDelivery({ context: this.#context, gvk, namespace, name, informers });
+    return new ResponseDelivery({ context: this.#context, gvk, namespace, name, informers });
   }
 
   retryNow(gvk?: Gvk): void {
@@ -125,7 +127,7 @@ class UseCountedInformers implements InformerSet {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const slot of [...this.#slots.values()]) this.#stop(slot);
-    await Promise.all([...this.#running, this.#arrivals.close()]);
+    await Promise.all([...this.#running, this.#kinds.close()]);
   }
 
   #start(resolved: ResolvedQuery): Slot {
@@ -138,7 +140,7 @@ class UseCountedInformers implements InformerSet {
     this.#context.metrics.begin(kind);
     const end = shared.run().finally(() => {
       this.#running.delete(end);
-      // Only now: an informer that ends still says that it holds nothing.
+      // Not before: an ending informer still sets the gauge to 0.
       if (!this.#byKind.has(kind)) this.#context.metrics.objects.remove([kind]);
     });
     this.#running.add(end);
@@ -149,7 +151,7 @@ class UseCountedInformers implements InformerSet {
     slot.uses -= 1;
     if (slot.uses > 0 || this.#isClosed) return;
     const { clock, settings } = this.#context;
-    // Single objects come and go with the resources that read them; what was refused is not worth keeping.
+    // Informers of single objects are reused often, so they linger. Denied ones are not kept.
     const { state, resolved } = slot.shared;
     const isDenied = state.kind === 'failing' && state.error.right !== undefined;
     if (resolved.name === undefined || isDenied) this.#stop(slot);
@@ -164,11 +166,11 @@ class UseCountedInformers implements InformerSet {
     const kind = gvkKey(shared.resolved.query.gvk);
     const ofKind = this.#byKind.get(kind);
     ofKind?.delete(shared);
-    if (ofKind?.size === 0) this.#forgetKind(kind);
+    if (ofKind?.size === 0) this.#removeKind(kind);
     shared.stop();
   }
 
-  #forgetKind(kind: string): void {
+  #removeKind(kind: string): void {
     this.#byKind.delete(kind);
     this.#context.metrics.lastActivity.remove([kind]);
   }

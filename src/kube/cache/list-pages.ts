@@ -1,23 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isJsonObject } from '../../util/json.ts';
-import { pathOf } from '../api/paths.ts';
+import { type PathTarget, pathOf } from '../api/paths.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { KubeError } from '../kube-error.ts';
-import type { InformerQuery, ResourceType } from '../roles.ts';
-import { informerFlow, pathTargetOf, selectorParameters } from './collection-request.ts';
+import type { Flow, InformerQuery, ResourceType } from '../roles.ts';
+import type { ObjectDecoder } from './object-decoder.ts';
+import type { ObjectStore } from './object-store.ts';
 
 export interface ListRequest {
   readonly api: ApiClient;
   readonly type: ResourceType;
   readonly query: InformerQuery;
-  /** Objects per page; undefined: all in one. */
+  /** Objects per page. Undefined: one page. */
   readonly pageSize: number | undefined;
 }
 
-/** One page of a list. All pages of a list are of one snapshot. */
+/** One page of a list. All pages belong to one snapshot. */
 export interface ListPage {
   readonly version: string;
-  /** Decoded, and nobody else's. */
+  /** Decoded; not shared. */
   readonly items: readonly unknown[];
   readonly isFirst: boolean;
 }
@@ -25,9 +26,9 @@ export interface ListPage {
 const pageTimeoutMs = 60_000;
 
 /**
- * Lists a collection page by page, at its present state (no resourceVersion: a consistent read).
- * Between pages the event loop turns.
- * @throws KubeError; `gone` when a page came so late that its snapshot is forgotten.
+ * Lists a collection page by page, without resourceVersion: a consistent read. Yields to the event loop between
+ * pages.
+ * @throws KubeError; `gone` when the snapshot expired between two pages.
  */
 export async function* listPages(
   request: ListRequest,
@@ -43,8 +44,8 @@ export async function* listPages(
   } while (token !== undefined);
 }
 
-/** The version that a collection has now, for the price of one object. @throws KubeError */
-export async function presentVersion(
+/** The current version of a collection. Reads one object. @throws KubeError */
+export async function currentVersion(
   request: Omit<ListRequest, 'pageSize'>,
   signal: AbortSignal,
 ): Promise<string> {
@@ -77,13 +78,77 @@ function readPage(body: unknown) {
   if (!isJsonObject(body) || !isJsonObject(body.metadata)) throw notAList();
   const { resourceVersion, continue: token } = body.metadata;
   if (typeof resourceVersion !== 'string' || resourceVersion === '') throw notAList();
-  // Go writes an empty list of some kinds as null.
+  // For some kinds, an empty list is null.
   const items: readonly unknown[] = Array.isArray(body.items) ? body.items : [];
   const hasMore = typeof token === 'string' && token !== '';
   return { version: resourceVersion, items, token: hasMore ? token : undefined };
 }
 
 function notAList(): KubeError {
-  const message = 'Expected a list with a resourceVersion, found something else';
+  const message = 'The response is not a list with a resourceVersion';
   return new KubeError('unexpected', message, { status: 200 });
+}
+
+/** The flow of lists and watches. */
+export const informerFlow: Flow = { name: 'informer', priority: 'world' };
+
+/** The path of the query's collection. */
+export function pathTargetOf({ namespace }: InformerQuery): PathTarget {
+  return namespace === undefined ? {} : { namespace };
+}
+
+/** A query's selectors as URL parameters. */
+export function selectorParameters(query: InformerQuery): Readonly<Record<string, string>> {
+  const { labelSelector, fieldSelector } = query;
+  return {
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  };
+}
+
+interface ListIntoStoreOptions {
+  readonly api: ApiClient;
+  readonly type: ResourceType;
+  readonly query: InformerQuery;
+  readonly pageSize: number;
+  readonly store: ObjectStore;
+  readonly decode: ObjectDecoder;
+}
+
+/**
+ * Lists a collection into a store page by page. If the snapshot expires, it lists again in one page (`whole`).
+ * @throws KubeError. An incomplete list leaves the store consistent.
+ */
+export async function listIntoStore(
+  options: ListIntoStoreOptions,
+  signal: AbortSignal,
+): Promise<'paged' | 'whole'> {
+  const isDone = await tryList(options, options.pageSize, signal);
+  if (isDone) return 'paged';
+  await tryList(options, undefined, signal);
+  return 'whole';
+}
+
+/** False when the snapshot expired after the first page. */
+async function tryList(
+  { api, type, query, store, decode }: ListIntoStoreOptions,
+  pageSize: number | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const listing = store.startList();
+  let pages = 0;
+  try {
+    for await (const page of listPages({ api, type, query, pageSize }, signal)) {
+      // Drop pages that arrive after the abort.
+      signal.throwIfAborted();
+      const objects = page.items.map((item) => decode(item, query.gvk));
+      listing.add(page.version, objects);
+      pages += 1;
+    }
+  } catch (error) {
+    if (pages > 0 && error instanceof KubeError && error.code === 'gone') return false;
+    throw error;
+  }
+  listing.finish();
+  return true;
 }

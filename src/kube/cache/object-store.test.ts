@@ -30,7 +30,7 @@ describe('kube/cache object store', () => {
 
   function answer(stored: StoredObject): void {
     const ticket = store.begin('', stored.object.metadata.name);
-    store.answered(stored, undefined);
+    store.storeResponse(stored, undefined);
     store.end(ticket);
   }
 
@@ -119,7 +119,7 @@ describe('kube/cache object store', () => {
     store.changed(thing('a', '11'));
     assert.deepEqual(versions(), {});
     store.deleted(thing('a', '12'));
-    assert.equal(store.remembered, 0);
+    assert.equal(store.rememberedRemovals, 0);
     store.changed(thing('a', '13'));
     assert.deepEqual(versions(), { a: '13' });
   });
@@ -143,10 +143,10 @@ describe('kube/cache object store', () => {
     store.end(ticket);
     // It left the selector, got its label back, which `late` was answered, and was deleted: the watch has told the first.
     store.deleted(thing('a', '11'));
-    store.answered(thing('a', '12'), undefined);
+    store.storeResponse(thing('a', '12'), undefined);
     assert.deepEqual(versions(), {});
     store.end(late);
-    assert.equal(store.remembered, 0);
+    assert.equal(store.rememberedRemovals, 0);
   });
 
   test('of objects that are gone under one key, none comes back by an answer from before', () => {
@@ -154,12 +154,12 @@ describe('kube/cache object store', () => {
     const [first, second, late] = ['a', 'a', 'a'].map((name) => store.begin('', name));
     store.gone(first!, 'uid-1', undefined);
     store.gone(second!, 'uid-2', undefined);
-    for (const uid of ['uid-1', 'uid-2']) store.answered(thing('a', '12', { uid }), undefined);
+    for (const uid of ['uid-1', 'uid-2']) store.storeResponse(thing('a', '12', { uid }), undefined);
     assert.deepEqual(versions(), {});
-    store.answered(thing('a', '13', { uid: 'uid-3' }), undefined);
+    store.storeResponse(thing('a', '13', { uid: 'uid-3' }), undefined);
     assert.deepEqual(versions(), { a: '13' });
     for (const ticket of [first!, second!, late!]) store.end(ticket);
-    assert.equal(store.remembered, 0);
+    assert.equal(store.rememberedRemovals, 0);
   });
 
   test('versions without an order: the watch is believed, an answer is not', () => {

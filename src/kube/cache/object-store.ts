@@ -1,36 +1,42 @@
 import { deepEqual } from '../../util/deep-equal.ts';
-import { invariant } from '../../util/invariant.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
-import { keyOf } from '../../util/object-key.ts';
+import { invariant } from '../../util/homeostat-error.ts';
+import { type KubeObject, keyOf } from '../../util/kube-object.ts';
 import type { CacheEvent, CacheIndex, PassToken, StoredObject } from '../roles.ts';
-import { AnsweredDeletions } from './answered-deletions.ts';
-import { Departures } from './departures.ts';
 import { EventFeed } from './event-feed.ts';
 import { HeldEvents } from './held-events.ts';
-import type { ListFacts } from './list-facts.ts';
-import { isAfter, isNews, isOrdered } from './resource-version.ts';
-import type { Keep } from './slim-object.ts';
+import { PendingDeletions } from './pending-deletions.ts';
+import { Removals } from './removals.ts';
 import { StoreIndex } from './store-index.ts';
-import { isDeleting, keyOfStored, uidOf, versionOf } from './stored-object.ts';
+import {
+  isDeleting,
+  isNewer,
+  isOrdered,
+  keyOfStored,
+  type ListSnapshot,
+  mayBeNewer,
+  type RetainFields,
+  uidOf,
+  versionOf,
+} from './stored-object.ts';
 
 export interface ObjectStoreOptions {
-  /** Does the informer's selector select this object? Asked of answers only: lists and watches come selected. */
+  /** Whether the informer selects this object. Used for responses only: lists and watches are filtered by the server. */
   readonly selects: (object: KubeObject) => boolean;
-  /** What is held of an object. @default all of it */
-  readonly keep?: Keep;
+  /** Returns the object with the fields to cache. @default the whole object */
+  readonly retainFields?: RetainFields;
   /** A listener threw. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** One list being stored, page by page. Every page is of one snapshot, which the server names by a version. */
+/** A list that is being stored page by page. All pages belong to one snapshot, which has a version. */
 export interface Listing {
   add(version: string, page: readonly StoredObject[]): void;
-  /** The last page was added: what is not in the list leaves. A list that is not finished has done no harm. */
+  /** Finishes the list: removes the objects that it does not contain. An unfinished list removes nothing. */
   finish(): void;
 }
 
-/** What the store knew of a key when a request about it began. */
-export interface AnswerTicket {
+/** State of a key when a request about it started. */
+export interface RequestTicket {
   readonly key: string;
   readonly uid: string | undefined;
   readonly request: number;
@@ -40,35 +46,35 @@ export interface AnswerTicket {
 interface Cause {
   readonly initial: boolean;
   readonly pass?: PassToken | undefined;
-  /** Told by list or watch: it may be the work of a request whose answer is still to come. */
-  readonly mayBeOurs?: boolean;
+  /** From a list or watch: may be caused by a request whose response is pending. */
+  readonly mayBeOwnWrite?: boolean;
 }
 
-const fromServer: Cause = { initial: false, mayBeOurs: true };
+const fromServer: Cause = { initial: false, mayBeOwnWrite: true };
 
 /**
- * The objects of one informer, and the rules by which lists, watch events and answers of requests, arriving in any
- * order, become one consistent picture (README.md). Pure: no I/O, no time.
+ * The objects of one informer. Merges lists, watch events and responses, which arrive in any order, into a consistent
+ * state (README.md). Pure: no I/O, no time.
  */
 export class ObjectStore {
   readonly #selects: (object: KubeObject) => boolean;
-  readonly #keep: Keep;
+  readonly #keep: RetainFields;
   readonly #objects = new Map<string, StoredObject>();
-  readonly #deletions = new AnsweredDeletions();
-  readonly #departures = new Departures();
+  readonly #deletions = new PendingDeletions();
+  readonly #removals = new Removals();
   readonly #indexes = new Map<string, StoreIndex>();
   readonly #feed: EventFeed;
   readonly #held: HeldEvents;
-  /** Everything up to here has been told by list and watch. */
+  /** The version up to which list and watch have delivered all changes. */
   #progress: string | undefined;
-  /** The latest version seen anywhere, answers included. */
+  /** The latest version seen, responses included. */
   #highest = '0';
   #listing = 0;
   #listed = false;
 
   constructor(options: ObjectStoreOptions) {
     this.#selects = options.selects;
-    this.#keep = options.keep ?? ((stored) => stored);
+    this.#keep = options.retainFields ?? ((stored) => stored);
     this.#feed = new EventFeed(options.onFault);
     this.#held = new HeldEvents(this.#feed);
   }
@@ -77,14 +83,14 @@ export class ObjectStore {
     return this.#objects.size;
   }
 
-  /** The version to watch from; undefined before the first list. */
+  /** The version to watch from. Undefined before the first list. */
   get progress(): string | undefined {
     return this.#progress;
   }
 
-  /** Keys that left ahead of the watch and are still remembered. For tests and for watching the memory. */
-  get remembered(): number {
-    return this.#departures.size;
+  /** Number of keys removed ahead of the watch and still rememberedRemovals. For tests and memory monitoring. */
+  get rememberedRemovals(): number {
+    return this.#removals.size;
   }
 
   get(namespace: string | undefined, name: string): StoredObject | undefined {
@@ -108,18 +114,22 @@ export class ObjectStore {
     return this.#feed.subscribe(listener, [...this.#objects.values()]);
   }
 
-  /** Starts to store a list whose request is about to be sent (not later: its age is judged by what is known now). */
+  /**
+   * Starts to store a list. Call it right before its first request: the age of the list is judged by the versions
+   * known now.
+   */
   startList(): Listing {
     this.#listing += 1;
     const number = this.#listing;
     const known = this.#highest;
     const uids = new Map<string, string>();
-    let facts: ListFacts | undefined;
+    let facts: ListSnapshot | undefined;
     return {
       add: (version, page) => {
         if (facts === undefined) {
-          // A list shows at least what was answered before it was asked for. Older: etcd was restored from a backup.
-          facts = { number, version, rewritten: isAfter(known, version) };
+          // A list contains all responses received before its request. An older list means that etcd was restored
+          // from a backup.
+          facts = { number, version, rewritten: isNewer(known, version) };
           this.#noteVersion(version);
         }
         for (const stored of page) {
@@ -135,76 +145,79 @@ export class ObjectStore {
   }
 
   /** An ADDED or MODIFIED event. */
-  changed(told: StoredObject): void {
-    const stored = this.#keep(told);
+  changed(received: StoredObject): void {
+    const stored = this.#keep(received);
     const key = keyOfStored(stored);
     const version = versionOf(stored);
     const old = this.#objects.get(key);
     const known = old === undefined ? this.#progress : versionOf(old);
-    const isOld = known !== undefined && !isNews(version, known);
-    if (!isOld && !this.#departures.isFromBefore(key, uidOf(stored), version)) {
+    const isOld = known !== undefined && !mayBeNewer(version, known);
+    if (!isOld && !this.#removals.isStale(key, uidOf(stored), version)) {
       this.#put(key, stored, fromServer);
     }
     this.#advance(version);
   }
 
-  /** A DELETED event: the object was deleted or left the selector. It carries the version of that. */
+  /** A DELETED event: the object was deleted or no longer matches the selector. Carries the version of that change. */
   deleted(stored: StoredObject): void {
     const key = keyOfStored(stored);
     const version = versionOf(stored);
     const old = this.#objects.get(key);
-    if (old !== undefined && !isAfter(versionOf(old), version)) this.#remove(key, fromServer);
-    this.#departures.deletedByWatch(key, uidOf(stored), version);
+    if (old !== undefined && !isNewer(versionOf(old), version)) this.#remove(key, fromServer);
+    this.#removals.deletedByWatch(key, uidOf(stored), version);
     this.#advance(version);
   }
 
-  /** A BOOKMARK: everything up to `version` has been told. */
+  /** A BOOKMARK: all changes up to `version` were delivered. */
   bookmark(version: string): void {
     this.#advance(version);
-    if (this.#progress !== undefined) this.#departures.caughtUp(this.#progress);
+    if (this.#progress !== undefined) this.#removals.caughtUp(this.#progress);
   }
 
-  /** A request about the key begins, see {@link WriteTicket}. Until its end, events of the key are stored, but not told. */
-  begin(namespace: string | undefined, name: string): AnswerTicket {
+  /**
+   * A request about the key starts, see {@link WriteTicket}. Until it ends, events of the key are stored, but not
+   * delivered.
+   */
+  begin(namespace: string | undefined, name: string): RequestTicket {
     const key = keyOf(namespace, name);
     const old = this.#objects.get(key);
-    const request = this.#departures.begin(key);
+    const request = this.#removals.begin(key);
     return { key, uid: old && uidOf(old), request, hold: this.#held.begin(key) };
   }
 
-  /** The request takes too long: what happened to the key is told without waiting for it. */
-  stopHolding({ key, hold }: AnswerTicket): void {
+  /** The request takes too long: delivers the held events of the key. */
+  stopHolding({ key, hold }: RequestTicket): void {
     this.#held.end(key, hold);
   }
 
-  end(ticket: AnswerTicket): void {
-    this.#departures.end(ticket.key, ticket.request);
+  end(ticket: RequestTicket): void {
+    this.#removals.end(ticket.key, ticket.request);
     this.stopHolding(ticket);
   }
 
-  /** Stores the object of an answer, unless something later is known, or takes it out if it is not selected any more. */
-  answered(answer: StoredObject, pass: PassToken | undefined): void {
-    const stored = this.#keep(answer);
+  /** Stores the object of a response unless a later one is known, or removes it if it is no longer selected. */
+  storeResponse(response: StoredObject, pass: PassToken | undefined): void {
+    const stored = this.#keep(response);
     const key = keyOfStored(stored);
     const version = versionOf(stored);
-    // Without an order nobody can tell an answer from the past; the watch brings it.
+    // Versions without an order do not show whether the response is stale. The watch delivers the object.
     if (!isOrdered(version)) return;
     this.#noteVersion(version);
     this.#held.attribute(key, version, pass);
-    // What list and watch have told up to here is in the store already, or is over.
-    if (this.#progress !== undefined && !isNews(version, this.#progress)) return;
-    if (this.#departures.isFromBefore(key, uidOf(stored), version)) return;
+    // Up to `progress`, the store already contains or supersedes the response.
+    if (this.#progress !== undefined && !mayBeNewer(version, this.#progress)) return;
+    if (this.#removals.isStale(key, uidOf(stored), version)) return;
     const old = this.#objects.get(key);
-    if (old !== undefined && !isNews(version, versionOf(old))) return;
+    if (old !== undefined && !mayBeNewer(version, versionOf(old))) return;
     if (this.#selects(stored.object)) {
       this.#put(key, stored, { initial: false, pass });
     } else if (old !== undefined) {
-      this.#departures.leftSelector(key, { version, listing: this.#listing });
+      this.#removals.leftSelector(key, { version, listing: this.#listing });
       this.#remove(key, { initial: false, pass });
     }
   }
 
-  /** A DELETE of the object with this uid was answered at `at` (an RFC 3339 time). */
+  /** The server accepted a DELETE of the object with this UID at `at` (an RFC 3339 time). */
   deleting(key: string, uid: string, options: { at: string; pass: PassToken | undefined }): void {
     const old = this.#objects.get(key);
     if (old === undefined || uidOf(old) !== uid) return;
@@ -213,62 +226,62 @@ export class ObjectStore {
   }
 
   /**
-   * The server said that an object is gone: the one with this uid, or, when undefined, whatever was there. Of the latter
-   * only what was known before the request is surely gone: what came since may have been created after the answer.
+   * The server responded that an object does not exist: the one with this UID, or any when undefined. In the latter
+   * case only the object known before the request is removed: a newer one may have been created after the response.
    */
-  gone(ticket: AnswerTicket, uid: string | undefined, pass: PassToken | undefined): void {
-    const goneUid = uid ?? ticket.uid;
-    if (goneUid === undefined) return;
+  gone(ticket: RequestTicket, uid: string | undefined, pass: PassToken | undefined): void {
+    const deletedUid = uid ?? ticket.uid;
+    if (deletedUid === undefined) return;
     const { key } = ticket;
     const old = this.#objects.get(key);
-    if (old !== undefined && uidOf(old) === goneUid) {
+    if (old !== undefined && uidOf(old) === deletedUid) {
       const version = versionOf(old);
-      this.#departures.gone(key, { uid: goneUid, version, listing: this.#listing });
+      this.#removals.gone(key, { uid: deletedUid, version, listing: this.#listing });
       this.#remove(key, { initial: false, pass });
     } else {
-      this.#departures.goneUnseen(key, goneUid, this.#listing);
+      this.#removals.deletedUncached(key, deletedUid, this.#listing);
     }
   }
 
-  #addListed(listed: StoredObject, list: ListFacts): void {
+  #addListed(listed: StoredObject, list: ListSnapshot): void {
     const stored = this.#keep(listed);
     const key = keyOfStored(stored);
     const old = this.#objects.get(key);
-    const isDisproved = this.#deletions.isDisproved(key, old, list);
+    const isDisproved = this.#deletions.isReverted(key, old, list);
     this.#deletions.shownBy(key, list);
     if (!isDisproved && !list.rewritten && this.#isLaterThanList(key, stored, list)) return;
-    // Compared by content: after a change of the kind's schema the same version reads differently.
+    // Compared by content: after a schema change the same version can have other content.
     if (old !== undefined && versionOf(old) === versionOf(stored)) {
       if (deepEqual(old.object, this.#deletions.marked(key, stored).object)) return;
     }
     this.#put(key, stored, this.#listed ? fromServer : { initial: true });
   }
 
-  /** Do we know something of this key that is later than the list? */
-  #isLaterThanList(key: string, listed: StoredObject, list: ListFacts): boolean {
-    if (this.#departures.isFromBeforeInList(key, uidOf(listed), list)) return true;
+  /** Whether the store has a later state of this key than the list. */
+  #isLaterThanList(key: string, listed: StoredObject, list: ListSnapshot): boolean {
+    if (this.#removals.isStaleInList(key, uidOf(listed), list)) return true;
     const old = this.#objects.get(key);
-    return old !== undefined && isAfter(versionOf(old), list.version);
+    return old !== undefined && isNewer(versionOf(old), list.version);
   }
 
-  #finishList(uids: ReadonlyMap<string, string>, list: ListFacts): void {
+  #finishList(uids: ReadonlyMap<string, string>, list: ListSnapshot): void {
     const gone: (readonly [string, StoredObject])[] = [];
     for (const [key, old] of this.#objects) {
-      if (!uids.has(key) && !this.#outlivesList(key, old, list)) gone.push([key, old]);
+      if (!uids.has(key) && !this.#isNewerThanList(key, old, list)) gone.push([key, old]);
     }
     this.#progress = list.version;
     if (list.rewritten) this.#highest = list.version;
-    this.#departures.listed({ ...list, uids });
+    this.#removals.listed({ ...list, uids });
     for (const [key, old] of gone) {
       if (this.#objects.get(key) === old) this.#remove(key, fromServer);
     }
     this.#listed = true;
   }
 
-  /** Is this entry, which the list does not have, from after it? */
-  #outlivesList(key: string, old: StoredObject, list: ListFacts): boolean {
-    if (list.rewritten || this.#deletions.isDisproved(key, old, list)) return false;
-    return isAfter(versionOf(old), list.version);
+  /** Whether this entry, which the list does not contain, is newer than the list. */
+  #isNewerThanList(key: string, old: StoredObject, list: ListSnapshot): boolean {
+    if (list.rewritten || this.#deletions.isReverted(key, old, list)) return false;
+    return isNewer(versionOf(old), list.version);
   }
 
   #put(key: string, stored: StoredObject, cause: Cause): void {
@@ -276,7 +289,7 @@ export class ObjectStore {
     const current = this.#deletions.marked(key, stored);
     this.#objects.set(key, current);
     this.#deletions.stored(key, stored, current);
-    this.#tell(key, old, current, cause);
+    this.#notify(key, old, current, cause);
   }
 
   #remove(key: string, cause: Cause): void {
@@ -284,10 +297,10 @@ export class ObjectStore {
     if (old === undefined) return;
     this.#objects.delete(key);
     this.#deletions.left(key);
-    this.#tell(key, old, undefined, cause);
+    this.#notify(key, old, undefined, cause);
   }
 
-  #tell(
+  #notify(
     key: string,
     old: StoredObject | undefined,
     current: StoredObject | undefined,
@@ -304,15 +317,16 @@ export class ObjectStore {
       ...(current === undefined ? {} : { current }),
       ...(cause.pass === undefined ? {} : { pass: cause.pass }),
     });
-    this.#held.tell(key, delivery, cause.mayBeOurs === true);
+    this.#held.deliver(key, delivery, cause.mayBeOwnWrite === true);
   }
 
   #advance(version: string): void {
-    if (this.#progress === undefined || isNews(version, this.#progress)) this.#progress = version;
+    if (this.#progress === undefined || mayBeNewer(version, this.#progress))
+      this.#progress = version;
     this.#noteVersion(version);
   }
 
   #noteVersion(version: string): void {
-    if (isAfter(version, this.#highest)) this.#highest = version;
+    if (isNewer(version, this.#highest)) this.#highest = version;
   }
 }

@@ -1,34 +1,31 @@
 import type { Logger } from '../../telemetry/roles.ts';
-import { failureFields } from '../../util/failure-fields.ts';
 import { gvkKey } from '../../util/gvk.ts';
-import { invariant } from '../../util/invariant.ts';
+import { errorLogFields, invariant } from '../../util/homeostat-error.ts';
 import { KubeError } from '../kube-error.ts';
 import type { InformerQuery, InformerState, ResourceType } from '../roles.ts';
-import { failureOf } from './failure-of.ts';
-import { levelOf, mustListAfter, type Standing } from './failure-rules.ts';
-import { listIntoStore } from './list-into-store.ts';
-import { presentVersion } from './list-pages.ts';
+import { type FailureState, failureOf, levelOf, mustListAfter } from './failure-rules.ts';
+import { currentVersion, listIntoStore } from './list-pages.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { ReflectorContext } from './reflector-context.ts';
-import { isAfter } from './resource-version.ts';
 import { RetryPause } from './retry-pause.ts';
+import { isNewer } from './stored-object.ts';
 import { watchIntoStore } from './watch-into-store.ts';
 
 export interface ReflectorOptions {
   readonly context: ReflectorContext;
   readonly query: InformerQuery;
   readonly store: ObjectStore;
-  /** Told of every state that the world gives reason for, also when it is the present one. */
+  /** Called on every state, even if it is unchanged. */
   readonly onState: (state: InformerState) => void;
 }
 
-/** Why a list or a watch was cut by ourselves. */
+/** Why the reflector itself aborted a list or watch. */
 type CutReason = 'idle' | 'schema-changed';
 
-/** How a list or a watch came to its end. */
+/** Result of a list or watch. */
 type StepEnd =
   | { readonly kind: 'listed' }
-  /** The server ended the watch, as agreed. */
+  /** The watch ended at its timeout. */
   | { readonly kind: 'ended' }
   /** The server ended the watch at once, without an event. */
   | { readonly kind: 'short' }
@@ -36,12 +33,12 @@ type StepEnd =
   | { readonly kind: 'failed'; readonly error: KubeError }
   | { readonly kind: 'stopped' };
 
-/** A watch that ends before so much of its time is over has not ended as agreed. */
-const agreedShare = 0.9;
+/** A watch that ends before this share of its timeout has ended prematurely. */
+const regularEndShare = 0.9;
 
 /**
- * Fills a store: lists, then watches from the list's version on, for ever. Every failure is waited out and tried again;
- * a list is taken anew only when the watch cannot go on from where it was.
+ * Fills a store: lists, then watches from the version of the list. Retries after every failure. Lists again only when
+ * the watch cannot be resumed.
  */
 export class Reflector {
   readonly #context: ReflectorContext;
@@ -53,7 +50,7 @@ export class Reflector {
   #next: 'list' | 'watch' = 'list';
   #type: ResourceType | undefined;
   #wasMissing = false;
-  /** The last watch ended before its time: the server may be another one, or the same with an older state. */
+  /** The last watch ended prematurely: the server may have been replaced or restored from a backup. */
   #mustCompare = false;
   #cut: AbortController | undefined;
   #idleInARow = 0;
@@ -66,36 +63,36 @@ export class Reflector {
     this.#query = query;
     this.#store = store;
     this.#onState = onState;
-    const told = isPrivate === true ? {} : selection;
-    this.#log = context.logger.child({ kind: gvkKey(gvk), ...told });
+    const selectors = isPrivate === true ? {} : selection;
+    this.#log = context.logger.child({ kind: gvkKey(gvk), ...selectors });
     this.#pause = new RetryPause(context, query);
     this.#lastActivityMs = context.clock.monotonicMs();
   }
 
-  /** When the last list, event or bookmark came; before the first, when the informer was made. Monotonic. */
+  /** Monotonic time of the last list, event or bookmark, initially of the creation. */
   get lastActivityMs(): number {
     return this.#lastActivityMs;
   }
 
-  /** Ends when the signal aborts; never throws. */
+  /** Resolves when the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const end = await this.#step(signal);
-      await this.#goOn(end, signal);
+      await this.#continueAfter(end, signal);
     }
     this.#pause.stopListening();
   }
 
-  /** Tries again at once, where it waits after a failure. */
+  /** Ends a pause after a failure. */
   retryNow(): void {
-    this.#pause.endNow();
+    this.#pause.cancel();
   }
 
-  /** Cuts whatever is under way and lists anew: objects of the same version may read differently now. */
+  /** Aborts the current list or watch and lists again: a schema change can alter objects of the same version. */
   relist(): void {
     this.#next = 'list';
     this.#cut?.abort('schema-changed' satisfies CutReason);
-    this.#pause.endNow();
+    this.#pause.cancel();
   }
 
   async #step(signal: AbortSignal): Promise<StepEnd> {
@@ -116,10 +113,10 @@ export class Reflector {
   }
 
   async #list(signal: AbortSignal): Promise<StepEnd> {
-    const { api, ingest, settings } = this.#context;
+    const { api, decode, settings } = this.#context;
     const type = await this.#lookUpType(signal);
     const how = await listIntoStore(
-      { api, type, ingest, query: this.#query, store: this.#store, pageSize: settings.pageSize },
+      { api, type, decode, query: this.#query, store: this.#store, pageSize: settings.pageSize },
       signal,
     );
     if (how === 'whole') this.#countRestart('page-expired');
@@ -138,11 +135,14 @@ export class Reflector {
     throw new KubeError('kind-missing', message, { status: 404 });
   }
 
-  /** Continues from the last version, unless the server has gone back behind it. */
+  /** Resumes from the last version, unless the server has an older state. */
   async #resume(cut: AbortController): Promise<StepEnd> {
-    if (this.#mustCompare && (await this.#hasGoneBack(cut.signal))) {
-      this.#log.warn({}, 'The server is older than what it said before');
-      this.#context.onWentBack();
+    if (this.#mustCompare && (await this.#hasRolledBack(cut.signal))) {
+      this.#log.warn(
+        {},
+        'The API server returned an older state than before: etcd was probably restored from a backup',
+      );
+      this.#context.onRollback();
       return this.#list(cut.signal);
     }
     this.#mustCompare = false;
@@ -150,19 +150,19 @@ export class Reflector {
   }
 
   /**
-   * If etcd was restored from a backup while the watch was broken or silent, a watch from a version of the future is accepted, and silent
-   * until the server has come to that version.
+   * After a restore of etcd, the server accepts a watch from a future version and sends nothing until it reaches that
+   * version.
    */
-  async #hasGoneBack(signal: AbortSignal): Promise<boolean> {
+  async #hasRolledBack(signal: AbortSignal): Promise<boolean> {
     const { progress } = this.#store;
     invariant(progress !== undefined && this.#type !== undefined, 'A watch follows a list');
     const { api } = this.#context;
-    const version = await presentVersion({ api, type: this.#type, query: this.#query }, signal);
-    return isAfter(progress, version);
+    const version = await currentVersion({ api, type: this.#type, query: this.#query }, signal);
+    return isNewer(progress, version);
   }
 
   async #watch(cut: AbortController): Promise<StepEnd> {
-    const { api, clock, ingest, settings } = this.#context;
+    const { api, clock, decode, settings } = this.#context;
     const fromVersion = this.#store.progress;
     invariant(fromVersion !== undefined && this.#type !== undefined, 'A watch follows a list');
     const timeoutSeconds = this.#watchTimeoutSeconds();
@@ -171,7 +171,7 @@ export class Reflector {
       {
         api,
         clock,
-        ingest,
+        decode,
         fromVersion,
         timeoutSeconds,
         type: this.#type,
@@ -189,24 +189,24 @@ export class Reflector {
       cut.signal,
     );
     const openForMs = clock.monotonicMs() - openedMs;
-    this.#mustCompare = openForMs < timeoutSeconds * 1_000 * agreedShare;
+    this.#mustCompare = openForMs < timeoutSeconds * 1_000 * regularEndShare;
     return { kind: events === 0 && openForMs < settings.shortWatchMs ? 'short' : 'ended' };
   }
 
   #noteOpen(): void {
-    // However it ends, but for the end that was agreed.
+    // Reset if the watch ends at its timeout.
     this.#mustCompare = true;
-    // The kind may have been forbidden for a while; the store continues from where it was.
+    // The kind may have been forbidden meanwhile; the store continues from its version.
     this.#onState({ kind: 'synced' });
   }
 
   #noteEvent(): void {
     this.#noteActivity();
-    // A watch that delivers is a good one: when it is cut, the next try need not wait for earlier troubles.
+    // A watch that delivers events is healthy: earlier failures must not delay its next retry.
     this.#pause.reset();
   }
 
-  async #goOn(end: StepEnd, signal: AbortSignal): Promise<void> {
+  async #continueAfter(end: StepEnd, signal: AbortSignal): Promise<void> {
     if (end.kind !== 'cut' || end.reason !== 'idle') this.#idleInARow = 0;
     switch (end.kind) {
       case 'stopped':
@@ -227,7 +227,7 @@ export class Reflector {
         return this.#wait(undefined, signal);
       case 'failed':
         this.#countRestart(end.error.code);
-        if (end.error.isSilence) this.#context.suspectOutage();
+        if (end.error.isUnreachable) this.#context.suspectOutage();
         return this.#wait(end.error, signal);
     }
   }
@@ -236,29 +236,29 @@ export class Reflector {
     this.#idleInARow += 1;
     this.#context.suspectOutage();
     const level = this.#idleInARow === 1 ? 'warn' : 'debug';
-    this.#log[level]({ inARow: this.#idleInARow }, 'Watch was idle, cut it');
+    this.#log[level]({ inARow: this.#idleInARow }, 'Watch was idle, reconnecting');
   }
 
   #noteUnknown(type: unknown): void {
     const level = this.#hasSeenUnknown ? 'debug' : 'warn';
     this.#hasSeenUnknown = true;
-    this.#log[level]({ type }, 'Watch event of unknown type, skipped it');
+    this.#log[level]({ type }, 'Skipped a watch event of unknown type');
   }
 
-  /** Waits after a failure, or after a watch that ended at once. */
+  /** Waits after a failure or a short watch. */
   async #wait(error: KubeError | undefined, signal: AbortSignal): Promise<void> {
     const afterMs = this.#pause.lengthAfter(error);
     if (error !== undefined) this.#noteFailure(error);
-    const reason = error === undefined ? {} : failureFields(error);
+    const reason = error === undefined ? {} : errorLogFields(error);
     const fields = { ...reason, afterMs: Math.round(afterMs), next: this.#next };
-    this.#log[levelOf(error, this.#standing)](fields, 'List or watch failed, will retry');
-    await this.#pause.rest(afterMs, error, signal);
+    this.#log[levelOf(error, this.#failureState)](fields, 'List or watch failed, will retry');
+    await this.#pause.wait(afterMs, error, signal);
   }
 
   #noteFailure(error: KubeError): void {
     if (error.code === 'kind-missing') {
       this.#wasMissing = true;
-      // It may return under another plural.
+      // The kind may return with another plural.
       this.#context.discovery.forget(this.#query.gvk);
       this.#pause.listenForKind();
     }
@@ -266,7 +266,7 @@ export class Reflector {
     this.#onState({ kind: 'failing', error });
   }
 
-  get #standing(): Standing {
+  get #failureState(): FailureState {
     const hasListed = this.#store.progress !== undefined;
     return { failures: this.#pause.failures, hasListed };
   }

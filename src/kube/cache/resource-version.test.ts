@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { compareVersions, isAfter, isNews } from './resource-version.ts';
+import { compareVersions, isNewer, mayBeNewer } from './stored-object.ts';
 
 describe('kube/cache resource version', () => {
   for (const [a, b, sign] of [
@@ -12,8 +12,8 @@ describe('kube/cache resource version', () => {
   ] as const) {
     test(`"${a}" against "${b}" is ${sign}`, () => {
       assert.equal(Math.sign(compareVersions(a, b) ?? Number.NaN), sign);
-      assert.equal(isAfter(a, b), sign > 0);
-      assert.equal(isNews(a, b), sign > 0);
+      assert.equal(isNewer(a, b), sign > 0);
+      assert.equal(mayBeNewer(a, b), sign > 0);
     });
   }
 
@@ -26,8 +26,8 @@ describe('kube/cache resource version', () => {
   ] as const) {
     test(`"${a}" and "${b}" have no order: news, but not surely later`, () => {
       assert.equal(compareVersions(a, b), undefined);
-      assert.equal(isAfter(a, b), false);
-      assert.equal(isNews(a, b), true);
+      assert.equal(isNewer(a, b), false);
+      assert.equal(mayBeNewer(a, b), true);
     });
   }
 });

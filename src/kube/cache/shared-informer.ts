@@ -5,7 +5,7 @@ import type { ResolvedQuery } from './query.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorContext } from './reflector-context.ts';
 
-/** One informer with its store, which several uses share. */
+/** An informer and its store, shared by several handles. */
 export class SharedInformer {
   readonly resolved: ResolvedQuery;
   readonly store: ObjectStore;
@@ -18,16 +18,16 @@ export class SharedInformer {
   #reportedSize = 0;
 
   constructor(resolved: ResolvedQuery, context: ReflectorContext) {
-    const { query, selects, keep } = resolved;
+    const { query, selects, retainFields } = resolved;
     this.resolved = resolved;
     this.#context = context;
     const onFault = (error: unknown) => {
       context.logger.error(
         { err: error, kind: gvkKey(query.gvk) },
-        'A listener of the cache threw',
+        'A cache event listener threw an error',
       );
     };
-    this.store = new ObjectStore({ selects, onFault, ...(keep && { keep }) });
+    this.store = new ObjectStore({ selects, onFault, ...(retainFields && { retainFields }) });
     this.store.subscribe(() => this.#reportSize(this.store.size));
     const onState = (state: InformerState) => this.#setState(state);
     this.#reflector = new Reflector({ context, query, store: this.store, onState });
@@ -72,21 +72,21 @@ export class SharedInformer {
   #setState(state: InformerState): void {
     if (this.#stop.signal.aborted) return;
     if (state.kind === 'synced') this.#wasSynced = true;
-    // What was synced serves on through a broken connection, but not without the kind or the right to see it.
+    // A synced informer keeps serving during connection failures, but not without the kind or the right to read it.
     if (state.kind === 'failing' && this.#wasSynced && !isLost(state)) return;
-    const isNews = !isSameState(this.#state, state);
+    const hasChanged = !isSameState(this.#state, state);
     this.#state = state;
-    // Every try of an informer that fails says so again: only a change is worth waking anybody for.
-    if (!isNews) return;
-    for (const listener of [...this.#stateListeners]) this.#tell(listener, state);
+    // A failing informer reports its state after every attempt: notify only on changes.
+    if (!hasChanged) return;
+    for (const listener of [...this.#stateListeners]) this.#notify(listener, state);
   }
 
-  #tell(listener: (state: InformerState) => void, state: InformerState): void {
+  #notify(listener: (state: InformerState) => void, state: InformerState): void {
     try {
       listener(state);
     } catch (error) {
       const kind = gvkKey(this.resolved.query.gvk);
-      this.#context.logger.error({ err: error, kind }, 'A listener of an informer threw');
+      this.#context.logger.error({ err: error, kind }, 'An informer state listener threw an error');
     }
   }
 

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { CacheIndex, StoredObject } from '../roles.ts';
 
-/** Objects of one store by the values that a function gives. A value nobody has any more leaves no empty bucket behind. */
+/** Indexes the objects of one store by the values of a function. Removes empty buckets. */
 export class StoreIndex implements CacheIndex {
   readonly #valuesOf: (object: KubeObject) => readonly string[];
   readonly #buckets = new Map<string, Map<string, StoredObject>>();
@@ -15,7 +15,7 @@ export class StoreIndex implements CacheIndex {
     return bucket === undefined ? [] : [...bucket.values()];
   }
 
-  /** Number of values that some object has. */
+  /** Number of values in the index. */
   get size(): number {
     return this.#buckets.size;
   }

@@ -1,27 +1,27 @@
 import { isJsonObject } from '../../util/json.ts';
 import { pathOf } from '../api/paths.ts';
 import type { ApiClient, ApiStream } from '../client/api-client.ts';
-import { errorOfStatus } from '../errors.ts';
+import { errorFromStatus } from '../errors.ts';
 import { KubeError } from '../kube-error.ts';
 import type { InformerQuery, ResourceType } from '../roles.ts';
-import { informerFlow, pathTargetOf, selectorParameters } from './collection-request.ts';
+import { informerFlow, pathTargetOf, selectorParameters } from './list-pages.ts';
 
 export interface WatchRequest {
   readonly api: ApiClient;
   readonly type: ResourceType;
   readonly query: InformerQuery;
-  /** What came after this version is sent. */
+  /** The server sends changes after this version. */
   readonly fromVersion: string;
-  /** When the server is to end the watch. */
+  /** Timeout after which the server ends the watch. */
   readonly timeoutSeconds: number;
 }
 
-/** One event of a watch. Objects are decoded, and nobody else's. */
+/** One watch event. Objects are decoded and not shared. */
 export type WatchEvent =
   | { readonly kind: 'changed'; readonly object: unknown }
   | { readonly kind: 'deleted'; readonly object: unknown }
   | { readonly kind: 'bookmark'; readonly version: string }
-  /** Of a type that we do not know. */
+  /** Unknown event type. */
   | { readonly kind: 'unknown'; readonly type: string };
 
 /** Opens a watch with bookmarks. @throws KubeError */
@@ -44,9 +44,8 @@ export function openWatch(request: WatchRequest, signal: AbortSignal): Promise<A
 }
 
 /**
- * Reads one line of a watch.
- * @throws KubeError that an ERROR event tells (`gone`: the version to watch from is forgotten), or `unexpected` for a line
- *   that cannot be read.
+ * Parses one line of a watch.
+ * @throws KubeError of an ERROR event (`gone`: the version expired), or `unexpected` for an invalid line.
  */
 export function readWatchLine(line: string): WatchEvent {
   const { type, object } = parseLine(line);
@@ -59,7 +58,7 @@ export function readWatchLine(line: string): WatchEvent {
     case 'BOOKMARK':
       return { kind: 'bookmark', version: versionOf(object) };
     case 'ERROR':
-      throw errorOfStatus(object);
+      throw errorFromStatus(object);
     default:
       return { kind: 'unknown', type };
   }
@@ -84,6 +83,25 @@ function versionOf(bookmark: unknown): string {
 }
 
 function brokenLine(cause: unknown): KubeError {
-  const message = 'Expected a line of a watch to be an event in JSON, found something else';
+  const message = 'The watch sent a line that is not a JSON event';
   return new KubeError('unexpected', message, { status: 200, cause });
+}
+
+/** Splits a chunked text into lines. Only at `\n`: JSON can contain other line separators. */
+export class LineSplitter {
+  /** Pieces of the incomplete line. Joined once, to avoid quadratic cost. */
+  #pieces: string[] = [];
+
+  /** The lines completed by `chunk`, without line ends. */
+  push(chunk: string): readonly string[] {
+    const lines = chunk.split('\n');
+    const rest = lines.pop() ?? '';
+    if (lines.length > 0 && this.#pieces.length > 0) {
+      this.#pieces.push(lines[0] ?? '');
+      lines[0] = this.#pieces.join('');
+      this.#pieces = [];
+    }
+    if (rest !== '') this.#pieces.push(rest);
+    return lines;
+  }
 }

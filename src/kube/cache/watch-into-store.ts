@@ -1,29 +1,27 @@
 import type { Clock } from '../../util/clock.ts';
 import type { InformerQuery } from '../roles.ts';
-import { IdleWatchdog } from './idle-watchdog.ts';
-import type { Ingest } from './ingest.ts';
-import { LineSplitter } from './line-splitter.ts';
+import type { ObjectDecoder } from './object-decoder.ts';
 import type { ObjectStore } from './object-store.ts';
-import { openWatch, readWatchLine, type WatchRequest } from './watch-events.ts';
+import { LineSplitter, openWatch, readWatchLine, type WatchRequest } from './watch-events.ts';
 
 export interface WatchIntoStoreOptions extends WatchRequest {
   readonly store: ObjectStore;
-  readonly ingest: Ingest;
+  readonly decode: ObjectDecoder;
   readonly clock: Clock;
   readonly idleTimeoutMs: number;
   readonly onOpen: () => void;
-  /** Nothing came for the idle timeout: the caller aborts the signal. */
+  /** Called after the idle timeout: the caller aborts the signal. */
   readonly onIdle: () => void;
   /** Called for every event and bookmark. */
   readonly onEvent: () => void;
-  /** An event of a type that we do not know was skipped. */
+  /** An event of unknown type was skipped. */
   readonly onUnknown: (type: string) => void;
 }
 
 /**
- * Watches a collection into a store until the server ends the watch, or the signal aborts. Returns the number of events.
- * @throws KubeError `gone` when it must be listed anew, `unexpected` for a line that cannot be read, and what breaks the
- *   connection.
+ * Watches a collection into a store until the server ends the watch or the signal aborts. Returns the number of
+ * events.
+ * @throws KubeError `gone` when a new list is needed, `unexpected` for an invalid line, and connection errors.
  */
 export async function watchIntoStore(
   options: WatchIntoStoreOptions,
@@ -54,7 +52,7 @@ async function takeChunks(
   for await (const chunk of chunks) {
     watchdog.touch();
     for (const line of splitter.push(chunk)) {
-      // A listener may have stopped us; what is left of the chunk is for nobody.
+      // A listener may have aborted the watch: skip the rest of the chunk.
       if (signal.aborted) return events;
       if (line === '') continue;
       takeLine(line, options, options.query);
@@ -65,20 +63,52 @@ async function takeChunks(
 }
 
 function takeLine(line: string, options: WatchIntoStoreOptions, { gvk }: InformerQuery): void {
-  const { store, ingest, onEvent, onUnknown } = options;
+  const { store, decode, onEvent, onUnknown } = options;
   const event = readWatchLine(line);
   onEvent();
   switch (event.kind) {
     case 'changed':
-      store.changed(ingest(event.object, gvk));
+      store.changed(decode(event.object, gvk));
       break;
     case 'deleted':
-      store.deleted(ingest(event.object, gvk));
+      store.deleted(decode(event.object, gvk));
       break;
     case 'bookmark':
       store.bookmark(event.version);
       break;
     case 'unknown':
       onUnknown(event.type);
+  }
+}
+
+/** Calls `onIdle` once when `touch` was not called for `timeoutMs`. Call {@link stop} after use. */
+export class IdleWatchdog {
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+  readonly #onIdle: () => void;
+  #touchedMs: number;
+  #cancel: () => void;
+
+  constructor(clock: Clock, timeoutMs: number, onIdle: () => void) {
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+    this.#onIdle = onIdle;
+    this.#touchedMs = clock.monotonicMs();
+    this.#cancel = clock.after(timeoutMs, () => this.#check());
+  }
+
+  /** Cheap, because it is called for every chunk. */
+  touch(): void {
+    this.#touchedMs = this.#clock.monotonicMs();
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+
+  #check(): void {
+    const leftMs = this.#touchedMs + this.#timeoutMs - this.#clock.monotonicMs();
+    if (leftMs <= 0) this.#onIdle();
+    else this.#cancel = this.#clock.after(leftMs, () => this.#check());
   }
 }

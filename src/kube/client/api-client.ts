@@ -1,4 +1,4 @@
-/** The line between transport and everything above it. CONTRACT between kube/client, kube/cache and the composition in kube. */
+/** Interface of the transport. CONTRACT between kube/client, kube/cache and the composition in kube. */
 import type { Flow } from '../roles.ts';
 
 export interface ApiRequest {
@@ -8,16 +8,16 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** A longer body is not sent: KubeError `too-large`. In characters, of which a server sees as many bytes or more. */
+  /** Longer bodies are not sent: KubeError `too-large`. In characters; the size in bytes is at least as large. */
   readonly maxBodyLength?: number;
   /** @default 'application/json'; `application/apply-patch+yaml` for applies (the body is JSON all the same). */
   readonly contentType?: string;
   /** @default 'application/json' */
   readonly accept?: string;
   readonly flow: Flow;
-  /** Deadline of one try, in ms. @default 30_000 */
+  /** Timeout of one attempt, in ms. @default 30_000 */
   readonly timeoutMs?: number;
-  /** `lease` has a connection of its own. @default 'request' */
+  /** `lease` uses a separate connection. @default 'request' */
   readonly lane?: 'request' | 'lease';
 }
 
@@ -28,9 +28,9 @@ export interface ApiResponse {
 }
 
 export interface ApiStream {
-  /** Chunks of text as they come (any cut, also in mid-line). Ends at the server's normal end; throws KubeError when it breaks. */
+  /** Text chunks, split anywhere. Ends when the server ends the response; throws KubeError when the connection breaks. */
   readonly chunks: AsyncIterable<string>;
-  /** Cuts the connection. */
+  /** Closes the connection. */
   close(): void;
 }
 
@@ -38,7 +38,7 @@ export interface ApiStream {
 export interface ApiClient {
   /** @throws KubeError for every status outside 2xx and for every transport failure. */
   request(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse>;
-  /** A watch: resolves when the answer's head is there. Uses connections of its own. @throws KubeError */
+  /** Opens a watch: resolves with the response head. Uses separate connections. @throws KubeError */
   stream(
     request: Pick<ApiRequest, 'path' | 'query' | 'accept' | 'flow'>,
     signal: AbortSignal,

@@ -213,7 +213,7 @@ describe('kube/connections', () => {
       // What TLS makes of a reset depends on what it was at.
       const reset = once(message.socket, name === 'http' ? 'error' : 'close');
       const rejected = assert.rejects(answer);
-      api.cutWrites();
+      api.dropPendingWrites();
       await rejected;
       const [error] = await reset;
       if (name === 'http') assert.equal(error.code, 'ECONNRESET');

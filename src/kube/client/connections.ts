@@ -1,21 +1,21 @@
-import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { connect as connectSocket, type Socket } from 'node:net';
+import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import type { ClusterConfig, Credentials } from '../config/cluster-config.ts';
 import { KubeError } from '../kube-error.ts';
 import { untilAborted } from '../shared-calls.ts';
-import { SocketGroup } from './socket-group.ts';
 
-/** Connections of their own, so that none of the three waits for another. */
+/** Lanes have separate connections, so that none blocks another. */
 export type Lane = 'request' | 'watch' | 'lease';
 
-/** All that one request needs: where to send it and what to put on it. */
+/** Headers and connections for requests. */
 export interface Link {
   readonly headers: Readonly<Record<string, string>>;
   readonly dispatchers: Readonly<Record<Lane, Dispatcher>>;
 }
 
-/** A link with a connection of its own. */
+/** A link with a separate connection. */
 export interface FreshLink extends Pick<Link, 'headers'> {
   readonly dispatcher: Dispatcher;
 }
@@ -24,32 +24,32 @@ export interface ConnectionsOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of the lane `request`. */
+  /** Maximum connections of the lane `request`. */
   readonly connections: number;
 }
 
-/** Credentials are read again after so long, so that rotated files are noticed. */
+/** Credentials are reloaded after this time, to detect rotated files. */
 const maxAgeMs = 30_000;
 
-/** After a 401 credentials are renewed at most this often: a revoked one must not start a plugin for each request. */
+/** Minimum interval of renewals after a 401: revoked credentials must not start a plugin for each request. */
 const minRenewalGapMs = 10_000;
 
 /**
- * Shorter than the time by which a lease outlives its last renewal: what was let through before the
- * connection was there is sent before anybody else may lead.
+ * Shorter than the remaining time of a Lease after its last renewal: a write that passed the fence before it was
+ * connected is sent before another process can lead.
  */
 const connectTimeoutMs = 4_000;
 
 /** Below the idle timeout of the server (90 s) and of common load balancers (60 s), which would reset a write. */
 const idleTimeoutMs = 45_000;
 
-/** Connections of one cluster, with the credentials of the moment. */
+/** Connections of one cluster with the current credentials. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #origin: string;
   readonly #retired = new Set<Dispatcher>();
-  /** Those on which anything is written, but the lease. */
-  readonly #writing = new SocketGroup();
+  /** Sockets of the lane `request`. */
+  readonly #writeSockets = new SocketGroup();
   #link: Link | undefined;
   #credentials: Credentials | undefined;
   #readAtMs = 0;
@@ -64,79 +64,79 @@ export class Connections {
   }
 
   /**
-   * The link of the moment; reads the credentials again when they are old.
-   * @throws KubeError `unauthorized` when there are none at all, `aborted`.
+   * The current link. Reloads old credentials first.
+   * @throws KubeError `unauthorized` without any credentials, `aborted`.
    */
   async current(signal: AbortSignal): Promise<Link> {
     const isFresh = this.#options.clock.monotonicMs() - this.#readAtMs < maxAgeMs;
     if (this.#link !== undefined && isFresh) return this.#link;
-    // A plugin may hang: who waits for it can give up.
+    // A plugin can hang: callers can abort.
     return untilAborted(this.#read(false), signal);
   }
 
-  /** As {@link current}, for who cannot wait: the old one while newer credentials are being read. */
+  /** Like {@link current}, but returns the old link while credentials are reloaded. */
   async currentAtOnce(signal: AbortSignal): Promise<Link> {
     const current = this.current(signal);
     if (this.#link === undefined) return current;
-    // What is wrong with the new ones the next request is told.
+    // The next request gets the error.
     current.catch(() => {});
     return this.#link;
   }
 
-  /** After a 401 on `refused`: a link with newer credentials, or the same one when there is none to be had now. */
-  async renew(refused: Link, signal: AbortSignal): Promise<Link> {
-    if (this.#link !== undefined && this.#link !== refused) return this.#link;
+  /** After a 401 on `rejected`: a link with newer credentials, or the same link if there are none. */
+  async renew(rejected: Link, signal: AbortSignal): Promise<Link> {
+    if (this.#link !== undefined && this.#link !== rejected) return this.#link;
     const now = this.#options.clock.monotonicMs();
     if (this.#renewedAtMs !== undefined && now - this.#renewedAtMs < minRenewalGapMs)
-      return untilAborted(this.#reading ?? Promise.resolve(refused), signal);
+      return untilAborted(this.#reading ?? Promise.resolve(rejected), signal);
     this.#renewedAtMs = now;
     return untilAborted(this.#readAfter(this.#reading), signal);
   }
 
-  /** A link of the same credentials on a new connection; the caller closes its dispatcher. @throws KubeError */
+  /** A link with the same credentials and a new connection. The caller closes its dispatcher. @throws KubeError */
   async fresh(signal: AbortSignal): Promise<FreshLink> {
     const { headers } = await this.currentAtOnce(signal);
     return { headers, dispatcher: this.#dispatcher(this.#credentials ?? { headers }, 1) };
   }
 
-  /** Drops what is still to be sent of requests of the lane `request`, here and in the kernel. They fail, and so do later ones. */
-  cutWrites(): void {
-    this.#writing.cut();
+  /** Discards unsent data of the lane `request`, kernel buffers included. Its requests fail, and so do later ones. */
+  dropPendingWrites(): void {
+    this.#writeSockets.cut();
   }
 
-  /** Cuts all connections. */
+  /** Closes all connections. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const dispatchers = [...this.#retired, ...Object.values(this.#link?.dispatchers ?? {})];
     await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
   }
 
-  /** A reading because of age may get what a plugin remembers: one after a refusal comes after it. */
+  /** A load by age may return a plugin's cached credentials: the load after a rejection must follow it. */
   async #readAfter(reading: Promise<Link> | undefined): Promise<Link> {
     await reading;
     return this.#read(true);
   }
 
-  #read(wasRefused: boolean): Promise<Link> {
-    this.#reading ??= this.#readNow(wasRefused).finally(() => {
+  #read(wasRejected: boolean): Promise<Link> {
+    this.#reading ??= this.#readNow(wasRejected).finally(() => {
       this.#reading = undefined;
     });
     return this.#reading;
   }
 
-  async #readNow(wasRefused: boolean): Promise<Link> {
+  async #readNow(wasRejected: boolean): Promise<Link> {
     const { config, clock, logger } = this.#options;
     try {
-      const credentials = await config.credentials.load({ wasRefused });
+      const credentials = await config.credentials.load({ wasRejected });
       this.#link = this.#linkFor(credentials);
       this.#credentials = credentials;
       this.#failuresInARow = 0;
     } catch (error) {
       if (this.#link === undefined) throw credentialsError(error);
-      // The server decides how long the old ones are good. The first of a row is worth a look.
+      // The server decides how long the old ones are valid. Only the first of a series is logged as a warning.
       const level = this.#failuresInARow++ === 0 ? 'warn' : 'debug';
       const reason = error instanceof Error ? error.message : String(error);
-      logger[level]({ reason }, 'Credentials cannot be read again, going on with the old ones');
+      logger[level]({ reason }, 'Reloading credentials failed, using the previous ones');
     }
     this.#readAtMs = clock.monotonicMs();
     return this.#link;
@@ -148,7 +148,7 @@ export class Connections {
     const link = this.#link;
     if (link === undefined) return { headers, dispatchers: this.#open(credentials) };
     if (hasSameIdentity(credentials, this.#credentials)) {
-      // A retry after a 401 is worth it only with something new: keep the identity of the link otherwise.
+      // Keep the identity of the link if nothing changed: then a retry after a 401 is useless.
       return hasSameHeaders(headers, link.headers)
         ? link
         : { headers, dispatchers: link.dispatchers };
@@ -158,7 +158,7 @@ export class Connections {
     return { headers, dispatchers: this.#open(credentials) };
   }
 
-  /** Lets what is in flight end, then closes. */
+  /** Closes the dispatcher after its pending requests. */
   #retire(dispatcher: Dispatcher): void {
     this.#retired.add(dispatcher);
     dispatcher.close(() => this.#retired.delete(dispatcher));
@@ -166,7 +166,7 @@ export class Connections {
 
   #open(credentials: Credentials): Record<Lane, Dispatcher> {
     return {
-      request: this.#dispatcher(credentials, this.#options.connections, this.#writing),
+      request: this.#dispatcher(credentials, this.#options.connections, this.#writeSockets),
       watch: this.#dispatcher(credentials, null),
       lease: this.#dispatcher(credentials, 1),
     };
@@ -187,12 +187,12 @@ export class Connections {
     };
     const options = {
       connections,
-      // One stuck HTTP/2 connection would stall everything on it.
+      // A stuck HTTP/2 connection would block all its requests.
       allowH2: false,
       pipelining: 1,
       keepAliveTimeout: idleTimeoutMs,
       keepAliveMaxTimeout: idleTimeoutMs,
-      // Deadlines are ours, one for the whole exchange.
+      // The exchange has its own timeout.
       headersTimeout: 0,
       bodyTimeout: 0,
     };
@@ -225,4 +225,54 @@ function credentialsError(error: unknown): KubeError {
     status: 0,
     cause: error,
   });
+}
+
+/** Sockets that can be reset together, kernel send buffers included. */
+class SocketGroup {
+  readonly #sockets = new Set<Socket>();
+  #isCut = false;
+
+  /** Like `buildConnector` of undici; its sockets belong to the group. */
+  connector(options: buildConnector.BuildOptions): buildConnector.connector {
+    const connect = buildConnector(options);
+    return (target, onConnected) => {
+      if (this.#isCut) return onConnected(new Error('The connections were reset'), null);
+      if (target.protocol !== 'https:') {
+        connect(target, (...[error, socket]) => {
+          if (error !== null) return onConnected(error, null);
+          this.#add(socket);
+          onConnected(null, socket);
+        });
+        return;
+      }
+      // A TLS socket cannot be reset, only the TCP socket below it.
+      const { hostname: host, port } = target;
+      const httpSocket = connectSocket({ host, port: port === '' ? 443 : Number(port) });
+      this.#add(httpSocket);
+      connect({ ...target, httpSocket }, onConnected);
+    };
+  }
+
+  /**
+   * Resets all sockets: buffered data is never sent, not even after the process ends or the network recovers. New
+   * connections fail.
+   */
+  cut(): void {
+    this.#isCut = true;
+    for (const socket of this.#sockets) resetNow(socket);
+  }
+
+  #add(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+}
+
+/**
+ * `resetAndDestroy` first waits for pending writes: too late for a process that exits now, and useless without a
+ * network. This property makes `destroy` send a reset. In a Node version without it, kernel buffers would still be
+ * sent.
+ */
+function resetNow(socket: Socket): void {
+  Object.assign(socket, { resetAndClosing: true }).destroy();
 }

@@ -272,17 +272,17 @@ describe('kube/api-client', () => {
     });
     const client = clientFor(server.url, { clock, metrics });
     await failure(client.request(get, never));
-    assert.equal(client.silence, undefined, 'a refusal is an answer');
+    assert.equal(client.unreachable, undefined, 'a refusal is an answer');
     isAway = true;
     await failure(client.request(get, never));
     await clock.advance(4_000);
     await failure(client.stream({ path: '/watch', flow }, never));
     await clock.advance(1_000);
-    assert.deepEqual(client.silence, { kind: 'unanswered', forMs: 5_000 });
+    assert.deepEqual(client.unreachable, { kind: 'unreachable', forMs: 5_000 });
     assert.match(await metrics.expose(), /^homeostat_api_server_reachable 0$/m);
     isAway = false;
     await failure(client.stream({ path: '/watch', flow }, never));
-    assert.equal(client.silence, undefined);
+    assert.equal(client.unreachable, undefined);
     assert.match(await metrics.expose(), /^homeostat_api_server_reachable 1$/m);
   });
 
@@ -298,9 +298,9 @@ describe('kube/api-client', () => {
     stop.abort();
     await hanging;
     await clock.advance(1_000);
-    assert.equal(client.silence, undefined);
+    assert.equal(client.unreachable, undefined);
     await failure(client.request(get, never));
     await clock.advance(1_000);
-    assert.deepEqual(client.silence, { kind: 'unauthorized', forMs: 1_000 });
+    assert.deepEqual(client.unreachable, { kind: 'unauthorized', forMs: 1_000 });
   });
 });

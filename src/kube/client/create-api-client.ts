@@ -2,52 +2,51 @@ import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 import { jsonLength } from '../../util/json.ts';
 import type { ClusterConfig } from '../config/cluster-config.ts';
-import { abortedError, errorOfAnswer } from '../errors.ts';
+import { abortedError, errorFromResponse } from '../errors.ts';
 import { KubeError } from '../kube-error.ts';
-import type { ServerSilence } from '../server-silence.ts';
-import { type OpenedStream, openStream } from './answer-stream.ts';
+import type { ServerUnreachable } from '../roles.ts';
 import type { ApiClient, ApiRequest, ApiResponse, ApiStream } from './api-client.ts';
 import { Connections, type Lane, type Link } from './connections.ts';
-import { type Answer, exchange } from './exchange.ts';
+import { exchange, type HttpResponse } from './exchange.ts';
 import { FairQueue } from './fair-queue.ts';
-import { OutageWatch } from './outage-watch.ts';
+import { OutageDetector } from './outage-detector.ts';
 import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts';
-import { ServerContact } from './server-contact.ts';
+import { type OpenedStream, openStream } from './response-stream.ts';
+import { ServerAvailability } from './server-availability.ts';
 
 export interface ApiClientOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** Requests in flight at most; watches and the lease have connections of their own. @default 32 */
+  /** Maximum requests in flight. Watches and the Lease use separate connections. @default 32 */
   readonly connections?: number;
   /**
-   * Called for every request that changes something (not those of the lane `lease`), synchronously, when its
-   * connection is there and before the first byte is sent. What it throws is what the caller gets, and
-   * nothing is sent: the leader's fence.
+   * Leader fencing. Called synchronously for every write except those of the lane `lease`, when the connection is
+   * established and before the first byte is sent. Throwing prevents the sending; the caller gets the error.
    */
   readonly beforeWrite?: (request: ApiRequest) => void;
-  /** Of several clients of one server, one after the other or beside each other. @default one of its own */
-  readonly contact?: ServerContact;
-  /** The server is away: called once. @default nothing is looked for */
+  /** Shared by several clients of one server. @default not shared */
+  readonly availability?: ServerAvailability;
+  /** Called once when the server is unreachable. @default no outage detection */
   readonly onOutage?: () => void;
   /** @default 'homeostat' */
   readonly userAgent?: string;
-  /** An answer above is cut off with KubeError `unexpected`. @default 134_217_728 */
-  readonly maxAnswerBytes?: number;
+  /** Larger responses are aborted with KubeError `unexpected`. @default 134_217_728 */
+  readonly maxResponseBytes?: number;
 }
 
 /** Transport to one API server. */
 export interface ClosableApiClient extends ApiClient {
-  /** Undefined while the server answers and lets us in. */
-  readonly silence: ServerSilence | undefined;
-  /** A watch was idle for longer than the server leaves it so, or broke: is the server still there? */
+  /** Undefined while the server responds and accepts our credentials. */
+  readonly unreachable: ServerUnreachable | undefined;
+  /** Starts an outage check after an idle or broken watch. */
   suspectOutage(): void;
-  /** Calls back when the server lets us in again. Returns the unsubscribe function. */
-  onAdmitted(listener: () => void): () => void;
-  /** Drops at once what is still to be sent of any write, here and in the kernel; later requests fail. Not of the lane `lease`. */
-  cutWrites(): void;
-  /** Cuts everything in flight; later requests fail. */
+  /** Notifies when the server accepts our credentials again. Returns the unsubscribe function. */
+  onAuthenticated(listener: () => void): () => void;
+  /** Discards unsent data of all writes, kernel buffers included; later requests fail. Does not affect the lane `lease`. */
+  dropPendingWrites(): void;
+  /** Aborts all requests; later requests fail. */
   close(): Promise<void>;
 }
 
@@ -55,20 +54,20 @@ type StreamedRequest = Pick<ApiRequest, 'path' | 'query' | 'accept' | 'flow'>;
 
 const defaultTimeoutMs = 30_000;
 const probeTimeoutMs = 5_000;
-const defaultAnswerBytes = 134_217_728;
+const defaultResponseBytes = 134_217_728;
 
-/** Time for the head of a watch's answer, and for the body of a refusal. */
+/** Timeout of the response head of a watch, and of an error body. */
 const streamHeadTimeoutMs = 30_000;
 
-/** How often a request is sent at most while the server says when to come again. */
+/** Maximum attempts of a request with Retry-After. */
 const maxTries = 10;
 
-/** A server that wants a longer pause gets it from the caller, who can do something else meanwhile. */
+/** Longer pauses are left to the caller, who can do other work meanwhile. */
 const maxRetryAfterSeconds = 60;
 
 /**
- * The client on undici over HTTP/1.1 with keep-alive. Waiting is done in a queue of our own, never inside
- * undici, so that fairness and `beforeWrite` act on everything. Never logs headers or bodies.
+ * Creates an HTTP/1.1 client with undici and keep-alive. Requests wait in our own queue, never inside undici, so that
+ * fairness and `beforeWrite` apply to all of them. Never logs headers or bodies.
  */
 export function createApiClient(options: ApiClientOptions): ClosableApiClient {
   return new PooledApiClient(options);
@@ -77,13 +76,13 @@ export function createApiClient(options: ApiClientOptions): ClosableApiClient {
 class PooledApiClient implements ClosableApiClient {
   readonly #options: ApiClientOptions;
   readonly #origin: string;
-  /** The path of the server's address: everything is below it. */
+  /** Path prefix of the server URL. */
   readonly #prefix: string;
   readonly #connections: Connections;
   readonly #metrics: RequestMetrics;
   readonly #queue: FairQueue;
-  readonly #contact: ServerContact;
-  readonly #outages: OutageWatch | undefined;
+  readonly #availability: ServerAvailability;
+  readonly #outages: OutageDetector | undefined;
   readonly #closing = new AbortController();
 
   constructor(options: ApiClientOptions) {
@@ -93,12 +92,12 @@ class PooledApiClient implements ClosableApiClient {
     this.#origin = origin;
     this.#prefix = pathname.replace(/\/+$/, '');
     this.#metrics = createRequestMetrics(options.metrics, host);
-    this.#contact =
-      options.contact ?? new ServerContact({ clock, logger, metrics: options.metrics });
+    this.#availability =
+      options.availability ?? new ServerAvailability({ clock, logger, metrics: options.metrics });
     this.#connections = new Connections({ config, clock, logger, connections });
     const { onOutage } = options;
     if (onOutage !== undefined)
-      this.#outages = new OutageWatch({ clock, onOutage, probe: () => this.#probe() });
+      this.#outages = new OutageDetector({ clock, onOutage, probe: () => this.#probe() });
     this.#queue = new FairQueue({
       slots: connections,
       clock,
@@ -107,22 +106,22 @@ class PooledApiClient implements ClosableApiClient {
     });
   }
 
-  get silence(): ServerSilence | undefined {
-    return this.#contact.silence;
+  get unreachable(): ServerUnreachable | undefined {
+    return this.#availability.unreachable;
   }
 
-  onAdmitted(listener: () => void): () => void {
-    return this.#contact.onAdmitted(listener);
+  onAuthenticated(listener: () => void): () => void {
+    return this.#availability.onAuthenticated(listener);
   }
 
   async request(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse> {
     for (let tries = 1; ; tries++) {
       const answer = await this.#send(request, signal);
-      if (isWell(answer.status)) return { status: answer.status, body: parseBody(answer) };
+      if (isSuccess(answer.status)) return { status: answer.status, body: parseBody(answer) };
       const error = errorOf(answer);
       const pauseMs = tries < maxTries ? retryPauseMs(request, error) : undefined;
       if (pauseMs === undefined) throw error;
-      this.#metrics.retried(request.method, error.status);
+      this.#metrics.requestRetried(request.method, error.status);
       await this.#pause(pauseMs, signal);
     }
   }
@@ -132,10 +131,10 @@ class PooledApiClient implements ClosableApiClient {
       this.#noteFailure(error);
       throw error;
     });
-    this.#noteAnswer(opened.status);
-    if (isWell(opened.status)) return opened.stream;
+    this.#noteResponse(opened.status);
+    if (isSuccess(opened.status)) return opened.stream;
     const { status, retryAfter } = opened;
-    const text = await opened.refusal();
+    const text = await opened.errorBody();
     throw errorOf({ status, text, ...(retryAfter === undefined ? {} : { retryAfter }) });
   }
 
@@ -143,8 +142,8 @@ class PooledApiClient implements ClosableApiClient {
     this.#outages?.suspect();
   }
 
-  cutWrites(): void {
-    this.#connections.cutWrites();
+  dropPendingWrites(): void {
+    this.#connections.dropPendingWrites();
   }
 
   close(): Promise<void> {
@@ -153,28 +152,32 @@ class PooledApiClient implements ClosableApiClient {
     return this.#connections.close();
   }
 
-  async #send(request: ApiRequest, signal: AbortSignal): Promise<Answer> {
+  async #send(request: ApiRequest, signal: AbortSignal): Promise<HttpResponse> {
     if (request.lane === 'lease') return this.#sendAuthorized(request, 'lease', signal);
     const { flow, body } = request;
     const bytes = body === undefined ? 0 : jsonLength(body);
     const release = await this.#queue.acquire({ ...flow, bytes }, signal);
     this.#metrics.inFlight(this.#queue.inFlight);
-    this.#outages?.began();
+    this.#outages?.requestStarted();
     try {
       const answer = await this.#sendAuthorized(request, 'request', signal);
-      this.#noteAnswer(answer.status);
+      this.#noteResponse(answer.status);
       return answer;
     } catch (error) {
       this.#noteFailure(error);
       throw error;
     } finally {
       release();
-      this.#outages?.ended();
+      this.#outages?.requestEnded();
       this.#metrics.inFlight(this.#queue.inFlight);
     }
   }
 
-  async #sendAuthorized(request: ApiRequest, lane: Lane, signal: AbortSignal): Promise<Answer> {
+  async #sendAuthorized(
+    request: ApiRequest,
+    lane: Lane,
+    signal: AbortSignal,
+  ): Promise<HttpResponse> {
     const connections = this.#connections;
     const link = await (lane === 'lease'
       ? connections.currentAtOnce(signal)
@@ -191,27 +194,27 @@ class PooledApiClient implements ClosableApiClient {
     if (opened.status !== 401) return opened;
     const renewed = await this.#connections.renew(link, signal);
     if (renewed === link) return opened;
-    await opened.refusal();
+    await opened.errorBody();
     return this.#open(request, renewed, signal);
   }
 
-  /** A server that lets nobody in is as good as none. */
-  #noteAnswer(status: number): void {
-    this.#outages?.heard();
-    if (status === 401) this.#contact.missed('unauthorized');
-    else this.#contact.heard();
+  /** A server that rejects our credentials counts as unavailable. */
+  #noteResponse(status: number): void {
+    this.#outages?.responseReceived();
+    if (status === 401) this.#availability.recordFailure('unauthorized');
+    else this.#availability.recordResponse();
   }
 
   #noteFailure(error: unknown): void {
-    if (!(error instanceof KubeError) || !error.isSilence) return;
-    const kind = error.code === 'unauthorized' ? 'unauthorized' : 'unanswered';
-    this.#contact.missed(kind);
-    if (kind === 'unanswered') this.#outages?.suspect();
+    if (!(error instanceof KubeError) || !error.isUnreachable) return;
+    const kind = error.code === 'unauthorized' ? 'unauthorized' : 'unreachable';
+    this.#availability.recordFailure(kind);
+    if (kind === 'unreachable') this.#outages?.suspect();
   }
 
-  /** Does it answer on a new connection? */
+  /** Whether the server responds on a new connection. */
   async #probe(): Promise<boolean> {
-    const { clock, maxAnswerBytes = defaultAnswerBytes } = this.#options;
+    const { clock, maxResponseBytes = defaultResponseBytes } = this.#options;
     const { signal } = this.#closing;
     try {
       const link = await this.#connections.fresh(signal);
@@ -225,7 +228,7 @@ class PooledApiClient implements ClosableApiClient {
           headers: this.#headersOf({}, link),
           isWrite: false,
           timeoutMs: probeTimeoutMs,
-          maxAnswerBytes,
+          maxResponseBytes,
         } as const;
         await exchange(request, clock, signal);
         return true;
@@ -240,8 +243,8 @@ class PooledApiClient implements ClosableApiClient {
   async #exchange(
     request: ApiRequest,
     { link, lane, signal }: { link: Link; lane: Lane; signal: AbortSignal },
-  ): Promise<Answer> {
-    const { clock, beforeWrite, maxAnswerBytes = defaultAnswerBytes } = this.#options;
+  ): Promise<HttpResponse> {
+    const { clock, beforeWrite, maxResponseBytes = defaultResponseBytes } = this.#options;
     const { method, timeoutMs = defaultTimeoutMs } = request;
     const isWrite = method !== 'GET';
     const isFenced = isWrite && lane === 'request' && beforeWrite !== undefined;
@@ -258,7 +261,7 @@ class PooledApiClient implements ClosableApiClient {
           ...(request.body === undefined ? {} : { body: textOf(request) }),
           isWrite,
           timeoutMs,
-          maxAnswerBytes,
+          maxResponseBytes,
           ...(isFenced ? { beforeSend: () => beforeWrite(request) } : {}),
         },
         clock,
@@ -267,7 +270,7 @@ class PooledApiClient implements ClosableApiClient {
       status = answer.status;
       return answer;
     } finally {
-      this.#metrics.answered(method, status, (clock.monotonicMs() - startMs) / 1000);
+      this.#metrics.requestCompleted(method, status, (clock.monotonicMs() - startMs) / 1000);
     }
   }
 
@@ -281,14 +284,14 @@ class PooledApiClient implements ClosableApiClient {
         headers: this.#headersOf(request, link),
         headTimeoutMs: streamHeadTimeoutMs,
         onText: () => {
-          this.#outages?.heard();
-          this.#contact.heard();
+          this.#outages?.responseReceived();
+          this.#availability.recordResponse();
         },
       };
       opened = await openStream(streamRequest, this.#options.clock, signal);
       return opened;
     } finally {
-      this.#metrics.opened(opened?.status ?? 0);
+      this.#metrics.watchOpened(opened?.status ?? 0);
     }
   }
 
@@ -328,11 +331,11 @@ function textOf({ body, maxBodyLength = Number.POSITIVE_INFINITY }: ApiRequest):
   throw new KubeError('too-large', `Expected at most ${maxBodyLength} bytes`, { status: 413 });
 }
 
-function isWell(status: number): boolean {
+function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** When to send it again; undefined: not at all. Who holds a lease has a rhythm of its own. */
+/** Delay before a retry. Undefined: no retry. Leader election retries Lease requests itself. */
 function retryPauseMs(request: ApiRequest, error: KubeError): number | undefined {
   const { status, retryAfterSeconds } = error;
   if (request.lane === 'lease' || (status !== 429 && status !== 503)) return undefined;
@@ -340,25 +343,25 @@ function retryPauseMs(request: ApiRequest, error: KubeError): number | undefined
   return retryAfterSeconds * 1000;
 }
 
-function parseBody({ status, text }: Answer): unknown {
+function parseBody({ status, text }: HttpResponse): unknown {
   if (text === '') return undefined;
   try {
     return JSON.parse(text);
   } catch (error) {
-    const message = `Expected JSON in the answer, found ${text.length} characters of something else`;
+    const message = `The response is not JSON (${text.length} characters)`;
     throw new KubeError('unexpected', message, { status, cause: error });
   }
 }
 
-function errorOf({ status, text, retryAfter }: Answer): KubeError {
-  return errorOfAnswer({
+function errorOf({ status, text, retryAfter }: HttpResponse): KubeError {
+  return errorFromResponse({
     status,
     body: parseIfJson(text),
     ...(retryAfter === undefined ? {} : { retryAfter }),
   });
 }
 
-/** Refusals of proxies and of paths that nobody serves are plain text. */
+/** Error responses of proxies and of unknown paths are plain text. */
 function parseIfJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -26,9 +26,9 @@ describe('kube/api-client credentials', () => {
     const server = await serve(guarded('new'));
     const why: boolean[] = [];
     const client = clientFor(server.url, {
-      load: async ({ wasRefused }) => {
-        why.push(wasRefused);
-        return { headers: { authorization: wasRefused ? 'new' : 'old' } };
+      load: async ({ wasRejected }) => {
+        why.push(wasRejected);
+        return { headers: { authorization: wasRejected ? 'new' : 'old' } };
       },
     });
     assert.equal((await client.request(patch, never)).status, 200);

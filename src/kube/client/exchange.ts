@@ -1,52 +1,51 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../util/clock.ts';
-import { abortedError, errorOfTransport, timeoutError } from '../errors.ts';
+import { abortedError, errorFromTransport, timeoutError } from '../errors.ts';
 import { KubeError } from '../kube-error.ts';
 
-/** One request as it goes over the wire. */
+/** One HTTP request. */
 export interface Exchange {
   readonly dispatcher: Dispatcher;
   readonly origin: string;
   readonly method: string;
-  /** With the query. */
+  /** Including the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly isWrite: boolean;
-  /** From the dispatch to the last byte. */
+  /** From the dispatch to the last byte of the response. */
   readonly timeoutMs: number;
-  readonly maxAnswerBytes: number;
+  readonly maxResponseBytes: number;
   /**
-   * Called when the connection is there and nothing has been sent; what it throws ends the exchange. Of a body that the kernel may not
-   * take in one piece, also right before its last byte: without that one no server takes it.
+   * Called when the connection is established, before the first byte. Throwing aborts the exchange. For bodies larger
+   * than one socket write it is called again before the last byte: no server accepts the request without that byte.
    */
   readonly beforeSend?: () => void;
 }
 
-/** What a socket of TLS hands on without waiting, in bytes. */
+/** Maximum bytes that a TLS socket sends in one write. */
 const onePieceBytes = 16_384;
 
-/** The answer, whatever its status. */
-export interface Answer {
+/** The response, with any status. */
+export interface HttpResponse {
   readonly status: number;
   readonly retryAfter?: string;
   readonly text: string;
 }
 
 /**
- * Sends one request and reads the whole answer. Leaves no listener on the signal, no timer, and, when it
- * was cut short, no connection.
- * @throws KubeError when there is no whole answer, and whatever `beforeSend` throws.
+ * Sends one request and reads the complete response. Leaves no listener and no timer, and no connection when aborted.
+ * @throws KubeError without a complete response, and errors of `beforeSend`.
  */
-export function exchange(spec: Exchange, clock: Clock, signal: AbortSignal): Promise<Answer> {
+export function exchange(spec: Exchange, clock: Clock, signal: AbortSignal): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(abortedError(signal.reason));
     const onAbort = () => handler.cut(abortedError(signal.reason));
     const cancelTimer = clock.after(spec.timeoutMs, () =>
       handler.cut(timeoutError(spec.timeoutMs)),
     );
-    const handler = new AnswerCollector(spec, (outcome) => {
+    const handler = new ResponseCollector(spec, (outcome) => {
       signal.removeEventListener('abort', onAbort);
       cancelTimer();
       if (outcome instanceof Error) reject(outcome);
@@ -57,10 +56,10 @@ export function exchange(spec: Exchange, clock: Clock, signal: AbortSignal): Pro
   });
 }
 
-/** Collects one answer. Below `Pool.request`: it must know whether anything has been sent. */
-class AnswerCollector implements Dispatcher.DispatchHandler {
+/** Collects one response. Uses a dispatch handler instead of `Pool.request` to detect whether anything was sent. */
+class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #spec: Exchange;
-  readonly #onEnd: (outcome: Answer | Error) => void;
+  readonly #onEnd: (outcome: HttpResponse | Error) => void;
   readonly #chunks: Buffer[] = [];
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
@@ -69,7 +68,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   #wasSent = false;
   #hasEnded = false;
 
-  constructor(spec: Exchange, onEnd: (outcome: Answer | Error) => void) {
+  constructor(spec: Exchange, onEnd: (outcome: HttpResponse | Error) => void) {
     this.#spec = spec;
     this.#onEnd = onEnd;
   }
@@ -86,7 +85,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** What is sent, and its length where that has to be said. */
+  /** The body, and its length if the header must be set. */
   #body(): readonly [string | Readable | null, number?] {
     const { body, beforeSend } = this.#spec;
     if (body === undefined) return [null];
@@ -96,7 +95,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
     return [this.#inTwo(bytes, beforeSend), bytes.length];
   }
 
-  /** The second piece is asked for when the first one has been handed on: nothing is read ahead. */
+  /** Streams the body in two parts without read-ahead: the last byte is requested after the first part was handed over. */
   #inTwo(bytes: Buffer, beforeLast: () => void): Readable {
     const last = bytes.length - 1;
     let sent = 0;
@@ -120,7 +119,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Ends it now. Where the connection is not there yet, `onRequestStart` sees to it that nothing is sent. */
+  /** Aborts the exchange. Without a connection, `onRequestStart` prevents the sending. */
   cut(error: Error): void {
     if (this.#hasEnded) return;
     this.#end(error);
@@ -154,8 +153,8 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
-    const { maxAnswerBytes } = this.#spec;
-    if (this.#bytes > maxAnswerBytes) this.cut(oversizedError(maxAnswerBytes));
+    const { maxResponseBytes } = this.#spec;
+    if (this.#bytes > maxResponseBytes) this.cut(oversizedError(maxResponseBytes));
     else this.#chunks.push(chunk);
   }
 
@@ -173,10 +172,10 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
 
   #fail(error: unknown): void {
     const { isWrite } = this.#spec;
-    this.#end(errorOfTransport(error, { isWrite, wasSent: this.#wasSent }));
+    this.#end(errorFromTransport(error, { isWrite, wasSent: this.#wasSent }));
   }
 
-  #end(outcome: Answer | Error): void {
+  #end(outcome: HttpResponse | Error): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#onEnd(outcome);
@@ -184,11 +183,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
 }
 
 function oversizedError(maxBytes: number): KubeError {
-  return new KubeError(
-    'unexpected',
-    `Expected an answer of at most ${maxBytes} bytes, found more`,
-    {
-      status: 0,
-    },
-  );
+  return new KubeError('unexpected', `The response is larger than ${maxBytes} bytes`, {
+    status: 0,
+  });
 }

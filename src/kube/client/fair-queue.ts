@@ -1,38 +1,37 @@
 import type { Clock } from '../../util/clock.ts';
-import { invariant } from '../../util/invariant.ts';
+import { invariant } from '../../util/homeostat-error.ts';
 import { abortedError } from '../errors.ts';
 import type { Flow } from '../roles.ts';
-import { type Place, WaitingLine } from './waiting-line.ts';
 
 const priorities = ['world', 'status', 'event'] as const;
 type Order = readonly Flow['priority'][];
-/** Every so many turns of a flow one is taken from below, so that the status of a flow that is busy for ever gets its say. */
-const turnsBetween = 16;
-/** From below it is the status and the Events in turn: none of the two may hold up the other for ever. */
-const fromBelow: readonly [Order, Order] = [
+/** Every sixteenth turn of a flow serves lower priorities first, so that its status is not starved. */
+const lowPriorityInterval = 16;
+/** Status and Events take turns, so that neither starves the other. */
+const lowPriorityOrders: readonly [Order, Order] = [
   ['status', 'event', 'world'],
   ['event', 'status', 'world'],
 ];
 
-/** Characters of the bodies that one flow has in flight: large ones of one definition hold up the server and this process for all others. */
+/** Limit of body characters in flight per flow: large bodies of one definition must not slow down others. */
 const maxFlowBytes = 1024 * 1024;
 
-/** A request that is to be sent. */
+/** A queued request. */
 export interface QueuedRequest extends Flow {
-  /** Of its body, roughly. @default 0 */
+  /** Approximate size of the body. @default 0 */
   readonly bytes?: number;
 }
 
-/** Gives a slot back. Calling it again does nothing. */
+/** Releases a slot. Repeated calls have no effect. */
 export type Release = () => void;
 
 export interface FairQueueOptions {
-  /** How many may be in flight at once. */
+  /** Maximum requests in flight. */
   readonly slots: number;
   readonly clock: Clock;
-  /** Told how many wait, at every change. */
+  /** Called with the number of waiting requests on every change. */
   readonly onDepth?: (priority: Flow['priority'], depth: number) => void;
-  /** Told how long each had to wait that got a slot. */
+  /** Called with the waiting time of each granted request. */
   readonly onGranted?: (priority: Flow['priority'], waitedMs: number) => void;
 }
 
@@ -44,28 +43,28 @@ interface Waiter {
 
 interface FlowState {
   readonly name: string;
-  readonly lines: Readonly<Record<Flow['priority'], WaitingLine<Waiter>>>;
+  readonly queues: Readonly<Record<Flow['priority'], LinkedQueue<Waiter>>>;
   inFlight: number;
   bytesInFlight: number;
-  /** Turns that it has had. */
+  /** Number of served turns. */
   turns: number;
 }
 
 /**
- * Who may send next. In flight are at most `slots` requests; the flows that wait take turns, within a
- * flow `world` goes before `status` and this before `event` (one turn in sixteen the other way round), and a flow that holds three quarters of
- * the slots gets no more while another waits. Of one flow bodies of {@link maxFlowBytes} are in flight at most, or a single larger one.
- * Nothing is kept of a flow that neither waits nor sends.
+ * Fair queue of requests with at most `slots` in flight. Waiting flows take turns (round-robin). Within a flow,
+ * `world` precedes `status` and `status` precedes `event`, except in one turn in sixteen. A flow with three quarters
+ * of the slots gets no more while another waits. A flow has at most {@link maxFlowBytes} of bodies in flight, or one
+ * larger body. Idle flows are removed.
  */
 export class FairQueue {
   readonly #slots: number;
-  /** How many slots one flow may hold while another waits. */
+  /** Maximum slots of one flow while another waits. */
   readonly #share: number;
   readonly #clock: Clock;
   readonly #onDepth: (priority: Flow['priority'], depth: number) => void;
   readonly #onGranted: (priority: Flow['priority'], waitedMs: number) => void;
   readonly #flows = new Map<string, FlowState>();
-  /** Flows with somebody in line; the one whose turn is next comes first. */
+  /** Flows with waiting requests, in order of their turns. */
   readonly #turns = new Set<FlowState>();
   readonly #depths: Record<Flow['priority'], number> = { world: 0, status: 0, event: 0 };
   #inFlight = 0;
@@ -83,18 +82,18 @@ export class FairQueue {
     return this.#inFlight;
   }
 
-  /** How many wait. */
+  /** Number of waiting requests. */
   get depth(): number {
     return priorities.reduce((sum, priority) => sum + this.#depths[priority], 0);
   }
 
-  /** How many flows are known: those that wait or send. */
+  /** Number of flows with waiting or sent requests. */
   get flowCount(): number {
     return this.#flows.size;
   }
 
   /**
-   * Waits for a slot; the caller gives it back by calling the result.
+   * Waits for a slot. The caller releases it by calling the result.
    * @throws KubeError `aborted` when the signal fires first.
    */
   async acquire(request: QueuedRequest, signal: AbortSignal): Promise<Release> {
@@ -122,20 +121,20 @@ export class FairQueue {
         signal.removeEventListener('abort', onAbort);
         resolve(release);
       };
-      const place = state.lines[priority].join({ bytes, sinceMs: this.#clock.monotonicMs(), go });
+      const place = state.queues[priority].join({ bytes, sinceMs: this.#clock.monotonicMs(), go });
       signal.addEventListener('abort', onAbort, { once: true });
       this.#turns.add(state);
       this.#countDepth(priority, 1);
-      // A slot may be free that was kept from a flow at its limit.
+      // A slot may be free because of a flow's limit.
       this.#dispatch();
     });
   }
 
-  #leave(state: FlowState, priority: Flow['priority'], place: Place<Waiter>): void {
-    state.lines[priority].leave(place);
+  #leave(state: FlowState, priority: Flow['priority'], place: QueueEntry<Waiter>): void {
+    state.queues[priority].leave(place);
     this.#countDepth(priority, -1);
     this.#settle(state);
-    // The limit of a flow ends when nobody else waits.
+    // A flow's limit ends when no other flow waits.
     this.#dispatch();
   }
 
@@ -145,7 +144,7 @@ export class FairQueue {
       if (state === undefined) return;
       const [priority, waiter] = takeFrom(state);
       this.#countDepth(priority, -1);
-      // To the end of the line of turns, or out of it.
+      // Move the flow to the end of the turns, or remove it.
       this.#turns.delete(state);
       const release = this.#grant(state, waiter.bytes);
       if (isWaiting(state)) this.#turns.add(state);
@@ -154,7 +153,7 @@ export class FairQueue {
     }
   }
 
-  /** The first in turn below its limits; alone in line it may have all slots. */
+  /** The next flow below its limits. A flow that waits alone may use all slots. */
   #nextFlow(): FlowState | undefined {
     for (const state of this.#turns) {
       const maySend = this.#turns.size === 1 || state.inFlight < this.#share;
@@ -182,12 +181,12 @@ export class FairQueue {
   #stateOf(name: string): FlowState {
     const known = this.#flows.get(name);
     if (known !== undefined) return known;
-    const lines = {
-      world: new WaitingLine<Waiter>(),
-      status: new WaitingLine<Waiter>(),
-      event: new WaitingLine<Waiter>(),
+    const queues = {
+      world: new LinkedQueue<Waiter>(),
+      status: new LinkedQueue<Waiter>(),
+      event: new LinkedQueue<Waiter>(),
     };
-    const state: FlowState = { name, inFlight: 0, bytesInFlight: 0, turns: 0, lines };
+    const state: FlowState = { name, inFlight: 0, bytesInFlight: 0, turns: 0, queues };
     this.#flows.set(name, state);
     return state;
   }
@@ -204,22 +203,22 @@ export class FairQueue {
   }
 }
 
-function isWaiting({ lines }: FlowState): boolean {
-  return lines.world.size + lines.status.size + lines.event.size > 0;
+function isWaiting({ queues }: FlowState): boolean {
+  return queues.world.size + queues.status.size + queues.event.size > 0;
 }
 
-/** A single body may be larger than all of them together may be. */
+/** A single body may exceed the limit. */
 function hasRoom({ bytesInFlight }: FlowState, bytes: number): boolean {
   return bytesInFlight === 0 || bytesInFlight + bytes <= maxFlowBytes;
 }
 
-/** The request of the flow that is sent next. */
+/** The next request of the flow. */
 function nextOf(state: FlowState): {
   readonly priority: Flow['priority'];
   readonly waiter: Waiter;
 } {
   for (const priority of orderOf(state)) {
-    const waiter = state.lines[priority].first;
+    const waiter = state.queues[priority].first;
     if (waiter !== undefined) return { priority, waiter };
   }
   throw new Error('A flow without waiters has no turn');
@@ -227,18 +226,70 @@ function nextOf(state: FlowState): {
 
 function takeFrom(state: FlowState): readonly [Flow['priority'], Waiter] {
   const { priority, waiter } = nextOf(state);
-  state.lines[priority].take();
+  state.queues[priority].take();
   state.turns += 1;
   return [priority, waiter];
 }
 
-/** Of its next turn. */
+/** Priority order of the next turn of a flow. */
 function orderOf({ turns }: FlowState): Order {
   const turn = turns + 1;
-  if (turn % turnsBetween !== 0) return priorities;
-  return fromBelow[(turn / turnsBetween) % 2 === 1 ? 0 : 1];
+  if (turn % lowPriorityInterval !== 0) return priorities;
+  return lowPriorityOrders[(turn / lowPriorityInterval) % 2 === 1 ? 0 : 1];
 }
 
 function ignore(): void {
-  // Nobody measures.
+  // No metrics.
+}
+
+/** An entry of a {@link LinkedQueue}. */
+interface QueueEntry<T> {
+  readonly value: T;
+  next: QueueEntry<T> | undefined;
+  previous: QueueEntry<T> | undefined;
+  isWaiting: boolean;
+}
+
+/** A FIFO queue with removal of any entry in constant time. */
+class LinkedQueue<T> {
+  #first: QueueEntry<T> | undefined;
+  #last: QueueEntry<T> | undefined;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The next value; undefined when empty. */
+  get first(): T | undefined {
+    return this.#first?.value;
+  }
+
+  join(value: T): QueueEntry<T> {
+    const place: QueueEntry<T> = { value, next: undefined, previous: this.#last, isWaiting: true };
+    if (this.#last === undefined) this.#first = place;
+    else this.#last.next = place;
+    this.#last = place;
+    this.#size += 1;
+    return place;
+  }
+
+  /** Removes and returns the first value; undefined when empty. */
+  take(): T | undefined {
+    const place = this.#first;
+    if (place === undefined) return undefined;
+    this.leave(place);
+    return place.value;
+  }
+
+  /** Removes an entry. Repeated calls have no effect. */
+  leave(place: QueueEntry<T>): void {
+    if (!place.isWaiting) return;
+    place.isWaiting = false;
+    if (place.previous === undefined) this.#first = place.next;
+    else place.previous.next = place.next;
+    if (place.next === undefined) this.#last = place.previous;
+    else place.next.previous = place.previous;
+    this.#size -= 1;
+  }
 }

@@ -62,8 +62,8 @@ describe('kube/api-client streams', () => {
       headers.authorization === 'new' ? { status: 200, body: 'x' } : { status: 401 },
     );
     const client = clientFor(server.url, {
-      load: async ({ wasRefused }) => ({
-        headers: { authorization: wasRefused ? 'new' : 'old' },
+      load: async ({ wasRejected }) => ({
+        headers: { authorization: wasRejected ? 'new' : 'old' },
       }),
     });
     const stream = await client.stream(watch, never);
@@ -146,7 +146,10 @@ describe('kube/api-client streams', () => {
         await clock.untilSet(2);
         await clock.advance(30_000);
         const error = await opening;
-        assert.deepEqual([error.code, error.message], [code, `The server answered ${status}`]);
+        assert.deepEqual(
+          [error.code, error.message],
+          [code, `The API server responded with status ${status}`],
+        );
         assert.equal(clock.pending, 0);
         while (server.openSockets > 0) await settle();
         assert.equal(getEventListeners(stop.signal, 'abort').length, 0);
@@ -160,8 +163,8 @@ describe('kube/api-client streams', () => {
           : stall(401)(request, response),
       );
       const clock = new DeadlineClock();
-      const load = async ({ wasRefused }: { readonly wasRefused: boolean }) => ({
-        headers: { authorization: wasRefused ? 'new' : 'old' },
+      const load = async ({ wasRejected }: { readonly wasRejected: boolean }) => ({
+        headers: { authorization: wasRejected ? 'new' : 'old' },
       });
       const opening = clientFor(server.url, { clock, load }).stream(watch, never);
       await clock.untilSet(2);

@@ -1,38 +1,45 @@
-/** What a request carries so that the server trusts us, and we it. */
+import { HomeostatError } from '../../util/homeostat-error.ts';
+/** Credentials of a request, and the trusted certificate authorities. */
 export interface Credentials {
   /** `authorization`, `impersonate-user`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** PEM text of the authorities that vouch for the server. @default those of Node */
+  /** PEM of the certificate authorities. @default those of Node */
   readonly ca?: string;
-  /** PEM text of the client's certificate. */
+  /** PEM of the client certificate. */
   readonly cert?: string;
-  /** PEM text of its key. */
+  /** PEM of the client key. */
   readonly key?: string;
 }
 
-/** Where credentials come from: files, plugins, providers. */
+/** A source of credentials: files, plugins, providers. */
 export interface CredentialsSource {
   /**
-   * Reads them again. What a plugin or a provider gave is kept until it expires, or until the server
-   * refused it (`wasRefused`).
+   * Loads the credentials. Those of a plugin or provider are cached until they expire or the server rejects them
+   * (`wasRejected`).
    * @throws Error when a file cannot be read or a plugin fails.
    */
-  load(options: { readonly wasRefused: boolean }): Promise<Credentials>;
+  load(options: { readonly wasRejected: boolean }): Promise<Credentials>;
 }
 
-/** How to reach one API server, and as whom. `loadKubeConfig` makes it; tests may write it by hand. */
+/** Address and credentials of one API server. Created by `loadKubeConfig`, or by hand in tests. */
 export interface ClusterConfig {
-  /** `https://host:port`, with a path where the server has a prefix. */
+  /** `https://host:port`, optionally with a path prefix. */
   readonly server: string;
-  /** Of the context, of the service account, or `default`. */
+  /** Namespace of the context or of the service account, or `default`. */
   readonly namespace: string;
-  /** Where we run ourselves, if that is in a Pod of this cluster. @default undefined */
+  /** Namespace of our own Pod, if it runs in this cluster. @default undefined */
   readonly ownNamespace?: string;
   readonly credentials: CredentialsSource;
-  /** The name that the server's certificate must have, where it is not the host of `server`. */
+  /** Expected name in the server's certificate, if it is not the host of `server`. */
   readonly tlsServerName?: string;
-  /** The server's certificate is not checked. @default false */
+  /** Skips the verification of the server's certificate. @default false */
   readonly skipsTlsVerify?: boolean;
   /** An HTTP proxy, `http://` or `https://`. */
   readonly proxyUrl?: string;
 }
+
+/**
+ * A configuration error for the user of the command line: a missing file or context (`not-found`), invalid content
+ * (`invalid`) or an unsupported feature (`unsupported`).
+ */
+export class KubeConfigError extends HomeostatError<'invalid' | 'not-found' | 'unsupported'> {}

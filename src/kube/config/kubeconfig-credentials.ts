@@ -1,8 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import type { Cluster, User } from '@kubernetes/client-node/dist/config_types.js';
-import type { ClusterConfig, Credentials, CredentialsSource } from './cluster-config.ts';
-import { KubeConfigError } from './kube-config-error.ts';
+import {
+  type ClusterConfig,
+  type Credentials,
+  type CredentialsSource,
+  KubeConfigError,
+} from './cluster-config.ts';
 import {
   type KubeconfigFilesOptions,
   type KubeconfigView,
@@ -10,7 +14,7 @@ import {
 } from './kubeconfig-files.ts';
 
 /**
- * How to reach the cluster of a context, see `loadKubeConfig`.
+ * Cluster configuration of a context, see `loadKubeConfig`.
  * @throws KubeConfigError
  */
 export async function loadKubeconfigFiles(options: KubeconfigFilesOptions): Promise<ClusterConfig> {
@@ -27,8 +31,8 @@ export async function loadKubeconfigFiles(options: KubeconfigFilesOptions): Prom
 }
 
 /**
- * Credentials of a context. The files are read again at each load, so that rotated tokens and certificates
- * are seen; what a plugin or an OIDC provider gave is kept until it expires or the server refused it.
+ * Credentials of a context. The files are read at each load, to detect rotated tokens and certificates. Credentials
+ * of a plugin or an OIDC provider are cached until they expire or the server rejects them.
  */
 class KubeconfigCredentials implements CredentialsSource {
   readonly #paths: readonly string[];
@@ -39,15 +43,15 @@ class KubeconfigCredentials implements CredentialsSource {
     this.#view = view;
   }
 
-  async load({ wasRefused }: { readonly wasRefused: boolean }): Promise<Credentials> {
-    await this.#refresh(wasRefused);
+  async load({ wasRejected }: { readonly wasRejected: boolean }): Promise<Credentials> {
+    await this.#refresh(wasRejected);
     const { config, cluster, user, oidc } = this.#view;
     const ca = await readAuthority(cluster);
     const trust = ca === undefined ? {} : { ca };
-    // As kubectl: whoever listens on the way would have our credentials.
+    // As in kubectl: unencrypted connections must not carry credentials.
     const isPlain = cluster.server.startsWith('http:');
     if (user === undefined || isPlain) return { headers: {}, ...trust };
-    tellPlugin(user, cluster);
+    setExecInfo(user, cluster);
     const options: RequestOptions = {};
     try {
       await config.applyToHTTPSOptions(options);
@@ -61,14 +65,14 @@ class KubeconfigCredentials implements CredentialsSource {
     return { ...trust, ...identity, headers: { ...identity.headers, authorization } };
   }
 
-  /** A view remembers what plugins gave: it is replaced only when the files or the server say so. */
-  async #refresh(wasRefused: boolean): Promise<void> {
+  /** A view caches credentials of plugins: it is replaced only if files have changed or the server rejected them. */
+  async #refresh(wasRejected: boolean): Promise<void> {
     const { context, text, user } = this.#view;
     const view = await readKubeconfig({ paths: this.#paths, context });
     const isPlugin = user?.exec !== undefined && user.exec !== null;
-    // A provider's refresh token may work once only, and the file has the first: a refusal does not go back to it.
+    // The file contains the first refresh token, which may be valid only once: do not return to it after a rejection.
     const hasToken = user?.token !== undefined && view.user?.token !== user.token;
-    if (view.text !== text || hasToken || (wasRefused && isPlugin)) this.#view = view;
+    if (view.text !== text || hasToken || (wasRejected && isPlugin)) this.#view = view;
   }
 }
 
@@ -77,14 +81,14 @@ async function readAuthority({ caFile, caData }: Cluster): Promise<string | unde
   return caData ? Buffer.from(caData, 'base64').toString('utf8') : undefined;
 }
 
-/** The complaint of a JSON parser quotes what it found: it may be a plugin's token. */
+/** The message of a JSON parser can quote a plugin's token. */
 function withoutSecrets(error: unknown): unknown {
   if (!(error instanceof SyntaxError)) return error;
-  return new KubeConfigError('invalid', 'Expected JSON from the credential plugin, found none');
+  return new KubeConfigError('invalid', 'The credential plugin did not return JSON');
 }
 
-/** What client-go tells a plugin, and the library does not: several refuse to work without it. */
-function tellPlugin(user: User, cluster: Cluster): void {
+/** Passes the exec info of client-go, which the library omits and several plugins need. */
+function setExecInfo(user: User, cluster: Cluster): void {
   const { exec } = user;
   if (!exec) return;
   const info = {
@@ -127,7 +131,7 @@ function headersOf(
 ): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(found ?? {})) {
-    // A token from a file ends with its newline, which no header may hold.
+    // A token from a file ends with a newline, which headers do not allow.
     if (typeof value === 'string') headers[name.toLowerCase()] = value.trim();
   }
   if (basic) headers.authorization = `Basic ${Buffer.from(basic).toString('base64')}`;

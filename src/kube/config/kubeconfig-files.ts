@@ -1,33 +1,33 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
-// The file itself: the package's index brings 750 generated models into a bundle.
+// Direct import: the package's index would bundle 750 generated models.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import type { Cluster, User } from '@kubernetes/client-node/dist/config_types.js';
-import { KubeConfigError } from './kube-config-error.ts';
+import { KubeConfigError } from './cluster-config.ts';
 import { type OidcSettings, OidcTokens } from './oidc-tokens.ts';
 
 /** The chosen context of one or several kubeconfig files. */
 export interface KubeconfigView {
-  /** With this context chosen. It remembers what plugins and providers gave. */
+  /** With the selected context. Caches credentials of plugins and providers. */
   readonly config: KubeConfig;
   readonly context: string;
   readonly namespace: string;
   readonly cluster: Cluster;
-  /** None where the context names no user. */
+  /** Undefined if the context has no user. */
   readonly user: User | undefined;
-  /** Where the user's token comes from an OIDC provider. It remembers what that gave. */
+  /** Set if the user's token comes from an OIDC provider. Caches its tokens. */
   readonly oidc: OidcTokens | undefined;
-  /** All that was read; equal text, equal view. */
+  /** The content of all files, to detect changes. */
   readonly text: string;
 }
 
-/** Ways to log in that the library knows. It would ignore another one and send requests without credentials. */
+/** Auth providers that the library supports. It would ignore others and send requests without credentials. */
 const knownProviders = new Set(['oidc', 'exec', 'azure', 'gcp']);
 
-/** Impersonation that the library drops without a word, which would widen or narrow what we may do. */
+/** Impersonation fields that the library silently ignores. Ignoring them would change the permissions. */
 const lostImpersonation = /["']?\b(as-groups|as-uid|as-user-extra)["']?\s*:/;
 
-/** Kubernetes says `tokenFile`, the library reads `token-file` only. */
+/** Kubernetes uses `tokenFile`; the library reads only `token-file`. */
 const tokenFileKey = /(["']?)\btokenFile\1(?=\s*:)/g;
 
 export interface KubeconfigFilesOptions {
@@ -37,7 +37,7 @@ export interface KubeconfigFilesOptions {
 }
 
 /**
- * Reads and merges kubeconfig files, the first to name a thing wins.
+ * Reads and merges kubeconfig files; the first file to define a name wins.
  * @throws KubeConfigError
  */
 export async function readKubeconfig({
@@ -53,8 +53,8 @@ export async function readKubeconfig({
     );
   const config = mergeConfigs(found.map(parseFile));
   if (context !== undefined) config.setCurrentContext(context);
-  const view = chosenView(config, found.map(({ text }) => text).join('\0'));
-  refuseUnsupported(view);
+  const view = selectedView(config, found.map(({ text }) => text).join('\0'));
+  rejectUnsupported(view);
   return view;
 }
 
@@ -88,7 +88,7 @@ function parseFile({ path, text }: KubeconfigFile): KubeConfig {
   return config;
 }
 
-/** As client-go has it: a command with a slash is relative to the file, a bare one is looked for in PATH. */
+/** As in client-go: a command with a slash is relative to the file, others are searched in PATH. */
 function makeCommandAbsolute(user: User, folder: string): void {
   const command: unknown = user.exec?.command;
   if (typeof command === 'string' && command.includes('/') && !isAbsolute(command))
@@ -112,7 +112,7 @@ function firstOfEachName<T extends { readonly name: string }>(things: readonly T
   return [...byName.values()];
 }
 
-function chosenView(config: KubeConfig, text: string): KubeconfigView {
+function selectedView(config: KubeConfig, text: string): KubeconfigView {
   const name = config.getCurrentContext();
   if (!name)
     throw new KubeConfigError(
@@ -125,7 +125,7 @@ function chosenView(config: KubeConfig, text: string): KubeconfigView {
   const cluster = config.getCluster(context.cluster);
   if (cluster === null)
     throw new KubeConfigError('not-found', `Expected a cluster "${context.cluster}", found none`);
-  // A context without a user is legal: anonymous. One that names a user who is not there is a mistake.
+  // A context without a user is valid (anonymous), one with an unknown user is not.
   const user = context.user ? (config.getUser(context.user) ?? undefined) : undefined;
   if (context.user && user === undefined)
     throw new KubeConfigError('not-found', `Expected a user "${context.user}", found none`);
@@ -133,7 +133,7 @@ function chosenView(config: KubeConfig, text: string): KubeconfigView {
   return { config, context: name, namespace, cluster, user, oidc: takeOidc(user), text };
 }
 
-/** The user no longer asks the library for it, see {@link OidcTokens}. */
+/** Removes the provider from the library's user, see {@link OidcTokens}. */
 function takeOidc(user: User | undefined): OidcTokens | undefined {
   if (user?.authProvider?.name !== 'oidc') return undefined;
   const settings: OidcSettings = user.authProvider.config ?? {};
@@ -141,7 +141,7 @@ function takeOidc(user: User | undefined): OidcTokens | undefined {
   return new OidcTokens(settings);
 }
 
-function refuseUnsupported({ cluster, user, text }: KubeconfigView): void {
+function rejectUnsupported({ cluster, user, text }: KubeconfigView): void {
   const server = URL.canParse(cluster.server) ? new URL(cluster.server).protocol : '';
   if (server !== 'https:' && server !== 'http:')
     throw new KubeConfigError('invalid', `Expected a URL as server, found "${cluster.server}"`);

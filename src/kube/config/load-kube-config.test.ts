@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { loadKubeConfig } from './load-kube-config.ts';
 
-const read = { wasRefused: false };
-const refused = { wasRefused: true };
+const read = { wasRejected: false };
+const refused = { wasRejected: true };
 
 describe('kube/load-kube-config', () => {
   let folder = '';
@@ -288,7 +288,7 @@ describe('kube/load-kube-config', () => {
         const { user } = plugin('secret-token');
         const { credentials } = await load({ user });
         await assert.rejects(credentials.load(read), (error: Error) => {
-          assert.match(error.message, /Expected JSON from the credential plugin/);
+          assert.match(error.message, /The credential plugin did not return JSON/);
           assert.equal(error.cause, undefined);
           return true;
         });

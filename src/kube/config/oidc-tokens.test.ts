@@ -89,7 +89,7 @@ describe('kube/oidc-tokens', () => {
     ['nothing to refresh with', { 'id-token': token('old', 0) }, undefined, /"refresh-token"/],
     ['a refusal', expired, { status: 400, body: { error: 'invalid_grant' } }, /status 400/],
     ['no identity token', expired, { status: 200, body: { access_token: 'x' } }, /no id_token/],
-    ['an answer that is no JSON', expired, { status: 200, body: 'secret' }, /is no JSON$/],
+    ['an answer that is no JSON', expired, { status: 200, body: 'secret' }, /is not JSON$/],
   ] as const) {
     test(`${what} is told, without what is secret`, async () => {
       const { tokens } = await tokensOf(settings, [answer]);

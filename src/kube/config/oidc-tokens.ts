@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { Pool } from 'undici';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import { KubeConfigError } from './kube-config-error.ts';
+import { KubeConfigError } from './cluster-config.ts';
 
-/** What a kubeconfig says under `auth-provider.config` of an `oidc` user. */
+/** Fields of `auth-provider.config` of an `oidc` user in a kubeconfig. */
 export interface OidcSettings {
   readonly 'id-token'?: string;
   readonly 'refresh-token'?: string;
@@ -14,13 +14,14 @@ export interface OidcSettings {
   readonly 'idp-certificate-authority-data'?: string;
 }
 
-/** A token that is about to expire is not sent: it would on its way. */
+/** Tokens are refreshed this long before they expire. */
 const earlyMs = 10_000;
 const timeoutMs = 10_000;
 
 /**
- * Identity tokens of an OpenID Connect provider, refreshed when they expire, as kubectl does; but nothing is written back to the kubeconfig.
- * Ours, because the library asks the provider with a text where its own client wants a URL, so that no refresh ever worked.
+ * ID tokens of an OpenID Connect provider. Expired tokens are refreshed as in kubectl, but not written back to the
+ * kubeconfig. Own implementation: the library's refresh never works, because it passes a string where its client
+ * expects a URL.
  */
 export class OidcTokens {
   readonly #settings: OidcSettings;
@@ -34,15 +35,15 @@ export class OidcTokens {
   }
 
   /**
-   * The token to send now. Not for concurrent calls: a refresh token may work once only.
+   * The current token. Do not call concurrently: a refresh token may be valid only once.
    * @param nowMs wall-clock time
-   * @throws KubeConfigError when it has expired and there is no other.
+   * @throws KubeConfigError when the token has expired and cannot be refreshed.
    */
   async load(nowMs: number): Promise<string> {
     if (this.#idToken !== undefined && expiresAtMs(this.#idToken) - earlyMs > nowMs)
       return this.#idToken;
     const answer = await this.#refresh();
-    if (typeof answer.id_token !== 'string') throw refused('it gave no id_token');
+    if (typeof answer.id_token !== 'string') throw tokenError('the response has no id_token');
     this.#idToken = answer.id_token;
     if (typeof answer.refresh_token === 'string') this.#refreshToken = answer.refresh_token;
     return this.#idToken;
@@ -52,13 +53,14 @@ export class OidcTokens {
     const { 'idp-issuer-url': issuer, 'client-id': clientId } = this.#settings;
     const refreshToken = this.#refreshToken;
     if (refreshToken === undefined || issuer === undefined || clientId === undefined) {
-      const wanted = '"refresh-token", "idp-issuer-url" and "client-id"';
-      throw refused(`its token has expired, and to refresh it takes ${wanted}`);
+      const required = '"refresh-token", "idp-issuer-url" and "client-id"';
+      throw tokenError(`the token has expired; to refresh it, set ${required}`);
     }
     const ca = await this.#authority();
     const metadataUrl = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
     const provider = await fetchJson({ url: metadataUrl, ca });
-    if (typeof provider.token_endpoint !== 'string') throw refused('it names no token_endpoint');
+    if (typeof provider.token_endpoint !== 'string')
+      throw tokenError('its metadata has no token_endpoint');
     return fetchJson({
       url: provider.token_endpoint,
       ca,
@@ -76,7 +78,7 @@ export class OidcTokens {
   }
 }
 
-/** `exp` of a JWT in ms; 0 where there is none, so that it counts as expired. */
+/** `exp` of a JWT in ms. Without `exp` 0: the token counts as expired. */
 function expiresAtMs(token: string): number {
   try {
     const payload: unknown = JSON.parse(
@@ -84,12 +86,12 @@ function expiresAtMs(token: string): number {
     );
     return isJsonObject(payload) ? Number(payload.exp ?? 0) * 1_000 : 0;
   } catch {
-    // Not a JWT: the provider is asked for one.
+    // Not a JWT: request one from the provider.
     return 0;
   }
 }
 
-/** How a client with a secret names itself; by the standard `client_secret_basic` where the provider does not say. */
+/** Whether the client authenticates by `client_secret_basic`, the standard's default. */
 function takesBasic(provider: JsonObject): boolean {
   const methods = provider.token_endpoint_auth_methods_supported;
   return !Array.isArray(methods) || methods.includes('client_secret_basic');
@@ -115,13 +117,13 @@ async function fetchJson({ url, ca, form, secret, isBasic = true }: Exchange): P
       ...(form === undefined ? { method: 'GET' } : post(form, secret, isBasic)),
     });
     const answer: unknown = await body.json();
-    if (statusCode !== 200 || !isJsonObject(answer)) throw refused(`status ${statusCode}`);
+    if (statusCode !== 200 || !isJsonObject(answer)) throw tokenError(`status ${statusCode}`);
     return answer;
   } catch (error) {
     if (error instanceof KubeConfigError) throw error;
-    // What a parser complains about may be a token.
-    if (error instanceof SyntaxError) throw refused('its answer is no JSON');
-    throw refused(error instanceof Error ? error.message : String(error), error);
+    // The parser's message may quote a token.
+    if (error instanceof SyntaxError) throw tokenError('the response is not JSON');
+    throw tokenError(error instanceof Error ? error.message : String(error), error);
   } finally {
     await pool.destroy();
   }
@@ -147,7 +149,7 @@ function post(
   } as const;
 }
 
-function refused(why: string, cause?: unknown): KubeConfigError {
-  const message = `Expected a token from the OIDC provider, found none: ${why}`;
+function tokenError(why: string, cause?: unknown): KubeConfigError {
+  const message = `Cannot get a token from the OIDC provider: ${why}`;
   return new KubeConfigError('invalid', message, { cause });
 }

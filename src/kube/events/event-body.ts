@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Random } from '../../util/random.ts';
-import { cutText } from '../cut-text.ts';
+import { truncateUtf8 } from '../errors.ts';
 import type { EventInput } from '../roles.ts';
 
 /** Limits of events.k8s.io/v1, in bytes. */
@@ -18,24 +18,24 @@ export interface EventBody {
   readonly [field: string]: unknown;
 }
 
-/** `count` occurrences, the last of them at a time. */
+/** Number of occurrences and time of the last one. */
 export interface Series {
   readonly count: number;
   readonly lastObservedTime: string;
 }
 
-/** Where an Event goes: to its subject, or to `default` when that has no namespace. */
+/** Namespace of an Event: that of its object, or `default` for cluster-scoped objects. */
 export function eventNamespace({ metadata: { namespace } }: KubeObject): string {
   return namespace ?? 'default';
 }
 
-/** What makes two Events the same one, seen again: everything but the time. */
+/** Key of an Event series: everything but the time. */
 export function eventKey(event: EventInput): string {
   const { regarding, type, reason, action, definition, note } = event;
   const { apiVersion, kind, metadata } = regarding;
   const { namespace = '', name, uid = '' } = metadata;
   const about = [type, action, reason, definition, apiVersion, kind, namespace, name, uid];
-  // With the note: a series has that of its first occurrence, so that another child would go untold.
+  // Including the note: a series shows only the note of its first occurrence, so another child needs another series.
   return JSON.stringify([...about, note]);
 }
 
@@ -51,16 +51,16 @@ export function createEventBody(
     metadata: { name: eventName(regarding.metadata.name, random), namespace },
     eventTime: microTime(nowMs),
     reportingController: controllerName(definition),
-    reportingInstance: cutText(instance, instanceBytes),
-    action: cutText(action, wordBytes),
-    reason: cutText(reason, wordBytes),
+    reportingInstance: truncateUtf8(instance, instanceBytes),
+    action: truncateUtf8(action, wordBytes),
+    reason: truncateUtf8(reason, wordBytes),
     regarding: referenceTo(regarding),
-    note: cutText(note, noteBytes),
+    note: truncateUtf8(note, noteBytes),
     type,
   };
 }
 
-/** RFC 3339 with microseconds: the server takes nothing shorter for an `eventTime`. */
+/** RFC 3339 with microseconds, as required for `eventTime`. */
 export function microTime(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000Z');
 }
@@ -86,7 +86,7 @@ function controllerName(definition: string): string {
   return word === '' ? 'homeostat.dev/homeostat' : `homeostat.dev/${word}`;
 }
 
-/** The subject's name and something that nobody else takes. Names of RBAC objects hold what no Event's name may. */
+/** The object's name and a random suffix. Characters that Event names do not allow (RBAC names have them) are replaced. */
 function eventName(subject: string, random: Random): string {
   const suffix = random.text(16, '0123456789abcdef');
   const start = subject

@@ -239,16 +239,29 @@ describe('kube/event-recorder', () => {
       },
       createLogger({ level: 'info', destination }),
     );
-    assert.equal(recorder.refused, undefined);
+    assert.equal(recorder.denied, undefined);
     for (const name of ['a', 'b', 'c']) recorder.record(on(name));
     await settle();
-    assert.deepEqual(recorder.refused, { namespaces: 1, right });
-    assert.deepEqual(log, ['Events may not be written, going on without']);
+    assert.deepEqual(recorder.denied, { namespaces: 1, right });
+    assert.deepEqual(log, ['Events are denied, continuing without them']);
     api.answerBy(well);
     recorder.record(on('d'));
     await settle();
-    assert.equal(recorder.refused, undefined);
+    assert.equal(recorder.denied, undefined);
     assert.deepEqual(log.slice(1), ['Events are written again']);
+    await recorder.close();
+  });
+
+  test('a right that was missing ten minutes ago may be there: it is not known as missing any more', async () => {
+    const { recorder, clock } = setUp(() => {
+      throw new KubeError('forbidden', 'no', { status: 403 });
+    });
+    recorder.record(on('a'));
+    await settle();
+    await clock.advance(599_000);
+    assert.deepEqual(recorder.denied, { namespaces: 1 });
+    await clock.advance(1_000);
+    assert.equal(recorder.denied, undefined);
     await recorder.close();
   });
 

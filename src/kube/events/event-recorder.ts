@@ -5,15 +5,13 @@ import {
   metricCatalogue,
 } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { failureFields } from '../../util/failure-fields.ts';
+import { errorLogFields } from '../../util/homeostat-error.ts';
 import type { Random } from '../../util/random.ts';
 import type { ApiClient, ApiRequest } from '../client/api-client.ts';
 import { KubeError, type KubeErrorCode } from '../kube-error.ts';
-import type { EventInput, EventRecorder, EventsRefused } from '../roles.ts';
-import { BurstLimit } from './burst-limit.ts';
+import type { EventInput, EventRecorder, EventsDenied } from '../roles.ts';
 import { createEventBody, eventKey, microTime } from './event-body.ts';
-import { EventRefusals } from './event-refusals.ts';
-import { RecentMap } from './recent-map.ts';
+import { BurstLimit, EventDenials, LruMap } from './event-limits.ts';
 
 export interface EventRecorderOptions {
   readonly api: ApiClient;
@@ -21,16 +19,16 @@ export interface EventRecorderOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** Which process says so: `homeostat-<host>`. Cut to 128 bytes. */
+  /** `reportingInstance`: `homeostat-<host>`. Truncated to 128 bytes. */
   readonly instance: string;
-  /** Are Events taken? @default always */
+  /** Returns whether Events are recorded. @default always */
   readonly isOpen?: () => boolean;
 }
 
 export interface ClosableEventRecorder extends EventRecorder {
-  /** Undefined while Events are taken, or nobody has tried. */
-  readonly refused: EventsRefused | undefined;
-  /** Takes nothing more, sends what is queued for at most two seconds, ends. */
+  /** Undefined until an Event is denied. */
+  readonly denied: EventsDenied | undefined;
+  /** Stops recording and sends queued Events for at most two seconds. */
   close(): Promise<void>;
 }
 
@@ -45,8 +43,8 @@ const maxTries = 12;
 const retryPauseMs = 10_000;
 const drainMs = 2_000;
 
-/** The server, or the way to it, is in trouble; what it says about the Event itself will not change. */
-const passing: ReadonlySet<KubeErrorCode> = new Set([
+/** Temporary failures. Other codes concern the Event itself and are not retried. */
+const temporaryCodes: ReadonlySet<KubeErrorCode> = new Set([
   'unavailable',
   'timeout',
   'too-many-requests',
@@ -56,19 +54,19 @@ const passing: ReadonlySet<KubeErrorCode> = new Set([
   'unauthorized',
 ]);
 
-/** The occurrences of one event. */
+/** The occurrences of one Event. */
 interface EventSeries {
   readonly namespace: string;
   readonly name: string;
   readonly definition: string;
   count: number;
   lastSeenMs: number;
-  /** The count that the server knows, or is about to. */
+  /** The count that was sent to the server. */
   writtenCount: number;
   writtenAtMs: number;
-  /** Has the server taken the event itself? Its count can be written only then. */
+  /** Whether the server has created the Event. Its count can be written only then. */
   isCreated: boolean;
-  /** The count is to be written as soon as that is so. */
+  /** Whether to write the count after the creation. */
   isCountDue: boolean;
 }
 
@@ -80,8 +78,9 @@ interface Delivery {
 }
 
 /**
- * Events on events.k8s.io/v1 in a queue of their own: `record` returns at once and never throws. An event that
- * occurs again within six minutes becomes a series: written at the second time, then every half hour and when it ends.
+ * Records Events (events.k8s.io/v1) through a separate queue: `record` returns at once and never throws. An Event
+ * that occurs again within six minutes becomes a series. A series is written at the second occurrence, every half
+ * hour and at its end.
  */
 export function createEventRecorder(options: EventRecorderOptions): ClosableEventRecorder {
   return new QueuedEventRecorder(options);
@@ -90,12 +89,12 @@ export function createEventRecorder(options: EventRecorderOptions): ClosableEven
 class QueuedEventRecorder implements ClosableEventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #limit = new BurstLimit(burst);
-  readonly #series = new RecentMap<string, EventSeries>(maxSeries);
+  readonly #series = new LruMap<string, EventSeries>(maxSeries);
   readonly #queue: Delivery[] = [];
   readonly #stop = new AbortController();
   readonly #dropped: Counter;
   readonly #sending = new Set<Promise<void>>();
-  readonly #refusals: EventRefusals;
+  readonly #refusals: EventDenials;
   #activeSenders = 0;
   #cancelSweep: (() => void) | undefined;
   #isClosed = false;
@@ -103,10 +102,10 @@ class QueuedEventRecorder implements ClosableEventRecorder {
   constructor(options: EventRecorderOptions) {
     this.#options = options;
     this.#dropped = options.metrics.counter(metricCatalogue.eventsDropped);
-    this.#refusals = new EventRefusals(options.clock, options.logger);
+    this.#refusals = new EventDenials(options.clock, options.logger);
   }
 
-  get refused(): EventsRefused | undefined {
+  get denied(): EventsDenied | undefined {
     return this.#refusals.current;
   }
 
@@ -116,7 +115,7 @@ class QueuedEventRecorder implements ClosableEventRecorder {
     try {
       this.#observe(event);
     } catch (error) {
-      this.#options.logger.error({ err: error }, 'Event could not be recorded');
+      this.#options.logger.error({ err: error }, 'Recording an Event failed');
     }
   }
 
@@ -138,10 +137,10 @@ class QueuedEventRecorder implements ClosableEventRecorder {
     if (series !== undefined && nowMs - series.lastSeenMs < idleMs) {
       series.count += 1;
       series.lastSeenMs = nowMs;
-      if (series.count === 2) this.#tellCount(key, series);
+      if (series.count === 2) this.#writeCount(key, series);
       return;
     }
-    if (series !== undefined) this.#tellCount(key, series);
+    if (series !== undefined) this.#writeCount(key, series);
     if (!this.#limit.allows(subjectKey(event), nowMs)) {
       this.#dropped.increment(['burst']);
       return;
@@ -159,16 +158,16 @@ class QueuedEventRecorder implements ClosableEventRecorder {
       isCreated: false,
       isCountDue: false,
     };
-    const [pushedOutKey, pushedOut] = this.#series.set(key, started) ?? [];
-    if (pushedOut !== undefined) this.#tellCount(pushedOutKey ?? '', pushedOut);
+    const [evictedKey, evicted] = this.#series.set(key, started) ?? [];
+    if (evicted !== undefined) this.#writeCount(evictedKey ?? '', evicted);
     const path = collectionPath(namespace);
     const request = { method: 'POST', path, body, flow: flowOf(event.definition) } as const;
     this.#enqueue({ request, key, series: started, tries: 0 });
     this.#scheduleSweep();
   }
 
-  /** Writes the count, if the server does not know it. */
-  #tellCount(key: string, series: EventSeries): void {
+  /** Writes the count if it has changed since the last write. */
+  #writeCount(key: string, series: EventSeries): void {
     const { namespace, name, count, lastSeenMs, definition } = series;
     if (count <= series.writtenCount) return;
     series.isCountDue = !series.isCreated;
@@ -189,11 +188,11 @@ class QueuedEventRecorder implements ClosableEventRecorder {
     for (const [key, series] of [...this.#series.entries()]) {
       if (!isOver(series)) continue;
       this.#series.delete(key);
-      this.#tellCount(key, series);
+      this.#writeCount(key, series);
     }
   }
 
-  /** While there are series one timer looks after them. */
+  /** One timer refreshes all series while there are any. */
   #scheduleSweep(): void {
     if (this.#cancelSweep !== undefined || this.#isClosed || this.#series.size === 0) return;
     this.#cancelSweep = this.#options.clock.after(sweepMs, () => {
@@ -207,7 +206,7 @@ class QueuedEventRecorder implements ClosableEventRecorder {
     const nowMs = this.#options.clock.nowMs();
     this.#finishSeries(({ lastSeenMs }) => nowMs - lastSeenMs >= idleMs);
     for (const [key, series] of this.#series.entries()) {
-      if (nowMs - series.writtenAtMs >= refreshMs) this.#tellCount(key, series);
+      if (nowMs - series.writtenAtMs >= refreshMs) this.#writeCount(key, series);
     }
   }
 
@@ -228,7 +227,7 @@ class QueuedEventRecorder implements ClosableEventRecorder {
       if (this.#stop.signal.aborted) break;
       await this.#deliver(next);
     }
-    // In one step with the look at the empty queue: an event that comes right after it starts a new sender.
+    // Synchronous with the check of the empty queue: a later Event starts a new sender.
     this.#activeSenders -= 1;
   }
 
@@ -250,24 +249,24 @@ class QueuedEventRecorder implements ClosableEventRecorder {
     const { api, logger } = this.#options;
     try {
       await api.request(request, this.#stop.signal);
-      this.#refusals.taken(namespace);
+      this.#refusals.accepted(namespace);
       return 'sent';
     } catch (error) {
-      logger.debug(failureFields(error), 'Event was not taken');
+      logger.debug(errorLogFields(error), 'The API server did not accept an Event');
       if (!(error instanceof KubeError)) return 'refused';
-      // The answer to an earlier try was lost.
+      // The response to an earlier attempt was lost.
       if (error.code === 'already-exists') return 'sent';
-      if (error.code === 'forbidden') this.#refusals.refused(namespace, error.right);
-      return passing.has(error.code) ? 'failed' : 'refused';
+      if (error.code === 'forbidden') this.#refusals.denied(namespace, error.right);
+      return temporaryCodes.has(error.code) ? 'failed' : 'refused';
     }
   }
 
   #created({ key, series }: Delivery): void {
     series.isCreated = true;
-    if (series.isCountDue) this.#tellCount(key, series);
+    if (series.isCountDue) this.#writeCount(key, series);
   }
 
-  /** The next occurrence is told as a new event. */
+  /** The next occurrence becomes a new Event. */
   #drop({ key, series }: Delivery, reason: 'queue-full' | 'refused'): void {
     this.#dropped.increment([reason]);
     if (this.#series.get(key) === series) this.#series.delete(key);
@@ -287,5 +286,5 @@ function flowOf(definition: string): ApiRequest['flow'] {
 }
 
 function ignoreAbort(): void {
-  // The loop looks at the signal.
+  // The loop checks the signal.
 }

@@ -9,7 +9,7 @@ import {
 import type { KubeObject } from '../../util/kube-object.ts';
 
 const key = 'default/a';
-const left = 'False Conflict: deployment "a": spec.replicas is left to "scaler"';
+const left = 'False Conflict: deployment "a": spec.replicas is left to field manager "scaler"';
 const plan = () => podSetPlan({ children: [{ ...deploymentChild, conflicts: 'Report' }] });
 
 function deployment(world: OperatorWorld): KubeObject {
@@ -129,7 +129,7 @@ describe('reconcile/attempt ignored fields', () => {
     const [child] = world.status('a').children as { state: string; message: string }[];
     assert.deepEqual(
       [child?.state, child?.message],
-      ['Progressing', 'spec.replicas is left to "scaler"'],
+      ['Progressing', 'spec.replicas is left to field manager "scaler"'],
     );
   });
 
@@ -143,6 +143,9 @@ describe('reconcile/attempt ignored fields', () => {
     assert.ok(secret);
     world.cluster.server.put({ ...secret, data: { passphrase: 'b3RoZXI=' } }, 'vault');
     await world.settle();
-    assert.equal(world.ready('a'), 'False Conflict: secret "a": data is left to "vault"');
+    assert.equal(
+      world.ready('a'),
+      'False Conflict: secret "a": data is left to field manager "vault"',
+    );
   });
 });

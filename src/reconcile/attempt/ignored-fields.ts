@@ -6,53 +6,53 @@ import { fieldName } from '../intent/difference.ts';
 import { stepsOf, valueAtSteps, withoutField } from '../intent/field-steps.ts';
 import type { Intent } from '../intent/intent.ts';
 import { pathHash } from '../intent/path-hash.ts';
-import { type Confidence, fieldText } from '../secrecy.ts';
-import type { Attempting, IgnoredField, IgnoredFields } from './attempt-ledger.ts';
+import { type Disclosure, fieldText } from '../secrecy.ts';
+import type { AttemptContext, IgnoredField, IgnoredFields } from './attempt-history.ts';
 
-/** What is applied to an object of a child. */
+/** What is applied to an object. */
 export interface AppliedElement {
-  readonly plan: Confidence & Pick<ChildPlan, 'type' | 'conflicts'>;
+  readonly plan: Disclosure & Pick<ChildPlan, 'type' | 'conflicts'>;
   readonly intent: Intent;
-  /** Are fields taken from other managers? @default true, unless the child says `conflicts: Report` */
+  /** Are fields of other managers overwritten? @default true, unless the child has `conflicts: Report` */
   readonly force?: boolean;
 }
 
-/** An element without the fields that are left to others, and what is reported of these. */
+/** An element without the ignored fields, and the problem that reports them. */
 export interface WithoutIgnored<Element> {
-  readonly wanted: Element;
+  readonly desired: Element;
   readonly problem?: Problem;
 }
 
 /**
- * Leaves fields out that another manager has. They are applied again when their value or ours changes, and every `retry.permanent`:
- * that a manager has given a field up shows in nothing that is watched.
+ * Removes the fields that other managers own. They are applied again when either value changes, and every `retry.permanent`: no watch shows
+ * that a manager has released a field.
  */
 export function withoutIgnored<Element extends AppliedElement>(
-  pass: Attempting,
-  wanted: Element,
+  pass: AttemptContext,
+  desired: Element,
   live: StoredObject | undefined,
 ): WithoutIgnored<Element> {
   const { attempts } = pass.state;
-  const known = attempts.of(wanted.intent)?.ignored;
-  if (known === undefined) return { wanted };
-  const againAfterMs = remainingMs(pass, known);
+  const known = attempts.of(desired.intent)?.ignored;
+  if (known === undefined) return { desired };
+  const retryAfterMs = remainingMs(pass, known);
   const fields =
-    live === undefined || againAfterMs <= 0
+    live === undefined || retryAfterMs <= 0
       ? []
-      : known.fields.filter((field) => isStillTheirs(field, wanted.intent, live));
-  const forced = known.takesBack ? { ...wanted, force: true } : wanted;
+      : known.fields.filter((field) => isUnchanged(field, desired.intent, live));
+  const forced = known.forcesNext ? { ...desired, force: true } : desired;
   if (fields.length === 0) {
-    attempts.note(wanted.intent, { ignored: undefined });
-    return { wanted: forced };
+    attempts.update(desired.intent, { ignored: undefined });
+    return { desired: forced };
   }
-  attempts.note(wanted.intent, { ignored: { ...known, fields, takesBack: false } });
-  const intent = withoutFields(wanted, fields);
-  return { wanted: { ...forced, intent }, problem: problemOf(wanted, fields, againAfterMs) };
+  attempts.update(desired.intent, { ignored: { ...known, fields, forcesNext: false } });
+  const intent = withoutFields(desired, fields);
+  return { desired: { ...forced, intent }, problem: problemOf(desired, fields, retryAfterMs) };
 }
 
-/** Leaves the fields of a conflict to the managers that have them. False: there is nothing to leave. */
+/** Leaves the fields of a conflict to their managers. @returns false if no field can be left */
 export function ignoreConflict(
-  { context, state }: Attempting,
+  { context, state }: AttemptContext,
   { plan, intent }: AppliedElement,
   { error, live }: { readonly error: KubeError; readonly live: StoredObject | undefined },
 ): boolean {
@@ -62,15 +62,15 @@ export function ignoreConflict(
   const known = state.attempts.of(intent)?.ignored?.fields ?? [];
   const others = error.causes.filter(({ field }) => !bookkeeping.test(field ?? ''));
   const fields = others.flatMap((cause) => ignoredField(cause, intent, live));
-  // Force takes everything that is sent: not while a field of the conflict is not known, and so not left out.
-  const takesBack = others.length < error.causes.length && fields.length === others.length;
-  if (fields.length === 0 && !takesBack) return false;
+  // A forced apply takes every field that is sent: not before all conflicting fields are left out.
+  const forcesNext = others.length < error.causes.length && fields.length === others.length;
+  if (fields.length === 0 && !forcesNext) return false;
   const atMs = context.clock.monotonicMs();
-  state.attempts.note(intent, { ignored: { fields: [...known, ...fields], atMs, takesBack } });
+  state.attempts.update(intent, { ignored: { fields: [...known, ...fields], atMs, forcesNext } });
   return true;
 }
 
-/** What says that an object is ours. */
+/** Metadata that marks an object as ours. */
 const bookkeeping =
   /^\.metadata\.(?:ownerReferences\b|(?:labels|annotations)\.(?:homeostat\.dev\/|app\.kubernetes\.io\/managed-by$))/;
 
@@ -92,12 +92,12 @@ function ignoredField(
   ];
 }
 
-function remainingMs({ context }: Attempting, { atMs }: IgnoredFields): number {
+function remainingMs({ context }: AttemptContext, { atMs }: IgnoredFields): number {
   const { permanentMs } = context.plan.definition.controller.retry;
   return atMs + permanentMs - context.clock.monotonicMs();
 }
 
-function isStillTheirs(
+function isUnchanged(
   { steps, want, have }: IgnoredField,
   { manifest }: Intent,
   { object }: StoredObject,
@@ -110,26 +110,26 @@ function isStillTheirs(
 function withoutFields({ plan, intent }: AppliedElement, fields: readonly IgnoredField[]): Intent {
   let { manifest } = intent;
   for (const { steps } of fields) manifest = withoutField(manifest, steps);
-  const whole = intent.whole ?? intent.manifest;
-  return { ...intent, manifest, whole, pathHash: pathHash(manifest, plan.type) };
+  const whole = intent.fullManifest ?? intent.manifest;
+  return { ...intent, manifest, fullManifest: whole, pathHash: pathHash(manifest, plan.type) };
 }
 
 function problemOf(
   { plan }: AppliedElement,
   fields: readonly IgnoredField[],
-  againAfterMs: number,
+  retryAfterMs: number,
 ): Problem {
-  const told = fields.map(({ steps, manager }) => {
+  const messages = fields.map(({ steps, manager }) => {
     const name = fieldText(fieldName(steps), plan) || 'A field';
-    return `${name} is left to "${manager}"`;
+    return `${name} is left to field manager "${manager}"`;
   });
   return {
     reason: 'Conflict',
-    message: [...new Set(told)].sort().join('; '),
+    message: [...new Set(messages)].sort().join('; '),
     code: 'field-conflict',
     kind: 'permanent',
     owner: [...new Set(fields.map(({ manager }) => manager))].sort().join(', '),
-    againAfterMs,
+    retryAfterMs,
     isPartial: true,
   };
 }

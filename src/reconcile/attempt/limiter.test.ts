@@ -136,7 +136,7 @@ describe('reconcile/attempt/limiter', () => {
     assert.deepEqual(world.cluster.rights.wanted, [right]);
     assert.match(
       world.ready('a'),
-      /^False Forbidden: deployment "a": The runtime may not create deployments\.apps in namespace "default"; a role needs/,
+      /^False Forbidden: deployment "a": The runtime is not allowed to create deployments\.apps in namespace "default"; grant the rule/,
     );
     world.cluster.takeWrites();
     world.cluster.fault = () => undefined;
@@ -162,8 +162,8 @@ describe('reconcile/attempt/limiter', () => {
     const { world } = await refusedWorld('quota-exceeded');
     assert.deepEqual(world.passes.at(-1)?.end, {
       kind: 'retry',
-      firstMs: 5_000,
-      mostMs: 300_000,
+      baseDelayMs: 5_000,
+      maxDelayMs: 300_000,
       reason: 'ApplyFailed',
     });
     // Events in between do not ask more often.
@@ -180,7 +180,7 @@ describe('reconcile/attempt/limiter', () => {
     const { world } = await refusedWorld('namespace-terminating');
     assert.equal(
       world.ready('a'),
-      'False Terminating: deployment "a": The namespace is being deleted: nothing can be made in it',
+      'False Terminating: deployment "a": The namespace is being deleted: no objects can be created in it',
     );
     assert.equal(world.passes.at(-1)?.end.kind, 'retry');
     assert.deepEqual(world.cluster.told, []);
@@ -216,7 +216,7 @@ describe('reconcile/attempt/limiter', () => {
     world.cluster.takeWrites();
     for (let passes = 0; passes < 3; passes++) await world.runOne(key);
     assert.deepEqual(world.cluster.takeWrites(), []);
-    assert.match(world.ready('a'), /^False Forbidden: .*may not delete deployments\.apps/);
+    assert.match(world.ready('a'), /^False Forbidden: .*not allowed to delete deployments\.apps/);
     world.cluster.fault = () => undefined;
     world.cluster.rights.grant();
     await world.settle();

@@ -8,46 +8,56 @@ import {
   isChanged,
   isReplaced,
   metadataChanged,
-  type ReadSight,
+  type ReadObservation,
   readChanged,
-} from '../wake/object-change.ts';
-import type { ApplyRejection, Attempting, Rejection, StatusRejection } from './attempt-ledger.ts';
-import { type Contesting, contested, type Defended } from './ownership-conflicts.ts';
+} from '../watch/object-change.ts';
+import type {
+  ApplyRejection,
+  AttemptContext,
+  Rejection,
+  StatusRejection,
+} from './attempt-history.ts';
+import {
+  type AppliedIntent,
+  type ConflictContext,
+  ownershipConflict,
+} from './ownership-conflicts.ts';
 
-/** A timer may fire that much too early; the pass that it starts must not be one in vain. */
+/** A timer may fire this much too early: the pass that it starts must not be useless. */
 const timerErrorMs = 20;
-/** So often at most a change of the object by others has its intent sent again. */
-const othersGapMs = 5_000;
-/** For one intent an object is replaced so often at most because the server calls a field immutable: a webhook may write that field anew each time. */
-const replacedOnceInMs = 600_000;
+/** Minimum time between retries of a rejected intent because other managers changed the object. */
+const changeRetryGapMs = 5_000;
+/** Minimum time between replacements for one intent because of an immutable field: a webhook may change that field each time. */
+const replacementGapMs = 600_000;
 
-/** What an apply depends on besides its intent. */
-export interface Applying extends Contesting {
+/** The inputs of an apply besides its intent. */
+export interface ApplyContext extends ConflictContext {
   readonly resource: KubeObject;
-  readonly found: { readonly reads: ReadonlyMap<string, ReadSight> };
+  readonly findings: { readonly reads: ReadonlyMap<string, ReadObservation> };
 }
 
 /**
- * May an object be applied now? What stands against it, with the time after which it may be tried; undefined: it may. The server has
- * rejected this very apply, or other managers change what it would revert, again and again.
+ * Why an object cannot be applied now, with the time of the retry; undefined: it can. The server rejected this very apply, or other
+ * managers repeatedly overwrite the fields that it would revert.
  */
-export async function whyNotApply(
-  pass: Applying,
-  wanted: Defended,
+export async function applyBlocker(
+  pass: ApplyContext,
+  desired: AppliedIntent,
   live: StoredObject | undefined,
 ): Promise<Problem | undefined> {
-  if (pass.state.attempts.of(wanted.intent) === undefined) return undefined;
-  const rejected = rejectedApply(pass, wanted.intent, live);
+  if (pass.state.attempts.of(desired.intent) === undefined) return undefined;
+  const rejected = repeatedRejection(pass, desired.intent, live);
   if (rejected !== undefined || live === undefined) return rejected;
-  return contested(pass, wanted, live);
+  return ownershipConflict(pass, desired, live);
 }
 
 /**
- * Has the server rejected this very apply? It is not repeated until the intent, the object, the resource's own metadata or a read
- * changes, a missing right is granted, or `retry.permanent` is over (definition.md section 6); a quota and the like sooner.
+ * The rejection that this apply would repeat. It is not repeated until the intent, the object, the resource's metadata or a read changes,
+ * a missing right is granted, or `retry.permanent` ends (docs/definition/controller.md#failures-and-retries). An exhausted quota is retried
+ * sooner.
  */
-function rejectedApply(
-  pass: Applying,
+function repeatedRejection(
+  pass: ApplyContext,
   intent: Intent,
   live: StoredObject | undefined,
 ): Problem | undefined {
@@ -60,26 +70,26 @@ function rejectedApply(
     deepEqual(rejection.intent.manifest, intent.manifest) &&
     isSameResource(pass, rejection) &&
     areSameReads(pass, rejection);
-  const problem = isSame ? unlessCured(pass, rejection, live) : undefined;
-  if (problem === undefined) attempts.note(intent, { rejection: undefined });
+  const problem = isSame ? unlessObjectChanged(pass, rejection, live) : undefined;
+  if (problem === undefined) attempts.update(intent, { rejection: undefined });
   return problem;
 }
 
-/** What others do to the object may be the cure, or part of an ownership conflict: then it is not repeated with each of their writes. */
-function unlessCured(
-  { context }: Applying,
+/** A change of the object by another manager may resolve the rejection, or be part of an ownership conflict: retries are spaced out. */
+function unlessObjectChanged(
+  { context }: ApplyContext,
   { problem, live: before, atMs }: ApplyRejection,
   live: StoredObject | undefined,
 ): Problem | undefined {
   const change = { old: before, current: live };
   if (!isChanged(change, [])) return problem;
-  const againAfterMs = atMs + othersGapMs - context.clock.monotonicMs();
-  return isReplaced(change) || againAfterMs <= 0 ? undefined : { ...problem, againAfterMs };
+  const retryAfterMs = atMs + changeRetryGapMs - context.clock.monotonicMs();
+  return isReplaced(change) || retryAfterMs <= 0 ? undefined : { ...problem, retryAfterMs };
 }
 
-/** Remembers the rejection of an apply that only another input or some time mends. */
-export function noteRejected(
-  pass: Applying,
+/** Stores the rejection of an apply that only a changed input or time can resolve. */
+export function recordRejection(
+  pass: ApplyContext,
   intent: Intent,
   { problem, live }: { readonly problem: Problem; readonly live: StoredObject | undefined },
 ): void {
@@ -87,37 +97,37 @@ export function noteRejected(
   if (rejection === undefined) return;
   const {
     resource,
-    found: { reads },
+    findings: { reads },
   } = pass;
-  pass.state.attempts.note(intent, {
+  pass.state.attempts.update(intent, {
     rejection: { ...rejection, intent, live, resource, reads: new Map(reads) },
   });
 }
 
-/** May an object be deleted now? Not while the server has rejected that for good, until a right is granted or `retry.permanent` is over. */
-export function whyNotDelete(pass: Attempting, uid: string): Problem | undefined {
+/** Why an object cannot be deleted now: the server rejected it, until a right is granted or `retry.permanent` ends. */
+export function deletionBlocker(pass: AttemptContext, uid: string): Problem | undefined {
   const rejection = pass.state.attempts.deletionOf(uid);
   return rejection === undefined || isOver(pass, rejection) ? undefined : rejection.problem;
 }
 
-export function noteRejectedDeletion(pass: Attempting, uid: string, problem: Problem): void {
+export function recordDeletionRejection(pass: AttemptContext, uid: string, problem: Problem): void {
   const rejection = rejectionOf(pass, problem);
-  if (rejection !== undefined) pass.state.attempts.noteDeletion(uid, rejection);
+  if (rejection !== undefined) pass.state.attempts.setDeletionRejection(uid, rejection);
 }
 
-/** May these status fields of the author's be written now? Not while the server has rejected them, until `retry.permanent` is over. */
-export function whyNotStatus(pass: Attempting, digest: string): StatusRejection | undefined {
+/** The rejection of these status fields, until `retry.permanent` ends. */
+export function statusBlocker(pass: AttemptContext, digest: string): StatusRejection | undefined {
   const { rejection } = pass.state.attempts.status;
   if (rejection === undefined) return undefined;
-  const againAfterMs = rejection.untilMs - pass.context.clock.monotonicMs();
-  if (againAfterMs <= 0 || rejection.digest !== digest) return undefined;
-  // What is left, and not all of it: a timer that fires too early is followed by a short one.
-  return { ...rejection, problem: { ...rejection.problem, againAfterMs } };
+  const retryAfterMs = rejection.untilMs - pass.context.clock.monotonicMs();
+  if (retryAfterMs <= 0 || rejection.digest !== digest) return undefined;
+  // The remaining time: a timer that fires too early is followed by a short one.
+  return { ...rejection, problem: { ...rejection.problem, retryAfterMs } };
 }
 
-/** A rejection of status fields, to be kept once the rest of the status is written. */
+/** A rejection of status fields, to be stored once the rest of the status is written. */
 export function statusRejection(
-  { context }: Attempting,
+  { context }: AttemptContext,
   digest: string,
   problem: Problem,
 ): StatusRejection {
@@ -125,53 +135,54 @@ export function statusRejection(
   return { digest, problem, atMs, untilMs: atMs + permanentMsOf({ context }) };
 }
 
-/** May an object be deleted and created anew for this intent now? Notes that it is, if so. */
-export function mayReplace(
-  { context, state }: Attempting,
-  { intent, intentHash, live }: Replacing,
+/** May an object be deleted and recreated for this intent now? If so, stores the attempt. */
+export function tryReplace(
+  { context, state }: AttemptContext,
+  { intent, intentHash, live }: ReplacementAttempt,
 ): boolean {
   const { attempts } = state;
   const nowMs = context.clock.monotonicMs();
   const last = attempts.of(intent)?.replacement;
-  if (last?.intentHash === intentHash && nowMs - last.atMs < replacedOnceInMs) return false;
-  // Was it made of this very intent a moment ago? So it is known also to a new process.
-  const madeMs = Date.parse(live.object.metadata.creationTimestamp ?? '');
-  const isYoung = context.clock.nowMs() - madeMs < replacedOnceInMs;
+  if (last?.intentHash === intentHash && nowMs - last.atMs < replacementGapMs) return false;
+  // A recent object of this intent counts too: a new process has no attempts.
+  const createdMs = Date.parse(live.object.metadata.creationTimestamp ?? '');
+  const isYoung = context.clock.nowMs() - createdMs < replacementGapMs;
   if (isYoung && intentHashOf(live.object) === intentHash) return false;
-  attempts.note(intent, { replacement: { intentHash, atMs: nowMs } });
+  attempts.update(intent, { replacement: { intentHash, atMs: nowMs } });
   return true;
 }
 
-export interface Replacing {
+export interface ReplacementAttempt {
   readonly intent: Intent;
   readonly intentHash: string;
   readonly live: StoredObject;
 }
 
-/** Undefined: it may be tried again at any time. */
-function rejectionOf(pass: Attempting, problem: Problem): Rejection | undefined {
-  const lengthMs = problem.kind === 'permanent' ? permanentMsOf(pass) : problem.slow?.firstMs;
+/** Undefined: it may be retried at any time. */
+function rejectionOf(pass: AttemptContext, problem: Problem): Rejection | undefined {
+  const lengthMs =
+    problem.kind === 'permanent' ? permanentMsOf(pass) : problem.slowRetry?.baseDelayMs;
   if (lengthMs === undefined) return undefined;
   const atMs = pass.context.clock.monotonicMs();
   return { problem, atMs, untilMs: atMs + lengthMs };
 }
 
-function permanentMsOf({ context }: Pick<Attempting, 'context'>): number {
+function permanentMsOf({ context }: Pick<AttemptContext, 'context'>): number {
   return context.plan.definition.controller.retry.permanentMs;
 }
 
-function isOver({ context }: Attempting, { untilMs }: Rejection): boolean {
+function isOver({ context }: AttemptContext, { untilMs }: Rejection): boolean {
   return context.clock.monotonicMs() + timerErrorMs >= untilMs;
 }
 
-function isSameResource({ resource }: Applying, before: ApplyRejection): boolean {
+function isSameResource({ resource }: ApplyContext, before: ApplyRejection): boolean {
   return (
     resource.metadata.generation === before.resource.metadata.generation &&
     !metadataChanged(before.resource, resource)
   );
 }
 
-function areSameReads({ found: { reads } }: Applying, before: ApplyRejection): boolean {
+function areSameReads({ findings: { reads } }: ApplyContext, before: ApplyRejection): boolean {
   if (reads.size !== before.reads.size) return false;
   for (const [id, now] of reads) {
     const then = before.reads.get(id);

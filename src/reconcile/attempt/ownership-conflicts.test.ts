@@ -5,7 +5,7 @@ import { podSetPlan, secretChild } from '../../../test/support/fakes/podset-plan
 
 const key = 'default/a';
 const contested =
-  'False Contested: deployment "a": "homeostat/podset" and "scaler" write spec.replicas in turn: it is put back ever more rarely';
+  'False Contested: deployment "a": "homeostat/podset" and "scaler" overwrite each other in spec.replicas: Homeostat reverts the change with growing delays until one of them stops';
 
 function replicas(world: OperatorWorld): unknown {
   const spec = world.get('apps/v1', 'Deployment', 'a')?.spec as { replicas?: number } | undefined;
@@ -179,7 +179,10 @@ describe('reconcile/attempt ownership conflicts', () => {
     world.cluster.fault = ({ verb }) =>
       verb === 'get' ? new KubeError('forbidden', 'no', { status: 403 }) : undefined;
     await scale(world, 99);
-    assert.match(world.ready('a'), /"homeostat\/podset" and somebody else write spec\.replicas/);
+    assert.match(
+      world.ready('a'),
+      /"homeostat\/podset" and another manager overwrite each other in spec\.replicas/,
+    );
   });
 
   test('our mark that is taken off again and again is a fight too', async () => {
@@ -192,7 +195,7 @@ describe('reconcile/attempt ownership conflicts', () => {
       world.cluster.server.put({ ...deployment, metadata }, 'cleaner');
       await world.settle();
     }
-    assert.match(world.ready('a'), /Contested: .* write metadata\.annotations/);
+    assert.match(world.ready('a'), /Contested: .* in metadata\.annotations/);
   });
 
   test('the other children are not held up by it', async () => {
@@ -219,7 +222,7 @@ describe('reconcile/attempt ownership conflicts', () => {
     }
     assert.match(
       world.ready('a'),
-      /Contested: .*"homeostat\/podset" and "vault" write data in turn/,
+      /Contested: .*"homeostat\/podset" and "vault" overwrite each other in data:/,
     );
     const told = JSON.stringify([world.status('a'), world.cluster.told, [...world.decisions]]);
     assert.doesNotMatch(told, /passphrase|aHVudGVyMg|b3RoZXI/);

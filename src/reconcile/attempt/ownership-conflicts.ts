@@ -9,100 +9,113 @@ import { type Difference, fieldName } from '../intent/difference.ts';
 import { holdsField, valueAtSteps } from '../intent/field-steps.ts';
 import type { Intent } from '../intent/intent.ts';
 import { appliedAnnotation, fieldManagerOf } from '../names.ts';
-import { type Confidence, fieldTexts } from '../secrecy.ts';
-import type { Attempting, RepairBackoff, RepairedField, Repairs } from './attempt-ledger.ts';
+import { type Disclosure, fieldTexts } from '../secrecy.ts';
+import type { AttemptContext, RepairBackoff, RepairedField, Repairs } from './attempt-history.ts';
 
-/** What is reverted to what is wanted: a child, or what a patch sets. */
-export interface Defended {
+/** What is applied and compared: a child, or the fields of a patch. */
+export interface AppliedIntent {
   readonly intent: Intent;
-  readonly plan: Confidence & Pick<ChildPlan, 'type'>;
-  /** Ours. @default that of the definition's children */
+  readonly plan: Disclosure & Pick<ChildPlan, 'type'>;
+  /** Our field manager. @default that of the definition's children */
   readonly manager?: string;
 }
 
-/** What is asked who has a field. */
-export interface Contesting extends Attempting {
-  readonly context: Attempting['context'] & {
+/** The parts of a pass needed to look up field managers. */
+export interface ConflictContext extends AttemptContext {
+  readonly context: AttemptContext['context'] & {
     readonly plan: { readonly name: string };
-    readonly cluster: Pick<Cluster, 'fieldOwners'>;
+    readonly cluster: Pick<Cluster, 'managedFields'>;
   };
   readonly token: PassToken;
   readonly signal: AbortSignal;
 }
 
-/** So often in a row a field is reverted at once. */
-const repairsInARow = 5;
-/** Repairs that are further apart are not of a row. */
-const rowGapMs = 120_000;
-const shortestBackoffMs = 10_000;
-const longestBackoffMs = 300_000;
+/** Number of consecutive immediate reverts of a field. */
+const maxRepairs = 5;
+/** Reverts further apart are not consecutive. */
+const maxRepairGapMs = 120_000;
+const minBackoffMs = 10_000;
+const maxBackoffMs = 300_000;
 
 /**
- * The loop guard (engine.md section 5): has another manager changed the same field again and again, whatever we put back?
- * Then it is left as it is for a while, and both managers are named. Undefined: it may be reverted now.
+ * The loop guard (engine.md section 5). If another manager changes the same field after every revert, the field is left alone for a while
+ * and both managers are reported. Undefined: it may be reverted now.
  */
-export async function contested(
-  pass: Contesting,
-  wanted: Defended,
+export async function ownershipConflict(
+  pass: ConflictContext,
+  desired: AppliedIntent,
   live: StoredObject,
 ): Promise<Problem | undefined> {
-  const repairs = repairsOf(pass, wanted);
+  const repairs = repairsOf(pass, desired);
   if (repairs === undefined) return undefined;
-  const taken = takenAgain(repairs, wanted, live);
-  if (taken.length === 0) return undefined;
+  const changed = changedAgain(repairs, desired, live);
+  if (changed.length === 0) return undefined;
   const nowMs = pass.context.clock.monotonicMs();
   const { backoff } = repairs;
-  if (backoff === undefined) return beginBackoff(pass, wanted, { repairs, taken, nowMs });
-  const { intent } = wanted;
+  if (backoff === undefined) return beginBackoff(pass, desired, { repairs, changed, nowMs });
+  const { intent } = desired;
   if (!isSameIntent(backoff.intent, intent)) {
-    keep(pass, wanted, { ...repairs, backoff: { ...backoff, intent } });
+    setRepairs(pass, desired, { ...repairs, backoff: { ...backoff, intent } });
     return undefined;
   }
   if (nowMs < backoff.untilMs) return problemOf(backoff, nowMs);
-  // Once more; if it is taken again, it is for longer.
-  const lengthMs = Math.min(backoff.lengthMs * 2, longestBackoffMs);
-  keep(pass, wanted, { ...repairs, backoff: { ...backoff, lengthMs, untilMs: nowMs + lengthMs } });
+  // Revert once more; if the field changes again, the backoff is longer.
+  const lengthMs = Math.min(backoff.lengthMs * 2, maxBackoffMs);
+  setRepairs(pass, desired, {
+    ...repairs,
+    backoff: { ...backoff, lengthMs, untilMs: nowMs + lengthMs },
+  });
   return undefined;
 }
 
-/** What is reported of an object that is as wanted at the moment: the conflict is over only when no manager took the field for a whole backoff. */
-export function stillContested(pass: Attempting, wanted: Defended): Problem | undefined {
-  const repairs = repairsOf(pass, wanted);
+/** The conflict to report for an object that is as desired: it ends only when no manager changes the field for a whole backoff. */
+export function ongoingConflict(pass: AttemptContext, desired: AppliedIntent): Problem | undefined {
+  const repairs = repairsOf(pass, desired);
   if (repairs?.backoff === undefined) return undefined;
-  const { intent } = wanted;
+  const { intent } = desired;
   const nowMs = pass.context.clock.monotonicMs();
-  const isSameMatter = [...repairs.fields.values()].some(
-    ({ steps, want }) => shortened(valueAtSteps(intent.manifest, steps)) === want,
+  const isSameField = [...repairs.fields.values()].some(
+    ({ steps, want }) => digestOf(valueAtSteps(intent.manifest, steps)) === want,
   );
-  if (isSameMatter && nowMs < repairs.backoff.untilMs) return problemOf(repairs.backoff, nowMs);
-  pass.state.attempts.note(intent, { repairs: undefined });
+  if (isSameField && nowMs < repairs.backoff.untilMs) return problemOf(repairs.backoff, nowMs);
+  pass.state.attempts.update(intent, { repairs: undefined });
   return undefined;
 }
 
-/** Notes that an object was reverted to what is wanted. `found`: what others, or a new intent, had made different. */
-export function noteRepair(pass: Attempting, wanted: Defended, found: readonly Difference[]): void {
+/** Stores a revert of an object. `found`: the differences made by other managers or a new intent. */
+export function recordRepair(
+  pass: AttemptContext,
+  desired: AppliedIntent,
+  found: readonly Difference[],
+): void {
   const atMs = pass.context.clock.monotonicMs();
-  const fields = new Map(orMark(found).map((each) => [fieldName(each.path), repairedField(each)]));
-  const before = repairsOf(pass, wanted);
-  const both = new Map(
+  const fields = new Map(
+    orAppliedAnnotation(found).map((each) => [fieldName(each.path), repairedField(each)]),
+  );
+  const before = repairsOf(pass, desired);
+  const repeated = new Map(
     [...fields].filter(([name, { want }]) => before?.fields.get(name)?.want === want),
   );
-  if (before === undefined || both.size === 0) {
-    keep(pass, wanted, { fields, inARow: 1, atMs });
+  if (before === undefined || repeated.size === 0) {
+    setRepairs(pass, desired, { fields, count: 1, atMs });
   } else if (before.backoff !== undefined) {
-    keep(pass, wanted, { ...before, atMs });
+    setRepairs(pass, desired, { ...before, atMs });
   } else {
-    const isRow = atMs - before.atMs <= rowGapMs;
-    keep(pass, wanted, { fields: both, inARow: isRow ? before.inARow + 1 : 1, atMs });
+    const isConsecutive = atMs - before.atMs <= maxRepairGapMs;
+    setRepairs(pass, desired, {
+      fields: repeated,
+      count: isConsecutive ? before.count + 1 : 1,
+      atMs,
+    });
   }
 }
 
-function repairsOf({ state }: Attempting, { intent }: Defended): Repairs | undefined {
+function repairsOf({ state }: AttemptContext, { intent }: AppliedIntent): Repairs | undefined {
   return state.attempts.of(intent)?.repairs;
 }
 
-function keep({ state }: Attempting, { intent }: Defended, repairs: Repairs): void {
-  state.attempts.note(intent, { repairs });
+function setRepairs({ state }: AttemptContext, { intent }: AppliedIntent, repairs: Repairs): void {
+  state.attempts.update(intent, { repairs });
 }
 
 function isSameIntent(a: Intent, b: Intent): boolean {
@@ -111,64 +124,67 @@ function isSameIntent(a: Intent, b: Intent): boolean {
 
 interface Drift {
   readonly repairs: Repairs;
-  readonly taken: readonly Difference[];
+  readonly changed: readonly Difference[];
   readonly nowMs: number;
 }
 
 async function beginBackoff(
-  pass: Contesting,
-  wanted: Defended,
-  { repairs, taken, nowMs }: Drift,
+  pass: ConflictContext,
+  desired: AppliedIntent,
+  { repairs, changed, nowMs }: Drift,
 ): Promise<Problem | undefined> {
-  if (repairs.inARow < repairsInARow || nowMs - repairs.atMs > rowGapMs) return undefined;
-  const message = tell(pass, wanted, { taken, managers: await takers(pass, wanted, taken) });
-  const lengthMs = shortestBackoffMs;
-  const backoff = { message, intent: wanted.intent, lengthMs, untilMs: nowMs + lengthMs };
-  keep(pass, wanted, { ...repairs, backoff });
+  if (repairs.count < maxRepairs || nowMs - repairs.atMs > maxRepairGapMs) return undefined;
+  const message = messageOf(pass, desired, {
+    changed,
+    managers: await managersOf(pass, desired, changed),
+  });
+  const lengthMs = minBackoffMs;
+  const backoff = { message, intent: desired.intent, lengthMs, untilMs: nowMs + lengthMs };
+  setRepairs(pass, desired, { ...repairs, backoff });
   return problemOf(backoff, nowMs);
 }
 
-/** What is different now, was reverted before, and is to be what it was reverted to. */
-function takenAgain(
+/** The differences in fields that were reverted before, to the same value. */
+function changedAgain(
   { fields }: Repairs,
-  { intent, plan }: Defended,
+  { intent, plan }: AppliedIntent,
   live: StoredObject,
 ): readonly Difference[] {
-  return orMark(differences(intent.manifest, live.object, plan.type)).filter(
+  return orAppliedAnnotation(differences(intent.manifest, live.object, plan.type)).filter(
     (found) => fields.get(fieldName(found.path))?.want === repairedField(found).want,
   );
 }
 
-/** Where no value differs, it is our mark of what was applied that is not there. */
-function orMark(found: readonly Difference[]): readonly Difference[] {
+/** If no value differs, the annotation of the last applied intent does. */
+function orAppliedAnnotation(found: readonly Difference[]): readonly Difference[] {
   const path = ['metadata', 'annotations', appliedAnnotation];
   return found.length > 0 ? found : [{ path, want: undefined, have: undefined }];
 }
 
 function repairedField({ path, want }: Difference): RepairedField {
-  return { steps: path, want: shortened(want) };
+  return { steps: path, want: digestOf(want) };
 }
 
-function shortened(value: unknown): string {
+function digestOf(value: unknown): string {
   const text = canonicalJson(value ?? null);
   return text.length <= 64 ? text : sha256Hex(text);
 }
 
-/** The managers that have the fields now, as far as the server says so. */
-async function takers(
-  pass: Contesting,
-  { intent, manager: ours = fieldManagerOf(pass.context.plan.name) }: Defended,
-  taken: readonly Difference[],
+/** The managers that own the fields now, according to the server. */
+async function managersOf(
+  pass: ConflictContext,
+  { intent, manager: ours = fieldManagerOf(pass.context.plan.name) }: AppliedIntent,
+  changed: readonly Difference[],
 ): Promise<readonly string[]> {
   try {
-    const owners = await pass.context.cluster.fieldOwners(
+    const owners = await pass.context.cluster.managedFields(
       intent.ref,
       { flow: { name: pass.context.plan.name, priority: 'world' }, pass: pass.token },
       pass.signal,
     );
     const theirs = owners.filter(
       ({ manager, fields }) =>
-        manager !== ours && taken.some(({ path }) => holdsField(fields, path)),
+        manager !== ours && changed.some(({ path }) => holdsField(fields, path)),
     );
     return [...new Set(theirs.map(({ manager }) => manager))].sort();
   } catch (error) {
@@ -177,21 +193,21 @@ async function takers(
   }
 }
 
-function tell(
-  pass: Contesting,
-  { plan, manager: ours = fieldManagerOf(pass.context.plan.name) }: Defended,
+function messageOf(
+  pass: ConflictContext,
+  { plan, manager: ours = fieldManagerOf(pass.context.plan.name) }: AppliedIntent,
   {
-    taken,
+    changed,
     managers,
-  }: { readonly taken: readonly Difference[]; readonly managers: readonly string[] },
+  }: { readonly changed: readonly Difference[]; readonly managers: readonly string[] },
 ): string {
-  const names = taken.map(({ path }) => fieldName(path));
-  const fields = fieldTexts(names, plan).toSorted().slice(0, toldAtMost).join(', ') || 'a field';
-  const theirs = managers.length === 0 ? 'somebody else' : managers.map(quoted).join(', ');
-  return `"${ours}" and ${theirs} write ${fields} in turn: it is put back ever more rarely`;
+  const names = changed.map(({ path }) => fieldName(path));
+  const fields = fieldTexts(names, plan).toSorted().slice(0, maxFields).join(', ') || 'a field';
+  const theirs = managers.length === 0 ? 'another manager' : managers.map(quoted).join(', ');
+  return `"${ours}" and ${theirs} overwrite each other in ${fields}: Homeostat reverts the change with growing delays until one of them stops`;
 }
 
-const toldAtMost = 5;
+const maxFields = 5;
 
 function quoted(text: string): string {
   return `"${text}"`;
@@ -203,7 +219,7 @@ function problemOf({ message, untilMs }: RepairBackoff, nowMs: number): Problem 
     message,
     code: 'contested',
     kind: 'permanent',
-    againAfterMs: Math.max(untilMs - nowMs, 0),
+    retryAfterMs: Math.max(untilMs - nowMs, 0),
     isPartial: true,
   };
 }

@@ -115,7 +115,7 @@ describe('reconcile/attempt/pace follow-ups', () => {
     assert.deepEqual(delayed, { kind: 'requeue', afterMs: 2_000, reason: 'Unstable' });
     assert.equal(
       world.ready('a'),
-      'False Unstable: status.count changes again each time the resource has run',
+      'False Unstable: Every reconcile changes status.count, which triggers another reconcile',
     );
     const types = (world.status('a').conditions as { type: string }[]).map(({ type }) => type);
     assert.deepEqual(types, ['Ready', 'Reconciling']);

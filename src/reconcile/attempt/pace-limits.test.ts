@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock } from '../../../test/support/fake-clock.ts';
-import { Pace } from './pace.ts';
+import { ReconcilePace } from './pace.ts';
 
 describe('reconcile/attempt/pace limits', () => {
   function create() {
     const clock = new FakeClock();
-    const pace = new Pace();
+    const pace = new ReconcilePace();
     return {
       clock,
       reconcile: (generation: number, isExceeded: boolean) =>
@@ -16,10 +16,11 @@ describe('reconcile/attempt/pace limits', () => {
           changed: undefined,
           hasWritten: false,
           hasWrittenStatus: false,
-          isOvertaken: false,
+          isSuperseded: false,
           isLimitExceeded: isExceeded,
         }),
-      restMs: (generation: number) => pace.whyNotRun(generation, clock.monotonicMs())?.afterMs ?? 0,
+      restMs: (generation: number) =>
+        pace.pauseBefore(generation, clock.monotonicMs())?.afterMs ?? 0,
     };
   }
 

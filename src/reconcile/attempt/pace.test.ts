@@ -6,7 +6,7 @@ import { podSetPlan } from '../../../test/support/fakes/podset-plan.ts';
 
 const key = 'default/a';
 const caught =
-  'False Unstable: Its children or status were written in 20 passes within 60 s though nothing of its own has changed';
+  'False Unstable: 20 reconciles within 60 s wrote its children or status although the resource did not change';
 
 /** A ConfigMap that shows another one. */
 const mirror: HandmadeChild = {

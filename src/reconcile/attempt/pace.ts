@@ -1,153 +1,159 @@
 import { backoffMs } from '../../util/backoff.ts';
 
-/** Why a resource does not run now, and when it may. */
-export interface Rest {
+/** Why a resource does not run now, and for how long. */
+export interface Pause {
   readonly afterMs: number;
   readonly reason: 'Unstable' | 'LimitReached';
 }
 
-/** What a pass has come to, as far as the pace of its resource is concerned. */
+/** The result of a pass, as the pace needs it. */
 export interface PassEnd {
   /** Of the resource as the pass began. */
   readonly generation: number | undefined;
   readonly nowMs: number;
-  /** What the pass used and is different now: it is followed by another one. Undefined: nothing. */
+  /** An input that has changed since: another pass follows. Undefined: none. */
   readonly changed: ChangedPath | undefined;
   /** Did it change anything but the status? */
   readonly hasWritten: boolean;
   readonly hasWrittenStatus: boolean;
-  /** Another pass follows anyway and reports on both: nothing can be said of follow-ups yet. */
-  readonly isOvertaken: boolean;
-  /** Has it used up `controller.limits`? */
+  /** Another pass follows anyway and reports for both: this one does not count as a follow-up. */
+  readonly isSuperseded: boolean;
+  /** Did it exceed `controller.limits`? */
   readonly isLimitExceeded: boolean;
 }
 
 export interface ChangedPath {
   /** For people. */
   readonly path: string;
-  /** Did this pass write it? A busy Pod that is read may change in many passes without anything being wrong. */
+  /** Did this pass change it? A busy Pod that is read may change in many passes without a loop. */
   readonly isOurs: boolean;
 }
 
-/** When a resource runs next. */
-export interface Next {
-  /** Another pass is to follow at once. */
-  readonly isFollowed: boolean;
-  /** The queue is to wait instead of following its own rules. */
-  readonly rest?: Rest;
+/** When the resource runs next. */
+export interface NextRun {
+  /** Another pass follows at once. */
+  readonly hasFollowUp: boolean;
+  /** The pause of the resource. @default the rules of the queue */
+  readonly pause?: Pause;
 }
 
-const atRest: Next = { isFollowed: false };
+const idle: NextRun = { hasFollowUp: false };
 
-/** When a path has changed in so many follow-ups in a row, the next ones are delayed. */
-const followUpsInARow = 5;
-/** The same whatever paths change and whatever else runs the resource meanwhile: two paths may take turns. */
-const followUpsWithoutRest = 20;
+/** Number of consecutive follow-ups with the same changed path before they are delayed. */
+const maxFollowUpsOfPath = 5;
+/** Number of consecutive follow-ups with any changed path, whatever else runs the resource: two paths may alternate. */
+const maxFollowUps = 20;
 const unstableBackoff = { baseDelayMs: 1_000, maxDelayMs: 300_000 };
-/** More writing passes than that within the window, and the resource is slowed down (definition.md section 6). */
-const writesAtMost = 20;
+/** Number of writing passes within the window before the resource is slowed down (docs/definition/controller.md#follow-up-reconciles). */
+const maxWrites = 20;
 const windowMs = 60_000;
-const longestRestMs = 10_000;
-/** A busy child changes the status often without anything being wrong: such a resource is slowed down step by step. */
-const statusBackoff = { baseDelayMs: 1_000, maxDelayMs: longestRestMs };
-/** A reconcile beyond its limits costs as much as it may: it is not repeated for every event of a child. */
+const maxPauseMs = 10_000;
+/** A busy child changes the status often without a loop: such a resource is slowed down gradually. */
+const statusBackoff = { baseDelayMs: 1_000, maxDelayMs: maxPauseMs };
+/** A reconcile beyond its limits is expensive: it is not repeated for every event of a child. */
 const limitBackoff = { baseDelayMs: 5_000, maxDelayMs: 300_000 };
-/** In the condition `Ready`. The same for each try, or each would write a status. */
-export const limitRestText = 'the next reconcile is after 5 s, later ones after up to 5 min';
+/** In the condition `Ready`. The same text for each retry, or each would write the status. */
+export const limitBackoffText = 'retried after 5 s, then with delays of up to 5 min';
 
 /**
- * How often one resource may run. It is slowed down when its passes follow each other because of what they write themselves, when too
- * many of them write (what feeds itself through others, like two definitions that read each other, shows in nothing else), and when
- * they use up `controller.limits`. All times are monotonic.
+ * Limits how often one resource runs. It is slowed down if its passes follow each other because of their own writes, if too many of them
+ * write, or if they exceed `controller.limits`. Counting writes also finds loops through other definitions, as when two of them read each
+ * other. All times are monotonic.
  */
-export class Pace {
-  /** While a patch of the resource itself is under way: its answer is no event from outside. */
+export class ReconcilePace {
+  /** Set during a patch of the resource itself: the event of that patch does not come from outside. */
   isPatchingItself = false;
   #hasOutsideEvent = false;
-  /** What changed in the last follow-up. */
+  /** The path that changed in the last follow-up. */
   #path = '';
-  /** How many follow-ups in a row had that path. */
-  #inARow = 0;
-  /** How many passes in a row called for another one, whatever path it was and whatever ran the resource meanwhile. */
-  #withoutRest = 0;
-  /** The resource's own generation when its writes were counted: an edit by the user is a new start. */
+  /** Number of consecutive follow-ups with that path. */
+  #followUpsOfPath = 0;
+  /** Number of consecutive passes that caused another one, with any path and whatever ran the resource. */
+  #followUps = 0;
+  /** The generation of the resource for which writes are counted: an edit by the user restarts the count. */
   #generation: number | undefined;
-  /** When its last passes that wrote have ended; oldest first, at most {@link writesAtMost}. */
+  /** When its last writing passes ended; oldest first, at most {@link maxWrites}. */
   #writes: readonly number[] = [];
-  /** Writing passes since there were too many of them; 0: there are not. */
+  /** Number of writing passes since the limit was reached; 0: it is not. */
   #slowedPasses = 0;
-  /** Before that no pass begins, whatever runs the resource. */
+  /** No pass starts before. */
   #notBeforeMs = 0;
-  /** Reconciles in a row that were beyond their limits, when the last one ended, and the resource's generation then. */
-  #limited = 0;
+  /** Number of consecutive reconciles beyond their limits, when the last one ended, and the generation of the resource then. */
+  #limitedReconciles = 0;
   #limitedAtMs = 0;
   #limitedGeneration: number | undefined;
 
-  /** An event that is not the answer to a write of its own pass runs the resource. */
+  /** Called for an event that is not caused by a write of the resource's own pass. */
   noteEvent(): void {
     if (!this.isPatchingItself) this.#hasOutsideEvent = true;
   }
 
-  /** May a pass begin now? Undefined: it may. */
-  whyNotRun(generation: number | undefined, nowMs: number): Rest | undefined {
-    const restMs = this.#restMs(generation, nowMs);
-    if (restMs > 0) return { afterMs: restMs, reason: 'Unstable' };
-    const limitMs = this.limitRestMs(generation, nowMs);
+  /** The pause before the next pass. Undefined: it may start now. */
+  pauseBefore(generation: number | undefined, nowMs: number): Pause | undefined {
+    const pauseMs = this.#pauseMs(generation, nowMs);
+    if (pauseMs > 0) return { afterMs: pauseMs, reason: 'Unstable' };
+    const limitMs = this.limitPauseMs(generation, nowMs);
     return limitMs > 0 ? { afterMs: limitMs, reason: 'LimitReached' } : undefined;
   }
 
-  /** A pass begins: an event from outside makes a new start. */
+  /** A pass starts: an event from outside restarts the count of follow-ups. */
   begin(): void {
-    if (this.#hasOutsideEvent) this.#inARow = 0;
+    if (this.#hasOutsideEvent) this.#followUpsOfPath = 0;
     this.#hasOutsideEvent = false;
   }
 
-  /** A pass has patched the resource itself: the one that follows is of our own making, also to what counts edits of the user. */
+  /** A pass has patched the resource itself: the new generation is not an edit by the user. */
   noteOwnEdit(generation: number | undefined): void {
     this.#generation = generation;
   }
 
   /** A pass has ended. */
-  end(end: PassEnd): Next {
+  end(end: PassEnd): NextRun {
     const { changed, generation, nowMs } = end;
     this.#countLimit(end);
-    if (end.isOvertaken) {
+    if (end.isSuperseded) {
       if (end.hasWritten) this.#countWrites(end);
-      return atRest;
+      return idle;
     }
     const wasUnstable = this.#isUnstable;
     this.#countFollowUp(changed);
     const wasSlowed = this.#slowedPasses > 0;
     const isSlowed = this.#countWrites(end);
-    // What has come to rest after all still reports `Unstable`: one more pass takes that back.
+    // A stable resource still reports `Unstable`: one more pass removes that.
     const isOver = (wasSlowed && !isSlowed) || (wasUnstable && changed === undefined);
     const isHeld = this.#isUnstable || isSlowed;
-    const isFollowed = isOver || (changed !== undefined && !isHeld);
+    const hasFollowUp = isOver || (changed !== undefined && !isHeld);
     if (changed !== undefined && this.#isUnstable) {
       const afterMs = this.#unstableDelayMs;
-      // It rests a little, though events from outside run it.
-      this.#notBeforeMs = nowMs + Math.min(afterMs, longestRestMs);
-      return { isFollowed, rest: { afterMs, reason: 'Unstable' } };
+      // A short pause, also for events from outside.
+      this.#notBeforeMs = nowMs + Math.min(afterMs, maxPauseMs);
+      return { hasFollowUp, pause: { afterMs, reason: 'Unstable' } };
     }
-    if (!isSlowed) return isFollowed ? { isFollowed } : atRest;
-    return { isFollowed, rest: { afterMs: this.#restMs(generation, nowMs), reason: 'Unstable' } };
+    if (!isSlowed) return hasFollowUp ? { hasFollowUp } : idle;
+    return {
+      hasFollowUp,
+      pause: { afterMs: this.#pauseMs(generation, nowMs), reason: 'Unstable' },
+    };
   }
 
-  /** Why the resource does not come to rest, for people; undefined: it does. */
-  get unrest(): string | undefined {
-    if (this.#isUnstable) return `${this.#path} changes again each time the resource has run`;
+  /** Why the resource runs repeatedly, for people; undefined: it does not. */
+  get instability(): string | undefined {
+    if (this.#isUnstable)
+      return `Every reconcile changes ${this.#path}, which triggers another reconcile`;
     return this.#slowedPasses > 0 ? tooManyWrites : undefined;
   }
 
-  /** How long the resource rests after a reconcile beyond its limits, in ms. An edit shortens it, and does not end it: edits are cheap to make. */
-  limitRestMs(generation: number | undefined, nowMs: number): number {
-    if (this.#limited === 0) return 0;
+  /** The pause after a reconcile beyond its limits, in ms. An edit shortens it but does not end it: edits are cheap. */
+  limitPauseMs(generation: number | undefined, nowMs: number): number {
+    if (this.#limitedReconciles === 0) return 0;
     const isSame = this.#limitedGeneration === generation;
-    const restMs = isSame ? backoffMs(this.#limited - 1, limitBackoff) : limitBackoff.baseDelayMs;
-    return Math.max(0, this.#limitedAtMs + restMs - nowMs);
+    const pauseMs = isSame
+      ? backoffMs(this.#limitedReconciles - 1, limitBackoff)
+      : limitBackoff.baseDelayMs;
+    return Math.max(0, this.#limitedAtMs + pauseMs - nowMs);
   }
 
-  #restMs(generation: number | undefined, nowMs: number): number {
+  #pauseMs(generation: number | undefined, nowMs: number): number {
     if (this.#generation !== generation) {
       this.#forgetWrites();
       this.#generation = generation;
@@ -155,15 +161,15 @@ export class Pace {
     return Math.max(0, this.#notBeforeMs - nowMs);
   }
 
-  /** Does the resource run again and again because of what it writes itself? The first change is not a follow-up's yet. */
+  /** Does the resource run repeatedly because of its own writes? The first change is not yet a follow-up. */
   get #isUnstable(): boolean {
-    return this.#inARow > followUpsInARow || this.#withoutRest > followUpsWithoutRest;
+    return this.#followUpsOfPath > maxFollowUpsOfPath || this.#followUps > maxFollowUps;
   }
 
   get #unstableDelayMs(): number {
     const times = Math.max(
-      this.#inARow - followUpsInARow,
-      this.#withoutRest - followUpsWithoutRest,
+      this.#followUpsOfPath - maxFollowUpsOfPath,
+      this.#followUps - maxFollowUps,
       1,
     );
     return backoffMs(times - 1, unstableBackoff);
@@ -171,26 +177,27 @@ export class Pace {
 
   #countLimit({ isLimitExceeded, generation, nowMs }: PassEnd): void {
     if (!isLimitExceeded) {
-      this.#limited = 0;
+      this.#limitedReconciles = 0;
       return;
     }
-    this.#limited = this.#limitedGeneration === generation ? this.#limited + 1 : 1;
+    this.#limitedReconciles =
+      this.#limitedGeneration === generation ? this.#limitedReconciles + 1 : 1;
     this.#limitedGeneration = generation;
     this.#limitedAtMs = nowMs;
   }
 
   #countFollowUp(changed: ChangedPath | undefined): void {
     if (changed === undefined) {
-      this.#inARow = 0;
-      this.#withoutRest = 0;
+      this.#followUpsOfPath = 0;
+      this.#followUps = 0;
     } else {
-      this.#inARow = changed.path === this.#path ? this.#inARow + 1 : 1;
-      if (changed.isOurs) this.#withoutRest += 1;
+      this.#followUpsOfPath = changed.path === this.#path ? this.#followUpsOfPath + 1 : 1;
+      if (changed.isOurs) this.#followUps += 1;
     }
     this.#path = changed?.path ?? '';
   }
 
-  /** The safety net: a pass that wrote counts, and when too many did, the next one has to wait; until one writes nothing. */
+  /** Counts passes that write. Beyond the limit, the next one is delayed, until a pass writes nothing. */
   #countWrites({ hasWritten, hasWrittenStatus, nowMs }: PassEnd): boolean {
     if (!hasWritten && !hasWrittenStatus) {
       if (this.#slowedPasses > 0) this.#forgetWrites();
@@ -198,11 +205,11 @@ export class Pace {
     }
     this.#writes = [...this.#writes, nowMs]
       .filter((atMs) => nowMs - atMs <= windowMs)
-      .slice(-writesAtMost);
-    if (this.#writes.length < writesAtMost && this.#slowedPasses === 0) return false;
+      .slice(-maxWrites);
+    if (this.#writes.length < maxWrites && this.#slowedPasses === 0) return false;
     this.#slowedPasses += 1;
-    const restMs = hasWritten ? longestRestMs : backoffMs(this.#slowedPasses - 1, statusBackoff);
-    this.#notBeforeMs = nowMs + restMs;
+    const pauseMs = hasWritten ? maxPauseMs : backoffMs(this.#slowedPasses - 1, statusBackoff);
+    this.#notBeforeMs = nowMs + pauseMs;
     return true;
   }
 
@@ -213,4 +220,4 @@ export class Pace {
   }
 }
 
-const tooManyWrites = `Its children or status were written in ${writesAtMost} passes within ${windowMs / 1_000} s though nothing of its own has changed`;
+const tooManyWrites = `${maxWrites} reconciles within ${windowMs / 1_000} s wrote its children or status although the resource did not change`;

@@ -8,22 +8,22 @@ import {
   managedByValue,
   ownerUidLabel,
 } from '../names.ts';
-import { isTerminating } from '../owner.ts';
+import { isTerminating } from '../ownership-claims.ts';
 import type { Pass } from '../pass/pass.ts';
-import type { WantedElement } from './element-result.ts';
+import type { DesiredElement } from './element-result.ts';
 
-/** May an object that we did not make be taken over (`adopt: IfUnowned`)? */
+/** May an existing object be adopted (`adopt: IfUnowned`)? */
 export function mayAdopt(pass: Pass, plan: ChildPlan, { object }: StoredObject): boolean {
   if (plan.adopt !== 'IfUnowned' || isTerminating(object)) return false;
   const { labels = {}, ownerReferences = [] } = object.metadata;
   if (ownerReferences.some(({ controller, uid }) => controller === true && uid !== pass.uid)) {
     return false;
   }
-  return labels[managedByLabel] !== managedByValue || isLeftBehind(pass, labels);
+  return labels[managedByLabel] !== managedByValue || isOwnerDeleted(pass, labels);
 }
 
-/** What carries the labels of a resource of ours that is gone belongs to nobody any more; of other definitions nobody here can tell. */
-function isLeftBehind(pass: Pass, labels: Readonly<Record<string, string>>): boolean {
+/** An object with the labels of a deleted resource of this definition has no owner. Owners of other definitions are unknown here. */
+function isOwnerDeleted(pass: Pass, labels: Readonly<Record<string, string>>): boolean {
   const { plan, watches } = pass.context;
   const owner = labels[ownerUidLabel] ?? '';
   return (
@@ -32,31 +32,28 @@ function isLeftBehind(pass: Pass, labels: Readonly<Record<string, string>>): boo
   );
 }
 
-/** Was it there before us? It holds what others wrote: nothing we could make would be the same. What a child orphans of its own does not count. */
-export function isTakenOver(
-  { adopt, deletionPolicy }: ChildPlan,
-  { object }: StoredObject,
-): boolean {
+/** Did the object exist before? It holds content of others and must not be recreated. Objects that the child itself orphans do not count. */
+export function isAdopted({ adopt, deletionPolicy }: ChildPlan, { object }: StoredObject): boolean {
   const isKept = object.metadata.annotations?.[deletionPolicyAnnotation] === 'Orphan';
   return isKept && (adopt === 'IfUnowned' || deletionPolicy === 'Delete');
 }
 
 /**
- * The intent for an object that was there before us: it says that it is to stay when we go, so that this is known without the definition
- * too. What we have made ourselves goes as ever.
+ * The intent for an object that existed before: an annotation keeps it when its resource is deleted, also without the definition. Objects
+ * that Homeostat created are deleted as usual.
  */
 export function asAdopted(
-  wanted: WantedElement,
+  desired: DesiredElement,
   live: StoredObject,
   isOurs: boolean,
-): WantedElement {
-  const { plan, intent } = wanted;
-  if (plan.adopt !== 'IfUnowned' || plan.adoptedPolicy !== 'Orphan') return wanted;
+): DesiredElement {
+  const { plan, intent } = desired;
+  if (plan.adopt !== 'IfUnowned' || plan.adoptedPolicy !== 'Orphan') return desired;
   const known = live.object.metadata.annotations?.[deletionPolicyAnnotation];
-  if (isOurs && known === undefined) return wanted;
+  if (isOurs && known === undefined) return desired;
   const { metadata, ...rest } = intent.manifest;
-  if (metadata.annotations?.[deletionPolicyAnnotation] !== undefined) return wanted;
+  if (metadata.annotations?.[deletionPolicyAnnotation] !== undefined) return desired;
   const annotations = { ...metadata.annotations, [deletionPolicyAnnotation]: 'Orphan' };
   const manifest = { ...rest, metadata: { ...metadata, annotations } };
-  return { ...wanted, intent: { ...intent, manifest, pathHash: pathHash(manifest, plan.type) } };
+  return { ...desired, intent: { ...intent, manifest, pathHash: pathHash(manifest, plan.type) } };
 }

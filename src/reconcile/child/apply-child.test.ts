@@ -147,7 +147,7 @@ describe('reconcile/child rollingUpdate', () => {
     assert.equal(fleet.images, 'two! one one');
     assert.equal(
       fleet.messageOf(1),
-      'Waiting for its turn in the rolling update: Pod "map-0" is not ready',
+      'Rolling update in progress: waiting for Pod "map-0" to be ready',
     );
     assert.match(fleet.world.ready('a'), /^False Waiting/);
     await fleet.atRest();
@@ -200,7 +200,7 @@ describe('reconcile/child rollingUpdate', () => {
     const fleet = await fleetOf(rolling('partition: 2'));
     await fleet.want({ size: 3, image: 'two' });
     assert.equal(fleet.images, 'one one two');
-    assert.equal(fleet.messageOf(0), 'Keeps what it has: its index is below the partition');
+    assert.equal(fleet.messageOf(0), 'Not updated: its index is below the partition');
     assert.match(fleet.world.ready('a'), /^True/);
     await fleet.atRest();
   });

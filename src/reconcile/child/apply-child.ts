@@ -4,88 +4,99 @@ import type { StoredObject } from '../../kube/roles.ts';
 import type { Problem } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
 import { intentHashOf } from '../intent/marks.ts';
-import { isTerminating } from '../owner.ts';
-import { allEnded, type ChildResult, type ElementResult, type Pass } from '../pass/pass.ts';
+import { isTerminating } from '../ownership-claims.ts';
+import {
+  allSettledOrThrow,
+  type ChildResult,
+  type ElementResult,
+  type Pass,
+} from '../pass/pass.ts';
 import { objectText } from '../secrecy.ts';
 import { asAdopted } from './adopt.ts';
-import { applyResolved, isMine, lookUp } from './apply-element.ts';
+import { applyResolved, cachedObject, isOwn } from './apply-element.ts';
 import { compareIntent, hasNewIntent, isAppliedLast } from './compare-intent.ts';
-import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
-import { keepApplied, keepElements, repairApplied } from './keep-applied.ts';
-import { heldBy, readinessOfElement } from './readiness.ts';
+import { appliedResult, type DesiredElement, problemResult } from './element-result.ts';
+import { readinessOfElement, unreadyDependencies } from './readiness.ts';
+import { repairApplied, repairElements, repairWaiting } from './repair-waiting.ts';
 import type { ResolvedChild, ResolvedElement } from './resolve-child.ts';
 
-/** Makes a child as it was resolved, all its elements at once unless it says otherwise. */
+/** Applies a resolved child: all elements at once, unless its plan demands a sequence. */
 export async function applyChild(pass: Pass, resolved: ResolvedChild): Promise<ChildResult> {
-  const { plan, isWanted, elements } = resolved;
-  if (!isWanted) return { plan, resolution: 'unwanted', elements: [] };
-  const held = await heldBy(pass, plan);
-  const results = isInTurn(plan)
-    ? await applyInTurn(pass, resolved, held)
-    : await allEnded(elements.map((each) => applyResolved(pass, plan, { each, held })));
+  const { plan, isDesired, elements } = resolved;
+  if (!isDesired) return { plan, resolution: 'omitted', elements: [] };
+  const waitingFor = await unreadyDependencies(pass, plan);
+  const results = isSequential(plan)
+    ? await applySequential(pass, resolved, waitingFor)
+    : await allSettledOrThrow(
+        elements.map((each) => applyResolved(pass, plan, { each, waitingFor })),
+      );
   if (elements.every(({ kind }) => kind === 'rendered')) {
-    return { plan, resolution: 'wanted', elements: results };
+    return { plan, resolution: 'desired', elements: results };
   }
   const waits = results.some(({ problem }) => problem?.reason === 'Waiting');
-  const failed = plan.isList && waits ? await keepElements(pass, plan) : [];
+  const failed = plan.isList && waits ? await repairElements(pass, plan) : [];
   return { plan, resolution: 'unknown', elements: [...results, ...failed] };
 }
 
-/** Do the elements of this child have an order? */
-export function isInTurn({ isList, ordered, updateStrategy }: ChildPlan): boolean {
+/** Are the elements of this child applied in a sequence? */
+export function isSequential({ isList, ordered, updateStrategy }: ChildPlan): boolean {
   return isList && (ordered || updateStrategy.rollingUpdate !== undefined);
 }
 
 /**
- * Makes the elements of a child in the order that it asks for: new ones one after the other (`ordered`), those of an older intent a few at
- * a time (`rollingUpdate`). What is to be mended is mended at once.
- * @param held What has to be ready before any of them; then nothing has a turn.
+ * Applies the elements of a child in sequence: new ones one after the other (`ordered`), outdated ones a few at a time (`rollingUpdate`).
+ * Drift is repaired at once.
+ * @param waitingFor What must be ready before any of them; then none is applied.
  */
-async function applyInTurn(
+async function applySequential(
   pass: Pass,
   { plan, elements }: ResolvedChild,
-  held: readonly string[],
+  waitingFor: readonly string[],
 ): Promise<readonly ElementResult[]> {
-  const isRolling = plan.updateStrategy.rollingUpdate !== undefined && held.length === 0;
+  const isRolling = plan.updateStrategy.rollingUpdate !== undefined && waitingFor.length === 0;
   const outdated = elements.map((each) =>
     isRolling && each.kind === 'rendered' ? outdatedElement(pass, plan, each) : undefined,
   );
   const results = plan.ordered
-    ? await applyOrdered(pass, plan, { elements, outdated, held })
-    : await allEnded(
+    ? await applyOrdered(pass, plan, { elements, outdated, waitingForTurn: waitingFor })
+    : await allSettledOrThrow(
         elements.map(async (each, index) =>
-          outdated[index] === undefined ? applyResolved(pass, plan, { each, held }) : undefined,
+          outdated[index] === undefined
+            ? applyResolved(pass, plan, { each, waitingFor })
+            : undefined,
         ),
       );
-  return rollOut(pass, plan, { outdated, results });
+  return applyRollingUpdate(pass, plan, { outdated, results });
 }
 
-interface Ordered {
+interface OrderedElements {
   readonly elements: readonly ResolvedElement[];
   readonly outdated: readonly (OutdatedElement | undefined)[];
-  readonly held: readonly string[];
+  readonly waitingForTurn: readonly string[];
 }
 
-/** An element is made when the one before it is ready. */
+/** Creates an element once the previous one is ready. */
 async function applyOrdered(
   pass: Pass,
   plan: ChildPlan,
-  { elements, outdated, held }: Ordered,
+  { elements, outdated, waitingForTurn: waitingFor }: OrderedElements,
 ): Promise<readonly (ElementResult | undefined)[]> {
   const results: (ElementResult | undefined)[] = [];
   let before: ElementResult | undefined;
   for (const [index, each] of elements.entries()) {
-    const old = outdated[index];
-    if (old !== undefined) {
+    const outdatedElement = outdated[index];
+    if (outdatedElement !== undefined) {
       results.push(undefined);
-      before = old.result;
+      before = outdatedElement.result;
       continue;
     }
-    const turn = await turnOf(pass, each, before);
+    const wait = await orderedWait(pass, each, before);
     const result = await applyResolved(
       pass,
       plan,
-      turn === undefined ? { each, held } : { each, held: [...held, turn], isInTurn: true },
+      wait === undefined
+        ? { each, waitingFor }
+        : { each, waitingFor: [...waitingFor, wait], waitsForElements: true },
     );
     results.push(result);
     before = result;
@@ -93,68 +104,69 @@ async function applyOrdered(
   return results;
 }
 
-/** What an element that is not there yet waits for; undefined: it is its turn. */
-async function turnOf(
+/** What a missing element waits for; undefined: it may be created. */
+async function orderedWait(
   pass: Pass,
   each: ResolvedElement,
   before: ElementResult | undefined,
 ): Promise<string | undefined> {
   if (before === undefined || each.kind !== 'rendered') return undefined;
-  if (lookUp(pass, each.intent) !== undefined || (await isReadyNow(pass, before))) return undefined;
+  if (cachedObject(pass, each.intent) !== undefined || (await isReadyNow(pass, before)))
+    return undefined;
   return before.name === ''
-    ? 'the element before it to be ready'
+    ? 'the previous element to be ready'
     : `${objectText(before.plan.gvk.kind, before.name, before.plan)} to be ready`;
 }
 
-/** An element whose object is of an older intent. */
+/** An element whose object has an older intent. */
 interface OutdatedElement {
-  readonly wanted: WantedElement;
+  readonly desired: DesiredElement;
   readonly live: StoredObject;
-  /** As it is. */
+  /** Without changes. */
   readonly result: ElementResult;
 }
 
-interface RollOut {
-  /** By index; undefined: it has been dealt with. */
+interface RollingState {
+  /** By index; undefined: handled. */
   readonly outdated: readonly (OutdatedElement | undefined)[];
   readonly results: readonly (ElementResult | undefined)[];
 }
 
-/** Is the object of an element one of an older intent? Undefined: there is none, or what differs is what somebody changed, or it is not ours to change. */
+/** The element with an outdated object. Undefined: there is no object, only another manager changed it, or it is not a child. */
 function outdatedElement(
   pass: Pass,
   plan: ChildPlan,
   { element, intent }: { readonly element: Element; readonly intent: Intent },
 ): OutdatedElement | undefined {
-  const live = lookUp(pass, intent);
-  if (live === undefined || isTerminating(live.object) || !isMine(pass, live)) return undefined;
-  const wanted = asAdopted({ plan, element, intent, held: [] }, live, true);
-  if (!isOld(pass, wanted, live)) return undefined;
-  return { wanted, live, result: settledElement(wanted, { kind: 'unchanged' }, live) };
+  const live = cachedObject(pass, intent);
+  if (live === undefined || isTerminating(live.object) || !isOwn(pass, live)) return undefined;
+  const desired = asAdopted({ plan, element, intent, waitingFor: [] }, live, true);
+  if (!hasOldIntent(pass, desired, live)) return undefined;
+  return { desired, live, result: appliedResult(desired, { kind: 'unchanged' }, live) };
 }
 
-function isOld(pass: Pass, wanted: WantedElement, live: StoredObject): boolean {
-  const { plan, intent } = wanted;
-  if (intentHashOf(live.object) !== undefined) return hasNewIntent(pass, wanted, live);
+function hasOldIntent(pass: Pass, desired: DesiredElement, live: StoredObject): boolean {
+  const { plan, intent } = desired;
+  if (intentHashOf(live.object) !== undefined) return hasNewIntent(pass, desired, live);
   if (compareIntent(pass, { plan, intent, live }).kind === 'same') return false;
   return !isAppliedLast(pass, intent);
 }
 
 /**
- * Brings outdated elements up to date, in order, as long as those that are ready stay so many (`rollingUpdate`): one that does not become
- * ready stops it. An element that is not ready anyway loses nothing, so that a mended template reaches it first.
+ * Updates outdated elements in order while enough elements are ready (`rollingUpdate`): an element that does not become ready blocks the
+ * next ones. An unready element can be updated at once, so that a corrected template reaches it first.
  */
-async function rollOut(
+async function applyRollingUpdate(
   pass: Pass,
   plan: ChildPlan,
-  { outdated, results }: RollOut,
+  { outdated, results }: RollingState,
 ): Promise<readonly ElementResult[]> {
   const { rollingUpdate } = plan.updateStrategy;
   const done = [...results];
   if (rollingUpdate === undefined || outdated.every((each) => each === undefined)) {
     return present(done);
   }
-  const atMost = mostUnavailable(rollingUpdate, outdated.length);
+  const atMost = maxUnavailableOf(rollingUpdate, outdated.length);
   const unready = new Map<number, ElementResult>();
   for (const [index, each] of outdated.entries()) {
     const result = done[index] ?? each?.result;
@@ -165,7 +177,7 @@ async function rollOut(
     const each = outdated[index];
     if (each === undefined) continue;
     if (index < rollingUpdate.partition) {
-      done[index] = await keptBack(pass, each);
+      done[index] = await keptByPartition(pass, each);
       continue;
     }
     const inFlight = [...unready].filter(([at]) => !old.has(at));
@@ -175,10 +187,10 @@ async function rollOut(
       done[index] = await waitingFor(pass, each, blocker?.[1]);
       continue;
     }
-    const { element, intent } = each.wanted;
+    const { element, intent } = each.desired;
     const result = await applyResolved(pass, plan, {
       each: { kind: 'rendered', element, intent },
-      held: [],
+      waitingFor: [],
     });
     done[index] = result;
     old.delete(index);
@@ -188,14 +200,14 @@ async function rollOut(
   return present(done);
 }
 
-/** Is the element there, as wanted and ready? */
+/** Does the element exist, as desired and ready? */
 async function isReadyNow(pass: Pass, result: ElementResult): Promise<boolean> {
-  const { state } = await readinessOfElement(pass.wanting, result);
+  const { state } = await readinessOfElement(pass.desiredPhase, result);
   return state === 'Ready';
 }
 
-/** A part is rounded up, so that it always goes on. */
-function mostUnavailable({ maxUnavailable }: RollingUpdate, elements: number): number {
+/** A percentage is rounded up, so that the update always proceeds. */
+function maxUnavailableOf({ maxUnavailable }: RollingUpdate, elements: number): number {
   if (typeof maxUnavailable === 'number') return maxUnavailable;
   return Math.max(1, Math.ceil((Number.parseInt(maxUnavailable, 10) * elements) / 100));
 }
@@ -205,38 +217,38 @@ function orderOf({ order }: RollingUpdate, elements: readonly unknown[]): readon
   return order === 'Descending' ? indexes.reverse() : indexes;
 }
 
-/** It keeps what it has; what somebody changed of that is put back, where it is known. */
-async function keptBack(
+/** Keeps an element below the partition; drift from its known intent is reverted. */
+async function keptByPartition(
   pass: Pass,
-  { wanted, live, result }: OutdatedElement,
+  { desired, live, result }: OutdatedElement,
 ): Promise<ElementResult> {
-  const repaired = await repairApplied(pass, wanted.plan, live);
+  const repaired = await repairApplied(pass, desired.plan, live);
   return {
     ...result,
     ...repaired,
     element: result.element,
-    note: 'Keeps what it has: its index is below the partition',
+    notice: 'Not updated: its index is below the partition',
   };
 }
 
 function waitingFor(
   pass: Pass,
-  { wanted, live }: OutdatedElement,
+  { desired, live }: OutdatedElement,
   blocker: ElementResult | undefined,
 ): Promise<ElementResult> {
   const what =
     blocker === undefined
-      ? 'others'
+      ? 'another element'
       : objectText(blocker.plan.gvk.kind, blocker.name, blocker.plan);
   const problem: Problem = {
     reason: 'Waiting',
-    message: `Waiting for its turn in the rolling update: ${what} is not ready`,
+    message: `Rolling update in progress: waiting for ${what} to be ready`,
     code: 'waiting',
     kind: 'waiting',
-    on: [`${what} to be ready`],
+    waitingFor: [`${what} to be ready`],
     isPartial: true,
   };
-  return keepApplied(pass, hinderedElement(wanted, problem, live));
+  return repairWaiting(pass, problemResult(desired, problem, live));
 }
 
 function present(results: readonly (ElementResult | undefined)[]): readonly ElementResult[] {

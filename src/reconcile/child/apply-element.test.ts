@@ -168,9 +168,14 @@ function withImage(manifest: KubeObject): KubeObject {
 }
 
 describe('reconcile/child conflicts', () => {
-  const strangers = [
-    ['that nobody controls', {}, 'nobody'],
-    ['of another manager', { labels: { 'app.kubernetes.io/managed-by': 'Helm' } }, '"Helm"'],
+  const foreignObjects = [
+    ['without an owner', {}, 'no manager', 'has no owner; set "adopt: IfUnowned", or'],
+    [
+      'of another manager',
+      { labels: { 'app.kubernetes.io/managed-by': 'Helm' } },
+      '"Helm"',
+      'is owned by "Helm"; set "adopt: IfUnowned", or',
+    ],
     [
       'of another controller',
       {
@@ -179,9 +184,10 @@ describe('reconcile/child conflicts', () => {
         ],
       },
       'Shop "corner"',
+      'is owned by Shop "corner";',
     ],
   ] as const;
-  for (const [what, metadata, owner] of strangers) {
+  for (const [what, metadata, owner, reason] of foreignObjects) {
     test(`an object ${what} is not touched, and the resource goes on when it is gone`, async () => {
       const world = new OperatorWorld(podSetPlan());
       await world.start();
@@ -191,7 +197,7 @@ describe('reconcile/child conflicts', () => {
       assert.deepEqual(deployment(world), stranger);
       assert.equal(
         world.ready('a'),
-        `False Conflict: deployment "a": Deployment "a" exists and is not ours: it belongs to ${owner}`,
+        `False Conflict: deployment "a": Deployment "a" already exists and ${reason} rename the child`,
       );
       assert.deepEqual(world.decisions.get(key)?.children[0]?.verdict, { kind: 'conflict', owner });
       world.remove(stranger);
@@ -282,11 +288,11 @@ describe('reconcile/child conflicts', () => {
 });
 
 describe('reconcile/child conflicts that end while they are looked at', () => {
-  const strangers = [
+  const foreignObjects = [
     ['an object of another resource', { 'homeostat.dev/owner-uid': 'somebody' }],
     ['an object without labels', {}],
   ] as const;
-  for (const [what, labels] of strangers) {
+  for (const [what, labels] of foreignObjects) {
     test(`${what} that goes while the answer is on its way is not waited for`, async () => {
       const world = new OperatorWorld(podSetPlan());
       await world.start();

@@ -1,252 +1,264 @@
 import type { ChildPlan, Element } from '../../compile/index.ts';
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { ignoreConflict, withoutIgnored } from '../attempt/ignored-fields.ts';
-import { whyNotApply } from '../attempt/limiter.ts';
-import { stillContested } from '../attempt/ownership-conflicts.ts';
+import { applyBlocker } from '../attempt/limiter.ts';
+import { ongoingConflict } from '../attempt/ownership-conflicts.ts';
 import { type Problem, problemOfWaiting } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
 import { ownerUidLabel } from '../names.ts';
-import { isUnseen, observeAlso } from '../observe/observe-children.ts';
-import { isLabelledBy, isTerminating } from '../owner.ts';
+import { addObserved, isUnobserved } from '../observe/observe-children.ts';
 import { isChild } from '../ownership/is-child.ts';
-import { type ElementResult, type Given, type Pass, worldWrite } from '../pass/pass.ts';
-import { isLostOne } from '../removal/strays.ts';
-import { asAdopted, isTakenOver, mayAdopt } from './adopt.ts';
+import { isLabelledBy, isTerminating } from '../ownership-claims.ts';
+import { clusterWrite, type ElementResult, type Pass, type PassInput } from '../pass/pass.ts';
+import { isUntrackedChild } from '../removal/untracked-children.ts';
+import { asAdopted, isAdopted, mayAdopt } from './adopt.ts';
 import { compareIntent, isAppliedLast, rememberIntent } from './compare-intent.ts';
 import {
-  blockedElement,
-  hinderedElement,
-  settledElement,
-  type WantedElement,
+  appliedResult,
+  type DesiredElement,
+  problemResult,
+  unrenderedResult,
   withProblem,
 } from './element-result.ts';
-import { conflictResult, leavingResult, watchOutsider } from './in-the-way.ts';
-import { keepApplied } from './keep-applied.ts';
-import { isOutdated, mayReplaceImmutable, removeOutdated } from './replace-element.ts';
+import { repairWaiting } from './repair-waiting.ts';
+import {
+  conflictResult,
+  deletingResult,
+  isOutdated,
+  mayReplaceImmutable,
+  removeOutdated,
+  watchUnlabelled,
+} from './replace-element.ts';
 import { type ResolvedElement, resolveElement } from './resolve-child.ts';
 import { failedElement, isStale, sendIntent } from './send-intent.ts';
 
-/** How often one pass follows an object that changes under its hands. */
+/** Maximum number of attempts in one pass for an object that changes concurrently. */
 const maxTries = 4;
 
-/** Makes one object as wanted, with as few requests as can be: none when it is so already. */
-async function applyElement(pass: Pass, wanted: WantedElement): Promise<ElementResult> {
-  let current = wanted;
-  let live = lookUp(pass, wanted.intent);
+/** Brings one object to its desired state with as few requests as possible: none if it already is. */
+async function applyElement(pass: Pass, desired: DesiredElement): Promise<ElementResult> {
+  let current = desired;
+  let live = cachedObject(pass, desired.intent);
   for (let tries = 1; ; tries++) {
-    if (live !== undefined && isUnseen(pass, current.plan, live) && isMeant(pass, current, live)) {
+    if (
+      live !== undefined &&
+      isUnobserved(pass, current.plan, live) &&
+      isUsable(pass, current, live)
+    ) {
       const again = await renderAgain(pass, current, live);
       if (again.kind === 'result') return again.result;
-      current = again.wanted;
+      current = again.desired;
     }
-    const adopting = live === undefined ? current : adoptingIn(pass, current, live);
+    const adopting = live === undefined ? current : withAdoption(pass, current, live);
     const left = withoutIgnored(pass, adopting, live);
-    const settled = settle(pass, left.wanted, live);
-    if (settled !== undefined) return keepApplied(pass, withProblem(settled, left.problem));
+    const settled = resultWithoutRequest(pass, left.desired, live);
+    if (settled !== undefined) return repairWaiting(pass, withProblem(settled, left.problem));
     const mayTryAgain = tries < maxTries;
     if (
       live &&
       mayTryAgain &&
       isReplaceable(pass, current, live) &&
-      isOutdated(pass, left.wanted, live)
+      isOutdated(pass, left.desired, live)
     ) {
-      const removed = await removeOutdated(pass, left.wanted, live);
+      const removed = await removeOutdated(pass, left.desired, live);
       if (removed !== undefined) return removed;
       live = undefined;
       continue;
     }
-    const problem = await whyNotApply(pass, left.wanted, live);
-    if (problem !== undefined) return hinderedElement(left.wanted, problem, live);
+    const problem = await applyBlocker(pass, left.desired, live);
+    if (problem !== undefined) return problemResult(left.desired, problem, live);
     try {
-      const sent = await sendIntent(pass, left.wanted, live);
-      return withProblem(withProblem(sent, stillContested(pass, left.wanted)), left.problem);
+      const sent = await sendIntent(pass, left.desired, live);
+      return withProblem(withProblem(sent, ongoingConflict(pass, left.desired)), left.problem);
     } catch (error) {
-      if (!isOfRequest(error, pass)) throw error;
+      if (!isRequestError(error, pass)) throw error;
       if (mayTryAgain && ignoreConflict(pass, adopting, { error, live })) continue;
       const canReplace = mayTryAgain && isReplaceable(pass, current, live);
-      if (live && canReplace && mayReplaceImmutable(pass, left.wanted, { error, live })) {
-        const removed = await removeOutdated(pass, left.wanted, live);
+      if (live && canReplace && mayReplaceImmutable(pass, left.desired, { error, live })) {
+        const removed = await removeOutdated(pass, left.desired, live);
         if (removed !== undefined) return removed;
         live = undefined;
         continue;
       }
-      if (!mayTryAgain || !isStale(error)) return failedElement(pass, left.wanted, error, live);
+      if (!mayTryAgain || !isStale(error)) return failedElement(pass, left.desired, error, live);
     }
     const again = await readAndRenderAgain(pass, current);
     if (again.kind === 'result') return again.result;
-    current = again.wanted;
+    current = again.desired;
     live = again.live;
   }
 }
 
-type Again =
+type RenderedAgain =
   | {
-      readonly kind: 'wanted';
-      readonly wanted: WantedElement;
+      readonly kind: 'rendered';
+      readonly desired: DesiredElement;
       readonly live: StoredObject | undefined;
     }
   | { readonly kind: 'result'; readonly result: ElementResult };
 
-/** The cache was behind: the object is read, and the intent made anew with it in the world. */
-async function readAndRenderAgain(pass: Pass, wanted: WantedElement): Promise<Again> {
-  const { intent } = wanted;
-  // Before the answer: what happens to the object while it is on its way must not be missed.
-  pass.dependencies.wanted(intent.ref);
+/** The cache was stale: reads the object and renders the intent again. */
+async function readAndRenderAgain(pass: Pass, desired: DesiredElement): Promise<RenderedAgain> {
+  const { intent } = desired;
+  // Before the request: events of the object during the request must not be missed.
+  pass.dependencies.desiredChild(intent.ref);
   let live: StoredObject | undefined;
   try {
-    live = await pass.context.cluster.get(intent.ref, worldWrite(pass), pass.signal);
+    live = await pass.context.cluster.get(intent.ref, clusterWrite(pass), pass.signal);
   } catch (error) {
-    if (!isOfRequest(error, pass)) throw error;
-    return { kind: 'result', result: failedElement(pass, wanted, error) };
+    if (!isRequestError(error, pass)) throw error;
+    return { kind: 'result', result: failedElement(pass, desired, error) };
   }
-  return renderAgain(pass, wanted, live);
+  return renderAgain(pass, desired, live);
 }
 
-/** An intent that was made without the object is never applied to it. */
+/** An intent that was rendered without the object is never applied to it. */
 async function renderAgain(
   pass: Pass,
-  wanted: WantedElement,
+  desired: DesiredElement,
   live: StoredObject | undefined,
-): Promise<Again> {
-  if (live !== undefined && isMeant(pass, wanted, live)) observeAlso(pass, wanted.plan, live);
-  const again = await resolveElement(pass, wanted.plan, wanted.element);
+): Promise<RenderedAgain> {
+  if (live !== undefined && isUsable(pass, desired, live)) addObserved(pass, desired.plan, live);
+  const again = await resolveElement(pass, desired.plan, desired.element);
   if (again.kind === 'blocked') {
-    return { kind: 'result', result: hinderedElement(wanted, again.problem) };
+    return { kind: 'result', result: problemResult(desired, again.problem) };
   }
-  // Under the other name nobody may have looked, and another element may want it.
-  if (again.intent.identity !== wanted.intent.identity) {
-    return { kind: 'result', result: hinderedElement(wanted, unsteadyName) };
+  // The cache was not checked for the other name, and another element may have it.
+  if (again.intent.identity !== desired.intent.identity) {
+    return { kind: 'result', result: problemResult(desired, unstableName) };
   }
-  return { kind: 'wanted', wanted: { ...wanted, intent: again.intent }, live };
+  return { kind: 'rendered', desired: { ...desired, intent: again.intent }, live };
 }
 
-const unsteadyName: Problem = {
+const unstableName: Problem = {
   reason: 'RenderFailed',
-  message: 'metadata.name: Expected the same name whether the object is there or not',
+  message: 'metadata.name: Expected the same name whether or not the object exists',
   code: 'invalid-manifest',
   kind: 'permanent',
 };
 
-function isOfRequest(error: unknown, { signal }: Given): error is KubeError {
+function isRequestError(error: unknown, { signal }: PassInput): error is KubeError {
   return error instanceof KubeError && !signal.aborted;
 }
 
-/** What is to be made of an object that was there before us is not quite what was asked for. */
-function adoptingIn(pass: Pass, wanted: WantedElement, live: StoredObject): WantedElement {
-  return wanted.plan.adopt === 'Never' ? wanted : asAdopted(wanted, live, isMine(pass, live));
+/** For an object that existed before, the intent is extended. */
+function withAdoption(pass: Pass, desired: DesiredElement, live: StoredObject): DesiredElement {
+  return desired.plan.adopt === 'Never' ? desired : asAdopted(desired, live, isOwn(pass, live));
 }
 
-/** Is it the child, or going to be? What belongs to others no expression ever sees. */
-function isMeant(pass: Pass, { plan }: WantedElement, live: StoredObject): boolean {
-  return mayTake(pass, plan, live);
+/** Is it the child, or about to be adopted? Expressions never see objects of others. */
+function isUsable(pass: Pass, { plan }: DesiredElement, live: StoredObject): boolean {
+  return isOwnOrAdoptable(pass, plan, live);
 }
 
-/** Is it ours, or may it be taken over? */
-export function mayTake(pass: Pass, plan: ChildPlan, live: StoredObject): boolean {
-  return isMine(pass, live) || mayAdopt(pass, plan, live);
+/** Is it a child, or may it be adopted? */
+export function isOwnOrAdoptable(pass: Pass, plan: ChildPlan, live: StoredObject): boolean {
+  return isOwn(pass, live) || mayAdopt(pass, plan, live);
 }
 
-/** Is it ours, and made by us? What was there before us is changed in place or not at all. */
+/** Is it a child that Homeostat created? An adopted object is changed in place or not at all. */
 function isReplaceable(
   pass: Pass,
-  { plan }: WantedElement,
+  { plan }: DesiredElement,
   live: StoredObject | undefined,
 ): boolean {
-  return live !== undefined && isMine(pass, live) && !isTakenOver(plan, live);
+  return live !== undefined && isOwn(pass, live) && !isAdopted(plan, live);
 }
 
-/** Is it ours, for this very resource? */
-export function isMine(pass: Pass, live: StoredObject): boolean {
-  return isChild(pass, live) || isLostOne(pass, live);
+/** Is it a child of this very resource? */
+export function isOwn(pass: Pass, live: StoredObject): boolean {
+  return isChild(pass, live) || isUntrackedChild(pass, live);
 }
 
-/** The object as the cache knows it: among the children, or in our way. */
-export function lookUp({ context }: Given, { ref }: Intent): StoredObject | undefined {
+/** The object in the cache: among the children, or from a watch by name. */
+export function cachedObject({ context }: PassInput, { ref }: Intent): StoredObject | undefined {
   const { informer } = context.watches.children(ref.gvk);
-  return informer.get(ref.namespace, ref.name) ?? inOurWay(context.watches.peekNamed(ref));
+  return informer.get(ref.namespace, ref.name) ?? unlessLabelled(context.watches.peekNamed(ref));
 }
 
-/** Of what carries our label the children's watch alone tells: a watch by name that lingers may be behind it. */
-function inOurWay(stored: StoredObject | undefined): StoredObject | undefined {
+/** Objects with our label come only from the watch on children: a lingering watch by name may be stale. */
+function unlessLabelled(stored: StoredObject | undefined): StoredObject | undefined {
   return stored?.object.metadata.labels?.[ownerUidLabel] === undefined ? stored : undefined;
 }
 
-/** The result, where nothing has to be sent. */
-function settle(
+/** The result, if no request is needed. */
+function resultWithoutRequest(
   pass: Pass,
-  wanted: WantedElement,
+  desired: DesiredElement,
   live: StoredObject | undefined,
 ): ElementResult | undefined {
-  const isHeld = wanted.held.length > 0;
-  if (live === undefined) return isHeld ? heldResult(pass, wanted) : undefined;
+  const isHeld = desired.waitingFor.length > 0;
+  if (live === undefined) return isHeld ? heldResult(pass, desired) : undefined;
   const definition = pass.context.plan.name;
-  const ours = isMine(pass, live);
+  const ours = isOwn(pass, live);
   if (isTerminating(live.object) && (ours || isLabelledBy(live.object, definition))) {
-    return leavingResult(pass, wanted, live);
+    return deletingResult(pass, desired, live);
   }
   if (!ours) {
-    if (!mayAdopt(pass, wanted.plan, live)) return conflictResult(pass, wanted, live);
-    return isHeld ? heldResult(pass, wanted) : undefined;
+    if (!mayAdopt(pass, desired.plan, live)) return conflictResult(pass, desired, live);
+    return isHeld ? heldResult(pass, desired) : undefined;
   }
-  if (wanted.plan.updateStrategy.type === 'OnDelete') return leftAlone(pass, wanted, live);
-  if (isSame(pass, wanted, live)) {
+  if (desired.plan.updateStrategy.type === 'OnDelete') return onDeleteResult(pass, desired, live);
+  if (isSame(pass, desired, live)) {
     pass.context.metrics.applies.increment([definition, 'skipped']);
-    const unchanged = settledElement(wanted, { kind: 'unchanged' }, live);
-    return withProblem(unchanged, stillContested(pass, wanted));
+    const unchanged = appliedResult(desired, { kind: 'unchanged' }, live);
+    return withProblem(unchanged, ongoingConflict(pass, desired));
   }
-  return isHeld && !isAppliedLast(pass, wanted.intent) ? heldResult(pass, wanted, live) : undefined;
+  return isHeld && !isAppliedLast(pass, desired.intent)
+    ? heldResult(pass, desired, live)
+    : undefined;
 }
 
-/** What is there is left to whoever deletes it (`updateStrategy: OnDelete`). */
-function leftAlone(pass: Pass, wanted: WantedElement, live: StoredObject): ElementResult {
+/** The object is kept until a user deletes it (`updateStrategy: OnDelete`). */
+function onDeleteResult(pass: Pass, desired: DesiredElement, live: StoredObject): ElementResult {
   pass.context.metrics.applies.increment([pass.context.plan.name, 'skipped']);
-  // Without our label no watch on children would tell that it goes.
-  watchOutsider(pass, wanted, live);
-  return settledElement(wanted, { kind: 'unchanged' }, live);
+  // Without our label, the watch on children does not show its deletion.
+  watchUnlabelled(pass, desired, live);
+  return appliedResult(desired, { kind: 'unchanged' }, live);
 }
 
-function isSame(pass: Pass, { plan, intent }: WantedElement, live: StoredObject): boolean {
+function isSame(pass: Pass, { plan, intent }: DesiredElement, live: StoredObject): boolean {
   if (compareIntent(pass, { plan, intent, live }).kind === 'different') return false;
   rememberIntent(pass, plan, intent);
   return true;
 }
 
-function heldResult(pass: Pass, wanted: WantedElement, live?: StoredObject): ElementResult {
-  // Nobody else's object may be waited behind unseen.
-  if (live === undefined) pass.dependencies.wanted(wanted.intent.ref);
-  const waiting = problemOfWaiting(wanted.held);
-  const problem = wanted.isInTurn === true ? { ...waiting, isPartial: true } : waiting;
-  return hinderedElement(wanted, problem, live);
+function heldResult(pass: Pass, desired: DesiredElement, live?: StoredObject): ElementResult {
+  // An object of another owner may exist: it must be observed.
+  if (live === undefined) pass.dependencies.desiredChild(desired.intent.ref);
+  const waiting = problemOfWaiting(desired.waitingFor);
+  const problem = desired.waitsForElements === true ? { ...waiting, isPartial: true } : waiting;
+  return problemResult(desired, problem, live);
 }
 
-/** One element of a child, and what it waits for. */
-interface ResolvedTurn {
+/** One element of a child, and its dependencies. */
+interface ResolvedElementOptions {
   readonly each: ResolvedElement;
-  /** What has to be ready first, for people: `children.database to be ready`. */
-  readonly held: readonly string[];
-  /** It waits for other elements of its own child only, of which all is known. @default false */
-  readonly isInTurn?: boolean;
+  /** What must be ready first, for people: `children.database to be ready`. */
+  readonly waitingFor: readonly string[];
+  /** Does it wait only for elements of its own child? Then its desired state is known. @default false */
+  readonly waitsForElements?: boolean;
 }
 
-/** Makes an element as it was resolved; what could not be rendered stays as it is. */
+/** Applies a resolved element. One that could not be rendered is kept as it is. */
 export async function applyResolved(
   pass: Pass,
   plan: ChildPlan,
-  { each, held, isInTurn = false }: ResolvedTurn,
+  { each, waitingFor, waitsForElements = false }: ResolvedElementOptions,
 ): Promise<ElementResult> {
   if (each.kind === 'rendered') {
     const { element, intent } = each;
-    return applyElement(pass, { plan, element, intent, held, isInTurn });
+    return applyElement(pass, { plan, element, intent, waitingFor, waitsForElements });
   }
   const { problem, element } = each;
   const name = await nameOf(pass, plan, element);
-  return keepApplied(pass, blockedElement(pass, { plan, element, name, problem }));
+  return repairWaiting(pass, unrenderedResult(pass, { plan, element, name, problem }));
 }
 
-/** What an element that cannot be rendered would be called; empty where even that is not known. */
+/** The name of an element that cannot be rendered; empty if unknown. */
 async function nameOf(pass: Pass, plan: ChildPlan, element: Element | undefined): Promise<string> {
   if (element === undefined && plan.isList) return '';
   const theOne = { item: undefined, index: 0 };
-  const name = await pass.wanting.name(plan.id, element ?? theOne);
+  const name = await pass.desiredPhase.name(plan.id, element ?? theOne);
   return name.kind === 'value' ? name.value : '';
 }

@@ -19,31 +19,35 @@ import {
   selectedByAnnotation,
 } from '../names.ts';
 import { type Placement, placementOf } from '../ownership/placement.ts';
-import type { Given, Pass } from '../pass/pass.ts';
-import { isNameOpen } from '../secrecy.ts';
+import type { Pass, PassInput } from '../pass/pass.ts';
+import { isNamePublic } from '../secrecy.ts';
 
-/** One element as its template gives it. */
-export interface Rendering {
+/** A rendered element. */
+export interface RenderedElement {
   readonly manifest: KubeObject;
-  /** Its place in the list. */
+  /** Index in the list. */
   readonly index: number;
 }
 
-/** Makes a rendered manifest ours: namespace, labels, controller reference; prepared, so that it can be applied and compared. */
-export function buildIntent(pass: Pass, plan: ChildPlan, wanted: Rendering): Intent | Problem {
-  const placement = placementOf(pass, plan, wanted.manifest);
+/** Adds namespace, labels and controller reference to a rendered manifest, and prepares it for apply and comparison. */
+export function buildIntent(
+  pass: Pass,
+  plan: ChildPlan,
+  rendered: RenderedElement,
+): Intent | Problem {
+  const placement = placementOf(pass, plan, rendered.manifest);
   if ('reason' in placement) return placement;
   const { namespace } = placement;
-  const { name } = wanted.manifest.metadata;
+  const { name } = rendered.manifest.metadata;
   const hasStatus = pass.context.cluster.resourceFor(plan.gvk)?.hasStatus ?? true;
-  const manifest = prepare(withBookkeeping(pass, plan, { ...wanted, namespace }), plan.type, {
+  const manifest = prepare(withOwnership(pass, plan, { ...rendered, namespace }), plan.type, {
     hasStatus,
   });
   const ref: ObjectRef = {
     gvk: plan.gvk,
     name,
     ...(namespace === undefined ? {} : { namespace }),
-    ...(!isNameOpen(plan) && { isPrivate: true }),
+    ...(!isNamePublic(plan) && { isPrivate: true }),
   };
   return {
     ref,
@@ -54,33 +58,33 @@ export function buildIntent(pass: Pass, plan: ChildPlan, wanted: Rendering): Int
   };
 }
 
-function withBookkeeping(
+function withOwnership(
   pass: Pass,
   plan: ChildPlan,
-  { manifest: rendered, index, namespace }: Rendering & Placement,
+  { manifest, index, namespace }: RenderedElement & Placement,
 ): KubeObject {
-  const annotations = bookkeptAnnotations(pass, plan, index);
+  const annotations = annotationsFor(pass, plan, index);
   return {
-    ...rendered,
+    ...manifest,
     metadata: {
-      ...rendered.metadata,
+      ...manifest.metadata,
       ...(namespace === undefined ? {} : { namespace }),
       labels: {
-        ...rendered.metadata.labels,
+        ...manifest.metadata.labels,
         [managedByLabel]: managedByValue,
         [definitionLabel]: pass.context.plan.name,
         [childLabel]: plan.id,
         [ownerUidLabel]: pass.uid,
       },
-      ...(annotations && { annotations: { ...rendered.metadata.annotations, ...annotations } }),
+      ...(annotations && { annotations: { ...manifest.metadata.annotations, ...annotations } }),
       ...(!plan.isDetached && { ownerReferences: [controllerReference(pass)] }),
     },
   };
 }
 
-/** What a child must say for itself, for when its definition says something else, or nothing any more. */
-function bookkeptAnnotations(
-  { context }: Given,
+/** Annotations that a deletion needs when the definition has changed or is deleted. */
+function annotationsFor(
+  { context }: PassInput,
   { deletionPolicy, hasDeleteWhen, ordered, isList }: ChildPlan,
   index: number,
 ): Readonly<Record<string, string>> | undefined {
@@ -88,7 +92,7 @@ function bookkeptAnnotations(
   const isPlain = deletionPolicy === 'Delete' && !hasDeleteWhen && !ordered;
   if (isPlain && digest === undefined) return undefined;
   return {
-    // A change of the definition's selectors is told from a change of the object by what its children say.
+    // They distinguish a change of the definition's selectors from a change of the object.
     ...(digest !== undefined && { [selectedByAnnotation]: digest }),
     ...(deletionPolicy === 'Orphan' && { [deletionPolicyAnnotation]: deletionPolicy }),
     ...(hasDeleteWhen && { [deleteWhenAnnotation]: 'true' }),
@@ -96,7 +100,7 @@ function bookkeptAnnotations(
   };
 }
 
-function controllerReference({ context, resource, uid }: Given): OwnerReference {
+function controllerReference({ context, resource, uid }: PassInput): OwnerReference {
   const { gvk } = context.plan.definition.kind;
   return {
     apiVersion: apiVersionOf(gvk),

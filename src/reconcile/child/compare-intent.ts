@@ -7,10 +7,10 @@ import type { Intent } from '../intent/intent.ts';
 import { appliedHashOf, intentHash, intentHashOf } from '../intent/marks.ts';
 import { fieldManagerOf } from '../names.ts';
 import { observesItself } from '../observe/observe-children.ts';
-import type { Given, Pass } from '../pass/pass.ts';
-import type { WantedElement } from './element-result.ts';
+import type { Pass, PassInput } from '../pass/pass.ts';
+import type { DesiredElement } from './element-result.ts';
 
-export interface Compared {
+export interface ComparedObject {
   readonly plan: ChildPlan;
   readonly intent: Intent;
   readonly live: StoredObject;
@@ -18,16 +18,16 @@ export interface Compared {
 
 export type Comparison =
   | { readonly kind: 'same' }
-  /** `found`: whose values differ; none when only something that we dropped from the intent is still ours, or our mark is not. */
+  /** `found`: the differing values. Empty if only a dropped field is still ours, or the annotation of the applied intent is missing. */
   | { readonly kind: 'different'; readonly found: readonly Difference[] };
 
-/** Is a live object as wanted, so that an apply would change nothing? */
-export function compareIntent(pass: Pass, compared: Compared): Comparison {
+/** Is a live object as desired, so that an apply would change nothing? */
+export function compareIntent(pass: Pass, compared: ComparedObject): Comparison {
   const { intent, plan, live } = compared;
-  if (isMarked(pass, compared) && covers(intent.manifest, live.object, plan.type)) {
+  if (isLastApplied(pass, compared) && covers(intent.manifest, live.object, plan.type)) {
     return { kind: 'same' };
   }
-  const remembered = pass.state.attempts.serverMade.get(intent.topic);
+  const remembered = pass.state.attempts.serverDefaults.get(intent.topic);
   if (remembered !== undefined && remembered === fingerprint(pass, compared)) {
     return { kind: 'same' };
   }
@@ -35,22 +35,22 @@ export function compareIntent(pass: Pass, compared: Compared): Comparison {
 }
 
 /**
- * Remembers what the server made of an intent, from its answer to our own apply: what differs there is not drift and
- * would differ again after every further apply.
+ * Stores how the server's response to our own apply differs from the intent. Such differences are not drift: they would remain after
+ * every further apply.
  */
-export function rememberAnswer(pass: Pass, applied: Compared): void {
+export function rememberResponse(pass: Pass, applied: ComparedObject): void {
   const { plan, intent } = applied;
-  const { serverMade } = pass.state.attempts;
-  const isAsWanted =
-    isMarked(pass, applied) && covers(intent.manifest, applied.live.object, plan.type);
-  if (isAsWanted) serverMade.delete(intent.topic);
-  else serverMade.set(intent.topic, fingerprint(pass, applied));
+  const { serverDefaults } = pass.state.attempts;
+  const isAsDesired =
+    isLastApplied(pass, applied) && covers(intent.manifest, applied.live.object, plan.type);
+  if (isAsDesired) serverDefaults.delete(intent.topic);
+  else serverDefaults.set(intent.topic, fingerprint(pass, applied));
   rememberIntent(pass, plan, intent);
 }
 
-/** Remembers what an object was made to be, where its next intent may be held back. */
+/** Stores the last applied intent of an object whose next intent may be held. */
 export function rememberIntent(pass: Pass, plan: ChildPlan, intent: Intent): void {
-  // Of a child that looks at itself an old intent is not what it is to be.
+  // For a child that observes itself, an old intent may no longer be desired.
   if (observesItself(plan) || plan.updateStrategy.type === 'OnDelete') return;
   const { after, childrenRead, readsUsed, updateStrategy } = plan;
   const mayWait =
@@ -59,14 +59,14 @@ export function rememberIntent(pass: Pass, plan: ChildPlan, intent: Intent): voi
   if (mayWait) pass.state.attempts.appliedIntents.set(intent.topic, intent);
 }
 
-/** Is the intent the one that was applied last, so that somebody else changed the object? */
-export function isAppliedLast({ state }: Given, intent: Intent): boolean {
+/** Was this intent the last one applied, so that another manager changed the object? */
+export function isAppliedLast({ state }: PassInput, intent: Intent): boolean {
   const last = state.attempts.appliedIntents.get(intent.topic);
   return last?.pathHash === intent.pathHash && deepEqual(last.manifest, intent.manifest);
 }
 
-/** Did we apply exactly these fields last? */
-function isMarked({ context }: Given, { plan, intent, live }: Compared): boolean {
+/** Did our last apply have exactly these fields? */
+function isLastApplied({ context }: PassInput, { plan, intent, live }: ComparedObject): boolean {
   return (
     (!keepsIntentHash(plan) || intentHashOf(live.object) !== undefined) &&
     appliedHashOf(live.object) === intent.pathHash &&
@@ -74,7 +74,7 @@ function isMarked({ context }: Given, { plan, intent, live }: Compared): boolean
   );
 }
 
-function fingerprint(pass: Pass, { plan, intent, live }: Compared): string {
+function fingerprint(pass: Pass, { plan, intent, live }: ComparedObject): string {
   const found = differences(intent.manifest, live.object, plan.type);
   const marks = [
     intent.pathHash,
@@ -84,27 +84,30 @@ function fingerprint(pass: Pass, { plan, intent, live }: Compared): string {
   return `${marks.join(' ')} ${differenceDigest(found)}`;
 }
 
-/** The hash of an intent, what is left to others included. */
-export function hashOfIntent({ uid }: Given, { whole, manifest }: Intent): string {
+/** The hash of an intent, including ignored fields. */
+export function hashOfIntent(
+  { uid }: PassInput,
+  { fullManifest: whole, manifest }: Intent,
+): string {
   return intentHash(whole ?? manifest, uid);
 }
 
 /**
- * Has the intent changed since the object was made, or is only the object different? An object that does not say what it was made of is
- * taken for changed by others: it is mended, and says so from then on.
+ * Has the intent changed since the object was created, or only the object? An object without the hash counts as changed by others: the
+ * repair adds the hash.
  */
-export function hasNewIntent(pass: Pass, wanted: WantedElement, live: StoredObject): boolean {
-  const { intent } = wanted;
-  const made = intentHashOf(live.object);
-  if (made === undefined || made === hashOfIntent(pass, intent)) return false;
-  // Where all that is wanted is there, only the way in which we write it down has changed.
-  const comparison = compareIntent(pass, { plan: wanted.plan, intent, live });
+export function hasNewIntent(pass: Pass, desired: DesiredElement, live: StoredObject): boolean {
+  const { intent } = desired;
+  const last = intentHashOf(live.object);
+  if (last === undefined || last === hashOfIntent(pass, intent)) return false;
+  // If the object is as desired, only the representation of the intent has changed.
+  const comparison = compareIntent(pass, { plan: desired.plan, intent, live });
   if (comparison.kind === 'same') return false;
   const applied = appliedHashOf(live.object);
   return comparison.found.length > 0 || (applied !== undefined && applied !== intent.pathHash);
 }
 
-/** Does an object of this child say which intent it was made of last? A Secret never does. */
+/** Do objects of this child have the hash of their last intent? Secrets never do. */
 export function keepsIntentHash({ gvk, updateStrategy }: ChildPlan): boolean {
   const { type, rollingUpdate } = updateStrategy;
   const isNeeded = type === 'Recreate' || (type === 'Apply' && rollingUpdate !== undefined);

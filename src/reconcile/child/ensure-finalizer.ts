@@ -8,100 +8,104 @@ import {
   inventoryAnnotationOf,
   onDeleteAnnotationOf,
 } from '../names.ts';
-import { hasFinalizer } from '../owner.ts';
-import { leftOnRecord } from '../ownership/inventory-after.ts';
+import { remainingObjects } from '../ownership/inventory-after.ts';
+import { hasFinalizer } from '../ownership-claims.ts';
 import { entriesFor } from '../pass/inventory.ts';
-import { type Given, type Pass, worldWrite } from '../pass/pass.ts';
-import { noteOnResource } from '../resource/write-metadata.ts';
-import { ofResource } from '../secrecy.ts';
+import { clusterWrite, type Pass, type PassInput } from '../pass/pass.ts';
+import { annotateResource } from '../resource/write-metadata.ts';
+import { disclosureOfResource } from '../secrecy.ts';
 import { isForeign } from '../status-fields.ts';
-import { lookUp, mayTake } from './apply-element.ts';
-import { heldBy } from './readiness.ts';
+import { cachedObject, isOwnOrAdoptable } from './apply-element.ts';
+import { unreadyDependencies } from './readiness.ts';
 import type { ResolvedChild } from './resolve-child.ts';
 
 /**
- * Sees to it that the resource cannot go without us before anything is made that would stay behind. What needs the finalizer is not made
- * while it cannot be written. On a kind whose status is not ours, what is to be made is put on record in the same apply.
+ * Sets the finalizer before the first object is created that the garbage collector would not delete. Children that need it are blocked
+ * while it cannot be written. For kinds of `for`, the same apply adds the new objects to the inventory.
  */
 export async function ensureFinalizer(
   pass: Pass,
   children: readonly ResolvedChild[],
 ): Promise<readonly ResolvedChild[]> {
   const { plan } = pass.context;
-  const needy = children.filter(needsFinalizer);
-  if (!plan.isFinalizing || needy.length === 0) return children;
-  const unrecorded = isForeign(plan) ? await unrecordedOf(pass, needy) : [];
-  if (isEnsured(pass) && unrecorded.length === 0) return children;
-  const problem = await write(pass, unrecorded);
+  const detached = children.filter(needsFinalizer);
+  if (!plan.needsFinalizer || detached.length === 0) return children;
+  const unrecorded = isForeign(plan) ? await unrecordedOf(pass, detached) : [];
+  if (hasMetadata(pass) && unrecorded.length === 0) return children;
+  const problem = await applyMetadata(pass, unrecorded);
   if (problem === undefined) return children;
-  return children.map((child) => (needsFinalizer(child) ? blocked(child, problem) : child));
+  return children.map((child) => (needsFinalizer(child) ? blockedChild(child, problem) : child));
 }
 
-/** What is to be done on deletion is to be done whether there are children or not. */
+/** Sets the finalizer for `onDelete`, which runs with or without children. */
 export async function ensureOnDelete(pass: Pass): Promise<void> {
-  if (pass.context.plan.onDelete === undefined || isEnsured(pass)) return;
-  const problem = await write(pass, []);
-  if (problem !== undefined) pass.did.finalizerProblem = problem;
+  if (pass.context.plan.onDelete === undefined || hasMetadata(pass)) return;
+  const problem = await applyMetadata(pass, []);
+  if (problem !== undefined) pass.effects.finalizerProblem = problem;
 }
 
-/** The inventory that an earlier version has written into an annotation goes once there is one in the status. */
-export async function dropOldInventory(pass: Pass): Promise<void> {
+/** Removes the inventory annotation of an earlier version once the status has an inventory. */
+export async function removeOldInventory(pass: Pass): Promise<void> {
   const {
     context,
     resource,
-    found: { inventory },
+    findings: { inventory },
   } = pass;
   const annotation = inventoryAnnotationOf(context.plan.name);
-  if (isForeign(context.plan) || !inventory.isKept) return;
+  if (isForeign(context.plan) || !inventory.exists) return;
   if (resource.metadata.annotations?.[annotation] === undefined) return;
-  const problem = await noteOnResource(pass, { [annotation]: null });
-  if (problem !== undefined) pass.did.finalizerProblem ??= problem;
+  const problem = await annotateResource(pass, { [annotation]: null });
+  if (problem !== undefined) pass.effects.finalizerProblem ??= problem;
 }
 
-function needsFinalizer({ plan, isWanted, elements }: ResolvedChild): boolean {
-  return plan.isDetached && isWanted && elements.some(({ kind }) => kind === 'rendered');
+function needsFinalizer({ plan, isDesired, elements }: ResolvedChild): boolean {
+  return plan.isDetached && isDesired && elements.some(({ kind }) => kind === 'rendered');
 }
 
-function blocked({ plan }: { readonly plan: ChildPlan }, problem: Problem): ResolvedChild {
-  return { plan, isWanted: true, elements: [{ kind: 'blocked', problem }] };
+function blockedChild({ plan }: { readonly plan: ChildPlan }, problem: Problem): ResolvedChild {
+  return { plan, isDesired: true, elements: [{ kind: 'blocked', problem }] };
 }
 
-/** What may be made now and is not on record. What has to wait is not: somebody could put his own object in its place meanwhile. */
+/** Objects that may be created now and are not recorded. Waiting ones are not recorded: another user could create an object of that name. */
 async function unrecordedOf(
   pass: Pass,
   children: readonly ResolvedChild[],
 ): Promise<readonly string[]> {
   const found: string[] = [];
   for (const { plan, elements } of children) {
-    if ((await heldBy(pass, plan)).length > 0) continue;
+    if ((await unreadyDependencies(pass, plan)).length > 0) continue;
     for (const each of elements) {
-      if (each.kind !== 'rendered' || pass.found.inventory.has(each.intent.identity)) continue;
-      const live = lookUp(pass, each.intent);
-      if (live === undefined || mayTake(pass, plan, live)) found.push(each.intent.identity);
+      if (each.kind !== 'rendered' || pass.findings.inventory.has(each.intent.identity)) continue;
+      const live = cachedObject(pass, each.intent);
+      if (live === undefined || isOwnOrAdoptable(pass, plan, live))
+        found.push(each.intent.identity);
     }
   }
   return found;
 }
 
-/** Does the resource say all that it is to say? */
-function isEnsured({ context: { plan }, resource, did }: Pass): boolean {
-  if (did.hasFinalizer === true) return true;
+/** Does the resource have our finalizer and annotations? */
+function hasMetadata({ context: { plan }, resource, effects }: Pass): boolean {
+  if (effects.hasFinalizer === true) return true;
   const isMarked = resource.metadata.annotations?.[onDeleteAnnotationOf(plan.name)] !== undefined;
   return hasFinalizer(resource, plan.name) && isMarked === (plan.onDelete !== undefined);
 }
 
-/** @returns what stands in the way. */
-async function write(pass: Pass, unrecorded: readonly string[]): Promise<Problem | undefined> {
+/** @returns the error, if any. */
+async function applyMetadata(
+  pass: Pass,
+  unrecorded: readonly string[],
+): Promise<Problem | undefined> {
   const {
     context,
     resource,
     uid,
     signal,
-    found: { inventory },
+    findings: { inventory },
   } = pass;
   const { plan, cluster } = context;
   const { name, namespace } = resource.metadata;
-  const left = leftOnRecord(pass);
+  const remaining = remainingObjects(pass);
   const manifest: KubeObject = {
     apiVersion: resource.apiVersion,
     kind: resource.kind,
@@ -112,9 +116,9 @@ async function write(pass: Pass, unrecorded: readonly string[]): Promise<Problem
       finalizers: [finalizerOf(plan.name)],
       annotations: {
         ...(isForeign(plan) &&
-          left !== undefined && {
+          remaining !== undefined && {
             [inventoryAnnotationOf(plan.name)]: JSON.stringify(
-              entriesFor([...left, ...unrecorded]),
+              entriesFor([...remaining, ...unrecorded]),
             ),
           }),
         ...(plan.onDelete && { [onDeleteAnnotationOf(plan.name)]: 'true' }),
@@ -123,10 +127,10 @@ async function write(pass: Pass, unrecorded: readonly string[]): Promise<Problem
   };
   try {
     const fieldManager = finalizerManagerOf(plan.name);
-    await cluster.apply(manifest, { ...worldWrite(pass), fieldManager, force: true }, signal);
-    pass.did.hasWritten = true;
-    pass.did.hasFinalizer = true;
-    for (const identity of unrecorded) inventory.noteMade(identity);
+    await cluster.apply(manifest, { ...clusterWrite(pass), fieldManager, force: true }, signal);
+    pass.effects.hasWritten = true;
+    pass.effects.hasFinalizer = true;
+    for (const identity of unrecorded) inventory.addCreated(identity);
     return undefined;
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;
@@ -134,7 +138,7 @@ async function write(pass: Pass, unrecorded: readonly string[]): Promise<Problem
   }
 }
 
-function problemOfFinalizer({ context }: Given, error: KubeError): Problem {
-  const problem = problemOfRequest(error, { about: ofResource(context.plan) });
+function problemOfFinalizer({ context }: PassInput, error: KubeError): Problem {
+  const problem = problemOfRequest(error, { about: disclosureOfResource(context.plan) });
   return { ...problem, message: `finalizer: ${problem.message}` };
 }

@@ -6,37 +6,40 @@ import type { ChildDecision } from '../decision.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
 import type { ElementResult, Pass } from '../pass/pass.ts';
 
-/** Where a child stands, for `status.children`. */
-export interface Standing {
+/** The readiness of a child, for `status.children`. */
+export interface ChildReadiness {
   readonly state: ChildDecision['state'];
-  /** Empty when there is nothing to say. */
+  /** May be empty. */
   readonly message: string;
 }
 
-/** Where one element stands. Ready counts for its newest intent only: what is held, waits or fails is not ready. */
-export async function readinessOfElement(phase: Phase, result: ElementResult): Promise<Standing> {
+/** The readiness of one element with its newest intent: an element that is held, waits or fails is not ready. */
+export async function readinessOfElement(
+  phase: Phase,
+  result: ElementResult,
+): Promise<ChildReadiness> {
   const { problem } = result;
-  if (problem !== undefined && !isLeftToOthers(problem)) {
+  if (problem !== undefined && !isIgnoredConflict(problem)) {
     return { state: stateOf(problem), message: problem.message };
   }
-  const standing = await standingOf(phase, result);
-  const message = problem?.message ?? (standing.state === 'Ready' ? result.note : undefined);
-  return message === undefined ? standing : { ...standing, message };
+  const readiness = await readinessOfObject(phase, result);
+  const message = problem?.message ?? (readiness.state === 'Ready' ? result.notice : undefined);
+  return message === undefined ? readiness : { ...readiness, message };
 }
 
-/** The object is all that it is meant to be, fields aside that the author leaves to others. */
-function isLeftToOthers({ reason, isPartial }: Problem): boolean {
+/** The object is as desired, apart from fields that the author leaves to other managers. */
+function isIgnoredConflict({ reason, isPartial }: Problem): boolean {
   return reason === 'Conflict' && isPartial === true;
 }
 
-async function standingOf(phase: Phase, result: ElementResult): Promise<Standing> {
+async function readinessOfObject(phase: Phase, result: ElementResult): Promise<ChildReadiness> {
   const { live, plan } = result;
-  if (live === undefined) return { state: 'Progressing', message: 'Not there yet' };
+  if (live === undefined) return { state: 'Progressing', message: 'Not created yet' };
   return plan.hasReady ? customReadiness(phase, result, live.object) : readinessOf(live.object);
 }
 
-function stateOf({ reason }: Problem): Standing['state'] {
-  // A missing kind is no failure: it may be installed at any time.
+function stateOf({ reason }: Problem): ChildReadiness['state'] {
+  // A missing kind is not a failure: it may be installed at any time.
   return reason === 'Waiting' || reason === 'KindMissing' ? 'Waiting' : 'Failed';
 }
 
@@ -44,16 +47,20 @@ async function customReadiness(
   phase: Phase,
   { plan, element }: ElementResult,
   live: KubeObject,
-): Promise<Standing> {
-  if (!isObserved(live)) return { state: 'Progressing', message: 'Not observed yet' };
+): Promise<ChildReadiness> {
+  if (!isObserved(live))
+    return {
+      state: 'Progressing',
+      message: 'Its controller has not observed the latest generation yet',
+    };
   const ready = await phase.ready(plan.id, live, element ?? { item: undefined, index: 0 });
   switch (ready.kind) {
     case 'value':
       return ready.value
         ? { state: 'Ready', message: '' }
-        : { state: 'Progressing', message: '"ready" is not true yet' };
+        : { state: 'Progressing', message: '"ready" is not true' };
     case 'missing':
-      return { state: 'Progressing', message: '"ready" is not true yet' };
+      return { state: 'Progressing', message: '"ready" is not true' };
     case 'waiting':
       return { state: 'Progressing', message: `"ready" waits for ${ready.on.join(', ')}` };
     case 'failed':
@@ -61,14 +68,14 @@ async function customReadiness(
   }
 }
 
-/** Has the kind's controller seen the newest generation, as far as it says so? */
+/** Has the kind's controller observed the newest generation, as far as its status shows? */
 function isObserved({ metadata, status }: KubeObject): boolean {
   const observed = isJsonObject(status) ? status.observedGeneration : undefined;
   return observed === undefined || observed === metadata.generation;
 }
 
-/** What of `after` is not ready yet, for people: it holds the creation and every change of intent of a child. */
-export async function heldBy(pass: Pass, plan: ChildPlan): Promise<readonly string[]> {
+/** The children of `after` that are not ready, for people: creation and intent changes of the child wait for them. */
+export async function unreadyDependencies(pass: Pass, plan: ChildPlan): Promise<readonly string[]> {
   const held: string[] = [];
   for (const id of plan.after) {
     if (!(await isReady(pass, id))) held.push(`children.${id} to be ready`);
@@ -77,10 +84,10 @@ export async function heldBy(pass: Pass, plan: ChildPlan): Promise<readonly stri
 }
 
 async function isReady(pass: Pass, id: string): Promise<boolean> {
-  const child = pass.did.children.get(id);
+  const child = pass.effects.children.get(id);
   if (child === undefined) return false;
   for (const element of child.elements) {
-    const { state } = await readinessOfElement(pass.wanting, element);
+    const { state } = await readinessOfElement(pass.desiredPhase, element);
     if (state !== 'Ready') return false;
   }
   return true;

@@ -187,7 +187,7 @@ describe('reconcile/child Recreate', () => {
     assert.equal(mapOf(world).metadata.uid, before.metadata.uid);
     assert.equal(
       world.ready('a'),
-      'False Waiting: map "map": Its replacement waits: it stays while "deleteWhen" is not true',
+      'False Waiting: map "map": Replacement on hold: kept until "deleteWhen" is true',
     );
     world.edit(mapOf(world), { data: { text: 'one', busy: 'no' } });
     await world.settle();
@@ -284,7 +284,7 @@ describe('reconcile/child OnDelete', () => {
         world.podSet('a', { text: 'one' });
         await world.settle();
         assert.deepEqual(mapOf(world), before);
-        assert.match(world.ready('a'), /data cannot be changed in an object that exists/);
+        assert.match(world.ready('a'), /data cannot be changed on an existing object/);
       });
     }
 
@@ -303,7 +303,7 @@ describe('reconcile/child OnDelete', () => {
       world.edit(resource, { spec: { text: 'three' } });
       await world.settle();
       assert.deepEqual(mapOf(world).data, { ours: 'two', theirs: 'kept' });
-      assert.match(world.ready('a'), /data cannot be changed in an object that exists/);
+      assert.match(world.ready('a'), /data cannot be changed on an existing object/);
     });
 
     test('what was made in its place is made anew as ever', async () => {

@@ -1,73 +1,141 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
-import { mayReplace } from '../attempt/limiter.ts';
-import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
-import { type Leave, mayGo } from '../removal/leaving.ts';
+import { tryReplace } from '../attempt/limiter.ts';
+import type { Problem } from '../failure.ts';
+import { ownerUidLabel } from '../names.ts';
+import { isLabelledBy, ownerText } from '../ownership-claims.ts';
+import { clusterWrite, type ElementResult, type Pass } from '../pass/pass.ts';
+import { type DeletePermission, deletePermission } from '../removal/removal-rules.ts';
 import { objectText } from '../secrecy.ts';
+import { mayAdopt } from './adopt.ts';
 import { hashOfIntent, hasNewIntent } from './compare-intent.ts';
-import { hinderedElement, type WantedElement } from './element-result.ts';
-import { leavingResult } from './in-the-way.ts';
+import { type DesiredElement, problemResult } from './element-result.ts';
 import { failedElement } from './send-intent.ts';
 
-/** Is the object, which is ours, one of another intent, so that it is made anew (`updateStrategy: Recreate`)? */
-export function isOutdated(pass: Pass, wanted: WantedElement, live: StoredObject): boolean {
-  return wanted.plan.updateStrategy.type === 'Recreate' && hasNewIntent(pass, wanted, live);
+/** The result for an object that is being deleted: it is recreated once it is deleted. */
+export function deletingResult(
+  pass: Pass,
+  desired: DesiredElement,
+  live: StoredObject,
+): ElementResult {
+  watch(pass, desired, live);
+  const what = objectText(live.object.kind, live.object.metadata.name, desired.plan);
+  const problem: Problem = {
+    reason: 'Waiting',
+    message: `${what} is being deleted`,
+    code: 'waiting',
+    kind: 'waiting',
+    waitingFor: [`the deletion of ${what}`],
+  };
+  return problemResult(desired, problem);
 }
 
-/** May an object of ours be made anew because the server does not let a field of it change? */
+/** The result for an object of another owner: it is not changed, and its deletion enqueues the resource. */
+export function conflictResult(
+  pass: Pass,
+  desired: DesiredElement,
+  live: StoredObject,
+): ElementResult {
+  const { context } = pass;
+  context.metrics.applies.increment([context.plan.name, 'conflict']);
+  const isWatched = watch(pass, desired, live);
+  const maybeLater =
+    desired.plan.adopt === 'IfUnowned' && isLabelledBy(live.object, context.plan.name);
+  const isUnrecorded = live.object.metadata.labels?.[ownerUidLabel] === pass.uid;
+  const owner = isUnrecorded ? 'no manager' : ownerText(live.object);
+  const what = objectText(live.object.kind, live.object.metadata.name, desired.plan);
+  const isAdoptable = mayAdopt(pass, { ...desired.plan, adopt: 'IfUnowned' }, live);
+  const ownership = owner === 'no manager' ? 'has no owner' : `is owned by ${owner}`;
+  const remedy = isAdoptable ? 'set "adopt: IfUnowned", or rename the child' : 'rename the child';
+  const problem: Problem = {
+    reason: 'Conflict',
+    message: isUnrecorded
+      ? `${what} already exists: it has the labels of this child, but is not in the inventory; delete it or remove its "homeostat.dev" labels`
+      : `${what} already exists and ${ownership}; ${remedy}`,
+    code: 'conflict',
+    // Without a watch, retried after `retry.permanent`; so is an object that may be adopted once its own resource is deleted.
+    kind: isWatched && !maybeLater ? 'waiting' : 'permanent',
+    owner,
+  };
+  return problemResult(desired, problem);
+}
+
+/** Watches a child that has lost the label that its informer selects by. */
+export function watchUnlabelled(pass: Pass, desired: DesiredElement, live: StoredObject): void {
+  if (live.object.metadata.labels?.[ownerUidLabel] === undefined) watch(pass, desired, live);
+}
+
+/** Enqueues the resource on every event of the object. False: too many such objects are watched. */
+function watch(pass: Pass, { intent }: DesiredElement, { object }: StoredObject): boolean {
+  pass.dependencies.desiredChild(intent.ref);
+  // With this label the watch on children has it; otherwise it needs a watch by name.
+  if (object.metadata.labels?.[ownerUidLabel] !== undefined) return true;
+  const watched = pass.dependencies.conflict(intent.ref);
+  // The watch of another resource may have observed its deletion already: no further event comes.
+  const isDeleted = watched?.stored?.object.metadata.uid !== object.metadata.uid;
+  if (watched?.state.kind === 'synced' && isDeleted) pass.context.enqueueFollowUp(pass.key);
+  return watched !== undefined;
+}
+
+/** Does the child have an older intent, so that it must be recreated (`updateStrategy: Recreate`)? */
+export function isOutdated(pass: Pass, desired: DesiredElement, live: StoredObject): boolean {
+  return desired.plan.updateStrategy.type === 'Recreate' && hasNewIntent(pass, desired, live);
+}
+
+/** May a child be recreated because of an immutable field? */
 export function mayReplaceImmutable(
   pass: Pass,
-  { plan, intent }: WantedElement,
+  { plan, intent }: DesiredElement,
   { error, live }: { readonly error: KubeError; readonly live: StoredObject },
 ): boolean {
   if (plan.updateStrategy.type !== 'Recreate' || error.immutableFields.length === 0) return false;
-  return mayReplace(pass, { intent, intentHash: hashOfIntent(pass, intent), live });
+  return tryReplace(pass, { intent, intentHash: hashOfIntent(pass, intent), live });
 }
 
-/** Its child says when it may go (`deleteWhen`), and does not say so now. */
-function stayingResult(
-  wanted: WantedElement,
+/** The result for an object whose deletion its child does not allow now (`deleteWhen`). */
+function heldResult(
+  desired: DesiredElement,
   live: StoredObject,
-  leave: Exclude<Leave, { kind: 'granted' }>,
+  leave: Exclude<DeletePermission, { kind: 'granted' }>,
 ): ElementResult {
-  if (leave.kind === 'failed') return hinderedElement(wanted, leave.problem, live);
+  if (leave.kind === 'failed') return problemResult(desired, leave.problem, live);
   const { kind, metadata } = live.object;
-  const on = `the leave to replace ${objectText(kind, metadata.name, wanted.plan)}`;
-  const message = `Its replacement waits: it ${leave.message}`;
+  const on = `permission to replace ${objectText(kind, metadata.name, desired.plan)}`;
+  const message = `Replacement on hold: ${leave.message}`;
   const problem = {
     reason: 'Waiting',
     message,
     code: 'waiting',
     kind: 'waiting',
-    on: [on],
+    waitingFor: [on],
   } as const;
-  return hinderedElement(wanted, problem, live);
+  return problemResult(desired, problem, live);
 }
 
-/** Deletes the object that is to be made anew. Undefined: it is gone. */
+/** Deletes an object to recreate it. Undefined: it is deleted. */
 export async function removeOutdated(
   pass: Pass,
-  wanted: WantedElement,
+  desired: DesiredElement,
   live: StoredObject,
 ): Promise<ElementResult | undefined> {
-  const { intent, plan } = wanted;
+  const { intent, plan } = desired;
   const { uid = '' } = live.object.metadata;
-  const leave = await mayGo(pass, live);
-  if (leave.kind !== 'granted') return stayingResult(wanted, live, leave);
+  const leave = await deletePermission(pass, live);
+  if (leave.kind !== 'granted') return heldResult(desired, live, leave);
   try {
     const answer = await pass.context.cluster.delete(
       intent.ref,
-      { ...worldWrite(pass), uid },
+      { ...clusterWrite(pass), uid },
       pass.signal,
     );
-    pass.did.hasWritten = true;
-    pass.state.attempts.serverMade.delete(intent.topic);
-    // What expressions have seen of it they see until there is a new one: a password goes over to it.
+    pass.effects.hasWritten = true;
+    pass.state.attempts.serverDefaults.delete(intent.topic);
+    // Expressions keep its values until the new object exists: a password is carried over.
     pass.state.replaced.set(intent.identity, { childId: plan.id, stored: live });
-    return answer === 'deleting' ? leavingResult(pass, wanted, live) : undefined;
+    return answer === 'deleting' ? deletingResult(pass, desired, live) : undefined;
   } catch (error) {
     if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
-    // Another object has its name by now: the one that was to go is gone.
+    // Another object has the name: the outdated one is deleted.
     if (error.code === 'uid-mismatch') return undefined;
-    return failedElement(pass, wanted, error, live);
+    return failedElement(pass, desired, error, live);
   }
 }

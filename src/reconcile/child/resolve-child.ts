@@ -4,17 +4,17 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { type Problem, problemOfRender, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { Pass } from '../pass/pass.ts';
-import { isNameOpen, open } from '../secrecy.ts';
+import { isNamePublic, publicContent } from '../secrecy.ts';
 import { buildIntent } from './build-intent.ts';
 
-/** Bounds of definition.md section 4; beyond them a child fails with `LimitReached`. */
+/** Limits of docs/definition/children.md#limits; beyond them a child fails with `LimitReached`. */
 const maxElements = 1_000;
 const maxChildren = 2_000;
 
-/** What a child is to be, before anything is sent. */
+/** A rendered child, before any request. */
 export interface ResolvedChild {
   readonly plan: ChildPlan;
-  readonly isWanted: boolean;
+  readonly isDesired: boolean;
   readonly elements: readonly ResolvedElement[];
 }
 
@@ -24,21 +24,21 @@ export type ResolvedElement =
 
 /** Evaluates `when`, `forEach` and the manifests of a child. */
 export async function resolveChild(pass: Pass, plan: ChildPlan): Promise<ResolvedChild> {
-  const wanted = await pass.wanting.wanted(plan.id);
-  if (wanted.kind !== 'value') return blocked(plan, whyNot(wanted, 'when'));
-  if (!wanted.value) return { plan, isWanted: false, elements: [] };
+  const wanted = await pass.desiredPhase.when(plan.id);
+  if (wanted.kind !== 'value') return blocked(plan, problemOf(wanted, 'when'));
+  if (!wanted.value) return { plan, isDesired: false, elements: [] };
   const unavailable = kindProblem(pass, plan);
   if (unavailable !== undefined) return blocked(plan, unavailable);
-  const elements = await pass.wanting.elements(plan.id);
-  if (elements.kind !== 'value') return blocked(plan, whyNot(elements, 'forEach'));
+  const elements = await pass.desiredPhase.elements(plan.id);
+  if (elements.kind !== 'value') return blocked(plan, problemOf(elements, 'forEach'));
   const found = elements.value.length;
   if (found > maxElements) return blocked(plan, limit(`${maxElements} elements`, found));
   const resolved: ResolvedElement[] = [];
   for (const element of elements.value) {
-    if (pass.budget.isDue) await pass.budget.pause();
+    if (pass.budget.shouldPause) await pass.budget.pause();
     resolved.push(await resolveElement(pass, plan, element));
   }
-  return { plan, isWanted: true, elements: resolved };
+  return { plan, isDesired: true, elements: resolved };
 }
 
 /** Renders one element. */
@@ -47,9 +47,9 @@ export async function resolveElement(
   plan: ChildPlan,
   element: Element,
 ): Promise<ResolvedElement> {
-  const manifest: Rendered<KubeObject> = await pass.wanting.manifest(plan.id, element);
+  const manifest: Rendered<KubeObject> = await pass.desiredPhase.manifest(plan.id, element);
   if (manifest.kind !== 'value') {
-    return { kind: 'blocked', element, problem: whyNot(manifest, 'template') };
+    return { kind: 'blocked', element, problem: problemOf(manifest, 'template') };
   }
   const intent = buildIntent(pass, plan, {
     manifest: manifest.value,
@@ -61,47 +61,49 @@ export async function resolveElement(
 }
 
 /**
- * Gives every object to one element only. Elements of one child that share a name all fail; between children the first in
- * order keeps the name, as the others cannot be meant.
+ * Assigns every object to one element. Elements of one child with the same name all fail. Between children, the first in order keeps the
+ * name.
  */
-export function claimNames(
+export function rejectDuplicates(
   pass: Pass,
   children: readonly ResolvedChild[],
 ): readonly ResolvedChild[] {
   return children.map((child) => {
     const rendered = child.elements.filter(({ kind }) => kind === 'rendered').length;
-    const total = pass.found.claims.size + rendered;
+    const total = pass.findings.desiredObjects.size + rendered;
     if (total > maxChildren) return blocked(child.plan, limit(`${maxChildren} children`, total));
     const uses = countIdentities(child);
-    const elements = child.elements.map((each) => claimed(pass, child.plan, { each, uses }));
+    const elements = child.elements.map((each) =>
+      unlessDuplicate(pass, child.plan, { each, uses }),
+    );
     return { ...child, elements };
   });
 }
 
-function claimed(
+function unlessDuplicate(
   pass: Pass,
   plan: ChildPlan,
   { each, uses }: { readonly each: ResolvedElement; readonly uses: ReadonlyMap<string, number> },
 ): ResolvedElement {
   if (each.kind !== 'rendered') return each;
   const { identity, ref } = each.intent;
-  const holder = pass.found.claims.get(identity);
+  const owner = pass.findings.desiredObjects.get(identity);
   const twice = (uses.get(identity) ?? 0) > 1;
-  if (twice || (holder !== undefined && holder !== plan.id)) {
-    const by = twice ? 'two elements' : `child "${holder}" too`;
-    const message = isNameOpen(plan)
-      ? `metadata.name: "${ref.name}" is the name of ${by}`
-      : `metadata.name: Expected a name of its own, found that of ${by}`;
+  if (twice || (owner !== undefined && owner !== plan.id)) {
+    const by = twice ? 'used by two elements' : `also used by child "${owner}"`;
+    const message = isNamePublic(plan)
+      ? `metadata.name: "${ref.name}" is ${by}`
+      : `metadata.name: Expected a unique name, found one that is ${by}`;
     const problem: Problem = {
       reason: 'RenderFailed',
       message,
       code: 'duplicate-name',
       kind: 'permanent',
     };
-    pass.found.claims.set(identity, holder ?? plan.id);
+    pass.findings.desiredObjects.set(identity, owner ?? plan.id);
     return { kind: 'blocked', element: each.element, problem };
   }
-  pass.found.claims.set(identity, plan.id);
+  pass.findings.desiredObjects.set(identity, plan.id);
   return each;
 }
 
@@ -116,7 +118,7 @@ function countIdentities({ elements }: ResolvedChild): ReadonlyMap<string, numbe
 }
 
 function blocked(plan: ChildPlan, problem: Problem): ResolvedChild {
-  return { plan, isWanted: true, elements: [{ kind: 'blocked', problem }] };
+  return { plan, isDesired: true, elements: [{ kind: 'blocked', problem }] };
 }
 
 function limit(allowed: string, found: number): Problem {
@@ -124,7 +126,10 @@ function limit(allowed: string, found: number): Problem {
   return { reason: 'LimitReached', message, code: 'limit-reached', kind: 'permanent' };
 }
 
-function whyNot(rendered: Exclude<Rendered<unknown>, { kind: 'value' }>, field: string): Problem {
+function problemOf(
+  rendered: Exclude<Rendered<unknown>, { kind: 'value' }>,
+  field: string,
+): Problem {
   if (rendered.kind === 'waiting') return problemOfWaiting(rendered.on);
   if (rendered.kind === 'failed') return problemOfRender(rendered.failure);
   return {
@@ -135,13 +140,13 @@ function whyNot(rendered: Exclude<Rendered<unknown>, { kind: 'value' }>, field: 
   };
 }
 
-/** The informer goes on trying and wakes the resource: nothing to do until then. */
+/** A failing informer retries on its own and enqueues the resource. */
 function waitingForInformer(failure: KubeError, { gvk }: ChildPlan): Problem {
-  const { reason, message, code } = problemOfRequest(failure, { about: open, gvk });
+  const { reason, message, code } = problemOfRequest(failure, { about: publicContent, gvk });
   return { reason, message, code, kind: 'waiting' };
 }
 
-/** Why objects of this kind cannot be made now: what exists is not known. */
+/** Why objects of this kind cannot be applied now: the existing ones are unknown. */
 function kindProblem(pass: Pass, plan: ChildPlan): Problem | undefined {
   const { state } = pass.context.watches.children(plan.gvk).informer;
   switch (state.kind) {

@@ -1,22 +1,30 @@
 import type { ChildPlan } from '../../compile/index.ts';
 import type { KubeError, StoredObject } from '../../kube/roles.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
-import { noteRejected } from '../attempt/limiter.ts';
-import { noteRepair } from '../attempt/ownership-conflicts.ts';
-import { problemOfRequest } from '../failure.ts';
+import { isJsonObject } from '../../util/json.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import { recordRejection } from '../attempt/limiter.ts';
+import { recordRepair } from '../attempt/ownership-conflicts.ts';
+import { type Problem, problemOfRequest } from '../failure.ts';
 import { fieldsOf } from '../intent/difference.ts';
-import { noted, stamped } from '../intent/marks.ts';
+import { withIntentHash, withPathHash } from '../intent/marks.ts';
 import { fieldManagerOf } from '../names.ts';
 import { observesItself } from '../observe/observe-children.ts';
 import { isChild } from '../ownership/is-child.ts';
-import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
-import { creating } from '../removal/strays.ts';
-import { recordAhead } from '../resource/record-ahead.ts';
-import { fieldTexts } from '../secrecy.ts';
-import { compareIntent, hashOfIntent, keepsIntentHash, rememberAnswer } from './compare-intent.ts';
-import { hinderedElement, settledElement, type WantedElement } from './element-result.ts';
+import { entriesFor } from '../pass/inventory.ts';
+import { clusterWrite, type ElementResult, type Pass } from '../pass/pass.ts';
+import { trackCreation } from '../removal/untracked-children.ts';
+import { sendStatus } from '../resource/write-status.ts';
+import { disclosureOfResource, fieldTexts } from '../secrecy.ts';
+import { conditionTypesOf, isForeign, statusKeysOf } from '../status-fields.ts';
+import {
+  compareIntent,
+  hashOfIntent,
+  keepsIntentHash,
+  rememberResponse,
+} from './compare-intent.ts';
+import { appliedResult, type DesiredElement, problemResult } from './element-result.ts';
 
-/** Codes that mean: the object is not the one we thought of. Read it and go on. */
+/** Codes that show that the cache was stale: the object is read again. */
 const staleCodes: ReadonlySet<string> = new Set([
   'already-exists',
   'conflict',
@@ -24,100 +32,168 @@ const staleCodes: ReadonlySet<string> = new Set([
   'uid-mismatch',
   'not-found',
 ]);
-/** A rendered child may be so large (definition.md section 4): a server takes about 1.5 MiB. */
+/** Maximum size of a rendered child (docs/definition/children.md#limits): a server accepts about 1.5 MiB. */
 const maxBytes = 1_048_576;
 
 /**
- * Sends one apply: to the very object that is `live`, or one that only creates.
+ * Sends one apply: to exactly the object `live`, or one that only creates.
  * @throws KubeError
  */
 export async function sendIntent(
   pass: Pass,
-  wanted: WantedElement,
+  desired: DesiredElement,
   live: StoredObject | undefined,
 ): Promise<ElementResult> {
-  const { plan, intent } = wanted;
-  const unrecorded = await recordAhead(pass, plan, intent.identity);
-  if (unrecorded !== undefined) return hinderedElement(wanted, unrecorded, live);
-  if (live === undefined) return createObject(pass, wanted);
+  const { plan, intent } = desired;
+  const unrecorded = await recordInInventory(pass, plan, intent.identity);
+  if (unrecorded !== undefined) return problemResult(desired, unrecorded, live);
+  if (live === undefined) return createObject(pass, desired);
   const comparison = compareIntent(pass, { plan, intent, live });
   const found = comparison.kind === 'different' ? comparison.found : [];
-  const body = bodyOf(pass, wanted, guardOf(pass, plan, live));
-  const { force = plan.conflicts === 'Force' } = wanted;
+  const body = bodyOf(pass, desired, preconditionOf(pass, plan, live));
+  const { force = plan.conflicts === 'Force' } = desired;
   const { stored } = await apply(pass, body, { force });
-  pass.state.strays.delete(intent.identity);
-  if (plan.isDetached) pass.found.inventory.noteMade(intent.identity);
-  rememberAnswer(pass, { plan, intent, live: stored });
+  pass.state.untracked.delete(intent.identity);
+  if (plan.isDetached) pass.findings.inventory.addCreated(intent.identity);
+  rememberResponse(pass, { plan, intent, live: stored });
   const isNoop = live.object.metadata.resourceVersion === stored.object.metadata.resourceVersion;
   count(pass, isNoop ? 'noop' : 'changed');
-  if (!isNoop) noteRepair(pass, wanted, found);
-  return settledElement(
-    wanted,
+  if (!isNoop) recordRepair(pass, desired, found);
+  return appliedResult(
+    desired,
     { kind: 'applied', fields: fieldTexts(fieldsOf(found), plan) },
     stored,
   );
 }
 
-/** An element whose request failed. */
+/** The result of an element whose request failed. */
 export function failedElement(
   pass: Pass,
-  wanted: WantedElement,
+  desired: DesiredElement,
   error: KubeError,
   live?: StoredObject,
 ): ElementResult {
   count(pass, 'failed');
-  const { plan } = wanted;
+  const { plan } = desired;
   const problem = problemOfRequest(error, { about: plan, gvk: plan.gvk });
-  noteRejected(pass, wanted.intent, { problem, live });
-  return hinderedElement(wanted, problem, live);
+  recordRejection(pass, desired.intent, { problem, live });
+  return problemResult(desired, problem, live);
 }
 
-/** Does the error only say that the cache was behind? */
+/** Does the error only show that the cache was stale? */
 export function isStale(error: KubeError): boolean {
   return staleCodes.has(error.code);
 }
 
-async function createObject(pass: Pass, wanted: WantedElement): Promise<ElementResult> {
-  const { plan, intent } = wanted;
-  // A version that no object has: the server creates, or answers 409 (engine.md section 5, step 4).
-  const body = bodyOf(pass, wanted, { resourceVersion: '1' });
+async function createObject(pass: Pass, desired: DesiredElement): Promise<ElementResult> {
+  const { plan, intent } = desired;
+  // A resourceVersion that no object has: the server creates the object, or responds with 409 (engine.md section 5, step 4).
+  const body = bodyOf(pass, desired, { resourceVersion: '1' });
   const send = () => apply(pass, body, { force: true });
-  const { stored, created } = plan.isDetached ? await creating(pass, wanted, send) : await send();
-  if (plan.isDetached) pass.found.inventory.noteMade(intent.identity);
-  rememberAnswer(pass, { plan, intent, live: stored });
+  const { stored, created } = plan.isDetached
+    ? await trackCreation(pass, desired, send)
+    : await send();
+  if (plan.isDetached) pass.findings.inventory.addCreated(intent.identity);
+  rememberResponse(pass, { plan, intent, live: stored });
   pass.state.replaced.delete(intent.identity);
   count(pass, created ? 'created' : 'changed');
-  return settledElement(wanted, { kind: 'created' }, stored);
+  return appliedResult(desired, { kind: 'created' }, stored);
 }
 
 function apply(pass: Pass, body: KubeObject, { force }: { readonly force: boolean }) {
   const fieldManager = fieldManagerOf(pass.context.plan.name);
   return pass.context.cluster.apply(
     body,
-    { ...worldWrite(pass), fieldManager, force, maxBytes },
+    { ...clusterWrite(pass), fieldManager, force, maxBytes },
     pass.signal,
   );
 }
 
-/** The very object; and as it is, where the intent was made of what somebody else has there, or nobody may have taken it meanwhile. */
-function guardOf(pass: Pass, plan: ChildPlan, live: StoredObject): Guard {
+/** The UID of the object. Also its version if the intent depends on content of others, or if another owner may have taken it meanwhile. */
+function preconditionOf(pass: Pass, plan: ChildPlan, live: StoredObject): Precondition {
   const { uid = '', resourceVersion = '' } = live.object.metadata;
   return observesItself(plan) || !isChild(pass, live) ? { uid, resourceVersion } : { uid };
 }
 
-interface Guard {
+interface Precondition {
   readonly uid?: string;
   readonly resourceVersion?: string;
 }
 
-function bodyOf(pass: Pass, { plan, intent }: WantedElement, guard: Guard): KubeObject {
+function bodyOf(pass: Pass, { plan, intent }: DesiredElement, guard: Precondition): KubeObject {
   const { pathHash, manifest } = intent;
-  const said = keepsIntentHash(plan) ? noted(manifest, hashOfIntent(pass, intent)) : manifest;
-  const body = stamped(said, pathHash);
+  const withHash = keepsIntentHash(plan)
+    ? withIntentHash(manifest, hashOfIntent(pass, intent))
+    : manifest;
+  const body = withPathHash(withHash, pathHash);
   return { ...body, metadata: { ...body.metadata, ...guard } };
 }
 
-function count({ context, did }: Pass, result: string): void {
-  if (result === 'created' || result === 'changed') did.hasWritten = true;
+function count({ context, effects }: Pass, result: string): void {
+  if (result === 'created' || result === 'changed') effects.hasWritten = true;
   context.metrics.applies.increment([context.plan.name, result]);
 }
+
+/**
+ * Adds an object without an owner reference to the inventory before it is created: if the process exits in between, a later process finds
+ * the object. Costs a request only for unrecorded objects. The first pass of a resource records its objects with its report; until then
+ * labels identify them.
+ * @returns the error, if any: then the object must not be created.
+ */
+async function recordInInventory(
+  pass: Pass,
+  plan: ChildPlan,
+  identity: string,
+): Promise<Problem | undefined> {
+  const {
+    context,
+    findings: { inventory },
+  } = pass;
+  // For kinds of `for`, the inventory was written with the finalizer.
+  if (!plan.isDetached || isForeign(context.plan) || !inventory.exists) return undefined;
+  if (inventory.has(identity) || inventory.written.has(identity)) return undefined;
+  return pass.effects.inventoryWrites.add(identity, (identities) =>
+    writeInventory(pass, identities),
+  );
+}
+
+/** Writes the current status with additional inventory entries. */
+async function writeInventory(
+  pass: Pass,
+  identities: readonly string[],
+): Promise<Problem | undefined> {
+  const {
+    resource,
+    context,
+    findings: { inventory },
+  } = pass;
+  const status = isJsonObject(resource.status) ? resource.status : {};
+  const ours = statusKeysOf(context.plan).filter((field) => status[field] !== undefined);
+  const types = conditionTypesOf(context.plan);
+  const all = [...inventory.recorded.keys(), ...inventory.written, ...identities];
+  const outcome = await sendStatus(pass, {
+    ...Object.fromEntries(ours.map((field) => [field, status[field]])),
+    conditions: conditionsOf(resource).filter(({ type }) => types.has(type)),
+    childInventory: entriesFor(all),
+  });
+  switch (outcome.kind) {
+    case 'written':
+      inventory.addWritten(identities);
+      return undefined;
+    case 'failed': {
+      const problem = problemOfRequest(outcome.error, {
+        about: disclosureOfResource(pass.context.plan),
+      });
+      return { ...problem, message: `inventory: ${problem.message}` };
+    }
+    default:
+      return resourceDeleted;
+  }
+}
+
+const resourceDeleted: Problem = {
+  reason: 'Waiting',
+  message: 'The resource was deleted',
+  code: 'waiting',
+  kind: 'waiting',
+};

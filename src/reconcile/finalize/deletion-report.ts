@@ -1,8 +1,8 @@
-import { conditionsOf } from '../../util/conditions-of.ts';
 import { isJsonObject } from '../../util/json.ts';
+import { conditionsOf } from '../../util/kube-object.ts';
 import type { Problem } from '../failure.ts';
 import { entriesFor } from '../pass/inventory.ts';
-import type { Given, Pass } from '../pass/pass.ts';
+import type { Pass, PassInput } from '../pass/pass.ts';
 import { countChildren, listChildren } from '../report/build-report.ts';
 import type { ChildEntry } from '../report/child-entries.ts';
 import { standardConditions } from '../report/conditions.ts';
@@ -11,49 +11,49 @@ import { type StatusOutcome, writeStatus } from '../resource/write-status.ts';
 import { objectText } from '../secrecy.ts';
 import { conditionTypesOf, isForeign, standardConditionTypes } from '../status-fields.ts';
 
-/** So many objects are named in the message; `status.children` has the rest. */
-const namedAtMost = 5;
+/** Maximum number of objects in the message; `status.children` has all of them. */
+const maxNames = 5;
 
-/** What a deletion has come to. */
+/** The state of a deletion. */
 export interface DeletionReport {
   readonly entries: readonly ChildEntry[];
-  /** What stands in the way besides. */
+  /** Further problems. */
   readonly problems: readonly Problem[];
   readonly isOverdue: boolean;
 }
 
 /**
- * Says what the deletion of a resource waits for. What the author has mapped stays as it was: nobody knows what its expressions would
- * make of a world that is being taken down, and a definition that is broken cannot say.
+ * Reports what the deletion of a resource waits for. Mapped status fields keep their values: their expressions may fail during a deletion,
+ * and a broken definition has none.
  */
 export async function reportDeletion(pass: Pass, report: DeletionReport): Promise<StatusOutcome> {
-  return write(pass, summaryOf(report), report.entries);
+  return writeDeletionStatus(pass, summaryOf(report), report.entries);
 }
 
-/** Says that nothing is left of what a definition has made that was removed. */
-export async function reportRetired(pass: Pass): Promise<StatusOutcome> {
-  const message = 'Its definition was removed, and all that it had made';
-  const isAtRest = { isStalled: false, isReconciling: false };
-  return write(pass, { reason: 'Terminating', message, ...isAtRest }, []);
+/** Reports that all objects of a removed definition are deleted. */
+export async function reportUninstalled(pass: Pass): Promise<StatusOutcome> {
+  const message = 'The definition was removed and its created objects are deleted';
+  const idle = { isStalled: false, isReconciling: false };
+  return writeDeletionStatus(pass, { reason: 'Terminating', message, ...idle }, []);
 }
 
-async function write(
+async function writeDeletionStatus(
   pass: Pass,
   summary: Summary,
   entries: readonly ChildEntry[],
 ): Promise<StatusOutcome> {
   const { resource, context, phaseInput } = pass;
-  if (isForeign(context.plan) || context.isQuiet) return { kind: 'unchanged' };
+  if (isForeign(context.plan)) return { kind: 'unchanged' };
   const status = isJsonObject(resource.status) ? resource.status : {};
   const types = conditionTypesOf(context.plan);
-  // Without the definition nobody knows which of the others are its own: all of them stay.
+  // Without the definition, the author's conditions are unknown: all of them are kept.
   const others = conditionsOf(resource).filter(
-    ({ type }) => !standardConditionTypes.has(type) && (context.isFinishing || types.has(type)),
+    ({ type }) => !standardConditionTypes.has(type) && (context.isFinalizeOnly || types.has(type)),
   );
   const listed = entries.filter(({ isListed }) => isListed);
   return writeStatus(pass, {
     ...status,
-    ...recordOf(pass),
+    ...inventoryFields(pass),
     observedGeneration: resource.metadata.generation ?? 0,
     conditions: [...standardConditions({ resource, summary, now: phaseInput.now }), ...others],
     children: listChildren(listed),
@@ -61,15 +61,17 @@ async function write(
   });
 }
 
-/** All that was on record, and what `onDelete` has made since. */
-function recordOf({ found: { inventory } }: Pass): { readonly childInventory?: readonly string[] } {
+/** The inventory with the objects of `onDelete`. */
+function inventoryFields({ findings: { inventory } }: Pass): {
+  readonly childInventory?: readonly string[];
+} {
   if (inventory.written.size === 0) return {};
   const all = [...inventory.recorded.keys(), ...inventory.written];
   return { childInventory: entriesFor(all) };
 }
 
-/** Did the report of an earlier pass say that the time of `onDelete` is over? */
-export function wasOverdue({ resource }: Given): boolean {
+/** Did an earlier report have the timeout of `onDelete`? */
+export function wasOverdue({ resource }: PassInput): boolean {
   return conditionsOf(resource).some(
     ({ type, reason }) => type === 'Stalled' && reason === 'Terminating',
   );
@@ -87,20 +89,21 @@ function summaryOf({ entries, problems, isOverdue }: DeletionReport): Summary {
   return { reason: 'Terminating', message, isStalled: isOverdue, isReconciling: !isOverdue };
 }
 
-/** What is waited for, by name. */
+/** Names what the deletion waits for. */
 export function messageOf(entries: readonly ChildEntry[], problems: readonly Problem[]): string {
   const named = entries
     .filter(({ isListed, decision }) => isListed && decision.state !== 'Ready')
-    // What they wait for is named.
+    // Not objects that only wait for others in the list.
     .filter(({ isQueued }) => isQueued !== true)
     .map(({ decision: { childId, kind, name, state, message }, about }) => {
-      const what = `${objectText(kind, name, about)} of "${childId}"`;
-      if (state === 'Deleting') return `${what} to go`;
-      return `${what} to be ready${message === '' ? '' : ` (${message})`}`;
+      const what = `${objectText(kind, name, about)} (child "${childId}")`;
+      if (state === 'Deleting') return `${what} to be deleted`;
+      return `${what} to be ready${message === '' ? '' : `: ${message}`}`;
     });
-  const all = [...problems.map(({ message }) => message), ...named];
-  const rest = all.length - namedAtMost;
-  const told = all.slice(0, namedAtMost).join(', ');
-  if (told === '') return 'The deletion is being finished';
-  return `The deletion waits for ${told}${rest > 0 ? `, and ${rest} more` : ''}`;
+  const blocking = problems.flatMap(({ waitingFor, message }) => waitingFor ?? [message]);
+  const all = [...blocking, ...named];
+  const rest = all.length - maxNames;
+  const shown = all.slice(0, maxNames).join(', ');
+  if (shown === '') return 'Finishing the deletion';
+  return `Waiting for ${shown}${rest > 0 ? `, and ${rest} more` : ''}`;
 }

@@ -57,7 +57,7 @@ describe('reconcile/finalize: deletion', () => {
     await deletePodSet(world);
     assert.equal(
       world.ready('a'),
-      'False Terminating: The deletion waits for ConfigMap "far" of "far" to go',
+      'False Terminating: Waiting for ConfigMap "far" (child "far") to be deleted',
     );
     assert.deepEqual(world.cluster.takeWrites(), ['delete ConfigMap/far', 'status PodSet/a']);
     await world.runOne(key);

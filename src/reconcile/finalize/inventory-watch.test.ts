@@ -67,7 +67,7 @@ describe('reconcile/finalize: kinds that only an inventory names', () => {
     await deletePodSet(world);
     assert.equal(podSetOf(world), undefined);
     assert.deepEqual(watchedKinds(world), ['ConfigMap', 'PodSet']);
-    const ignored = world.log.find(({ msg }) => msg.startsWith('Entries of the inventory are'));
+    const ignored = world.log.find(({ msg }) => msg.startsWith('Ignoring inventory entries'));
     assert.equal(ignored?.ignored, 1);
   });
 

@@ -54,7 +54,7 @@ describe('reconcile/finalize: onDelete', () => {
     ]);
     assert.match(
       world.ready('a'),
-      /^False Terminating: .*ConfigMap "backup" of "backup" to be ready/,
+      /^False Terminating: .*ConfigMap "backup" \(child "backup"\) to be ready/,
     );
     world.cluster.takeWrites();
     await world.runOne(key);

@@ -1,20 +1,20 @@
-import type { ChildPlan, Seen } from '../../compile/index.ts';
+import type { ChildPlan, ExpressionInput } from '../../compile/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
+import { applyTier } from '../child/apply-tiers.ts';
 import { liveOf } from '../child/element-result.ts';
 import { readinessOfElement } from '../child/readiness.ts';
-import { wantTier } from '../child/want-tier.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
 import { onDeleteAnnotationOf } from '../names.ts';
 import { observeChildren } from '../observe/observe-children.ts';
 import { observeReads } from '../observe/observe-reads.ts';
-import { type ElementResult, type Pass, worldWrite } from '../pass/pass.ts';
-import { noteOnResource } from '../resource/write-metadata.ts';
-import { open } from '../secrecy.ts';
-import { isKnown, listOf } from '../wake/settled.ts';
-import { type DeletionTerms, doneMark } from './deletion-terms.ts';
+import { clusterWrite, type ElementResult, type Pass } from '../pass/pass.ts';
+import { annotateResource } from '../resource/write-metadata.ts';
+import { publicContent } from '../secrecy.ts';
+import { isKnown, listOf } from '../watch/settled.ts';
+import { type DeletionOptions, doneValue } from './deletion-options.ts';
 
-/** What stands in the way of the removal of the children. */
+/** Whether `onDelete` is done, so that the children can be removed. */
 export interface Preparation {
   readonly isDone: boolean;
   readonly problems: readonly Problem[];
@@ -23,36 +23,37 @@ export interface Preparation {
 const done: Preparation = { isDone: true, problems: [] };
 const waiting: Preparation = { isDone: false, problems: [] };
 
-/** Makes `onDelete.children`, and says when they are ready: then the children may go. */
-export async function prepareDeletion(pass: Pass, terms: DeletionTerms): Promise<Preparation> {
+/** Applies `onDelete.children`; done once they are ready. */
+export async function prepareDeletion(pass: Pass, terms: DeletionOptions): Promise<Preparation> {
   const { context, resource } = pass;
   const { plan } = context;
   await observeExisting(pass);
   const mark = resource.metadata.annotations?.[onDeleteAnnotationOf(plan.name)];
-  if (terms.isSkipping || terms.givesUp) return done;
-  // Only the definition knows what is to be done, and in which order, and it cannot say.
-  if (context.isFinishing) return mark === undefined ? done : { isDone: false, problems: [broken] };
-  if (mark === doneMark) return done;
+  if (terms.skipsOnDelete || terms.isForced) return done;
+  // Only the definition has the steps and their order, and it is broken.
+  if (context.isFinalizeOnly)
+    return mark === undefined ? done : { isDone: false, problems: [broken] };
+  if (mark === doneValue) return done;
   const children = plan.onDelete?.children ?? [];
   if (children.length === 0) return done;
-  for (const tier of plan.onDelete?.tiers ?? []) await wantTier(pass, tier);
+  for (const tier of plan.onDelete?.tiers ?? []) await applyTier(pass, tier);
   const readiness = await readinessOf(pass, children);
   if (typeof readiness === 'object') return { isDone: false, problems: [readiness] };
   if (readiness === 'waiting') return waiting;
-  const problem = await noteOnResource(pass, { [onDeleteAnnotationOf(plan.name)]: doneMark });
+  const problem = await annotateResource(pass, { [onDeleteAnnotationOf(plan.name)]: doneValue });
   return problem === undefined ? done : { isDone: false, problems: [problem] };
 }
 
-/** What expressions see of the children while they go: what there still is. What is gone is not waited for. */
+/** Passes the existing children to expressions during a deletion. Deleted ones are not waited for. */
 export async function observeExisting(pass: Pass): Promise<void> {
   const { children, onDelete } = pass.context.plan;
   if (onDelete === undefined && !children.some(({ hasDeleteWhen }) => hasDeleteWhen)) return;
   await observeChildren(pass);
-  for (const child of children) pass.wanting.setChild(child.id, seenOf(pass, child));
+  for (const child of children) pass.desiredPhase.setChild(child.id, seenOf(pass, child));
   await observeReads(pass);
 }
 
-function seenOf(pass: Pass, child: ChildPlan): Seen {
+function seenOf(pass: Pass, child: ChildPlan): ExpressionInput {
   const { informer } = pass.context.watches.children(child.gvk);
   if (!isKnown(informer)) return { state: 'waiting', on: listOf(informer) };
   const objects = liveOf(pass, child).map(({ object }) => object);
@@ -65,38 +66,38 @@ async function readinessOf(
   pass: Pass,
   children: readonly ChildPlan[],
 ): Promise<'ready' | 'waiting' | Problem> {
-  const elements = children.flatMap(({ id }) => pass.did.children.get(id)?.elements ?? []);
-  const isGoing = elements.some(isBlocked) && (await isNamespaceGoing(pass));
-  if (typeof isGoing === 'object') return isGoing;
+  const elements = children.flatMap(({ id }) => pass.effects.children.get(id)?.elements ?? []);
+  const isTerminating = elements.some(isBlocked) && (await isNamespaceTerminating(pass));
+  if (typeof isTerminating === 'object') return isTerminating;
   for (const element of elements) {
-    if (isImpossible(element) || (isGoing && isBlocked(element))) continue;
-    const { state } = await readinessOfElement(pass.wanting, element);
+    if (isImpossible(element) || (isTerminating && isBlocked(element))) continue;
+    const { state } = await readinessOfElement(pass.desiredPhase, element);
     if (state !== 'Ready') return 'waiting';
   }
   return 'ready';
 }
 
-/** In a namespace that is on its way out nothing can be made any more: there is nothing to wait for. */
+/** In a terminating namespace no objects can be created: waiting would not end. */
 function isImpossible({ problem }: ElementResult): boolean {
   return problem?.code === 'namespace-terminating';
 }
 
-/** Is it neither there nor asked for? What it waits for may have gone with the namespace. */
+/** Does the object not exist and fail to be created? Its dependencies may have been deleted with the namespace. */
 function isBlocked({ problem, live }: ElementResult): boolean {
   return problem !== undefined && live === undefined;
 }
 
-/** The server is asked: no watch on namespaces is worth it. Who may not ask takes it for one that stays. */
-async function isNamespaceGoing(pass: Pass): Promise<boolean | Problem> {
+/** Reads the namespace from the server; a watch is not worth it. If the request is denied, the namespace counts as active. */
+async function isNamespaceTerminating(pass: Pass): Promise<boolean | Problem> {
   const { context, namespace, signal } = pass;
   if (namespace === undefined) return false;
   try {
     const ref = { gvk: namespaceKind, name: namespace };
-    const found = await context.cluster.get(ref, worldWrite(pass), signal);
+    const found = await context.cluster.get(ref, clusterWrite(pass), signal);
     return found?.object.metadata.deletionTimestamp !== undefined;
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;
-    return error.isPermanent ? false : problemOfRequest(error, { about: open });
+    return error.isPermanent ? false : problemOfRequest(error, { about: publicContent });
   }
 }
 
@@ -105,7 +106,7 @@ const namespaceKind = gvkOf('v1', 'Namespace');
 const broken: Problem = {
   reason: 'DefinitionBroken',
   message:
-    'Its definition has "onDelete" and is broken: the deletion waits for it, or for the annotation homeostat.dev/skip-on-delete: "true"',
+    'The definition is broken and has "onDelete": fix the definition, or annotate the resource with homeostat.dev/skip-on-delete: "true"',
   code: 'definition-broken',
   kind: 'waiting',
 };

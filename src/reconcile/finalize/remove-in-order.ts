@@ -1,75 +1,75 @@
 import type { StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { isControlledBy, isTerminating } from '../owner.ts';
-import { childPlanOf, isOnRecord } from '../ownership/is-child.ts';
-import { isDone, type Pass, type PrunedObject } from '../pass/pass.ts';
-import { removeObjects, waiting } from '../removal/remove-objects.ts';
-import type { DeletionTerms } from './deletion-terms.ts';
-import { isOrphaning } from './note-orphaning.ts';
-import type { Left } from './what-is-left.ts';
+import { childPlanOf, isInInventory } from '../ownership/is-child.ts';
+import { isControlledBy, isTerminating } from '../ownership-claims.ts';
+import { isRemoved, type Pass, type PrunedObject } from '../pass/pass.ts';
+import { queuedObject, removeObjects } from '../removal/remove-objects.ts';
+import type { DeletionOptions } from './deletion-options.ts';
+import { isOrphaning } from './orphaning.ts';
+import type { RemainingChildren } from './remaining-children.ts';
 
 const whyDeleted = 'The resource is being deleted';
-const whyRetired = 'The definition is being removed';
+const whyUninstalled = 'The definition is being removed';
 
 /**
- * Removes the children of a resource that goes: dependents first, each waited for, or all at once; what `onDelete` has made last.
- * What has an owner reference to the resource is left to the garbage collector, unless the definition wants to be asked. While it is
- * not known what there is, nothing goes that others may have to go before.
+ * Removes the children of a resource that is being deleted: dependents first, each waited for, or all at once. The objects of `onDelete` are
+ * removed last. Objects with an owner reference are left to the garbage collector unless the definition has rules for them. While a list
+ * is unknown, objects that others may depend on are kept.
  */
 export async function removeInOrder(
   pass: Pass,
-  { objects, problems }: Left,
-  terms: DeletionTerms,
+  { objects, problems }: RemainingChildren,
+  deletion: DeletionOptions,
 ): Promise<readonly PrunedObject[]> {
   const isAllKnown = problems.length === 0;
-  if (terms.isInOrder && !isAllKnown) return [];
+  if (deletion.isReverseOrder && !isAllKnown) return [];
   const leaving = objects
-    .filter(({ object }) => !isLeftToCollector(pass, object))
-    .filter(({ object }) => isAllKnown || !isMadeOnDelete(pass, object));
-  const why = isTerminating(pass.resource) ? whyDeleted : whyRetired;
+    .filter(({ object }) => !isGarbageCollected(pass, object))
+    .filter(({ object }) => isAllKnown || !isOnDeleteChild(pass, object));
+  const why = isTerminating(pass.resource) ? whyDeleted : whyUninstalled;
   const options = {
     why,
-    isThorough: terms.isInOrder,
-    held: terms.givesUp && isAllKnown ? 'release' : 'wait',
-    isAtOnce: terms.givesUp,
+    isForeground: deletion.isReverseOrder,
+    held: deletion.isForced && isAllKnown ? 'release' : 'wait',
+    isAtOnce: deletion.isForced,
     isOrphaning: isOrphaning(pass),
   } as const;
   const removed: PrunedObject[] = [];
   let before: StoredObject | undefined;
-  for (const rank of byRank(pass, leaving, terms)) {
+  for (const rank of byRank(pass, leaving, deletion)) {
     if (before !== undefined) {
       const blocking = before;
-      removed.push(...rank.map((stored) => waiting(pass, stored, { before: blocking, why })));
+      removed.push(...rank.map((stored) => queuedObject(pass, stored, { before: blocking, why })));
       continue;
     }
     const results = await removeObjects(pass, rank, options);
     removed.push(...results);
-    const left = results.find((each) => !isDone(each));
-    if (left !== undefined && !terms.givesUp)
-      before = rank.find((each) => each.object === left.object);
+    const remaining = results.find((each) => !isRemoved(each));
+    if (remaining !== undefined && !deletion.isForced)
+      before = rank.find((each) => each.object === remaining.object);
   }
   return removed;
 }
 
 /**
- * The collector takes nothing from a resource that lives, and does not ask a definition with `onDelete`: what that has made is on
- * record. What only refers to the resource must not keep it.
+ * The garbage collector deletes nothing of a live resource, and ignores `onDelete`: its objects are in the inventory. An object that only
+ * refers to the resource must not block its deletion.
  */
-function isLeftToCollector(pass: Pass, object: KubeObject): boolean {
+function isGarbageCollected(pass: Pass, object: KubeObject): boolean {
   const { resource, context } = pass;
   if (!isTerminating(resource) || !isControlledBy(object, pass.uid)) return false;
-  return context.plan.onDelete === undefined || !isOnRecord(pass, object);
+  return context.plan.onDelete === undefined || !isInInventory(pass, object);
 }
 
-/** The objects by the order in which they go. */
+/** The objects by the order of their deletion. */
 function byRank(
   pass: Pass,
   leaving: readonly StoredObject[],
-  terms: DeletionTerms,
+  deletion: DeletionOptions,
 ): readonly (readonly StoredObject[])[] {
   const ranks = new Map<number, StoredObject[]>();
   for (const stored of leaving) {
-    const rank = rankOf(pass, stored, terms);
+    const rank = rankOf(pass, stored, deletion);
     const objects = ranks.get(rank) ?? [];
     ranks.set(rank, objects);
     objects.push(stored);
@@ -77,17 +77,17 @@ function byRank(
   return [...ranks.keys()].sort((a, b) => b - a).map((rank) => ranks.get(rank) ?? []);
 }
 
-/** Greater goes first: what depends on others, before all what the definition does not know any more; last what `onDelete` made. */
-function rankOf(pass: Pass, { object }: StoredObject, { isInOrder }: DeletionTerms): number {
+/** Higher ranks are deleted first: objects of no child of the definition, then dependents, and last the objects of `onDelete`. */
+function rankOf(pass: Pass, { object }: StoredObject, { isReverseOrder }: DeletionOptions): number {
   const { plan } = pass.context;
-  if (isMadeOnDelete(pass, object)) return -1;
-  if (!isInOrder) return 0;
+  if (isOnDeleteChild(pass, object)) return -1;
+  if (!isReverseOrder) return 0;
   const child = childPlanOf(pass, object);
   const tier = plan.tiers.findIndex((children) => child !== undefined && children.includes(child));
   return tier < 0 ? plan.tiers.length : tier;
 }
 
-function isMadeOnDelete(pass: Pass, object: KubeObject): boolean {
+function isOnDeleteChild(pass: Pass, object: KubeObject): boolean {
   const child = childPlanOf(pass, object);
   return child !== undefined && pass.context.plan.onDelete?.children.includes(child) === true;
 }

@@ -14,7 +14,7 @@ import {
   type HandmadePlan,
   planOf,
 } from '../../../test/support/fakes/handmade-plan.ts';
-import type { OperatorPlan, Rendered, Seen } from '../../compile/index.ts';
+import type { ExpressionInput, OperatorPlan, Rendered } from '../../compile/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 
 const users: HandmadeChild = {
@@ -33,13 +33,13 @@ function askingForUsers(plan: HandmadePlan): OperatorPlan {
     ...compiled,
     startPhase(input) {
       const phase = compiled.startPhase(input);
-      let seen: Seen | undefined;
+      let seen: ExpressionInput | undefined;
       const setChild = phase.setChild.bind(phase);
       phase.setChild = (id, child) => {
         if (id === 'users') seen = child;
         setChild(id, child);
       };
-      phase.mayGo = async (): Promise<Rendered<boolean>> => {
+      phase.deleteWhen = async (): Promise<Rendered<boolean>> => {
         if (seen?.state === 'waiting') return { kind: 'waiting', on: [seen.on] };
         const isNone = seen?.state !== 'present' || (Array.isArray(seen.value) && !seen.value[0]);
         return { kind: 'value', value: isNone };

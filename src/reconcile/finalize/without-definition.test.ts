@@ -76,14 +76,6 @@ describe('reconcile/finalize: without a definition', () => {
     });
   }
 
-  test('where somebody else may run the definition, what waits for it is not told', async () => {
-    const { world, plan } = await deletionWorld({ children: [far], onDelete: {} });
-    await world.breakDefinition(plan, { isQuiet: true });
-    await deletePodSet(world);
-    assert.equal(placesOf(world, 'ConfigMap').length, 1);
-    assert.deepEqual(world.cluster.takeWrites(), []);
-  });
-
   test('an order that was begun waits for its definition, too', async () => {
     const plan: HandmadePlan = {
       children: [mapChild('base'), mapChild('dependent', { tier: 1 })],

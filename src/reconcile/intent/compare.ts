@@ -1,11 +1,12 @@
 /**
- * Does a live value already have all that an intent says? One walk down the intent with the type of each place, for a yes or no and for a list of differences.
+ * Compares a live value with an intent: does it already have every desired value? One traversal of the intent with the type of each field,
+ * used both for a boolean result and for a list of differences.
  *
- * It runs for every child at every pass, so it allocates nothing unless somebody listens: arguments are positional, and `trail` is undefined on the hot path,
- * where the walk stops at the first difference. `exact` means: inside a list or map that an apply replaces as a whole;
- * what is there beyond the intent must then be something that the server puts there of its own accord.
+ * It runs for every child in every reconcile, so it allocates nothing without a trail: arguments are positional, and `trail` is undefined on the
+ * hot path, where the traversal stops at the first difference. `exact`: inside a list or map that an apply replaces as a whole; additional values
+ * must then be defaults of the server.
  *
- * The intent is a prepared one: a null in it is a value, and nothing in it is undefined.
+ * The intent must be prepared: a null in it is a value, and nothing in it is undefined.
  */
 import {
   type AnyType,
@@ -18,10 +19,14 @@ import {
 } from '../../compile/index.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { differs, type Trail } from './difference.ts';
-import { equalScalars } from './equal-scalars.ts';
-import { type Fields, isFields, isZero } from './fields.ts';
+import {
+  equalScalars,
+  isEmptyLiveValue,
+  isOmittedWhenEmpty,
+  withoutInjected,
+} from './equal-scalars.ts';
+import { type Fields, isFields, isZero } from './intent.ts';
 import { indexOfItem, stepTo } from './list-keys.ts';
-import { isNothing, isNothingThere, withoutInjected } from './server-habits.ts';
 
 export function compareValues(
   want: unknown,
@@ -32,7 +37,7 @@ export function compareValues(
 ): boolean {
   if (want === have) return true;
   if (have === undefined || have === null)
-    return isNothing(want, type) || differs(want, have, trail);
+    return isOmittedWhenEmpty(want, type) || differs(want, have, trail);
   if (Array.isArray(want)) {
     if (!Array.isArray(have)) return differs(want, have, trail);
     return compareLists(want, have, listTypeOf(type), exact, trail);
@@ -55,7 +60,7 @@ const untypedList: ListType = {
 
 function listTypeOf(type: SchemaType): ListType {
   if (type.kind === 'list') return type;
-  // A list where a schema may stand holds schemas, or plain values.
+  // A list in place of a schema contains schemas or plain values.
   if (type.kind === 'branch') return { ...untypedList, builtIn: true, item: type };
   return untypedList;
 }
@@ -76,7 +81,7 @@ function compareObjects(
     case 'branch':
       return compareObjects(want, have, type.either, exact, trail);
     default:
-      // The schema wants something else here; compared as it is.
+      // The schema has another type here; compare the value as written.
       return compareMaps(want, have, anyType, exact, trail);
   }
 }
@@ -111,7 +116,7 @@ function compareField(
 ): boolean {
   const field = type.fields.get(key);
   if (field === undefined) {
-    // What the schema does not know must reach the server, whose answer the user has to see.
+    // A field that the schema lacks must reach the server, so that the user sees its response.
     return type.open
       ? compareValues(want, have, anyType, exact, trail)
       : differs(want, have, trail);
@@ -120,7 +125,7 @@ function compareField(
   return compareValues(want, withoutInjected(key, want, have, type), field.type, exact, trail);
 }
 
-/** A zero that Go does not write, or one that means "the default". */
+/** A zero value that Go omits, or one that selects the default. */
 function isSameZero(
   key: string,
   want: unknown,
@@ -128,13 +133,13 @@ function isSameZero(
   type: StructType,
   field: StructField,
 ): boolean {
-  const isDropped = type.zeros.has(key);
+  const isDropped = type.droppedZeros.has(key);
   if (have === undefined) return isDropped;
-  const isNoPointer = isDropped || typeof want === 'object' || field.byDefault === want;
+  const isNoPointer = isDropped || typeof want === 'object' || field.defaultValue === want;
   return isNoPointer && isDefault(key, have, type, field);
 }
 
-/** What is there beyond the intent, inside a value that an apply replaces as a whole. */
+/** Compares additional live fields inside a value that an apply replaces as a whole. */
 function compareAdditions(
   want: Fields,
   have: Fields,
@@ -143,9 +148,9 @@ function compareAdditions(
 ): boolean {
   let equal = true;
   for (const key in have) {
-    // A key may be called `constructor`, which every object inherits.
+    // A key may be `constructor`, which every object inherits.
     if (Object.hasOwn(want, key) && want[key] !== undefined) continue;
-    if (isServersOwn(key, have[key], type)) continue;
+    if (isServerDefault(key, have[key], type)) continue;
     trail?.path.push(key);
     differs(undefined, have[key], trail);
     trail?.path.pop();
@@ -155,17 +160,21 @@ function compareAdditions(
   return equal;
 }
 
-function isServersOwn(key: string, have: unknown, type: StructType | MapType | AnyType): boolean {
+function isServerDefault(
+  key: string,
+  have: unknown,
+  type: StructType | MapType | AnyType,
+): boolean {
   const field = type.kind === 'struct' ? type.fields.get(key) : undefined;
-  if (type.builtIn && isNothingThere(have, field)) return true;
+  if (type.builtIn && isEmptyLiveValue(have, field)) return true;
   return type.kind === 'struct' && field !== undefined && isDefault(key, have, type, field);
 }
 
-/** Is this what the server puts there of its own accord? Defaults may hold defaults. */
+/** Returns whether this is the server's default. Defaults may contain defaults. */
 function isDefault(key: string, have: unknown, type: StructType, field: StructField): boolean {
   const known = type.defaults[key];
   if (isFields(known) && known['*'] === true) return true;
-  const byDefault = known ?? field.byDefault;
+  const byDefault = known ?? field.defaultValue;
   return byDefault !== undefined && compareValues(byDefault, have, field.type, true, undefined);
 }
 
@@ -223,7 +232,7 @@ function compareSequences(
   return equal;
 }
 
-/** Lists by key: items of others may stand anywhere; ours keep their order, since an apply restores it. */
+/** Lists with merge keys: items of other managers may be anywhere; our items keep their order, which an apply restores. */
 function compareKeyed(
   want: readonly unknown[],
   have: readonly unknown[],
@@ -248,7 +257,7 @@ function compareKeyed(
   return equal;
 }
 
-/** Sets: every item of ours is there; order and further items do not matter. */
+/** Sets: every item of ours exists; order and additional items do not matter. */
 function compareSets(
   want: readonly unknown[],
   have: readonly unknown[],

@@ -9,11 +9,11 @@ import {
   schemaOfCustomResource,
 } from '../../compile/index.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
-import { freezeDeep } from '../../util/freeze-deep.ts';
 import { gvkOf } from '../../util/gvk.ts';
+import { freezeDeep } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { covers, differences } from './covers.ts';
-import { stamped } from './marks.ts';
+import { withPathHash } from './marks.ts';
 import { pathHash } from './path-hash.ts';
 import { prepare } from './prepare.ts';
 
@@ -87,10 +87,10 @@ describe('reconcile/intent over the corpus', () => {
   test('an annotation of its own changes no path hash, and is compared', () => {
     for (const { intent, type, manifest } of cases) {
       const hash = pathHash(intent, type);
-      const live = stamped(intent, hash);
+      const live = withPathHash(intent, hash);
       assert.equal(pathHash(live, type), hash, nameOf(manifest));
       assert.ok(covers(intent, live, type), nameOf(manifest));
-      assert.ok(!covers(stamped(intent, 'other'), live, type), nameOf(manifest));
+      assert.ok(!covers(withPathHash(intent, 'other'), live, type), nameOf(manifest));
     }
   });
 

@@ -6,9 +6,9 @@ import { compareValues } from './compare.ts';
 import type { Difference } from './difference.ts';
 
 /**
- * Would an apply of the intent change nothing that anybody could see? Stops at the first difference.
- * A wrong "no" costs one idle apply, a wrong "yes" would hide drift: what the tables do not know counts as different.
- * Fields that left the intent are not seen here, see `pathHash`.
+ * Returns whether an apply of the intent would change nothing. Stops at the first difference.
+ * A wrong `false` costs one unnecessary apply; a wrong `true` would hide drift. Unknown cases therefore count as different.
+ * It does not detect fields that were removed from the intent; `pathHash` does.
  * @param intent Prepared, with `apiVersion`, `kind` and `metadata`.
  * @param type The kind's schema; undefined: everything is compared as written.
  */
@@ -20,7 +20,7 @@ export function covers(
   return compareValues(intent, live, type ?? anyType, false, undefined);
 }
 
-/** All differences; none exactly when {@link covers}. They hold values, so of Secrets too: never log them. */
+/** Returns all differences; none exactly if {@link covers} is true. They contain values, also of Secrets: never log them. */
 export function differences(
   intent: KubeObject,
   live: KubeObject,
@@ -32,8 +32,8 @@ export function differences(
 }
 
 /**
- * What is remembered of differences that an apply does not remove: what the server makes of an intent in a way that no rule knows.
- * Equal differences give equal digests. For memory only: it is made of values.
+ * A digest of differences that an apply does not remove, because the server changes the value in a way that no rule covers.
+ * Equal differences have equal digests. Keep it in memory only: it is derived from values.
  */
 export function differenceDigest(found: readonly Difference[]): string {
   return sha256Hex(canonicalJson(found));

@@ -5,22 +5,22 @@ export type PathStep =
   | { readonly keys: Readonly<Record<string, unknown>> }
   | { readonly item: unknown };
 
-/** Holds values, so of Secrets too: never log it, never put it into a status. */
+/** Contains values, also of Secrets: never log it or write it to a status. */
 export interface Difference {
   readonly path: readonly PathStep[];
-  /** Undefined: the intent does not have it, and it stands inside something that is replaced as a whole. */
+  /** Undefined: the intent lacks it, and an apply replaces the surrounding value as a whole. */
   readonly want: unknown;
-  /** Undefined: the live object does not have it. */
+  /** Undefined: the live object lacks it. */
   readonly have: unknown;
 }
 
-/** Where a walk stands, and what it found. */
+/** The current path of a comparison, and the differences so far. */
 export interface Trail {
   readonly path: PathStep[];
   readonly found: Difference[];
 }
 
-/** Notes a difference where somebody listens. Always false, so that comparisons can return it. */
+/** Records a difference if a trail is given. Always false, so that comparisons can return it. */
 export function differs(want: unknown, have: unknown, trail: Trail | undefined): false {
   trail?.found.push({ path: [...trail.path], want, have });
   return false;
@@ -31,7 +31,7 @@ export function fieldsOf(found: readonly Difference[]): readonly string[] {
   return [...new Set(found.map(({ path }) => fieldName(path)))];
 }
 
-/** A path as people write it. Keys that are no plain names are quoted. */
+/** The path as text: `spec.containers[name="web"].image`. Keys that are not identifiers are quoted. */
 export function fieldName(path: readonly PathStep[]): string {
   return path.map(stepName).join('').replace(/^\./, '');
 }

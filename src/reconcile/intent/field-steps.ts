@@ -1,13 +1,13 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import type { PathStep } from './difference.ts';
-import { type Fields, isFields } from './fields.ts';
+import { type Fields, isFields } from './intent.ts';
 
 /** Steps to a field, as {@link PathStep}s. */
 export type FieldSteps = readonly PathStep[];
 
 /**
- * Reads a path as the server writes it into conflicts, `.spec.containers[name="web"].image`, along the object that it is about: names may hold
- * dots themselves. Undefined: the object has no such field.
+ * Parses a path from a conflict message of the server, `.spec.containers[name="web"].image`. It follows the object, because names may contain
+ * dots. Undefined: the object has no such field.
  */
 export function stepsOf(text: string, root: unknown): FieldSteps | undefined {
   if (text === '') return [];
@@ -54,14 +54,14 @@ function itemStep(inner: string): PathStep | undefined {
   }
 }
 
-/** The value at some steps; undefined where there is none. */
+/** The value at these steps. Undefined: none. */
 export function valueAtSteps(root: unknown, steps: FieldSteps): unknown {
   let value = root;
   for (const step of steps) value = childAt(value, step);
   return value;
 }
 
-/** A copy without the field at these steps; what is not on the way is shared. The same object when it has no such field. */
+/** A copy without the field at these steps; other parts are shared. The same object if it has no such field. */
 export function withoutField<T>(root: T, [step, ...rest]: FieldSteps): T {
   if (step === undefined) return root;
   const index = Array.isArray(root) ? indexOf(root, step) : -1;
@@ -77,17 +77,17 @@ export function withoutField<T>(root: T, [step, ...rest]: FieldSteps): T {
   return (rest.length === 0 ? others : { ...root, [step]: withoutField(value, rest) }) as T;
 }
 
-/** Does a set of fields, as FieldsV1 of an entry of `managedFields`, hold the field at these steps? */
+/** Returns whether a FieldsV1 set (of `managedFields`) contains the field at these steps. */
 export function holdsField(fields: Fields, [step, ...rest]: FieldSteps): boolean {
   if (step === undefined) return true;
   const isLeaf = Object.keys(fields).every((key) => key === '.');
-  // What is owned as a whole has nothing below it.
+  // A value that is owned as a whole has no fields below it.
   if (isLeaf) return true;
   const below = Object.entries(fields).find(([key]) => isKeyOf(key, step))?.[1];
   return isFields(below) && holdsField(below, rest);
 }
 
-/** Is this the key of a step in FieldsV1: `f:name`, `k:{"name":"web"}`, `v:"item"` or `i:0`? */
+/** Returns whether this is the FieldsV1 key of a step: `f:name`, `k:{"name":"web"}`, `v:"item"` or `i:0`. */
 function isKeyOf(key: string, step: PathStep): boolean {
   if (typeof step === 'string') return key === `f:${step}`;
   if (typeof step === 'number') return key === `i:${step}`;
@@ -106,7 +106,7 @@ function indexOf(items: readonly unknown[], step: PathStep): number {
   if (typeof step === 'string') return -1;
   if ('item' in step) return items.findIndex((item) => deepEqual(item, step.item));
   const keys = Object.entries(step.keys);
-  // A key that the item does not say has its default, which the server's path does say.
+  // A key that the item lacks has its default, which is part of the server's path.
   const isMeant = (item: unknown) =>
     isFields(item) &&
     keys.every(([key, value]) => item[key] === undefined || deepEqual(item[key], value));

@@ -1,8 +1,8 @@
 import type { ListType } from '../../compile/index.ts';
 import type { PathStep } from './difference.ts';
-import { type Fields, isFields } from './fields.ts';
+import { type Fields, isFields } from './intent.ts';
 
-/** The value of one key field of a list item, with the schema's default where the item does not say it. */
+/** The value of one key field of a list item, or the schema's default if the item lacks it. */
 export function keyValue(item: Fields, key: string, list: ListType): unknown {
   const value = item[key];
   const isSaid = value !== undefined && value !== null && !(value === '' && list.builtIn);
@@ -11,10 +11,10 @@ export function keyValue(item: Fields, key: string, list: ListType): unknown {
 
 /** The schema's default of a key field. */
 export function keyDefault(key: string, { item }: ListType): unknown {
-  return item.kind === 'struct' ? item.fields.get(key)?.byDefault : undefined;
+  return item.kind === 'struct' ? item.fields.get(key)?.defaultValue : undefined;
 }
 
-/** Are these the same item of a list that is merged by its keys? */
+/** Returns whether two items of a list with merge keys are the same item. */
 export function haveSameKeys(a: Fields, b: Fields, list: ListType): boolean {
   for (const key of list.keys) {
     if (keyValue(a, key, list) !== keyValue(b, key, list)) return false;
@@ -28,7 +28,7 @@ export function stepTo(item: unknown, list: ListType): PathStep {
   return { keys: Object.fromEntries(list.keys.map((key) => [key, keyValue(item, key, list)])) };
 }
 
-/** Where the live list has the item of ours, or -1. At rest it stands at `expected`. */
+/** Index of our item in the live list, or -1. Usually it is `expected`. */
 export function indexOfItem(
   item: unknown,
   have: readonly unknown[],

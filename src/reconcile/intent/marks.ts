@@ -4,8 +4,8 @@ import { sha256Hex } from '../../util/sha256.ts';
 import { appliedAnnotation, intentAnnotation, managedByLabel } from '../names.ts';
 
 /**
- * A hash of an intent with its values, which tells a change of intent from what somebody did to the object. Keyed with the UID of the owner,
- * so that equal values of two resources do not look alike. Never of a Secret: its values could be guessed from it.
+ * A hash of an intent with its values. It distinguishes a change of the intent from a change of the object by another manager. It includes
+ * the UID of the owner, so that equal values of two resources have different hashes. Never used for Secrets: values could be guessed from it.
  * @param intent Prepared.
  * @returns 16 lower-case hex digits.
  */
@@ -13,7 +13,7 @@ export function intentHash(intent: KubeObject, ownerUid: string): string {
   return sha256Hex(`${ownerUid}\n${canonicalJson(withoutBookkeeping(intent))}`).slice(0, 16);
 }
 
-/** What we add to an intent is ours to change: its place in a list, how it is to go. */
+/** Our own labels and annotations may change without a change of the intent. */
 function withoutBookkeeping({ metadata, ...rest }: KubeObject): object {
   const { labels, annotations, ownerReferences: _, ...others } = metadata;
   return {
@@ -30,24 +30,27 @@ function withoutOurs(entries: Readonly<Record<string, string>> = {}): object {
   );
 }
 
-/** The intent hash that a live object carries. */
+/** The intent hash in the annotation of a live object. */
 export function intentHashOf(live: KubeObject): string | undefined {
   return live.metadata.annotations?.[intentAnnotation];
 }
 
-/** An intent that says what it is. */
-export function noted(intent: KubeObject, hash: string): KubeObject {
+/** Adds the annotation with the intent hash. */
+export function withIntentHash(intent: KubeObject, hash: string): KubeObject {
   const annotations = { ...intent.metadata.annotations, [intentAnnotation]: hash };
   return { ...intent, metadata: { ...intent.metadata, annotations } };
 }
 
-/** A prepared intent with the annotation that carries its path hash: what is sent. Compared with `covers`, it also tells whether the live object was made by an intent of the same shape. */
-export function stamped(intent: KubeObject, hash: string): KubeObject {
+/**
+ * Adds the annotation with the path hash: the manifest that is sent. Compared with `covers`, it also shows whether an intent with the same
+ * fields was applied last.
+ */
+export function withPathHash(intent: KubeObject, hash: string): KubeObject {
   const annotations = { ...intent.metadata.annotations, [appliedAnnotation]: hash };
   return { ...intent, metadata: { ...intent.metadata, annotations } };
 }
 
-/** The path hash that a live object carries. */
+/** The path hash in the annotation of a live object. */
 export function appliedHashOf(live: KubeObject): string | undefined {
   return live.metadata.annotations?.[appliedAnnotation];
 }

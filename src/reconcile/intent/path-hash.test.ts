@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { builtInType } from '../../../test/support/builtin-type.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { appliedAnnotation } from '../names.ts';
-import { stamped } from './marks.ts';
+import { withPathHash } from './marks.ts';
 import { pathHash } from './path-hash.ts';
 
 const podType = builtInType('v1', 'Pod');
@@ -91,7 +91,7 @@ describe('reconcile/intent/path-hash', () => {
     for (const metadata of [{}, { annotations: { a: 'b' } }]) {
       const intent = pod({ hostname: 'a' }, metadata);
       const hash = pathHash(intent, podType);
-      const sent = stamped(intent, hash);
+      const sent = withPathHash(intent, hash);
       assert.equal(sent.metadata.annotations?.[appliedAnnotation], hash);
       assert.equal(pathHash(sent, podType), hash);
     }

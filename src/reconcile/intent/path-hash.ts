@@ -1,13 +1,13 @@
 import { anyType, type ListType, type SchemaType } from '../../compile/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { appliedAnnotation } from '../names.ts';
-import { type Fields, isFields } from './fields.ts';
+import { type Fields, isFields } from './intent.ts';
 import { keyValue } from './list-keys.ts';
 
 /**
  * A hash of which fields an intent has, down to the leaves: fields and map keys by name, atomic lists by index, list-map items by their keys, set items by themselves.
- * It tells that a field left the intent, which a comparison of values cannot see. Of other values it knows nothing, so nothing of a Secret is in it;
- * the order of keys does not matter. The annotation that carries it is left out.
+ * It detects a field that was removed from the intent, which a comparison of values cannot. It contains no values, so nothing of a Secret.
+ * The order of keys does not matter. The annotation with the hash is excluded.
  * @param intent Prepared.
  * @returns 16 lower-case hex digits. Not cryptographic.
  */
@@ -80,7 +80,7 @@ const expectedDepth = 32;
 /**
  * A hash of a set of paths, built while walking a tree. A path's hash is made from its parent's and its last step, and the set's is the sum over its leaves,
  * so that the order of fields does not matter and nothing is put together as text. Two lanes of 32 bits, multiply-and-xor with the finaliser of MurmurHash3:
- * well spread and fast, but not cryptographic; it only has to tell that an intent of our own changed its shape.
+ * well distributed and fast, but not cryptographic. It only detects that our own intent has other fields.
  */
 class PathHasher {
   #depth = 0;
@@ -103,11 +103,11 @@ class PathHasher {
     this.#push(low ^ name.length, high + name.length);
   }
 
-  /** Steps down into an item that its place names. */
+  /** Steps down into an item that is identified by its index. */
   enterIndex(index: number): void {
     const low = this.#low[this.#depth] ?? 0;
     const high = this.#high[this.#depth] ?? 0;
-    // Told apart from a name by a code that no text has.
+    // Distinguished from a name by a code that no text contains.
     this.#push(
       Math.imul(low ^ (index + 0x10000), 0x01000193),
       high ^ Math.imul(index + 1, 0x5bd1e995),
@@ -119,7 +119,7 @@ class PathHasher {
     this.#depth--;
   }
 
-  /** Counts the place where the walk stands as one path of the set. */
+  /** Adds the current path to the set. */
   leaf(): void {
     this.#lowSum = (this.#lowSum + mix(this.#low[this.#depth] ?? 0)) | 0;
     this.#highSum = (this.#highSum + mix(this.#high[this.#depth] ?? 0)) | 0;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { builtInType } from '../../../test/support/builtin-type.ts';
 import { schemaOfCustomResource } from '../../compile/index.ts';
-import { freezeDeep } from '../../util/freeze-deep.ts';
 import { gvkOf } from '../../util/gvk.ts';
+import { freezeDeep } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { prepare } from './prepare.ts';
 

@@ -1,10 +1,10 @@
 import { anyType, type ListType, type SchemaType } from '../../compile/index.ts';
 import type { KubeObject, ObjectMeta } from '../../util/kube-object.ts';
-import { type Fields, isEmptyCollection, isFields } from './fields.ts';
+import { type Fields, isEmptyCollection, isFields } from './intent.ts';
 import { keyDefault } from './list-keys.ts';
 
-/** Written by the server, or guards that the engine adds afterwards: never a claim of an intent. */
-const bookkeeping = [
+/** Written by the server, or preconditions that the engine adds later: never part of an intent. */
+const serverFields = [
   'creationTimestamp',
   'deletionTimestamp',
   'deletionGracePeriodSeconds',
@@ -16,7 +16,7 @@ const bookkeeping = [
   'generateName',
 ];
 
-/** Kept by kubectl for itself; exports carry it along, and the cache does not hold it. */
+/** Written by kubectl for itself. Exported manifests contain it; the cache does not. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Empty ones make every apply of a custom resource a write. */
@@ -29,9 +29,9 @@ export interface PrepareOptions {
 }
 
 /**
- * The intent as it is applied **and** compared: without what is no claim at all. Unprepared, some legal spellings make every apply a write,
- * lose keys of Secrets or grow lists of ports. Once per rendered intent; parts that stay as they are may be shared with the manifest, which is not changed.
- * @param type The kind's schema; undefined: the server documents none.
+ * Returns the intent as it is applied **and** compared, without parts that express nothing. Without this, some valid spellings make every apply
+ * a write, lose keys of Secrets or append ports again. Called once per rendered intent. Unchanged parts are shared with the manifest, which is not changed.
+ * @param type The kind's schema; Undefined: the server publishes none.
  */
 export function prepare(
   manifest: KubeObject,
@@ -54,7 +54,7 @@ function prepareMetadata(metadata: ObjectMeta): ObjectMeta {
   const kept = Object.entries(withoutLastApplied(metadata)).filter(
     // Where no schema is known, nulls are values; but metadata is the same in every kind.
     ([key, value]) =>
-      value !== null && !bookkeeping.includes(key) && !isEmptyOfMetadata(key, value),
+      value !== null && !serverFields.includes(key) && !isEmptyOfMetadata(key, value),
   );
   return Object.fromEntries(kept) as unknown as ObjectMeta;
 }
@@ -69,7 +69,7 @@ function isEmptyOfMetadata(key: string, value: unknown): boolean {
   return collectionsOfMetadata.includes(key) && isEmptyCollection(value);
 }
 
-/** Values that move, or that a controller fills. */
+/** Without values that the server moves or a controller sets. */
 function withoutComputedFields(prepared: KubeObject): KubeObject {
   if (prepared.kind === 'Secret' && prepared.apiVersion === 'v1')
     return withFoldedStringData(prepared);
@@ -85,12 +85,12 @@ function clean(value: unknown, type: SchemaType): unknown {
   return isFields(value) ? cleanFields(value, type) : value;
 }
 
-/** Copies on the first change only: most intents have nothing to drop. */
+/** Copies on the first change only: most intents need none. */
 function cleanFields(fields: Fields, type: SchemaType): Fields {
   const known = type.kind === 'branch' ? type.either : type;
   let copy: Record<string, unknown> | undefined;
   for (const key in fields) {
-    const claim = claimOf(key, fields[key], known);
+    const claim = desiredValueOf(key, fields[key], known);
     if (claim !== undefined && claim === fields[key]) continue;
     copy ??= { ...fields };
     if (claim === undefined) delete copy[key];
@@ -99,8 +99,8 @@ function cleanFields(fields: Fields, type: SchemaType): Fields {
   return copy ?? fields;
 }
 
-/** The cleaned value of a field; undefined when it is no claim. */
-function claimOf(key: string, value: unknown, type: SchemaType): unknown {
+/** The cleaned value of a field. Undefined: it expresses nothing. */
+function desiredValueOf(key: string, value: unknown, type: SchemaType): unknown {
   const place = placeOf(key, type);
   if (value === null) return place.keepsNull ? null : undefined;
   const cleaned = clean(value, place.type);
@@ -113,7 +113,7 @@ interface Place {
 }
 
 const untyped: Place = { type: anyType, keepsNull: true };
-/** A field that the schema does not have: left for the server to refuse, its nulls apart. */
+/** A field that the schema lacks: kept, so that the server rejects it; nulls are removed. */
 const unknownField: Place = { type: anyType, keepsNull: false };
 
 function placeOf(key: string, type: SchemaType): Place {
@@ -121,17 +121,17 @@ function placeOf(key: string, type: SchemaType): Place {
     case 'struct':
       return type.fields.get(key) ?? (type.open ? untyped : unknownField);
     case 'map':
-      return { type: type.item, keepsNull: type.keepsNull || nullStandsIn(type.item) };
+      return { type: type.item, keepsNull: type.keepsNull || itemKeepsNull(type.item) };
     default:
       return untyped;
   }
 }
 
-function nullStandsIn(type: SchemaType): boolean {
+function itemKeepsNull(type: SchemaType): boolean {
   return type.kind === 'any' && type.keepsNull;
 }
 
-/** Of embedded objects too (templates of Pods, `x-kubernetes-embedded-resource`). */
+/** Also of embedded objects (Pod templates, `x-kubernetes-embedded-resource`). */
 function isObjectMeta(type: SchemaType): boolean {
   return type.kind === 'struct' && type.name === objectMetaName;
 }
@@ -169,8 +169,8 @@ function withoutEmptyKeys(item: Fields, list: ListType): Fields {
 const chunkBytes = 8192;
 
 /**
- * A Secret with the texts of `stringData` in `data`, where they win. Applied as they are, a key that leaves `stringData` stays in `data` for ever.
- * What is no text stays, and the server refuses it.
+ * A Secret with the texts of `stringData` in `data`, where they win. If `stringData` were applied, a key removed from it would stay in `data`.
+ * Values that are not strings stay, and the server rejects them.
  */
 function withFoldedStringData(secret: KubeObject): KubeObject {
   const { stringData, ...rest } = secret;

@@ -1,33 +1,30 @@
-import type { ReadPlan, ReadRequest, Rendered, Seen } from '../../compile/index.ts';
+import type { ExpressionInput, ReadPlan, ReadRequest, Rendered } from '../../compile/index.ts';
 import type { InformerState, ObjectRef } from '../../kube/roles.ts';
 import { type Problem, problemOfRender, problemOfRequest } from '../failure.ts';
 import { isNamespaced } from '../pass/context.ts';
 import type { Pass, ReadResult } from '../pass/pass.ts';
-import { isNameOpen, objectText, open } from '../secrecy.ts';
-import { type ScopeResult, scopeOf, whyNotFrom } from './list-scope.ts';
+import { isNamePublic, objectText, publicContent } from '../secrecy.ts';
+import { namespaceRejection, type ScopeResult, scopeOf } from './list-scope.ts';
 
-/**
- * Looks at every read whose request can be rendered by now, and tells the phase. Called again after each tier,
- * as a read may depend on a child.
- */
+/** Resolves every read whose request can be rendered, and passes it to the phase. Called after each tier: a read may depend on a child. */
 export async function observeReads(pass: Pass): Promise<void> {
-  let open = pass.context.plan.reads.filter(({ id }) => !isSettled(pass.found.reads.get(id)));
+  let open = pass.context.plan.reads.filter(({ id }) => !isSettled(pass.findings.reads.get(id)));
   while (open.length > 0) {
     const requests = await Promise.all(
-      open.map(async (plan) => ({ plan, request: await pass.wanting.readRequest(plan.id) })),
+      open.map(async (plan) => ({ plan, request: await pass.desiredPhase.readRequest(plan.id) })),
     );
     const ready = requests.filter(({ request }) => request.kind !== 'waiting');
     await prepareWatches(pass, ready);
-    for (const { plan, request } of requests) settle(pass, { plan, request });
+    for (const { plan, request } of requests) setResult(pass, { plan, request });
     if (ready.length === 0) return;
-    // A read that has just become known may be what another one waits for.
-    open = open.filter(({ id }) => !isSettled(pass.found.reads.get(id)));
+    // A read that was resolved now may be an input of another one.
+    open = open.filter(({ id }) => !isSettled(pass.findings.reads.get(id)));
   }
 }
 
-/** Looks again at what a read asked for: the world after the applies. */
+/** Resolves a read again, after the applies. */
 export function readAgain(pass: Pass, before: ReadResult): ReadResult {
-  return before.request === undefined ? before : look(pass, before.plan, before.request);
+  return before.request === undefined ? before : observeRead(pass, before.plan, before.request);
 }
 
 type NameRequest = Extract<ReadRequest, { by: 'name' }>;
@@ -51,78 +48,78 @@ async function prepareWatches(pass: Pass, reads: readonly OpenRead[]): Promise<v
   await pass.context.watches.prepareNamed(refs, pass.signal);
 }
 
-function settle(pass: Pass, { plan, request }: OpenRead): void {
+function setResult(pass: Pass, { plan, request }: OpenRead): void {
   const result = resultOf(pass, { plan, request });
-  pass.found.reads.set(plan.id, result);
-  pass.wanting.setRead(plan.id, result.seen);
+  pass.findings.reads.set(plan.id, result);
+  pass.desiredPhase.setRead(plan.id, result.input);
 }
 
 function resultOf(pass: Pass, { plan, request }: OpenRead): ReadResult {
   const nothing = { plan, objects: [], isKnown: true, isOpen: false };
   switch (request.kind) {
     case 'value':
-      return look(pass, plan, request.value);
+      return observeRead(pass, plan, request.value);
     case 'missing':
-      return { ...nothing, seen: plan.optional ? { state: 'absent' } : waitingFor(plan) };
+      return { ...nothing, input: plan.optional ? { state: 'absent' } : waitingFor(plan) };
     case 'waiting':
-      return { ...nothing, isOpen: true, seen: waitingFor(plan) };
+      return { ...nothing, isOpen: true, input: waitingFor(plan) };
     case 'failed':
-      return { ...nothing, seen: waitingFor(plan), problem: problemOfRender(request.failure) };
+      return { ...nothing, input: waitingFor(plan), problem: problemOfRender(request.failure) };
   }
 }
 
-function look(pass: Pass, plan: ReadPlan, request: ReadRequest): ReadResult {
+function observeRead(pass: Pass, plan: ReadPlan, request: ReadRequest): ReadResult {
   return request.by === 'name'
-    ? lookByName(pass, plan, request)
-    : lookBySelector(pass, plan, request);
+    ? readByName(pass, plan, request)
+    : readBySelector(pass, plan, request);
 }
 
-function lookByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResult {
+function readByName(pass: Pass, plan: ReadPlan, request: NameRequest): ReadResult {
   const ref = refOf(pass, plan, request);
   if (ref === undefined) {
     const where = request.namespace ?? pass.namespace;
-    return refused(plan, request, whyNotFrom(pass, plan, where) ?? '');
+    return rejectedRead(plan, request, namespaceRejection(pass, plan, where) ?? '');
   }
   const { state, stored } = pass.dependencies.named(ref, plan.pathsRead);
-  if (state.kind !== 'synced') return unknown(plan, request, state);
-  // Where to look is not known: never "does not exist".
+  if (state.kind !== 'synced') return unknownRead(plan, request, state);
+  // The scope is unknown: this is never "does not exist".
   if (isNamespaced(pass.context, plan.gvk) === undefined)
-    return unknown(plan, request, { kind: 'waiting' });
+    return unknownRead(plan, request, { kind: 'waiting' });
   const base = { plan, request, isKnown: true, isOpen: false };
-  const current = stored && pass.context.watches.confirmed(stored);
+  const current = stored && pass.context.watches.confirmedByChildWatch(stored);
   if (current !== undefined) {
-    return { ...base, objects: [current], seen: { state: 'present', value: current.object } };
+    return { ...base, objects: [current], input: { state: 'present', value: current.object } };
   }
   const what = objectText(plan.gvk.kind, request.name, plan);
   const absent = waitingFor(plan, `${what} does not exist`);
-  return { ...base, objects: [], seen: plan.optional ? { state: 'absent' } : absent };
+  return { ...base, objects: [], input: plan.optional ? { state: 'absent' } : absent };
 }
 
-function lookBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadResult {
+function readBySelector(pass: Pass, plan: ReadPlan, request: ListRequest): ReadResult {
   const { state } = pass.context.watches.list(plan.id);
   const found =
     isNamespaced(pass.context, plan.gvk) === false
       ? wholeCluster
-      : scopeOf(pass, plan, request.place);
-  if (found.kind === 'refused') return refused(plan, request, found.message);
-  if (found.kind === 'unknown') return unknown(plan, request, found.state);
+      : scopeOf(pass, plan, request.scope);
+  if (found.kind === 'rejected') return rejectedRead(plan, request, found.message);
+  if (found.kind === 'unknown') return unknownRead(plan, request, found.state);
   const { selector } = request;
   const objects = pass.dependencies
     .selected(plan, { scope: found.scope, selector })
-    .filter((stored) => pass.context.watches.confirmed(stored) !== undefined);
-  if (state.kind !== 'synced') return unknown(plan, request, state);
-  // Where to look is not known: never "nothing there".
+    .filter((stored) => pass.context.watches.confirmedByChildWatch(stored) !== undefined);
+  if (state.kind !== 'synced') return unknownRead(plan, request, state);
+  // The scope is unknown: this is never an empty list.
   if (isNamespaced(pass.context, plan.gvk) === undefined)
-    return unknown(plan, request, { kind: 'waiting' });
+    return unknownRead(plan, request, { kind: 'waiting' });
   const value = objects.map(({ object }) => object);
-  const seen: Seen = { state: 'present', value };
-  return { plan, request, objects, isKnown: true, isOpen: false, seen };
+  const input: ExpressionInput = { state: 'present', value };
+  return { plan, request, objects, isKnown: true, isOpen: false, input };
 }
 
 const wholeCluster: ScopeResult = { kind: 'scope', scope: { kind: 'named', namespaces: [''] } };
 
-/** It is looked for nowhere, and never taken for absent. */
-function refused(plan: ReadPlan, request: ReadRequest, message: string): ReadResult {
+/** The result of a rejected read: its objects are not absent. */
+function rejectedRead(plan: ReadPlan, request: ReadRequest, message: string): ReadResult {
   const problem: Problem = {
     reason: 'RenderFailed',
     message: `reads.${plan.id}: ${message}`,
@@ -135,35 +132,35 @@ function refused(plan: ReadPlan, request: ReadRequest, message: string): ReadRes
     objects: [],
     isKnown: true,
     isOpen: false,
-    seen: waitingFor(plan, message),
+    input: waitingFor(plan, message),
     problem,
   };
 }
 
-function unknown(plan: ReadPlan, request: ReadRequest, state: InformerState): ReadResult {
+function unknownRead(plan: ReadPlan, request: ReadRequest, state: InformerState): ReadResult {
   const base = { plan, request, objects: [], isKnown: false, isOpen: false };
-  if (state.kind !== 'failing') return { ...base, seen: waitingFor(plan, 'not read yet') };
+  if (state.kind !== 'failing') return { ...base, input: waitingFor(plan, 'not read yet') };
   const { gvk, literalName } = plan;
-  const context = { about: open, gvk, literalName };
+  const context = { about: publicContent, gvk, literalName };
   const { reason, message, code } = problemOfRequest(state.error, context);
-  // Never permanent: the informer goes on trying and wakes the resource.
+  // Never permanent: the informer retries and enqueues the resource.
   const problem: Problem = {
     reason,
     message: `reads.${plan.id}: ${message}`,
     code,
     kind: 'waiting',
   };
-  return { ...base, problem, seen: waitingFor(plan, message) };
+  return { ...base, problem, input: waitingFor(plan, message) };
 }
 
-function waitingFor(plan: ReadPlan, why?: string): Seen {
+function waitingFor(plan: ReadPlan, why?: string): ExpressionInput {
   return {
     state: 'waiting',
     on: why === undefined ? `reads.${plan.id}` : `reads.${plan.id} (${why})`,
   };
 }
 
-/** Undefined: it is in a namespace that is not read from. */
+/** Undefined: reads from that namespace are rejected. */
 function refOf(
   pass: Pass,
   plan: ReadPlan,
@@ -172,11 +169,11 @@ function refOf(
   const { gvk } = plan;
   if (isNamespaced(pass.context, gvk) === false) return { gvk, name };
   const where = namespace ?? pass.namespace;
-  if (whyNotFrom(pass, plan, where) !== undefined) return undefined;
+  if (namespaceRejection(pass, plan, where) !== undefined) return undefined;
   return {
     gvk,
     name,
     ...(where === undefined ? {} : { namespace: where }),
-    ...(!isNameOpen(plan) && { isPrivate: true }),
+    ...(!isNamePublic(plan) && { isPrivate: true }),
   };
 }

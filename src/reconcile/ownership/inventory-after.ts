@@ -1,45 +1,47 @@
 import { identityOf, identityOfObject } from '../identity.ts';
-import { hasFinalizer, isControlledBy } from '../owner.ts';
-import { entriesFor, placeOf } from '../pass/inventory.ts';
-import { isDone, type Pass } from '../pass/pass.ts';
-import { isKnown } from '../wake/settled.ts';
+import { hasFinalizer, isControlledBy } from '../ownership-claims.ts';
+import { entriesFor, parseIdentity } from '../pass/inventory.ts';
+import { isRemoved, type Pass } from '../pass/pass.ts';
+import { isKnown } from '../watch/settled.ts';
 import { isChild } from './is-child.ts';
 import { ownNamespace } from './placement.ts';
 
 /**
- * `status.childInventory` after a pass: what no owner reference ties to the resource and is there, or may be. What is only wanted is
- * not on record: somebody could put his own object in its place. Undefined: there can be nothing.
+ * `status.childInventory` after a pass: the children without an owner reference that exist, or may exist. Objects that are only desired are
+ * not recorded: another user could create an object of that name. Undefined: there is nothing to record.
  */
 export function inventoryAfter(pass: Pass): readonly string[] | undefined {
   const { context, resource } = pass;
   const { plan } = context;
-  if (!plan.isFinalizing && !hasFinalizer(resource, plan.name)) return undefined;
-  const left = leftOnRecord(pass);
-  if (left === undefined) return undefined;
-  const made = [...madeBy(pass), ...keptBy(pass)];
-  const notOurs = new Set([...goneAfter(pass), ...othersIn(pass)]);
-  return entriesFor(Iterator.from([...left, ...made]).filter((identity) => !notOurs.has(identity)));
+  if (!plan.needsFinalizer && !hasFinalizer(resource, plan.name)) return undefined;
+  const remaining = remainingObjects(pass);
+  if (remaining === undefined) return undefined;
+  const created = [...createdBy(pass), ...keptBy(pass)];
+  const excluded = new Set([...removedBy(pass), ...foreignObjects(pass)]);
+  return entriesFor(
+    Iterator.from([...remaining, ...created]).filter((identity) => !excluded.has(identity)),
+  );
 }
 
 /**
- * What is on record, or was put there by the pass, and may still be there. Where nothing was on record all that looks like a child
- * counts; undefined: an informer cannot tell, so that there can be no record yet.
+ * The recorded objects, with those that the pass added, that may still exist. Without an inventory, all objects that look like a child.
+ * Undefined: an informer has not synced, so that no inventory can be written yet.
  */
-export function leftOnRecord(pass: Pass): readonly string[] | undefined {
+export function remainingObjects(pass: Pass): readonly string[] | undefined {
   const {
     state,
-    found: { inventory },
+    findings: { inventory },
   } = pass;
-  const unanswered = [...state.strays].flatMap(([identity, { isUnanswered }]) =>
+  const unanswered = [...state.untracked].flatMap(([identity, { isUnanswered }]) =>
     isUnanswered === true ? [identity] : [],
   );
   const known = [...inventory.recorded.keys(), ...inventory.written];
-  const left = known.filter((identity) => mayBeThere(pass, identity));
-  const found = inventory.isOpen ? foundOpen(pass) : [];
-  return found && [...left, ...unanswered, ...found];
+  const existing = known.filter((identity) => mayExist(pass, identity));
+  const found = inventory.isMissing ? untiedChildren(pass) : [];
+  return found && [...existing, ...unanswered, ...found];
 }
 
-function foundOpen(pass: Pass): readonly string[] | undefined {
+function untiedChildren(pass: Pass): readonly string[] | undefined {
   const found: string[] = [];
   for (const { informer, labelledWith } of pass.context.watches.childrenOf(pass.key)) {
     if (!isKnown(informer)) return undefined;
@@ -51,27 +53,27 @@ function foundOpen(pass: Pass): readonly string[] | undefined {
   return found;
 }
 
-function madeBy({ did: { children } }: Pass): readonly string[] {
+function createdBy({ effects: { children } }: Pass): readonly string[] {
   const elements = [...children.values()].flatMap((result) => result.elements);
   return elements.flatMap(({ plan, live }) =>
     plan.isDetached && live !== undefined ? [identityOfObject(live.object)] : [],
   );
 }
 
-/** What is to go and stays for now, whatever made it a child: the definition may have said so in another way before. */
-function keptBy({ did: { pruned } }: Pass): readonly string[] {
+/** Objects that are to be deleted and kept for now, even if they would no longer count as children. */
+function keptBy({ effects: { pruned } }: Pass): readonly string[] {
   return pruned
     .filter(({ state }) => state === 'held' || state === 'failed')
     .map(({ object }) => identityOfObject(object));
 }
 
-function goneAfter({ did: { pruned } }: Pass): readonly string[] {
-  return pruned.filter(isDone).map(({ object }) => identityOfObject(object));
+function removedBy({ effects: { pruned } }: Pass): readonly string[] {
+  return pruned.filter(isRemoved).map(({ object }) => identityOfObject(object));
 }
 
-/** Somebody else has the name that a child wants. */
-function othersIn(pass: Pass): readonly string[] {
-  const elements = [...pass.did.children.values()].flatMap((result) => result.elements);
+/** Objects of another owner under the name of a desired child. */
+function foreignObjects(pass: Pass): readonly string[] {
+  const elements = [...pass.effects.children.values()].flatMap((result) => result.elements);
   return elements
     .filter(({ verdict }) => verdict.kind === 'conflict')
     .map(({ plan, name, namespace = ownNamespace(pass, plan) }) =>
@@ -79,10 +81,10 @@ function othersIn(pass: Pass): readonly string[] {
     );
 }
 
-/** Not where an informer that can tell knows nothing of it, and no creation of it is unanswered. */
-function mayBeThere(pass: Pass, identity: string): boolean {
-  if (pass.state.strays.has(identity)) return true;
-  const { kind, namespace, name } = placeOf(identity);
+/** False: a synced informer does not have it, and no create request of it is unanswered. */
+function mayExist(pass: Pass, identity: string): boolean {
+  if (pass.state.untracked.has(identity)) return true;
+  const { kind, namespace, name } = parseIdentity(identity);
   const informer = pass.context.watches.informerOf(kind);
   if (informer?.state.kind !== 'synced') return true;
   const stored = informer.get(namespace, name);

@@ -111,7 +111,7 @@ describe('reconcile/ownership: what others label like a child', () => {
     await world.settle();
     assert.match(
       world.ready('a'),
-      /Conflict: .*"far" exists and is not ours: it carries our labels, but is not on record/,
+      /Conflict: .*"far" already exists: it has the labels of this child, but is not in the inventory/,
     );
     assert.deepEqual(far(world)?.data, { token: 'injected' });
     assert.deepEqual(inventoryOf(world), []);
@@ -126,7 +126,7 @@ describe('reconcile/ownership: what others label like a child', () => {
     world.podSet('a');
     spoof(world, { name: 'far' }, { token: 'injected' });
     await world.settle();
-    assert.match(world.ready('a'), /Conflict: .*"far" exists and is not ours/);
+    assert.match(world.ready('a'), /Conflict: .*"far" already exists/);
     assert.deepEqual(far(world)?.data, { token: 'injected' });
     assert.deepEqual(inventoryOf(world), []);
   });
@@ -307,7 +307,7 @@ describe('reconcile/ownership: what is on record', () => {
     assert.deepEqual(inventoryOf(world), ['ConfigMap other/far-x']);
     world.cluster.fault = () => undefined;
     await world.settle();
-    assert.match(world.ready('a'), /Conflict: .*"far-y" exists and is not ours/);
+    assert.match(world.ready('a'), /Conflict: .*"far-y" already exists/);
     assert.deepEqual(far(world, 'far-y')?.data, { token: 'injected' });
   });
 

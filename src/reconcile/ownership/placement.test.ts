@@ -110,7 +110,7 @@ describe('reconcile/child/placement', () => {
     [
       'another namespace by accident',
       { namespace: 'b' },
-      /"b" is not that of the resource, which needs "crossNamespace"/,
+      /"b" is not the namespace of the resource; set "crossNamespace" to allow it/,
     ],
     [
       'one beyond its globs',
@@ -120,42 +120,42 @@ describe('reconcile/child/placement', () => {
     [
       'that of the runtime',
       { namespace: 'homeostat-system', crossNamespace: { namespaces: ['*'] } },
-      /is a namespace of the runtime itself/,
+      /is a namespace of the Homeostat runtime/,
     ],
     [
       'that of the definitions',
       { namespace: 'operators', crossNamespace: { namespaces: ['*'] } },
-      /is a namespace of the runtime itself/,
+      /is a namespace of the Homeostat runtime/,
     ],
     [
       'that of the runtime, of a cluster-scoped resource',
       { scope: 'Cluster', namespace: 'homeostat-system' },
-      /is a namespace of the runtime itself/,
+      /is a namespace of the Homeostat runtime/,
     ],
     [
       'one of Kubernetes itself that no glob names',
       { namespace: 'kube-system', crossNamespace: { namespaces: ['*'] } },
-      /"kube-system" is a namespace of Kubernetes itself, which "crossNamespace.namespaces" must name/,
+      /"kube-system" is a system namespace; list its name in "crossNamespace.namespaces"/,
     ],
     [
       'what is no name of a namespace, though globs match it',
       { namespace: 'team-a/../kube-system', crossNamespace: { namespaces: ['team-*'] } },
-      /metadata.namespace: Expected the name of a namespace/,
+      /metadata.namespace: Expected a namespace name/,
     ],
     [
       'a Namespace of Kubernetes itself that it is called after',
       { kind: 'Namespace', name: 'kube-system', crossNamespace: { namespaces: ['*'] } },
-      /metadata.name: "kube-system" is a namespace of Kubernetes itself/,
+      /metadata.name: "kube-system" is a system namespace/,
     ],
     [
       'a Namespace of the runtime that it is called after',
       { kind: 'Namespace', name: 'homeostat-system', crossNamespace: true },
-      /metadata.name: "homeostat-system" is a namespace of the runtime itself/,
+      /metadata.name: "homeostat-system" is a namespace of the Homeostat runtime/,
     ],
     [
       'a Namespace of the runtime, of a cluster-scoped resource',
       { scope: 'Cluster', kind: 'Namespace', name: 'operators' },
-      /metadata.name: "operators" is a namespace of the runtime itself/,
+      /metadata.name: "operators" is a namespace of the Homeostat runtime/,
     ],
     [
       'a Namespace beyond its globs',
@@ -170,17 +170,17 @@ describe('reconcile/child/placement', () => {
     [
       'none by accident',
       { kind: 'Namespace' },
-      /"Namespace" is cluster-scoped, which needs "crossNamespace"/,
+      /"Namespace" is cluster-scoped; set "crossNamespace" to allow it/,
     ],
     [
       'a namespace that its kind does not have',
       { kind: 'Namespace', namespace: 'b', crossNamespace: true },
-      /Expected none, since "Namespace" is cluster-scoped, found "b"/,
+      /Expected none, "Namespace" is cluster-scoped; found "b"/,
     ],
     [
       'no namespace that anybody knows',
       { scope: 'Cluster' },
-      /Expected a namespace, since the resource has none, found none/,
+      /Expected a namespace, the resource is cluster-scoped; found none/,
     ],
   ];
   for (const [what, where, message] of refused) {

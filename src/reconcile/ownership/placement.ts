@@ -1,81 +1,82 @@
 import type { ChildPlan } from '../../compile/index.ts';
-import { matchesGlob } from '../../util/glob.ts';
+import { allowsNamespace, isNamespaceName, matchesGlob } from '../../util/glob.ts';
 import type { Gvk } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { allowsNamespace, isNamespaceName } from '../../util/namespace.ts';
 import type { Problem } from '../failure.ts';
 import { isNamespaced } from '../pass/context.ts';
-import type { Given, Pass } from '../pass/pass.ts';
-import { isNameOpen } from '../secrecy.ts';
+import type { Pass, PassInput } from '../pass/pass.ts';
+import { isNamePublic } from '../secrecy.ts';
 
-/** Where an object is to be; no namespace: its kind has none. */
+/** The namespace of an object; undefined for cluster-scoped kinds. */
 export interface Placement {
   readonly namespace: string | undefined;
 }
 
-/** What is placed: a child, or the target of a patch. */
+/** A child, or the target of a patch. */
 export type PlacedPlan = Pick<ChildPlan, 'gvk' | 'crossNamespace' | 'secrecy'>;
 
-/** Where a rendered child goes, or why it may not go there (definition.md section 4, `crossNamespace`). */
+/** The namespace of a rendered child, or why it is not allowed (docs/definition/reads.md#crossnamespace, `crossNamespace`). */
 export function placementOf(
   pass: Pass,
   plan: PlacedPlan,
   { kind, metadata }: KubeObject,
 ): Placement | Problem {
-  const asked = metadata.namespace;
-  if (!livesInNamespace(pass, plan)) {
-    if (asked !== undefined) {
-      const found = isNameOpen(plan) ? `"${asked}"` : 'one';
+  const requested = metadata.namespace;
+  if (!isNamespacedPlan(pass, plan)) {
+    if (requested !== undefined) {
+      const found = isNamePublic(plan) ? `"${requested}"` : 'one';
       return invalid(
-        `metadata.namespace: Expected none, since "${kind}" is cluster-scoped, found ${found}`,
+        `metadata.namespace: Expected none, "${kind}" is cluster-scoped; found ${found}`,
       );
     }
     const mayLeave = plan.crossNamespace !== false || pass.namespace === undefined;
-    if (!mayLeave) return invalid(needsCrossNamespace(`kind: "${kind}" is cluster-scoped`));
-    // A Namespace is where it is called to be: whoever writes it decides about all that is in it.
-    const why = isNamespaceKind(plan.gvk) ? whyNotIn('name', metadata.name, pass, plan) : undefined;
+    if (!mayLeave) return invalid(crossNamespaceError(`kind: "${kind}" is cluster-scoped`));
+    // For a Namespace its name counts: who writes it controls the objects in it.
+    const why = isNamespaceKind(plan.gvk)
+      ? namespaceError('name', metadata.name, pass, plan)
+      : undefined;
     return why === undefined ? { namespace: undefined } : invalid(why);
   }
-  const namespace = asked ?? pass.namespace;
+  const namespace = requested ?? pass.namespace;
   if (namespace === undefined) {
     return invalid(
-      'metadata.namespace: Expected a namespace, since the resource has none, found none',
+      'metadata.namespace: Expected a namespace, the resource is cluster-scoped; found none',
     );
   }
   if (namespace === pass.namespace) return { namespace };
-  const why = whyNotIn('namespace', namespace, pass, plan);
+  const why = namespaceError('namespace', namespace, pass, plan);
   return why === undefined ? { namespace } : invalid(why);
 }
 
-/** The namespace of a child that says nothing of one; undefined for cluster-scoped kinds. */
+/** The default namespace of a child; undefined for cluster-scoped kinds. */
 export function ownNamespace(pass: Pass, plan: PlacedPlan): string | undefined {
-  return livesInNamespace(pass, plan) ? pass.namespace : undefined;
+  return isNamespacedPlan(pass, plan) ? pass.namespace : undefined;
 }
 
-function whyNotIn(
+function namespaceError(
   field: 'name' | 'namespace',
   namespace: string,
-  { context, namespace: own }: Given,
+  { context, namespace: own }: PassInput,
   plan: PlacedPlan,
 ): string | undefined {
-  // Before it is compared with anything: what is no name could mean another place in a path.
+  // Before any comparison: an invalid name could become another path in a URL.
   if (!isNamespaceName(namespace)) {
-    return `metadata.${field}: Expected the name of a namespace (lower-case letters, digits and "-", at most 63)`;
+    return `metadata.${field}: Expected a namespace name (lowercase letters, digits and "-", at most 63 characters)`;
   }
   const { crossNamespace } = plan;
-  const where = `metadata.${field}: ${isNameOpen(plan) ? `"${namespace}"` : 'The value'}`;
+  const where = `metadata.${field}: ${isNamePublic(plan) ? `"${namespace}"` : 'The value'}`;
   if (context.guardedNamespaces.has(namespace))
-    return `${where} is a namespace of the runtime itself`;
-  // What a cluster-scoped resource names in so many words needs no leave: it has no namespace to be left.
+    return `${where} is a namespace of the Homeostat runtime and is not allowed`;
+  // A literal namespace in the definition of a cluster-scoped resource is allowed: the resource has no namespace of its own.
   if (crossNamespace === false) {
     return own === undefined
       ? undefined
-      : needsCrossNamespace(`${where} is not that of the resource`);
+      : crossNamespaceError(`${where} is not the namespace of the resource`);
   }
   if (crossNamespace === true || allowsNamespace(namespace, crossNamespace.namespaces))
     return undefined;
   return matchesGlob(namespace, crossNamespace.namespaces)
-    ? `${where} is a namespace of Kubernetes itself, which "crossNamespace.namespaces" must name`
+    ? `${where} is a system namespace; list its name in "crossNamespace.namespaces" to allow it`
     : `${where} matches none of "crossNamespace.namespaces"`;
 }
 
@@ -83,12 +84,12 @@ function isNamespaceKind({ group, kind }: Gvk): boolean {
   return group === '' && kind === 'Namespace';
 }
 
-function needsCrossNamespace(what: string): string {
-  return `${what}, which needs "crossNamespace"`;
+function crossNamespaceError(what: string): string {
+  return `${what}; set "crossNamespace" to allow it`;
 }
 
-/** A kind that nobody knows yet is taken for namespaced: its apply will tell. */
-function livesInNamespace({ context }: Given, { gvk }: PlacedPlan): boolean {
+/** A kind that discovery has not found counts as namespaced: its apply fails if it is not. */
+function isNamespacedPlan({ context }: PassInput, { gvk }: PlacedPlan): boolean {
   return isNamespaced(context, gvk) ?? true;
 }
 

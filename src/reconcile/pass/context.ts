@@ -1,20 +1,20 @@
 import { type OperatorPlan, WorkBudget } from '../../compile/index.ts';
-import type { Turn } from '../../controller/index.ts';
+import type { ReconcileContext } from '../../controller/index.ts';
 import type { Cluster } from '../../kube/roles.ts';
 import type { Counter, Logger } from '../../telemetry/roles.ts';
-import type { BytePool } from '../../util/byte-pool.ts';
+import type { ByteSemaphore } from '../../util/byte-semaphore.ts';
 import type { Clock } from '../../util/clock.ts';
 import { type GroupKind, type Gvk, gvkKey } from '../../util/gvk.ts';
 import type { Random } from '../../util/random.ts';
-import type { Turns } from '../../util/work-turns.ts';
+import type { TimeSlicer } from '../../util/time-slicer.ts';
 import type { DecisionRecord } from '../decision.ts';
 import type { DeletionGuard } from '../deletion-guard.ts';
-import type { MissingRights } from '../wake/missing-rights.ts';
-import type { Timetable } from '../wake/timetable.ts';
-import type { Watches } from '../wake/watches.ts';
+import type { MissingRights } from '../watch/missing-rights.ts';
+import type { Timetable } from '../watch/timetable.ts';
+import type { Watches } from '../watch/watches.ts';
 import type { ResourceState } from './resource-state.ts';
 
-/** What all passes of one definition share. */
+/** The context that all passes of one definition share. */
 export interface OperatorContext {
   readonly plan: OperatorPlan;
   readonly cluster: Cluster;
@@ -23,51 +23,49 @@ export interface OperatorContext {
   readonly logger: Logger;
   readonly metrics: PassMetrics;
   readonly watches: Watches;
-  /** Shares the thread with the work of others. */
-  readonly turns: Turns;
-  /** What all reconciles of the process may hold together. */
-  readonly memory: BytePool | undefined;
+  /** Shares the thread with other work. */
+  readonly timeSlicer: TimeSlicer;
+  /** Bounds the memory of all reconciles of the process. */
+  readonly memory: ByteSemaphore | undefined;
   readonly rights: MissingRights;
   readonly timetable: Timetable;
   /** By key. */
   readonly states: Map<string, ResourceState>;
-  /** UIDs by key of objects that left the watch and are gone from the server too, while something of theirs is still there. */
-  readonly departed: Map<string, ReadonlySet<string>>;
-  /** By their text, the kinds that the definition has or had children of. Undefined: nobody can tell. */
-  readonly kinds: ReadonlyMap<string, GroupKind> | undefined;
+  /** By key, the UIDs of owners that the server no longer has, while children of theirs still exist. */
+  readonly deletedOwners: Map<string, ReadonlySet<string>>;
+  /** By text, the kinds of which the definition has or had children. Undefined: unknown. */
+  readonly childKinds: ReadonlyMap<string, GroupKind> | undefined;
   readonly server: ServerTraits;
-  /** Where the runtime and its definitions live: nothing is ever read or made there for resources of elsewhere. */
+  /** The namespaces of the runtime and its definitions: resources in other namespaces may not read or write there. */
   readonly guardedNamespaces: ReadonlySet<string>;
-  /** The definition is broken or gone: nothing is made or changed, only what is being deleted is brought to its end. */
-  readonly isFinishing: boolean;
-  /** Somebody else may run the definition: the resource is not told what its deletion waits for. */
-  readonly isQuiet: boolean;
-  /** The definition is being removed with what it has made: nothing is made or changed in resources that live. @default undefined */
-  readonly retirement?: Retirement;
-  /** Undefined: what is not wanted goes. */
-  readonly guard: DeletionGuard | undefined;
-  /** Runs a resource again because of what its own pass wrote. */
-  readonly follow: (key: string) => void;
+  /** The definition is broken or deleted: only pending deletions are completed, nothing is created or changed. */
+  readonly isFinalizeOnly: boolean;
+  /** The definition is being removed with its created objects: nothing is created or changed. @default undefined */
+  readonly uninstall?: Uninstall;
+  /** Undefined: undesired objects are deleted without a check. */
+  readonly deletionGuard: DeletionGuard | undefined;
+  /** Enqueues a resource because of what its own pass wrote. */
+  readonly enqueueFollowUp: (key: string) => void;
   readonly onDecisions: (key: string, record: DecisionRecord) => void;
 }
 
-/** A user removes the definition, and more is to go than itself (definition.md section 7). */
-export interface Retirement {
-  /** Do children of resources that live go, as they would if these were deleted? */
-  readonly removesChildren: boolean;
-  /** When the removal was asked for: wall clock, ms. */
+/** The removal of a definition together with created objects (docs/definition/deletion.md#deletion-of-a-definition). */
+export interface Uninstall {
+  /** Are the children of live resources deleted, as in a deletion of these? */
+  readonly deletesChildren: boolean;
+  /** When the removal was requested: wall clock, ms. */
   readonly sinceMs: number;
-  /** Nothing that is to go is left of the resource; it may be told again. */
+  /** All objects to delete of the resource are deleted. May be called more than once. */
   readonly onRemoved: (key: string) => void;
 }
 
-/** What was learnt about the server on the way. */
+/** Facts about the server that passes have found. */
 export interface ServerTraits {
-  /** By kind: is it namespaced? A scope never changes, but discovery may not know it for a moment. */
+  /** By kind: is it namespaced? A scope never changes, but discovery may be temporarily incomplete. */
   readonly scopes: Map<string, boolean>;
 }
 
-/** Is the kind namespaced? Undefined: nobody could tell so far. */
+/** Is the kind namespaced? Undefined: discovery has not found it yet. */
 export function isNamespaced({ cluster, server }: OperatorContext, gvk: Gvk): boolean | undefined {
   const found = cluster.resourceFor(gvk)?.namespaced;
   if (found !== undefined) server.scopes.set(gvkKey(gvk), found);
@@ -80,13 +78,18 @@ export interface PassMetrics {
   readonly applies: Counter;
 }
 
-/** A pass's turn with a worker, and what it may compute and hold until it ends. */
-export interface PassTurn extends Turn {
+/** The worker turn of a pass, with its budget for computation and memory. */
+export interface PassTurn extends ReconcileContext {
   readonly budget: WorkBudget;
 }
 
-/** What one reconcile of the definition may use. Whoever creates it ends it. */
-export function createBudget({ plan, turns, memory }: OperatorContext): WorkBudget {
+/** The budget of one reconcile of the definition. The caller releases it. */
+export function createBudget({ plan, timeSlicer, memory }: OperatorContext): WorkBudget {
   const { limits } = plan.definition.controller;
-  return new WorkBudget({ limits, owner: plan.name, turns, ...(memory && { memory }) });
+  return new WorkBudget({
+    limits,
+    owner: plan.name,
+    timeSlicer: timeSlicer,
+    ...(memory && { memory }),
+  });
 }

@@ -1,18 +1,17 @@
 import type { OperatorPlan } from '../../compile/index.ts';
 import { type GroupKind, gvkOf } from '../../util/gvk.ts';
 import { isJsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
-import { keyOf } from '../../util/object-key.ts';
+import { type KubeObject, keyOf } from '../../util/kube-object.ts';
 import { identityOf } from '../identity.ts';
 import { inventoryAnnotationOf } from '../names.ts';
-import { hasFinalizer } from '../owner.ts';
+import { hasFinalizer } from '../ownership-claims.ts';
 import { isForeign } from '../status-fields.ts';
 import type { ResourceState } from './resource-state.ts';
 
-/** So many objects on record are used, twice as many as a resource has children: the others may be on their way out. */
-const usedAtMost = 4_000;
+/** Maximum number of inventory entries in use, twice the maximum number of children: the others may be terminating. */
+const maxRecordedObjects = 4_000;
 
-/** Of a resource, an object that is on record. */
+/** An object in the inventory of a resource. */
 export interface RecordedObject {
   readonly kind: GroupKind;
   readonly namespace: string | undefined;
@@ -21,88 +20,91 @@ export interface RecordedObject {
 
 export interface InventoryOptions {
   readonly plan: OperatorPlan;
-  /** Kinds that the definition has or had children of, as {@link kindText} writes them. Undefined: nobody can tell. */
-  readonly kinds: ReadonlyMap<string, GroupKind> | undefined;
-  readonly state: Pick<ResourceState, 'knowsBeginning' | 'made'>;
+  /** Kinds of which the definition has or had children, keyed by {@link kindText}. Undefined: unknown. */
+  readonly childKinds: ReadonlyMap<string, GroupKind> | undefined;
+  readonly state: Pick<ResourceState, 'hadNoFinalizer' | 'created'>;
 }
 
 /**
- * What is on record of a resource's children: by name those that no owner reference ties to it (`status.childInventory`; in an annotation
- * where the status is not ours), and those that its last report has listed (`status.children`). Authors of resources usually may not
- * write a status, so what others label like a child does not get there.
+ * The recorded children of a resource. Children without an owner reference are in `status.childInventory`, or in an annotation for kinds
+ * of `for`. `status.children` has the children of the last report. Authors of resources usually cannot write the status, so objects that
+ * only carry the labels of a child do not get there.
  */
 export class Inventory {
-  /** Is there one? Before the first report there is none. */
-  readonly isKept: boolean;
+  /** Does the resource have an inventory? Before the first report it has none. */
+  readonly exists: boolean;
   /**
-   * There is none, though there may be something that another process has made: it died before its first report, or is of an earlier
-   * version. Then labels and an apply entry have to do.
+   * There is no inventory, though another process may have created objects: it exited before its first report, or is of an earlier
+   * version. Then labels and an apply entry identify children.
    */
-  readonly isOpen: boolean;
-  /** So many entries are not used: no names, of kinds that the definition never had, or too many. */
-  readonly ignored: number;
+  readonly isMissing: boolean;
+  /** Number of unused entries: invalid, of kinds that the definition never had, or beyond the limit. */
+  readonly ignoredCount: number;
   readonly #recorded: Map<string, RecordedObject>;
   readonly #resource: KubeObject;
   readonly #plan: OperatorPlan;
-  readonly #made: Set<string>;
+  readonly #created: Set<string>;
   readonly #written = new Set<string>();
   #reported: ReadonlyMap<string, string> | undefined;
 
-  constructor(resource: KubeObject, { plan, kinds, state }: InventoryOptions) {
+  constructor(resource: KubeObject, { plan, childKinds: kinds, state }: InventoryOptions) {
     const written = entriesOf(resource, plan);
-    const { made, knowsBeginning = false } = state;
+    const { created, hadNoFinalizer = false } = state;
     const isUsed = ({ kind }: RecordedObject) => kinds === undefined || kinds.has(kindText(kind));
-    const found = (written ?? []).slice(0, usedAtMost).flatMap((entry) => parseEntry(entry) ?? []);
+    const found = (written ?? [])
+      .slice(0, maxRecordedObjects)
+      .flatMap((entry) => parseEntry(entry) ?? []);
     this.#recorded = new Map(found.filter(isUsed).map((each) => [identityOfRecorded(each), each]));
-    this.isKept = written !== undefined;
-    const isNeeded = plan.isFinalizing || hasFinalizer(resource, plan.name);
-    this.isOpen = !this.isKept && isNeeded && !knowsBeginning;
-    if (!this.isKept) for (const identity of made) this.#recorded.set(identity, placeOf(identity));
-    this.#made = made;
-    this.ignored = (written?.length ?? 0) - this.#recorded.size;
+    this.exists = written !== undefined;
+    const isNeeded = plan.needsFinalizer || hasFinalizer(resource, plan.name);
+    this.isMissing = !this.exists && isNeeded && !hadNoFinalizer;
+    if (!this.exists)
+      for (const identity of created) this.#recorded.set(identity, parseIdentity(identity));
+    this.#created = created;
+    this.ignoredCount = (written?.length ?? 0) - this.#recorded.size;
     this.#resource = resource;
     this.#plan = plan;
   }
 
-  /** Was the object on record as the pass began, or has the pass made it? */
+  /** Was the object recorded when the pass began, or did the pass create it? */
   has(identity: string): boolean {
     return this.#recorded.has(identity);
   }
 
-  /** All that is on record, by identity. */
+  /** All recorded objects, by identity. */
   get recorded(): ReadonlyMap<string, RecordedObject> {
     return this.#recorded;
   }
 
-  /** The pass has made the object, or taken it over. */
-  noteMade(identity: string): void {
-    this.#made.add(identity);
-    if (!this.#recorded.has(identity)) this.#recorded.set(identity, placeOf(identity));
+  /** The pass created or adopted the object. */
+  addCreated(identity: string): void {
+    this.#created.add(identity);
+    if (!this.#recorded.has(identity)) this.#recorded.set(identity, parseIdentity(identity));
   }
 
-  /** What the pass has put on record before it is made. */
+  /** Objects that the pass added to the stored inventory before it created them. */
   get written(): ReadonlySet<string> {
     return this.#written;
   }
 
-  noteWritten(identities: Iterable<string>): void {
+  addWritten(identities: Iterable<string>): void {
     for (const identity of identities) this.#written.add(identity);
   }
 
-  /** By identity, the ids of the children that the last report has listed. */
+  /** By identity, the child ids in the last report. */
   get reported(): ReadonlyMap<string, string> {
     this.#reported ??= reportedIn(this.#resource, this.#plan);
     return this.#reported;
   }
 }
 
-/** The text of a record: `Secret team-a/db`, `rbac.authorization.k8s.io/ClusterRole reader`; each once, sorted. */
+/** Inventory entries: `Secret team-a/db`, `rbac.authorization.k8s.io/ClusterRole reader`; unique and sorted. */
 export function entriesFor(identities: Iterable<string>): readonly string[] {
   return Array.from(new Set(identities), entryOf).sort();
 }
 
 function entryOf(identity: string): string {
-  const { kind, namespace, name } = placeOf(identity);
+  const { kind, namespace, name } = parseIdentity(identity);
   return `${kindText(kind)} ${namespace === undefined ? name : keyOf(namespace, name)}`;
 }
 
@@ -117,7 +119,7 @@ function identityOfRecorded({ kind, namespace, name }: RecordedObject): string {
 }
 
 /** The reverse of {@link identityOf}. */
-export function placeOf(identity: string): RecordedObject {
+export function parseIdentity(identity: string): RecordedObject {
   const bar = identity.indexOf('|');
   const place = identity.slice(bar + 1);
   const slash = place.indexOf('/');
@@ -125,7 +127,7 @@ export function placeOf(identity: string): RecordedObject {
   return { kind: parseKind(identity.slice(0, bar)), namespace, name: place.slice(slash + 1) };
 }
 
-/** What stands in the record; undefined: there is none, or one of kinds only (an earlier version's). */
+/** The stored entries; undefined: there is no inventory, or one of kinds only (of an earlier version). */
 function entriesOf(resource: KubeObject, plan: OperatorPlan): readonly unknown[] | undefined {
   const entries = isForeign(plan)
     ? parseList(resource.metadata.annotations?.[inventoryAnnotationOf(plan.name)])
@@ -138,7 +140,7 @@ function parseList(text: string | undefined): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Somebody has edited it: nothing of it can be relied on.
+    // Edited by another manager: no entry is reliable.
     return [];
   }
 }
@@ -148,7 +150,7 @@ function reportedIn(resource: KubeObject, plan: OperatorPlan): ReadonlyMap<strin
   if (isForeign(plan) || !Array.isArray(children)) return new Map();
   return new Map(
     children.filter(isJsonObject).flatMap(({ id, apiVersion, kind, namespace, name, state }) => {
-      // What is on its way out is on record without having been wanted.
+      // Terminating objects are recorded without having been desired.
       if (state === 'Deleting' || typeof name !== 'string' || name === '') return [];
       const gvk = gvkOf(String(apiVersion), String(kind));
       const place = typeof namespace === 'string' && namespace !== '' ? namespace : undefined;
@@ -161,17 +163,12 @@ function statusOf({ status }: KubeObject): Readonly<Record<string, unknown>> {
   return isJsonObject(status) ? status : {};
 }
 
-/** The kinds in an annotation: `Secret,apps/Deployment`. What is no kind is left out: people edit annotations. */
+/** The kinds in an annotation: `Secret,apps/Deployment`. Invalid entries are skipped: people edit annotations. */
 export function parseKinds(text: string | undefined): readonly GroupKind[] {
   return (text ?? '')
     .split(',')
     .map((part) => parseKind(part.trim()))
     .filter(({ kind }) => kind !== '');
-}
-
-/** Kinds as an annotation holds them: each once, in an order that does not depend on theirs. */
-export function kindsText(kinds: Iterable<GroupKind>): string {
-  return [...new Set(Array.from(kinds, kindText))].sort().join(',');
 }
 
 /** `Secret`, `apps/Deployment`. */
@@ -186,8 +183,8 @@ function parseKind(text: string): GroupKind {
   return { group, kind: text.slice(slash + 1).trim() };
 }
 
-/** Kinds by their text. */
-export function kindMap(kinds: Iterable<GroupKind>): ReadonlyMap<string, GroupKind> {
+/** Kinds by {@link kindText}. */
+export function kindsByText(kinds: Iterable<GroupKind>): ReadonlyMap<string, GroupKind> {
   return new Map(
     Array.from(kinds, ({ group, kind }) => [kindText({ group, kind }), { group, kind }]),
   );

@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { allEnded } from './pass.ts';
+import { allSettledOrThrow } from './pass.ts';
 
 describe('reconcile/pass all ended', () => {
   test('gives all results in order', async () => {
-    assert.deepEqual(await allEnded([Promise.resolve(1), Promise.resolve(2)]), [1, 2]);
+    assert.deepEqual(await allSettledOrThrow([Promise.resolve(1), Promise.resolve(2)]), [1, 2]);
   });
 
   test('throws the first failure, but not before the last has ended', async () => {
     const slow = Promise.withResolvers<number>();
     let isOver = false;
-    const all = allEnded([Promise.reject(new Error('first')), slow.promise]).finally(() => {
-      isOver = true;
-    });
+    const all = allSettledOrThrow([Promise.reject(new Error('first')), slow.promise]).finally(
+      () => {
+        isOver = true;
+      },
+    );
     await Promise.resolve();
     await Promise.resolve();
     assert.equal(isOver, false);

@@ -1,36 +1,36 @@
 import type {
   ChildPlan,
   Element,
+  ExpressionInput,
   Phase,
   PhaseInput,
   ReadPlan,
   ReadRequest,
-  Seen,
   WorkBudget,
 } from '../../compile/index.ts';
-import type { Turn } from '../../controller/index.ts';
+import type { ReconcileContext } from '../../controller/index.ts';
 import type { PassToken, StoredObject, WriteOptions } from '../../kube/roles.ts';
 import type { Logger } from '../../telemetry/roles.ts';
-import { Batches } from '../../util/batches.ts';
-import { invariant } from '../../util/invariant.ts';
+import { CallBatcher } from '../../util/call-batcher.ts';
+import { invariant } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Verdict } from '../decision.ts';
 import type { Problem } from '../failure.ts';
-import { hasFinalizer } from '../owner.ts';
-import type { ReadSight } from '../wake/object-change.ts';
-import type { PassDependencies } from '../wake/pass-dependencies.ts';
+import { hasFinalizer } from '../ownership-claims.ts';
+import type { PassDependencies } from '../watch/dependency-index.ts';
+import type { ReadObservation } from '../watch/object-change.ts';
 import type { OperatorContext, PassTurn } from './context.ts';
 import { Inventory } from './inventory.ts';
 import type { ResourceState } from './resource-state.ts';
 
-/** What a pass was given as it began. */
-export interface Given {
+/** The input of a pass. It does not change while the pass runs. */
+export interface PassInput {
   readonly context: OperatorContext;
   readonly key: string;
-  /** For people, to find its lines in the log. */
+  /** For people, to find the log lines of the pass. */
   readonly id: string;
   readonly token: PassToken;
-  /** As the pass began. */
+  /** As of the start of the pass. */
   readonly resource: KubeObject;
   readonly uid: string;
   /** Undefined for cluster-scoped resources. */
@@ -38,110 +38,107 @@ export interface Given {
   readonly state: ResourceState;
   readonly dependencies: PassDependencies;
   readonly signal: AbortSignal;
-  /** Lets other resources have the worker first. */
-  readonly giveWay: Turn['giveWay'];
-  /** What it may compute and hold. */
+  /** Yields the worker to other resources. */
+  readonly yieldWorker: ReconcileContext['yieldWorker'];
+  /** Limits its computation and memory. */
   readonly budget: WorkBudget;
-  /** What both phases get. */
+  /** The common input of both phases. */
   readonly phaseInput: Pick<
     PhaseInput,
     'resource' | 'now' | 'randomText' | 'clusterName' | 'budget'
   >;
-  /** The phase *wanting*. */
-  readonly wanting: Phase;
+  /** The phase that renders the desired objects (`wanting`). */
+  readonly desiredPhase: Phase;
 }
 
 /** What a pass has found so far. */
-export interface Found {
+export interface PassFindings {
   /** By id. */
   readonly reads: Map<string, ReadResult>;
-  /** By id: what expressions see under `observed`. */
+  /** By id: the values of `observed` in expressions. */
   readonly observed: Map<string, ObservedChild>;
-  /** What is on record of its children. */
+  /** The recorded children. */
   readonly inventory: Inventory;
-  /** By id, the names of children that are no lists, as far as they were needed before anything was rendered, and known. */
+  /** By id, the names of children that are not lists, if a name is needed before rendering and is known. */
   readonly names: Map<string, string>;
-  /** Wanted objects by identity, and the id of the child that wants them. */
-  readonly claims: Map<string, string>;
+  /** Desired objects by identity, with the id of their child. */
+  readonly desiredObjects: Map<string, string>;
 }
 
-/** What a pass did so far, and what came of it. */
-export interface Did {
+/** The actions of a pass so far, and their results. */
+export interface PassEffects {
   /** By id, tier by tier. */
   readonly children: Map<string, ChildResult>;
   readonly pruned: PrunedObject[];
-  /** What is put on record before it is made. */
-  readonly recording: Batches<string, Problem | undefined>;
-  /** Did it change anything but the status? */
+  /** Adds objects to the inventory before they are created. */
+  readonly inventoryWrites: CallBatcher<string, Problem | undefined>;
+  /** Did the pass change anything but the status? */
   hasWritten: boolean;
   /** Ids of the patches that changed something. */
   readonly patched: string[];
-  /** The first field of the resource itself that it patched, for people. */
-  ownChange?: string;
-  /** The finalizer is on the resource, with all that stands beside it. */
+  /** The first field that it patched in the resource itself, for people. */
+  ownPatchedField?: string;
+  /** The finalizer and its annotations are on the resource. */
   hasFinalizer?: true;
-  /** What went wrong with the finalizer though no child waits for it. */
+  /** An error of the finalizer that blocks no child. */
   finalizerProblem?: Problem;
-  /** The resource as the last write into its metadata has left it. */
-  resource?: KubeObject;
+  /** The resource after the last write to its metadata. */
+  updatedResource?: KubeObject;
 }
 
-/** One pass over one resource: what it was given, what it has found and what it did. */
-export interface Pass extends Given {
-  readonly found: Found;
-  readonly did: Did;
+/** One pass over one resource: its input, findings and effects. */
+export interface Pass extends PassInput {
+  readonly findings: PassFindings;
+  readonly effects: PassEffects;
 }
 
-/** What came of one child. */
+/** The result of one child. */
 export interface ChildResult {
   readonly plan: ChildPlan;
-  /** `wanted`: `when`, `forEach` and every name are known. `unknown`: something waits or fails, so what exists stays. */
-  readonly resolution: 'wanted' | 'unwanted' | 'unknown';
+  /** `desired`: `when`, `forEach` and every name are known. `unknown`: something waits or fails, so existing objects are kept. */
+  readonly resolution: 'desired' | 'omitted' | 'unknown';
   readonly elements: readonly ElementResult[];
 }
 
-/** What came of one element of a child. */
+/** The result of one element of a child. */
 export interface ElementResult {
   readonly plan: ChildPlan;
   readonly element: Element | undefined;
-  /** Empty when it could not be rendered. */
+  /** Empty if it could not be rendered. */
   readonly name: string;
-  /** Left out: that of the resource, or none where the kind has none. */
+  /** @default the namespace of the resource; none for cluster-scoped kinds */
   readonly namespace?: string;
   readonly verdict: Verdict;
-  /** What stands in the way; undefined when it is as wanted. */
+  /** The error or blocking condition; undefined: the object is as desired. */
   readonly problem?: Problem;
-  /** Something to tell of it though nothing is in its way. */
-  readonly note?: string;
-  /** The object, when it exists, is ours and is not being deleted. */
+  /** A notice to report, though nothing blocks the element. */
+  readonly notice?: string;
+  /** The object, if it exists, belongs to the resource and is not being deleted. */
   readonly live?: StoredObject;
 }
 
-/** An object that was to go. */
+/** An object to delete. */
 export interface PrunedObject {
   readonly childId: string;
   readonly object: KubeObject;
-  /**
-   * `gone` at once, or `deleting` until its finalizers are done; `released`: it stays and is not ours any more; `held`: it stays for
-   * now.
-   */
-  readonly state: 'gone' | 'deleting' | 'released' | 'held' | 'failed';
-  /** `held` only until others are gone. @default false */
+  /** `deleting`: until its finalizers are removed. `released`: kept, and no longer managed. `held`: kept for now. */
+  readonly state: 'deleted' | 'deleting' | 'released' | 'held' | 'failed';
+  /** `held` only until other objects are deleted. @default false */
   readonly isQueued?: boolean;
-  /** `held` until somebody approves. @default false */
+  /** `held` until a user approves. @default false */
   readonly isGuarded?: boolean;
-  /** Why it goes, and what it waits for, for people. */
+  /** Why it is deleted, and what its deletion waits for, for people. */
   readonly message?: string;
   readonly problem?: Problem;
 }
 
-/** What every write of the world carries. */
-export function worldWrite({ context, token }: Given): WriteOptions {
+/** The options of every write of a pass except the status. */
+export function clusterWrite({ context, token }: PassInput): WriteOptions {
   return { flow: { name: context.plan.name, priority: 'world' }, pass: token };
 }
 
-/** A logger for what a pass has to say. Made on demand: most passes change nothing and say nothing. */
-export function loggerOf({ context, resource, id }: Given): Logger {
+/** The logger of a pass. Created on demand: most passes log nothing. */
+export function loggerOf({ context, resource, id }: PassInput): Logger {
   const { namespace, name } = resource.metadata;
   const { kind } = resource;
   return context.logger.child({
@@ -153,7 +150,7 @@ export function loggerOf({ context, resource, id }: Given): Logger {
   });
 }
 
-export interface BeginOptions {
+export interface BeginPassOptions {
   readonly context: OperatorContext;
   readonly key: string;
   readonly resource: KubeObject;
@@ -164,7 +161,7 @@ export interface BeginOptions {
 const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
 /** Takes the snapshot that a pass works on. */
-export function beginPass({ context, key, resource, state, turn }: BeginOptions): Pass {
+export function beginPass({ context, key, resource, state, turn }: BeginPassOptions): Pass {
   const { plan, clock, random, cluster, watches } = context;
   const { uid, namespace } = resource.metadata;
   invariant(uid !== undefined, `A ${resource.kind} of the cache has no uid`);
@@ -175,7 +172,7 @@ export function beginPass({ context, key, resource, state, turn }: BeginOptions)
     clusterName: cluster.name,
     budget: turn.budget,
   };
-  state.knowsBeginning ??= !hasFinalizer(resource, plan.name);
+  state.hadNoFinalizer ??= !hasFinalizer(resource, plan.name);
   const pass: Pass = {
     context,
     key,
@@ -186,22 +183,22 @@ export function beginPass({ context, key, resource, state, turn }: BeginOptions)
     namespace,
     state,
     signal: turn.signal,
-    giveWay: turn.giveWay,
+    yieldWorker: turn.yieldWorker,
     budget: turn.budget,
     dependencies: watches.startPass(key),
     phaseInput,
-    wanting: plan.startPhase({ phase: 'wanting', ...phaseInput }),
-    found: {
+    desiredPhase: plan.startPhase({ phase: 'wanting', ...phaseInput }),
+    findings: {
       reads: new Map(),
       observed: new Map(),
       inventory: new Inventory(resource, { ...context, state }),
       names: new Map(),
-      claims: new Map(),
+      desiredObjects: new Map(),
     },
-    did: {
+    effects: {
       children: new Map(),
       pruned: [],
-      recording: new Batches(),
+      inventoryWrites: new CallBatcher(),
       hasWritten: false,
       patched: [],
     },
@@ -209,36 +206,35 @@ export function beginPass({ context, key, resource, state, turn }: BeginOptions)
   return Object.freeze(pass);
 }
 
-/** Is nothing left of it that is ours? */
-export function isDone({ state }: PrunedObject): boolean {
-  return state === 'gone' || state === 'released';
+/** Is the object deleted or released? */
+export function isRemoved({ state }: PrunedObject): boolean {
+  return state === 'deleted' || state === 'released';
 }
 
-/** What a pass knows of one read. */
-export interface ReadResult extends ReadSight {
+/** The state of one read. */
+export interface ReadResult extends ReadObservation {
   readonly plan: ReadPlan;
-  /** What it asks for; undefined while that is not known. */
+  /** The request; undefined while it is unknown. */
   readonly request?: ReadRequest;
-  readonly seen: Seen;
-  /** Its request waits for a child or another read: asked again after the next tier. */
+  readonly input: ExpressionInput;
+  /** The request waits for a child or another read: it is evaluated again after the next tier. */
   readonly isOpen: boolean;
-  /** Why it is not there, when that is more than waiting. */
+  /** Why the object is missing, if that is more than waiting. */
   readonly problem?: Problem;
 }
 
-/** What a pass has seen of a child under `observed`. */
+/** A child under `observed`. */
 export interface ObservedChild {
-  /** As the pass began. */
+  /** At the start of the pass. */
   readonly first: readonly StoredObject[] | undefined;
-  /** As its expressions see it; undefined: nobody knows (yet). */
+  /** The value for expressions; undefined: not known yet. */
   readonly objects: readonly StoredObject[] | undefined;
 }
 
-/**
- * Waits until all have ended, then gives their results or throws the first failure: no request of a pass may still be
- * running when the pass is over.
- */
-export async function allEnded<Result>(running: readonly Promise<Result>[]): Promise<Result[]> {
+/** Waits for all promises, then returns their results or throws the first error: no request may outlive its pass. */
+export async function allSettledOrThrow<Result>(
+  running: readonly Promise<Result>[],
+): Promise<Result[]> {
   const ends = await Promise.allSettled(running);
   return ends.map((end) => {
     if (end.status === 'rejected') throw end.reason;

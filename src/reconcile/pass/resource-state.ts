@@ -1,71 +1,71 @@
 import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { AttemptLedger } from '../attempt/attempt-ledger.ts';
+import { AttemptHistory } from '../attempt/attempt-history.ts';
 import type { OperatorContext } from './context.ts';
 
-/** What is remembered of one resource between its passes. In memory only: losing it costs requests, never correctness. */
+/** The state of one resource between its passes. In memory only: losing it costs requests, never correctness. */
 export interface ResourceState {
   readonly uid: string;
-  /** What its passes have tried to write, by which the limiter decides what may be tried now. */
-  readonly attempts: AttemptLedger;
-  /** By identity of the object: what was deleted to be made anew, until it is. */
+  /** The attempted writes, from which the limiter decides what may be tried now. */
+  readonly attempts: AttemptHistory;
+  /** By identity: objects that were deleted to be recreated, until they are. */
   readonly replaced: Map<string, ReplacedObject>;
-  /** By identity: objects that no watch tells of though they may be the resource's own. */
-  readonly strays: Map<string, Stray>;
+  /** By identity: objects that no informer has, though they may be children of the resource. */
+  readonly untracked: Map<string, UntrackedChild>;
   /**
-   * Had the resource no finalizer of ours when this process first saw it, so that nothing without an owner reference was there?
-   * Undefined before its first pass.
+   * Was our finalizer missing when this process first observed the resource? Then no children without an owner reference existed.
+   * Undefined before the first pass.
    */
-  knowsBeginning: boolean | undefined;
-  /** By identity, what this process has made without an owner reference: on record until the first report has it. */
-  readonly made: Set<string>;
-  /** Was it looked for what is on record and no watch shows? */
-  isRecordRead: boolean;
-  /** By child key: the failure that was last told in an Event. Undefined before the first pass: then the status says what was told. */
-  told: ReadonlyMap<string, string> | undefined;
-  /** Its deletion leaves what it owns where it is (`--cascade=orphan`). */
+  hadNoFinalizer: boolean | undefined;
+  /** Identities of the objects that this process created without an owner reference: a supplement to the inventory until the first report. */
+  readonly created: Set<string>;
+  /** Were inventory entries that no informer has looked up? */
+  isInventoryChecked: boolean;
+  /** By child key: the last failure that an Event reported. Undefined before the first pass: then the status has them. */
+  reportedFailures: ReadonlyMap<string, string> | undefined;
+  /** Its deletion orphans its dependents (`--cascade=orphan`). */
   isOrphaning: boolean;
-  /** Since when its `onDelete.timeout` counts, wall clock. Undefined: nobody has tried to bring its deletion to an end so far. */
-  endingSinceMs: number | undefined;
-  /** What the last pass has said of `Ready`; undefined before the first. */
+  /** Start of its `onDelete.timeout`, wall clock. Undefined: no process has tried its deletion yet. */
+  finalizingSinceMs: number | undefined;
+  /** The last reported status of `Ready`; undefined before the first pass. */
   isReady: boolean | undefined;
 }
 
-/** An object that was deleted to be made anew, as it was. */
+/** An object that was deleted to be recreated, in its last state. */
 export interface ReplacedObject {
   readonly childId: string;
   readonly stored: StoredObject;
 }
 
-/** An object whose creation was not answered, or that lost the label by which it is watched. */
-export interface Stray {
+/** An object whose create request got no response, or that lost the label that its informer selects by. */
+export interface UntrackedChild {
   readonly ref: ObjectRef;
-  /** Of the child that has made it. */
+  /** Of the child that created it. */
   readonly childId: string;
-  /** Its creation was sent, and the answer is not there. @default false */
+  /** Its create request was sent, and no response came. @default false */
   readonly isUnanswered?: boolean;
-  /** As it was when it left its watch. Undefined: nobody knows whether it is there. */
+  /** Its last state in the informer. Undefined: it is unknown whether it exists. */
   readonly lost?: StoredObject;
 }
 
-/** A resource of which nothing is known yet. */
+/** The initial state of a resource. */
 export function createResourceState(uid: string): ResourceState {
   return {
     uid,
-    attempts: new AttemptLedger(),
-    strays: new Map(),
-    knowsBeginning: undefined,
-    made: new Set(),
-    isRecordRead: false,
+    attempts: new AttemptHistory(),
+    untracked: new Map(),
+    hadNoFinalizer: undefined,
+    created: new Set(),
+    isInventoryChecked: false,
     replaced: new Map(),
-    told: undefined,
+    reportedFailures: undefined,
     isOrphaning: false,
-    endingSinceMs: undefined,
+    finalizingSinceMs: undefined,
     isReady: undefined,
   };
 }
 
-/** What is remembered of this very resource: of an earlier one of its name nothing. */
+/** The state of this very resource, not of a previous one of the same name. */
 export function stateOf(
   { states }: OperatorContext,
   key: string,

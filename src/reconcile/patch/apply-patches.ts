@@ -1,12 +1,11 @@
 import type { PatchPlan, ReportPhase } from '../../compile/index.ts';
 import { type Problem, problemOfRender, problemOfWaiting } from '../failure.ts';
-import type { Given, Pass } from '../pass/pass.ts';
+import type { Pass, PassInput } from '../pass/pass.ts';
 import { objectText } from '../secrecy.ts';
-import { patchIntent } from './patch-intent.ts';
-import { lookAt, type PatchOf, targetOf } from './patch-target.ts';
-import { sendPatch } from './send-patch.ts';
+import { observeTarget, type PatchWithKind, targetOf } from './patch-target.ts';
+import { patchIntent, sendPatch } from './send-patch.ts';
 
-/** Makes the patches of a definition so, one after the other; gives what stands in their way. */
+/** Applies the patches of a definition in sequence; returns their problems. */
 export async function applyPatches(pass: Pass, phase: ReportPhase): Promise<readonly Problem[]> {
   const problems: Problem[] = [];
   for (const plan of pass.context.plan.reporting?.patches ?? []) {
@@ -28,22 +27,22 @@ async function applyPatch(
   const plan = { ...written, gvk: written.gvk ?? pass.context.plan.definition.kind.gvk };
   const { fields } = rendered.value;
   const target = targetOf(pass, plan, rendered.value);
-  if ('reason' in target) return ofPatch(plan, target);
-  if (fields.status !== undefined && keepsStatusApart(pass, plan)) {
-    return ofPatch(plan, statusProblem(plan));
+  if ('reason' in target) return problemOfPatch(plan, target);
+  if (fields.status !== undefined && hasStatusSubresource(pass, plan)) {
+    return problemOfPatch(plan, statusProblem(plan));
   }
   const intent = patchIntent(pass, { plan, ref: target.ref, fields });
-  pass.found.claims.set(intent.identity, plan.id);
-  const sight = await lookAt(pass, plan, target);
-  switch (sight.kind) {
+  pass.findings.desiredObjects.set(intent.identity, plan.id);
+  const state = await observeTarget(pass, plan, target);
+  switch (state.kind) {
     case 'stale':
       return undefined;
     case 'unknown':
-      return ofPatch(plan, sight.problem);
+      return problemOfPatch(plan, state.problem);
     case 'absent':
       if (!plan.create) {
         const { name } = target.ref;
-        return ofPatch(
+        return problemOfPatch(
           plan,
           problemOfWaiting([`${objectText(plan.gvk.kind, name, plan)}, which does not exist`]),
         );
@@ -52,24 +51,24 @@ async function applyPatch(
     case 'present':
       break;
   }
-  const live = sight.kind === 'present' ? sight.live : undefined;
+  const live = state.kind === 'present' ? state.live : undefined;
   const problem = await sendPatch(pass, { plan, intent, isSelf: target.isSelf }, live);
-  return problem && ofPatch(plan, problem);
+  return problem && problemOfPatch(plan, problem);
 }
 
-/** What people read says which patch it is about. */
-function ofPatch({ id }: PatchPlan, problem: Problem): Problem {
+/** Adds the id of the patch to a message. */
+function problemOfPatch({ id }: PatchPlan, problem: Problem): Problem {
   return { ...problem, message: `patches.${id}: ${problem.message}` };
 }
 
-function keepsStatusApart({ context }: Given, { gvk }: PatchOf): boolean {
+function hasStatusSubresource({ context }: PassInput, { gvk }: PatchWithKind): boolean {
   return context.cluster.resourceFor(gvk)?.hasStatus ?? false;
 }
 
-function statusProblem({ gvk }: PatchOf): Problem {
+function statusProblem({ gvk }: PatchWithKind): Problem {
   return {
     reason: 'RenderFailed',
-    message: `status: Expected no status, which a ${gvk.kind} keeps apart from what can be patched`,
+    message: `status: Expected none, "${gvk.kind}" has a status subresource, which patches cannot write`,
     code: 'invalid-manifest',
     kind: 'permanent',
   };

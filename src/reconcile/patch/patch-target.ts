@@ -4,10 +4,10 @@ import type { Gvk } from '../../util/gvk.ts';
 import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
 import { identityOf } from '../identity.ts';
 import { placementOf } from '../ownership/placement.ts';
-import type { Given, Pass } from '../pass/pass.ts';
-import { isNameOpen, objectText, open } from '../secrecy.ts';
+import type { Pass, PassInput } from '../pass/pass.ts';
+import { isNamePublic, objectText, publicContent } from '../secrecy.ts';
 
-/** What is patched. */
+/** The target of a patch. */
 export interface PatchTarget {
   readonly ref: ObjectRef;
   /** Is it the resource itself? */
@@ -15,60 +15,61 @@ export interface PatchTarget {
 }
 
 /** A patch of a pass: the plan with its kind. */
-export type PatchOf = PatchPlan & { readonly gvk: Gvk };
+export type PatchWithKind = PatchPlan & { readonly gvk: Gvk };
 
-/** Which object a patch means, or why it may not be patched. */
+/** The target of a patch, or why it may not be patched. */
 export function targetOf(
   pass: Pass,
-  plan: PatchOf,
+  plan: PatchWithKind,
   { name, namespace }: RenderedPatch,
 ): PatchTarget | Problem {
   const own = selfRef(pass);
   if (name === undefined) return { ref: own, isSelf: true };
   const { gvk } = plan;
-  const asked = { name, ...(namespace === undefined ? {} : { namespace }) };
-  const manifest = { apiVersion: '', kind: gvk.kind, metadata: asked };
+  const metadata = { name, ...(namespace === undefined ? {} : { namespace }) };
+  const manifest = { apiVersion: '', kind: gvk.kind, metadata };
   const placement = placementOf(pass, plan, manifest);
   if ('reason' in placement) return placement;
   const place = placement.namespace === undefined ? {} : { namespace: placement.namespace };
-  const ref = { gvk, name, ...place, ...(!isNameOpen(plan) && { isPrivate: true as const }) };
+  const ref = { gvk, name, ...place, ...(!isNamePublic(plan) && { isPrivate: true as const }) };
   const isSelf =
     identityOf(gvk, ref.namespace, name) === identityOf(own.gvk, own.namespace, own.name);
   return { ref: isSelf ? own : ref, isSelf };
 }
 
-/** What is known of a target: the object, that there is none, or why that cannot be told. */
-export type Sight =
+/** The state of a target: the object, its absence, or why it is unknown. */
+export type TargetState =
   | { readonly kind: 'present'; readonly live: StoredObject }
   | { readonly kind: 'absent' }
   | { readonly kind: 'unknown'; readonly problem: Problem }
-  /** The resource has changed under the pass: another one follows. */
+  /** The resource has changed since the pass began: another pass follows. */
   | { readonly kind: 'stale' };
 
-/** Looks at the target; whatever changes of the fields that are set runs the resource again. */
-export async function lookAt(
+/** Observes the target; changes of the patched fields enqueue the resource. */
+export async function observeTarget(
   pass: Pass,
-  plan: PatchOf,
+  plan: PatchWithKind,
   { ref, isSelf }: PatchTarget,
-): Promise<Sight> {
-  if (isSelf) return lookAtSelf(pass);
+): Promise<TargetState> {
+  if (isSelf) return observeSelf(pass);
   await pass.context.watches.prepareNamed([ref], pass.signal);
   const { state, stored } = pass.dependencies.named(ref, plan.paths);
-  if (state.kind !== 'synced') return { kind: 'unknown', problem: notSeen(plan, ref, state) };
-  const live = stored && pass.context.watches.confirmed(stored);
+  if (state.kind !== 'synced')
+    return { kind: 'unknown', problem: unknownProblem(plan, ref, state) };
+  const live = stored && pass.context.watches.confirmedByChildWatch(stored);
   return live === undefined ? { kind: 'absent' } : { kind: 'present', live };
 }
 
-/** The resource as the cache has it by now: nobody else has changed what the patch was made of. */
-function lookAtSelf(pass: Pass): Sight {
+/** The resource in the cache, unless it changed since the patch was rendered. */
+function observeSelf(pass: Pass): TargetState {
   const { context, namespace = '', resource } = pass;
   const live = context.watches.resources.get(namespace, resource.metadata.name);
   if (live === undefined || isChanged(pass, live)) return { kind: 'stale' };
   return { kind: 'present', live };
 }
 
-/** Is it another one than the pass has seen, apart from what is written into its status? */
-export function isChanged({ resource }: Given, { object }: StoredObject): boolean {
+/** Has the resource changed since the pass began, apart from its status? */
+export function isChanged({ resource }: PassInput, { object }: StoredObject): boolean {
   const before = resource.metadata;
   const after = object.metadata;
   if (before.uid !== after.uid || before.generation !== after.generation) return true;
@@ -76,15 +77,15 @@ export function isChanged({ resource }: Given, { object }: StoredObject): boolea
   return before.generation === undefined && before.resourceVersion !== after.resourceVersion;
 }
 
-function selfRef({ context, resource, namespace }: Given): ObjectRef {
+function selfRef({ context, resource, namespace }: PassInput): ObjectRef {
   const { gvk } = context.plan.definition.kind;
   const { name } = resource.metadata;
   return { gvk, name, ...(namespace === undefined ? {} : { namespace }) };
 }
 
-/** Never permanent: the informer goes on trying and wakes the resource. */
-function notSeen(
-  plan: PatchOf,
+/** Never permanent: the informer retries and enqueues the resource. */
+function unknownProblem(
+  plan: PatchWithKind,
   { name }: ObjectRef,
   state: Exclude<InformerState, { kind: 'synced' }>,
 ): Problem {
@@ -92,6 +93,6 @@ function notSeen(
   if (state.kind === 'waiting') {
     return problemOfWaiting([`${objectText(gvk.kind, name, plan)} to be read`]);
   }
-  const { reason, message, code } = problemOfRequest(state.error, { about: open, gvk });
+  const { reason, message, code } = problemOfRequest(state.error, { about: publicContent, gvk });
   return { reason, message, code, kind: 'waiting' };
 }

@@ -102,7 +102,7 @@ describe('reconcile/patch of the resource itself', () => {
     assert.ok(n >= 5 && n < 12, `n is ${n}`);
     assert.equal(
       world.ready('one'),
-      'False Unstable: spec.n changes again each time the resource has run',
+      'False Unstable: Every reconcile changes spec.n, which triggers another reconcile',
     );
   });
 });
@@ -230,7 +230,7 @@ describe('reconcile/patch of other objects', () => {
     await world.settle();
     assert.match(
       world.ready('one'),
-      /^False Forbidden: patches.note: The runtime may not patch configmaps in namespace "default"/,
+      /^False Forbidden: patches.note: The runtime is not allowed to patch configmaps in namespace "default"/,
     );
     const refused = world.cluster.requests.filter(({ kind }) => kind === 'ConfigMap').length;
     await world.runOne('default/one');

@@ -1,110 +1,119 @@
-import { KubeError, type StoredObject } from '../../kube/roles.ts';
-import { noteRejected, whyNotApply } from '../attempt/limiter.ts';
-import { noteRepair, stillContested } from '../attempt/ownership-conflicts.ts';
+import type { PatchPlan, RenderedPatch } from '../../compile/index.ts';
+import { KubeError, type ObjectRef, type StoredObject } from '../../kube/roles.ts';
+import { apiVersionOf } from '../../util/gvk.ts';
+import type { KubeObject, ObjectMeta } from '../../util/kube-object.ts';
+import { applyBlocker, recordRejection } from '../attempt/limiter.ts';
+import { ongoingConflict, recordRepair } from '../attempt/ownership-conflicts.ts';
 import { isStale } from '../child/send-intent.ts';
 import { type Problem, problemOfRequest } from '../failure.ts';
+import { identityOf, topicOfRef } from '../identity.ts';
+import { covers, differenceDigest, differences } from '../intent/covers.ts';
 import { type Difference, fieldName } from '../intent/difference.ts';
 import type { Intent } from '../intent/intent.ts';
+import { pathHash } from '../intent/path-hash.ts';
+import { prepare } from '../intent/prepare.ts';
 import { patchManagerOf } from '../names.ts';
-import { type Given, type Pass, worldWrite } from '../pass/pass.ts';
+import { clusterWrite, type Pass, type PassInput } from '../pass/pass.ts';
 import { fieldText } from '../secrecy.ts';
-import { differingFields, rememberAnswer } from './patch-intent.ts';
-import { isChanged, type PatchOf } from './patch-target.ts';
+import { isChanged, type PatchWithKind } from './patch-target.ts';
 
-export interface WantedPatch {
-  readonly plan: PatchOf;
+export interface DesiredPatch {
+  readonly plan: PatchWithKind;
   readonly intent: Intent;
   readonly isSelf: boolean;
 }
 
-/** How often one pass follows an object that changes under its hands. */
+/** Maximum number of attempts in one pass for an object that changes concurrently. */
 const maxTries = 4;
 
-/** Makes the target so, unless it is; gives what stands in the way. `live`: undefined: it is to be made. */
+/** Patches the target if it differs; returns the problem, if any. `live`: undefined: it is created. */
 export async function sendPatch(
   pass: Pass,
-  wanted: WantedPatch,
+  desired: DesiredPatch,
   first: StoredObject | undefined,
 ): Promise<Problem | undefined> {
-  const { plan, intent, isSelf } = wanted;
-  const defended = { plan, intent, manager: managerOf(pass, plan) };
+  const { plan, intent, isSelf } = desired;
+  const applied = { plan, intent, manager: managerOf(pass, plan) };
   let live = first;
   for (let tries = 1; ; tries++) {
     const found = live === undefined ? [] : differingFields(pass, plan, { intent, live });
     if (found === undefined) {
       count(pass, 'skipped');
-      return stillContested(pass, defended);
+      return ongoingConflict(pass, applied);
     }
-    const problem = await whyNotApply(pass, defended, live);
+    const problem = await applyBlocker(pass, applied, live);
     if (problem !== undefined) return problem;
     try {
-      await apply(pass, wanted, { live, found });
-      return stillContested(pass, defended);
+      await apply(pass, desired, { live, found });
+      return ongoingConflict(pass, applied);
     } catch (error) {
       if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
-      if (tries === maxTries || !isStale(error)) return failed(pass, wanted, error, live);
+      if (tries === maxTries || !isStale(error)) return failed(pass, desired, error, live);
     }
-    const again = await readAgain(pass, wanted, live);
+    const again = await readAgain(pass, desired, live);
     if ('problem' in again) return again.problem;
     live = again.live;
     if (live === undefined && !plan.create) return undefined;
-    // What the patch was made of has changed: the resource runs again with that.
+    // The patch was rendered from an older state: the next pass renders it again.
     if (isSelf && (live === undefined || isChanged(pass, live))) return undefined;
   }
 }
 
-/** The cache was behind. */
+/** Reads the object again: the cache was stale. */
 async function readAgain(
   pass: Pass,
-  wanted: WantedPatch,
+  desired: DesiredPatch,
   before: StoredObject | undefined,
 ): Promise<{ readonly live: StoredObject | undefined } | { readonly problem: Problem }> {
-  const { ref } = wanted.intent;
+  const { ref } = desired.intent;
   try {
-    return { live: await pass.context.cluster.get(ref, worldWrite(pass), pass.signal) };
+    return { live: await pass.context.cluster.get(ref, clusterWrite(pass), pass.signal) };
   } catch (error) {
     if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
-    return { problem: failed(pass, wanted, error, before) };
+    return { problem: failed(pass, desired, error, before) };
   }
 }
 
 async function apply(
   pass: Pass,
-  wanted: WantedPatch,
+  desired: DesiredPatch,
   {
     live,
     found,
   }: { readonly live: StoredObject | undefined; readonly found: readonly Difference[] },
 ): Promise<void> {
-  const { plan, intent, isSelf } = wanted;
+  const { plan, intent, isSelf } = desired;
   const manager = managerOf(pass, plan);
   const { manifest } = intent;
-  const body = { ...manifest, metadata: { ...manifest.metadata, ...guardOf(wanted, live) } };
-  const options = { ...worldWrite(pass), fieldManager: manager, force: true, maxBytes };
-  const { stored, created } = await ownPatch(pass, isSelf, () =>
+  const body = {
+    ...manifest,
+    metadata: { ...manifest.metadata, ...preconditionOf(desired, live) },
+  };
+  const options = { ...clusterWrite(pass), fieldManager: manager, force: true, maxBytes };
+  const { stored, created } = await patchItself(pass, isSelf, () =>
     pass.context.cluster.apply(body, options, pass.signal),
   );
-  rememberAnswer(pass, plan, { intent, live: stored });
+  rememberResponse(pass, plan, { intent, live: stored });
   const isNoop = live?.object.metadata.resourceVersion === stored.object.metadata.resourceVersion;
   count(pass, created ? 'created' : isNoop ? 'noop' : 'changed');
   if (isNoop) return;
-  pass.did.hasWritten = true;
-  pass.did.patched.push(plan.id);
-  if (live !== undefined) noteRepair(pass, { plan, intent, manager }, found);
-  if (isSelf) noteOwnChange(pass, plan, { stored, found });
+  pass.effects.hasWritten = true;
+  pass.effects.patched.push(plan.id);
+  if (live !== undefined) recordRepair(pass, { plan, intent, manager }, found);
+  if (isSelf) recordOwnChange(pass, plan, { stored, found });
 }
 
-/** Of an object that several resources patch, each has its own fields. */
-function managerOf({ context, key }: Given, { id, isShared }: PatchOf): string {
+/** The field manager of a patch. Several resources that patch one object have one each. */
+function managerOf({ context, key }: PassInput, { id, isShared }: PatchWithKind): string {
   return patchManagerOf(context.plan.name, id, isShared ? key : undefined);
 }
 
-/** A rendered child may be so large (definition.md section 4), and so may a patch. */
+/** Maximum size of a patch, as of a rendered child (docs/definition/children.md#limits). */
 const maxBytes = 1_048_576;
 
-/** An object that exists is patched itself, none that took its place; of one that is to be made the server knows no version. */
-function guardOf(
-  { isSelf }: WantedPatch,
+/** An existing object is patched by UID, never its replacement. For an object to create, no object has this version. */
+function preconditionOf(
+  { isSelf }: DesiredPatch,
   live: StoredObject | undefined,
 ): { readonly uid?: string; readonly resourceVersion?: string } {
   if (live === undefined) return { resourceVersion: '1' };
@@ -112,9 +121,9 @@ function guardOf(
   return isSelf ? { uid, resourceVersion } : { uid };
 }
 
-/** The answer to a patch of the resource itself is no event from outside. */
-async function ownPatch<Result>(
-  { state }: Given,
+/** Marks the event of a patch of the resource itself as not coming from outside. */
+async function patchItself<Result>(
+  { state }: PassInput,
   isSelf: boolean,
   send: () => Promise<Result>,
 ): Promise<Result> {
@@ -128,31 +137,89 @@ async function ownPatch<Result>(
   }
 }
 
-/** The pass that follows is one of our own making, also to what counts edits of the user. */
-function noteOwnChange(
+/** The new generation of the resource is not an edit by the user. */
+function recordOwnChange(
   pass: Pass,
-  plan: PatchOf,
+  plan: PatchWithKind,
   { stored, found }: { readonly stored: StoredObject; readonly found: readonly Difference[] },
 ): void {
   pass.state.attempts.pace.noteOwnEdit(stored.object.metadata.generation);
   const [first] = found;
   const field = first && fieldText(fieldName(first.path), plan);
-  pass.did.ownChange ??= field || 'metadata';
+  pass.effects.ownPatchedField ??= field || 'metadata';
 }
 
 function failed(
   pass: Pass,
-  wanted: WantedPatch,
+  desired: DesiredPatch,
   error: KubeError,
   live: StoredObject | undefined,
 ): Problem {
   count(pass, 'failed');
-  const { plan } = wanted;
+  const { plan } = desired;
   const problem = problemOfRequest(error, { about: plan, gvk: plan.gvk });
-  noteRejected(pass, wanted.intent, { problem, live });
+  recordRejection(pass, desired.intent, { problem, live });
   return problem;
 }
 
-function count({ context }: Given, result: string): void {
+function count({ context }: PassInput, result: string): void {
   context.metrics.applies.increment([context.plan.name, result]);
+}
+
+interface IntentOptions {
+  readonly plan: PatchPlan;
+  readonly ref: ObjectRef;
+  readonly fields: RenderedPatch['fields'];
+}
+
+/** The intent of a patch. Its attempts are separate from those of a child of the same name. */
+export function patchIntent(pass: Pass, { plan, ref, fields }: IntentOptions): Intent {
+  const { gvk, namespace, name } = ref;
+  const hasStatus = pass.context.cluster.resourceFor(gvk)?.hasStatus ?? true;
+  const written: KubeObject = {
+    ...fields,
+    apiVersion: apiVersionOf(gvk),
+    kind: gvk.kind,
+    metadata: {
+      ...(fields.metadata as ObjectMeta | undefined),
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+    },
+  };
+  const manifest = prepare(written, plan.type, { hasStatus });
+  return {
+    ref,
+    topic: `patch ${plan.id} ${topicOfRef(ref)}`,
+    identity: `patch ${plan.id} ${identityOf(gvk, namespace, name)}`,
+    manifest,
+    pathHash: pathHash(manifest, plan.type),
+  };
+}
+
+/** The fields that differ in the target; undefined: another apply would change nothing. */
+function differingFields(
+  { state }: PassInput,
+  { type }: PatchPlan,
+  { intent, live }: { readonly intent: Intent; readonly live: StoredObject },
+): readonly Difference[] | undefined {
+  if (covers(intent.manifest, live.object, type)) return undefined;
+  const found = differences(intent.manifest, live.object, type);
+  return state.attempts.serverDefaults.get(intent.topic) === fingerprint(intent, found)
+    ? undefined
+    : found;
+}
+
+/** Stores how the server's response to a patch differs from it. */
+function rememberResponse(
+  { state }: PassInput,
+  { type }: PatchPlan,
+  { intent, live }: { readonly intent: Intent; readonly live: StoredObject },
+): void {
+  const found = differences(intent.manifest, live.object, type);
+  if (found.length === 0) state.attempts.serverDefaults.delete(intent.topic);
+  else state.attempts.serverDefaults.set(intent.topic, fingerprint(intent, found));
+}
+
+function fingerprint({ pathHash: hash }: Intent, found: readonly Difference[]): string {
+  return `${hash} ${differenceDigest(found)}`;
 }

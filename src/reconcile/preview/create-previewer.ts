@@ -1,16 +1,16 @@
 import { gvkKey, gvkOf } from '../../util/gvk.ts';
-import { parseKey } from '../../util/object-key.ts';
-import { wantAll } from '../child/want-tier.ts';
-import { isPaused, isTerminating } from '../owner.ts';
+import { parseKey } from '../../util/kube-object.ts';
+import { applyChildren } from '../child/apply-tiers.ts';
+import { isPaused, isTerminating } from '../ownership-claims.ts';
 import { createBudget, type OperatorContext, type PassTurn } from '../pass/context.ts';
 import { beginPass, type ChildResult, type Pass } from '../pass/pass.ts';
 import { createResourceState } from '../pass/resource-state.ts';
-import { doomedOf } from '../removal/leaving.ts';
-import { unwantedObjects } from '../run/prune.ts';
-import { MissingRights } from '../wake/missing-rights.ts';
-import { ResourceQueue } from '../wake/resource-queue.ts';
-import { Timetable } from '../wake/timetable.ts';
-import { Watches } from '../wake/watches.ts';
+import { pruneCandidatesOf } from '../removal/removal-rules.ts';
+import { objectsToPrune } from '../run/prune.ts';
+import { MissingRights } from '../watch/missing-rights.ts';
+import { ResourceQueue } from '../watch/resource-queue.ts';
+import { Timetable } from '../watch/timetable.ts';
+import { Watches } from '../watch/watches.ts';
 import type { Preview, Previewer } from './preview.ts';
 import {
   createPreviewCluster,
@@ -22,8 +22,8 @@ import {
 const nothing: Preview = { deletes: [], creates: 0, applies: 0, isComplete: true };
 
 /**
- * Makes the previewer of a started operator: its passes are those of the operator up to the point where something is told or deleted,
- * with dependencies of their own that enqueue nothing.
+ * Creates the previewer of a started operator. Its passes run like those of the operator, without reports or deletions, and with their own
+ * dependencies, which enqueue nothing.
  */
 export function createPreviewer(context: OperatorContext): Previewer {
   const silent = silentContext(context);
@@ -33,10 +33,10 @@ export function createPreviewer(context: OperatorContext): Previewer {
       const pass = begin(silent, key, signal);
       if (pass === undefined) return nothing;
       try {
-        await wantAll(pass);
+        await applyChildren(pass);
         return previewOf(pass);
       } finally {
-        pass.budget.end();
+        pass.budget.release();
       }
     },
     stop: () => silent.watches.stop(),
@@ -61,7 +61,7 @@ function silentContext(context: OperatorContext): OperatorContext {
     return undefined;
   };
   const cluster = createPreviewCluster(context.cluster, lookUp);
-  const watches = new Watches({ plan, cluster, clock, queue, formerKinds: [], beside });
+  const watches = new Watches({ plan, cluster, clock, queue, previousKinds: [], base: beside });
   return {
     ...context,
     cluster,
@@ -71,21 +71,21 @@ function silentContext(context: OperatorContext): OperatorContext {
     rights: new MissingRights({ cluster, onGranted: () => undefined }),
     timetable: new Timetable({ schedule: undefined, clock, random, keys: () => [], enqueue }),
     states: new Map(),
-    departed: new Map(),
-    guard: undefined,
-    follow: () => undefined,
+    deletedOwners: new Map(),
+    deletionGuard: undefined,
+    enqueueFollowUp: () => undefined,
     onDecisions: () => undefined,
   };
 }
 
-/** Undefined: a change of the definition takes nothing from it now. */
+/** Undefined: a change of the definition deletes nothing of the resource now. */
 function begin(context: OperatorContext, key: string, signal: AbortSignal): Pass | undefined {
   const { namespace, name } = parseKey(key);
   const { resources } = context.watches;
   const resource = resources.serves(namespace) ? resources.get(namespace, name)?.object : undefined;
   if (resource === undefined || isPaused(resource) || isTerminating(resource)) return undefined;
   const budget = createBudget(context);
-  const turn: PassTurn = { signal, giveWay: async () => 'free', budget };
+  const turn: PassTurn = { signal, yieldWorker: async () => 'current', budget };
   const state = createResourceState(resource.metadata.uid ?? '');
   return beginPass({ context, key, resource, state, turn });
 }
@@ -93,25 +93,25 @@ function begin(context: OperatorContext, key: string, signal: AbortSignal): Pass
 function previewOf(pass: Pass): Preview {
   const {
     context,
-    did: { children },
+    effects: { children },
   } = pass;
-  const unwanted = unwantedObjects(pass, { isSettled: isTold, countsDropped: true });
+  const undesired = objectsToPrune(pass, { isSettled: isKnown, includesDropped: true });
   const verdicts = [...children.values()].flatMap(({ elements }) =>
     elements.map(({ verdict }) => verdict.kind),
   );
   const count = (kind: string) => verdicts.filter((each) => each === kind).length;
   const informers = [...context.watches.allChildren()].map(({ informer }) => informer);
   return {
-    deletes: doomedOf(pass, unwanted),
+    deletes: pruneCandidatesOf(pass, undesired),
     creates: count('created'),
     applies: count('applied'),
     isComplete:
-      [...children.values()].every(isTold) &&
+      [...children.values()].every(isKnown) &&
       informers.every(({ state }) => state.kind === 'synced'),
   };
 }
 
-/** Is all known that the child wants? What only waits to be made does not matter: what it does not want goes once it is. */
-function isTold({ resolution }: ChildResult): boolean {
+/** Are all desired objects of the child known? Those that only wait count too: the undesired ones are deleted once they exist. */
+function isKnown({ resolution }: ChildResult): boolean {
   return resolution !== 'unknown';
 }

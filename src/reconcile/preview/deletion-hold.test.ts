@@ -18,7 +18,7 @@ function holdOf(maxDeletions: number, keys = ['a', 'b', 'c']) {
     maxDeletions,
     keys,
     onChange: () => changes.push(hold.state),
-    onLetGo: (key) => letGo.push(key),
+    onAllowed: (key) => letGo.push(key),
   });
   return { hold, changes, letGo };
 }
@@ -28,9 +28,12 @@ describe('reconcile/preview/deletion-hold', () => {
     const { hold } = holdOf(10);
     hold.expect('a', objects('1'));
     assert.equal(hold.state, 'unknown');
-    assert.match(hold.whyNot('a', objects('1')) ?? '', /until it is known how much/);
+    assert.match(
+      hold.blockingReason('a', objects('1')) ?? '',
+      /until the deletions of the changed definition are counted/,
+    );
     hold.decide();
-    assert.equal(hold.whyNot('a', objects('1')), undefined);
+    assert.equal(hold.blockingReason('a', objects('1')), undefined);
   });
 
   test('as many as allowed go, one more and none does', () => {
@@ -45,9 +48,9 @@ describe('reconcile/preview/deletion-hold', () => {
       hold.decide();
       assert.equal(hold.state, state, `of ${maxDeletions}`);
       assert.equal(hold.deletions, 3);
-      assert.deepEqual(hold.losers, ['a', 'b']);
-      assert.equal(hold.whyNot('a', objects('1', '2')) === undefined, state === 'free');
-      assert.equal(hold.whyNot('b', objects('3')) === undefined, state === 'free');
+      assert.deepEqual(hold.affected, ['a', 'b']);
+      assert.equal(hold.blockingReason('a', objects('1', '2')) === undefined, state === 'free');
+      assert.equal(hold.blockingReason('b', objects('3')) === undefined, state === 'free');
       assert.equal(hold.deletions, 3, 'what has gone still counts');
     }
   });
@@ -62,12 +65,12 @@ describe('reconcile/preview/deletion-hold', () => {
   test('what only a pass comes upon counts too, so that no more than allowed ever goes', () => {
     const { hold, changes } = holdOf(2);
     hold.decide();
-    assert.equal(hold.whyNot('a', objects('1', '2')), undefined);
+    assert.equal(hold.blockingReason('a', objects('1', '2')), undefined);
     assert.deepEqual(changes, []);
-    assert.match(hold.whyNot('b', objects('3')) ?? '', /revision "new" are approved/);
+    assert.match(hold.blockingReason('b', objects('3')) ?? '', /revision "new" are approved/);
     assert.deepEqual(changes, ['held']);
     assert.equal(hold.deletions, 3);
-    assert.deepEqual(hold.losers, ['b']);
+    assert.deepEqual(hold.affected, ['b']);
   });
 
   test('what is asked for again is counted once', () => {
@@ -75,7 +78,7 @@ describe('reconcile/preview/deletion-hold', () => {
     hold.expect('a', objects('1', '2'));
     hold.decide();
     for (let times = 0; times < 3; times++) {
-      assert.equal(hold.whyNot('a', objects('1', '2')), undefined);
+      assert.equal(hold.blockingReason('a', objects('1', '2')), undefined);
     }
     assert.equal(hold.deletions, 2);
     hold.expect('a', objects('1', '2'));
@@ -100,7 +103,7 @@ describe('reconcile/preview/deletion-hold', () => {
     const { hold } = holdOf(0);
     hold.approve('new');
     assert.equal(hold.state, 'free');
-    assert.equal(hold.whyNot('a', objects('1', '2', '3')), undefined);
+    assert.equal(hold.blockingReason('a', objects('1', '2', '3')), undefined);
   });
 
   for (const [what, release] of [
@@ -109,8 +112,8 @@ describe('reconcile/preview/deletion-hold', () => {
   ] as const) {
     test(`who was refused something is told once when ${what}`, () => {
       const { hold, letGo } = holdOf(5);
-      hold.whyNot('a', objects('1'));
-      hold.whyNot('a', objects('1'));
+      hold.blockingReason('a', objects('1'));
+      hold.blockingReason('a', objects('1'));
       hold.expect('b', objects('2'));
       assert.deepEqual(letGo, []);
       release(hold);
@@ -123,8 +126,8 @@ describe('reconcile/preview/deletion-hold', () => {
   test('who was refused something is told when so much is gone that the rest is within bounds', () => {
     const { hold, letGo } = holdOf(1);
     hold.decide();
-    hold.whyNot('a', objects('1', '2'));
-    hold.whyNot('b', objects('3'));
+    hold.blockingReason('a', objects('1', '2'));
+    hold.blockingReason('b', objects('3'));
     assert.deepEqual(letGo, []);
     hold.forget('a');
     assert.deepEqual(letGo, ['b']);
@@ -133,14 +136,14 @@ describe('reconcile/preview/deletion-hold', () => {
   test('a resource that has settled is asked about no more: what it loses later is not the change', () => {
     const { hold } = holdOf(0);
     hold.decide();
-    hold.settled('a');
-    assert.equal(hold.whyNot('a', objects('1')), undefined);
+    hold.onConverged('a');
+    assert.equal(hold.blockingReason('a', objects('1')), undefined);
     assert.equal(hold.deletions, 0);
   });
 
   test('a resource that was not there as the change began is free', () => {
     const { hold } = holdOf(0);
-    assert.equal(hold.whyNot('new one', objects('1')), undefined);
+    assert.equal(hold.blockingReason('new one', objects('1')), undefined);
     hold.expect('new one', objects('1'));
     assert.equal(hold.deletions, 0);
   });
@@ -157,11 +160,11 @@ describe('reconcile/preview/deletion-hold', () => {
   test('it is over when every resource has settled or is gone', () => {
     const { hold, changes } = holdOf(0);
     hold.decide();
-    hold.settled('a');
-    hold.settled('b');
+    hold.onConverged('a');
+    hold.onConverged('b');
     assert.equal(hold.state, 'free');
-    hold.settled('c');
-    hold.settled('c');
+    hold.onConverged('c');
+    hold.onConverged('c');
     assert.equal(hold.state, 'over');
     assert.deepEqual(changes, ['over']);
   });

@@ -1,35 +1,34 @@
-import type { DeletionGuard, DoomedObject } from '../deletion-guard.ts';
+import type { DeletionGuard, PruneCandidate } from '../deletion-guard.ts';
 import { approveDeletionsAnnotation } from '../names.ts';
 
 export interface DeletionHoldOptions {
-  /** The revision that is being rolled out. */
+  /** The revision of the rollout. */
   readonly revision: string;
-  /** If more objects than this would go, none does until that is approved. */
+  /** If the change deletes more objects, none is deleted without approval. */
   readonly maxDeletions: number;
-  /** The resources that a change of the definition may take something from: those that there are as it begins. */
+  /** The resources that the change may affect: all at its start. */
   readonly keys: Iterable<string>;
-  /** Called when `state` has changed by something that a pass has found. @default nobody is told */
+  /** Called when a pass changes `state`. @default not called */
   readonly onChange?: () => void;
-  /** Called with each resource that was refused something and may have it now: somebody has to run it again. @default nobody is told */
-  readonly onLetGo?: (key: string) => void;
+  /** Called with each blocked resource whose deletions are now allowed: it must be enqueued. @default not called */
+  readonly onAllowed?: (key: string) => void;
 }
 
 /**
- * Keeps count of what one change of a definition deletes, and holds all of it while it is more than the definition allows: what previews
- * expect, and what passes come upon that no preview could know. So never more than `maxDeletions` objects go without approval, whatever
- * the previews have missed. What is deleted for other reasons (a resource that is edited after it has settled, or deleted) is none
- * of its business.
+ * Counts the deletions of one change of a definition, and blocks them all while they exceed the limit of the definition. It counts
+ * the deletions of previews, and those that passes find. So at most `maxDeletions` objects are deleted without approval, even if
+ * previews are incomplete. Other deletions are not counted, such as those of a resource that is edited later, or deleted.
  */
 export class DeletionHold implements DeletionGuard {
   readonly #options: DeletionHoldOptions;
-  /** Resources that have not come to rest with the revision. */
+  /** Resources that have not converged to the revision. */
   readonly #open: Set<string>;
-  /** UIDs of what is to go, by resource. */
+  /** UIDs of the objects to delete, by resource. */
   readonly #expected = new Map<string, Set<string>>();
-  /** UIDs of what has been let go. */
-  readonly #spent = new Set<string>();
-  /** Resources that were refused something. */
-  readonly #refused = new Set<string>();
+  /** UIDs of the objects whose deletion was allowed. */
+  readonly #allowed = new Set<string>();
+  /** Resources with blocked deletions. */
+  readonly #blocked = new Set<string>();
   #isKnown = false;
   #isApproved = false;
 
@@ -39,8 +38,8 @@ export class DeletionHold implements DeletionGuard {
   }
 
   /**
-   * `unknown`: not all previews are there, nothing goes; `held`: too much would go, nothing does; `free`: what it deletes is within
-   * bounds, or approved; `over`: every resource has come to rest with the revision, nobody needs to ask any more.
+   * `unknown`: previews are incomplete, nothing is deleted. `held`: beyond the limit, nothing is deleted. `free`: within the limit, or
+   * approved. `over`: every resource has converged to the revision, the hold is no longer needed.
    */
   get state(): 'unknown' | 'held' | 'free' | 'over' {
     if (this.#open.size === 0) return 'over';
@@ -49,91 +48,91 @@ export class DeletionHold implements DeletionGuard {
     return this.deletions > this.#options.maxDeletions ? 'held' : 'free';
   }
 
-  /** How many objects the change deletes, as far as it is known: those that are gone by it too. */
+  /** Number of deletions of the change so far, including completed ones. */
   get deletions(): number {
-    let count = this.#spent.size;
+    let count = this.#allowed.size;
     for (const uids of this.#expected.values()) count += uids.size;
     return count;
   }
 
-  /** The resources that would lose something. */
-  get losers(): readonly string[] {
+  /** The resources that would lose objects. */
+  get affected(): readonly string[] {
     return [...this.#expected].flatMap(([key, { size }]) => (size === 0 ? [] : [key]));
   }
 
-  /** What the newest preview of a resource says. */
-  expect(key: string, objects: readonly DoomedObject[]): void {
+  /** Sets the deletions of the newest preview of a resource. */
+  expect(key: string, objects: readonly PruneCandidate[]): void {
     if (!this.#open.has(key)) return;
-    const uids = objects.map(({ uid }) => uid).filter((uid) => !this.#spent.has(uid));
+    const uids = objects.map(({ uid }) => uid).filter((uid) => !this.#allowed.has(uid));
     if (uids.length === 0) this.#expected.delete(key);
     else this.#expected.set(key, new Set(uids));
   }
 
-  /** All resources have been previewed: from here on it is known what the change deletes. */
+  /** Called when all resources have been previewed: the number of deletions is known from here on. */
   decide(): void {
     this.#isKnown = true;
-    this.#letGo();
+    this.#releaseBlocked();
   }
 
-  /** A user has approved the deletions of a revision; of any other than this one it does not count, nor does none. */
+  /** Sets the approved revision; only an approval of this revision counts. */
   approve(revision: string | undefined): void {
     this.#isApproved = revision === this.#options.revision;
-    this.#letGo();
+    this.#releaseBlocked();
   }
 
-  /** A resource is gone or being deleted: what goes with it is not the change's doing. */
+  /** Removes a resource that is deleted or being deleted: the change does not cause its deletions. */
   forget(key: string): void {
     this.#close(key);
-    this.#letGo();
+    this.#releaseBlocked();
   }
 
-  whyNot(key: string, objects: readonly DoomedObject[]): string | undefined {
+  blockingReason(key: string, objects: readonly PruneCandidate[]): string | undefined {
     if (!this.#open.has(key)) return undefined;
     const before = this.state;
     const known = this.#expected.get(key) ?? new Set();
-    for (const { uid } of objects) if (!this.#spent.has(uid)) known.add(uid);
+    for (const { uid } of objects) if (!this.#allowed.has(uid)) known.add(uid);
     if (known.size > 0) this.#expected.set(key, known);
     const { state } = this;
-    this.#refused.add(key);
+    this.#blocked.add(key);
     if (state !== before) this.#options.onChange?.();
     switch (state) {
       case 'unknown':
-        return 'it stays until it is known how much the change of the definition deletes';
+        return 'kept until the deletions of the changed definition are counted';
       case 'held':
-        return `it stays until the deletions of revision "${this.#options.revision}" are approved (annotation ${approveDeletionsAnnotation} of the definition)`;
+        return `kept until the deletions of revision "${this.#options.revision}" are approved: annotate the definition with ${approveDeletionsAnnotation}="${this.#options.revision}"`;
       case 'free':
       case 'over':
-        this.#refused.delete(key);
-        this.#spend(known, objects);
+        this.#blocked.delete(key);
+        this.#allow(known, objects);
         return undefined;
     }
   }
 
-  settled(key: string): void {
+  onConverged(key: string): void {
     if (!this.#open.has(key)) return;
     this.#close(key);
-    this.#letGo();
+    this.#releaseBlocked();
     if (this.#open.size === 0) this.#options.onChange?.();
   }
 
   #close(key: string): void {
     this.#open.delete(key);
     this.#expected.delete(key);
-    this.#refused.delete(key);
+    this.#blocked.delete(key);
   }
 
-  /** What was refused is asked for again, as soon as it may be had. */
-  #letGo(): void {
+  /** Enqueues blocked resources once deletions are allowed. */
+  #releaseBlocked(): void {
     if (this.state === 'unknown' || this.state === 'held') return;
-    const keys = [...this.#refused];
-    this.#refused.clear();
-    for (const key of keys) this.#options.onLetGo?.(key);
+    const keys = [...this.#blocked];
+    this.#blocked.clear();
+    for (const key of keys) this.#options.onAllowed?.(key);
   }
 
-  #spend(expected: Set<string>, objects: readonly DoomedObject[]): void {
+  #allow(expected: Set<string>, objects: readonly PruneCandidate[]): void {
     for (const { uid } of objects) {
       expected.delete(uid);
-      this.#spent.add(uid);
+      this.#allowed.add(uid);
     }
   }
 }

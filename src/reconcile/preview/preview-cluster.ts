@@ -5,10 +5,10 @@ import { isJsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { PassMetrics } from '../pass/context.ts';
 
-/** The object of an intent, as it is now; undefined: there is none, as far as anybody knows. */
+/** The current object of an intent; undefined: the cache has none. */
 export type LookUp = (manifest: KubeObject) => StoredObject | undefined;
 
-/** The cluster of a preview: what is read is real, what is written is answered as if it were done, and nobody hears of it. */
+/** The cluster of a preview: reads are real, writes are simulated, and Events are dropped. */
 export function createPreviewCluster(cluster: Cluster, lookUp: LookUp): Cluster {
   return {
     name: cluster.name,
@@ -18,8 +18,8 @@ export function createPreviewCluster(cluster: Cluster, lookUp: LookUp): Cluster 
     lookUp: (gvk, signal) => cluster.lookUp(gvk, signal),
     findKind: (kind, signal) => cluster.findKind(kind, signal),
     get: (ref, options, signal) => cluster.get(ref, options, signal),
-    // Who manages a field matters only where something is refused, and nothing is.
-    fieldOwners: async () => [],
+    // Field managers are needed only for rejected applies.
+    managedFields: async () => [],
     onGranted: () => () => undefined,
     apply: async (manifest, { fieldManager }) => answerOf(manifest, lookUp(manifest), fieldManager),
     editMetadata: async () => undefined,
@@ -27,7 +27,7 @@ export function createPreviewCluster(cluster: Cluster, lookUp: LookUp): Cluster 
   };
 }
 
-/** What a server would answer to an apply, as far as expressions may look at it: what was there, with the intent on top. */
+/** The simulated response to an apply: the existing object with the intent merged into it. */
 function answerOf(
   manifest: KubeObject,
   live: StoredObject | undefined,
@@ -36,14 +36,14 @@ function answerOf(
   const { uid, resourceVersion, ...metadata } = manifest.metadata;
   const intent = { ...manifest, metadata };
   if (live === undefined || live.object.metadata.uid !== uid) {
-    return { stored: { object: newborn(intent), appliedBy: [fieldManager] }, created: true };
+    return { stored: { object: createdObject(intent), appliedBy: [fieldManager] }, created: true };
   }
   const object = merged(live.object, intent) as KubeObject;
   const appliedBy = [...new Set([...live.appliedBy, fieldManager])];
   return { stored: { object, appliedBy }, created: false };
 }
 
-function newborn(intent: KubeObject): KubeObject {
+function createdObject(intent: KubeObject): KubeObject {
   const { kind, metadata } = intent;
   const { group } = gvkOf(intent.apiVersion, kind);
   const uid = `preview ${group}/${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
@@ -59,7 +59,7 @@ function merged(live: unknown, intent: unknown): unknown {
 
 const nothing = () => undefined;
 
-/** Says nothing. */
+/** Logs nothing. */
 export const silentLogger: Logger = {
   debug: nothing,
   info: nothing,

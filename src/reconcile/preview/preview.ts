@@ -1,31 +1,31 @@
 import type { Clock } from '../../util/clock.ts';
-import type { DoomedObject } from '../deletion-guard.ts';
+import type { PruneCandidate } from '../deletion-guard.ts';
 
-/** What a pass would do to the world of one resource. */
+/** What a pass would do for one resource. */
 export interface Preview {
   /**
-   * Objects of ours that the definition does not want any more: those that would go at once, and those that would follow as soon as what
-   * the resource waits for is there (other children, `deleteWhen`, elements that go one by one). Not what is made anew under its name
-   * (`updateStrategy: Recreate`), what stays without us (`deletionPolicy: Orphan`), and what is on its way out already.
+   * Children that are no longer desired: those that would be deleted at once, and those that would follow once the resource stops waiting
+   * (for other children, `deleteWhen`, or elements in sequence). Not included: objects that are recreated (`updateStrategy: Recreate`),
+   * released (`deletionPolicy: Orphan`), or already terminating.
    */
-  readonly deletes: readonly DoomedObject[];
-  /** How many objects it would make, and make anew. */
+  readonly deletes: readonly PruneCandidate[];
+  /** Number of objects that it would create or recreate. */
   readonly creates: number;
-  /** How many it would change, at most: what the server makes of an intent is not known before it is sent. */
+  /** Maximum number of objects that it would change: the effect of an intent is unknown before it is sent. */
   readonly applies: number;
-  /** False: some of what the resource wants could not be told yet (it waits, or fails), so that more may turn out to be unwanted. */
+  /** False: some desired objects are unknown (waiting or failed), so that more may be undesired. */
   readonly isComplete: boolean;
 }
 
-/** Says what passes of an operator would do, without a write, a log line, an Event or a trace in what passes remember. */
+/** Computes what passes of an operator would do, without writes, logs, Events or changes of their state. */
 export interface Previewer {
   /**
-   * What a pass of this resource would do now. Nothing for one that is gone, paused, being deleted or not served: it loses nothing by a
-   * change of its definition.
-   * @throws what the signal aborts with.
+   * What a pass of this resource would do now. Empty for a resource that is deleted, terminating, paused or not served: a change of its
+   * definition deletes nothing of it.
+   * @throws the abort reason of the signal
    */
   of(key: string, signal: AbortSignal): Promise<Preview>;
-  /** Releases what it watches. */
+  /** Releases its watches. */
   stop(): void;
 }
 
@@ -34,16 +34,14 @@ export interface PreviewAllOptions {
   readonly keys: Iterable<string>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called with each preview as it is made. */
+  /** Called with each preview. */
   readonly onPreview: (key: string, preview: Preview) => void;
 }
 
-/** After so long at a stretch passes and events have their turn. */
+/** After this time, passes and events get a turn. */
 const sliceMs = 5;
 
-/**
- * Previews all these resources one after the other, in slices that let live passes go first. @throws what the signal aborts with.
- */
+/** Previews all these resources in sequence, in slices that let live passes run first. @throws the abort reason of the signal */
 export async function previewAll(options: PreviewAllOptions): Promise<void> {
   const { previewer, keys, clock, signal, onPreview } = options;
   let sinceMs = clock.monotonicMs();
@@ -56,7 +54,7 @@ export async function previewAll(options: PreviewAllOptions): Promise<void> {
   }
 }
 
-/** A timer, not a clock's: no time has to pass, only what is due is to come first. */
+/** A real timer, not that of a clock: it only lets pending tasks run first. */
 function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, 0);

@@ -8,18 +8,18 @@ import { isJsonObject } from '../../util/json.ts';
 import { problemOfRequest } from '../failure.ts';
 import { childIdOf, identityOf, refOfStored } from '../identity.ts';
 import {
-  annotationsOfChild,
+  childAnnotations,
+  childLabels,
   fieldManagerOf,
-  labelsOfChild,
   managedByLabel,
   managedByValue,
 } from '../names.ts';
-import { aboutObject } from '../ownership/is-child.ts';
-import { type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
+import { disclosureOf } from '../ownership/is-child.ts';
+import { clusterWrite, type Pass, type PrunedObject } from '../pass/pass.ts';
 
 /**
- * Takes off an object all that says it is ours (labels, annotations, owner reference, the apply entry of our field manager), so that
- * nobody collects it and no later resource takes it for its own. Its values stay.
+ * Removes our labels, annotations, owner reference and apply entry from an object, so that the garbage collector keeps it and no later
+ * resource takes it for its child. Its values are kept.
  */
 export async function releaseObject(pass: Pass, stored: StoredObject): Promise<PrunedObject> {
   const { context, uid: ownerUid, signal } = pass;
@@ -31,36 +31,39 @@ export async function releaseObject(pass: Pass, stored: StoredObject): Promise<P
     await context.cluster.editMetadata(
       ref,
       {
-        ...worldWrite(pass),
+        ...clusterWrite(pass),
         uid: object.metadata.uid ?? '',
-        change: (metadata) => withoutUs(metadata, { manager, ownerUid }),
+        change: (metadata) => withoutOwnership(metadata, { manager, ownerUid }),
       },
       signal,
     );
-    pass.did.hasWritten = true;
-    pass.state.strays.delete(identityOf(ref.gvk, ref.namespace, ref.name));
+    pass.effects.hasWritten = true;
+    pass.state.untracked.delete(identityOf(ref.gvk, ref.namespace, ref.name));
     return { childId, object, state: 'released' };
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;
-    const problem = problemOfRequest(error, { about: aboutObject(pass, object) });
+    const problem = problemOfRequest(error, { about: disclosureOf(pass, object) });
     return { childId, object, state: 'failed', problem };
   }
 }
 
-interface Us {
+interface Owner {
   readonly manager: string;
   readonly ownerUid: string;
 }
 
 /** @internal for its test */
-export function withoutUs(metadata: EditableMetadata, { manager, ownerUid }: Us): MetadataPatch {
+export function withoutOwnership(
+  metadata: EditableMetadata,
+  { manager, ownerUid }: Owner,
+): MetadataPatch {
   const { labels = {}, annotations = {}, ownerReferences, managedFields } = metadata;
   const ourLabels = Object.keys(labels).filter(
     (key) =>
-      labelsOfChild.includes(key) || (key === managedByLabel && labels[key] === managedByValue),
+      childLabels.includes(key) || (key === managedByLabel && labels[key] === managedByValue),
   );
-  // Not all under our prefix: what people write there (`homeostat.dev/paused`) is theirs.
-  const ourAnnotations = Object.keys(annotations).filter((key) => annotationsOfChild.includes(key));
+  // Not all under our prefix: some annotations belong to users (`homeostat.dev/paused`).
+  const ourAnnotations = Object.keys(annotations).filter((key) => childAnnotations.includes(key));
   return {
     labels: nulls(ourLabels),
     annotations: nulls(ourAnnotations),
@@ -79,6 +82,6 @@ function withoutManager(entries: readonly unknown[], manager: string): readonly 
   const others = entries.filter(
     (entry) => !isJsonObject(entry) || entry.manager !== manager || entry.operation !== 'Apply',
   );
-  // A server takes an empty list for one that was forgotten, and an empty entry for "nobody has anything".
+  // A server ignores an empty list; a list with one empty entry removes all managers.
   return others.length === 0 ? [{}] : others;
 }

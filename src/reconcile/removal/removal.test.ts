@@ -10,7 +10,7 @@ import {
 import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { withoutUs } from './release-object.ts';
+import { withoutOwnership } from './release-object.ts';
 
 const key = 'default/a';
 
@@ -71,7 +71,7 @@ describe('reconcile/removal: deleteWhen', () => {
     assert.deepEqual(entriesOf(world)[0], [
       'shard-z',
       'Deleting',
-      'Not wanted; stays while "deleteWhen" is not true',
+      'No longer desired; kept until "deleteWhen" is true',
     ]);
     assert.deepEqual(world.status('a').childCounts, { total: 2, ready: 2, failed: 0 });
     annotate(world, 'shard-z', { done: 'yes' });
@@ -97,7 +97,7 @@ describe('reconcile/removal: deleteWhen', () => {
     assert.equal(map(world, 'shard-x').metadata.uid, before);
     assert.match(
       world.ready('a'),
-      /^False Waiting: .*Its replacement waits: it stays while "deleteWhen"/,
+      /^False Waiting: .*Replacement on hold: kept until "deleteWhen"/,
     );
     annotate(world, 'shard-x', { done: 'yes' });
     await world.settle();
@@ -136,7 +136,7 @@ describe('reconcile/removal: deleteWhen', () => {
         throw new Waiting('reads.lease');
       },
       'Deleting',
-      /stays: "deleteWhen" waits for reads.lease/,
+      /kept: "deleteWhen" waits for reads.lease/,
     ],
   ] as const) {
     test(`one that ${what} deletes nothing, and says so`, async () => {
@@ -166,8 +166,8 @@ describe('reconcile/removal: ordered', () => {
     await world.settle();
     assert.deepEqual(world.cluster.takeWrites(), ['delete ConfigMap/shard-z', 'status PodSet/a']);
     assert.deepEqual(entriesOf(world).slice(0, 2), [
-      ['shard-z', 'Deleting', 'Not wanted'],
-      ['shard-y', 'Deleting', 'Not wanted; waits until ConfigMap "shard-z" is gone'],
+      ['shard-z', 'Deleting', 'No longer desired'],
+      ['shard-y', 'Deleting', 'No longer desired; waiting for ConfigMap "shard-z" to be deleted'],
     ]);
     const leaving = map(world, 'shard-z');
     world.edit(leaving, { metadata: { ...leaving.metadata, finalizers: [] } });
@@ -202,7 +202,7 @@ describe('reconcile/removal: orphans', () => {
     // Taking it over again is for `adopt` to allow.
     world.edit(podSet, { spec: { items: ['x', 'y', 'z'] } });
     await world.settle();
-    assert.match(world.ready('a'), /^False Conflict: .*"shard-z" exists and is not ours/);
+    assert.match(world.ready('a'), /^False Conflict: .*"shard-z" already exists/);
   });
 
   test('one of a child that the definition has no more stays, too', async () => {
@@ -230,7 +230,7 @@ describe('reconcile/removal: orphans', () => {
       ],
       managedFields: [ours, ...others],
     };
-    assert.deepEqual(withoutUs(metadata, { manager: 'homeostat/podset', ownerUid: 'us' }), {
+    assert.deepEqual(withoutOwnership(metadata, { manager: 'homeostat/podset', ownerUid: 'us' }), {
       labels: { 'homeostat.dev/child': null },
       annotations: { 'homeostat.dev/applied': null },
       ownerReferences: [{ ...owner, uid: 'them' }],
@@ -238,7 +238,7 @@ describe('reconcile/removal: orphans', () => {
     });
     const alone = { name: 'a', managedFields: [ours] };
     assert.deepEqual(
-      withoutUs(alone, { manager: 'homeostat/podset', ownerUid: 'us' }).managedFields,
+      withoutOwnership(alone, { manager: 'homeostat/podset', ownerUid: 'us' }).managedFields,
       [{}],
     );
   });
@@ -259,7 +259,7 @@ describe('reconcile/removal: orphans', () => {
       'homeostat.dev/index': '0',
     };
     const theirs = { 'homeostat.dev/paused': 'true', 'homeostat.dev/skip-on-delete': 'true' };
-    const patch = withoutUs(
+    const patch = withoutOwnership(
       {
         name: 'a',
         labels: { ...labels, 'homeostat.dev/definitions': 'true' },

@@ -1,30 +1,36 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
-import { noteRejectedDeletion, whyNotDelete } from '../attempt/limiter.ts';
+import { deletionBlocker, recordDeletionRejection } from '../attempt/limiter.ts';
 import { problemOfRequest } from '../failure.ts';
 import { childIdOf, identityOf, refOfStored, topicOfRef } from '../identity.ts';
-import { isTerminating } from '../owner.ts';
-import { aboutObject } from '../ownership/is-child.ts';
-import { allEnded, isDone, type Pass, type PrunedObject, worldWrite } from '../pass/pass.ts';
+import { disclosureOf } from '../ownership/is-child.ts';
+import { isTerminating } from '../ownership-claims.ts';
+import {
+  allSettledOrThrow,
+  clusterWrite,
+  isRemoved,
+  type Pass,
+  type PrunedObject,
+} from '../pass/pass.ts';
 import { objectText } from '../secrecy.ts';
-import { type Chain, chainsOf, isOrdered, isOrphaned, mayGo } from './leaving.ts';
 import { releaseObject } from './release-object.ts';
+import { type Chain, chainsOf, deletePermission, isOrdered, isOrphaned } from './removal-rules.ts';
 
 export interface RemovalOptions {
-  /** Why they go, for people: `Not wanted`. */
+  /** Why they are removed, for people: `No longer desired`. */
   readonly why: string;
-  /** Is an object gone only when all that it has made is gone too? @default false */
-  readonly isThorough?: boolean;
-  /** What `deleteWhen` holds: is it waited for, or left behind? @default 'wait' */
+  /** Are objects deleted only after their dependents (foreground)? @default false */
+  readonly isForeground?: boolean;
+  /** Are objects that `deleteWhen` holds waited for, or released? @default 'wait' */
   readonly held?: 'wait' | 'release';
-  /** Do elements of ordered children go without waiting for each other? @default false */
+  /** Are elements of ordered children deleted at the same time? @default false */
   readonly isAtOnce?: boolean;
-  /** Does everything stay, no longer ours? @default false */
+  /** Are all objects released? @default false */
   readonly isOrphaning?: boolean;
 }
 
 /**
- * Removes objects of ours, as their definition says: orphans are released, what is guarded stays, elements of ordered children go one
- * by one from the last. Everything else goes at once. What does not go now goes in a later pass: it is woken by what it waits for.
+ * Removes objects by the rules of their definition: orphans are released, held ones are kept, and elements of ordered children are deleted
+ * one by one from the last. All others are deleted at once. The rest follows in a later pass, which an event triggers.
  */
 export async function removeObjects(
   pass: Pass,
@@ -32,7 +38,7 @@ export async function removeObjects(
   options: RemovalOptions,
 ): Promise<readonly PrunedObject[]> {
   const chains = options.isAtOnce === true ? leaving.map((one) => [one]) : chainsOf(pass, leaving);
-  const removed = await allEnded(chains.map((chain) => removeChain(pass, chain, options)));
+  const removed = await allSettledOrThrow(chains.map((chain) => removeChain(pass, chain, options)));
   return removed.flat();
 }
 
@@ -45,25 +51,25 @@ async function removeChain(
   let before: StoredObject | undefined;
   for (const stored of chain) {
     if (before !== undefined) {
-      removed.push(waiting(pass, stored, { before, ...options }));
+      removed.push(queuedObject(pass, stored, { before, ...options }));
       continue;
     }
     const one = await removeOne(pass, stored, options);
     removed.push(one);
-    if (!isDone(one)) before = stored;
+    if (!isRemoved(one)) before = stored;
   }
   return removed;
 }
 
-/** Held back until others are gone. */
-export function waiting(
+/** The result for an object that waits for the deletion of others. */
+export function queuedObject(
   pass: Pass,
   { object }: StoredObject,
   { before, why }: Pick<RemovalOptions, 'why'> & { readonly before: StoredObject },
 ): PrunedObject {
   const { kind, metadata } = before.object;
-  const what = objectText(kind, metadata.name, aboutObject(pass, before.object));
-  const message = `${why}; waits until ${what} is gone`;
+  const what = objectText(kind, metadata.name, disclosureOf(pass, before.object));
+  const message = `${why}; waiting for ${what} to be deleted`;
   return {
     childId: childIdOf(object),
     object,
@@ -76,19 +82,19 @@ export function waiting(
 async function removeOne(
   pass: Pass,
   stored: StoredObject,
-  { why, isThorough = false, held = 'wait', isOrphaning = false }: RemovalOptions,
+  { why, isForeground = false, held = 'wait', isOrphaning = false }: RemovalOptions,
 ): Promise<PrunedObject> {
   const { object } = stored;
   const childId = childIdOf(object);
   if (isTerminating(object)) return { childId, object, state: 'deleting', message: why };
   if (isOrphaning || isOrphaned(pass, object)) return releaseObject(pass, stored);
-  const leave = await mayGo(pass, stored);
+  const leave = await deletePermission(pass, stored);
   if (leave.kind !== 'granted' && held === 'release') return releaseObject(pass, stored);
   switch (leave.kind) {
     case 'granted':
       return deleteObject(pass, stored, {
         why,
-        isThorough: isThorough || isOrdered(pass, object),
+        isForeground: isForeground || isOrdered(pass, object),
       });
     case 'held':
       return { childId, object, state: 'held', message: `${why}; ${leave.message}` };
@@ -97,34 +103,35 @@ async function removeOne(
   }
 }
 
-/** Deletes one object, by its UID. What the server refuses is the result, too. */
+/** Deletes one object by its UID. A rejection is a result, too. */
 export async function deleteObject(
   pass: Pass,
   stored: StoredObject,
-  { why, isThorough = false }: Pick<RemovalOptions, 'why' | 'isThorough'>,
+  { why, isForeground = false }: Pick<RemovalOptions, 'why' | 'isForeground'>,
 ): Promise<PrunedObject> {
   const { object } = stored;
   const { uid = '' } = object.metadata;
   const childId = childIdOf(object);
   if (isTerminating(object)) return { childId, object, state: 'deleting', message: why };
-  const rejected = whyNotDelete(pass, uid);
+  const rejected = deletionBlocker(pass, uid);
   if (rejected !== undefined) return { childId, object, state: 'failed', problem: rejected };
   const ref = refOfStored(object);
-  const propagation = isThorough ? 'Foreground' : 'Background';
+  const propagation = isForeground ? 'Foreground' : 'Background';
   try {
-    const options = { ...worldWrite(pass), uid, propagation } as const;
+    const options = { ...clusterWrite(pass), uid, propagation } as const;
     const answer = await pass.context.cluster.delete(ref, options, pass.signal);
-    pass.did.hasWritten = true;
+    pass.effects.hasWritten = true;
     pass.state.attempts.forgetAnswers(topicOfRef(ref));
-    const state = answer === 'deleting' ? 'deleting' : 'gone';
-    if (state === 'gone') pass.state.strays.delete(identityOf(ref.gvk, ref.namespace, ref.name));
+    const state = answer === 'deleting' ? 'deleting' : 'deleted';
+    if (state === 'deleted')
+      pass.state.untracked.delete(identityOf(ref.gvk, ref.namespace, ref.name));
     return { childId, object, state, message: why };
   } catch (error) {
     if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
-    // Another object has its name by now: what was to go is gone.
-    if (error.code === 'uid-mismatch') return { childId, object, state: 'gone', message: why };
-    const problem = problemOfRequest(error, { about: aboutObject(pass, object) });
-    noteRejectedDeletion(pass, uid, problem);
+    // Another object has the name: the one to delete is deleted.
+    if (error.code === 'uid-mismatch') return { childId, object, state: 'deleted', message: why };
+    const problem = problemOfRequest(error, { about: disclosureOf(pass, object) });
+    recordDeletionRejection(pass, uid, problem);
     return { childId, object, state: 'failed', problem };
   }
 }

@@ -208,6 +208,6 @@ describe('reconcile/report', () => {
     // The cache still has the first one.
     assert.deepEqual(await world.runOne(key), { kind: 'done' });
     assert.deepEqual(world.status('a'), {});
-    assert.equal(world.decisions.get(key)?.status, 'gone');
+    assert.equal(world.decisions.get(key)?.status, 'deleted');
   });
 });

@@ -1,76 +1,93 @@
 import type { RenderedEvent } from '../../compile/index.ts';
-import { limitRestText } from '../attempt/pace.ts';
-import type { Problem } from '../failure.ts';
+import type { KubeError } from '../../kube/roles.ts';
+import { canonicalJson } from '../../util/canonical-json.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import { sha256Hex } from '../../util/sha256.ts';
+import type { StatusRejection } from '../attempt/attempt-history.ts';
+import { statusBlocker, statusRejection } from '../attempt/limiter.ts';
+import { limitBackoffText } from '../attempt/pace.ts';
+import { type Problem, problemOfRequest } from '../failure.ts';
 import { inventoryAfter } from '../ownership/inventory-after.ts';
 import type { Pass } from '../pass/pass.ts';
+import {
+  type StatusOutcome,
+  writeStatus,
+  writeStatusUnlessSuperseded,
+} from '../resource/write-status.ts';
+import { disclosureOfResource } from '../secrecy.ts';
 import { isForeign } from '../status-fields.ts';
 import { type ChildEntry, describeChildren } from './child-entries.ts';
 import { authorConditions, type Condition, standardConditions } from './conditions.ts';
-import { lastMapped, type MappedStatus, mapStatus } from './map-status.ts';
-import { type ReportedWorld, startReporting } from './start-reporting.ts';
+import {
+  lastMapped,
+  type MappedStatus,
+  mapStatus,
+  type ReportingContext,
+  startReporting,
+} from './map-status.ts';
 import { readProblems, type Summary, type SummaryReason, summarise } from './summary.ts';
 
-/** `status.children` names so many; `status.childCounts` counts all. */
-const listedAtMost = 100;
+/** Maximum length of `status.children`; `status.childCounts` counts all. */
+const maxListedChildren = 100;
 
-/** What a pass reports: the whole status that we mean, and what it was made of. */
+/** The report of a pass: the complete status to write, and its parts. */
 export interface Report {
   readonly entries: readonly ChildEntry[];
   readonly mapped: MappedStatus;
-  /** Conditions of the author's. */
+  /** Conditions of the definition's author. */
   readonly conditions: readonly Condition[];
-  /** What stands in the way of conditions, patches, Events and `requeueAfter`. */
+  /** Problems of conditions, patches, Events and `requeueAfter`. */
   readonly furtherProblems: readonly Problem[];
-  /** To be told when the status is written. */
+  /** To be emitted once the status is written. */
   readonly events: readonly RenderedEvent[];
-  /** @default undefined: no need to run again by itself */
+  /** @default undefined: no requeue */
   readonly requeueAfterMs?: number;
-  readonly world: ReportedWorld;
-  /** Everything that stands in the way, of children and of the rest. */
+  readonly reporting: ReportingContext;
+  /** All problems, of children and of the rest. */
   readonly problems: readonly Problem[];
-  /** Of the condition `Ready`. */
+  /** Reason of the condition `Ready`. */
   readonly reason: SummaryReason;
   readonly status: Readonly<Record<string, unknown>>;
 }
 
-/** Looks at the world after the applies and says what it has come to. Sends nothing. */
+/** Builds the report from the cluster state after the applies. Sends nothing. */
 export async function buildReport(pass: Pass): Promise<Report> {
-  const world = startReporting(pass);
-  const entries = await describeChildren(pass, world.phase);
-  const mapped = await mapStatus(pass, world);
-  const { conditions, problems } = await authorConditions(pass, world, mapped);
+  const reporting = startReporting(pass);
+  const entries = await describeChildren(pass, reporting.phase);
+  const mapped = await mapStatus(pass, reporting);
+  const { conditions, problems } = await authorConditions(pass, reporting, mapped);
   return reportOf(pass, {
     entries,
     mapped,
     conditions,
     furtherProblems: problems,
     events: [],
-    world,
+    reporting,
   });
 }
 
-/** The report when the server does not take the author's fields: they keep their last values, and `Ready` says why. */
-export function withoutMapped(pass: Pass, report: Report, why: Problem): Report {
+/** The report if the server rejects the author's fields: they keep their last values, and `Ready` has the error. */
+export function withLastMapped(pass: Pass, report: Report, why: Problem): Report {
   const problems = [...report.mapped.problems, why];
   const mapped = { fields: lastMapped(pass), problems };
-  // They tell of a status that is not there.
+  // The Events would report a status that was not written.
   return reportOf(pass, { ...report, mapped, events: [] });
 }
 
-/** What a report is made of. */
+/** The parts of a report. */
 export type ReportParts = Omit<Report, 'problems' | 'reason' | 'status'>;
 
-/** Puts a report together. */
+/** Assembles a report from its parts. */
 export function reportOf(pass: Pass, parts: ReportParts): Report {
   const { entries, mapped, conditions, furtherProblems } = parts;
-  const { finalizerProblem } = pass.did;
+  const { finalizerProblem } = pass.effects;
   const problems = [
     ...readProblems(pass),
     ...(finalizerProblem === undefined ? [] : [finalizerProblem]),
     ...mapped.problems,
     ...furtherProblems,
   ];
-  const summary = summariseWithRest(pass, entries, problems);
+  const summary = summariseWithBackoff(pass, entries, problems);
   const { resource, phaseInput, context } = pass;
   const listed = entries.filter(({ isListed }) => isListed);
   return {
@@ -89,24 +106,24 @@ export function reportOf(pass: Pass, parts: ReportParts): Report {
           ],
           children: listChildren(listed),
           childCounts: countChildren(listed),
-          ...recordOf(pass),
+          ...inventoryFields(pass),
         },
   };
 }
 
-/** A resource that rests for what it costs says so: nothing else would tell that the next try takes a while. */
-function summariseWithRest(
+/** Adds the delay of a resource that exceeded its limits to the message: no other field shows it. */
+function summariseWithBackoff(
   { state, budget }: Pass,
   entries: readonly ChildEntry[],
   problems: readonly Problem[],
 ): Summary {
-  const summary = summarise(entries, problems, state.attempts.pace.unrest);
+  const summary = summarise(entries, problems, state.attempts.pace.instability);
   return budget.isExceeded
-    ? { ...summary, message: `${summary.message}; ${limitRestText}` }
+    ? { ...summary, message: `${summary.message}; ${limitBackoffText}` }
     : summary;
 }
 
-function recordOf(pass: Pass): { readonly childInventory?: readonly string[] } {
+function inventoryFields(pass: Pass): { readonly childInventory?: readonly string[] } {
   const childInventory = inventoryAfter(pass);
   return childInventory === undefined ? {} : { childInventory };
 }
@@ -115,7 +132,7 @@ function recordOf(pass: Pass): { readonly childInventory?: readonly string[] } {
 export function listChildren(entries: readonly ChildEntry[]): readonly unknown[] {
   const isReady = ({ decision }: ChildEntry) => decision.state === 'Ready';
   const unreadyFirst = [...entries.filter((entry) => !isReady(entry)), ...entries.filter(isReady)];
-  return unreadyFirst.slice(0, listedAtMost).map(({ decision, isNameless = false }) => {
+  return unreadyFirst.slice(0, maxListedChildren).map(({ decision, isNameless = false }) => {
     const { childId: id, apiVersion, kind, state, message } = decision;
     const { namespace, name } = isNameless ? nameless : decision;
     return { id, apiVersion, kind, namespace, name, state, message };
@@ -130,4 +147,68 @@ export function countChildren(entries: readonly ChildEntry[]) {
   const inState = (state: string) =>
     wanted.filter(({ decision }) => decision.state === state).length;
   return { total: wanted.length, ready: inState('Ready'), failed: inState('Failed') };
+}
+
+/** The final report and the result of its status write. */
+interface ReportOutcome {
+  readonly report: Report;
+  readonly status: StatusOutcome;
+}
+
+/**
+ * Writes the status. The server rejects the whole status for one invalid field: then it is written again with the previous values of the
+ * author's fields, and `Ready` has the error. The rejected fields are not sent again before `retry.permanent`.
+ */
+export async function writeReport(pass: Pass, report: Report): Promise<ReportOutcome> {
+  const known = knownRejection(pass, report);
+  if (known !== undefined) return reportRejection(pass, report, known);
+  pass.state.attempts.status.rejection = undefined;
+  const status = await writeStatusUnlessSuperseded(pass, report.status);
+  if (!isRejected(status) || !hasMappedChanges(pass, report)) return { report, status };
+  const rejection = rejectionOf(pass, report, status.error);
+  const reported = await reportRejection(pass, report, rejection);
+  // Rejected again: the author's fields are not the only cause.
+  return isRejected(reported.status) ? { report, status } : reported;
+}
+
+/** The rejection that a write of these fields would repeat. */
+function knownRejection(pass: Pass, report: Report): StatusRejection | undefined {
+  const isKnown = pass.state.attempts.status.rejection !== undefined;
+  return isKnown && hasMappedChanges(pass, report)
+    ? statusBlocker(pass, digestOf(report))
+    : undefined;
+}
+
+async function reportRejection(
+  pass: Pass,
+  report: Report,
+  rejection: StatusRejection,
+): Promise<ReportOutcome> {
+  const reported = withLastMapped(pass, report, rejection.problem);
+  const status = await writeStatus(pass, reported.status);
+  const isAccepted = !isRejected(status);
+  pass.state.attempts.status.rejection = isAccepted ? rejection : undefined;
+  return { report: isAccepted ? reported : report, status };
+}
+
+function rejectionOf(pass: Pass, report: Report, error: KubeError): StatusRejection {
+  const problem = problemOfRequest(error, { about: disclosureOfResource(pass.context.plan) });
+  return statusRejection(pass, digestOf(report), {
+    ...problem,
+    message: `status: ${problem.message}`,
+  });
+}
+
+/** Do the author's fields differ from those in the status? */
+function hasMappedChanges(pass: Pass, { mapped }: Report): boolean {
+  return !deepEqual(mapped.fields, lastMapped(pass));
+}
+
+function isRejected(status: StatusOutcome): status is Extract<StatusOutcome, { kind: 'failed' }> {
+  if (status.kind !== 'failed' || !status.error.isPermanent) return false;
+  return status.error.code === 'rejected' || status.error.code === 'denied';
+}
+
+function digestOf({ mapped }: Report): string {
+  return sha256Hex(canonicalJson(mapped.fields));
 }

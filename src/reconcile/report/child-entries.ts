@@ -7,41 +7,42 @@ import type { Problem, ProblemReason } from '../failure.ts';
 import { childPlanOf } from '../ownership/is-child.ts';
 import { ownNamespace } from '../ownership/placement.ts';
 import type { ChildResult, ElementResult, Pass, PrunedObject } from '../pass/pass.ts';
-import { type Confidence, isNameOpen, unaccounted } from '../secrecy.ts';
+import { type Disclosure, isNamePublic, unknownOrigin } from '../secrecy.ts';
 
-/** What the report says of one object. */
+/** One object in the report. */
 export interface ChildEntry {
   readonly decision: ChildDecision;
-  /** What messages may say of it. */
-  readonly about: Confidence;
-  /** Does it stand in `status.children`? Not what is neither wanted nor there. */
+  /** What messages may disclose of it. */
+  readonly about: Disclosure;
+  /** Is it in `status.children`? Children that are neither desired nor exist are not. */
   readonly isListed: boolean;
-  /** Does it stand there without name and namespace, which may come from a Secret and which no object has? @default false */
+  /** Is it listed without name and namespace? These may come from a Secret while no object has them. @default false */
   readonly isNameless?: boolean;
   readonly problem?: Problem;
-  /** It is on its way out, and waits only for others that are. @default false */
+  /** Its deletion waits only for other deletions. @default false */
   readonly isQueued?: boolean;
-  /** Why it is not ready, as a reason of `Ready`; undefined: it is, or is on its way out. */
+  /** Why it is not ready, as a reason of `Ready`; undefined: it is ready or being deleted. */
   readonly reason?: ProblemReason | 'ChildFailed' | 'DeletionsHeld' | 'Progressing';
 }
 
-/** All children in definition order, with what is on its way out last. */
+/** All children in definition order, then the objects being deleted. */
 export async function describeChildren(pass: Pass, phase: Phase): Promise<readonly ChildEntry[]> {
   const entries: ChildEntry[] = [];
   for (const plan of pass.context.plan.children) {
-    const result = pass.did.children.get(plan.id);
+    const result = pass.effects.children.get(plan.id);
     if (result !== undefined) entries.push(...(await describeChild(pass, phase, result)));
   }
-  for (const pruned of pass.did.pruned) entries.push(describePruned(pass, pruned));
+  for (const pruned of pass.effects.pruned) entries.push(describePruned(pass, pruned));
   return entries;
 }
 
-/** What `onDelete` has made. */
+/** The children of `onDelete`. */
 export async function describeOnDelete(pass: Pass): Promise<readonly ChildEntry[]> {
   const entries: ChildEntry[] = [];
   for (const { id } of pass.context.plan.onDelete?.children ?? []) {
-    const result = pass.did.children.get(id);
-    if (result !== undefined) entries.push(...(await describeChild(pass, pass.wanting, result)));
+    const result = pass.effects.children.get(id);
+    if (result !== undefined)
+      entries.push(...(await describeChild(pass, pass.desiredPhase, result)));
   }
   return entries;
 }
@@ -51,10 +52,10 @@ async function describeChild(
   phase: Phase,
   { plan, resolution, elements }: ChildResult,
 ): Promise<readonly ChildEntry[]> {
-  if (resolution === 'unwanted') return [unwanted(pass, plan)];
+  if (resolution === 'omitted') return [unwanted(pass, plan)];
   const entries: ChildEntry[] = [];
   for (const element of elements) {
-    if (pass.budget.isDue) await pass.budget.pause();
+    if (pass.budget.shouldPause) await pass.budget.pause();
     entries.push(await describeElement(pass, phase, element));
   }
   return entries;
@@ -69,7 +70,7 @@ async function describeElement(
   const { state, message } = await readinessOfElement(phase, element);
   const identity = identityOf(pass, plan, element);
   const decision = { ...identity, name, verdict, state, message };
-  const isNameless = !isNameOpen(plan) && element.live === undefined;
+  const isNameless = !isNamePublic(plan) && element.live === undefined;
   const entry = { decision, about: plan, isListed: true, isNameless };
   if (problem !== undefined) return { ...entry, problem, reason: problem.reason };
   if (state === 'Ready') return entry;
@@ -77,7 +78,7 @@ async function describeElement(
 }
 
 function unwanted(pass: Pass, plan: ChildPlan): ChildEntry {
-  const verdict: Verdict = { kind: 'unwanted' };
+  const verdict: Verdict = { kind: 'omitted' };
   const decision = {
     ...identityOf(pass, plan),
     name: '',
@@ -88,7 +89,7 @@ function unwanted(pass: Pass, plan: ChildPlan): ChildEntry {
   return { decision, about: plan, isListed: false };
 }
 
-/** What is on its way out. */
+/** The entry of an object that is being deleted. */
 export function describePruned(
   pass: Pass,
   {
@@ -102,7 +103,7 @@ export function describePruned(
   }: PrunedObject,
 ): ChildEntry {
   const plan = childPlanOf(pass, object);
-  const about = plan ?? unaccounted;
+  const about = plan ?? unknownOrigin;
   const decision = {
     childId,
     apiVersion: object.apiVersion,

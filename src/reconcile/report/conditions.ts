@@ -1,11 +1,9 @@
 import type { OperatorPlan, RenderedCondition, SchemaType } from '../../compile/index.ts';
-import { conditionsOf } from '../../util/conditions-of.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
-import type { Given, Pass } from '../pass/pass.ts';
+import type { Pass, PassInput } from '../pass/pass.ts';
 import { isForeign } from '../status-fields.ts';
-import { type MappedStatus, withNewStatus } from './map-status.ts';
-import type { ReportedWorld } from './start-reporting.ts';
+import { type MappedStatus, type ReportingContext, withNewStatus } from './map-status.ts';
 import type { Summary } from './summary.ts';
 
 /** A `metav1.Condition`. */
@@ -19,14 +17,14 @@ export interface Condition {
 }
 
 export interface ConditionsOptions {
-  /** As the pass began: its conditions say since when something is so. */
+  /** As of the start of the pass: its conditions have the previous transition times. */
   readonly resource: KubeObject;
   readonly summary: Summary;
   /** ISO 8601. */
   readonly now: string;
 }
 
-/** The standard conditions. `Reconciling` and `Stalled` are there only while they are true (kstatus). */
+/** The standard conditions. `Reconciling` and `Stalled` are present only while they are true (kstatus). */
 export function standardConditions(options: ConditionsOptions): readonly Condition[] {
   const { isReconciling, isStalled, reason } = options.summary;
   const conditions = [condition('Ready', reason === 'AllReady' ? 'True' : 'False', options)];
@@ -44,7 +42,7 @@ function condition(
   return createCondition({ type, status, reason, message }, { resource, now });
 }
 
-/** A condition as it is said now; the time of its last transition changes with its status only. */
+/** A condition. The time of its last transition changes only with its status. */
 function createCondition(
   said: Pick<Condition, 'type' | 'status' | 'reason' | 'message'>,
   { resource, now }: Pick<ConditionsOptions, 'resource' | 'now'>,
@@ -54,12 +52,12 @@ function createCondition(
   return {
     ...said,
     observedGeneration: resource.metadata.generation ?? 0,
-    // To the second, as the API's own times are.
+    // In whole seconds, like the times of the API server.
     lastTransitionTime: typeof since === 'string' ? since : now.replace(/\.\d+Z$/, 'Z'),
   };
 }
 
-/** The conditions of the author's, and why some could not be told. */
+/** The conditions of the definition's author, and errors in them. */
 interface AuthorConditions {
   readonly conditions: readonly Condition[];
   readonly problems: readonly Problem[];
@@ -67,18 +65,18 @@ interface AuthorConditions {
 
 const none: AuthorConditions = { conditions: [], problems: [] };
 
-/** Evaluates them over the new status. They stay as they are while something that they may read is not known. */
+/** Evaluates the author's conditions over the new status. They keep their last values while an informer that they may read is not usable. */
 export async function authorConditions(
   pass: Pass,
-  { seen, isKnown }: ReportedWorld,
+  { inputs, isComplete }: ReportingContext,
   { fields }: MappedStatus,
 ): Promise<AuthorConditions> {
   const { reporting } = pass.context.plan;
   if (reporting === undefined || reporting.conditionTypes.length === 0) return none;
-  if (!isKnown) return { ...none, conditions: lastConditions(pass, reporting.conditionTypes) };
+  if (!isComplete) return { ...none, conditions: lastConditions(pass, reporting.conditionTypes) };
   const phase = reporting.startPhase({
     ...pass.phaseInput,
-    ...seen,
+    ...inputs,
     resource: withNewStatus(pass, fields),
     previous: pass.resource,
   });
@@ -91,23 +89,23 @@ export async function authorConditions(
   };
 }
 
-/** As the API has it for conditions: a longer message would have the whole status refused. */
-const longestMessage = 32_768;
+/** The limit of the API: a longer message would make the whole status invalid. */
+const maxMessageLength = 32_768;
 
 function conditionOf(pass: Pass, { failure: _, ...said }: RenderedCondition): Condition {
   const { resource, phaseInput, context } = pass;
-  const cut = { ...said, message: said.message.slice(0, longestMessage) };
-  return fitted(context.plan, createCondition(cut, { resource, now: phaseInput.now }));
+  const cut = { ...said, message: said.message.slice(0, maxMessageLength) };
+  return fitSchema(context.plan, createCondition(cut, { resource, now: phaseInput.now }));
 }
 
-function lastConditions({ resource }: Given, types: readonly string[]): readonly Condition[] {
+function lastConditions({ resource }: PassInput, types: readonly string[]): readonly Condition[] {
   return conditionsOf(resource).filter(({ type }) =>
     types.includes(String(type)),
   ) as unknown as readonly Condition[];
 }
 
-/** Kinds of others may have conditions with fewer fields, and refuse the rest. */
-function fitted(plan: OperatorPlan, condition: Condition): Condition {
+/** Removes fields that the schema of the kind does not have: kinds of `for` may have conditions with fewer fields and reject others. */
+function fitSchema(plan: OperatorPlan, condition: Condition): Condition {
   if (!isForeign(plan)) return condition;
   const known = fieldsOfConditions(plan.resourceType);
   if (known === undefined) return condition;

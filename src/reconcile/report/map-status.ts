@@ -1,10 +1,12 @@
-import { conditionsOf } from '../../util/conditions-of.ts';
+import type { ExpressionInput, Phase, PhaseInput } from '../../compile/index.ts';
 import { isJsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import { inputForReport } from '../child/element-result.ts';
 import { type Problem, problemOfRender } from '../failure.ts';
-import type { Given, Pass } from '../pass/pass.ts';
+import { observedForReport } from '../observe/observe-children.ts';
+import { readAgain } from '../observe/observe-reads.ts';
+import type { Pass, PassInput } from '../pass/pass.ts';
 import { conditionTypesOf, statusKeysOf } from '../status-fields.ts';
-import type { ReportedWorld } from './start-reporting.ts';
 
 /** The author's status fields. */
 export interface MappedStatus {
@@ -12,18 +14,15 @@ export interface MappedStatus {
   readonly problems: readonly Problem[];
 }
 
-/**
- * Evaluates the status mapping. A field that fails keeps its last value, and all of them do while something that
- * they may read is not known.
- */
+/** Evaluates the status mapping. A field that fails keeps its last value. All of them do while an informer that they may read is not usable. */
 export async function mapStatus(
   pass: Pass,
-  { phase, isKnown }: ReportedWorld,
+  { phase, isComplete }: ReportingContext,
 ): Promise<MappedStatus> {
   const keys = Object.keys(pass.context.plan.definition.status);
   if (keys.length === 0) return { fields: {}, problems: [] };
   const last = lastMapped(pass);
-  if (!isKnown) return { fields: last, problems: [] };
+  if (!isComplete) return { fields: last, problems: [] };
   const { fields, failures } = await phase.status();
   const failed = new Set(failures.map(({ field }) => statusKeyOf(field)));
   const kept = pick(
@@ -33,8 +32,8 @@ export async function mapStatus(
   return { fields: { ...fields, ...kept }, problems: failures.map(problemOfRender) };
 }
 
-/** The author's status fields as the pass found them. */
-export function lastMapped({ context, resource }: Given): Readonly<Record<string, unknown>> {
+/** The author's status fields at the start of the pass. */
+export function lastMapped({ context, resource }: PassInput): Readonly<Record<string, unknown>> {
   const keys = Object.keys(context.plan.definition.status);
   return pick(isJsonObject(resource.status) ? resource.status : {}, keys);
 }
@@ -56,10 +55,10 @@ function pick(
 type Status = Readonly<Record<string, unknown>>;
 
 /**
- * The resource with a status that is about to be written: what others write into it stays. `status`: the fields that are known by now;
- * the author's are all among them.
+ * The resource with the status that is about to be written; fields of other managers are kept.
+ * @param status The fields known so far, among them all fields of the author.
  */
-export function withNewStatus({ context, resource }: Given, status: Status): KubeObject {
+export function withNewStatus({ context, resource }: PassInput, status: Status): KubeObject {
   const { plan } = context;
   const written = new Set(statusKeysOf(plan));
   const before: Status = isJsonObject(resource.status) ? resource.status : {};
@@ -71,4 +70,36 @@ export function withNewStatus({ context, resource }: Given, status: Status): Kub
   const ours = conditionTypesOf(plan);
   const others = conditionsOf(resource).filter(({ type }) => !ours.has(type));
   return { ...resource, status: { ...next, conditions: [...others, ...status.conditions] } };
+}
+
+/** The cluster state after the applies, as input of the report. */
+export interface ReportingContext {
+  readonly phase: Phase;
+  /** Input of further phases. */
+  readonly inputs: Pick<PhaseInput, 'children' | 'reads' | 'observed'>;
+  /** False: an informer that the definition needs is not usable. Objects that it lacks are then unknown, not absent. */
+  readonly isComplete: boolean;
+}
+
+/** Starts the phase *reporting*. */
+export function startReporting(pass: Pass): ReportingContext {
+  const { plan, watches } = pass.context;
+  const children = new Map<string, ExpressionInput>();
+  for (const [id, result] of pass.effects.children) children.set(id, inputForReport(pass, result));
+  const reads = new Map<string, ExpressionInput>();
+  let isComplete = true;
+  for (const [id, before] of pass.findings.reads) {
+    const now = readAgain(pass, before);
+    reads.set(id, now.input.state === 'waiting' ? { state: 'absent' } : now.input);
+    isComplete &&= now.isKnown;
+  }
+  for (const { informer } of watches.allChildren()) {
+    const { state } = informer;
+    // A kind that is not served has no objects: its state is complete.
+    if (state.kind === 'synced') continue;
+    isComplete &&= state.kind === 'failing' && state.error.code === 'kind-missing';
+  }
+  const inputs = { children, reads, observed: observedForReport(pass) };
+  const phase = plan.startPhase({ phase: 'reporting', ...pass.phaseInput, ...inputs });
+  return { phase, inputs, isComplete };
 }

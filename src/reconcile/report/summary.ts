@@ -4,8 +4,8 @@ import { childText } from '../secrecy.ts';
 import type { ChildEntry } from './child-entries.ts';
 
 /**
- * Reasons of `Ready` (definition.md section 5). `ChildFailed`: a child of ours has failed by its own account;
- * `DeletionsHeld`: what a change of the definition takes from it waits for an approval.
+ * Reasons of `Ready` (docs/definition/reporting.md#what-homeostat-always-writes). `ChildFailed`: the status of a child reports a failure.
+ * `DeletionsHeld`: deletions of a changed definition wait for approval.
  */
 export type SummaryReason =
   | ProblemReason
@@ -16,17 +16,17 @@ export type SummaryReason =
   | 'Paused'
   | 'AllReady';
 
-/** What the pass comes to, in one reason and one message. */
+/** The result of a pass in one reason and one message. */
 export interface Summary {
   readonly reason: SummaryReason;
   readonly message: string;
-  /** Nothing goes on by itself: somebody has to do something. */
+  /** A user has to act: a retry does not help. */
   readonly isStalled: boolean;
-  /** Something is on its way, and nothing needs anybody. */
+  /** In progress, without a user's action. */
   readonly isReconciling: boolean;
 }
 
-/** The reason that is told when there are several: what needs somebody first comes first. */
+/** Of several reasons the first one here is reported: those that need a user's action come first. */
 const order: readonly SummaryReason[] = [
   'RenderFailed',
   'LimitReached',
@@ -43,15 +43,15 @@ const order: readonly SummaryReason[] = [
   'Progressing',
   'Unstable',
 ];
-const goesOnByItself: ReadonlySet<SummaryReason> = new Set<SummaryReason>([
+const selfResolving: ReadonlySet<SummaryReason> = new Set<SummaryReason>([
   'Terminating',
   'KindMissing',
   'Waiting',
   'Progressing',
   'Unstable',
 ]);
-/** So many findings are told in one message; `status.children` has the rest. */
-const toldAtMost = 5;
+/** Maximum number of messages in a condition; `status.children` has all of them. */
+const maxMessages = 5;
 
 interface Finding {
   readonly reason: SummaryReason;
@@ -59,34 +59,34 @@ interface Finding {
   readonly isTemporary: boolean;
 }
 
-/** Sums up the children and what else went wrong. `unrest`: why the resource runs again and again. */
+/** Summarises children and other problems. `instability`: why the resource runs repeatedly. */
 export function summarise(
   entries: readonly ChildEntry[],
   problems: readonly Problem[],
-  unrest: string | undefined,
+  instability: string | undefined,
 ): Summary {
   const findings = [
     ...problems.map(findingOfProblem),
     ...entries.flatMap(findingOfEntry),
-    ...(unrest === undefined ? [] : [findingOfUnrest(unrest)]),
+    ...(instability === undefined ? [] : [findingOfInstability(instability)]),
   ];
   const reason = order.find((each) => findings.some((finding) => finding.reason === each));
   if (reason === undefined) {
     const message = 'All children are ready';
     return { reason: 'AllReady', message, isStalled: false, isReconciling: false };
   }
-  const isStalled = findings.some((each) => !goesOnByItself.has(each.reason) && !each.isTemporary);
+  const isStalled = findings.some((each) => !selfResolving.has(each.reason) && !each.isTemporary);
   return {
     reason,
-    message: tell(findings.filter((finding) => finding.reason === reason)),
+    message: joinMessages(findings.filter((finding) => finding.reason === reason)),
     isStalled,
-    // Never both: kstatus looks at Reconciling first, and would call "in progress" what waits for somebody.
+    // Never both: kstatus evaluates Reconciling first, and would report a stalled resource as in progress.
     isReconciling: !isStalled,
   };
 }
 
-/** What stands in the way of reads, as far as it is more than their not being there. */
-export function readProblems({ found: { reads } }: Pass): readonly Problem[] {
+/** Errors of reads. A missing object is not one. */
+export function readProblems({ findings: { reads } }: Pass): readonly Problem[] {
   return [...reads.values()].flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
 }
 
@@ -102,14 +102,14 @@ function findingOfEntry({ decision, about, reason, problem }: ChildEntry): reado
   return [{ reason, message: `${subject}: ${message}`, isTemporary }];
 }
 
-function findingOfUnrest(message: string): Finding {
+function findingOfInstability(message: string): Finding {
   return { reason: 'Unstable', message, isTemporary: false };
 }
 
-function tell(findings: readonly Finding[]): string {
-  // Elements may fail alike: the same sentence is told once.
+function joinMessages(findings: readonly Finding[]): string {
+  // Elements may fail alike: each message appears once.
   const messages = [...new Set(findings.map(({ message }) => message))];
-  const told = messages.slice(0, toldAtMost);
-  const rest = messages.length - told.length;
-  return rest > 0 ? `${told.join('; ')}; and ${rest} more` : told.join('; ');
+  const shown = messages.slice(0, maxMessages);
+  const rest = messages.length - shown.length;
+  return rest > 0 ? `${shown.join('; ')}; and ${rest} more` : shown.join('; ');
 }

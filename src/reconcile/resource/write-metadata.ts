@@ -7,73 +7,72 @@ import {
   onDeleteAnnotationOf,
   orphaningAnnotationOf,
 } from '../names.ts';
-import { type Pass, worldWrite } from '../pass/pass.ts';
-import { ofResource } from '../secrecy.ts';
+import { clusterWrite, type Pass } from '../pass/pass.ts';
+import { disclosureOfResource } from '../secrecy.ts';
 
 /**
- * Notes on a resource what a later process has to know, in annotations of ours; null takes one off.
- * @returns what stands in the way.
+ * Writes annotations to the resource that a later process needs; null removes one.
+ * @returns the error, if any.
  */
-export async function noteOnResource(
+export async function annotateResource(
   pass: Pass,
   annotations: Readonly<Record<string, string | null>>,
 ): Promise<Problem | undefined> {
-  const { context, resource, did, uid, signal } = pass;
-  const from = did.resource ?? resource;
+  const { context, resource, effects, uid, signal } = pass;
+  const from = effects.updatedResource ?? resource;
   try {
     const stored = await context.cluster.editMetadata(
       refOfStored(resource),
-      { ...worldWrite(pass), uid, from, change: () => ({ annotations }) },
+      { ...clusterWrite(pass), uid, cached: from, change: () => ({ annotations }) },
       signal,
     );
-    if (stored !== undefined) did.resource = stored.object;
-    pass.did.hasWritten = true;
+    if (stored !== undefined) effects.updatedResource = stored.object;
+    pass.effects.hasWritten = true;
     return undefined;
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;
-    return problemOfRequest(error, { about: ofResource(pass.context.plan) });
+    return problemOfRequest(error, { about: disclosureOfResource(pass.context.plan) });
   }
 }
 
 /**
- * Lets the resource go: takes off our finalizer, and what we have noted beside it, whoever owns them by now (a restore from a backup
- * makes them somebody else's).
- * @returns what stands in the way.
+ * Removes our finalizer and its annotations, regardless of the field manager (a restore from a backup changes the field manager).
+ * @returns the error, if any.
  */
-export async function takeOffFinalizer(pass: Pass): Promise<Problem | undefined> {
-  const { context, resource, did, uid, signal } = pass;
+export async function removeFinalizer(pass: Pass): Promise<Problem | undefined> {
+  const { context, resource, effects, uid, signal } = pass;
   const { cluster, plan } = context;
   const finalizer = finalizerOf(plan.name);
-  const notes = [inventoryAnnotationOf, onDeleteAnnotationOf, orphaningAnnotationOf].map((nameOf) =>
-    nameOf(plan.name),
+  const ourAnnotations = [inventoryAnnotationOf, onDeleteAnnotationOf, orphaningAnnotationOf].map(
+    (nameOf) => nameOf(plan.name),
   );
   try {
     await cluster.editMetadata(
       refOfStored(resource),
       {
-        ...worldWrite(pass),
+        ...clusterWrite(pass),
         uid,
-        from: did.resource ?? resource,
+        cached: effects.updatedResource ?? resource,
         change: ({ finalizers = [], annotations = {} }) => {
           if (!finalizers.includes(finalizer)) return undefined;
-          const ours = notes.filter((note) => annotations[note] !== undefined);
+          const ours = ourAnnotations.filter((key) => annotations[key] !== undefined);
           return {
             finalizers: finalizers.filter((each) => each !== finalizer),
             ...(ours.length > 0 && {
-              annotations: Object.fromEntries(ours.map((note) => [note, null])),
+              annotations: Object.fromEntries(ours.map((key) => [key, null])),
             }),
           };
         },
       },
       signal,
     );
-    pass.did.hasWritten = true;
-    // The inventory is gone, too.
-    context.watches.endBorrowing(pass.key);
+    pass.effects.hasWritten = true;
+    // The inventory is deleted, too.
+    context.watches.releaseInventoryKinds(pass.key);
     return undefined;
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;
-    const problem = problemOfRequest(error, { about: ofResource(pass.context.plan) });
+    const problem = problemOfRequest(error, { about: disclosureOfResource(pass.context.plan) });
     return { ...problem, message: `finalizer: ${problem.message}` };
   }
 }

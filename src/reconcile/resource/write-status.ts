@@ -1,60 +1,62 @@
 import { KubeError, type StoredObject } from '../../kube/roles.ts';
 import { canonicalJson } from '../../util/canonical-json.ts';
-import { conditionsOf } from '../../util/conditions-of.ts';
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject } from '../../util/json.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import { statusManagerOf } from '../names.ts';
-import type { Given, Pass } from '../pass/pass.ts';
+import type { Pass, PassInput } from '../pass/pass.ts';
 import { conditionTypesOf, statusKeysOf } from '../status-fields.ts';
 
 type Status = Readonly<Record<string, unknown>>;
 
-/** What came of the status. */
+/** The result of a status write. */
 export type StatusOutcome =
   | { readonly kind: 'written'; readonly stored: StoredObject }
   | { readonly kind: 'unchanged' }
-  /** Another pass follows at once: it tells what has come of both. */
-  | { readonly kind: 'overtaken' }
+  /** Another pass follows at once and reports for both. */
+  | { readonly kind: 'superseded' }
   | { readonly kind: 'failed'; readonly error: KubeError }
-  /** The resource is gone or was replaced: there is nothing to report on. */
-  | { readonly kind: 'gone' };
+  /** The resource was deleted or replaced. */
+  | { readonly kind: 'deleted' };
 
-/** Writes the status, in one request, and only if a field that we write differs from the cached one. */
+/** Writes the status in one request, and only if one of our fields differs from the cached one. */
 export async function writeStatus(pass: Pass, status: Status): Promise<StatusOutcome> {
-  if (!isNews(pass, status)) return { kind: 'unchanged' };
-  // People wait for the world, not for the report: children of other resources come first.
-  await pass.giveWay();
+  if (!isChanged(pass, status)) return { kind: 'unchanged' };
+  // Children of other resources have priority over the status.
+  await pass.yieldWorker();
   return sendStatus(pass, status);
 }
 
-/** A resource that is woken again and again is reported on all the same. */
-const overtakenAtMost = 3;
+/** Maximum number of consecutive skipped reports of a resource that is enqueued repeatedly. */
+const maxSuperseded = 3;
 
-/** Like {@link writeStatus}, but leaves the status to the next pass where that follows at once: it would be written twice. */
-export async function writeLastStatus(pass: Pass, status: Status): Promise<StatusOutcome> {
+/** Like {@link writeStatus}, but skips the status if another pass follows at once, which would write it again. */
+export async function writeStatusUnlessSuperseded(
+  pass: Pass,
+  status: Status,
+): Promise<StatusOutcome> {
   const { context } = pass;
   const attempts = pass.state.attempts.status;
-  if (!isNews(pass, status)) {
-    attempts.overtaken = 0;
+  if (!isChanged(pass, status)) {
+    attempts.superseded = 0;
     return { kind: 'unchanged' };
   }
-  const isOvertaken = (await pass.giveWay()) === 'overtaken';
-  // An author who tells of changes (`$previous`, Events) is to see each of them; what was put on record and not made must not stay there.
+  const isSuperseded = (await pass.yieldWorker()) === 'superseded';
+  // Expressions that report changes (`$previous`, Events) must see each of them. Recorded objects that were not created must be removed.
   const mayWait =
     context.plan.reporting === undefined &&
-    attempts.overtaken < overtakenAtMost &&
-    pass.found.inventory.written.size === 0;
-  if (isOvertaken && mayWait) {
-    attempts.overtaken += 1;
-    return { kind: 'overtaken' };
+    attempts.superseded < maxSuperseded &&
+    pass.findings.inventory.written.size === 0;
+  if (isSuperseded && mayWait) {
+    attempts.superseded += 1;
+    return { kind: 'superseded' };
   }
-  attempts.overtaken = 0;
+  attempts.superseded = 0;
   return sendStatus(pass, status);
 }
 
-/** Sends a status whatever is known of it. */
+/** Sends a status without comparing it. */
 export async function sendStatus(pass: Pass, status: Status): Promise<StatusOutcome> {
   const { context, resource, uid, token, signal } = pass;
   const { apiVersion, kind, metadata } = resource;
@@ -77,27 +79,32 @@ export async function sendStatus(pass: Pass, status: Status): Promise<StatusOutc
       },
       signal,
     );
-    // What the server, or another writer, makes of our status would differ again after every further write.
-    const left = differingFields(pass, status, stored.object);
-    pass.state.attempts.status.made = left.length === 0 ? undefined : digestOf(left);
+    // A field that the server or another writer changes would differ again after every write.
+    const remaining = differingFields(pass, status, stored.object);
+    pass.state.attempts.status.serverDefaults =
+      remaining.length === 0 ? undefined : digestOf(remaining);
     return { kind: 'written', stored };
   } catch (error) {
     if (!(error instanceof KubeError) || signal.aborted) throw error;
-    if (error.code === 'not-found' || error.code === 'uid-mismatch') return { kind: 'gone' };
+    if (error.code === 'not-found' || error.code === 'uid-mismatch') return { kind: 'deleted' };
     return { kind: 'failed', error };
   }
 }
 
-function isNews(pass: Pass, status: Status): boolean {
+function isChanged(pass: Pass, status: Status): boolean {
   const differing = differingFields(pass, status, pass.resource);
-  // What was put on record ahead may not have been made.
-  if (differing.length === 0) return pass.found.inventory.written.size > 0;
-  const { made } = pass.state.attempts.status;
-  return made === undefined || made !== digestOf(differing);
+  // Objects that were recorded in advance may not have been created.
+  if (differing.length === 0) return pass.findings.inventory.written.size > 0;
+  const { serverDefaults } = pass.state.attempts.status;
+  return serverDefaults === undefined || serverDefaults !== digestOf(differing);
 }
 
-/** The fields that we write and that a live status has otherwise: name, ours, theirs. */
-function differingFields({ context }: Given, want: Status, live: KubeObject): readonly unknown[] {
+/** Our status fields that differ from the live status: name, ours, theirs. */
+function differingFields(
+  { context }: PassInput,
+  want: Status,
+  live: KubeObject,
+): readonly unknown[] {
   const have: Status = isJsonObject(live.status) ? live.status : {};
   const types = conditionTypesOf(context.plan);
   const differing = statusKeysOf(context.plan)
@@ -127,7 +134,7 @@ function sameConditions(want: unknown, have: readonly Status[]): boolean {
   );
 }
 
-/** Nulls aside, which a server drops where the schema does not keep them. */
+/** Equal apart from nulls, which a server drops if the schema does not keep them. */
 function isSame(want: unknown, have: unknown): boolean {
   return deepEqual(want, have) || deepEqual(plain(want), plain(have));
 }

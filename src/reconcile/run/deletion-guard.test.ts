@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
 import { planOfPodSet } from '../../../test/support/podset-text.ts';
 import { gvkOf } from '../../util/gvk.ts';
-import type { DeletionGuard, DoomedObject } from '../deletion-guard.ts';
+import type { DeletionGuard, PruneCandidate } from '../deletion-guard.ts';
 
 const map = (id: string, more = '') => `
     - id: ${id}
@@ -18,12 +18,12 @@ class StubbornGuard implements DeletionGuard {
   readonly asked: string[] = [];
   readonly settledKeys: string[] = [];
 
-  whyNot(key: string, objects: readonly DoomedObject[]): string | undefined {
+  blockingReason(key: string, objects: readonly PruneCandidate[]): string | undefined {
     this.asked.push(`${key}: ${objects.map(({ ref }) => ref.name).sort()}`);
     return this.answer;
   }
 
-  settled(key: string): void {
+  onConverged(key: string): void {
     this.settledKeys.push(key);
   }
 }
@@ -57,14 +57,14 @@ describe('reconcile/removal/deletion-guard', () => {
         ({ name, state, message }) => `${name} ${state}: ${message}`,
       ),
       [
-        'a-one Deleting: Not wanted; it stays for now',
-        'a-two Deleting: Not wanted; it stays for now',
+        'a-one Deleting: No longer desired; it stays for now',
+        'a-two Deleting: No longer desired; it stays for now',
         'a-three Ready: Current',
       ],
     );
     assert.equal(
       world.ready('a'),
-      'False DeletionsHeld: one "a-one": Not wanted; it stays for now; two "a-two": Not wanted; it stays for now',
+      'False DeletionsHeld: one "a-one": No longer desired; it stays for now; two "a-two": No longer desired; it stays for now',
     );
     assert.deepEqual(guard.settledKeys, []);
     const verdicts = world.decisions.get('default/a')?.children.map(({ verdict }) => verdict.kind);

@@ -1,76 +1,88 @@
-import type { Outcome } from '../../controller/index.ts';
+import type { ReconcileResult } from '../../controller/index.ts';
 import type { StoredObject } from '../../kube/roles.ts';
-import { parseKey } from '../../util/object-key.ts';
-import { dropOldInventory, ensureOnDelete } from '../child/ensure-finalizer.ts';
-import { forgetUnwanted } from '../child/forget-unwanted.ts';
-import { wantAll } from '../child/want-tier.ts';
+import { isJsonObject } from '../../util/json.ts';
+import { conditionsOf, type KubeObject, parseKey } from '../../util/kube-object.ts';
+import { applyChildren, forgetUndesired } from '../child/apply-tiers.ts';
+import { ensureOnDelete, removeOldInventory } from '../child/ensure-finalizer.ts';
 import {
-  endResource,
+  finalizeResource,
   finalizeUnmatched,
-  letGoUnneeded,
-  retireResource,
-} from '../finalize/end-resource.ts';
-import { hasFinalizer, isPaused, isTerminating } from '../owner.ts';
+  removeUnneededFinalizer,
+  uninstallResource,
+} from '../finalize/finalize.ts';
+import { pausedAnnotation } from '../names.ts';
+import { hasFinalizer, isPaused, isTerminating } from '../ownership-claims.ts';
 import type { OperatorContext, PassTurn } from '../pass/context.ts';
-import { type BeginOptions, beginPass, loggerOf, type Pass } from '../pass/pass.ts';
+import {
+  type BeginPassOptions,
+  beginPass,
+  loggerOf,
+  type Pass,
+  type PassInput,
+} from '../pass/pass.ts';
 import { stateOf } from '../pass/resource-state.ts';
-import { buildReport, type Report } from '../report/build-report.ts';
-import { conclude } from '../report/conclude.ts';
-import { finishReport, tellEvents } from '../report/finish-report.ts';
-import { tellFailures } from '../report/tell-failures.ts';
-import { writeReport } from '../report/write-report.ts';
-import type { StatusOutcome } from '../resource/write-status.ts';
-import { reportPaused } from './paused.ts';
+import { buildReport, type Report, writeReport } from '../report/build-report.ts';
+import { completeReport, emitEvents } from '../report/complete-report.ts';
+import { standardConditions } from '../report/conditions.ts';
+import { reconcileResult } from '../report/reconcile-result.ts';
+import { reportFailures } from '../report/report-failures.ts';
+import { type StatusOutcome, writeStatus } from '../resource/write-status.ts';
+import {
+  conditionTypesOf,
+  isForeign,
+  standardConditionTypes,
+  statusKeysOf,
+} from '../status-fields.ts';
 import { prune } from './prune.ts';
 import { runUnmatched } from './run-unmatched.ts';
 
-/** Runs one resource: makes the world as its definition says, and reports (engine.md section 5). */
+/** Reconciles one resource: brings its children to the desired state, and reports (engine.md section 5). */
 export async function runPass(
   context: OperatorContext,
   key: string,
   turn: PassTurn,
-): Promise<Outcome> {
-  if (!context.watches.resources.serves(parseKey(key).namespace)) return forget(context, key);
+): Promise<ReconcileResult> {
+  if (!context.watches.resources.serves(parseKey(key).namespace)) return dropResource(context, key);
   const resource = observe(context, key)?.object;
   if (resource === undefined) {
     const ended =
       (await finalizeUnmatched(context, key, turn)) ?? (await runUnmatched(context, key, turn));
-    return ended ?? forget(context, key);
+    return ended ?? dropResource(context, key);
   }
-  if (isPaused(resource)) return pause(context, { key, resource, turn });
-  // Nothing that its children are made of is ever made in a resource that is going.
-  if (isTerminating(resource)) return endResource(context, { key, resource, turn });
-  if (context.retirement !== undefined)
-    return retireResource(context, context.retirement, { key, resource, turn });
-  if (context.isFinishing) return { kind: 'done' };
+  if (isPaused(resource)) return runPaused(context, { key, resource, turn });
+  // No children are created for a resource that is being deleted.
+  if (isTerminating(resource)) return finalizeResource(context, { key, resource, turn });
+  if (context.uninstall !== undefined)
+    return uninstallResource(context, context.uninstall, { key, resource, turn });
+  if (context.isFinalizeOnly) return { kind: 'done' };
   const state = stateOf(context, key, resource);
   const { pace } = state.attempts;
-  const rest = pace.whyNotRun(resource.metadata.generation, context.clock.monotonicMs());
-  if (rest !== undefined) return { kind: 'requeue', ...rest };
+  const pause = pace.pauseBefore(resource.metadata.generation, context.clock.monotonicMs());
+  if (pause !== undefined) return { kind: 'requeue', ...pause };
   pace.begin();
   context.timetable.began(key);
   const pass = beginPass({ context, key, resource, state, turn });
 
   await ensureOnDelete(pass);
-  await wantAll(pass);
+  await applyChildren(pass);
   await prune(pass);
-  await letGoUnneeded(pass);
-  await dropOldInventory(pass);
-  const told = await finishReport(pass, await buildReport(pass));
-  const { report, status } = await writeReport(pass, told);
-  tellEvents(pass, report, status);
+  await removeUnneededFinalizer(pass);
+  await removeOldInventory(pass);
+  const complete = await completeReport(pass, await buildReport(pass));
+  const { report, status } = await writeReport(pass, complete);
+  emitEvents(pass, report, status);
 
   pass.dependencies.finish();
-  forgetUnwanted(pass);
-  record(pass, report, status);
+  forgetUndesired(pass);
+  recordDecisions(pass, report, status);
   context.timetable.runAgain(key, report.requeueAfterMs);
-  return conclude(pass, report, status);
+  return reconcileResult(pass, report, status);
 }
 
-function pause(
+function runPaused(
   context: OperatorContext,
-  { key, resource, turn }: Pick<BeginOptions, 'key' | 'resource' | 'turn'>,
-): Promise<Outcome> {
+  { key, resource, turn }: Pick<BeginPassOptions, 'key' | 'resource' | 'turn'>,
+): Promise<ReconcileResult> {
   const state = stateOf(context, key, resource);
   return reportPaused(beginPass({ context, key, resource, state, turn }));
 }
@@ -80,7 +92,7 @@ function observe({ watches }: OperatorContext, key: string): StoredObject | unde
   return watches.resources.get(namespace, name);
 }
 
-/** All that is remembered of a resource goes, and nothing wakes it any more but what happens to it or its children. */
+/** Drops the state of a resource. Only events of the resource or its children enqueue it then. */
 export function forgetResource(context: OperatorContext, key: string): void {
   const { states, watches, rights, timetable } = context;
   timetable.forget(key);
@@ -89,27 +101,27 @@ export function forgetResource(context: OperatorContext, key: string): void {
   watches.forget(key);
 }
 
-/** All that is kept of a resource goes with it. */
-function forget(context: OperatorContext, key: string): Outcome {
+/** Drops the state of a resource that is no longer to be reconciled. */
+function dropResource(context: OperatorContext, key: string): ReconcileResult {
   forgetResource(context, key);
   const { watches, plan } = context;
   const { namespace, name } = parseKey(key);
   const unmatched = watches.resources.unmatched(namespace, name)?.object;
-  // One with our finalizer is let go when nothing of its inventory is left: the watches have to tell.
+  // With our finalizer, it is released once its inventory is empty: the borrowed watches are needed until then.
   const isHeld = unmatched !== undefined && hasFinalizer(unmatched, plan.name);
-  if (!isHeld) watches.endBorrowing(key);
+  if (!isHeld) watches.releaseInventoryKinds(key);
   return { kind: 'done' };
 }
 
-/** Tells of the pass: Events and log lines for what has changed, the decision record for everybody else. */
-function record(pass: Pass, report: Report, status: StatusOutcome): void {
+/** Emits Events and log lines for changes, and passes on the decision record. */
+function recordDecisions(pass: Pass, report: Report, status: StatusOutcome): void {
   const { context, key } = pass;
   const isReady = report.reason === 'AllReady';
   pass.state.isReady = isReady;
-  tellFailures(pass, report, status);
+  reportFailures(pass, report, status);
   const decisions = report.entries.map(({ decision }) => decision);
   const count = (kind: string) => decisions.filter(({ verdict }) => verdict.kind === kind).length;
-  const { patched } = pass.did;
+  const { patched } = pass.effects;
   const wrote = {
     created: count('created'),
     applied: count('applied'),
@@ -117,10 +129,9 @@ function record(pass: Pass, report: Report, status: StatusOutcome): void {
     ...(patched.length === 0 ? {} : { patched: patched.length }),
   };
   if (status.kind === 'written' || Object.values(wrote).some((number) => number > 0)) {
-    // A resource that does not come to rest would fill the log; its condition and an Event have told of it. What only tells of itself
-    // is no news to the person on call.
-    const isWorld = Object.values(wrote).some((number) => number > 0);
-    const level = isWorld && report.reason !== 'Unstable' ? 'info' : 'debug';
+    // An unstable resource would fill the log; its condition and an Event report it. A status write alone is not worth a line.
+    const hasChangedObjects = Object.values(wrote).some((number) => number > 0);
+    const level = hasChangedObjects && report.reason !== 'Unstable' ? 'info' : 'debug';
     loggerOf(pass)[level]({ ...wrote, status: status.kind }, 'Reconciled');
   }
   context.onDecisions(key, {
@@ -130,4 +141,58 @@ function record(pass: Pass, report: Report, status: StatusOutcome): void {
     isReady,
     problemCodes: report.problems.map(({ code }) => code),
   });
+}
+
+const pausedSummary = {
+  reason: 'Paused',
+  message: `Paused by annotation "${pausedAnnotation}"; remove it to resume`,
+  isStalled: false,
+  isReconciling: false,
+} as const;
+
+/** Reports the pause in the status of the definition's own kinds, and keeps the rest of it. Removing the annotation enqueues the resource. */
+async function reportPaused(pass: Pass): Promise<ReconcileResult> {
+  const { context, key, state } = pass;
+  context.timetable.forget(key);
+  state.isReady = false;
+  if (isForeign(context.plan)) return { kind: 'done' };
+  const status = await writeStatus(pass, pausedStatus(pass));
+  if (status.kind === 'failed') throw status.error;
+  if (status.kind === 'written') loggerOf(pass).info({}, 'Paused');
+  return { kind: 'done' };
+}
+
+function pausedStatus({
+  context,
+  resource,
+  phaseInput,
+}: PassInput): Readonly<Record<string, unknown>> {
+  const status = isJsonObject(resource.status) ? resource.status : {};
+  const ours = statusKeysOf(context.plan).filter((field) => status[field] !== undefined);
+  const standard = standardConditions({
+    resource,
+    summary: pausedSummary,
+    now: phaseInput.now,
+  }).map((condition) => ({
+    ...condition,
+    // An edit during the pause is not observed.
+    observedGeneration: pausedGeneration(resource) ?? condition.observedGeneration,
+  }));
+  const types = conditionTypesOf(context.plan);
+  const others = conditionsOf(resource).filter(
+    ({ type }) => types.has(type) && !standardConditionTypes.has(type),
+  );
+  return {
+    ...Object.fromEntries(ours.map((field) => [field, status[field]])),
+    conditions: [...standard, ...others],
+  };
+}
+
+/** The generation at the start of the pause; undefined: the pause starts now. */
+function pausedGeneration(resource: KubeObject): number | undefined {
+  const ready = conditionsOf(resource).find(({ type }) => type === 'Ready');
+  const { reason, observedGeneration } = ready ?? {};
+  return reason === 'Paused' && typeof observedGeneration === 'number'
+    ? observedGeneration
+    : undefined;
 }

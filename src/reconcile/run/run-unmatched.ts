@@ -1,42 +1,44 @@
-import type { Outcome } from '../../controller/index.ts';
+import type { ReconcileResult } from '../../controller/index.ts';
 import type { ObjectRef, StoredObject } from '../../kube/roles.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
-import { parseKey } from '../../util/object-key.ts';
+import { type KubeObject, parseKey } from '../../util/kube-object.ts';
 import { observeExisting } from '../finalize/prepare-deletion.ts';
 import { definitionLabel, ownerUidLabel, selectedByAnnotation } from '../names.ts';
-import { hasFinalizer, isTerminating } from '../owner.ts';
 import { isChild } from '../ownership/is-child.ts';
+import { hasFinalizer, isTerminating } from '../ownership-claims.ts';
 import type { OperatorContext, PassTurn } from '../pass/context.ts';
-import { beginPass, isDone, loggerOf, type PrunedObject } from '../pass/pass.ts';
+import { beginPass, isRemoved, loggerOf, type PrunedObject } from '../pass/pass.ts';
 import { createResourceState } from '../pass/resource-state.ts';
 import { removeObjects } from '../removal/remove-objects.ts';
-import { controllersOf } from '../wake/child-watch.ts';
+import { controllersOf } from '../watch/child-watch.ts';
 
 /**
- * Runs a key that is no resource of the definition, or not any more. An object that stopped matching the selectors of `for` loses its
- * children. One that no longer matches because the definition was edited keeps them: its children say under which selectors they
- * were made. Of one that is gone the garbage collector takes care.
- * @returns undefined when nothing is left to be done.
+ * Reconciles a key without a resource of the definition. An object that stopped matching the selectors of `for` loses its children. If
+ * the definition was edited, it keeps them: an annotation of the children has the selectors under which they were created. The garbage
+ * collector deletes the children of a deleted object.
+ * @returns undefined when nothing is left to do.
  */
 export async function runUnmatched(
   context: OperatorContext,
   key: string,
   turn: PassTurn,
-): Promise<Outcome | undefined> {
-  const made = madeUnderTheseSelectors(context, key);
-  if (made.length === 0) {
-    context.departed.delete(key);
+): Promise<ReconcileResult | undefined> {
+  const children = childrenOfCurrentSelectors(context, key);
+  if (children.length === 0) {
+    context.deletedOwners.delete(key);
     return undefined;
   }
-  const resource = await whoIs(context, key, made, turn.signal);
+  const resource = await currentOwner(context, key, children, turn.signal);
   if (resource === undefined || isTerminating(resource)) return undefined;
-  // It matches again, or matched when it was asked for: its watch is about to say so.
+  // It matches again, or matched at the time of the request: its event is about to arrive.
   if (context.watches.resources.membership.has(resource)) return undefined;
-  return removeAll(context, { key, resource, made, turn });
+  return removeAll(context, { key, resource, children, turn });
 }
 
-/** Children that were made for an object of this key while the selectors were what they are. */
-function madeUnderTheseSelectors(context: OperatorContext, key: string): readonly StoredObject[] {
+/** Children that were created for an object of this key under the current selectors. */
+function childrenOfCurrentSelectors(
+  context: OperatorContext,
+  key: string,
+): readonly StoredObject[] {
   const { watches } = context;
   const { digest } = watches.resources.membership;
   if (digest === undefined) return [];
@@ -53,20 +55,20 @@ function madeUnderTheseSelectors(context: OperatorContext, key: string): readonl
   );
 }
 
-/** The object of this key as it is now. A watch with a selector does not tell why an object left it: the server is asked, once. */
-async function whoIs(
+/** The current object of this key. A watch with a selector does not show why an object left it, so the server is asked once. */
+async function currentOwner(
   context: OperatorContext,
   key: string,
-  made: readonly StoredObject[],
+  children: readonly StoredObject[],
   signal: AbortSignal,
 ): Promise<KubeObject | undefined> {
-  const { watches, cluster, plan, departed } = context;
+  const { watches, cluster, plan, deletedOwners } = context;
   const { namespace, name } = parseKey(key);
   const known = watches.resources.unmatched(namespace, name);
   if (known !== undefined) return known.object;
-  const uids = made.map(({ object }) => object.metadata.labels?.[ownerUidLabel] ?? '');
-  const gone = departed.get(key);
-  if (gone !== undefined && uids.every((uid) => gone.has(uid))) return undefined;
+  const uids = children.map(({ object }) => object.metadata.labels?.[ownerUidLabel] ?? '');
+  const deleted = deletedOwners.get(key);
+  if (deleted !== undefined && uids.every((uid) => deleted.has(uid))) return undefined;
   const ref: ObjectRef = {
     gvk: plan.definition.kind.gvk,
     name,
@@ -75,42 +77,42 @@ async function whoIs(
   const flow = { name: plan.name, priority: 'world' } as const;
   const found = await cluster.get(ref, { flow }, signal);
   const uid = found?.object.metadata.uid;
-  context.departed.set(key, new Set(uids.filter((each) => each !== uid)));
+  context.deletedOwners.set(key, new Set(uids.filter((each) => each !== uid)));
   return found?.object;
 }
 
 interface Removal {
   readonly key: string;
   readonly resource: KubeObject;
-  readonly made: readonly StoredObject[];
+  readonly children: readonly StoredObject[];
   readonly turn: PassTurn;
 }
 
 async function removeAll(
   context: OperatorContext,
-  { key, resource, made, turn }: Removal,
-): Promise<Outcome | undefined> {
+  { key, resource, children, turn }: Removal,
+): Promise<ReconcileResult | undefined> {
   const { uid = '' } = resource.metadata;
   const known = context.states.get(key);
   const state = known?.uid === uid ? known : createResourceState(uid);
   context.states.set(key, state);
   const pass = beginPass({ context, key, resource, state, turn });
-  const ours = made.filter((stored) => isChild(pass, stored));
+  const ours = children.filter((stored) => isChild(pass, stored));
   await observeExisting(pass);
-  const why = 'The resource does not match the selectors any more';
+  const why = 'The resource no longer matches the selectors of "for"';
   const removed = await removeObjects(pass, ours, { why });
   const count = removed.filter((each) => each.state !== 'failed').length;
-  if (pass.did.hasWritten)
-    loggerOf(pass).info({ pruned: count }, 'Resource stopped matching, its children go');
+  if (pass.effects.hasWritten)
+    loggerOf(pass).info({ pruned: count }, 'Resource no longer matches, deleting its children');
   pass.dependencies.finish();
-  // Once nothing is left it is let go.
-  const isOver = removed.length > 0 && removed.every(isDone);
-  if (isOver && hasFinalizer(resource, context.plan.name)) context.follow(key);
-  return outcomeOf(context, key, removed) ?? whileHeld(removed);
+  // With all children removed, the finalizer can be removed.
+  const isOver = removed.length > 0 && removed.every(isRemoved);
+  if (isOver && hasFinalizer(resource, context.plan.name)) context.enqueueFollowUp(key);
+  return outcomeOf(context, key, removed) ?? resultWhileHeld(removed);
 }
 
-/** What is held is asked about again when something changes that its guard has read: that must not be forgotten. */
-function whileHeld(removed: readonly PrunedObject[]): Outcome | undefined {
+/** Held objects are checked again when a read of their guard changes: the state of the resource must be kept. */
+function resultWhileHeld(removed: readonly PrunedObject[]): ReconcileResult | undefined {
   return removed.some(({ state }) => state === 'held') ? { kind: 'done' } : undefined;
 }
 
@@ -118,7 +120,7 @@ function outcomeOf(
   { rights, plan }: OperatorContext,
   key: string,
   removed: readonly PrunedObject[],
-): Outcome | undefined {
+): ReconcileResult | undefined {
   const problems = removed.flatMap(({ problem }) => problem ?? []);
   rights.retain(
     key,
@@ -135,7 +137,7 @@ function outcomeOf(
   };
 }
 
-/** Keys of objects that have stopped matching the selectors of `for` while nobody looked. */
+/** Keys of objects that stopped matching the selectors of `for` while no process was running. */
 export function unmatchedKeys(context: OperatorContext): ReadonlySet<string> {
   const { watches, plan } = context;
   const { digest } = watches.resources.membership;
@@ -149,8 +151,8 @@ export function unmatchedKeys(context: OperatorContext): ReadonlySet<string> {
   return keys;
 }
 
-/** How many objects keep children that were made under other selectors than the definition has now. */
-export function countLeftInPlace(context: OperatorContext): number {
+/** Number of objects whose children were created under other selectors than the current ones. */
+export function countUnmatched(context: OperatorContext): number {
   const { digest } = context.watches.resources.membership;
   const owners = new Set<string | undefined>();
   for (const { object } of ownerless(context)) {
@@ -160,7 +162,7 @@ export function countLeftInPlace(context: OperatorContext): number {
   return owners.size;
 }
 
-/** Children of the definition whose owner is no resource of it. */
+/** Children of the definition whose owner is not a resource of it. */
 function* ownerless({ watches, plan }: OperatorContext): Iterable<StoredObject> {
   const { resources } = watches;
   if (resources.membership.digest === undefined || resources.informer.state.kind !== 'synced')

@@ -5,26 +5,26 @@ import type { KubeObject } from '../../util/kube-object.ts';
 import { breakingChanges } from './change/index.ts';
 import type { CrdDefinition } from './crd-definition.ts';
 
-/** A change of a CRD that breaks what is stored. */
-export interface BreakingCrd {
+/** Why a CRD cannot be installed: a state to report, not an error to retry blindly. */
+export interface CrdRejection {
   readonly message: string;
-  /** Every reason, where the definition stands. */
+  /** Diagnostics with positions in the definition, if known. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What the definition would break of the CRD that is there; undefined: nothing, or it may (`crdPolicy.allowBreakingChanges`). */
+/** Checks whether the definition's CRD breaks the installed one. Undefined: compatible, or allowed (`crdPolicy.allowBreakingChanges`). */
 export function checkChange(
   live: KubeObject,
   definition: CrdDefinition,
   source: SourceMap,
-): BreakingCrd | undefined {
+): CrdRejection | undefined {
   const { crd, crdPolicy } = definition.kind;
   if (crdPolicy.allowBreakingChanges || !isJsonObject(live.spec) || !isJsonObject(crd.spec)) {
     return undefined;
   }
   const changes = breakingChanges({
     installed: live.spec,
-    wanted: crd.spec,
+    desired: crd.spec,
     storedVersions: storedVersionsOf(live),
     isOurs: live.metadata.labels?.[definitionLabel] === definition.name,
   });
@@ -33,7 +33,7 @@ export function checkChange(
   return {
     message: `The change of the CustomResourceDefinition "${crd.metadata.name}" would break stored resources (${count})`,
     diagnostics: changes.map(({ path, message }) => {
-      // The CRD's spec is `spec.crd` of the definition, filled in.
+      // The CRD's `spec` is the completed `spec.crd` of the definition.
       const inDefinition = path.replace('/spec', '/spec/crd');
       return locate({ code, at: 'key', path: inDefinition, message, hint }, source);
     }),
@@ -42,7 +42,7 @@ export function checkChange(
 
 const code = 'breaking-change';
 const hint =
-  'It is compared with the CustomResourceDefinition that is installed; "crdPolicy: { allowBreakingChanges: true }" installs it all the same';
+  'Compared with the installed CustomResourceDefinition; set "crdPolicy: { allowBreakingChanges: true }" to install it anyway';
 
 /** Versions in which resources may be stored. */
 export function storedVersionsOf({ status }: KubeObject): readonly string[] {

@@ -1,25 +1,83 @@
 import type { CrdKind, OperatorDefinition } from '../../definition/index.ts';
+import { adoptedAnnotation, definitionLabel } from '../../reconcile/index.ts';
 import type { Clock } from '../../util/clock.ts';
-import type { RuntimeCluster } from '../runtime-cluster.ts';
+import { type Gvk, gvkOf } from '../../util/gvk.ts';
+import { isJsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { RuntimeCluster } from '../runner-options.ts';
 
-/** A definition that brings its kind with it. */
+/** A definition that declares its own CRD. */
 export interface CrdDefinition extends OperatorDefinition {
   readonly kind: CrdKind;
 }
 
-/** Does the definition bring its kind with it, or work on one that is there (`for`)? */
-export function bringsCrd(definition: OperatorDefinition): definition is CrdDefinition {
+/** Whether the definition declares a CRD, instead of using an existing kind (`for`). */
+export function definesCrd(definition: OperatorDefinition): definition is CrdDefinition {
   return definition.kind.source === 'crd';
 }
 
-/** A definition with a CRD and the cluster that it is for. */
+/** A definition with a CRD, and its cluster. */
 export interface CrdContext {
   readonly definition: CrdDefinition;
   readonly cluster: RuntimeCluster;
+  /** Name of this runtime, as a label value. @default undefined: unnamed */
+  readonly runtime?: string | undefined;
   readonly clock: Clock;
 }
 
-/** Requests about the CRD: people wait for it. */
+/** Flow of requests for the CRD; high priority because users wait for it. */
 export function crdFlowOf({ name }: CrdDefinition) {
   return { name, priority: 'world' } as const;
+}
+
+/** Label on a CRD and on the definition's object: the runtime that owns it. */
+export const runtimeLabel = 'homeostat.dev/runtime';
+
+/** Whether the object is being deleted. */
+export function isTerminating(live: KubeObject): boolean {
+  return live.metadata.deletionTimestamp !== undefined;
+}
+
+/**
+ * Why the definition may not change the CRD, as a message; undefined: it may. Definition names are unique in a cluster, so the label with
+ * the definition's name is enough to identify the runtime.
+ */
+export function ownershipConflict(live: KubeObject, definition: CrdDefinition): string | undefined {
+  const { name, labels } = live.metadata;
+  const owner = labels?.[definitionLabel];
+  if (owner === definition.name) return undefined;
+  if (owner !== undefined) {
+    return `The CustomResourceDefinition "${name}" belongs to the definition "${owner}"; if you renamed the definition, restore its name or see "Renaming a definition" in docs/operations.md`;
+  }
+  if (definition.kind.crdPolicy.adopt) return undefined;
+  return `The CustomResourceDefinition "${name}" exists and is not managed by Homeostat; set "crdPolicy: { adopt: true }" to adopt it`;
+}
+
+/** Whether the CRD existed before and was adopted (`crdPolicy.adopt`). An adopted CRD is never deleted. */
+export function isAdopted({ metadata }: KubeObject): boolean {
+  const isMarked = metadata.annotations?.[adoptedAnnotation] !== undefined;
+  return isMarked || metadata.labels?.[definitionLabel] === undefined;
+}
+
+/** The kind of all CRDs. */
+export const crdGvk: Gvk = gvkOf('apiextensions.k8s.io/v1', 'CustomResourceDefinition');
+
+/** The kind that a live CRD declares, for a definition that does not declare it any more. Undefined: unreadable. */
+export function storedKind(crd: KubeObject): CrdKind | undefined {
+  const { spec } = crd;
+  if (!isJsonObject(spec) || !isJsonObject(spec.names) || !Array.isArray(spec.versions)) {
+    return undefined;
+  }
+  const stored = spec.versions.filter(isJsonObject).find(({ storage }) => storage === true);
+  if (stored === undefined) return undefined;
+  const { group, scope, names } = spec;
+  return {
+    source: 'crd',
+    gvk: { group: String(group), version: String(stored.name), kind: String(names.kind) },
+    plural: String(names.plural),
+    scope: scope === 'Cluster' ? 'Cluster' : 'Namespaced',
+    crd,
+    schema: {},
+    crdPolicy: { adopt: false, deletion: 'Retain', allowBreakingChanges: false },
+  };
 }

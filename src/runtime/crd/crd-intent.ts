@@ -3,25 +3,20 @@ import type { StoredObject } from '../../kube/roles.ts';
 import {
   adoptedAnnotation,
   appliedHashOf,
-  childKindsAnnotation,
   covers,
   definitionLabel,
   fieldManagerOf,
-  kindsText,
   managedByLabel,
   managedByValue,
   pathHash,
   prepare,
   stamped,
 } from '../../reconcile/index.ts';
-import type { GroupKind } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { RuntimeCluster } from '../runtime-cluster.ts';
-import { type CrdDefinition, crdFlowOf } from './crd-definition.ts';
-import { isAdopted } from './crd-owner.ts';
-import { childKindsOf } from './former-kinds.ts';
+import type { RuntimeCluster } from '../runner-options.ts';
+import { type CrdDefinition, crdFlowOf, isAdopted, runtimeLabel } from './crd-definition.ts';
 
-/** A CRD as it is to be, ready to be compared and sent. */
+/** The desired CRD, ready to compare and send. */
 export interface CrdIntent {
   readonly manifest: KubeObject;
   readonly hash: string;
@@ -30,26 +25,25 @@ export interface CrdIntent {
 
 export interface IntentOptions {
   readonly definition: CrdDefinition;
-  /** Of the kind of all CRDs. */
+  /** Schema type of CustomResourceDefinition. */
   readonly type: SchemaType | undefined;
-  /** As the server has it. */
+  /** The live CRD. */
   readonly live: KubeObject | undefined;
-  /** Kinds that stay on record beside those of the definition. */
-  readonly former: readonly GroupKind[];
+  /** Name of this runtime, as a label value. @default undefined: unnamed */
+  readonly runtime?: string | undefined;
 }
 
-/** The CRD with our labels and what it has on record. */
-export function intentFor({ definition, type, live, former }: IntentOptions): CrdIntent {
+/** Returns the desired CRD with Homeostat's labels. */
+export function intentFor({ definition, type, live, runtime }: IntentOptions): CrdIntent {
   const { crd } = definition.kind;
   const labels = {
     ...crd.metadata.labels,
     [managedByLabel]: managedByValue,
     [definitionLabel]: definition.name,
+    ...(runtime !== undefined && { [runtimeLabel]: runtime }),
   };
-  const kinds = kindsText([...childKindsOf(definition), ...former]);
   const annotations = {
     ...crd.metadata.annotations,
-    ...(kinds !== '' && { [childKindsAnnotation]: kinds }),
     ...(live !== undefined && isAdopted(live) && { [adoptedAnnotation]: 'true' }),
   };
   const owned = { ...crd, metadata: { ...crd.metadata, labels, annotations } };
@@ -57,8 +51,8 @@ export function intentFor({ definition, type, live, former }: IntentOptions): Cr
   return { manifest, hash: pathHash(manifest, type), type };
 }
 
-/** Would an apply change nothing? The same three questions as for a child. */
-export function isAsWanted(
+/** Whether an apply would change nothing. Uses the same three checks as for a child. */
+export function isUpToDate(
   { manifest, hash, type }: CrdIntent,
   live: StoredObject,
   definition: CrdDefinition,
@@ -77,7 +71,10 @@ export interface CrdApply {
   readonly cluster: RuntimeCluster;
 }
 
-/** Creates the CRD where it was not there, else changes that very one. @throws KubeError */
+/**
+ * Creates the CRD, or updates exactly the live one.
+ * @throws KubeError
+ */
 export async function applyCrd(
   { intent, live, definition, cluster }: CrdApply,
   signal: AbortSignal,
@@ -86,7 +83,7 @@ export async function applyCrd(
     live === undefined ? { resourceVersion: '1' } : { uid: live.object.metadata.uid ?? '' };
   const sent = stamped(intent.manifest, intent.hash);
   const manifest = { ...sent, metadata: { ...sent.metadata, ...guard } };
-  // Forced: a CRD that we may touch is ours alone to define.
+  // Forced: the definition owns the CRD alone.
   await cluster.apply(
     manifest,
     { fieldManager: fieldManagerOf(definition.name), force: true, flow: crdFlowOf(definition) },

@@ -6,9 +6,8 @@ import { QuietCluster } from '../../../test/support/fakes/quiet-cluster.ts';
 import { KubeError, type ResourceType } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { storedVersionsOf } from './check-change.ts';
-import { bringsCrd } from './crd-definition.ts';
+import { crdGvk, definesCrd } from './crd-definition.ts';
 import { migrateStored } from './migrate-stored.ts';
-import { crdGvk } from './stored-kind.ts';
 
 const types: readonly ResourceType[] = [
   {
@@ -43,13 +42,13 @@ spec:
 const [located] = definitionParser.parse(text, 'a.yaml').definitions;
 assert.ok(located);
 const { definition } = located;
-assert.ok(bringsCrd(definition));
+assert.ok(definesCrd(definition));
 
 async function migrate(
   storedVersions: readonly string[],
   { labels = { 'homeostat.dev/definition': 'mine' }, refused = '' } = {},
 ) {
-  assert.ok(bringsCrd(definition));
+  assert.ok(definesCrd(definition));
   const cluster = new QuietCluster(types);
   const clock = new FakeClock();
   cluster.server.put({
@@ -105,7 +104,7 @@ describe('runtime/crd/migrate-stored', () => {
 
   test('a resource that the server refuses is named, and the record stays', async () => {
     const { result, after } = await migrate(['v1', 'v2'], { refused: 'y' });
-    assert.deepEqual(result, { kind: 'left', from: ['v1'], refused: ['default/y'] });
+    assert.deepEqual(result, { kind: 'incomplete', from: ['v1'], rejected: ['default/y'] });
     assert.deepEqual(after, ['v1', 'v2']);
   });
 });

@@ -3,64 +3,70 @@ import { statusManagerOf } from '../../reconcile/index.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import { storedVersionsOf } from './check-change.ts';
-import { type CrdContext, crdFlowOf } from './crd-definition.ts';
-import { isGoing, whyNotOurs } from './crd-owner.ts';
-import { crdGvk } from './stored-kind.ts';
-import { whenUsable } from './when-crd.ts';
+import {
+  type CrdContext,
+  crdFlowOf,
+  crdGvk,
+  isTerminating,
+  ownershipConflict,
+} from './crd-definition.ts';
+import { whenSynced } from './wait-for-crd.ts';
 
-/** What became of resources that may be stored in another version than the one that is stored now. */
-export type Migration =
+/** Result of migrating resources to the current storage version. */
+export type MigrationResult =
   | { readonly kind: 'current' }
   | { readonly kind: 'migrated'; readonly from: readonly string[]; readonly resources: number }
-  /** Some could not be written: the versions stay on record. */
+  /** Some resources were rejected; `status.storedVersions` is unchanged. */
   | {
-      readonly kind: 'left';
+      readonly kind: 'incomplete';
       readonly from: readonly string[];
-      readonly refused: readonly string[];
+      readonly rejected: readonly string[];
     };
 
-/** The other servers of a cluster learn of a new storage version a little later, and write in the old one until then. */
-const spreadMs = 5_000;
-/** Written at once; they are in nobody's way. */
-const parallel = 4;
-/** So many of those that are refused are named. */
-const namedAtMost = 5;
+/** Other API servers still write the old storage version for a short time. */
+const propagationMs = 5_000;
+/** Parallel writes; they have low priority. */
+const concurrency = 4;
+/** Maximum number of rejected resources that are named. */
+const maxNamed = 5;
 
 /**
- * Writes every resource anew, unchanged, where some may be stored in a version that is not the stored one any more, and takes those
- * versions off the CRD's record (`status.storedVersions`): only then they can be taken out of the definition. Costs no request where there
- * is nothing to do.
+ * Rewrites every resource unchanged if some may be stored in an old version, then removes these versions from `status.storedVersions`: only
+ * then they can be removed from the definition. Sends no request if there is nothing to do.
  * @throws KubeError
  */
-export async function migrateStored(context: CrdContext, signal: AbortSignal): Promise<Migration> {
+export async function migrateStored(
+  context: CrdContext,
+  signal: AbortSignal,
+): Promise<MigrationResult> {
   const { definition, cluster, clock } = context;
   const { version } = definition.kind.gvk;
   const before = await readCrd(context, signal);
-  const from = others(before, version);
+  const from = otherVersions(before, version);
   if (before === undefined || from.length === 0) return { kind: 'current' };
-  await clock.sleep(spreadMs, signal);
+  await clock.sleep(propagationMs, signal);
   const resources = cluster.acquire({ gvk: definition.kind.gvk });
   try {
-    await whenUsable(resources, signal);
-    const refused: string[] = [];
-    const left = [...resources.list()];
-    const count = left.length;
+    await whenSynced(resources, signal);
+    const rejected: string[] = [];
+    const remaining = [...resources.list()];
+    const count = remaining.length;
     const work = async () => {
-      for (let next = left.pop(); next !== undefined; next = left.pop()) {
-        if (!(await rewrite(context, next, signal))) refused.push(nameOf(next.object));
+      for (let next = remaining.pop(); next !== undefined; next = remaining.pop()) {
+        if (!(await rewrite(context, next, signal))) rejected.push(nameOf(next.object));
       }
     };
-    await Promise.all(Array.from({ length: parallel }, work));
-    if (refused.length > 0)
-      return { kind: 'left', from, refused: refused.toSorted().slice(0, namedAtMost) };
-    await trim(context, before, signal);
+    await Promise.all(Array.from({ length: concurrency }, work));
+    if (rejected.length > 0)
+      return { kind: 'incomplete', from, rejected: rejected.toSorted().slice(0, maxNamed) };
+    await trimStoredVersions(context, before, signal);
     return { kind: 'migrated', from, resources: count };
   } finally {
     resources.release();
   }
 }
 
-/** The CRD as it is known here, where it is the definition's and stays. */
+/** The live CRD from the cache. Undefined: absent, of another owner, or being deleted. */
 async function readCrd(
   { definition, cluster }: CrdContext,
   signal: AbortSignal,
@@ -68,20 +74,20 @@ async function readCrd(
   const { name } = definition.kind.crd.metadata;
   const crds = cluster.acquire({ gvk: crdGvk, fieldSelector: `metadata.name=${name}` });
   try {
-    await whenUsable(crds, signal);
+    await whenSynced(crds, signal);
     const live = crds.get(undefined, name)?.object;
-    const isOurs = live !== undefined && whyNotOurs(live, definition) === undefined;
-    return isOurs && !isGoing(live) ? live : undefined;
+    const isOurs = live !== undefined && ownershipConflict(live, definition) === undefined;
+    return isOurs && !isTerminating(live) ? live : undefined;
   } finally {
     crds.release();
   }
 }
 
-function others(crd: KubeObject | undefined, version: string): readonly string[] {
+function otherVersions(crd: KubeObject | undefined, version: string): readonly string[] {
   return crd === undefined ? [] : storedVersionsOf(crd).filter((each) => each !== version);
 }
 
-/** One write that changes nothing: the server stores the object anew. False: it refuses the object as it is. */
+/** Sends an empty patch, so that the API server stores the object in the current version. False: the object was rejected. */
 async function rewrite(
   { definition, cluster }: CrdContext,
   { object }: StoredObject,
@@ -95,7 +101,7 @@ async function rewrite(
   };
   const flow = { name: definition.name, priority: 'status' } as const;
   try {
-    await cluster.editMetadata(ref, { flow, uid, from: object, change: () => ({}) }, signal);
+    await cluster.editMetadata(ref, { flow, uid, cached: object, change: () => ({}) }, signal);
     return true;
   } catch (error) {
     if (error instanceof KubeError && error.isPermanent && error.right === undefined) return false;
@@ -103,8 +109,8 @@ async function rewrite(
   }
 }
 
-/** Only of the CRD as it was before: a version that was stored meanwhile stays on record. */
-async function trim(
+/** Guarded by `resourceVersion`: a version that was added meanwhile is kept. */
+async function trimStoredVersions(
   { definition, cluster }: CrdContext,
   before: KubeObject,
   signal: AbortSignal,

@@ -162,6 +162,17 @@ describe('runtime/leadership leader elector', () => {
     assert.deepEqual([a.elector.warning, a.elector.isLeading], [undefined, true]);
   });
 
+  test('a namespace that is not there is reported, and is over when it is made', async () => {
+    const { world, join } = setUp();
+    world.server.hasNamespace = false;
+    const a = join('a');
+    await world.run(6_000);
+    assert.match(a.elector.warning ?? '', /namespace "system" cannot be read or written: /);
+    world.server.hasNamespace = true;
+    await world.run(20_000);
+    assert.deepEqual([a.elector.warning, a.elector.isLeading], [undefined, true]);
+  });
+
   test('somebody else in the Lease ends the lead at once', async () => {
     const { world, join, names } = setUp();
     const a = join('a');
@@ -173,7 +184,7 @@ describe('runtime/leadership leader elector', () => {
       body: { ...object, spec: { ...world.server.spec, holderIdentity: 'x' } },
     });
     await world.run(2_100);
-    assert.equal(a.lostBecause, '"x" has the Lease');
+    assert.equal(a.lostBecause, '"x" holds the Lease');
     assert.deepEqual(names(), []);
   });
 

@@ -1,3 +1,4 @@
+import type { ApiClient } from '../../kube/index.ts';
 import { type EventRecorder, KubeError, type Watcher } from '../../kube/roles.ts';
 import { rightText } from '../../reconcile/index.ts';
 import {
@@ -7,64 +8,72 @@ import {
   metricCatalogue,
 } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { failureFields } from '../../util/failure-fields.ts';
+import { errorLogFields } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 import type { Random } from '../../util/random.ts';
-import type { LeaseClient } from './lease-client.ts';
-import { microTime } from './lease-record.ts';
-import { jitterFactor, type ResolvedLeaseTimes } from './lease-settings.ts';
-import { LeaseSight } from './lease-sight.ts';
-import { type LeaseWatch, watchLease } from './lease-watch.ts';
+import { orAborted } from '../../util/when-aborted.ts';
+import { createLeaseClient, type LeaseClient } from './lease-client.ts';
+import { jitterFactor, microTime, type ResolvedLeaseTimes } from './lease-record.ts';
+import { type LeaseWatch, ObservedLease, watchLease } from './observed-lease.ts';
 import type { WriteFence } from './write-fence.ts';
 
 export interface LeaderElectorOptions {
-  readonly leases: LeaseClient;
-  /** Shows the Lease to a follower, so that it need not ask. */
-  readonly watcher: Pick<Watcher, 'acquire'>;
-  /** Who tells of a new leader. @default nobody */
-  readonly events?: EventRecorder;
-  /** Nobody else's: of this very process. */
+  readonly cluster: {
+    readonly api: Pick<ApiClient, 'request'>;
+    /** Watches the Lease for a follower. */
+    readonly acquire: Watcher['acquire'];
+    /** Records an Event for a new leader. @default none */
+    readonly events?: EventRecorder;
+  };
+  /** Namespace of the Lease. */
+  readonly namespace: string;
+  readonly name: string;
+  /** Unique identity of this process: `<host name>_<uuid>`. */
   readonly identity: string;
   readonly times: ResolvedLeaseTimes;
+  /** The fence that the cluster client checks before each write. */
   readonly fence: WriteFence;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: MetricRegistry;
-  /** Called once, when it has lost its lead against its will, the fence being closed: nothing is left but to end. */
+  /** Called once when leadership is lost unexpectedly. The fence is closed; the process must exit. */
   readonly onLost: (reason: string) => void;
 }
 
-/** So often a release is tried: somebody may have touched the Lease. */
-const releaseTries = 3;
+/** Attempts of a release: another client may change the Lease meanwhile. */
+const maxReleaseAttempts = 3;
 
-/** Others were faster, or what was known is of before. */
-const movedOn: ReadonlySet<string> = new Set(['conflict', 'already-exists', 'not-found']);
+/** Errors of a write to a stale Lease. */
+const conflictCodes: ReadonlySet<string> = new Set(['conflict', 'already-exists']);
 
 /**
- * Leader election on a Lease, as client-go does it, so that both can contend for one. While it leads it costs one PUT per retry period;
- * while it follows, a watch. A lead that is lost is never won back: the process ends.
+ * Leader election on a Lease, compatible with client-go. A leader sends one PUT per retry period; a follower only watches. Lost leadership
+ * is final: the process exits.
  */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions;
+  readonly #leases: LeaseClient;
   readonly #logger: Logger;
   readonly #gauge: Gauge;
-  readonly #sight: LeaseSight;
-  readonly #waiting = new Set<() => void>();
+  readonly #observed: ObservedLease;
+  readonly #won = Promise.withResolvers<void>();
   #hasWon = false;
-  #lostBecause: string | undefined;
+  #lossReason: string | undefined;
   #failuresInARow = 0;
   #warning: string | undefined;
-  #toldHolder: string | undefined;
-  #wake = () => {};
+  #loggedHolder: string | undefined;
+  #endWait = () => {};
 
   constructor(options: LeaderElectorOptions) {
-    const { leases, identity, clock, fence, logger, metrics } = options;
+    const { cluster, namespace, name, identity, clock, fence, logger, metrics, times } = options;
     this.#options = options;
-    this.#logger = logger.child({ lease: `${leases.namespace}/${leases.name}`, identity });
+    const timeoutMs = Math.max(1_000, times.renewDeadlineMs / 2);
+    this.#leases = createLeaseClient({ api: cluster.api, clock, namespace, name, timeoutMs });
+    this.#logger = logger.child({ lease: `${namespace}/${name}`, identity });
     this.#gauge = metrics.gauge(metricCatalogue.leaderStatus);
-    this.#gauge.set(0, [leases.name]);
-    this.#sight = new LeaseSight(clock, identity);
+    this.#gauge.set(0, [name]);
+    this.#observed = new ObservedLease(clock, identity);
     fence.onExpired = (reason) => this.#lose(reason);
   }
 
@@ -72,65 +81,52 @@ export class LeaderElector {
     return this.#hasWon && this.#options.fence.isOpen;
   }
 
-  /** Who has the Lease, where that is another process. */
+  /** Holder of the Lease if it is another process. */
   get holder(): string | undefined {
-    return this.#sight.isOthers ? this.#sight.holder : undefined;
+    return this.#observed.isHeldByOther ? this.#observed.holder : undefined;
   }
 
-  /** For a health check: it was the leader, and is not any more. */
+  /** Why leadership was lost, for health checks. */
   get failure(): string | undefined {
-    return this.#lostBecause;
+    return this.#lossReason;
   }
 
-  /** Why nobody can be elected as far as this process can tell, for people. Undefined: nothing is wrong. */
+  /** Why the election fails, as a message. Undefined: no error. */
   get warning(): string | undefined {
     return this.#warning;
   }
 
-  /** Resolves when this process leads; rejects when the signal aborts. */
+  /** Resolves when this process is the leader; rejects when the signal aborts. */
   whenLeading(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      if (this.isLeading) return resolve();
-      const onAbort = () => {
-        this.#waiting.delete(onWon);
-        reject(signal.reason);
-      };
-      const onWon = () => {
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.add(onWon);
-    });
+    return orAborted(this.#won.promise, signal);
   }
 
   /**
-   * Contends, and then renews, until the signal aborts; then gives the Lease back, so it is to abort only after every pass has ended.
-   * Resolves when all of that is done, or the lead is lost. Never rejects.
+   * Acquires the Lease and renews it until the signal aborts, then releases it. Abort only after every pass has ended. Resolves when done
+   * or when leadership is lost. Never rejects.
    */
   async run(signal: AbortSignal): Promise<void> {
     await this.#acquire(signal);
-    await this.#keep(signal);
+    await this.#renew(signal);
     if (this.isLeading) await this.#release();
   }
 
   async #acquire(signal: AbortSignal): Promise<void> {
     let watch: LeaseWatch | undefined;
     try {
-      while (!signal.aborted && !(await this.#try(signal))) {
+      while (!signal.aborted && !(await this.#tryAcquireOrRenew(signal))) {
         watch ??= this.#watch();
-        this.#tellHolder();
-        do await this.#rest(watch, signal);
-        while (!signal.aborted && watch.isGood() && !this.#sight.mayTake);
+        this.#logHolder();
+        do await this.#wait(watch, signal);
+        while (!signal.aborted && watch.isCurrent() && !this.#observed.canAcquire);
       }
     } finally {
-      watch?.end();
+      watch?.stop();
     }
   }
 
-  /** Renews every retry period, also while it goes wrong; the fence has the deadline. */
-  async #keep(signal: AbortSignal): Promise<void> {
+  /** Renews every retry period, also after errors; the fence enforces the deadline. */
+  async #renew(signal: AbortSignal): Promise<void> {
     const { clock, fence, times } = this.#options;
     let startedMs = clock.monotonicMs();
     while (!signal.aborted && fence.isOpen) {
@@ -138,66 +134,70 @@ export class LeaderElector {
       await clock.sleep(Math.max(0, restMs), signal).catch(() => {});
       if (signal.aborted || !fence.isOpen) return;
       startedMs = clock.monotonicMs();
-      await this.#try(signal);
+      await this.#tryAcquireOrRenew(signal);
     }
   }
 
-  /** Whether the Lease is ours now. */
-  async #try(signal: AbortSignal): Promise<boolean> {
+  /** @returns whether this process holds the Lease now. */
+  async #tryAcquireOrRenew(signal: AbortSignal): Promise<boolean> {
     try {
-      const isOurs = await this.#takeOrJudge(signal);
+      const isOurs = await this.#acquireOrRenew(signal);
       this.#failuresInARow = 0;
       this.#warning = undefined;
       return isOurs;
     } catch (error) {
       if (signal.aborted) return false;
-      const { namespace, name } = this.#options.leases;
+      const { namespace, name } = this.#options;
       this.#warning = `The Lease "${name}" in namespace "${namespace}" cannot be read or written: ${reasonOf(error)}`;
       const level = this.#failuresInARow++ === 0 ? 'warn' : 'debug';
-      this.#logger[level](failureFields(error), 'The Lease cannot be read or written, will retry');
+      this.#logger[level](errorLogFields(error), 'The Lease cannot be read or written, will retry');
       return false;
     }
   }
 
-  async #takeOrJudge(signal: AbortSignal): Promise<boolean> {
-    // Fast: what is known is mostly so. The server takes it only if it is.
-    if (this.#sight.isKnown && this.#sight.mayTake && (await this.#take(signal))) return true;
-    this.#sight.found(await this.#options.leases.get(signal));
-    const { holder } = this.#sight;
-    if (this.#hasWon && this.#sight.isOthers) this.#lose(`"${holder}" has the Lease`);
-    return this.#sight.mayTake && this.#lostBecause === undefined && this.#take(signal);
+  async #acquireOrRenew(signal: AbortSignal): Promise<boolean> {
+    // Fast path: write without a read. The API server rejects a stale write.
+    if (this.#observed.isKnown && this.#observed.canAcquire && (await this.#writeLease(signal)))
+      return true;
+    this.#observed.setFetched(await this.#leases.get(signal));
+    const { holder } = this.#observed;
+    if (this.#hasWon && this.#observed.isHeldByOther) this.#lose(`"${holder}" holds the Lease`);
+    return this.#observed.canAcquire && this.#lossReason === undefined && this.#writeLease(signal);
   }
 
-  /** Writes our name into the Lease that is known. False: it was not so any more, or came too late. */
-  async #take(signal: AbortSignal): Promise<boolean> {
-    const { leases, clock, times, fence } = this.#options;
-    const { before } = this.#sight;
-    const record = this.#sight.claim(times.leaseDurationMs, microTime(clock.nowMs()));
+  /** Writes this process as the holder. False: the known Lease was stale, or the write came too late. */
+  async #writeLease(signal: AbortSignal): Promise<boolean> {
+    const { clock, times, fence } = this.#options;
+    const { object: before } = this.#observed;
+    const record = this.#observed.acquiredRecord(times.leaseDurationMs, microTime(clock.nowMs()));
     const startMs = clock.monotonicMs();
     try {
       const write =
         before === undefined
-          ? leases.create(record, signal)
-          : leases.update(before, record, signal);
-      this.#sight.wrote(await write);
+          ? this.#leases.create(record, signal)
+          : this.#leases.update(before, record, signal);
+      this.#observed.setWritten(await write);
     } catch (error) {
-      if (error instanceof KubeError && movedOn.has(error.code)) return false;
+      if (!(error instanceof KubeError)) throw error;
+      // `not-found` for a create: the namespace is missing.
+      const isGone = error.code === 'not-found' && before !== undefined;
+      if (isGone || conflictCodes.has(error.code)) return false;
       throw error;
     }
-    // From the start: others count from when they see it, which is later.
+    // From the start of the request: other processes count from a later time.
     if (!fence.extend(startMs + times.renewDeadlineMs)) return false;
     if (!this.#hasWon) this.#win();
     return true;
   }
 
   #win(): void {
-    const { leases, events, identity } = this.#options;
+    const { name, cluster, identity } = this.#options;
     this.#hasWon = true;
-    this.#gauge.set(1, [leases.name]);
-    this.#logger.info({}, 'Leads now');
-    const { before } = this.#sight;
+    this.#gauge.set(1, [name]);
+    this.#logger.info({}, 'Became leader');
+    const { object: before } = this.#observed;
     if (before !== undefined)
-      events?.record({
+      cluster.events?.record({
         regarding: before,
         type: 'Normal',
         reason: 'LeaderElection',
@@ -205,71 +205,77 @@ export class LeaderElector {
         note: `${identity} became leader`,
         definition: 'leader-election',
       });
-    for (const onLeading of this.#waiting) onLeading();
-    this.#waiting.clear();
+    this.#won.resolve();
   }
 
   #lose(reason: string): void {
-    if (this.#lostBecause !== undefined) return;
-    const { fence, leases, onLost } = this.#options;
+    if (this.#lossReason !== undefined) return;
+    const { fence, name, onLost } = this.#options;
     fence.close(reason);
-    this.#lostBecause = reason;
-    this.#gauge.set(0, [leases.name]);
-    this.#logger.error({ reason }, 'Leads no more, the process ends');
+    this.#lossReason = reason;
+    this.#gauge.set(0, [name]);
+    this.#logger.error({ reason }, 'Leadership lost, exiting');
     onLost(reason);
   }
 
-  /** So that the next one need not wait until it has run out. */
+  /** Releases the Lease, so that the next leader need not wait until it expires. */
   async #release(): Promise<void> {
-    const { fence, leases, clock } = this.#options;
-    fence.close('The Lease was given back');
-    this.#gauge.set(0, [leases.name]);
+    const { fence, name, clock } = this.#options;
+    fence.close('The Lease was released');
+    this.#gauge.set(0, [name]);
     const { signal } = new AbortController();
     try {
-      for (let tries = 0; tries < releaseTries; tries++) {
-        const { before } = this.#sight;
-        if (before === undefined || this.#sight.isOthers) return;
-        if (await this.#giveBack(before, microTime(clock.nowMs()), signal)) return;
-        this.#sight.found(await leases.get(signal));
+      for (let tries = 0; tries < maxReleaseAttempts; tries++) {
+        const { object: before } = this.#observed;
+        if (before === undefined || this.#observed.isHeldByOther) return;
+        if (await this.#writeRelease(before, microTime(clock.nowMs()), signal)) return;
+        this.#observed.setFetched(await this.#leases.get(signal));
       }
     } catch (error) {
-      this.#logger.warn(failureFields(error), 'The Lease could not be given back, it runs out');
+      this.#logger.warn(errorLogFields(error), 'The Lease could not be released and will expire');
     }
   }
 
-  async #giveBack(before: KubeObject, time: string, signal: AbortSignal): Promise<boolean> {
+  async #writeRelease(before: KubeObject, time: string, signal: AbortSignal): Promise<boolean> {
     try {
-      await this.#options.leases.update(before, this.#sight.release(time), signal);
-      this.#logger.info({}, 'Gave the lead back');
+      await this.#leases.update(before, this.#observed.releasedRecord(time), signal);
+      this.#logger.info({}, 'Released leadership');
       return true;
     } catch (error) {
-      if (error instanceof KubeError && movedOn.has(error.code)) return false;
+      if (error instanceof KubeError && conflictCodes.has(error.code)) return false;
       throw error;
     }
   }
 
-  #tellHolder(): void {
-    const { holder } = this.#sight;
-    if (holder === this.#toldHolder || !this.#sight.isOthers) return;
-    this.#toldHolder = holder;
-    this.#logger.info({ holder }, 'Follows, another process leads');
+  #logHolder(): void {
+    const { holder } = this.#observed;
+    if (holder === this.#loggedHolder || !this.#observed.isHeldByOther) return;
+    this.#loggedHolder = holder;
+    this.#logger.info({ holder }, 'Follower, another process is the leader');
   }
 
-  /** Until the Lease may be ours: it runs out, changes hands, or, where nobody shows it to us, it is time to ask. */
-  async #rest(watch: LeaseWatch, signal: AbortSignal): Promise<void> {
+  /** Waits until the Lease may be acquirable: it expires or changes, or, without a current watch, the poll interval has passed. */
+  async #wait(watch: LeaseWatch, signal: AbortSignal): Promise<void> {
     const { clock, random, times } = this.#options;
     const pollMs = times.retryPeriodMs * (1 + jitterFactor * random.fraction());
-    const { leftMs } = this.#sight;
-    const restMs = watch.isGood() && leftMs > 0 ? Math.ceil(leftMs) : pollMs;
+    const { remainingMs: leftMs } = this.#observed;
+    const restMs = watch.isCurrent() && leftMs > 0 ? Math.ceil(leftMs) : pollMs;
     const woken = new AbortController();
-    this.#wake = () => woken.abort();
+    this.#endWait = () => woken.abort();
     await clock.sleep(restMs, AbortSignal.any([signal, woken.signal])).catch(() => {});
-    this.#wake = () => {};
+    this.#endWait = () => {};
   }
 
   #watch(): LeaseWatch {
-    const { leases, watcher } = this.#options;
-    return watchLease({ leases, watcher, sight: this.#sight, onMayTake: () => this.#wake() });
+    const { cluster, namespace, name } = this.#options;
+    const onMayTake = () => this.#endWait();
+    return watchLease({
+      watcher: cluster,
+      namespace,
+      name,
+      observed: this.#observed,
+      onAcquirable: onMayTake,
+    });
   }
 }
 

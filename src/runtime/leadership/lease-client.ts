@@ -10,19 +10,17 @@ export interface LeaseClientOptions {
   readonly clock: Clock;
   readonly namespace: string;
   readonly name: string;
-  /** For a whole request, what it waits for before it is sent included. */
+  /** Timeout of a whole request, including the time before it is sent. */
   readonly timeoutMs: number;
 }
 
-/** The requests of leader election: on a connection of their own, never queued, never sent again. */
+/** Requests for the Lease: on their own connection, never queued, never retried. */
 export interface LeaseClient {
-  readonly namespace: string;
-  readonly name: string;
-  /** Undefined: there is none. @throws KubeError */
+  /** Undefined: the Lease does not exist. @throws KubeError */
   get(signal: AbortSignal): Promise<KubeObject | undefined>;
-  /** @throws KubeError `already-exists` when somebody was faster */
+  /** @throws KubeError `already-exists` if another process created it first */
   create(record: LeaseRecord, signal: AbortSignal): Promise<KubeObject>;
-  /** Replaces what `before` says, if it is still so. @throws KubeError `conflict`, `not-found` when it is not */
+  /** Replaces the Lease if it is unchanged. @throws KubeError `conflict` or `not-found` if it has changed */
   update(before: KubeObject, record: LeaseRecord, signal: AbortSignal): Promise<KubeObject>;
 }
 
@@ -35,10 +33,10 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
     request: Pick<ApiRequest, 'method' | 'path' | 'body'>,
     signal: AbortSignal,
   ): Promise<KubeObject> {
-    const late = new AbortController();
-    const cancel = clock.after(timeoutMs, () => late.abort(new Error('The Lease took too long')));
-    const onAbort = () => late.abort(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+    const timeout = new AbortController();
+    const cancel = clock.after(timeoutMs, () =>
+      timeout.abort(new Error('The Lease request timed out')),
+    );
     try {
       const { body } = await api.request(
         {
@@ -47,18 +45,15 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
           lane: 'lease',
           flow: { name: 'leader-election', priority: 'world' },
         },
-        late.signal,
+        AbortSignal.any([signal, timeout.signal]),
       );
       return body as KubeObject;
     } finally {
       cancel();
-      signal.removeEventListener('abort', onAbort);
     }
   }
 
   return {
-    namespace,
-    name,
     async get(signal) {
       try {
         return await send({ method: 'GET', path }, signal);

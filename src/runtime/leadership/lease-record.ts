@@ -1,19 +1,20 @@
+import { HomeostatError } from '../../util/homeostat-error.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
 
 export const leaseGvk = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease' } as const;
 
-/** What a Lease says, as client-go reads it. */
+/** Contents of a Lease, as client-go interprets them. */
 export interface LeaseRecord {
-  /** Empty: nobody's. */
+  /** Empty: not held. */
   readonly holder: string;
   readonly durationSeconds: number;
-  /** RFC 3339 with microseconds, by the clock of whoever wrote it: for people, never to be compared. */
+  /** RFC 3339 with microseconds, by the writer's clock: informative, never compared. */
   readonly acquireTime?: string;
   readonly renewTime?: string;
   readonly transitions: number;
 }
 
-/** What is not said, or of a wrong type, is as in a Lease that nobody holds. */
+/** Missing or invalid fields are read as in a Lease that is not held. */
 export function recordOf({ spec }: KubeObject): LeaseRecord {
   const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions } =
     (spec ?? {}) as Readonly<Record<string, unknown>>;
@@ -26,7 +27,7 @@ export function recordOf({ spec }: KubeObject): LeaseRecord {
   };
 }
 
-/** The `spec` of a record. */
+/** Converts a record to a `spec`. */
 export function specOf(record: LeaseRecord): Readonly<Record<string, unknown>> {
   const { holder, durationSeconds, acquireTime, renewTime, transitions } = record;
   return {
@@ -38,7 +39,48 @@ export function specOf(record: LeaseRecord): Readonly<Record<string, unknown>> {
   };
 }
 
-/** RFC 3339 with microseconds, as the API has it for a `MicroTime`. */
+/** Formats a `MicroTime`: RFC 3339 with microseconds. */
 export function microTime(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000Z');
+}
+
+export interface LeaseTimes {
+  /** How long followers wait for a renewal before they take over, in ms. @default 15_000 */
+  readonly leaseDurationMs?: number;
+  /** How long a leader may write without a renewal, in ms. @default 10_000 */
+  readonly renewDeadlineMs?: number;
+  /** Interval of renewals and of attempts to acquire, in ms. @default 2_000 */
+  readonly retryPeriodMs?: number;
+}
+
+export type ResolvedLeaseTimes = Required<LeaseTimes>;
+
+/** Maximum jitter of the retry period, so that followers do not retry at the same time. */
+export const jitterFactor = 1.2;
+
+/**
+ * Fills in defaults.
+ * @throws HomeostatError `invalid-times`: these times would allow two writers, or a leader would give up too early.
+ */
+export function resolveLeaseTimes(times: LeaseTimes = {}): ResolvedLeaseTimes {
+  const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = times;
+  if (retryPeriodMs <= 0)
+    throw invalid(`Expected a retry period above 0, found "${seconds(retryPeriodMs)}"`);
+  if (renewDeadlineMs <= jitterFactor * retryPeriodMs)
+    throw invalid(
+      `Expected a renew deadline above ${jitterFactor} times the retry period "${seconds(retryPeriodMs)}", found "${seconds(renewDeadlineMs)}"`,
+    );
+  if (leaseDurationMs <= renewDeadlineMs)
+    throw invalid(
+      `Expected a lease duration above the renew deadline "${seconds(renewDeadlineMs)}", found "${seconds(leaseDurationMs)}"`,
+    );
+  return { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1_000}s`;
+}
+
+function invalid(message: string): HomeostatError {
+  return new HomeostatError('invalid-times', message);
 }

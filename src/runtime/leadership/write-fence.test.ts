@@ -26,8 +26,8 @@ function setUp() {
 describe('runtime/leadership write fence', () => {
   test('is closed before it is opened, and nobody is told of that', () => {
     const { fence, expired, refused } = setUp();
-    assert.equal(refused(), 'Not sent: This process does not lead');
-    assert.deepEqual([fence.isOpen, fence.closedBecause, expired], [false, undefined, []]);
+    assert.equal(refused(), 'Not sent: This process is not the leader');
+    assert.deepEqual([fence.isOpen, fence.closeReason, expired], [false, undefined, []]);
   });
 
   for (const [what, request] of [
@@ -70,7 +70,7 @@ describe('runtime/leadership write fence', () => {
     const { clock, fence } = setUp();
     await clock.advance(10);
     assert.equal(fence.extend(10), false);
-    assert.deepEqual([fence.isOpen, fence.closedBecause], [false, undefined]);
+    assert.deepEqual([fence.isOpen, fence.closeReason], [false, undefined]);
     assert.equal(fence.extend(11), true);
   });
 

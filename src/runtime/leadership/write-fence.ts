@@ -2,17 +2,17 @@ import type { ApiRequest } from '../../kube/index.ts';
 import { KubeError } from '../../kube/roles.ts';
 import type { Clock } from '../../util/clock.ts';
 
-/** Asks for rights; stores nothing. */
-const reviews = /^\/apis\/authorization\.k8s\.io\/v1\/selfsubjectaccessreviews$/;
+/** Access reviews change nothing. */
+const accessReviewPath = /^\/apis\/authorization\.k8s\.io\/v1\/selfsubjectaccessreviews$/;
 
 /**
- * Between this process and every write: open while it leads, by its own clock. `check` is given to the client of the cluster, which
- * asks before the first byte of a write. Not open before the first {@link extend}; once closed it stays so.
+ * Allows writes only while this process is the leader, by its monotonic clock. Closed before the first {@link extend}; never reopens after
+ * {@link close}. The cluster client calls `check` before the first byte of a write.
  */
 export class WriteFence {
   readonly #clock: Clock;
   #openUntilMs: number | undefined;
-  #closedBecause: string | undefined;
+  #closeReason: string | undefined;
   #onExpired: (reason: string) => void = () => {};
   #cancelTimer = () => {};
 
@@ -20,54 +20,56 @@ export class WriteFence {
     this.#clock = clock;
   }
 
-  /** Its time being over it has closed: called at once, from whoever notices. One listener. */
+  /** Called when the fence closes because its time is over. One listener. */
   set onExpired(listener: (reason: string) => void) {
     this.#onExpired = listener;
   }
 
   get isOpen(): boolean {
-    this.#look();
-    return this.#openUntilMs !== undefined && this.#closedBecause === undefined;
+    this.#checkExpiry();
+    return this.#openUntilMs !== undefined && this.#closeReason === undefined;
   }
 
-  /** Why it was closed for good; undefined: it is open, or has not been opened yet. */
-  get closedBecause(): string | undefined {
-    this.#look();
-    return this.#closedBecause;
+  /** Why the fence was closed. Undefined: it is open, or was never opened. */
+  get closeReason(): string | undefined {
+    this.#checkExpiry();
+    return this.#closeReason;
   }
 
-  /** Opens it until then (monotonic). False: it was closed before, or the time is over already. */
+  /** Opens the fence until this monotonic time. False: it is closed, or the time has passed. */
   extend(untilMs: number): boolean {
-    this.#look();
+    this.#checkExpiry();
     const nowMs = this.#clock.monotonicMs();
-    if (this.#closedBecause !== undefined || nowMs >= untilMs) return false;
+    if (this.#closeReason !== undefined || nowMs >= untilMs) return false;
     this.#openUntilMs = untilMs;
     this.#cancelTimer();
-    // Platforms let a timer fire a little early.
-    this.#cancelTimer = this.#clock.after(Math.ceil(untilMs - nowMs) + 1, () => this.#look());
+    // Timers may fire slightly early.
+    this.#cancelTimer = this.#clock.after(Math.ceil(untilMs - nowMs) + 1, () =>
+      this.#checkExpiry(),
+    );
     return true;
   }
 
-  /** Closes it for good. */
+  /** Closes the fence permanently. */
   close(reason: string): void {
-    if (this.#closedBecause !== undefined) return;
-    this.#closedBecause = reason;
+    if (this.#closeReason !== undefined) return;
+    this.#closeReason = reason;
     this.#cancelTimer();
   }
 
   /**
    * For `KubeClusterOptions.beforeWrite`.
-   * @throws KubeError `aborted` where the request would change something and this process does not lead.
+   * @throws KubeError `aborted` if the request would change something and this process is not the leader.
    */
   readonly check = (request: Pick<ApiRequest, 'path' | 'query'>): void => {
-    if (this.isOpen || changesNothing(request)) return;
-    const why = this.#closedBecause ?? 'This process does not lead';
+    if (this.isOpen || isReadOnly(request)) return;
+    const why = this.#closeReason ?? 'This process is not the leader';
     throw new KubeError('aborted', `Not sent: ${why}`, { status: 0 });
   };
 
-  /** A process that was frozen hears of the end of its time from whoever asks first, before any timer runs. */
-  #look(): void {
-    if (this.#openUntilMs === undefined || this.#closedBecause !== undefined) return;
+  /** After a frozen process resumes, the first check closes the fence, before any timer runs. */
+  #checkExpiry(): void {
+    if (this.#openUntilMs === undefined || this.#closeReason !== undefined) return;
     if (this.#clock.monotonicMs() < this.#openUntilMs) return;
     const reason = 'The Lease was not renewed in time';
     this.close(reason);
@@ -75,6 +77,6 @@ export class WriteFence {
   }
 }
 
-function changesNothing({ path, query }: Pick<ApiRequest, 'path' | 'query'>): boolean {
-  return reviews.test(path) || query?.dryRun === 'All';
+function isReadOnly({ path, query }: Pick<ApiRequest, 'path' | 'query'>): boolean {
+  return accessReviewPath.test(path) || query?.dryRun === 'All';
 }

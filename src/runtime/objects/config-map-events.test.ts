@@ -1,73 +1,121 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { DefinitionWorld } from '../../../test/support/fakes/definition-world.ts';
+import { settle } from '../../../test/support/fake-clock.ts';
+import { RuntimeFakeCluster } from '../../../test/support/fakes/runtime-fake-cluster.ts';
+import { createLogger } from '../../telemetry/index.ts';
 import { gvkOf } from '../../util/gvk.ts';
+import { ConfigMapEvents } from './config-map-events.ts';
 import { definitionsLabel } from './names.ts';
 
 const namespace = 'homeostat-system';
-const message = 'info ConfigMap is not read as a whole';
+const message = 'info Part of a ConfigMap is ignored';
 
-/** A runtime that reads ConfigMaps. */
-function made() {
-  const world = new DefinitionWorld();
+function setUp() {
+  const cluster = new RuntimeFakeCluster();
+  const log: { readonly level: string; readonly msg: string }[] = [];
+  const destination = { write: (line: string) => void log.push(JSON.parse(line)) };
+  const logger = createLogger({ level: 'info', destination });
+  const deliver = async () => {
+    do await settle();
+    while (cluster.deliver());
+    await settle();
+  };
+  /** What was told since the last call, in the log and in Events. */
+  const said = () => ({
+    logged: log.splice(0).map(({ level, msg }) => `${level} ${msg}`),
+    events: cluster.told.splice(0).map(({ type, reason, note }) => `${type} ${reason}: ${note}`),
+  });
   return {
-    world,
-    /** Writes the ConfigMap `ops`; returns what is told of it then, in the log and in Events. */
+    cluster,
+    said,
+    deliver,
+    /** Follows the ConfigMaps from now on. */
+    async start() {
+      const events = new ConfigMapEvents({ cluster, namespace, logger });
+      events.recordIgnored();
+      await deliver();
+      return events;
+    },
+    /** Writes the ConfigMap `ops`; returns what is told of it then. */
     async write(data: object, annotations: Readonly<Record<string, string>> = {}) {
       const labels = { [definitionsLabel]: 'true' };
       const metadata = { name: 'ops', namespace, labels, annotations };
-      world.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
-      await world.settle();
-      return said(world);
+      cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+      await deliver();
+      return said();
     },
   };
 }
 
-function said({ log, cluster }: DefinitionWorld) {
-  const logged = log.splice(0).map(({ level, msg }) => `${level} ${msg}`);
-  const events = cluster.told.splice(0);
-  return { logged, events: events.map(({ type, reason, note }) => `${type} ${reason}: ${note}`) };
-}
-
 const nothing = { logged: [], events: [] };
-const rule =
-  'A definition stands in one that ends in .yaml, .yml or .json and does not begin with a dot';
+const rule = 'Keys of definitions end in .yaml, .yml or .json and do not begin with a dot';
 
 describe('runtime/objects/config-map-events', () => {
   test('keys that are not read are told on their ConfigMap and in the log, once, until they change', async () => {
-    const { world, write } = made();
+    const { cluster, deliver, said, start, write } = setUp();
     await write({ 'UP.YAML': '', '.hidden.yaml': '', 'a.yaml': '' });
-    await world.start();
+    const watching = await start();
     const told = (keys: string) => ({
       logged: [message],
-      events: [`Normal Ignored: Keys that are not read: ${keys}. ${rule}`],
+      events: [`Normal Ignored: Ignored keys: ${keys}. ${rule}`],
     });
-    assert.deepEqual(said(world), told('.hidden.yaml, UP.YAML'));
+    assert.deepEqual(said(), told('.hidden.yaml, UP.YAML'));
     assert.deepEqual(await write({ 'UP.YAML': 'x', '.hidden.yaml': '', 'b.yaml': '' }), nothing);
     assert.deepEqual(await write({ notes: '' }), told('notes'));
     assert.deepEqual(await write({ 'a.yaml': '' }), nothing);
     assert.deepEqual(await write({ notes: '' }), told('notes'));
-    world.cluster.server.delete(gvkOf('v1', 'ConfigMap'), { namespace, name: 'ops' });
-    await world.settle();
+    cluster.server.delete(gvkOf('v1', 'ConfigMap'), { namespace, name: 'ops' });
+    await deliver();
     assert.deepEqual(await write({ notes: '' }), told('notes'));
-    await world.stop();
+    watching.stop();
+    assert.deepEqual(cluster.watched, []);
   });
 
   test('of many keys some are named', async () => {
-    const { world, write } = made();
-    await world.start();
+    const { start, write } = setUp();
+    await start();
     const { events } = await write(
       Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`k${index}`, ''])),
     );
     assert.match(events.join(), /k0, k1, k10, k11, k2, .* and 2 more\./);
-    await world.stop();
   });
 
   test('a ConfigMap that is made for a resource is told to be no source', async () => {
-    const { world, write } = made();
-    await world.start();
+    const { start, write } = setUp();
+    await start();
     const { events } = await write({ 'a.yaml': '' }, { 'homeostat.dev/owner-uid': 'u' });
-    assert.match(events.join(), /^Normal Ignored: It carries homeostat\.dev\/owner-uid/);
-    await world.stop();
+    assert.match(
+      events.join(),
+      /^Normal Ignored: It has the label or annotation homeostat\.dev\/owner-uid/,
+    );
+  });
+
+  test('what happens to a definition is told on the ConfigMap of its text, with its key; elsewhere there is none', async () => {
+    const { start, write, said } = setUp();
+    const watching = await start();
+    await write({ 'a.yaml': '' });
+    const event = { type: 'Normal', reason: 'Accepted', action: 'Load', note: 'Yes' } as const;
+    const tell = (source: 'configmap' | 'directory', ref: string) =>
+      watching.recordEvent('thing', { source, ref }, event);
+    tell('configmap', `${namespace}/gone/a.yaml`);
+    tell('directory', '/defs/ops/a.yaml');
+    assert.deepEqual(said(), nothing);
+    tell('configmap', `${namespace}/ops/a.yaml`);
+    assert.deepEqual(said().events, ['Normal Accepted: a.yaml, definition thing: Yes']);
+  });
+
+  test('a mistake that stands on no object is told on the ConfigMap once, until it changes', async () => {
+    const { start, write, said } = setUp();
+    const watching = await start();
+    await write({ 'a.yaml': '' });
+    const origin = { source: 'configmap', ref: `${namespace}/ops/a.yaml` } as const;
+    const tell = (...notes: readonly string[]) => {
+      watching.recordErrors(notes.map((note) => ({ origin, note })));
+      return said().events;
+    };
+    assert.deepEqual(tell('One', 'Two'), ['Warning Refused: One', 'Warning Refused: Two']);
+    assert.deepEqual(tell('Two', 'One'), []);
+    assert.deepEqual(tell('Two'), []);
+    assert.deepEqual(tell('Two', 'One'), ['Warning Refused: One']);
   });
 });

@@ -1,11 +1,18 @@
 import type { EventRecorder, Informer, Watcher } from '../../kube/roles.ts';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { whyPassedOver } from '../sources/passed-over.ts';
-import type { DefinitionOrigin, RefusedText } from '../wanted-definition.ts';
-import { refusalText } from './definition-conditions.ts';
+import type { StatusEvent } from '../definitions/status-events.ts';
+import { configMapKeyOf, type DefinitionOrigin } from '../desired-definition.ts';
+import { ignoredReason } from '../sources/definition-files.ts';
 import { definitionsLabel } from './names.ts';
-import type { StatusEvent } from './status-events.ts';
+
+/** An error of a manifest that no object shows. */
+export interface ManifestError {
+  readonly origin: DefinitionOrigin;
+  /** Definition name as written. @default undefined: unknown */
+  readonly name?: string;
+  readonly note: string;
+}
 
 export interface ConfigMapEventsOptions {
   readonly cluster: Watcher & { readonly events: EventRecorder };
@@ -15,66 +22,64 @@ export interface ConfigMapEventsOptions {
 
 const configMapGvk = { group: '', version: 'v1', kind: 'ConfigMap' };
 
-/** Events on the ConfigMaps in which definitions stand: for those who edit them and look nowhere else. */
+/** Records Events on ConfigMaps with definitions, for authors who look only there. */
 export class ConfigMapEvents {
   readonly #events: EventRecorder;
   readonly #logger: Logger;
   readonly #configMaps: Informer;
-  /** What was told of texts without a name, by where they stand. */
-  #told: ReadonlyMap<string, ReadonlySet<string>> = new Map();
-  /** What was told of each ConfigMap that is not read as a whole. */
-  readonly #passedOver = new Map<string, string>();
+  /** Recorded errors, by origin and name. */
+  #recordedErrors: ReadonlyMap<string, ReadonlySet<string>> = new Map();
+  /** Recorded notes about ignored keys, by ConfigMap. */
+  readonly #recordedIgnored = new Map<string, string>();
 
   constructor({ cluster, namespace, logger }: ConfigMapEventsOptions) {
     this.#events = cluster.events;
     this.#logger = logger;
-    // The same as the source's own: it is one watch.
+    // Same query as the source's, so they share one watch.
     const labelSelector = `${definitionsLabel}=true`;
     this.#configMaps = cluster.acquire({ gvk: configMapGvk, namespace, labelSelector });
   }
 
-  /** Tells an Event of a definition on the ConfigMap that holds it, if one does and is there. */
-  tell(definition: string, origin: DefinitionOrigin, event: StatusEvent): void {
-    const place = placeOf(origin);
+  /** Records an Event of a definition on its ConfigMap, if there is one. */
+  recordEvent(definition: string, origin: DefinitionOrigin, event: StatusEvent): void {
+    const place = configMapKeyOf(origin);
     const regarding = place && this.#find(place.namespace, place.name);
     if (place === undefined || regarding === undefined) return;
     const note = `${place.key}, definition ${definition}: ${event.note}`;
     this.#events.record({ ...event, regarding, note, definition });
   }
 
-  /** Tells what is refused and has no object: once, until it changes. */
-  tellNameless(texts: readonly RefusedText[]): void {
-    const told = new Map<string, Set<string>>();
-    for (const text of texts) {
-      const { origin, name, refusal } = text;
-      const key = keyOf(text);
-      const note = refusalText(refusal);
-      const place = placeOf(origin);
+  /** Records errors that no object shows, once until they change. */
+  recordErrors(errors: readonly ManifestError[]): void {
+    const recorded = new Map<string, Set<string>>();
+    for (const { origin, name, note } of errors) {
+      const key = JSON.stringify([origin.source, origin.ref, name]);
+      const place = configMapKeyOf(origin);
       const regarding = place && this.#find(place.namespace, place.name);
       if (regarding === undefined) continue;
-      // Two documents without a name in one text have the same place.
-      const notes = told.get(key) ?? new Set();
-      told.set(key, notes.add(note));
-      if (this.#told.get(key)?.has(note)) continue;
+      // Documents without a name share one key.
+      const notes = recorded.get(key) ?? new Set();
+      recorded.set(key, notes.add(note));
+      if (this.#recordedErrors.get(key)?.has(note)) continue;
       const event = { type: 'Warning', reason: 'Refused', action: 'Load', note } as const;
       this.#events.record({ ...event, regarding, definition: name ?? 'homeostat' });
     }
-    this.#told = told;
+    this.#recordedErrors = recorded;
   }
 
-  /** Tells from now on what of the ConfigMaps is not read, whoever has meant it so: once, until it changes. */
-  tellPassedOver(): void {
-    this.#configMaps.subscribe(({ name, current }) => this.#notePassedOver(name, current?.object));
+  /** Starts recording ignored keys of ConfigMaps, once until they change. */
+  recordIgnored(): void {
+    this.#configMaps.subscribe(({ name, current }) => this.#recordIgnoredIn(name, current?.object));
   }
 
-  #notePassedOver(name: string, regarding: KubeObject | undefined): void {
-    const note = regarding && whyPassedOver(regarding);
-    const before = this.#passedOver.get(name);
-    if (regarding === undefined || note === undefined) this.#passedOver.delete(name);
-    else this.#passedOver.set(name, note);
+  #recordIgnoredIn(name: string, regarding: KubeObject | undefined): void {
+    const note = regarding && ignoredReason(regarding);
+    const before = this.#recordedIgnored.get(name);
+    if (regarding === undefined || note === undefined) this.#recordedIgnored.delete(name);
+    else this.#recordedIgnored.set(name, note);
     if (regarding === undefined || note === undefined || note === before) return;
     const configMap = `${regarding.metadata.namespace}/${name}`;
-    this.#logger.info({ configMap, reason: note }, 'ConfigMap is not read as a whole');
+    this.#logger.info({ configMap, reason: note }, 'Part of a ConfigMap is ignored');
     const event = { type: 'Normal', reason: 'Ignored', action: 'Load', note } as const;
     this.#events.record({ ...event, regarding, definition: 'homeostat' });
   }
@@ -86,22 +91,4 @@ export class ConfigMapEvents {
   #find(namespace: string, name: string): KubeObject | undefined {
     return this.#configMaps.get(namespace, name)?.object;
   }
-}
-
-function keyOf({ origin: { source, ref }, name }: RefusedText): string {
-  return JSON.stringify([source, ref, name]);
-}
-
-/** Of a text in a ConfigMap. */
-export interface Place {
-  readonly namespace: string;
-  readonly name: string;
-  readonly key: string;
-}
-
-/** The parts of `namespace/name/key`; undefined for a text that stands elsewhere. */
-export function placeOf({ source, ref }: DefinitionOrigin): Place | undefined {
-  const [namespace, name, key] = ref.split('/');
-  if (source !== 'configmap' || namespace === undefined || name === undefined) return undefined;
-  return { namespace, name, key: key ?? '' };
 }

@@ -1,12 +1,11 @@
-export { createDefinitionObjects } from './create-definition-objects.ts';
-export type { DefinitionObjects, DefinitionObjectsOptions } from './definition-objects.ts';
-export { marksIn } from './marks.ts';
+export { ConfigMapEvents } from './config-map-events.ts';
+export { DefinitionObjectInformer } from './definition-object-informer.ts';
 export {
   definitionCrdName,
   definitionGvk,
   definitionsLabel,
-  isMirror,
+  isWriteOf,
   sourceLabel,
   sourceRefAnnotation,
 } from './names.ts';
-export { WritePace } from './write-pace.ts';
+export { WriteRateLimiter } from './write-rate-limiter.ts';

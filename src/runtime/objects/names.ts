@@ -1,24 +1,49 @@
 import { definitionApiVersion, definitionKind } from '../../definition/index.ts';
+import type { Flow, PassToken } from '../../kube/roles.ts';
 import { type Gvk, gvkOf } from '../../util/gvk.ts';
-import type { KubeObject } from '../../util/kube-object.ts';
 
-/** What a cluster remembers of definitions. None of these names may ever change. */
+/** Names stored in clusters. They must never change. */
 
-/** `OperatorDefinition`: every definition that there is, whatever its source. */
+/** `OperatorDefinition`: every definition, from any source. */
 export const definitionGvk: Gvk = gvkOf(definitionApiVersion, definitionKind);
-/** The CRD that brings that kind. */
+/** Name of its CRD. */
 export const definitionCrdName = 'operatordefinitions.homeostat.dev';
 
-/** On a ConfigMap, `"true"`: its keys hold definitions. */
+/** Label on a ConfigMap, `"true"`: its keys contain definitions. */
 export const definitionsLabel = 'homeostat.dev/definitions';
-/** On an `OperatorDefinition`, `configmap` or `directory`: it is a mirror of a text that stands there. Without it the object is its own source. */
+/** Label on a published `OperatorDefinition`: `configmap` or `directory`. Without it, a user created the object. */
 export const sourceLabel = 'homeostat.dev/source';
-/** On a mirror: where its text stands, `namespace/name/key` or a path. */
+/** Annotation on a published object: the manifest's origin, `namespace/name/key` or a path. */
 export const sourceRefAnnotation = 'homeostat.dev/source-ref';
-/** On a mirror of a directory: the runtime that reads it. Many machines have the same paths. */
-export const sourceRuntimeAnnotation = 'homeostat.dev/source-runtime';
 
-/** Is the object only a picture of a text in a ConfigMap or a directory? */
-export function isMirror({ metadata }: KubeObject): boolean {
-  return metadata.labels?.[sourceLabel] !== undefined;
+export { runtimeLabel } from '../crd/index.ts';
+/** Annotation on a published object: errors of its newest manifest. */
+export const rejectedAnnotation = 'homeostat.dev/rejected';
+/** Annotation on a published object: when its manifest was removed. */
+export const withdrawnAnnotation = 'homeostat.dev/withdrawn';
+/** Annotation on an `OperatorDefinition` that is being deleted, `"true"`: orphan its resources. */
+export const abandonAnnotation = 'homeostat.dev/abandon';
+/** Finalizer on every `OperatorDefinition` that a runtime owns. */
+export const definitionFinalizer = 'homeostat.dev/definition';
+
+/** Requests for definitions have a lower priority than those for resources. */
+export function flowOf(definition: string): Flow {
+  return { name: definition, priority: 'status' };
+}
+
+/** Writers of `OperatorDefinition` objects. */
+type ObjectWriterName = 'publisher' | 'controller';
+
+/** Marks a write, so that its watch event does not enqueue the writer again. */
+export function passTokenOf(definition: string, writer: ObjectWriterName): PassToken {
+  const own = passName(writer);
+  return { key: `${own}/${definition}`, definition: own };
+}
+
+export function isWriteOf(writer: ObjectWriterName, pass: PassToken | undefined): boolean {
+  return pass?.definition === passName(writer);
+}
+
+function passName(writer: ObjectWriterName): string {
+  return `homeostat.dev/operatordefinitions/${writer}`;
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 
-/** Says the same in a CRD's schema as in JSON schema. */
-const kept = [
+/** Keywords with the same meaning in JSON schema and in a CRD. */
+const copiedKeywords = [
   'description',
   'pattern',
   'minimum',
@@ -14,16 +14,15 @@ const kept = [
 ];
 
 /**
- * The structural schema that takes everything which a JSON schema (draft 7) takes, and refuses what can be refused so: wrong types of
- * fields that have one, words that are none of those there are, missing fields. Unknown fields have no place in it, defaults neither:
- * what comes back from a server is what was sent. Pure.
+ * Converts a JSON schema (draft 7) to a structural schema that accepts at least the same values. It still rejects wrong types, unknown enum
+ * values and missing fields. It does not describe unknown fields or defaults, so that the API server returns what was sent. Pure.
  */
 export function structuralSchema(node: JsonObject): JsonObject {
   const { type, properties, additionalProperties, items } = node;
   const common = Object.fromEntries(
-    kept.flatMap((word) => (node[word] === undefined ? [] : [[word, node[word]]])),
+    copiedKeywords.flatMap((word) => (node[word] === undefined ? [] : [[word, node[word]]])),
   );
-  const words = wordsOf(node);
+  const words = enumValuesOf(node);
   if (words !== undefined) {
     return { ...common, type: typeof words[0] === 'boolean' ? 'boolean' : 'string', enum: words };
   }
@@ -49,12 +48,12 @@ function structuralFields(properties: JsonObject): JsonObject {
   );
 }
 
-function wordsOf({ const: only, enum: words }: JsonObject): readonly Json[] | undefined {
+function enumValuesOf({ const: only, enum: words }: JsonObject): readonly Json[] | undefined {
   if (only !== undefined) return [only];
   return Array.isArray(words) ? words : undefined;
 }
 
-/** A value of any type, `null` too: what has two types can have none here. */
+/** Accepts any type including `null`, for nodes with several types. */
 function anything({ description }: JsonObject): JsonObject {
   return {
     ...(description === undefined ? {} : { description }),

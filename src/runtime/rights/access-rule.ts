@@ -1,4 +1,6 @@
-/** What a right is for. `scripts/deploy` names the test that shows each. */
+import type { OperatorPlan } from '../../compile/index.ts';
+import { type GroupKind, type Gvk, gvkKey } from '../../util/gvk.ts';
+/** Purpose of a right. `scripts/deploy` names the test that verifies each. */
 export type RightPurpose =
   | 'crds'
   | 'crd'
@@ -22,8 +24,7 @@ export type RightPurpose =
   | 'definition-status'
   | 'lease'
   | 'lease-new'
-  | 'configmaps'
-  | 'revisions';
+  | 'configmaps';
 
 /** One right on one resource. */
 export interface AccessRule {
@@ -31,48 +32,48 @@ export interface AccessRule {
   readonly apiGroup: string;
   /** Plural, with a subresource: `podsets/status`. */
   readonly resource: string;
-  /** Only objects of these names. @default undefined: all */
+  /** `resourceNames`. @default undefined: all */
   readonly names?: readonly string[];
   readonly verbs: readonly string[];
-  /** Where it is enough to have it. @default undefined: in the whole cluster */
+  /** Namespaces that are sufficient. @default undefined: cluster-wide */
   readonly namespaces?: readonly string[];
   readonly purpose: RightPurpose;
-  /** For people: `podset: its children`. */
-  readonly why: string;
+  /** Shown to users: `podset: its children`. */
+  readonly reason: string;
 }
 
-/** As a role has it: what is said of one resource stands in one rule. */
-export interface MergedRule extends Omit<AccessRule, 'purpose' | 'why'> {
-  /** In order, each once. */
+/** A rule of a role: all rights on one resource. */
+export interface MergedRule extends Omit<AccessRule, 'purpose' | 'reason'> {
+  /** Unique, in order. */
   readonly purposes: readonly RightPurpose[];
-  readonly whys: readonly string[];
+  readonly reasons: readonly string[];
 }
 
-/** In the order in which roles are read: looking before writing. */
+/** Order of verbs in a rule: reads before writes. */
 const verbOrder = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'bind'];
 
-/** Joins rules on the same objects, in the order of the first of each. What is given on all objects is not given on some of them again. */
+/** Merges rules on the same objects, in order of first occurrence. Rights on all objects replace the same rights on named objects. */
 export function mergeRules(rules: readonly AccessRule[]): readonly MergedRule[] {
-  const widened = rules.map((rule) => (isGivenOnAll(rule, rules) ? onAll(rule) : rule));
+  const widened = rules.map((rule) => (isGrantedOnAll(rule, rules) ? onAll(rule) : rule));
   const groups = Map.groupBy(widened, ({ apiGroup, resource, names, namespaces }) =>
     JSON.stringify([apiGroup, resource, names ?? null, namespaces ?? null]),
   );
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
-    const { purpose: _, why: __, ...place } = first;
+    const { purpose: _, reason: __, ...place } = first;
     return [
       {
         ...place,
         verbs: sortedVerbs(group.flatMap(({ verbs }) => verbs)),
         purposes: [...new Set(group.map(({ purpose }) => purpose))],
-        whys: [...new Set(group.map(({ why }) => why))],
+        reasons: [...new Set(group.map(({ reason }) => reason))],
       },
     ];
   });
 }
 
-function isGivenOnAll({ apiGroup, resource, verbs }: AccessRule, rules: readonly AccessRule[]) {
+function isGrantedOnAll({ apiGroup, resource, verbs }: AccessRule, rules: readonly AccessRule[]) {
   const given = rules.filter(
     (rule) =>
       rule.apiGroup === apiGroup &&
@@ -89,4 +90,79 @@ function onAll({ names: _, namespaces: __, ...rule }: AccessRule): AccessRule {
 
 function sortedVerbs(verbs: readonly string[]): readonly string[] {
   return [...new Set(verbs)].sort((a, b) => verbOrder.indexOf(a) - verbOrder.indexOf(b));
+}
+
+const rbacGroup = 'rbac.authorization.k8s.io';
+const roles: readonly string[] = ['roles', 'clusterroles'];
+
+/** Why a rule grants more than it names; undefined: it does not. */
+export function privilegeWarning({
+  apiGroup,
+  resource,
+  names,
+  verbs,
+}: Pick<MergedRule, 'apiGroup' | 'resource' | 'names' | 'verbs'>): string | undefined {
+  if ([apiGroup, resource, ...verbs].some((word) => word.includes('*')))
+    return isClusterAdmin({ apiGroup, resource, verbs })
+      ? 'this grants cluster-admin'
+      : 'a wildcard also grants resources that are added later';
+  if (verbs.includes('impersonate'))
+    return `it can impersonate ${names === undefined ? 'every user' : names.join(', ')} with all their rights`;
+  if (apiGroup !== rbacGroup || !roles.includes(resource)) return undefined;
+  if (verbs.includes('escalate')) return '"escalate" allows to grant every right';
+  if (!verbs.includes('bind')) return undefined;
+  if (names === undefined) return 'it can bind any role, including cluster-admin';
+  const isAdmin = resource === 'clusterroles' && names.includes('cluster-admin');
+  return isAdmin ? 'it can bind cluster-admin' : undefined;
+}
+
+function isClusterAdmin({
+  apiGroup,
+  resource,
+  verbs,
+}: Pick<MergedRule, 'apiGroup' | 'resource' | 'verbs'>): boolean {
+  return apiGroup === '*' && resource === '*' && verbs.includes('*');
+}
+
+/** The plural of a kind, and whether it is guessed. */
+export interface Plural {
+  readonly plural: string;
+  readonly isGuessed: boolean;
+}
+
+/** Known plurals, without a cluster. */
+export type KnownPlurals = (gvk: Gvk) => string | undefined;
+
+/** Looks up plurals in the definitions and in `known`; guesses others with the rule that most CRDs follow. */
+export function createPluralOf(
+  plans: readonly OperatorPlan[],
+  known: KnownPlurals,
+): (gvk: Gvk) => Plural {
+  const own = new Map<string, string>();
+  for (const { definition } of plans) {
+    if (definition.kind.source !== 'crd') continue;
+    own.set(groupKindKey(definition.kind.gvk), definition.kind.plural);
+  }
+  const remembered = new Map<string, Plural>();
+  return (gvk) => {
+    const key = gvkKey(gvk);
+    const before = remembered.get(key);
+    if (before !== undefined) return before;
+    const certain = own.get(groupKindKey(gvk)) ?? known(gvk);
+    const plural = { plural: certain ?? guessPlural(gvk.kind), isGuessed: certain === undefined };
+    remembered.set(key, plural);
+    return plural;
+  };
+}
+
+function groupKindKey({ group, kind }: GroupKind): string {
+  return `${group}/${kind}`;
+}
+
+/** The rule of CRD code generators. */
+function guessPlural(kind: string): string {
+  const singular = kind.toLowerCase();
+  if (/(?:s|x|z|ch|sh)$/.test(singular)) return `${singular}es`;
+  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`;
+  return `${singular}s`;
 }

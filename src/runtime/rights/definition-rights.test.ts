@@ -34,7 +34,7 @@ const mine = (body: string) => rightsOf(thingDefinition('mine', body));
 
 const configMap = `  children:
     - id: config
-      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }" }, data: { a: b } }
+      template: { apiVersion: v1, kind: ConfigMap, metadata: { name: "\${ metadata.name }" }, data: { a: YQ== } }
 `;
 
 describe('runtime/rights: what a definition needs', () => {
@@ -42,14 +42,14 @@ describe('runtime/rights: what a definition needs', () => {
     const rights = mine('  status: { a: b }\n');
     assert.deepEqual(
       rights.rules.map(({ resource, verbs }) => `${resource}: ${verbs.join(' ')}`),
-      ['customresourcedefinitions: get create patch', 'things: list watch', 'things/status: patch'],
+      ['customresourcedefinitions: create patch', 'things: list watch', 'things/status: patch'],
     );
     assert.deepEqual(rights.notes, []);
   });
 
   test('its own CRD is the only one that may be written', () => {
     const rules = allowed(mine(configMap), 'apiextensions.k8s.io', 'customresourcedefinitions');
-    assert.deepEqual(rules, ['get create patch [things.mine.example.com]']);
+    assert.deepEqual(rules, ['create patch [things.mine.example.com]']);
   });
 
   test('with several versions its resources may be written anew, and the record of stored versions trimmed', () => {
@@ -67,7 +67,7 @@ describe('runtime/rights: what a definition needs', () => {
   test('its CRD may be deleted where it is to go with it', () => {
     const rights = rightsOf(thingDefinition('mine', '  crdPolicy: { deletion: Delete }\n'));
     const rules = allowed(rights, 'apiextensions.k8s.io', 'customresourcedefinitions');
-    assert.deepEqual(rules, ['get create patch delete [things.mine.example.com]']);
+    assert.deepEqual(rules, ['create patch delete [things.mine.example.com]']);
   });
 
   test('children may be watched, made, changed and deleted; their owner may be named as such', () => {
@@ -205,7 +205,7 @@ ${configMap}${rest}`;
     const { rules, notes } = mine(body);
     assert.ok(rules.some(({ resource }) => resource === 'proxies'));
     assert.deepEqual(notes, [
-      'The plural of "Proxy" of "x.example.com/v1" is taken to be "proxies"',
+      'The plural of "Proxy" of "x.example.com/v1" is assumed to be "proxies"',
     ]);
   });
 
@@ -222,7 +222,7 @@ ${configMap}${rest}`;
     const { rules } = rightsOf(thingDefinition('a', configMap), thingDefinition('b', configMap));
     const rule = rules.filter(({ resource }) => resource === 'configmaps');
     assert.deepEqual(
-      rule.map(({ whys }) => whys),
+      rule.map(({ reasons }) => reasons),
       [['a: its children "config"', 'b: its children "config"']],
     );
   });
@@ -287,7 +287,7 @@ describe('runtime/rights: rights that are given to others', () => {
     test(`computed rules are a note: ${rules}`, () => {
       const { rules: held, notes } = mine(role(rules));
       assert.ok(!held.some(({ purposes }) => purposes.includes('granted-rules')));
-      assert.match(notes.join(), /child "role" makes a Role with rules that are computed/);
+      assert.match(notes.join(), /child "role" creates a Role with computed rules/);
     });
 
   test('literal rules beside computed ones are held', () => {
@@ -315,38 +315,35 @@ describe('runtime/rights: rights that are given to others', () => {
   test('a name that is computed is a note, not a right on all roles', () => {
     const { rules, notes } = mine(binding('ClusterRole, name: "${ spec.role }"'));
     assert.ok(!rules.some(({ verbs }) => verbs.includes('bind')));
-    assert.match(notes.join(), /child "binding" binds a role whose name is computed/);
+    assert.match(notes.join(), /child "binding" binds a role with a computed name/);
   });
 
-  const given = 'mine: child "role" gives it to others';
+  const given = 'mine: child "role" grants it';
   for (const [rule, warning] of [
-    [
-      '{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }',
-      'these are the rights of cluster-admin',
-    ],
+    ['{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }', 'this grants cluster-admin'],
     [
       '{ apiGroups: ["apps"], resources: ["*"], verbs: ["get"] }',
-      'a wildcard also gives what is added to the API later',
+      'a wildcard also grants resources that are added later',
     ],
     [
       '{ apiGroups: [""], resources: ["*/status"], verbs: ["get"] }',
-      'a wildcard also gives what is added to the API later',
+      'a wildcard also grants resources that are added later',
     ],
     [
       `{ apiGroups: ["${rbac}"], resources: ["clusterroles"], verbs: ["escalate"] }`,
-      'who may escalate a role can give every right there is',
+      '"escalate" allows to grant every right',
     ],
     [
       `{ apiGroups: ["${rbac}"], resources: ["clusterroles"], verbs: ["bind"] }`,
-      'any role can be bound, cluster-admin included',
+      'it can bind any role, including cluster-admin',
     ],
     [
       '{ apiGroups: [""], resources: ["users"], verbs: ["impersonate"] }',
-      'it acts as anybody, with all rights that are given there',
+      'it can impersonate every user with all their rights',
     ],
     [
       '{ apiGroups: [""], resources: ["users"], resourceNames: ["eve"], verbs: ["impersonate"] }',
-      'it acts as eve, with all rights that are given there',
+      'it can impersonate eve with all their rights',
     ],
   ] as const)
     test(`a warning: ${rule}`, () => {
@@ -358,7 +355,7 @@ describe('runtime/rights: rights that are given to others', () => {
     assert.equal(warnings.length, 1);
     assert.match(
       warnings.join(),
-      /^mine: child "binding" gives .*cluster-admin.*: binding cluster-admin gives every right there is$/,
+      /^mine: child "binding" grants .*cluster-admin.*: it can bind cluster-admin$/,
     );
   });
 

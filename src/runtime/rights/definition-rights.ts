@@ -1,27 +1,32 @@
 import type { ChildPlan, OperatorPlan } from '../../compile/index.ts';
 import type { ServedKind } from '../../definition/index.ts';
 import { apiVersionOf, type Gvk } from '../../util/gvk.ts';
-import { type AccessRule, type MergedRule, mergeRules } from './access-rule.ts';
-import { whyFarReaching } from './far-reaching.ts';
+import {
+  type AccessRule,
+  createPluralOf,
+  type KnownPlurals,
+  type MergedRule,
+  mergeRules,
+  type Plural,
+  privilegeWarning,
+} from './access-rule.ts';
 import { grantedRights } from './granted-rights.ts';
-import { createPluralOf, type KnownPlurals, type Plural } from './plural-of.ts';
 import { ruleText } from './roles-yaml.ts';
-import { writeNamespacesOf } from './write-namespaces.ts';
 
 export interface DefinitionRights {
   readonly rules: readonly MergedRule[];
-  /** What whoever gives the rights has to look at, for people. */
+  /** Notes for administrators. */
   readonly notes: readonly string[];
-  /** Rules that give more than what they name, for people. */
+  /** Rules that grant more than they name, as messages. */
   readonly warnings: readonly string[];
 }
 
-/** Verbs that look without changing anything. A watch is on a whole kind, wherever the definition works, or on one name. */
-const watching = ['list', 'watch'];
+/** Read-only verbs. A watch covers a whole kind in all namespaces, or one name. */
+const watchVerbs = ['list', 'watch'];
 
 /**
- * The rights that the runtime needs for these definitions, beside those that it always needs. Nothing is asked: the plural of a kind
- * that neither the definitions nor `known` tell is guessed, and a note says so.
+ * The rights that the runtime needs for these definitions, in addition to {@link runtimeRights}. Sends no requests: unknown plurals are
+ * guessed, with a note.
  */
 export function definitionRights(
   plans: readonly OperatorPlan[],
@@ -32,7 +37,7 @@ export function definitionRights(
   const notes: string[] = [];
   const guessed = new Set<string>();
   for (const plan of plans) {
-    const resourceOf = (gvk: Gvk) => noted(gvk, pluralOf(gvk), guessed);
+    const resourceOf = (gvk: Gvk) => notePlural(gvk, pluralOf(gvk), guessed);
     const granted = grantedRights(plan.definition);
     rules.push(...rightsOf(plan, resourceOf), ...granted.rules);
     notes.push(...granted.notes);
@@ -42,13 +47,13 @@ export function definitionRights(
 }
 
 function warningOf(rule: MergedRule): readonly string[] {
-  const why = whyFarReaching(rule);
-  return why === undefined ? [] : [`${rule.whys.join('; ')}: ${ruleText(rule)}: ${why}`];
+  const reason = privilegeWarning(rule);
+  return reason === undefined ? [] : [`${rule.reasons.join('; ')}: ${ruleText(rule)}: ${reason}`];
 }
 
-function noted(gvk: Gvk, { plural, isGuessed }: Plural, notes: Set<string>): string {
+function notePlural(gvk: Gvk, { plural, isGuessed }: Plural, notes: Set<string>): string {
   if (isGuessed)
-    notes.add(`The plural of "${gvk.kind}" of "${apiVersionOf(gvk)}" is taken to be "${plural}"`);
+    notes.add(`The plural of "${gvk.kind}" of "${apiVersionOf(gvk)}" is assumed to be "${plural}"`);
   return plural;
 }
 
@@ -57,42 +62,49 @@ type ResourceOf = (gvk: Gvk) => string;
 function rightsOf(plan: OperatorPlan, resourceOf: ResourceOf): readonly AccessRule[] {
   const { definition, name } = plan;
   const namespaces = writeNamespacesOf(plan);
-  const right = ({ gvk, subresource = '', why, isNarrow = true, ...wanted }: Wanted) => ({
-    ...(namespaces !== undefined && isNarrow ? { namespaces } : {}),
-    ...wanted,
+  const right = ({
+    gvk,
+    subresource = '',
+    reason,
+    isNamespaced = true,
+    ...desired
+  }: RequiredRight) => ({
+    ...(namespaces !== undefined && isNamespaced ? { namespaces } : {}),
+    ...desired,
     apiGroup: gvk.group,
     resource: `${resourceOf(gvk)}${subresource}`,
-    why: `${name}: ${why}`,
+    reason: `${name}: ${reason}`,
   });
-  const wanted = [
+  const desired = [
     ...ownKindRights(plan),
     ...childRights(plan),
     ...readRights(plan),
     ...patchRights(plan),
   ];
-  return [...crdRight(definition), ...wanted.map(right)];
+  return [...crdRight(definition), ...desired.map(right)];
 }
 
-interface Wanted extends Pick<AccessRule, 'names' | 'namespaces' | 'verbs' | 'purpose' | 'why'> {
+interface RequiredRight
+  extends Pick<AccessRule, 'names' | 'namespaces' | 'verbs' | 'purpose' | 'reason'> {
   readonly gvk: Gvk;
-  /** With its slash. */
+  /** With a leading slash. */
   readonly subresource?: string;
-  /** Is it enough to have it where the definition works? @default true */
-  readonly isNarrow?: boolean;
+  /** Whether the right is limited to the definition's namespaces. @default true */
+  readonly isNamespaced?: boolean;
 }
 
-/** An apply that creates is allowed by name, too: the path names the object. */
+/** `resourceNames` also limits creates by apply, because the path contains the name. */
 function crdRight({ name, kind }: OperatorPlan['definition']): readonly AccessRule[] {
   if (kind.source !== 'crd') return [];
-  const isToGo = kind.crdPolicy.deletion === 'Delete';
+  const isDeleted = kind.crdPolicy.deletion === 'Delete';
   return [
     {
       apiGroup: 'apiextensions.k8s.io',
       resource: 'customresourcedefinitions',
       names: [kind.crd.metadata.name],
-      verbs: ['get', 'create', 'patch', ...(isToGo ? ['delete'] : [])],
+      verbs: ['create', 'patch', ...(isDeleted ? ['delete'] : [])],
       purpose: 'crd',
-      why: `${name}: its kind is installed and looked after${isToGo ? ', and goes with it' : ''}`,
+      reason: `${name}: installs its CustomResourceDefinition${isDeleted ? ' and deletes it' : ''}`,
     },
     ...(hasVersions(kind)
       ? [
@@ -102,21 +114,21 @@ function crdRight({ name, kind }: OperatorPlan['definition']): readonly AccessRu
             names: [kind.crd.metadata.name],
             verbs: ['patch'],
             purpose: 'crd',
-            why: `${name}: versions in which nothing is stored any more are taken off the record of its kind`,
+            reason: `${name}: removes unused versions from status.storedVersions of its CustomResourceDefinition`,
           } as const,
         ]
       : []),
   ];
 }
 
-/** Another version may be stored one day: then all resources are written anew. */
+/** With several versions, the storage version may change; then resources are migrated. */
 function hasVersions(kind: ServedKind): boolean {
   const { versions } = kind.source === 'crd' ? (kind.crd.spec as { versions?: unknown }) : {};
   return Array.isArray(versions) && versions.length > 1;
 }
 
-function ownKindRights(plan: OperatorPlan): readonly Wanted[] {
-  const { definition, reporting, isFinalizing } = plan;
+function ownKindRights(plan: OperatorPlan): readonly RequiredRight[] {
+  const { definition, reporting, needsFinalizer } = plan;
   const { gvk } = definition.kind;
   const isForeign = definition.kind.source === 'for';
   const patchesItself = reporting?.patches.some((patch) => patch.gvk === undefined) === true;
@@ -125,31 +137,31 @@ function ownKindRights(plan: OperatorPlan): readonly Wanted[] {
     Object.keys(definition.status).length > 0 ||
     (reporting?.conditionTypes.length ?? 0) > 0;
   const owns = childrenOf(plan).some(({ isDetached }) => !isDetached);
-  const all: readonly (Wanted | false)[] = [
-    { gvk, verbs: watching, purpose: 'resources', why: 'its resources', isNarrow: false },
+  const all: readonly (RequiredRight | false)[] = [
+    { gvk, verbs: watchVerbs, purpose: 'resources', reason: 'its resources', isNamespaced: false },
     isSelective(plan) && {
       ...{ gvk, verbs: ['get'], purpose: 'resource-gone' },
-      why: 'whether an object matches no more, or is gone',
+      reason: 'whether an object was deleted or no longer matches',
     },
     hasVersions(definition.kind) && {
-      ...{ gvk, verbs: ['get', 'patch'], purpose: 'resource-metadata', isNarrow: false },
-      why: 'its resources are stored anew when another version is stored',
+      ...{ gvk, verbs: ['get', 'patch'], purpose: 'resource-metadata', isNamespaced: false },
+      reason: 'migrates its resources to a new storage version',
     },
-    isFinalizing && {
+    needsFinalizer && {
       ...{ gvk, verbs: ['get', 'patch'], purpose: 'resource-metadata' },
-      why: 'finalizer and inventory of its resources',
+      reason: 'finalizer and inventory of its resources',
     },
     patchesItself && {
       ...{ gvk, verbs: ['get', 'patch'], purpose: 'resource-patch' },
-      why: 'its patches of the resource itself',
+      reason: 'its patches of the resource itself',
     },
     writesStatus && {
       ...{ gvk, subresource: '/status', verbs: ['patch'], purpose: 'status' },
-      why: 'status of its resources',
+      reason: 'status of its resources',
     },
     owns && {
       ...{ gvk, subresource: '/finalizers', verbs: ['update'], purpose: 'owners' },
-      why: 'its resources own their children, where the server asks for this right',
+      reason: 'owner references of its children (OwnerReferencesPermissionEnforcement)',
     },
   ];
   return all.filter((each) => each !== false);
@@ -161,48 +173,70 @@ function isSelective({ definition: { kind } }: OperatorPlan): boolean {
   );
 }
 
-/** Children of its life and of its end. */
+/** Children, including those of `onDelete`. */
 function childrenOf({ children, onDelete }: OperatorPlan): readonly ChildPlan[] {
   return [...children, ...(onDelete?.children ?? [])];
 }
 
-function childRights(plan: OperatorPlan): readonly Wanted[] {
-  const children = childrenOf(plan).flatMap(({ gvk, id }): readonly Wanted[] => {
-    const about = { gvk, purpose: 'children', why: `its children "${id}"` } as const;
+function childRights(plan: OperatorPlan): readonly RequiredRight[] {
+  const children = childrenOf(plan).flatMap(({ gvk, id }): readonly RequiredRight[] => {
+    const about = { gvk, purpose: 'children', reason: `its children "${id}"` } as const;
     return [
-      { ...about, verbs: watching, isNarrow: false },
+      { ...about, verbs: watchVerbs, isNamespaced: false },
       { ...about, verbs: ['get', 'create', 'patch', 'delete'] },
     ];
   });
   if (plan.onDelete === undefined || plan.scope === 'Cluster') return children;
-  const why = 'what "onDelete" makes is not made where nothing can be made any more';
+  const reason = 'whether the namespace is terminating, for "onDelete"';
   const gvk = { group: '', version: 'v1', kind: 'Namespace' };
-  return [...children, { gvk, verbs: ['get'], purpose: 'namespace-going', why, isNarrow: false }];
+  return [
+    ...children,
+    { gvk, verbs: ['get'], purpose: 'namespace-going', reason, isNamespaced: false },
+  ];
 }
 
-function readRights({ reads }: OperatorPlan): readonly Wanted[] {
-  const isNarrow = false;
-  const kinds = reads.map((read): Wanted => {
+function readRights({ reads }: OperatorPlan): readonly RequiredRight[] {
+  const isNamespaced = false;
+  const kinds = reads.map((read): RequiredRight => {
     const { gvk, id, literalName, literalNamespace } = read;
-    const about = { gvk, verbs: watching, why: `what it reads as "${id}"`, isNarrow };
+    const about = { gvk, verbs: watchVerbs, reason: `its read "${id}"`, isNamespaced };
     if (literalName === undefined) return { ...about, purpose: 'reads' };
     const namespaces = literalNamespace === undefined ? {} : { namespaces: [literalNamespace] };
     return { ...about, purpose: 'reads-by-name', names: [literalName], ...namespaces };
   });
   if (!reads.some(({ selectsNamespaces }) => selectsNamespaces)) return kinds;
   const gvk = { group: '', version: 'v1', kind: 'Namespace' };
-  const why = 'in which namespaces it reads';
-  return [...kinds, { gvk, verbs: watching, purpose: 'read-namespaces', why, isNarrow }];
+  const reason = 'namespace selectors of its reads';
+  return [...kinds, { gvk, verbs: watchVerbs, purpose: 'read-namespaces', reason, isNamespaced }];
 }
 
-function patchRights({ reporting }: OperatorPlan): readonly Wanted[] {
-  return (reporting?.patches ?? []).flatMap(({ gvk, id, create }): readonly Wanted[] => {
+function patchRights({ reporting }: OperatorPlan): readonly RequiredRight[] {
+  return (reporting?.patches ?? []).flatMap(({ gvk, id, create }): readonly RequiredRight[] => {
     if (gvk === undefined) return [];
-    const about = { gvk, purpose: 'patch-targets', why: `its patch "${id}"` } as const;
-    const writing = create ? ['get', 'create', 'patch'] : ['get', 'patch'];
+    const about = { gvk, purpose: 'patch-targets', reason: `its patch "${id}"` } as const;
+    const writeVerbs = create ? ['get', 'create', 'patch'] : ['get', 'patch'];
     return [
-      { ...about, verbs: watching, isNarrow: false },
-      { ...about, verbs: writing },
+      { ...about, verbs: watchVerbs, isNamespaced: false },
+      { ...about, verbs: writeVerbs },
     ];
   });
+}
+
+/** Namespaces that a definition writes to, if RBAC can express them: literal names, and no cross-namespace writes. Undefined: all. */
+function writeNamespacesOf(plan: OperatorPlan): readonly string[] | undefined {
+  const { controller } = plan.definition;
+  const { include, exclude = [] } = controller.namespaces ?? {};
+  if (include === undefined || plan.scope === 'Cluster' || include.some(isGlob)) return undefined;
+  const writes = [
+    ...plan.children,
+    ...(plan.onDelete?.children ?? []),
+    ...(plan.reporting?.patches ?? []),
+  ];
+  if (writes.some(({ crossNamespace }) => crossNamespace !== false)) return undefined;
+  return include.filter((name) => !exclude.includes(name)).sort();
+}
+
+/** Checks the wildcards of `matchesGlob`. */
+function isGlob(text: string): boolean {
+  return /[*?]/.test(text);
 }

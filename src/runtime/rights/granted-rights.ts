@@ -1,20 +1,19 @@
 import type { ChildDefinition, OperatorDefinition } from '../../definition/index.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { AccessRule } from './access-rule.ts';
-import { namesOfTemplate } from './names-of-template.ts';
 
-/** What a definition hands on to others, which the runtime must have itself. */
+/** Rights that a definition grants to others and that the runtime therefore needs. */
 export interface GrantedRights {
   readonly rules: readonly AccessRule[];
-  /** What nobody can tell from the definition, for people. */
+  /** Notes about rights that cannot be derived from the definition. */
   readonly notes: readonly string[];
 }
 
 const rbacGroup = 'rbac.authorization.k8s.io';
 
 /**
- * Kubernetes lets nobody give rights that he does not have. The rules of a Role that a definition makes are held by the runtime, as far
- * as they are written out; of a RoleBinding the role is one that the runtime may bind. Never `escalate`, which is every right there is.
+ * Kubernetes prevents privilege escalation: to create a Role, the runtime needs its rules, as far as they are literal; to create a
+ * RoleBinding, it needs `bind` on the role. `escalate` is never used, because it grants every right.
  */
 export function grantedRights(definition: OperatorDefinition): GrantedRights {
   const rules: AccessRule[] = [];
@@ -24,24 +23,24 @@ export function grantedRights(definition: OperatorDefinition): GrantedRights {
     const title = `${definition.name}: child "${child.id}"`;
     const granted = child.gvk.kind.endsWith('Binding')
       ? boundRoles(definition, child, title)
-      : heldRules(child, title);
+      : literalRules(child, title);
     rules.push(...granted.rules);
     notes.push(...granted.notes);
   }
   return { rules, notes };
 }
 
-function heldRules({ template, gvk }: ChildDefinition, title: string): GrantedRights {
+function literalRules({ template, gvk }: ChildDefinition, title: string): GrantedRights {
   const unknown = {
     rules: [],
     notes: [
-      `${title} makes a ${gvk.kind} with rules that are computed: the runtime must have these rights, too`,
+      `${title} creates a ${gvk.kind} with computed rules: the runtime needs these rights, too`,
     ],
   };
   if (!isJsonObject(template) || template.aggregationRule !== undefined) return unknown;
   const written = template.rules ?? [];
   if (!Array.isArray(written)) return unknown;
-  const rules = written.map((rule) => heldRule(rule, title));
+  const rules = written.map((rule) => literalRule(rule, title));
   const { notes } = unknown;
   return {
     rules: rules.flatMap((each) => each ?? []),
@@ -49,8 +48,8 @@ function heldRules({ template, gvk }: ChildDefinition, title: string): GrantedRi
   };
 }
 
-/** Undefined: it is not written out. */
-function heldRule(rule: unknown, title: string): readonly AccessRule[] | undefined {
+/** Undefined: the rule is not literal. */
+function literalRule(rule: unknown, title: string): readonly AccessRule[] | undefined {
   if (!isJsonObject(rule) || rule.nonResourceURLs !== undefined) return undefined;
   const { apiGroups, resources, verbs, resourceNames } = rule;
   if (!isLiteralList(apiGroups) || !isLiteralList(resources) || !isLiteralList(verbs))
@@ -63,7 +62,7 @@ function heldRule(rule: unknown, title: string): readonly AccessRule[] | undefin
       verbs,
       ...(resourceNames === undefined ? {} : { names: resourceNames }),
       purpose: 'granted-rules' as const,
-      why: `${title} gives it to others`,
+      reason: `${title} grants it`,
     })),
   );
 }
@@ -77,19 +76,19 @@ function boundRoles(
   const { kind, name } = roleRef ?? {};
   const names = namesOfTemplate(definition, { child, template: name });
   if ((kind !== 'ClusterRole' && kind !== 'Role') || names === undefined) {
-    const what = `${title} binds a role whose name is computed`;
-    const note = `${what}: give the verb "bind" on the roles that it may be, by resourceNames`;
+    const what = `${title} binds a role with a computed name`;
+    const note = `${what}: grant the verb "bind" on the possible roles, by resourceNames`;
     return { rules: [], notes: [note] };
   }
-  // Of a role that the definition makes itself the runtime has all the rights.
-  if (kind === 'Role' && makesRole(definition, names)) return { rules: [], notes: [] };
+  // The runtime has all rights of a Role that the definition creates.
+  if (kind === 'Role' && createsRole(definition, names)) return { rules: [], notes: [] };
   const right = {
     apiGroup: rbacGroup,
     resource: kind === 'ClusterRole' ? 'clusterroles' : 'roles',
     names: [...names].sort(),
     verbs: ['bind'],
     purpose: 'granted-roles',
-    why: `${title} gives these roles to others`,
+    reason: `${title} grants these roles`,
   } as const;
   return { rules: [right], notes: [] };
 }
@@ -99,18 +98,66 @@ function roleRefOf(template: unknown): JsonObject | undefined {
   return isJsonObject(roleRef) ? roleRef : undefined;
 }
 
-function makesRole({ children }: OperatorDefinition, names: readonly string[]): boolean {
-  const made = children
+function createsRole({ children }: OperatorDefinition, names: readonly string[]): boolean {
+  const created = children
     .filter(({ gvk: { group, kind } }) => group === rbacGroup && kind === 'Role')
     .map(({ template }) => {
       const metadata = isJsonObject(template) ? template.metadata : undefined;
       return isJsonObject(metadata) ? metadata.name : undefined;
     });
-  return names.every((name) => made.includes(name));
+  return names.every((name) => created.includes(name));
 }
 
 function isLiteralList(value: unknown): value is readonly string[] {
   return (
     Array.isArray(value) && value.every((item) => typeof item === 'string' && !/[{$]/.test(item))
   );
+}
+
+/** A template in a child. */
+interface TemplateOfChild {
+  readonly child: ChildDefinition;
+  readonly template: unknown;
+}
+
+/** `${ spec.role }`, `${ $item.role }`. */
+const plainPath = /^\s*\$\{\s*([$\w]+(?:\.\w+)*)\s*\}\s*$/;
+/** The same, with an optional default: */
+const listPath = /^\s*\$\{\s*(\w+(?:\.\w+)*)\s*(?:\?\?\s*\[\s*\]\s*)?\}\s*$/;
+
+/** All values that a template can produce: the literal, or the `enum` of the schema at the path that it reads. Undefined: unknown. */
+function namesOfTemplate(
+  { kind }: OperatorDefinition,
+  { child, template }: TemplateOfChild,
+): readonly string[] | undefined {
+  if (typeof template !== 'string') return undefined;
+  if (!/\$\{|\{\{/.test(template)) return [template];
+  const path = plainPath.exec(template)?.[1]?.split('.');
+  if (kind.source !== 'crd' || path === undefined) return undefined;
+  const [first, ...rest] = path;
+  const schema =
+    first === '$item'
+      ? at(itemsOf(forEachSchema(kind.schema, child)), rest)
+      : at(kind.schema, path);
+  const values = schema?.enum;
+  if (!Array.isArray(values) || values.length === 0) return undefined;
+  return values.every((value) => typeof value === 'string') ? values : undefined;
+}
+
+function forEachSchema(root: JsonObject, { forEach }: ChildDefinition): JsonObject | undefined {
+  const path = typeof forEach === 'string' ? listPath.exec(forEach)?.[1] : undefined;
+  return path === undefined ? undefined : at(root, path.split('.'));
+}
+
+function at(root: JsonObject | undefined, path: readonly string[]): JsonObject | undefined {
+  return path.reduce<JsonObject | undefined>((schema, name) => {
+    const properties = schema?.properties;
+    const property = isJsonObject(properties) ? properties[name] : undefined;
+    return isJsonObject(property) ? property : undefined;
+  }, root);
+}
+
+function itemsOf(schema: JsonObject | undefined): JsonObject | undefined {
+  const items = schema?.items;
+  return isJsonObject(items) ? items : undefined;
 }

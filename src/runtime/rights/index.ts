@@ -1,6 +1,11 @@
-export { type AccessRule, type MergedRule, mergeRules, type RightPurpose } from './access-rule.ts';
+export {
+  type AccessRule,
+  type KnownPlurals,
+  type MergedRule,
+  mergeRules,
+  type RightPurpose,
+} from './access-rule.ts';
 export { type DefinitionRights, definitionRights } from './definition-rights.ts';
-export type { KnownPlurals } from './plural-of.ts';
 export {
   type RolesOptions,
   type RulesYamlOptions,

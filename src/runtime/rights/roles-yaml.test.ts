@@ -7,11 +7,11 @@ import { rolesYaml, rulesYaml } from './roles-yaml.ts';
 const rules = mergeRules([
   {
     ...{ apiGroup: 'apps', resource: 'deployments', verbs: ['list', 'watch'] },
-    ...{ purpose: 'children', why: 'a: "web": its children' },
+    ...{ purpose: 'children', reason: 'a: "web": its children' },
   },
   {
     ...{ apiGroup: '', resource: 'secrets', names: ['one'], verbs: ['patch', 'get'] },
-    ...{ purpose: 'reads', why: 'b' },
+    ...{ purpose: 'reads', reason: 'b' },
     namespaces: ['x', 'y'],
   },
 ]);

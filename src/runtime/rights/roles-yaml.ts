@@ -1,14 +1,13 @@
-import type { MergedRule } from './access-rule.ts';
-import { whyFarReaching } from './far-reaching.ts';
+import { type MergedRule, privilegeWarning } from './access-rule.ts';
 
-/** To whom the roles are given. */
+/** The service account that gets the roles. */
 export interface ServiceAccountRef {
   readonly namespace: string;
   readonly name: string;
 }
 
 export interface RolesOptions {
-  /** Of all roles and bindings. */
+  /** Name of all roles and bindings. */
   readonly name: string;
   readonly serviceAccount: ServiceAccountRef;
   readonly rules: readonly MergedRule[];
@@ -18,8 +17,8 @@ export interface RolesOptions {
 const rbac = 'rbac.authorization.k8s.io';
 
 /**
- * Rules as YAML documents for `kubectl apply`: a ClusterRole for what is cluster-wide, a Role for each namespace that a rule names,
- * and their bindings. Each rule stands below comments that say what it is for.
+ * Formats rules as YAML documents for `kubectl apply`: a ClusterRole, a Role for each namespace, and their bindings. Comments above each
+ * rule state its purpose.
  */
 export function rolesYaml({ rules, ...options }: RolesOptions): string {
   const namespaces = [...new Set(rules.flatMap(({ namespaces = [] }) => namespaces))].sort();
@@ -61,13 +60,13 @@ subjects:
   ];
 }
 
-/** A rule in one line. */
+/** Formats a rule on one line. */
 export function ruleText({ apiGroup, resource, names, verbs }: MergedRule): string {
   const named = names === undefined ? '' : ` resourceNames: ${list(names)},`;
   return `{ apiGroups: ${list([apiGroup])}, resources: ${list([resource])},${named} verbs: ${list(verbs)} }`;
 }
 
-/** The items of `rules`, each below its comments. `comment`: more of them, for a rule. */
+/** Formats the items of `rules` with comments. `comment`: returns additional comments for a rule. */
 export function rulesYaml(
   rules: readonly MergedRule[],
   { indent = 2, comment }: RulesYamlOptions = {},
@@ -75,11 +74,11 @@ export function rulesYaml(
   const margin = ' '.repeat(indent);
   return rules
     .map((rule) => {
-      const { apiGroup, resource, names, verbs, whys } = rule;
-      const risk = whyFarReaching(rule);
+      const { apiGroup, resource, names, verbs, reasons } = rule;
+      const risk = privilegeWarning(rule);
       const warnings = risk === undefined ? [] : [`WARNING: ${risk}`];
       const lines = [
-        ...[...whys, ...(comment?.(rule) ?? []), ...warnings].map((text) => `# ${text}`),
+        ...[...reasons, ...(comment?.(rule) ?? []), ...warnings].map((text) => `# ${text}`),
         `- apiGroups: ${list([apiGroup])}`,
         `  resources: ${list([resource])}`,
         ...(names === undefined ? [] : [`  resourceNames: ${list(names)}`]),
@@ -91,13 +90,13 @@ export function rulesYaml(
 }
 
 export interface RulesYamlOptions {
-  /** Spaces before each item. @default 2 */
+  /** Indentation of each item. @default 2 */
   readonly indent?: number;
-  /** Further lines of comment. @default none */
+  /** Additional comment lines. @default none */
   readonly comment?: (rule: MergedRule) => readonly string[];
 }
 
-/** As YAML and JSON. */
+/** Valid as YAML and JSON. */
 function list(texts: readonly string[]): string {
   return `[${texts.map((text) => JSON.stringify(text)).join(', ')}]`;
 }

@@ -1,12 +1,10 @@
 import { type AccessRule, type MergedRule, mergeRules } from './access-rule.ts';
 
-/** What the runtime needs for itself, by what of it is in use. Without definitions: these are {@link definitionRights}. */
+/** Rights of the runtime itself, by feature. For definitions, see {@link definitionRights}. */
 export interface RuntimeRights {
-  /** In the whole cluster, always. */
+  /** Cluster-wide, always needed. */
   readonly cluster: readonly MergedRule[];
-  /** In its own namespace, always. */
-  readonly namespace: readonly MergedRule[];
-  /** In its own namespace, with `--leader-elect`. */
+  /** In the runtime's namespace, with `--leader-elect`. */
   readonly leaderElection: readonly MergedRule[];
   /** In the namespace of `--definitions-namespace`, with the source `configmaps`. */
   readonly configMaps: readonly MergedRule[];
@@ -22,15 +20,6 @@ const homeostatGroup = 'homeostat.dev';
 export function runtimeRights({ leaseName }: RuntimeRightsOptions): RuntimeRights {
   return {
     cluster: mergeRules(clusterRules),
-    namespace: mergeRules([
-      {
-        apiGroup: 'apps',
-        resource: 'controllerrevisions',
-        verbs: ['list', 'watch', 'create', 'patch', 'delete'],
-        purpose: 'revisions',
-        why: 'the last accepted revisions of definitions, for a restart with a broken source',
-      },
-    ]),
     leaderElection: mergeRules([
       {
         apiGroup: 'coordination.k8s.io',
@@ -38,14 +27,14 @@ export function runtimeRights({ leaseName }: RuntimeRightsOptions): RuntimeRight
         names: [leaseName],
         verbs: ['get', 'list', 'watch', 'update'],
         purpose: 'lease',
-        why: 'who of several replicas works',
+        reason: 'leader election',
       },
       {
         apiGroup: 'coordination.k8s.io',
         resource: 'leases',
         verbs: ['create'],
         purpose: 'lease-new',
-        why: 'the Lease when there is none yet; RBAC cannot limit this by name',
+        reason: 'creates the Lease; RBAC cannot limit this by name',
       },
     ]),
     configMaps: mergeRules([
@@ -54,7 +43,7 @@ export function runtimeRights({ leaseName }: RuntimeRightsOptions): RuntimeRight
         resource: 'configmaps',
         verbs: ['list', 'watch'],
         purpose: 'configmaps',
-        why: 'definitions in ConfigMaps',
+        reason: 'definitions in ConfigMaps',
       },
     ]),
   };
@@ -64,37 +53,37 @@ const clusterRules: readonly AccessRule[] = [
   {
     apiGroup: 'apiextensions.k8s.io',
     resource: 'customresourcedefinitions',
-    verbs: ['list', 'watch'],
+    verbs: ['get', 'list', 'watch'],
     purpose: 'crds',
-    why: 'the kinds of definitions, also of those that have gone and have deletions to finish',
+    reason: 'CustomResourceDefinitions of definitions, also while they only finalize resources',
   },
   {
     apiGroup: 'apiextensions.k8s.io',
     resource: 'customresourcedefinitions',
     names: [`operatordefinitions.${homeostatGroup}`],
-    verbs: ['get', 'create', 'patch'],
+    verbs: ['create', 'patch'],
     purpose: 'definition-crd',
-    why: 'the kind OperatorDefinition is installed and kept up to date',
+    reason: 'installs and updates the kind OperatorDefinition',
   },
   {
     apiGroup: homeostatGroup,
     resource: 'operatordefinitions',
     verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
     purpose: 'definitions',
-    why: 'definitions as objects, and mirrors of those that stand elsewhere',
+    reason: 'definitions, including published ones',
   },
   {
     apiGroup: homeostatGroup,
     resource: 'operatordefinitions/status',
     verbs: ['patch'],
     purpose: 'definition-status',
-    why: 'conditions of definitions',
+    reason: 'conditions and accepted revisions of definitions',
   },
   {
     apiGroup: 'events.k8s.io',
     resource: 'events',
     verbs: ['create', 'patch'],
     purpose: 'events',
-    why: 'Events on resources and on sources of definitions',
+    reason: 'Events on resources and on sources of definitions',
   },
 ];

@@ -1,77 +1,107 @@
 import type { Priority } from '../../controller/index.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import type { Edition } from './edition.ts';
-import { isTouched, type Mark, markOf, revisionOf } from './marks.ts';
+import type { RolloutRecord } from '../definition-view.ts';
+import { isEdited, type ResourceSnapshot, revisionOf, snapshotOf } from './reported-revisions.ts';
+import type { RevisionOperator } from './revision-operator.ts';
 
-/** A resource that keeps an older revision. */
+/** A resource without the newest revision. */
 interface Assignment {
-  readonly edition: Edition;
-  /** How it was when a newer revision came. */
-  readonly mark: Mark;
+  /** Operator of the older revision. Undefined: the revision is unknown, so the resource waits for the newest. */
+  readonly operator: RevisionOperator | undefined;
+  /** The resource when the newer revision or this process started. */
+  readonly snapshot: ResourceSnapshot;
 }
 
-/**
- * Which revision each resource has: those that are assigned keep an older one, all others have the newest. As long as another process may
- * be at work, what they report is what they have.
- */
+/** Tracks which revision each resource has: assigned resources keep an older one or wait; all others have the newest. */
 export class Assignments {
   readonly #enqueue: (key: string, priority: Priority) => void;
   readonly #assigned = new Map<string, Assignment>();
-  #newest: Edition | undefined;
-  #older: readonly Edition[] = [];
+  #newest: RevisionOperator | undefined;
+  #older: readonly RevisionOperator[] = [];
 
-  /** `enqueue`: runs a resource that has another revision now. */
+  /** `enqueue`: enqueues a resource whose revision has changed. */
   constructor(enqueue: (key: string, priority: Priority) => void) {
     this.#enqueue = enqueue;
   }
 
-  /** @throws Error before {@link begin} */
-  get newest(): Edition {
-    if (this.#newest === undefined) throw new Error('Expected a revision at work');
+  /** @throws Error before {@link start} */
+  get newest(): RevisionOperator {
+    if (this.#newest === undefined) throw new Error('Expected an active revision');
     return this.#newest;
   }
 
   /** Newest first. */
-  get older(): readonly Edition[] {
+  get older(): readonly RevisionOperator[] {
     return this.#older;
   }
 
-  /** What is at work, the newest first. */
-  get editions(): readonly Edition[] {
+  /** Active operators, newest first. */
+  get operators(): readonly RevisionOperator[] {
     return this.#newest === undefined ? [] : [this.#newest, ...this.#older];
   }
 
-  /** How many resources keep an older revision. */
+  /** Number of resources without the newest revision. */
   get size(): number {
     return this.#assigned.size;
   }
 
-  /** The older revision that the resource keeps. */
-  olderOf(key: string): Edition | undefined {
-    return this.#assigned.get(key)?.edition;
+  /** Keys of these resources, those of newer revisions first. */
+  get keys(): readonly string[] {
+    return [...this.#older, undefined].flatMap((revisionOperator) => this.keysOf(revisionOperator));
   }
 
-  /** Undefined: nothing is at work. */
-  editionOf(key: string): Edition | undefined {
-    return this.olderOf(key) ?? this.#newest;
+  /** Operator of the older revision that the resource keeps. */
+  olderFor(key: string): RevisionOperator | undefined {
+    return this.#assigned.get(key)?.operator;
   }
 
-  keysOf(edition: Edition): readonly string[] {
-    return [...this.#assigned].filter(([, each]) => each.edition === edition).map(([key]) => key);
+  /** Operator whose events for the resource are used. Undefined: none is active. */
+  operatorFor(key: string): RevisionOperator | undefined {
+    return this.olderFor(key) ?? this.#newest;
   }
 
-  /** Begins with a revision, and with older ones (newest first) that resources have when they report them. */
-  begin(newest: Edition, older: readonly Edition[]): void {
+  /** `undefined`: resources that wait for the newest revision. */
+  keysOf(revisionOperator: RevisionOperator | undefined): readonly string[] {
+    return [...this.#assigned]
+      .filter(([, each]) => each.operator === revisionOperator)
+      .map(([key]) => key);
+  }
+
+  /**
+   * Starts with a revision and older ones, newest first, assigned by the revision that resources report. In a resumed roll-out, resources
+   * with recorded failures have the newest; those that report neither it nor an older one wait for it.
+   */
+  start(
+    newest: RevisionOperator,
+    older: readonly RevisionOperator[],
+    resumed?: RolloutRecord,
+  ): void {
     this.#newest = newest;
     this.#older = older;
-    this.#assignByReports();
+    const failed = new Set(resumed?.failed);
+    const hasFailed = ({ metadata: { uid } }: KubeObject) => uid !== undefined && failed.has(uid);
+    for (const revisionOperator of older) {
+      for (const [key, resource] of revisionOperator.resources()) {
+        if (revisionOf(resource) === revisionOperator.revision && !hasFailed(resource))
+          this.#assign(key, revisionOperator, resource);
+      }
+    }
+    if (resumed === undefined) return;
+    // A resource of the definition's own CRD that reports no revision is new.
+    const isNew = (resource: KubeObject) =>
+      newest.reportsRevisions && revisionOf(resource) === undefined;
+    for (const [key, resource] of newest.resources()) {
+      const isBehind =
+        revisionOf(resource) !== newest.revision && !hasFailed(resource) && !isNew(resource);
+      if (isBehind && !this.#assigned.has(key)) this.#assign(key, undefined, resource);
+    }
   }
 
-  /** A newer revision is at work. Resources keep the one that they have. */
-  switchTo(next: Edition): void {
+  /** Adds a newer revision. Resources keep theirs. */
+  switchTo(next: RevisionOperator): void {
     const before = this.newest;
     for (const [key, resource] of before.resources()) {
-      // What has the revision already, from before the last change, needs no pace.
+      // Resources that already report the new revision are not rolled out.
       if (!this.#assigned.has(key) && revisionOf(resource) !== next.revision)
         this.#assign(key, before, resource);
     }
@@ -79,56 +109,53 @@ export class Assignments {
     this.#newest = next;
   }
 
-  /** A newer revision is at work. Only those keep an older one that report it: another process may have reached the others. */
-  switchByReports(next: Edition): void {
-    this.begin(next, [this.newest, ...this.#older]);
-  }
-
-  /** Looks again at what the resource reports, and at whether it is still the one that was assigned. */
-  followReport(key: string): void {
-    const known = this.#assigned.get(key);
-    const resource = known?.edition.operator.resource(key);
-    const isKept = known && resource && !isTouched(known.mark, resource);
-    const edition = isKept ? this.#reportedOlder(resource) : undefined;
-    if (edition === undefined || resource === undefined) this.takeOver(key, 'low');
-    else if (edition !== known?.edition) this.#assign(key, edition, resource);
-  }
-
-  followReports(): void {
-    for (const key of [...this.#assigned.keys()]) this.followReport(key);
-  }
-
-  /** Whose pass is it? One that has been touched, or is gone, is the newest revision's from now on. */
-  choose(key: string): Edition {
+  /**
+   * Returns the operator for the next pass. Edited, deleted and waiting resources that are being deleted get the newest revision.
+   * Undefined: the resource waits.
+   */
+  route(key: string): RevisionOperator | undefined {
     const assignment = this.#assigned.get(key);
     if (assignment === undefined) return this.newest;
-    const { edition, mark } = assignment;
-    const resource = edition.operator.resource(key);
-    const keeps =
-      resource !== undefined &&
-      !isTouched(mark, resource) &&
-      revisionOf(resource) !== this.newest.revision;
-    if (keeps) return edition;
+    const { operator: revisionOperator, snapshot } = assignment;
+    const resource = (revisionOperator ?? this.newest).operator.resource(key);
+    const isEnding =
+      revisionOperator === undefined && resource?.metadata.deletionTimestamp !== undefined;
+    const keeps = resource !== undefined && !isEdited(snapshot, resource) && !isEnding;
+    if (keeps) return revisionOperator;
     this.#assigned.delete(key);
     return this.newest;
   }
 
-  /** The resource has the newest revision from now on. */
-  takeOver(key: string, priority: Priority): void {
-    this.#assigned.delete(key);
-    this.#enqueue(key, priority);
+  /** Whether the roll-out still has to reach the resource. */
+  isPending(key: string): boolean {
+    if (!this.#assigned.has(key)) return false;
+    if (this.route(key) !== this.newest) return true;
+    this.assignNewest(key);
+    return false;
   }
 
-  /** @returns the resources of it, which have the newest revision from now on, as if they had been edited. */
-  giveUp(edition: Edition): readonly string[] {
-    const keys = this.keysOf(edition);
-    for (const key of keys) this.takeOver(key, 'normal');
-    this.#older = this.#older.filter((each) => each !== edition);
+  /** Assigns the newest revision. */
+  assignNewest(key: string): void {
+    this.#assigned.delete(key);
+    this.#enqueue(key, 'low');
+  }
+
+  /**
+   * Removes an older operator.
+   * @returns its resources, which now have the newest revision
+   */
+  drop(revisionOperator: RevisionOperator): readonly string[] {
+    const keys = this.keysOf(revisionOperator);
+    for (const key of keys) this.assignNewest(key);
+    this.#older = this.#older.filter((each) => each !== revisionOperator);
     return keys;
   }
 
-  /** Only the newest revision is at work from now on. @returns those that were beside it. */
-  endOlder(): readonly Edition[] {
+  /**
+   * Removes all older operators.
+   * @returns the removed ones
+   */
+  dropOlder(): readonly RevisionOperator[] {
     const older = this.#older;
     this.#older = [];
     return older;
@@ -139,25 +166,7 @@ export class Assignments {
     this.#assigned.clear();
   }
 
-  #assign(key: string, edition: Edition, resource: KubeObject): void {
-    this.#assigned.set(key, { edition, mark: markOf(resource) });
-  }
-
-  /** Assigns who reports an older revision to it. */
-  #assignByReports(): void {
-    const known = new Set(this.#assigned.keys());
-    for (const key of known) this.followReport(key);
-    for (const edition of this.#older) {
-      for (const [key, resource] of edition.resources()) {
-        if (!known.has(key) && this.#reportedOlder(resource) === edition)
-          this.#assign(key, edition, resource);
-      }
-    }
-  }
-
-  #reportedOlder(resource: KubeObject): Edition | undefined {
-    const revision = revisionOf(resource);
-    if (revision === this.#newest?.revision) return undefined;
-    return this.#older.find((edition) => edition.revision === revision);
+  #assign(key: string, revisionOperator: RevisionOperator | undefined, resource: KubeObject): void {
+    this.#assigned.set(key, { operator: revisionOperator, snapshot: snapshotOf(resource) });
   }
 }

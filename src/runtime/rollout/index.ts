@@ -1,5 +1,5 @@
-export type { Edition, EditionHooks } from './edition.ts';
-export { logRollout } from './log-rollout.ts';
+export type { RolloutRecord } from '../definition-view.ts';
 export { reportedRevisions } from './reported-revisions.ts';
-export type { RolloutNews } from './rollout.ts';
-export { Switchboard, type SwitchboardOptions } from './switchboard.ts';
+export type { RevisionOperator, RevisionOperatorHooks } from './revision-operator.ts';
+export { RevisionRouter, type RevisionRouterOptions } from './revision-router.ts';
+export { logRollout, type RolloutEvent } from './rollout.ts';

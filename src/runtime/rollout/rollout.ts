@@ -5,78 +5,87 @@ import {
   type Previewer,
   previewAll,
 } from '../../reconcile/index.ts';
+import type { Logger, LogMessage } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import type { RolloutView } from '../definition-view.ts';
-import type { Edition } from './edition.ts';
-import { Pace, type Verdict } from './pace.ts';
+import type { RolloutRecord, RolloutView } from '../definition-view.ts';
+import type { RevisionOperator } from './revision-operator.ts';
+import { type PassResult, RolloutPacer } from './rollout-pacer.ts';
 
-/** How a roll-out has gone on, for the log. */
-export type RolloutNews = 'begun' | 'held' | 'approved' | 'stopped' | 'resumed' | 'ended';
+/** Log events of a roll-out. */
+export type RolloutEvent = 'started' | 'held' | 'approved' | 'stopped' | 'resumed' | 'finished';
 
 export interface RolloutOptions {
-  readonly to: Edition;
-  /** The revision that the first of its resources have. */
+  readonly to: RevisionOperator;
+  /** The oldest revision of its resources. */
   readonly from: string;
-  /** Those that are to be reached, in order. */
+  /** Resources to reach, in order. */
   readonly keys: readonly string[];
-  /** Those that it may take something from: these, and others that have an older revision that nobody knows any more. */
+  /** Resources that may lose children: `keys`, and others whose older revision is unknown. */
   readonly guarded: readonly string[];
+  /** Unfinished roll-out of another process. @default undefined: a new roll-out */
+  readonly resumed: RolloutRecord | undefined;
   readonly clock: Clock;
-  /** Has the resource an older revision still? */
+  /** Whether the roll-out still has to reach the resource. */
   readonly isPending: (key: string) => boolean;
-  /** How many have. */
+  /** Number of pending resources. */
   readonly pending: () => number;
-  /** Gives the resource the newer revision. */
+  /** Assigns the newer revision. */
   readonly reach: (key: string) => { readonly failedBefore: boolean };
-  /** Runs a resource whose deletions were held. */
-  readonly wake: (key: string) => void;
-  readonly onNews: (news: RolloutNews, view: RolloutView) => void;
+  /** Enqueues a resource whose deletions were held. */
+  readonly enqueue: (key: string) => void;
+  readonly onEvent: (event: RolloutEvent, view: RolloutView) => void;
   readonly onChange: () => void;
-  /** All are reached, and each has been seen with the newer revision. */
+  /** Every resource has completed a pass with the newer revision. */
   readonly onReached: () => void;
-  /** A preview has thrown what nobody foresaw. */
-  readonly onBug: (error: unknown) => void;
+  /** Called when a preview throws an unexpected error. */
+  readonly onPreviewError: (error: unknown) => void;
 }
 
-/** Brings one revision to the resources that are there: looks ahead at what it deletes, then reaches one after the other. */
+/** Rolls out one revision: previews its deletions, then reaches one resource after the other. */
 export class Rollout {
   readonly #options: RolloutOptions;
   readonly #hold: DeletionHold;
-  readonly #pace: Pace;
-  readonly #ending = new AbortController();
+  readonly #pacer: RolloutPacer;
+  readonly #aborter = new AbortController();
   #previewer: Previewer | undefined;
   #isPreviewed = false;
   #isHeld = false;
-  #hasBegun = false;
+  #hasStarted = false;
   #isReached = false;
 
   constructor(options: RolloutOptions) {
     this.#options = options;
-    const { to, keys, guarded, clock, isPending } = options;
+    const { to, keys, guarded, resumed, clock, isPending } = options;
     const { perSecond, stopAfterFailures, maxDeletions } = to.settings;
-    const onChange = () => this.#weigh();
+    const onChange = () => this.#update();
     this.#hold = new DeletionHold({
       revision: to.revision,
       maxDeletions,
       keys: guarded,
       onChange,
-      onLetGo: options.wake,
+      onAllowed: options.enqueue,
     });
-    this.#pace = new Pace({
+    this.#pacer = new RolloutPacer({
       keys,
       perSecond,
       stopAfterFailures,
+      ...(resumed && {
+        resumed: {
+          failing: keysOf(to, resumed.failed),
+          isStopped: resumed.state === 'stopped',
+        },
+      }),
       clock,
       isPending,
       reach: options.reach,
-      onStopped: () => this.#tell('stopped'),
-      onResumed: () => this.#tell('resumed'),
-      onDone: () => this.#whenReached(),
+      onStopped: () => this.#emit('stopped'),
+      onResumed: () => this.#emit('resumed'),
+      onDone: () => this.#finish(),
     });
-    to.guard(this.#hold);
+    to.setGuard(this.#hold);
   }
 
-  /** Undefined: there is nothing to tell any more. */
+  /** Undefined: finished. */
   get view(): RolloutView | undefined {
     const { state } = this;
     if (this.#isReached && state !== 'held') return undefined;
@@ -85,25 +94,39 @@ export class Rollout {
     if (total === 0) return undefined;
     const reached = this.#isReached ? total : total - pending();
     const { deletions } = this.#hold;
-    const message = `${reached} of ${total} resources have revision ${to.revision}${this.#why(state)}`;
-    return { from, to: to.revision, state, reached, total, deletions, message };
+    const message = `${reached} of ${total} resources have revision ${to.revision}${this.#reasonText(state)}`;
+    const { failed } = this;
+    return { from, to: to.revision, state, reached, total, deletions, failed, message };
   }
 
   get state(): RolloutView['state'] {
-    if (this.#hold.state === 'held') return 'held';
-    if (!this.#isPreviewed) return 'previewing';
-    return this.#pace.isStopped ? 'stopped' : 'rolling';
+    if (this.#hold.state === 'held' || this.#isHeldUntilPreviewed) return 'held';
+    if (this.#pacer.isStopped) return 'stopped';
+    return this.#isPreviewed ? 'rolling' : 'previewing';
   }
 
-  /** Begins, once. */
-  begin(): void {
-    if (this.#hasBegun) return;
-    this.#hasBegun = true;
-    if (this.#options.guarded.length > 0) this.#tell('begun');
+  /** Held by an earlier process; the preview has not finished. */
+  get #isHeldUntilPreviewed(): boolean {
+    return this.#options.resumed?.state === 'held' && this.#hold.state === 'unknown';
+  }
+
+  /** UIDs. */
+  get failed(): readonly string[] {
+    const { to } = this.#options;
+    return [...this.#pacer.failing]
+      .flatMap((key) => to.operator.resource(key)?.metadata.uid ?? [])
+      .sort();
+  }
+
+  /** Starts, once. */
+  start(): void {
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    if (this.#options.guarded.length > 0) this.#emit(this.#pacer.isStopped ? 'stopped' : 'started');
     void this.#preview();
   }
 
-  /** A user has approved the deletions of a revision, or takes that back (undefined). */
+  /** Approves the deletions of a revision; `undefined` revokes the approval. */
   approve(revision: string | undefined): void {
     const before = this.#hold.state;
     this.#hold.approve(revision);
@@ -111,38 +134,38 @@ export class Rollout {
     if (state === before) return;
     if (before === 'held') {
       this.#isHeld = false;
-      this.#tell('approved');
+      this.#emit('approved');
     }
-    this.#weigh();
+    this.#update();
   }
 
-  /** Is it of interest how passes of this resource end? */
+  /** Whether {@link passEnded} needs the results of this resource. */
   watches(key: string): boolean {
-    return this.#pace.watches(key);
+    return this.#pacer.watches(key);
   }
 
-  passEnded(key: string, verdict: Verdict): void {
-    this.#pace.passEnded(key, verdict);
+  passEnded(key: string, result: PassResult): void {
+    this.#pacer.passEnded(key, result);
     this.#options.onChange();
   }
 
-  /** The resource is gone or being deleted: what goes with it is not the change's doing. */
+  /** Call when the resource is deleted or being deleted: its deletions do not count. */
   forget(key: string): void {
     this.#hold.forget(key);
-    this.#weigh();
+    this.#update();
   }
 
-  /** Reaches nothing more, and looks at nothing more. What is held stays held. */
-  end(): void {
-    this.#ending.abort(new Error('The roll-out is over'));
-    this.#pace.end();
+  /** Stops the roll-out and its preview. Held deletions stay held. */
+  stop(): void {
+    this.#aborter.abort(new Error('The roll-out has ended'));
+    this.#pacer.stop();
     this.#previewer?.stop();
     this.#previewer = undefined;
   }
 
   async #preview(): Promise<void> {
-    const { to, guarded, clock, onBug } = this.#options;
-    const { signal } = this.#ending;
+    const { to, guarded, clock, onPreviewError: onBug } = this.#options;
+    const { signal } = this.#aborter;
     try {
       if (guarded.length > 0) {
         const previewer = to.operator.startPreview();
@@ -152,51 +175,78 @@ export class Rollout {
       }
     } catch (error) {
       if (signal.aborted) return;
-      // Passes count what they come upon.
+      // Without a preview: passes count deletions.
       onBug(error);
     }
     this.#isPreviewed = true;
     this.#hold.decide();
-    this.#weigh();
+    this.#update();
   }
 
-  #why(state: RolloutView['state']): string {
+  #reasonText(state: RolloutView['state']): string {
     const { deletions } = this.#hold;
     const { to } = this.#options;
     switch (state) {
       case 'previewing':
-        return this.#hasBegun ? '; what it deletes is being looked at' : '; it has not begun';
+        return this.#hasStarted ? '; previewing deletions' : '; not started';
       case 'held':
-        return `; it deletes ${deletions} objects, and more than ${to.settings.maxDeletions} are to be approved (annotation ${approveDeletionsAnnotation}: ${to.revision})`;
+        if (this.#isHeldUntilPreviewed) return '; held until its deletions are previewed again';
+        return `; it would delete ${deletions} objects, more than maxDeletions (${to.settings.maxDeletions}); to approve, annotate the definition with ${approveDeletionsAnnotation}: ${to.revision}`;
       case 'stopped':
-        return `; it has stopped, for ${this.#pace.failing.size} fail with it that did not before`;
+        return `; stopped because ${this.#pacer.failing.size} resources fail with it that did not fail before`;
       case 'rolling':
         return '';
     }
   }
 
-  #tell(news: RolloutNews): void {
+  #emit(event: RolloutEvent): void {
     const { view } = this;
-    if (view !== undefined) this.#options.onNews(news, view);
+    if (view !== undefined) this.#options.onEvent(event, view);
     this.#options.onChange();
   }
 
-  /** Goes on or waits, as far as deletions are concerned. */
-  #weigh(): void {
+  /** Starts or holds the pacer according to the deletions. */
+  #update(): void {
     this.#options.onChange();
-    if (!this.#isPreviewed || this.#ending.signal.aborted) return;
+    if (!this.#isPreviewed || this.#aborter.signal.aborted) return;
     const wasHeld = this.#isHeld;
     this.#isHeld = this.#hold.state === 'held';
-    if (this.#isHeld !== wasHeld) this.#tell(wasHeld ? 'resumed' : 'held');
-    if (this.#isHeld) this.#pace.hold();
-    else this.#pace.start();
+    if (this.#isHeld !== wasHeld) this.#emit(wasHeld ? 'resumed' : 'held');
+    if (this.#isHeld) this.#pacer.hold();
+    else this.#pacer.start();
   }
 
-  #whenReached(): void {
-    this.#tell('ended');
+  #finish(): void {
+    this.#emit('finished');
     this.#isReached = true;
     this.#previewer?.stop();
     this.#previewer = undefined;
     this.#options.onReached();
   }
+}
+
+/** Keys of the resources with these UIDs. */
+function keysOf(revisionOperator: RevisionOperator, uids: readonly string[]): readonly string[] {
+  const desired = new Set<string | undefined>(uids);
+  return Array.from(revisionOperator.resources())
+    .filter(([, { metadata }]) => desired.has(metadata.uid))
+    .map(([key]) => key);
+}
+
+const messages: Readonly<Record<RolloutEvent, LogMessage>> = {
+  started: 'Roll-out started',
+  held: 'Roll-out held, its deletions need approval',
+  approved: 'Deletions of the roll-out approved',
+  stopped: 'Roll-out stopped, too many resources fail',
+  resumed: 'Roll-out resumed',
+  finished: 'Roll-out finished',
+};
+
+/** Logs an event of a roll-out. */
+export function logRollout(logger: Logger, event: RolloutEvent, view: RolloutView): void {
+  const { from, to, reached, total, deletions, message } = view;
+  const about = { from, to, reached, total, ...(deletions > 0 && { deletions }) };
+  const isTrouble = event === 'stopped' || event === 'held';
+  if (isTrouble) logger.warn({ ...about, reason: message }, messages[event]);
+  else logger.info(about, messages[event]);
 }

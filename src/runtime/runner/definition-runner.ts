@@ -1,225 +1,209 @@
-import type { KubeError } from '../../kube/roles.ts';
+import type { LocatedDefinition } from '../../definition/index.ts';
 import { backoffMs } from '../../util/backoff.ts';
-import { apiVersionOf } from '../../util/gvk.ts';
-import { whenAborted } from '../../util/when-aborted.ts';
-import { type Finisher, startFinisher } from '../definition-finisher.ts';
+import { apiVersionOf, type GroupKind } from '../../util/gvk.ts';
 import type { DefinitionView } from '../definition-view.ts';
+import type { DesiredDefinition } from '../desired-definition.ts';
 import type { SharedOptions } from '../runner-options.ts';
-import type { Refusal, WantedDefinition } from '../wanted-definition.ts';
-import { DefinitionMetrics } from './definition-metrics.ts';
-import { DefinitionTexts, isSilence } from './definition-texts.ts';
-import { DefinitionWork } from './definition-work.ts';
+import { waitToRetry } from '../waits.ts';
+import { DefinitionRevisions, isUnreachable } from './definition-revisions.ts';
+import { DefinitionStateTracker } from './definition-state-tracker.ts';
 import { whenServed } from './foreign-kind.ts';
-import type { Prepared } from './prepare-definition.ts';
-import { Standing } from './standing.ts';
-import { waitToRetry } from './wait-to-retry.ts';
+import { PassMetrics } from './pass-metrics.ts';
+import type { PreparedDefinition } from './prepare-definition.ts';
+import { ResourceController } from './resource-controller.ts';
 
 export interface DefinitionRunnerOptions extends SharedOptions {
-  readonly wanted: WantedDefinition;
+  readonly desired: DesiredDefinition;
+  /** Kinds of its recorded children. */
+  readonly childKinds: () => readonly GroupKind[];
+  /**
+   * Persists the accepted revision. No resource takes it before this resolves.
+   * @throws the signal's reason
+   */
+  readonly record: (located: LocatedDefinition, signal: AbortSignal) => Promise<void>;
+  /** Finalizes resources while the definition cannot run. Ends when the signal aborts or nothing remains. Never rejects. */
+  readonly finalizeMeanwhile: (signal: AbortSignal) => Promise<void>;
+  /** No children of these previous kinds are left. */
+  readonly onKindsGone: (kinds: { readonly children: readonly GroupKind[] }) => void;
 }
 
-/** Between tries of a definition that cannot start: a CRD of somebody else, no rights, no server. */
+/** Delays between attempts to start, for example without rights or API server. */
 const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 
 /**
- * The life of one definition: its kind, its CRD, its plan and its work. Whatever goes wrong stays with this definition; it says so in its
- * {@link view} and tries again.
+ * Runs one definition: waits for its kind, installs its CRD, compiles its plan, reconciles its resources. Errors affect only this
+ * definition: they are shown in {@link view} and retried.
  */
 export class DefinitionRunner {
   readonly #options: DefinitionRunnerOptions;
-  #metrics: DefinitionMetrics | undefined;
-  readonly #standing: Standing;
-  readonly #texts: DefinitionTexts;
-  readonly #crdDecided = Promise.withResolvers<void>();
-  /** Runs while there is no plan, so that what is being deleted does not wait for one. */
-  #finisher: Finisher | undefined;
-  #work: DefinitionWork | undefined;
+  #metrics: PassMetrics | undefined;
+  readonly #state: DefinitionStateTracker;
+  readonly #revisions: DefinitionRevisions;
+  /** Finalizing while there is no plan. */
+  #finalizing: { readonly stopper: AbortController; readonly ended: Promise<void> } | undefined;
+  #controller: ResourceController | undefined;
 
   constructor(options: DefinitionRunnerOptions) {
-    const { wanted, clock, bell } = options;
-    const { name } = wanted.located.definition;
+    const { desired, clock, notifier } = options;
+    const { name } = desired.located.definition;
     this.#options = options;
     const logger = options.logger.child({ definition: name });
-    this.#standing = new Standing({ clock, bell, logger });
-    this.#texts = new DefinitionTexts({
-      ...options,
-      standing: this.#standing,
-      onCrdDecided: () => this.#crdDecided.resolve(),
-    });
+    this.#state = new DefinitionStateTracker({ clock, notifier, logger });
+    this.#revisions = new DefinitionRevisions({ ...options, state: this.#state });
   }
 
   get view(): DefinitionView {
-    const { wanted } = this.#texts;
-    const running = this.#work?.newest.located ?? wanted.located;
+    const { desired } = this.#revisions;
+    const running = this.#controller?.newest.located ?? desired.located;
     const { name, revision, kind } = running.definition;
-    const facts = this.#work?.facts;
-    const rollout = this.#work?.rollout;
+    const facts = this.#controller?.summary;
+    const rollout = this.#controller?.rollout;
     return {
       name,
       revision,
       apiVersion: apiVersionOf(kind.gvk),
       kind: kind.gvk.kind,
-      state: this.#standing.state,
+      state: this.#state.state,
       instances: facts?.instances ?? 0,
-      leftInPlace: facts?.leftInPlace ?? 0,
-      queued: this.#work?.depth ?? 0,
+      orphaned: facts?.orphaned ?? 0,
+      queued: this.#controller?.depth ?? 0,
       problems: facts?.problems ?? [],
       ...(facts && { missingRights: facts.missingRights, readyInstances: facts.ready }),
-      ...this.#texts.viewBeside(running),
-      ...(wanted.isPaused && { isPaused: true }),
+      ...this.#revisions.viewBeside(running),
+      ...(desired.isPaused && { isPaused: true }),
       ...(rollout && { rollout }),
+      ...(this.#controller && {
+        activeRevisions: this.#controller.all.map(({ plan }) => plan.revision),
+      }),
     };
   }
 
-  /** Brings gauges up to date, for a scrape. */
+  /** Updates the gauges before a scrape. */
   observe(): void {
-    this.#work?.observe();
-    this.#metrics?.observe(this.view, this.#work?.facts);
+    this.#controller?.observe();
+    this.#metrics?.observe(this.view, this.#controller?.summary);
   }
 
-  /** Resolves when it is known for the first time whether the definition may have its CRD, or when it has ended. */
-  get crdDecided(): Promise<void> {
-    return this.#crdDecided.promise;
+  /** Changes the desired definition. */
+  update(desired: DesiredDefinition): void {
+    this.#revisions.update(desired);
+    this.#controller?.approve(desired.approvedDeletions);
+    this.#controller?.pause(desired.isPaused === true);
+    this.#options.notifier.notify();
   }
 
-  /**
-   * From now on this text is wanted. What runs goes on until the text is found to be good, and longer if it is not; of several texts in
-   * a row only the last counts. It must be of the same kind.
-   */
-  update(wanted: WantedDefinition): void {
-    this.#texts.update(wanted);
-    this.#work?.approve(wanted.approvedDeletions);
-    this.#work?.pause(wanted.isPaused === true);
-    this.#options.bell.ring();
-  }
-
-  /**
-   * Runs until the signal aborts and all passes have ended. Never rejects. `rival`: a definition that brings the same CRD and comes
-   * first; where the CRD is nobody's yet, it is that one's.
-   */
-  async run(signal: AbortSignal, rival?: DefinitionRunner): Promise<void> {
-    // Not before: what ran before under this name takes its series with it.
-    const metrics = new DefinitionMetrics(this.#options.metrics, this.view.name);
+  /** Runs until the signal aborts and all passes have ended. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    // Created here: an earlier runner of this name removes its series when it ends.
+    const metrics = new PassMetrics(this.#options.metrics, this.view.name);
     this.#metrics = metrics;
-    await this.#giveWayTo(rival, signal);
     let failures = 0;
     while (!signal.aborted) {
-      const attempt = this.#texts.attempt(signal);
+      const attempt = this.#revisions.attempt(signal);
       let error: unknown;
       try {
-        if (await this.#round({ attempt, signal, metrics })) failures = 0;
+        if (await this.#runOnce({ attempt, signal, metrics })) failures = 0;
       } catch (caught) {
         if (signal.aborted) break;
         error = caught;
-        if (!attempt.aborted) this.#fail(error, failures);
+        if (!attempt.aborted) this.#state.failed(error, failures);
       }
       await waitToRetry(backoffMs(failures++, retry), error, { ...this.#options, signal: attempt });
       if (attempt.aborted) failures = 0;
     }
-    this.#crdDecided.resolve();
-    await this.#finisher?.stop();
+    await this.#stopFinalizing();
     this.#metrics = undefined;
     await metrics.forget();
   }
 
-  async #giveWayTo(rival: DefinitionRunner | undefined, signal: AbortSignal): Promise<void> {
-    if (rival === undefined) return;
-    const { name } = rival.#texts.wanted.located.definition;
-    this.#standing.starting(`The definition "${name}" brings the same CustomResourceDefinition`);
-    const isOver = new AbortController();
-    void rival.crdDecided.then(() => isOver.abort());
-    await whenAborted(AbortSignal.any([signal, isOver.signal]));
-  }
-
-  /** One life: from the kind to the end of the last pass. False: it was refused. */
-  async #round(terms: RoundTerms): Promise<boolean> {
-    const { attempt, signal } = terms;
+  /** Runs once, until the last pass has ended. False: the definition was rejected. */
+  async #runOnce(context: RunContext): Promise<boolean> {
+    const { attempt, signal } = context;
     const { cluster } = this.#options;
-    const { located } = this.#texts.wanted;
-    if (this.#options.whenFormersKnown !== undefined) {
-      this.#standing.starting('Its older revisions are being read');
-      let failures = 0;
-      const onFailure = (error: KubeError) => this.#standing.failed(error, failures++);
-      await this.#options.whenFormersKnown(attempt, onFailure);
-    }
+    const { located } = this.#revisions.desired;
     const { definition } = located;
-    const onMissing = () => this.#standing.waiting(definition.kind);
-    const held =
+    const onMissing = () => this.#state.waiting(definition.kind);
+    const informer =
       definition.kind.source === 'for'
         ? await whenServed(definition, { cluster, onMissing }, attempt)
         : undefined;
     try {
-      const found = await this.#texts.prepareFirst(attempt).catch((error: unknown) => {
-        // Whatever it is that the definition cannot do, deletions need not wait for it.
-        if (!attempt.aborted && !isSilence(error)) this.#finishDeletions(signal);
+      const found = await this.#revisions.prepareFirst(attempt).catch((error: unknown) => {
+        // Finalize resources although the definition cannot start.
+        if (!attempt.aborted && !isUnreachable(error)) this.#startFinalizing(signal);
         throw error;
       });
-      if (found.kind === 'refused') {
-        this.#refuse(found.refusal);
-        this.#finishDeletions(signal);
+      if (found.kind === 'rejected') {
+        this.#state.rejected(found.rejection);
+        this.#startFinalizing(signal);
         return false;
       }
-      await this.#finisher?.stop();
-      this.#finisher = undefined;
-      await this.#workOn(found.prepared, { ...terms, onStarted: () => held?.release() });
+      await this.#stopFinalizing();
+      await this.#runController(found.prepared, {
+        ...context,
+        onStarted: () => informer?.release(),
+      });
       return true;
     } finally {
-      held?.release();
+      informer?.release();
     }
   }
 
-  #finishDeletions(signal: AbortSignal): void {
-    if (signal.aborted) return;
-    const { definition } = this.#texts.wanted.located;
-    this.#finisher ??= startFinisher({ ...this.#options, definition, isBroken: true }, signal);
+  #startFinalizing(signal: AbortSignal): void {
+    if (signal.aborted || this.#finalizing !== undefined) return;
+    const stopper = new AbortController();
+    const { finalizeMeanwhile } = this.#options;
+    const ended = finalizeMeanwhile(AbortSignal.any([signal, stopper.signal]));
+    this.#finalizing = { stopper, ended };
   }
 
-  #fail(error: unknown, failures: number): void {
-    this.#standing.failed(error, failures);
-    if (!isSilence(error)) this.#crdDecided.resolve();
+  /** Finalizing must not run at the same time as the controller. */
+  async #stopFinalizing(): Promise<void> {
+    this.#finalizing?.stopper.abort(new Error('The definition can be run'));
+    await this.#finalizing?.ended;
+    this.#finalizing = undefined;
   }
 
-  #refuse(refusal: Refusal): void {
-    this.#crdDecided.resolve();
-    this.#standing.refused(refusal);
-  }
-
-  async #workOn(first: Prepared, terms: WorkTerms): Promise<void> {
-    const { attempt, signal, metrics, onStarted } = terms;
-    const onLost = (reason: string) => this.#standing.lost(reason);
-    const work = new DefinitionWork(
-      { ...this.#options, definitionMetrics: metrics, onLost },
+  async #runController(first: PreparedDefinition, context: ControllerContext): Promise<void> {
+    const { attempt, signal, metrics, onStarted } = context;
+    const onLost = (reason: string) => this.#state.lost(reason);
+    const { onKindsGone } = this.#options;
+    const work = new ResourceController(
+      { ...this.#options, definitionMetrics: metrics, onLost, onKindsGone },
       first,
     );
-    this.#work = work;
-    this.#standing.syncing();
+    this.#controller = work;
+    this.#state.syncing();
     const ending = new AbortController();
     try {
-      await this.#texts.withFormers(first, (formers) => work.start(formers, attempt), attempt);
+      const { rollout } = this.#revisions.desired;
+      const start = (previousRevisions: readonly PreparedDefinition[]) =>
+        work.start({ previous: previousRevisions, rollout }, attempt);
+      await this.#revisions.withPrevious(first, start, attempt);
       onStarted();
-      this.#standing.running(work.facts);
-      const { approvedDeletions, isPaused = false } = this.#texts.wanted;
+      this.#state.running(work.summary);
+      const { approvedDeletions, isPaused = false } = this.#revisions.desired;
       work.approve(approvedDeletions);
       work.pause(isPaused);
-      const following = this.#texts.follow(work, AbortSignal.any([signal, ending.signal]));
+      const following = this.#revisions.follow(work, AbortSignal.any([signal, ending.signal]));
       await work.run(signal);
-      ending.abort(new Error('The work has ended'));
+      ending.abort(new Error('The controller has stopped'));
       await following;
     } finally {
       work.stop();
-      this.#work = undefined;
+      this.#controller = undefined;
     }
   }
 }
 
-interface RoundTerms {
-  /** Aborts also when another text is wanted. */
+interface RunContext {
+  /** Also aborts when another revision is desired. */
   readonly attempt: AbortSignal;
   readonly signal: AbortSignal;
-  readonly metrics: DefinitionMetrics;
+  readonly metrics: PassMetrics;
 }
 
-interface WorkTerms extends RoundTerms {
-  /** All that it watches is being watched. */
+interface ControllerContext extends RunContext {
+  /** All watches have started. */
   readonly onStarted: () => void;
 }

@@ -3,31 +3,32 @@ import type { OperatorDefinition, ServedKind } from '../../definition/index.ts';
 import type { Informer } from '../../kube/roles.ts';
 import { membershipOf } from '../../reconcile/index.ts';
 import { apiVersionOf } from '../../util/gvk.ts';
-import type { RuntimeCluster } from '../runtime-cluster.ts';
-import { isKindMissing, whenState } from '../when-state.ts';
+import type { RuntimeCluster } from '../runner-options.ts';
+import { isKindMissing, waitForResult } from '../waits.ts';
 
-/** Why a definition waits for its kind. */
-export function missingKindText({ gvk }: ServedKind): string {
+/** Message of a definition that waits for its kind. */
+export function missingKindMessage({ gvk }: ServedKind): string {
   return `The cluster does not serve kind "${gvk.kind}" of "${apiVersionOf(gvk)}"`;
 }
 
 /**
- * Resolves when the server serves the kind of a definition that works on one that is there (`for`): with a use of its informer, so that
- * who works on it next need not list it again. Only a list tells: discovery remembers kinds that have gone.
+ * Resolves when the kind of `for` is served, with its informer, so that its next user need not list again. Uses a list, because discovery
+ * caches deleted kinds.
  */
 export async function whenServed(
   definition: OperatorDefinition,
   { cluster, onMissing }: { readonly cluster: RuntimeCluster; readonly onMissing: () => void },
   signal: AbortSignal,
 ): Promise<Informer> {
-  const informer = cluster.acquire(membershipOf({ definition, isFinalizing: false }).query);
+  const informer = cluster.acquire(membershipOf({ definition, needsFinalizer: false }).query);
   try {
-    let isTold = false;
-    await whenState(informer, signal, (state) => {
-      if (isKindMissing(state) && !isTold) onMissing();
-      isTold ||= isKindMissing(state);
-      // Served and forbidden is served: whoever works then says what is missing.
-      return state.kind !== 'waiting' && !isKindMissing(state);
+    let isReported = false;
+    await waitForResult(informer, signal, () => {
+      const isMissing = isKindMissing(informer);
+      if (isMissing && !isReported) onMissing();
+      isReported ||= isMissing;
+      // Forbidden counts as served: the operator reports the missing right.
+      return informer.state.kind === 'waiting' || isMissing ? undefined : true;
     });
     return informer;
   } catch (error) {
@@ -36,7 +37,7 @@ export async function whenServed(
   }
 }
 
-/** Resolves, with the reason, when the server does not serve the kind any more; rejects when the signal aborts. */
+/** Resolves with the reason when the kind is not served any more; rejects when the signal aborts. */
 export async function whenKindLost(
   plan: OperatorPlan,
   cluster: RuntimeCluster,
@@ -45,8 +46,9 @@ export async function whenKindLost(
   const { kind } = plan.definition;
   const informer = cluster.acquire(membershipOf(plan).query);
   try {
-    await whenState(informer, signal, isKindMissing);
-    return missingKindText(kind);
+    return await waitForResult(informer, signal, () =>
+      isKindMissing(informer) ? missingKindMessage(kind) : undefined,
+    );
   } finally {
     informer.release();
   }

@@ -1,4 +1,2 @@
 export { DefinitionRunner } from './definition-runner.ts';
-export { prepareFormer } from './prepare-definition.ts';
-export { messageOf } from './standing.ts';
-export { workedMs } from './worked-ms.ts';
+export { preparePrevious } from './prepare-definition.ts';

@@ -1,96 +1,95 @@
-import { compile, type OperatorPlan, type SchemaSource } from '../../compile/index.ts';
+import {
+  compile,
+  type KindSchema,
+  type OperatorPlan,
+  type SchemaSource,
+} from '../../compile/index.ts';
 import type { Diagnostic, LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
-import type { GroupKind, Gvk } from '../../util/gvk.ts';
-import { bringsCrd, childKindsOf, installCrd } from '../crd/index.ts';
-import { diagnosticText } from '../refused-file.ts';
-import type { SharedOptions } from '../runner-options.ts';
-import type { Refusal } from '../wanted-definition.ts';
-import { fetchSchemas } from './cluster-schemas.ts';
-import { workedMs } from './worked-ms.ts';
+import { type GroupKind, type Gvk, gvkKey } from '../../util/gvk.ts';
+import { diagnosticText } from '../check-manifest.ts';
+import { definesCrd, installCrd } from '../crd/index.ts';
+import { childKindsOf, servedKinds } from '../definition-kinds.ts';
+import type { Rejection } from '../desired-definition.ts';
+import type { RuntimeCluster, SharedOptions } from '../runner-options.ts';
 
-/** A revision that can be run here and now. */
-export interface Prepared {
+/** A revision that is ready to run. */
+export interface PreparedDefinition {
   readonly located: LocatedDefinition;
   readonly plan: OperatorPlan;
-  /** Kinds of children and reads that the server does not serve, and the definition's own while nothing documents it. */
+  /** Kinds of children and reads that are not served, and the own kind while it has no schema. */
   readonly unknownKinds: readonly Gvk[];
-  /** Kinds that it has had children of: what is left of them goes. */
-  readonly formerKinds: readonly Gvk[];
+  /** Kinds of previous children, which are to be deleted. */
+  readonly previousKinds: readonly Gvk[];
 }
 
-/** A decision, not a failure. */
+/** Result of a preparation; a rejection is not an error. */
 export type Preparation =
-  | { readonly kind: 'prepared'; readonly prepared: Prepared }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
+  | { readonly kind: 'prepared'; readonly prepared: PreparedDefinition }
+  | { readonly kind: 'rejected'; readonly rejection: Rejection };
 
-export interface PrepareOptions extends Pick<SharedOptions, 'cluster' | 'clock' | 'breaksStored'> {
-  /** Told what it is at. */
+export interface PrepareOptions
+  extends Pick<SharedOptions, 'cluster' | 'clock' | 'allowBreakingChanges' | 'runtime'> {
+  /** Called with the current step. */
   readonly onStep: (message: string) => void;
-  /** It is known whether the definition may have its CRD. */
-  readonly onCrdDecided: () => void;
-  /** Older texts of it: where it brings no CRD, only they tell of which kinds it had children. @default none */
-  readonly formerly?: readonly LocatedDefinition[];
+  /** Kinds of its recorded children; may include those of this revision. */
+  readonly childKinds: () => readonly GroupKind[];
 }
 
 /**
- * Makes a revision ready to run: schemas, plan, CRD. Touches nothing but the CRD.
- * @throws KubeError when the server refuses or cannot be asked.
+ * Prepares a revision: schemas, plan, CRD. Writes only the CRD.
+ * @throws KubeError when a request fails.
  */
 export async function prepareDefinition(
   located: LocatedDefinition,
   options: PrepareOptions,
   signal: AbortSignal,
 ): Promise<Preparation> {
-  const { cluster, clock, onStep, onCrdDecided, formerly = [] } = options;
+  const { cluster, clock, onStep } = options;
   const { definition } = located;
-  onStep('The schemas of the kinds that it uses are asked for');
+  onStep('Fetching the schemas of the kinds that it uses');
   const compiled = await compileFor(located, options, signal);
-  if (compiled.kind === 'refused') return compiled;
+  if (compiled.kind === 'rejected') return compiled;
   const { plan, unknownKinds } = compiled;
-  let former: readonly GroupKind[] = formerly.flatMap((each) => childKindsOf(each.definition));
-  // Compiling takes a while, and what is not wanted any more is not to touch the CRD.
+  // Compiling takes time: do not install the CRD of a superseded revision.
   signal.throwIfAborted();
-  if (bringsCrd(definition)) {
-    onStep('Its CustomResourceDefinition is being installed');
-    const installed = await installCrd(
+  if (definesCrd(definition)) {
+    onStep('Installing its CustomResourceDefinition');
+    const obstacle = await installCrd(
       {
         definition,
         cluster,
         clock,
         source: located.source,
-        ...(options.breaksStored && { breaksStored: true }),
+        runtime: options.runtime,
+        ...(options.allowBreakingChanges && { allowBreakingChanges: true }),
       },
       signal,
     );
-    onCrdDecided();
-    if (installed.kind === 'refused')
-      return refused(definition, installed.message, installed.diagnostics);
-    former = installed.formerKinds;
+    if (obstacle !== undefined) return rejected(definition, obstacle.message, obstacle.diagnostics);
   }
-  const formerKinds: Gvk[] = [];
-  for (const kind of former) {
-    const type = await cluster.findKind(kind, signal);
-    if (type !== undefined) formerKinds.push(type.gvk);
-  }
-  return { kind: 'prepared', prepared: { located, plan, unknownKinds, formerKinds } };
+  const previousKinds = await servedKinds(options.childKinds(), cluster, signal);
+  return {
+    kind: 'prepared',
+    prepared: { located, plan, unknownKinds, previousKinds },
+  };
 }
 
 /**
- * Makes an older revision ready, for what still has it or where the newer one is refused: the CRD stays as it is, and nothing goes that
- * only this revision would not make.
- * @throws KubeError when the server cannot be asked.
+ * Prepares an older revision for resources that have it, or because the newer one is rejected. Does not change the CRD or delete previous
+ * children.
+ * @throws KubeError when a request fails.
  */
-export async function prepareFormer(
+export async function preparePrevious(
   located: LocatedDefinition,
   options: Pick<PrepareOptions, 'cluster'>,
   signal: AbortSignal,
-): Promise<Prepared | undefined> {
+): Promise<PreparedDefinition | undefined> {
   const compiled = await compileFor(located, options, signal);
-  if (compiled.kind === 'refused') return undefined;
+  if (compiled.kind === 'rejected') return undefined;
   const { gvk } = located.definition.kind;
   if ((await options.cluster.lookUp(gvk, signal)) === undefined) return undefined;
   const { plan, unknownKinds } = compiled;
-  return { located, plan, unknownKinds, formerKinds: [] };
+  return { located, plan, unknownKinds, previousKinds: [] };
 }
 
 async function compileFor(
@@ -100,25 +99,80 @@ async function compileFor(
 ) {
   const { definition } = located;
   const schemas = await fetchSchemas(definition, cluster, signal);
-  const { plan, diagnostics } = compile(located, { schemas, workedMs });
-  if (plan === undefined) return refused(definition, 'The server has other schemas', diagnostics);
-  const { kind, children, reads } = definition;
-  const unknownKinds = [...children, ...reads]
-    .map(({ gvk }) => gvk)
-    .filter((gvk) => cluster.resourceFor(gvk) === undefined);
-  if (isUndocumented(definition, schemas)) unknownKinds.push(kind.gvk);
+  const { plan, diagnostics } = compile(located, schemas);
+  if (plan === undefined)
+    return rejected(
+      definition,
+      'The definition does not match the schemas of the API server',
+      diagnostics,
+    );
+  const unknownKinds = usedKinds(definition).filter(
+    (gvk) => cluster.resourceFor(gvk) === undefined,
+  );
+  if (isUndocumented(definition, schemas)) unknownKinds.push(definition.kind.gvk);
   return { kind: 'compiled', plan, unknownKinds } as const;
+}
+
+/** Kinds that a definition creates, reads or patches. */
+function usedKinds(definition: OperatorDefinition): readonly Gvk[] {
+  const { kind, children, onDelete, reads, reporting } = definition;
+  const targets = (reporting?.patches ?? []).flatMap(({ target }) => target?.gvk ?? []);
+  return [
+    ...[...children, ...(onDelete?.children ?? []), ...reads].map(({ gvk }) => gvk),
+    // Its own kind has its schema in the definition, and may not be served yet.
+    ...targets.filter((gvk) => gvkKey(gvk) !== gvkKey(kind.gvk)),
+  ];
 }
 
 function isUndocumented({ kind }: OperatorDefinition, schemas: SchemaSource): boolean {
   return kind.source === 'for' && schemas.schemaFor(kind.gvk) === undefined;
 }
 
-function refused(
+function rejected(
   { revision }: OperatorDefinition,
   message: string,
   diagnostics: readonly Diagnostic[],
 ) {
-  const refusal = { revision, message, diagnostics: diagnostics.map(diagnosticText) };
-  return { kind: 'refused', refusal } as const;
+  const rejection = { revision, message, diagnostics: diagnostics.map(diagnosticText) };
+  return { kind: 'rejected', rejection } as const;
+}
+
+/**
+ * Fetches the schemas of all kinds that a definition uses, because compile is pure. Unknown kinds are omitted.
+ * @throws KubeError when a request fails.
+ */
+async function fetchSchemas(
+  definition: OperatorDefinition,
+  cluster: RuntimeCluster,
+  signal: AbortSignal,
+): Promise<SchemaSource> {
+  const schemas = new Map<string, KindSchema>();
+  const { kind } = definition;
+  for (const gvk of [...(kind.source === 'for' ? [kind.gvk] : []), ...usedKinds(definition)]) {
+    const key = gvkKey(gvk);
+    if (schemas.has(key)) continue;
+    await cluster.lookUp(gvk, signal);
+    const schema = await cluster.fetchKindSchema(gvk, signal);
+    if (schema !== undefined) schemas.set(key, schema);
+  }
+  return {
+    schemaFor: (gvk: Gvk) => schemas.get(gvkKey(gvk)),
+    isNamespaced: (gvk: Gvk) => cluster.resourceFor(gvk)?.namespaced,
+  };
+}
+
+/** Kinds of children that older revisions create or that are recorded, and that this revision does not create. */
+export function previousKindsOf(
+  prepared: PreparedDefinition,
+  older: readonly PreparedDefinition[],
+): readonly Gvk[] {
+  const own = new Set(childKindsOf(prepared.plan.definition).map(gvkKey));
+  const former = [
+    ...prepared.previousKinds,
+    ...older.flatMap(({ plan, previousKinds }) => [
+      ...childKindsOf(plan.definition),
+      ...previousKinds,
+    ]),
+  ].filter((gvk) => !own.has(gvkKey(gvk)));
+  return [...new Map(former.map((gvk) => [gvkKey(gvk), gvk])).values()];
 }

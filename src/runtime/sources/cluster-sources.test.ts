@@ -4,22 +4,13 @@ import { FakeCluster } from '../../../test/support/fakes/fake-cluster.ts';
 import { KubeError } from '../../kube/roles.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
-import { definitionGvk } from '../objects/index.ts';
-import { createConfigMapSource, textsInConfigMap } from './configmap-source.ts';
-import type { DefinitionSource, SourceText } from './definition-source.ts';
-import { createObjectSource, textOfObject } from './object-source.ts';
+import { createConfigMapSource, manifestsInConfigMap } from './configmap-source.ts';
+import type { DefinitionSource, SourceManifest } from './definition-source.ts';
 
 const configMapGvk = gvkOf('v1', 'ConfigMap');
 const verbs = ['get', 'list', 'watch'];
 const types = [
   { gvk: configMapGvk, plural: 'configmaps', namespaced: true, hasStatus: false, verbs },
-  {
-    gvk: definitionGvk,
-    plural: 'operatordefinitions',
-    namespaced: false,
-    hasStatus: true,
-    verbs,
-  },
 ];
 
 function configMap(name: string, fields: object = {}, metadata: object = {}): KubeObject {
@@ -28,19 +19,13 @@ function configMap(name: string, fields: object = {}, metadata: object = {}): Ku
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: all, ...fields };
 }
 
-function operatorDefinition(name: string, metadata: object = {}): KubeObject {
-  const { group, version, kind } = definitionGvk;
-  const spec = { vars: { b: 1, a: '${ x }' } };
-  return { apiVersion: `${group}/${version}`, kind, metadata: { name, ...metadata }, spec };
-}
-
 async function follow(t: TestContext, cluster: FakeCluster, source: DefinitionSource) {
   const stopper = new AbortController();
   const told: string[] = [];
   const listener = {
-    onTexts: (texts: readonly SourceText[]) =>
+    onManifests: (texts: readonly SourceManifest[]) =>
       void told.push(texts.map(({ file, text }) => `${file}=${text.trim()}`).join(' ')),
-    onTrouble: (trouble: string | undefined) => void told.push(`trouble: ${trouble}`),
+    onError: (trouble: string | undefined) => void told.push(`trouble: ${trouble}`),
   };
   const running = source.run(listener, stopper.signal);
   t.after(async () => {
@@ -58,11 +43,11 @@ async function follow(t: TestContext, cluster: FakeCluster, source: DefinitionSo
   };
 }
 
-describe('runtime/configmap-source', () => {
+describe('runtime/sources/configmap-source', () => {
   test('the keys that may hold definitions, in order, named by their place', () => {
     const creationTimestamp = '2026-01-02T03:04:05Z';
     const data = { 'b.yml': 'b', 'a.yaml': 'a', 'c.json': '{}', notes: 'n', '.d.yaml': 'd' };
-    const texts = textsInConfigMap(configMap('one', { data }, { creationTimestamp }));
+    const texts = manifestsInConfigMap(configMap('one', { data }, { creationTimestamp }));
     assert.deepEqual(
       texts.map(({ file, text }) => [file, text]),
       [
@@ -76,7 +61,9 @@ describe('runtime/configmap-source', () => {
   });
 
   test('a key that is no text is there and cannot be read', () => {
-    const [text] = textsInConfigMap(configMap('one', { binaryData: { 'a.yaml': '/w==', b: '' } }));
+    const [text] = manifestsInConfigMap(
+      configMap('one', { binaryData: { 'a.yaml': '/w==', b: '' } }),
+    );
     assert.match(text?.unreadable ?? '', /binaryData/);
   });
 
@@ -84,7 +71,7 @@ describe('runtime/configmap-source', () => {
     test(`what is made for a resource holds no definitions (${where})`, () => {
       const marks = { [where]: { 'homeostat.dev/owner-uid': 'u' } };
       const made = configMap('one', { data: { 'a.yaml': 'a' } }, marks);
-      assert.deepEqual(textsInConfigMap(made), []);
+      assert.deepEqual(manifestsInConfigMap(made), []);
     });
   }
 
@@ -117,61 +104,5 @@ describe('runtime/configmap-source', () => {
     assert.deepEqual(await said(), ['trouble: configmaps is forbidden']);
     cluster.unblock('ConfigMap');
     assert.deepEqual(await said(), ['trouble: undefined', 'configmap ops/one/a.yaml=a']);
-  });
-});
-
-describe('runtime/object-source', () => {
-  test('an object is the text that the user wrote', () => {
-    const creationTimestamp = '2026-01-02T03:04:05Z';
-    const metadata = { creationTimestamp, uid: 'u', labels: { a: 'b' }, generation: 3 };
-    const { file, text, origin, sinceMs } = textOfObject(operatorDefinition('one', metadata));
-    assert.equal(file, 'operatordefinition one');
-    assert.deepEqual(origin, { source: 'object', ref: 'one' });
-    assert.equal(sinceMs, Date.parse(creationTimestamp));
-    const lines = [
-      'apiVersion: homeostat.dev/v1alpha1',
-      'kind: OperatorDefinition',
-      'metadata:',
-      '  labels:',
-      '    a: b',
-      '  name: one',
-      'spec:',
-      '  vars:',
-      '    a: ${ x }',
-      '    b: 1',
-    ];
-    assert.equal(text, `${lines.join('\n')}\n`);
-  });
-
-  test('an object that is nested too deep is there, and cannot be read', () => {
-    let vars: unknown = 1;
-    for (let level = 0; level < 9_000; level++) vars = { a: vars };
-    const { text, unreadable } = textOfObject({ ...operatorDefinition('deep'), spec: { vars } });
-    assert.deepEqual(
-      [text, unreadable],
-      ['', 'More than 500 lists and maps are inside each other'],
-    );
-  });
-
-  test('mirrors are no source', async (t) => {
-    const cluster = new FakeCluster(types);
-    cluster.server.put(operatorDefinition('own'));
-    const labels = { 'homeostat.dev/source': 'configmap' };
-    cluster.server.put(operatorDefinition('mirror', { labels }));
-    const { said } = await follow(t, cluster, createObjectSource(cluster));
-    const told = (await said()).join();
-    assert.match(told, /^operatordefinition own=/);
-    assert.doesNotMatch(told, /mirror/);
-  });
-
-  test('while the kind is not served there are none, which is no trouble', async (t) => {
-    const cluster = new FakeCluster(types);
-    const error = new KubeError('kind-missing', 'Not served', { status: 404 });
-    cluster.block('OperatorDefinition', error);
-    const { said } = await follow(t, cluster, createObjectSource(cluster));
-    assert.deepEqual(await said(), ['']);
-    cluster.server.put(operatorDefinition('own'));
-    cluster.unblock('OperatorDefinition');
-    assert.match((await said()).join(), /^operatordefinition own=/);
   });
 });

@@ -1,12 +1,10 @@
-import type { Watcher } from '../../kube/roles.ts';
+import type { InformerState, Watcher } from '../../kube/roles.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import type { KubeObject } from '../../util/kube-object.ts';
+import { whenAborted } from '../../util/when-aborted.ts';
 import { definitionsLabel } from '../objects/index.ts';
-import { sinceMsOf } from './created-ms.ts';
-import { isDefinitionFile } from './definition-file.ts';
-import type { DefinitionSource, SourceText } from './definition-source.ts';
-import { createInformerSource } from './informer-source.ts';
-import { isMadeForResource } from './passed-over.ts';
+import { isChildOfResource, isDefinitionFile } from './definition-files.ts';
+import type { DefinitionSource, SourceListener, SourceManifest } from './definition-source.ts';
 
 export interface ConfigMapSourceOptions {
   readonly cluster: Watcher;
@@ -15,30 +13,64 @@ export interface ConfigMapSourceOptions {
 
 const configMapGvk = { group: '', version: 'v1', kind: 'ConfigMap' };
 
-/** The keys that end in `.yaml`, `.yml` or `.json` of the ConfigMaps of a namespace that are labelled `homeostat.dev/definitions: "true"`. */
+/** Reads keys that end in `.yaml`, `.yml` or `.json` from ConfigMaps of a namespace with the label `homeostat.dev/definitions: "true"`. */
 export function createConfigMapSource(options: ConfigMapSourceOptions): DefinitionSource {
-  const { cluster, namespace } = options;
-  const labelSelector = `${definitionsLabel}=true`;
-  return createInformerSource({
-    name: `ConfigMaps of ${namespace}`,
+  const { namespace } = options;
+  return {
+    name: `ConfigMaps in ${namespace}`,
     covers: ({ source, ref }) => source === 'configmap' && ref.startsWith(`${namespace}/`),
-    cluster,
-    query: { gvk: configMapGvk, namespace, labelSelector },
-    textsOf: textsInConfigMap,
-  });
+    run: (listener, signal) => follow(options, listener, signal),
+  };
 }
 
-/** In the order of their keys. */
-export function textsInConfigMap(configMap: KubeObject): readonly SourceText[] {
+async function follow(
+  { cluster, namespace }: ConfigMapSourceOptions,
+  listener: SourceListener,
+  signal: AbortSignal,
+): Promise<void> {
+  const labelSelector = `${definitionsLabel}=true`;
+  const informer = cluster.acquire({ gvk: configMapGvk, namespace, labelSelector });
+  /** Whether a list has completed. */
+  let isListed = false;
+  let isScheduled = false;
+  let hasError = false;
+  // A list causes many changes at once: report them together.
+  const reportSoon = () => {
+    if (!isListed || isScheduled) return;
+    isScheduled = true;
+    queueMicrotask(() => {
+      isScheduled = false;
+      const manifests = Iterator.from(informer.list()).flatMap(({ object }) =>
+        manifestsInConfigMap(object),
+      );
+      if (!signal.aborted) listener.onManifests(manifests.toArray());
+    });
+  };
+  const note = (state: InformerState) => {
+    isListed ||= state.kind === 'synced';
+    if (state.kind === 'failing') listener.onError(state.error.message);
+    else if (hasError) listener.onError(undefined);
+    hasError = state.kind === 'failing';
+    reportSoon();
+  };
+  const stops = [informer.onState(note), informer.subscribe(reportSoon)];
+  note(informer.state);
+  await whenAborted(signal);
+  for (const stop of stops) stop();
+  informer.release();
+}
+
+/** Sorted by key. */
+export function manifestsInConfigMap(configMap: KubeObject): readonly SourceManifest[] {
   const { metadata, data, binaryData } = configMap;
-  if (isMadeForResource(configMap)) return [];
+  if (isChildOfResource(configMap)) return [];
   const written = Object.entries(fieldsOf(data)).flatMap(([key, text]) =>
     typeof text === 'string' ? [{ key, text }] : [],
   );
   const binary = Object.keys(fieldsOf(binaryData)).map((key) => ({
     key,
     text: '',
-    unreadable: 'It stands under binaryData, and is no text in UTF-8',
+    unreadable: 'it is in binaryData, not UTF-8 text',
   }));
   return [...written, ...binary]
     .filter(({ key }) => isDefinitionFile(key))
@@ -56,4 +88,10 @@ export function textsInConfigMap(configMap: KubeObject): readonly SourceText[] {
 
 function fieldsOf(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
+}
+
+/** Creation time of the object, in ms since the epoch; a far future time if unknown. */
+function sinceMsOf({ metadata }: KubeObject): number {
+  const ms = Date.parse(metadata.creationTimestamp ?? '');
+  return Number.isNaN(ms) ? Number.MAX_SAFE_INTEGER : ms;
 }

@@ -1,48 +1,54 @@
-/**
- * Where texts of definitions come from. CONTRACT between sources, which know files and ConfigMaps, and the registry, which knows
- * definitions (definition.md section 9).
- */
-import type { DefinitionText } from '../definition-text.ts';
-import type { DefinitionOrigin, RemovalTerms } from '../wanted-definition.ts';
+/** CONTRACT between sources, which read files and ConfigMaps, and the publisher, which parses definitions (definition.md section 9). */
 
-/** One text of a source: a file, a key of a ConfigMap, an object. */
-export interface SourceText extends DefinitionText {
-  /** Names the text for as long as it exists: two texts of all sources never have the same `ref`. */
+import { whenAborted } from '../../util/when-aborted.ts';
+import type { DefinitionManifest } from '../check-manifest.ts';
+import type { DefinitionOrigin } from '../desired-definition.ts';
+
+/** A manifest of a source: a file, a key of a ConfigMap, or an object. */
+export interface SourceManifest extends DefinitionManifest {
+  /** Unique identity of the manifest: `ref` is unique across all sources. */
   readonly origin: DefinitionOrigin;
   /**
-   * Of two texts that want the same the older one has it. In ms since the epoch: when the ConfigMap or the object was made, when a file
-   * was first seen; 0 for a file that was there before this process.
+   * Age of the manifest: the oldest claim of a name wins. In ms since the epoch: creation of the ConfigMap or object, or when a file was
+   * first seen; 0 for files that existed at startup.
    */
   readonly sinceMs: number;
   /**
-   * It is there, and cannot be read just now (`permission denied`, still being written): nothing is known of what stands in it, and
-   * `text` is empty. @default undefined: `text` is all of it
+   * Why an existing manifest cannot be read (`permission denied`, still being written); `text` is empty then. @default undefined: readable
    */
   readonly unreadable?: string;
-  /** A user deletes the object, and it waits for us: what is to go before. @default undefined */
-  readonly removal?: RemovalTerms;
 }
 
-/** Whom a source tells. */
+/** Callbacks of a source. */
 export interface SourceListener {
-  /**
-   * All texts of the source, as they are now: what is not among them is gone. Never called with less because something could not be
-   * read.
-   */
-  onTexts(texts: readonly SourceText[]): void;
-  /** Why the source cannot be read, for people: what it told last stays true. Undefined: it can be again. */
-  onTrouble(trouble: string | undefined): void;
+  /** Called with all current manifests; missing ones are removed. Never called with a partial list after a read error. */
+  onManifests(manifests: readonly SourceManifest[]): void;
+  /** Called when the source cannot be read; the last manifests stay valid. Undefined: readable again. */
+  onError(error: string | undefined): void;
 }
 
-/** A place where texts of definitions are found and followed. */
+/** A source of manifests. */
 export interface DefinitionSource {
-  /** Would it tell of a text that stands there, if there were one? */
+  /** Whether a manifest of that origin belongs to this source. */
   covers(origin: DefinitionOrigin): boolean;
-  /** For people: `directory operators`, `ConfigMaps of homeostat-system`. Constant. */
+  /** Shown to users: `directory operators`, `ConfigMaps of homeostat-system`. Constant. */
   readonly name: string;
   /**
-   * Tells all texts, and again whenever one has changed, until the signal aborts; resolves when nothing of it is left running. As soon as
-   * it has looked for the first time it has told texts or a trouble. Never rejects. Called once.
+   * Reports all manifests, and again after each change, until the signal aborts. Reports manifests or an error after the first read.
+   * Resolves when it has stopped. Never rejects. Called once.
    */
   run(listener: SourceListener, signal: AbortSignal): Promise<void>;
+}
+
+/** A source with one constant manifest, for standard input. */
+export function createStaticSource({ file, text }: DefinitionManifest): DefinitionSource {
+  const origin = { source: 'directory', ref: file } as const;
+  return {
+    name: file,
+    covers: (other) => other.source === origin.source && other.ref === origin.ref,
+    async run(listener, signal) {
+      listener.onManifests([{ file, text, origin, sinceMs: 0 }]);
+      await whenAborted(signal);
+    },
+  };
 }

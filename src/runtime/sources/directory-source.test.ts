@@ -16,7 +16,7 @@ import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { SeededRandom } from '../../../test/support/model/seeded-random.ts';
 import { patienceMs } from '../../../test/support/patience.ts';
 import { silentLogger } from '../../../test/support/silent-telemetry.ts';
-import type { SourceText } from './definition-source.ts';
+import type { SourceManifest } from './definition-source.ts';
 import { createDirectorySource } from './directory-source.ts';
 
 /** An empty folder of the test's own. */
@@ -48,7 +48,7 @@ function mount(folder: string, version: string, files: Readonly<Record<string, s
 }
 
 /** Names and texts; of one that cannot be read the reason in brackets. */
-function shown(texts: readonly SourceText[] | undefined): readonly string[] | undefined {
+function shown(texts: readonly SourceManifest[] | undefined): readonly string[] | undefined {
   return texts?.map(({ file, text, unreadable }) => {
     const said = unreadable === undefined ? text.trim() : `(${unreadable})`;
     return `${basename(file)}: ${said}`;
@@ -58,12 +58,12 @@ function shown(texts: readonly SourceText[] | undefined): readonly string[] | un
 async function follow(t: TestContext, path: string, skips: readonly string[] = []) {
   const clock = new FakeClock();
   const stopper = new AbortController();
-  const told: (readonly SourceText[])[] = [];
+  const told: (readonly SourceManifest[])[] = [];
   let trouble: string | undefined;
   const source = createDirectorySource({ path, clock, logger: silentLogger(), skips });
   const listener = {
-    onTexts: (texts: readonly SourceText[]) => void told.push(texts),
-    onTrouble: (reason: string | undefined) => {
+    onManifests: (texts: readonly SourceManifest[]) => void told.push(texts),
+    onError: (reason: string | undefined) => {
       trouble = reason;
     },
   };
@@ -232,7 +232,7 @@ describe('runtime/directory-source', () => {
     await untilTold('a.yaml: a');
     renameSync(folder, `${folder}.away`);
     mkdirSync(folder);
-    await untilTrouble(/it is another directory now, and empty$/);
+    await untilTrouble(/it was replaced by an empty directory$/);
     assert.equal(told.length, 1);
     rmSync(folder, { recursive: true });
     renameSync(`${folder}.away`, folder);
@@ -255,9 +255,9 @@ describe('runtime/directory-source', () => {
     write(folder, { 'a.yaml': 'a\n' });
     execFileSync('mkfifo', [join(folder, 'b.yaml')]);
     const { untilTold } = await follow(t, folder);
-    await untilTold('a.yaml: a', 'b.yaml: (it is no regular file)');
+    await untilTold('a.yaml: a', 'b.yaml: (it is not a regular file)');
     write(folder, { 'c.yaml': 'c\n' });
-    await untilTold('a.yaml: a', 'b.yaml: (it is no regular file)', 'c.yaml: c');
+    await untilTold('a.yaml: a', 'b.yaml: (it is not a regular file)', 'c.yaml: c');
   });
 
   test('of a file that cannot be read that is told, and the others are', async (t) => {

@@ -1,34 +1,39 @@
 import { dirname, resolve } from 'node:path';
 import type { Logger } from '../../telemetry/roles.ts';
 import type { Clock } from '../../util/clock.ts';
-import { Bell } from './bell.ts';
-import type { DefinitionSource, SourceListener, SourceText } from './definition-source.ts';
-import { type FolderLook, type FoundFile, fileReason, isSameLook, lookAt } from './folder-look.ts';
-import { watchFolders } from './folder-watch.ts';
+import type { DefinitionSource, SourceListener, SourceManifest } from './definition-source.ts';
+import {
+  type FolderScan,
+  fileReason,
+  isSameScan,
+  type ScannedFile,
+  scanFolder,
+  watchFolders,
+} from './folder-scan.ts';
 
 export interface DirectorySourceOptions {
-  /** Of a directory or of one file, as the user wrote it. */
+  /** Path of a directory or file, as the user wrote it. */
   readonly path: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Files in it that are no definitions. @default none */
+  /** Files to ignore. @default none */
   readonly skips?: readonly string[];
 }
 
-/** Nobody tells of a link whose target changes, nor of anything on some network file systems. A few calls of the system, no request. */
+/** Poll interval, for changes without events: targets of links, and some network file systems. Local system calls only. */
 const pollMs = 5_000;
-/** While it cannot be read, or cannot be watched. */
-const troubledPollMs = 1_000;
-/** A file that may be half written is looked at again after this. */
-const doubtMs = 400;
-/** Between two looks that must show the same. */
+/** Poll interval after an error. */
+const errorPollMs = 1_000;
+/** Delay before a possibly partial file is scanned again. */
+const partialWriteDelayMs = 400;
+/** Delay between two scans that must be equal. */
 const stableMs = 20;
-/** A file that changes more often than this while it is read is told as one that cannot be. */
-const mostLooks = 8;
+/** A file that changes during this many scans is reported as unreadable. */
+const maxScans = 8;
 
 /**
- * The definition files directly in a directory, or one file. Follows what editors and the kubelet do (files and links that are swapped,
- * directories that go and come back), and waits for files that are being written.
+ * Reads the definition files of a directory, or one file. Supports replaced files, swapped links and recreated directories; waits for files
+ * that are being written.
  */
 export function createDirectorySource(options: DirectorySourceOptions): DefinitionSource {
   return {
@@ -38,7 +43,7 @@ export function createDirectorySource(options: DirectorySourceOptions): Definiti
   };
 }
 
-/** Is that the one file, or directly in the directory? */
+/** Whether the path is the file, or directly in the directory. */
 function isAt(file: string, path: string): boolean {
   return file === path || dirname(file) === path;
 }
@@ -46,11 +51,11 @@ function isAt(file: string, path: string): boolean {
 class DirectorySource {
   readonly #options: DirectorySourceOptions;
   readonly #listener: SourceListener;
-  readonly #bell = new Bell();
-  /** When each file was seen first. */
+  readonly #changes = new ChangeSignal();
+  /** When each file was first seen. */
   #sinceMs: ReadonlyMap<string, number> | undefined;
-  #told: FolderLook | undefined;
-  #trouble: string | undefined;
+  #reported: FolderScan | undefined;
+  #error: string | undefined;
   #watched: { readonly identity: string; readonly stop: () => void } | undefined;
   #cannotWatch = false;
 
@@ -61,81 +66,84 @@ class DirectorySource {
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    let isRung = true;
+    let isNotified = true;
     while (!signal.aborted) {
-      await this.#look(isRung, signal).catch((error: unknown) => {
+      await this.#scanAndReport(isNotified, signal).catch((error: unknown) => {
         this.#unwatch();
-        if (!signal.aborted) this.#tellTrouble(fileReason(error));
+        if (!signal.aborted) this.#reportError(fileReason(error));
       });
-      const isTroubled = this.#trouble !== undefined || this.#cannotWatch;
-      isRung = await this.#bell.wait(isTroubled ? troubledPollMs : pollMs, clock, signal);
+      const isTroubled = this.#error !== undefined || this.#cannotWatch;
+      isNotified = await this.#changes.wait(isTroubled ? errorPollMs : pollMs, clock, signal);
     }
     this.#unwatch();
   }
 
-  /** `isRung`: somebody has written, and marks alone are not to be trusted. */
-  async #look(isRung: boolean, signal: AbortSignal): Promise<void> {
-    const first = await this.#lookNow(isRung ? undefined : this.#told);
-    // Before it is looked at again: nothing that happens from here on is missed.
-    this.#watch(first, isRung);
-    const isNews = this.#told === undefined || isRung || !isSameLook(first, this.#told);
-    if (!isNews && this.#trouble === undefined) return;
-    const look = await this.#untilStable(first, signal);
-    if (!signal.aborted) this.#take(look);
+  /** `isNotified`: a file was written, so fingerprints alone are not sufficient. */
+  async #scanAndReport(isNotified: boolean, signal: AbortSignal): Promise<void> {
+    const first = await this.#scan(isNotified ? undefined : this.#reported);
+    // Watch before the next scan, so that no change is missed.
+    this.#watch(first, isNotified);
+    const hasChanged =
+      this.#reported === undefined || isNotified || !isSameScan(first, this.#reported);
+    if (!hasChanged && this.#error === undefined) return;
+    const scan = await this.#scanUntilStable(first, signal);
+    if (!signal.aborted) this.#report(scan);
   }
 
-  #lookNow(known: FolderLook | undefined): Promise<FolderLook> {
+  #scan(known: FolderScan | undefined): Promise<FolderScan> {
     const { path, skips = [] } = this.#options;
-    return lookAt(path, { known, skips: skips.map((each) => resolve(each)) });
+    return scanFolder(path, { previous: known, skips: skips.map((each) => resolve(each)) });
   }
 
-  /** Looks again until nothing has changed between two looks. */
-  async #untilStable(first: FolderLook, signal: AbortSignal): Promise<FolderLook> {
+  /** Scans until two scans are equal. */
+  async #scanUntilStable(first: FolderScan, signal: AbortSignal): Promise<FolderScan> {
     const { clock } = this.#options;
-    let look = first;
-    for (let looks = 1; looks < mostLooks; looks++) {
-      await clock.sleep(this.#mayBeHalf(look) ? doubtMs : stableMs, signal);
-      const next = await this.#lookNow(look);
-      if (isSameLook(look, next)) return next;
-      look = next;
+    let scan = first;
+    for (let scans = 1; scans < maxScans; scans++) {
+      await clock.sleep(this.#mayBePartial(scan) ? partialWriteDelayMs : stableMs, signal);
+      const next = await this.#scan(scan);
+      if (isSameScan(scan, next)) return next;
+      scan = next;
     }
-    const last = await this.#lookNow(look);
-    return { ...last, files: last.files.map((file) => withoutHaste(file, look)) };
+    const last = await this.#scan(scan);
+    return { ...last, files: last.files.map((file) => rejectUnstable(file, scan)) };
   }
 
-  /** Somebody who writes in pieces rarely pauses at the end of a line; JSON that is cut is no JSON. */
-  #mayBeHalf({ files }: FolderLook): boolean {
+  /** A partially written file rarely ends with a newline; partial JSON is invalid anyway. */
+  #mayBePartial({ files }: FolderScan): boolean {
     return files.some(
-      ({ path, mark, text, unreadable }) =>
+      ({ path, fingerprint: mark, text, unreadable }) =>
         unreadable === undefined &&
         !text.endsWith('\n') &&
         !path.endsWith('.json') &&
-        !this.#told?.files.some((told) => told.path === path && told.mark === mark),
+        !this.#reported?.files.some(
+          (reported) => reported.path === path && reported.fingerprint === mark,
+        ),
     );
   }
 
-  #take(look: FolderLook): void {
-    const told = this.#told;
-    const isOther = told !== undefined && told.identity !== look.identity;
-    if (isOther && look.files.length === 0 && told.files.length > 0) {
-      // What is mounted on it has gone, say, and shows the empty directory below.
-      this.#tellTrouble('it is another directory now, and empty');
+  #report(scan: FolderScan): void {
+    const reported = this.#reported;
+    const isOther = reported !== undefined && reported.identity !== scan.identity;
+    if (isOther && scan.files.length === 0 && reported.files.length > 0) {
+      // For example, an unmounted volume shows the empty directory below.
+      this.#reportError('it was replaced by an empty directory');
       return;
     }
-    this.#tellTrouble(undefined);
+    this.#reportError(undefined);
     const sinceMs = this.#sinceMs;
     const nowMs = this.#options.clock.nowMs();
     this.#sinceMs = new Map(
-      look.files.map(({ path }) => [
+      scan.files.map(({ path }) => [
         path,
         sinceMs === undefined ? 0 : (sinceMs.get(path) ?? nowMs),
       ]),
     );
-    this.#told = look;
-    this.#listener.onTexts(look.files.map((file) => this.#textOf(file)));
+    this.#reported = scan;
+    this.#listener.onManifests(scan.files.map((file) => this.#manifestOf(file)));
   }
 
-  #textOf({ path, text, unreadable }: FoundFile): SourceText {
+  #manifestOf({ path, text, unreadable }: ScannedFile): SourceManifest {
     return {
       file: path,
       text,
@@ -145,24 +153,24 @@ class DirectorySource {
     };
   }
 
-  #tellTrouble(reason: string | undefined): void {
-    if (reason === this.#trouble) return;
-    this.#trouble = reason;
+  #reportError(reason: string | undefined): void {
+    if (reason === this.#error) return;
+    this.#error = reason;
     const { path } = this.#options;
-    this.#listener.onTrouble(reason === undefined ? undefined : `Cannot read "${path}": ${reason}`);
+    this.#listener.onError(reason === undefined ? undefined : `Cannot read "${path}": ${reason}`);
   }
 
-  /** Anew after every ring: a directory that was removed and made again may be the same one by its inode, and its watch is dead. */
-  #watch({ identity, folders }: FolderLook, isRung: boolean): void {
-    if (!isRung && this.#watched?.identity === identity) return;
+  /** Replaces the watch after every notification: a recreated directory may have the same inode, but its watch is dead. */
+  #watch({ identity, folders }: FolderScan, isNotified: boolean): void {
+    if (!isNotified && this.#watched?.identity === identity) return;
     this.#unwatch();
     const { clock, logger } = this.#options;
     const onFailure = (error: unknown) => {
       if (!this.#cannotWatch)
-        logger.warn({ folders, reason: fileReason(error) }, 'Folder is not watched, it is polled');
+        logger.warn({ folders, reason: fileReason(error) }, 'Folder cannot be watched, polling it');
       this.#cannotWatch = true;
     };
-    const onChange = () => this.#bell.ring();
+    const onChange = () => this.#changes.notify();
     this.#watched = { identity, stop: watchFolders({ folders, clock, onChange, onFailure }) };
   }
 
@@ -172,8 +180,34 @@ class DirectorySource {
   }
 }
 
-/** A file that has changed since `before` is not to be believed. */
-function withoutHaste(file: FoundFile, before: FolderLook): FoundFile {
-  const isCalm = before.files.some(({ path, mark }) => path === file.path && mark === file.mark);
-  return isCalm ? file : { ...file, text: '', unreadable: 'It is being written all the time' };
+/** Marks a file that has changed since `before` as unreadable. */
+function rejectUnstable(file: ScannedFile, before: FolderScan): ScannedFile {
+  const isCalm = before.files.some(
+    ({ path, fingerprint: mark }) => path === file.path && mark === file.fingerprint,
+  );
+  return isCalm ? file : { ...file, text: '', unreadable: 'it is being written continuously' };
+}
+
+/** Wakes one waiter. A notification without a waiter wakes the next one at once. */
+class ChangeSignal {
+  #isSet = false;
+  #endWait: (() => void) | undefined;
+
+  notify(): void {
+    this.#isSet = true;
+    this.#endWait?.();
+  }
+
+  /** Resolves with true after a notification, with false after `ms` or when the signal aborts. One waiter at a time. */
+  async wait(ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
+    if (!this.#isSet && !signal.aborted) {
+      const notified = new AbortController();
+      this.#endWait = () => notified.abort();
+      await clock.sleep(ms, AbortSignal.any([signal, notified.signal])).catch(() => {});
+      this.#endWait = undefined;
+    }
+    const wasSet = this.#isSet;
+    this.#isSet = false;
+    return wasSet;
+  }
 }

@@ -7,7 +7,7 @@ describe('sandbox/api/resource-request', () => {
     ['/api/v1/namespaces/default/endpoints', 200],
     ['/api/v1/namespaces/default/endpoints/none', 404],
   ] as const)
-    test(`a deprecated kind is told as such with ${status}, too`, () => {
+    test(`a deprecated kind causes a warning with ${status}, too`, () => {
       const sandbox = createTestSandbox();
       const answer = sandbox.handle({ method: 'GET', path, headers: {}, body: '' });
       assert.equal(answer.status, status);

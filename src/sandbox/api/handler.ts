@@ -19,34 +19,34 @@ import {
   StatusError,
   unknownPath,
 } from '../status/index.ts';
-import { jsonAnswer, textAnswer } from './answers.ts';
 import { negotiate, wantsDescriptions } from './negotiation.ts';
 import { handleResource } from './resource-request.ts';
 import { parseRoute } from './route.ts';
+import { jsonAnswer, textAnswer } from './shape-answer.ts';
 
 export interface HandlerContext {
   readonly rest: RestContext;
   readonly clock: Clock;
   readonly protobuf: ProtobufReader;
   readonly openApi: OpenApiDocuments;
-  /** What `/version` answers. */
+  /** The body of the answer to `/version`. */
   readonly version: JsonObject;
-  /** The path before all paths, as clients see it: `/secret`. */
+  /** The prefix of all paths, as clients see it: `/secret`. */
   readonly basePath: string;
-  /** Told of failures that are our own bugs. */
-  readonly onFailure: (error: unknown) => void;
+  /** Called with errors that are bugs of the sandbox. */
+  readonly onInternalError: (error: unknown) => void;
 }
 
-/** Bodies may have this many characters. */
+/** The maximum length of a body, in characters. */
 export const maxBodyLength = 3 * 1024 * 1024;
 
-/** What a body that is too large is answered with, also where nobody has read it to its end. */
+/** The answer to a body that is too large, also when the body was not read to its end. */
 export function tooLargeAnswer(limitBytes: number): ApiAnswer {
   const refusal = entityTooLarge(`Request entity too large: limit is ${limitBytes}`);
   return jsonAnswer(refusal.status, refusal.body());
 }
 
-/** Answers a request. Never throws: a refusal is an answer with a Status. */
+/** Answers a request. Never throws: errors become answers with a Status. */
 export function handleRequest(context: HandlerContext, request: ApiRequest): ApiAnswer {
   try {
     if (Math.max(request.body.length, request.bytes?.length ?? 0) > maxBodyLength)
@@ -55,16 +55,16 @@ export function handleRequest(context: HandlerContext, request: ApiRequest): Api
   } catch (error) {
     if (error instanceof StatusError) return jsonAnswer(error.status, error.body(), error.warnings);
     if (error instanceof PageNotFound) return textAnswer(`${error.message}\n`, 404);
-    context.onFailure(error);
+    context.onInternalError(error);
     const failure = internalError('the sandbox failed to answer');
     return jsonAnswer(failure.status, failure.body());
   }
 }
 
 function answerRequest(context: HandlerContext, request: ApiRequest): ApiAnswer {
-  const mark = request.path.indexOf('?');
-  const path = mark < 0 ? request.path : request.path.slice(0, mark);
-  const query = new URLSearchParams(mark < 0 ? '' : request.path.slice(mark + 1));
+  const queryStart = request.path.indexOf('?');
+  const path = queryStart < 0 ? request.path : request.path.slice(0, queryStart);
+  const query = new URLSearchParams(queryStart < 0 ? '' : request.path.slice(queryStart + 1));
   const route = parseRoute(path);
   if (route.kind !== 'resource') assertRead(request);
   const kinds = context.rest.kinds.all();
@@ -76,9 +76,9 @@ function answerRequest(context: HandlerContext, request: ApiRequest): ApiAnswer 
     case 'group-versions':
       return answerGroupVersions(context, request, route.root);
     case 'group':
-      return found(groupDocument(kinds, route.group));
+      return documentAnswer(groupDocument(kinds, route.group));
     case 'resources':
-      return found(resourceList(kinds, route.group, route.version));
+      return documentAnswer(resourceList(kinds, route.group, route.version));
     case 'openapi':
       return answerOpenApi(context, request, route.document);
     case 'health':
@@ -102,15 +102,15 @@ function answerGroupVersions(
   root: 'api' | 'apis',
 ): ApiAnswer {
   const kinds = rest.kinds.all();
-  const shape = negotiate({
+  const representation = negotiate({
     accept: request.headers.accept,
     isDiscovery: true,
     route: root === 'api' ? 'object' : undefined,
   });
-  if (shape.kind !== 'discovery')
+  if (representation.kind !== 'discovery')
     return jsonAnswer(200, root === 'api' ? coreVersions() : groupList(kinds));
-  const document = aggregatedDiscovery(kinds, root, shape.version);
-  const type = `application/json;g=apidiscovery.k8s.io;v=${shape.version};as=APIGroupDiscoveryList`;
+  const document = aggregatedDiscovery(kinds, root, representation.version);
+  const type = `application/json;g=apidiscovery.k8s.io;v=${representation.version};as=APIGroupDiscoveryList`;
   return { ...jsonAnswer(200, document), headers: { 'content-type': type } };
 }
 
@@ -127,7 +127,7 @@ function answerOpenApi(
   return { status: 200, headers: { 'content-type': 'application/json' }, body };
 }
 
-function found(document: Json | undefined): ApiAnswer {
+function documentAnswer(document: Json | undefined): ApiAnswer {
   if (document === undefined) throw new PageNotFound();
   return jsonAnswer(200, document);
 }

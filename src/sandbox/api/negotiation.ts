@@ -1,7 +1,7 @@
 import { notAcceptable, notRepresentable } from '../status/index.ts';
 
-/** How an answer is to be shown. */
-export type Shape =
+/** The form in which an answer is sent. */
+export type Representation =
   | { readonly kind: 'object' }
   | { readonly kind: 'metadata' }
   | { readonly kind: 'table'; readonly version: 'v1' | 'v1beta1' }
@@ -14,7 +14,7 @@ interface Accepted {
 
 const readable = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 
-/** What a list or a watch may be sent as, beside what an object may. */
+/** Media types for lists and watches, in addition to those for objects. */
 const streams = [
   'application/json;stream=watch',
   'application/vnd.kubernetes.protobuf;stream=watch',
@@ -23,34 +23,37 @@ const streams = [
 export interface Negotiation {
   readonly accept: string | undefined;
   readonly isDiscovery: boolean;
-  /** Routes of built-in kinds look at the media type first, and take none with a star in its second part only. */
+  /** Routes of built-in kinds check the media type first and reject one with a wildcard in its second part only. */
   readonly route: 'object' | 'collection' | undefined;
 }
 
-/** The first shape that the client takes and the server has. @throws StatusError 406 */
-export function negotiate({ accept, isDiscovery, route }: Negotiation): Shape {
+/** The first representation that the client accepts and the server supports. @throws StatusError 406 */
+export function negotiate({ accept, isDiscovery, route }: Negotiation): Representation {
   const offers = parseAccept(accept ?? '');
   if (offers.length === 0) return { kind: 'object' };
   if (route !== undefined && !offers.some(({ type }) => type === '*/*' || readable.includes(type)))
     throw notRepresentable(route === 'collection' ? [...readable, ...streams] : readable);
   for (const { type, parameters } of offers) {
     if (type !== 'application/json' && type !== 'application/*' && type !== '*/*') continue;
-    const shape = shapeOf(parameters, isDiscovery);
-    if (shape !== undefined) return shape;
+    const representation = representationOf(parameters, isDiscovery);
+    if (representation !== undefined) return representation;
   }
   throw notAcceptable(readable);
 }
 
 /**
- * Is an OpenAPI document to be one for people? Who reads schemas alone asks for `application/json;descriptions=none` first,
- * which other servers pass over.
+ * Returns whether the client wants an OpenAPI document with descriptions. Clients that need schemas only put
+ * `application/json;descriptions=none` first, which other servers ignore.
  */
 export function wantsDescriptions(accept: string | undefined): boolean {
   const [first] = parseAccept(accept ?? '');
   return first?.parameters.get('descriptions') !== 'none';
 }
 
-function shapeOf(parameters: ReadonlyMap<string, string>, isDiscovery: boolean): Shape | undefined {
+function representationOf(
+  parameters: ReadonlyMap<string, string>,
+  isDiscovery: boolean,
+): Representation | undefined {
   const as = parameters.get('as');
   const version = parameters.get('v');
   switch (as) {

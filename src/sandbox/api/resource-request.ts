@@ -1,14 +1,12 @@
 import type { Clock } from '../../util/clock.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { objectField } from '../json-fields.ts';
-import type { Subresource } from '../kinds/index.ts';
-import { applyPatchType } from '../kinds/index.ts';
+import { applyPatchType, type Subresource } from '../kinds/index.ts';
 import { pathSegment } from '../metadata/index.ts';
 import type { ProtobufReader } from '../protobuf/index.ts';
-import type { ApiAnswer, ApiRequest } from '../request/index.ts';
-import { readFlag, readWriteOptions } from '../request/index.ts';
+import { type ApiAnswer, type ApiRequest, readFlag, readWriteOptions } from '../request/index.ts';
 import {
-  assertNothingCut,
+  assertNotTruncated,
   createObject,
   deleteObject,
   deleteStored,
@@ -26,7 +24,7 @@ import {
   type Target,
   updateObject,
   updateScale,
-  withoutDeepValues,
+  withTruncatedValues,
 } from '../rest/index.ts';
 import {
   badRequest,
@@ -35,16 +33,24 @@ import {
   notFound,
   notModelled,
   PageNotFound,
-  plainFailure,
+  plainError,
   StatusError,
   unknownPath,
   unsupportedMediaType,
 } from '../status/index.ts';
 import { watchObjects } from '../watch/index.ts';
-import { jsonAnswer, jsonTextAnswer, textAnswer, withWarning } from './answers.ts';
-import { negotiate, type Shape } from './negotiation.ts';
+import { negotiate, type Representation } from './negotiation.ts';
 import type { ResourceRoute } from './route.ts';
-import { listText, showEvents, showObject, type View } from './shape-answer.ts';
+import {
+  eventConverter,
+  jsonAnswer,
+  jsonTextAnswer,
+  listText,
+  objectConverter,
+  textAnswer,
+  type View,
+  withWarning,
+} from './shape-answer.ts';
 
 export interface ResourceRequest {
   readonly rest: RestContext;
@@ -57,31 +63,31 @@ export interface ResourceRequest {
 
 interface Call extends ResourceRequest {
   readonly target: Target;
-  readonly shape: Shape;
+  readonly representation: Representation;
 }
 
-/** A request to a collection or an object. @throws StatusError */
+/** Answers a request to a collection or an object. @throws StatusError */
 export function handleResource(resource: ResourceRequest): ApiAnswer {
   const { plural, group, subresource } = resource.route;
   if (subresource === 'log' && plural === 'pods' && group === '') return answerLog(resource);
   const target = findTarget(resource);
-  const shape = negotiate({
+  const representation = negotiate({
     accept: resource.request.headers.accept,
     isDiscovery: false,
     route: target.kind.isCustom ? undefined : target.name === '' ? 'collection' : 'object',
   });
   const request = withTextBody(resource, target);
-  const call = { ...resource, request, target, shape };
-  const body = withoutDeepValues(request.body);
+  const call = { ...resource, request, target, representation };
+  const body = withTruncatedValues(request.body);
   try {
-    const answer = body === request.body ? callTarget(call) : callWithoutDeepValues(call, body);
+    const answer = body === request.body ? callTarget(call) : callWithTruncatedValues(call, body);
     return withWarning(answer, target.kind.deprecation);
   } catch (error) {
     throw withDeprecation(error, target.kind.deprecation);
   }
 }
 
-/** Also who is refused is told. */
+/** Adds the deprecation warning to rejections too. */
 function withDeprecation(error: unknown, deprecation: string | undefined): unknown {
   if (deprecation === undefined || !(error instanceof StatusError)) return error;
   return error.withWarnings([deprecation]);
@@ -91,23 +97,23 @@ function callTarget(call: Call): ApiAnswer {
   return call.target.name === '' ? callCollection(call) : callObject(call);
 }
 
-/** What nobody stores may be as deep as it likes; the rest is refused with 501. */
-function callWithoutDeepValues(call: Call, body: string): ApiAnswer {
-  const rest = { ...call.rest, assertStorable: assertNothingCut };
+/** Truncates values that are nested too deep. Storing an object with a truncated value is answered with 501. */
+function callWithTruncatedValues(call: Call, body: string): ApiAnswer {
+  const rest = { ...call.rest, assertStorable: assertNotTruncated };
   return callTarget({ ...call, rest, request: { ...call.request, body } });
 }
 
-/** What a container would have written; here it is one honest line, and nothing before the pod has a node. */
+/** The sandbox runs no containers: the log is one line that says so, and empty before the pod is bound to a node. */
 function answerLog({ rest, route, request }: ResourceRequest): ApiAnswer {
   const pods = rest.kinds.find('', 'v1', 'pods');
   const { namespace, name } = route;
   if (pods === undefined || request.method !== 'GET') throw methodNotAllowed();
   const pod = getObject(rest, { kind: pods, namespace, name, subresource: '' }, '');
   if (objectField(pod, 'spec')?.nodeName === undefined) return textAnswer('');
-  return textAnswer(`The sandbox runs no containers: pod ${name} has written nothing.\n`);
+  return textAnswer(`The sandbox runs no containers: the log of pod "${name}" is empty.\n`);
 }
 
-/** A protobuf body as JSON. Custom kinds have none: nobody has told their fields' numbers. */
+/** Converts a protobuf body to JSON. Custom kinds have no protobuf: their field numbers are unknown. */
 function withTextBody({ request, protobuf }: ResourceRequest, { kind }: Target): ApiRequest {
   const { headers, bytes } = request;
   if (bytes === undefined) return request;
@@ -121,28 +127,28 @@ function withTextBody({ request, protobuf }: ResourceRequest, { kind }: Target):
 function findTarget({ rest, route }: ResourceRequest): Target {
   const { group, version, plural, namespace, name, subresource } = route;
   const kind = rest.kinds.find(group, version, plural);
-  if (kind === undefined) throw nobodyServes(rest, group, version);
+  if (kind === undefined) throw notServed(rest, group, version);
   const isMisplaced =
     (namespace !== '' && !kind.names.namespaced) ||
-    // An object of a namespaced kind has its namespace in the path.
+    // A namespaced object needs a namespace in its path.
     (name !== '' && namespace === '' && kind.names.namespaced);
   if (isMisplaced) throw kind.isCustom ? new PageNotFound() : unknownPath();
   assertNames(kind, route);
   return { kind, namespace, name, subresource: subresourceOf(kind, name, subresource) };
 }
 
-/** Names that would lead elsewhere in the server's store. @throws StatusError */
+/** Rejects names that would leave the collection in the server's store. @throws StatusError */
 function assertNames(kind: Target['kind'], { namespace, name }: ResourceRoute): void {
   const [problem] = pathSegment(name);
   if (problem !== undefined)
     throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${problem}`);
   if (namespace !== '.' && namespace !== '..') return;
   const { group, plural } = kind.names;
-  throw plainFailure(`invalid key: "/${kind.isCustom ? `${group}/` : ''}${plural}/${namespace}"`);
+  throw plainError(`invalid key: "/${kind.isCustom ? `${group}/` : ''}${plural}/${namespace}"`);
 }
 
-/** Groups of CRDs are served by another part of the server than built-in ones; it answers in its own way. */
-function nobodyServes(rest: RestContext, group: string, version: string): Error {
+/** A different part of the server serves groups of CRDs; its answer to an unknown resource differs. */
+function notServed(rest: RestContext, group: string, version: string): Error {
   const isBuiltin = rest.kinds
     .all()
     .some(({ names, isCustom }) => !isCustom && names.group === group && names.version === version);
@@ -176,7 +182,7 @@ function callCollection(call: Call): ApiAnswer {
     case 'POST':
       if (target.kind.names.namespaced && target.namespace === '')
         throw target.kind.isCustom ? new PageNotFound() : methodNotAllowed();
-      return shown(call, createObject(call.rest, target, writeRequest(call, 'CreateOptions')));
+      return toAnswer(call, createObject(call.rest, target, writeRequest(call, 'CreateOptions')));
     case 'DELETE':
       return deleteCollection(call);
     default:
@@ -184,12 +190,12 @@ function callCollection(call: Call): ApiAnswer {
   }
 }
 
-/** What is asked, not stored. */
+/** Answers a review, which is not stored. */
 function callReview(call: Call): ApiAnswer {
   const { request, rest, target } = call;
-  const isPlaced = (target.namespace !== '') === target.kind.names.namespaced;
-  if (request.method !== 'POST' || !isPlaced) throw unknownMethod(call);
-  return shown(call, reviewObject(rest, target, writeRequest(call, 'CreateOptions')));
+  const matchesScope = (target.namespace !== '') === target.kind.names.namespaced;
+  if (request.method !== 'POST' || !matchesScope) throw unknownMethod(call);
+  return toAnswer(call, reviewObject(rest, target, writeRequest(call, 'CreateOptions')));
 }
 
 function callObject(call: Call): ApiAnswer {
@@ -200,15 +206,15 @@ function callObject(call: Call): ApiAnswer {
     case 'GET':
     case 'HEAD': {
       const body = getObject(rest, target, query.get('resourceVersion') ?? '');
-      return shown(call, { code: 200, body, warnings: [] });
+      return toAnswer(call, { code: 200, body, warnings: [] });
     }
     case 'PUT':
-      return shown(call, updateObject(rest, target, writeRequest(call, 'UpdateOptions')));
+      return toAnswer(call, updateObject(rest, target, writeRequest(call, 'UpdateOptions')));
     case 'PATCH':
-      return shown(call, patchObject(rest, target, writeRequest(call, 'PatchOptions')));
+      return toAnswer(call, patchObject(rest, target, writeRequest(call, 'PatchOptions')));
     case 'DELETE':
       if (target.subresource !== '') throw unknownMethod(call);
-      return shown(call, deleteObject(rest, target, readDeleteOptions(request, query)));
+      return toAnswer(call, deleteObject(rest, target, readDeleteOptions(request, query)));
     default:
       throw unknownMethod(call);
   }
@@ -219,11 +225,11 @@ function callScale(call: Call): ApiAnswer {
   switch (request.method) {
     case 'GET':
     case 'HEAD':
-      return shown(call, getScale(rest, target));
+      return toAnswer(call, getScale(rest, target));
     case 'PUT':
-      return shown(call, updateScale(rest, target, writeRequest(call, 'UpdateOptions')));
+      return toAnswer(call, updateScale(rest, target, writeRequest(call, 'UpdateOptions')));
     case 'PATCH':
-      return shown(call, patchScale(rest, target, writeRequest(call, 'PatchOptions')));
+      return toAnswer(call, patchScale(rest, target, writeRequest(call, 'PatchOptions')));
     default:
       throw unknownMethod(call);
   }
@@ -240,13 +246,14 @@ function writeRequest(
   return { text: request.body, contentType, options };
 }
 
-function shown(call: Call, { code, body, warnings }: RestAnswer): ApiAnswer {
-  const show = isJsonObject(body) && body.kind !== 'Status' ? showObject(viewOf(call)) : undefined;
-  return jsonAnswer(code, show === undefined ? body : show(body as JsonObject), warnings);
+function toAnswer(call: Call, { code, body, warnings }: RestAnswer): ApiAnswer {
+  const convert =
+    isJsonObject(body) && body.kind !== 'Status' ? objectConverter(viewOf(call)) : undefined;
+  return jsonAnswer(code, convert === undefined ? body : convert(body as JsonObject), warnings);
 }
 
-function viewOf({ target, shape, query, clock }: Call): View {
-  return { kind: target.kind, shape, query, nowMs: clock.nowMs() };
+function viewOf({ target, representation, query, clock }: Call): View {
+  return { kind: target.kind, representation, query, nowMs: clock.nowMs() };
 }
 
 function list(call: Call): ApiAnswer {
@@ -259,10 +266,10 @@ function watch(call: Call): ApiAnswer {
   const { rest, clock, target, query } = call;
   const { kind, namespace } = target;
   const options = readListOptions({ kind, query, isWatch: true });
-  const show = showEvents(viewOf(call), () => clock.nowMs());
-  const showBookmark = call.shape.kind === 'table' ? show : undefined;
+  const convert = eventConverter(viewOf(call), () => clock.nowMs());
+  const convertBookmark = call.representation.kind === 'table' ? convert : undefined;
   const { store } = rest;
-  const body = watchObjects({ store, clock, kind, namespace, options, show, showBookmark });
+  const body = watchObjects({ store, clock, kind, namespace, options, convert, convertBookmark });
   return { status: 200, headers: { 'content-type': 'application/json' }, body };
 }
 

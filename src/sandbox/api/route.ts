@@ -1,4 +1,4 @@
-/** What a path names. */
+/** What a path addresses. */
 export type Route =
   | { readonly kind: 'resource'; readonly resource: ResourceRoute }
   | { readonly kind: 'group-versions'; readonly root: 'api' | 'apis' }
@@ -7,7 +7,7 @@ export type Route =
   | { readonly kind: 'openapi'; readonly document: string }
   | { readonly kind: 'health' }
   | { readonly kind: 'version' }
-  /** What is below `/api` answers with a Status though it serves nothing there. */
+  /** Paths below `/api` are answered with a Status even when nothing is served there. */
   | { readonly kind: 'unknown'; readonly root: string }
   | { readonly kind: 'malformed' };
 
@@ -15,7 +15,7 @@ export interface ResourceRoute {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
-  /** Empty = none in the path. */
+  /** Empty = no namespace in the path. */
   readonly namespace: string;
   /** Empty = the collection. */
   readonly name: string;
@@ -23,12 +23,12 @@ export interface ResourceRoute {
   readonly subresource: string;
 }
 
-/** Reads a path without its query. It is decoded before it is split: a slash cannot hide in a name. */
+/** Parses a path without its query. Decodes it before splitting, so that a name cannot contain an encoded slash. */
 export function parseRoute(path: string): Route {
   const steps = decodeSteps(path);
   if (steps === undefined) return { kind: 'malformed' };
   const [root = '', ...rest] = steps;
-  // An empty step is nothing that could be meant.
+  // No path with an empty segment is valid.
   if (rest.includes('')) return { kind: 'unknown', root };
   switch (root) {
     case 'api':
@@ -78,7 +78,7 @@ function inGroup(group: string, [version = '', ...rest]: readonly string[]): Rou
   };
 }
 
-/** Subresources of a namespace itself. */
+/** Subresources of the namespace itself. */
 function isNamespacePart(step: string): boolean {
   return step === 'status' || step === 'finalize';
 }

@@ -1,27 +1,28 @@
-import type { JsonObject } from '../../util/json.ts';
+import type { Json, JsonObject } from '../../util/json.ts';
 import { objectField } from '../json-fields.ts';
 import type { ServedKind } from '../kinds/index.ts';
+import type { ApiAnswer } from '../request/index.ts';
 import { inVersion, type ListPage } from '../rest/index.ts';
 import { badRequest } from '../status/index.ts';
 import type { StoredObject } from '../store/index.ts';
 import { type IncludedObject, type TableOptions, tableOf } from '../table/index.ts';
-import type { Shape } from './negotiation.ts';
+import type { Representation } from './negotiation.ts';
 
 export interface View {
   readonly kind: ServedKind;
-  readonly shape: Shape;
+  readonly representation: Representation;
   readonly query: URLSearchParams;
   readonly nowMs: number;
 }
 
-/** How an object is shown; undefined = as it is. */
-export function showObject(view: View): ((object: JsonObject) => JsonObject) | undefined {
-  const { shape } = view;
-  switch (shape.kind) {
+/** Converts an object to its representation; undefined = no conversion. */
+export function objectConverter(view: View): ((object: JsonObject) => JsonObject) | undefined {
+  const { representation } = view;
+  switch (representation.kind) {
     case 'metadata':
       return metadataOnly;
     case 'table': {
-      const options = tableOptions(view, shape.version);
+      const options = tableOptions(view, representation.version);
       return (object) => tableOf(options, { objects: [object], metadata: versionOf(object) });
     }
     default:
@@ -29,20 +30,20 @@ export function showObject(view: View): ((object: JsonObject) => JsonObject) | u
   }
 }
 
-/** How the objects of a watch are shown: tables name their columns once. */
-export function showEvents(view: View, nowMs: () => number) {
-  const { shape } = view;
-  if (shape.kind !== 'table') return showObject(view);
+/** Converts the objects of a watch; only the first table has column definitions. */
+export function eventConverter(view: View, nowMs: () => number) {
+  const { representation } = view;
+  if (representation.kind !== 'table') return objectConverter(view);
   let hasColumns = true;
   return (object: JsonObject): JsonObject => {
-    const options = { ...tableOptions(view, shape.version), nowMs: nowMs() };
+    const options = { ...tableOptions(view, representation.version), nowMs: nowMs() };
     const table = tableOf(options, { objects: [object], metadata: versionOf(object), hasColumns });
     hasColumns = false;
     return table;
   };
 }
 
-/** Only what an object is, not what it says. */
+/** Keeps the metadata of an object only. */
 function metadataOnly(object: JsonObject): JsonObject {
   const metadata = objectField(object, 'metadata') ?? {};
   return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata };
@@ -53,7 +54,7 @@ function versionOf(object: JsonObject): JsonObject {
   return resourceVersion === undefined ? {} : { resourceVersion };
 }
 
-/** @throws StatusError 400 for a part of objects that tables cannot hold. */
+/** @throws StatusError 400 for an unknown value of `includeObject` */
 function tableOptions({ kind, query, nowMs }: View, version: 'v1' | 'v1beta1'): TableOptions {
   const include = query.get('includeObject') || 'Metadata';
   if (!isIncluded(include))
@@ -67,15 +68,17 @@ function isIncluded(text: string): text is IncludedObject {
   return ['None', 'Metadata', 'Object'].includes(text);
 }
 
-/** The text of a list. */
+/** The JSON text of a list. */
 export function listText(view: View, page: ListPage): string {
-  const { kind, shape } = view;
+  const { kind, representation } = view;
   const metadata = listMetadata(view, page);
-  if (shape.kind === 'table') {
+  if (representation.kind === 'table') {
     const objects = page.items.map((stored) => inVersion(kind, stored));
-    return JSON.stringify(tableOf(tableOptions(view, shape.version), { objects, metadata }));
+    return JSON.stringify(
+      tableOf(tableOptions(view, representation.version), { objects, metadata }),
+    );
   }
-  const isPartial = shape.kind === 'metadata';
+  const isPartial = representation.kind === 'metadata';
   const head = isPartial
     ? { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' }
     : { kind: kind.names.listKind, apiVersion: kind.apiVersion };
@@ -84,22 +87,59 @@ export function listText(view: View, page: ListPage): string {
   return `${start.slice(0, -1)},"items":[${items.join(',')}]}`;
 }
 
-function listMetadata({ kind, shape }: View, page: ListPage): JsonObject {
+function listMetadata({ kind, representation }: View, page: ListPage): JsonObject {
   const { version, continueToken, remaining } = page;
-  const isWhole = shape.kind === 'object';
+  const isWhole = representation.kind === 'object';
   return {
-    // Lists of custom resources always have the field.
+    // Lists of custom resources always have this field.
     ...(continueToken === '' && !(isWhole && kind.isCustom) ? {} : { continue: continueToken }),
     ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
     resourceVersion: String(version),
   };
 }
 
-/** Items of built-in lists do not repeat the kind. */
+/** Items of built-in lists have no apiVersion and kind. */
 function itemText(kind: ServedKind, stored: StoredObject, isPartial: boolean): string {
   const object = inVersion(kind, stored);
   if (isPartial) return JSON.stringify(metadataOnly(object));
   if (kind.isCustom) return object === stored.object ? stored.json() : JSON.stringify(object);
   const { kind: _, apiVersion: __, ...rest } = object;
   return JSON.stringify(rest);
+}
+
+const jsonHeaders = { 'content-type': 'application/json' };
+
+export function jsonAnswer(
+  status: number,
+  body: Json,
+  warnings: readonly string[] = [],
+): ApiAnswer {
+  return jsonTextAnswer(status, JSON.stringify(body), warnings);
+}
+
+export function jsonTextAnswer(
+  status: number,
+  body: string,
+  warnings: readonly string[] = [],
+): ApiAnswer {
+  if (warnings.length === 0) return { status, headers: jsonHeaders, body };
+  const warning = warnings.map(warningText).join(', ');
+  return { status, headers: { ...jsonHeaders, warning }, body };
+}
+
+/** Adds a warning before the warnings that the answer has already. */
+export function withWarning(answer: ApiAnswer, text: string | undefined): ApiAnswer {
+  if (text === undefined) return answer;
+  const { warning } = answer.headers;
+  const first = warningText(text);
+  const all = warning === undefined ? first : `${first}, ${warning}`;
+  return { ...answer, headers: { ...answer.headers, warning: all } };
+}
+
+function warningText(text: string): string {
+  return `299 - ${JSON.stringify(text)}`;
+}
+
+export function textAnswer(body: string, status = 200): ApiAnswer {
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body };
 }

@@ -1,18 +1,18 @@
 import { HomeostatError } from '../../util/homeostat-error.ts';
 
-/** Why an apply is refused; `invalid-item` never leaves the room. */
+/** Why an apply is rejected; `invalid-item` is internal to this folder. */
 export type ApplyErrorCode = 'bad-request' | 'conflict' | 'untyped' | 'invalid-item';
 
-/** One cause of a conflict, as the Status of the answer carries it. */
+/** One cause of a conflict, as in the Status of the answer. */
 export interface ConflictCause {
   readonly reason: 'FieldManagerConflict';
   readonly message: string;
   readonly field: string;
 }
 
-/** An apply that cannot be done, in the server's words. */
+/** An apply that is rejected, with the server's message. */
 export class ApplyError extends HomeostatError<ApplyErrorCode> {
-  /** Of a `conflict`. */
+  /** Only for `conflict`. */
   readonly causes: readonly ConflictCause[];
   constructor(code: ApplyErrorCode, message: string, causes: readonly ConflictCause[] = []) {
     super(code, message);

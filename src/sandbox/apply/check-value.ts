@@ -12,31 +12,31 @@ import {
 } from './field-type.ts';
 import { describeElement, fieldElement, itemElement, type PathElement } from './path-element.ts';
 
-/** Why a value does not fit a type, in the server's words. */
+/** Why a value does not fit a type, with the server's message. */
 export interface TypeProblem {
   /** `.spec.ports[port=80].name`; empty = the value itself. */
   readonly path: string;
   readonly message: string;
 }
 
-/** All that keeps a value from being merged: unknown fields, wrong types, items that are there twice. */
+/** All reasons why a value cannot be merged: unknown fields, wrong types, duplicate items. */
 export function checkValue(type: FieldType | undefined, value: Json): readonly TypeProblem[] {
   const problems: TypeProblem[] = [];
   checkAt({ type, value, at: undefined }, problems);
   return problems;
 }
 
-/** Can a value that is stored be read as one of this type? It may have items twice. */
+/** Returns whether a stored value has this type. Duplicate items are allowed. */
 export function isOfType(type: FieldType | undefined, value: Json): boolean {
   return checkValue(type, value).every(({ message }) => message.startsWith(duplicateText));
 }
 
 const duplicateText = 'duplicate entries for key ';
 
-/** Where a value stands; only what is wrong needs it as text. */
+/** The path to a value; converted to text only when there is an error. */
 interface Place {
   readonly above: Place | undefined;
-  /** A step to a field or an item; of atomic lists the index. */
+  /** A field or an item; the index for items of atomic lists. */
   readonly step: PathElement | number;
 }
 

@@ -10,9 +10,9 @@ import {
   typeOfField,
 } from './field-type.ts';
 import { fieldElement, itemElement, type PathElement } from './path-element.ts';
-import { differenceWithChildren, insertPath, openPathSet, type PathSet } from './path-set.ts';
+import { differenceWithChildren, insertPath, mutablePathSet, type PathSet } from './path-set.ts';
 
-/** What became of the paths of one value in another. */
+/** The differences between two values, as paths. */
 export interface Comparison {
   readonly removed: PathSet;
   readonly modified: PathSet;
@@ -28,7 +28,7 @@ export function compareValues(type: FieldType, before: Json, after: Json): Compa
   return walk;
 }
 
-/** The comparison without some fields and all below them. */
+/** The comparison without the given fields and everything below them. */
 export function withoutFields(comparison: Comparison, fields: PathSet | undefined): Comparison {
   if (fields === undefined) return comparison;
   return {
@@ -38,11 +38,11 @@ export function withoutFields(comparison: Comparison, fields: PathSet | undefine
   };
 }
 
-/** One walk over two values; lives for the time of a comparison. */
+/** Traverses two values in parallel, for one comparison. */
 class ComparisonWalk {
-  readonly removed = openPathSet();
-  readonly modified = openPathSet();
-  readonly added = openPathSet();
+  readonly removed = mutablePathSet();
+  readonly modified = mutablePathSet();
+  readonly added = mutablePathSet();
   readonly #path: PathElement[] = [];
 
   compare(type: FieldType | undefined, before: Maybe, after: Maybe): void {
@@ -56,7 +56,7 @@ class ComparisonWalk {
     else if (before === undefined || from === to || before === null || after === null)
       this.#descend({ type, shape: to, before, after });
     else {
-      // A value that changed its shape: what it had is removed, what it has is added.
+      // The value changed its shape: its old fields are removed, its new fields are added.
       this.#descend({ type, shape: from, before, after });
       this.#descend({ type, shape: to, before, after });
     }
@@ -69,7 +69,7 @@ class ComparisonWalk {
     else if (after === undefined) insertPath(this.removed, this.#path);
   }
 
-  /** Goes into a map or list; tells whether the value is a leaf instead. */
+  /** Descends into a map or list; returns whether the value is a leaf instead. */
   #intoShape({ type, shape, before, after }: Descent): boolean {
     if (shape === 'map' && type.map !== undefined) return this.#maps(type.map, before, after);
     if (shape === 'list' && type.list !== undefined) return this.#lists(type.list, before, after);
@@ -108,7 +108,7 @@ class ComparisonWalk {
     return false;
   }
 
-  /** The items at one path; several that cannot be told apart count as one value. */
+  /** The items at one path; several items with the same key count as one value. */
   #items(type: FieldType, before: readonly Json[], after: readonly Json[]): void {
     const [old] = before;
     const [now] = after;

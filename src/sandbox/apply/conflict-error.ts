@@ -9,7 +9,7 @@ interface Conflict {
   readonly field: string;
 }
 
-/** The error of an apply that would change what others own: who they are and which fields. */
+/** The error of an apply that would change fields of other managers: lists the managers and the fields. */
 export function conflictError(conflicts: ReadonlyMap<ManagerId, PathSet>): ApplyError {
   const all = [...conflicts]
     .sort(([a], [b]) => compareText(a, b))

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { widgetType } from '../../../test/support/sandbox/widget-type.ts';
 import type { Json, JsonObject } from '../../util/json.ts';
 import { ApplyError } from './apply-error.ts';
 import { FieldManager } from './field-manager.ts';
 import { pathSetOf } from './path-set.ts';
-import { widgetType } from './widget-type.ts';
 
 const apiVersion = 'demo.io/v1';
 const types = new Map([[apiVersion, widgetType]]);
@@ -21,7 +21,7 @@ function widget(spec: JsonObject, metadata: JsonObject = {}): JsonObject {
   return { apiVersion, kind: 'Widget', metadata: { name: 'x', ...metadata }, spec };
 }
 
-/** Runs writes one after the other, a second apart. */
+/** Runs writes in order, one second apart. */
 function run(steps: readonly Step[]): JsonObject {
   let live: JsonObject | undefined;
   for (const [index, { by: manager, spec, as = 'apply', metadata }] of steps.entries()) {
@@ -48,7 +48,7 @@ function entriesOf(object: JsonObject): readonly Entry[] {
   return ((object.metadata as JsonObject).managedFields ?? []) as unknown as readonly Entry[];
 }
 
-/** Who owns what of the spec, by manager. */
+/** The fields of the spec that each manager owns. */
 function owners(object: JsonObject): Record<string, unknown> {
   return Object.fromEntries(
     entriesOf(object).map((entry) => [
@@ -65,19 +65,19 @@ function refusal(steps: readonly Step[]): ApplyError {
     if (error instanceof ApplyError) return error;
     throw error;
   }
-  throw new Error('Expected a refusal');
+  throw new Error('Expected a rejection');
 }
 
 describe('sandbox/apply/field-manager', () => {
   const merges: readonly (readonly [string, readonly Step[], JsonObject, object])[] = [
     [
-      'an applier owns what it says',
+      'an applier owns the fields it sets',
       [{ by: 'a', spec: { size: 1, nested: { a: 'x' } } }],
       { size: 1, nested: { a: 'x' } },
       { 'a Apply': { 'f:size': {}, 'f:nested': { 'f:a': {} } } },
     ],
     [
-      'a field that is no longer said goes, one of an updater beside it stays',
+      'a field that is no longer set is removed, one of an updater is kept',
       [
         { by: 'a', spec: { nested: { a: 'x' } } },
         { by: 'u', as: 'update', spec: { nested: { a: 'x', b: 'y' } } },
@@ -87,7 +87,7 @@ describe('sandbox/apply/field-manager', () => {
       { 'a Apply': { 'f:size': {} }, 'u Update': { 'f:nested': { 'f:b': {} } } },
     ],
     [
-      'two who say the same own it both, and it stays until the last withdraws',
+      'two appliers of the same value both own it, and it is kept until the last one removes it',
       [
         { by: 'a', spec: { size: 1, title: 't' } },
         { by: 'b', spec: { size: 1 } },
@@ -201,7 +201,7 @@ describe('sandbox/apply/field-manager', () => {
     });
   }
 
-  test('an apply that changes nothing leaves the time of its entry', () => {
+  test('an apply without changes keeps the time of its entry', () => {
     const spec = { size: 1 };
     const object = run([
       { by: 'a', spec },
@@ -240,7 +240,7 @@ describe('sandbox/apply/field-manager', () => {
     });
   });
 
-  test('a single conflict is told in one line', () => {
+  test('a single conflict is reported in one line', () => {
     const error = refusal([
       { by: 'b', spec: { size: 1 } },
       { by: 'a', spec: { size: 2 } },
@@ -260,7 +260,7 @@ describe('sandbox/apply/field-manager', () => {
     ],
   ];
   for (const [spec, message] of misfits) {
-    test(`a configuration with ${JSON.stringify(spec)} is refused: ${message}`, () => {
+    test(`a configuration with ${JSON.stringify(spec)} is rejected: ${message}`, () => {
       const error = refusal([{ by: 'a', spec }]);
       assert.equal(error.code, 'untyped');
       const start = 'failed to create typed patch object (/x; demo.io/v1, Kind=Widget): ';
@@ -268,12 +268,12 @@ describe('sandbox/apply/field-manager', () => {
     });
   }
 
-  test('managedFields in a configuration are refused, even empty ones', () => {
+  test('managedFields in a configuration are rejected, even empty ones', () => {
     const error = refusal([{ by: 'a', spec: {}, metadata: { managedFields: [] } }]);
     assert.equal(error.code, 'bad-request');
   });
 
-  test('fields that were there before the first apply belong to a manager of their own', () => {
+  test('fields set before the first apply get their own manager', () => {
     const { managedFields: _, ...metadata } = run([{ by: 'u', as: 'update', spec: { size: 1 } }])
       .metadata as JsonObject;
     const manager = new FieldManager({ apiVersion, kind: 'Widget', types, now: () => 'now' });
@@ -283,7 +283,7 @@ describe('sandbox/apply/field-manager', () => {
     assert.deepEqual(Object.keys(owners(object)), ['a Apply', 'before-first-apply Update']);
   });
 
-  test('an update that empties managedFields ends the tracking', () => {
+  test('an update that empties managedFields stops tracking', () => {
     const object = run([
       { by: 'a', spec: { size: 1 } },
       { by: 'u', as: 'update', spec: { size: 2 }, metadata: { managedFields: [] } },
@@ -291,7 +291,7 @@ describe('sandbox/apply/field-manager', () => {
     assert.deepEqual(owners(object), {});
   });
 
-  test('of more than ten updaters the oldest become one', () => {
+  test('more than ten updaters: the oldest are merged', () => {
     const steps = Array.from({ length: 12 }, (_, index) => ({
       by: `u${index}`,
       as: 'update' as const,
@@ -306,7 +306,7 @@ describe('sandbox/apply/field-manager', () => {
     assert.ok(!names.includes('u0 Update') && names.includes('u3 Update'));
   });
 
-  test('kubectl takes over what client-side apply wrote and nobody changed', () => {
+  test('kubectl takes over unchanged fields of client-side apply', () => {
     const name = 'kubectl.kubernetes.io/last-applied-configuration';
     const last = JSON.stringify(widget({ size: 1 }));
     const annotations = { [name]: last };
@@ -344,7 +344,7 @@ describe('sandbox/apply/field-manager', () => {
     assert.deepEqual(entriesOf(object)[0]?.fieldsV1, { 'f:spec': { 'f:size': {} } });
   });
 
-  test('ownership in another version holds in this one, and is gone with its version', () => {
+  test('ownership in another version applies in this one, until that version is no longer served', () => {
     const v2 = 'demo.io/v2';
     const both = new Map([...types, [v2, widgetType]]);
     const older = run([{ by: 'a', spec: { size: 1 } }]);
@@ -359,7 +359,7 @@ describe('sandbox/apply/field-manager', () => {
     assert.deepEqual(Object.keys(owners(alone.apply(request))), ['b Apply']);
   });
 
-  test('names that every object inherits are ordinary keys', () => {
+  test('names of inherited properties are ordinary keys', () => {
     const labels = JSON.parse('{"constructor":"x","__proto__":"y"}');
     const object = run([
       { by: 'a', spec: {}, metadata: { labels } },
@@ -374,13 +374,13 @@ describe('sandbox/apply/field-manager', () => {
   });
 });
 
-describe('sandbox/apply/field-manager, of objects that do not fit their type', () => {
+describe('sandbox/apply/field-manager: objects that do not fit their type', () => {
   const manager = 'a';
   const now = () => '2026-01-01T00:00:00Z';
-  const fields = new FieldManager({ apiVersion, kind: 'Widget', types, now, isLoose: true });
+  const fields = new FieldManager({ apiVersion, kind: 'Widget', types, now, allowsUntyped: true });
   const odd = widget({ size: 'nine', title: 'x' });
 
-  test('an update leaves nobody with anything', () => {
+  test('an update clears all ownership', () => {
     const live = fields.update({ live: undefined, next: widget({ size: 9 }), manager });
     assert.equal(entriesOf(live).length, 1);
     const metadata = live.metadata as JsonObject;
@@ -388,12 +388,12 @@ describe('sandbox/apply/field-manager, of objects that do not fit their type', (
     assert.deepEqual(entriesOf(fields.update({ live, next, manager })), []);
   });
 
-  test('items that are there twice are nothing of that', () => {
+  test('duplicate items are allowed', () => {
     const next = widget({ ports: [{ port: 1 }, { port: 1 }] });
     assert.equal(entriesOf(fields.update({ live: undefined, next, manager })).length, 1);
   });
 
-  test('an apply is refused, with or without managers', () => {
+  test('an apply is rejected, with or without managers', () => {
     const config = widget({ title: 'y' });
     const tracked = {
       ...odd,

@@ -14,13 +14,13 @@ import {
   type Managers,
   managedFieldsOf,
   managerId,
+  mergeOldUpdaters,
   readManagers,
   withManagedFields,
   writeManagers,
 } from './managed-fields.ts';
-import { mergeOldUpdaters } from './manager-limit.ts';
 import {
-  type Applied,
+  type ApplyResult,
   applyConfig,
   type OwnershipContext,
   ownersAfterUpdate,
@@ -29,26 +29,26 @@ import { fieldElement } from './path-element.ts';
 import { difference, isEmptySet, type PathSet, pathSetOf, union } from './path-set.ts';
 
 export interface FieldManagerOptions {
-  /** The version that requests are made in: `apps/v1`. */
+  /** The version of the requests: `apps/v1`. */
   readonly apiVersion: string;
   readonly kind: string;
-  /** The type of the kind in each version that is served. */
+  /** The type of the kind in each served version. */
   readonly types: ReadonlyMap<string, FieldType>;
   /** Empty = the main endpoint. @default '' */
   readonly subresource?: string;
-  /** Fields that writers of this endpoint never own, with all below them. */
+  /** Fields that managers of this endpoint never own, including everything below them. */
   readonly resetFields?: PathSet;
-  /** What an object is before anything is said of it: what is always written belongs to nobody. @default {} */
-  readonly zero?: JsonObject;
-  /** May objects be stored that do not fit their types? @default false */
-  readonly isLoose?: boolean;
-  /** Now, as RFC 3339 with seconds. */
+  /** The fields of an empty object. They are always written, so no manager owns them. @default {} */
+  readonly emptyObject?: JsonObject;
+  /** Allows stored objects that do not fit their types. @default false */
+  readonly allowsUntyped?: boolean;
+  /** The current time, as RFC 3339 with seconds. */
   readonly now: () => string;
 }
 
-/** A write that is no apply. */
+/** A write that is not an apply. */
 export interface UpdateRequest {
-  /** Undefined = it is being created. */
+  /** Undefined = the object is being created. */
   readonly live: JsonObject | undefined;
   readonly next: JsonObject;
   readonly manager: string;
@@ -64,27 +64,26 @@ export interface ApplyRequest {
 const existingFieldsText =
   'failed to create manager for existing fields: failed to convert new object';
 
-/** The manager of fields that were there before anybody applied. */
+/** The manager of fields that were set before the first apply. */
 const beforeFirstApply = 'before-first-apply';
 
 /**
- * Keeps `metadata.managedFields` for one endpoint of a kind and merges applies. Pure: objects are
- * never changed, results share parts with them. Defaults are the caller's: filled in before an
- * update and after an apply.
+ * Maintains `metadata.managedFields` for one endpoint of a kind and merges applies. Pure: objects are never changed, results
+ * share parts with them. The caller fills in defaults: before an update and after an apply.
  */
 export class FieldManager {
   readonly #context: OwnershipContext;
   readonly #kind: string;
-  readonly #zero: JsonObject;
+  readonly #emptyObject: JsonObject;
   readonly #subresource: string;
-  readonly #isLoose: boolean;
+  readonly #allowsUntyped: boolean;
   readonly #now: () => string;
   readonly #codec = new FieldsV1Codec();
   readonly #fitted = new WeakMap<FieldType, WeakMap<PathSet, PathSet>>();
 
   constructor(options: FieldManagerOptions) {
     const { apiVersion, kind, types, subresource = '', resetFields, now } = options;
-    this.#zero = { ...options.zero, apiVersion, kind };
+    this.#emptyObject = { ...options.emptyObject, apiVersion, kind };
     const type = types.get(apiVersion);
     if (type === undefined) throw new Error(`Expected a type for ${apiVersion} ${kind}`);
     const typeOf = (version: string) => types.get(version);
@@ -92,29 +91,34 @@ export class FieldManager {
     this.#context = { apiVersion, type, typeOf, resetFields, fit };
     this.#kind = kind;
     this.#subresource = subresource;
-    this.#isLoose = options.isLoose ?? false;
+    this.#allowsUntyped = options.allowsUntyped ?? false;
     this.#now = now;
   }
 
-  /** The object with the ownership that a create, update or patch leads to. */
+  /** Returns the object with the managedFields that result from a create, update or patch. */
   update({ live, next, manager }: UpdateRequest): JsonObject {
     const managers = this.#managersOfUpdate(live, next);
-    // Where nobody is tracked, tracking was switched off; only an apply starts it again.
+    // An object without managers has tracking switched off; only an apply starts it again.
     if (managers.size === 0 && live !== undefined) return withManagedFields(next, undefined);
-    const owners = this.#updateOwnersIfTyped({ live: live ?? this.#zero, next, manager, managers });
+    const owners = this.#updateOwnersIfTyped({
+      live: live ?? this.#emptyObject,
+      next,
+      manager,
+      managers,
+    });
     return owners === undefined
       ? withManagedFields(next, undefined)
       : this.#withOwners(next, owners);
   }
 
   /**
-   * The live object with a configuration merged in.
+   * Merges a configuration into the live object.
    * @throws ApplyError `bad-request` for managedFields in the configuration, `untyped` when it does
-   *   not fit the schema, `conflict` when others own what would change.
+   * not fit the schema, `conflict` when other managers own fields that would change.
    */
   apply(request: ApplyRequest): JsonObject {
     const { config, manager } = request;
-    const live = request.live ?? this.#zero;
+    const live = request.live ?? this.#emptyObject;
     this.#assertAppliable(config);
     const managers = this.#managersOfApply(live);
     this.#assertTyped(live, 'failed to create typed live object');
@@ -125,12 +129,12 @@ export class FieldManager {
   }
 
   #withOwners(object: JsonObject, owners: Managers): JsonObject {
-    for (const { apiVersion, set } of owners.values()) this.#noteFitting(apiVersion, set);
+    for (const { apiVersion, set } of owners.values()) this.#markFitted(apiVersion, set);
     const written = owners.size === 0 ? undefined : writeManagers(owners, this.#codec);
     return withManagedFields(object, written);
   }
 
-  /** Sets are fitted once for each type: schemas change rarely. */
+  /** Caches fitted sets per type: schemas change rarely. */
   #fit(type: FieldType, set: PathSet): PathSet {
     const fitted = this.#fitted.get(type) ?? new WeakMap<PathSet, PathSet>();
     this.#fitted.set(type, fitted);
@@ -141,8 +145,8 @@ export class FieldManager {
     return result;
   }
 
-  /** What a write leads to reads under the types of today. */
-  #noteFitting(apiVersion: string, set: PathSet): void {
+  /** Marks a set as fitted: a write computes it with the current types. */
+  #markFitted(apiVersion: string, set: PathSet): void {
     const type = this.#context.typeOf(apiVersion);
     if (type === undefined) return;
     const fitted = this.#fitted.get(type) ?? new WeakMap<PathSet, PathSet>();
@@ -164,18 +168,15 @@ export class FieldManager {
     if (managers === undefined) throw new ApplyError('untyped', 'failed to decode managed fields');
     if (managers.size > 0) return managers;
     this.#assertTyped(live, existingFieldsText, ' to smd typed');
-    const update = { live: this.#zero, next: live, manager: beforeFirstApply, managers };
+    const update = { live: this.#emptyObject, next: live, manager: beforeFirstApply, managers };
     return this.#updateOwners(update);
   }
 
-  /**
-   * Undefined when items cannot be told apart, of which validation speaks, or when there is what does not fit the type,
-   * as a value may that was stored before the type changed.
-   */
+  /** Undefined when the object has duplicate items, which validation reports, or when a stored value no longer fits its type. */
   #updateOwnersIfTyped(update: OwnerUpdate): Managers | undefined {
     const { type } = this.#context;
     const parts = [update.live, update.next].map((part) => withManagedFields(part, undefined));
-    if (this.#isLoose && !parts.every((part) => isOfType(type, part))) return undefined;
+    if (this.#allowsUntyped && !parts.every((part) => isOfType(type, part))) return undefined;
     try {
       return this.#updateOwners(update);
     } catch (error) {
@@ -186,7 +187,7 @@ export class FieldManager {
 
   #updateOwners(update: OwnerUpdate): Managers {
     const { apiVersion } = this.#context;
-    // The writer takes part under a name of its own: what it owned before must not hide what it changes now.
+    // The writer gets a temporary name: its previous fields must not hide what it changes now.
     const self = 'current-operation';
     const owners = new Map(
       ownersAfterUpdate(this.#context, {
@@ -203,14 +204,14 @@ export class FieldManager {
       const before = owners.get(id);
       owners.delete(self);
       const set = before === undefined ? own.set : union(own.set, before.set);
-      // Of who scales the server remembers no time.
+      // The server records no time for the scale subresource.
       const time = this.#subresource === 'scale' ? undefined : this.#now();
       owners.set(id, { ...own, set, time });
     }
     return mergeOldUpdaters(owners);
   }
 
-  #applyOrMigrate(request: TrackedApply): Applied {
+  #applyOrMigrate(request: TrackedApply): ApplyResult {
     try {
       return this.#apply(request);
     } catch (error) {
@@ -220,16 +221,16 @@ export class FieldManager {
     }
   }
 
-  /** Fields that client-side apply wrote may be taken over by kubectl's first server-side apply. */
-  #migrate(request: TrackedApply, error: ApplyError): Applied {
+  /** Lets the first server-side apply of kubectl take over fields that client-side apply wrote. */
+  #migrate(request: TrackedApply, error: ApplyError): ApplyResult {
     const { type, apiVersion } = this.#context;
     const live = withManagedFields(request.live, undefined);
     const allowed = allowedByLastApplied(type, apiVersion, live);
     if (allowed === undefined) throw error;
-    return this.#apply({ ...request, mayTake: allowed });
+    return this.#apply({ ...request, transferable: allowed });
   }
 
-  #apply({ live, manager, ...request }: TrackedApply): Applied {
+  #apply({ live, manager, ...request }: TrackedApply): ApplyResult {
     const self = this.#managerId({ manager, operation: 'Apply' });
     const applied = applyConfig(this.#context, {
       ...request,
@@ -258,18 +259,18 @@ export class FieldManager {
       throw new ApplyError('bad-request', 'metadata.managedFields must be nil');
     const problems = checkValue(this.#context.type, config);
     if (problems.length > 0)
-      this.#refuseUntyped(config, problems, 'failed to create typed patch object');
+      this.#untypedError(config, problems, 'failed to create typed patch object');
   }
 
-  /** Only what was stored before its type changed does not fit it. */
+  /** Only an object that was stored before its type changed can fail here. */
   #assertTyped(live: JsonObject, text: string, tail = ''): void {
     const { type } = this.#context;
     const bare = withManagedFields(live, undefined);
-    if (!this.#isLoose || isOfType(type, bare)) return;
-    this.#refuseUntyped(bare, checkValue(type, bare), text, tail);
+    if (!this.#allowsUntyped || isOfType(type, bare)) return;
+    this.#untypedError(bare, checkValue(type, bare), text, tail);
   }
 
-  #refuseUntyped(
+  #untypedError(
     object: JsonObject,
     problems: readonly TypeProblem[],
     text: string,
@@ -292,7 +293,7 @@ interface OwnerUpdate {
 interface TrackedApply extends ApplyRequest {
   readonly live: JsonObject;
   readonly managers: Managers;
-  readonly mayTake?: PathSet;
+  readonly transferable?: PathSet;
 }
 
 function problemText(problems: readonly TypeProblem[]): string {
@@ -304,7 +305,7 @@ function problemText(problems: readonly TypeProblem[]): string {
     : `errors:\n${texts.map((text) => `  ${text}`).join('\n')}`;
 }
 
-/** Nobody owns what an object is: its kind, its name, and what the server writes of its own. */
+/** Fields that no manager owns: kind, name, and the metadata that the server sets. */
 const identity: PathSet = pathSetOf([
   [fieldElement('apiVersion')],
   [fieldElement('kind')],

@@ -8,20 +8,20 @@ import {
   typeOfField,
 } from './field-type.ts';
 import { fieldElement, itemElement, type PathElement } from './path-element.ts';
-import { type OpenPathSet, openPathSet, type PathSet } from './path-set.ts';
+import { type MutablePathSet, mutablePathSet, type PathSet } from './path-set.ts';
 
 /**
- * The paths that somebody who says this value owns: leaves, atomic values, items of lists, keys of
- * maps; of a struct only what stands in it.
+ * The paths that a manager owns when it sets this value: leaves, atomic values, list items, map keys. A struct contributes the
+ * fields that are set.
  */
 export function fieldSetOf(type: FieldType, value: Json): PathSet {
-  const set = openPathSet();
+  const set = mutablePathSet();
   collect(type, value, set);
   return set;
 }
 
-/** Collects what lies below a value and tells whether the value itself is a leaf. */
-function collect(type: FieldType | undefined, value: Json, into: OpenPathSet): boolean {
+/** Collects the paths below a value; returns whether the value itself is a leaf. */
+function collect(type: FieldType | undefined, value: Json, into: MutablePathSet): boolean {
   if (type === undefined) return false;
   switch (shapeOf(type, value)) {
     case 'scalar':
@@ -33,7 +33,7 @@ function collect(type: FieldType | undefined, value: Json, into: OpenPathSet): b
   }
 }
 
-function collectItems(list: ListShape, value: Json, into: OpenPathSet): boolean {
+function collectItems(list: ListShape, value: Json, into: MutablePathSet): boolean {
   if (list.atomic) return true;
   if (!isJsonList(value)) return false;
   const steps = value.map((item) => itemElement(list, item));
@@ -44,14 +44,14 @@ function collectItems(list: ListShape, value: Json, into: OpenPathSet): boolean 
     seen.add(step);
   }
   for (const [index, step] of steps.entries()) {
-    // Of items that cannot be told apart nobody owns single fields.
+    // No manager owns single fields of duplicate items.
     if (!twice.has(step)) descend({ type: list.item, value: value[index] ?? null, step, into });
     into.members.add(step);
   }
   return false;
 }
 
-function collectFields(map: MapShape, value: Json, into: OpenPathSet): boolean {
+function collectFields(map: MapShape, value: Json, into: MutablePathSet): boolean {
   if (map.atomic) return true;
   if (!isJsonObject(value)) return false;
   for (const [name, field = null] of Object.entries(value)) {
@@ -66,11 +66,11 @@ interface Descent {
   readonly type: FieldType | undefined;
   readonly value: Json;
   readonly step: PathElement;
-  readonly into: OpenPathSet;
+  readonly into: MutablePathSet;
 }
 
 function descend({ type, value, step, into }: Descent): boolean {
-  const below = openPathSet();
+  const below = mutablePathSet();
   const isLeaf = collect(type, value, below);
   if (below.members.size > 0 || below.children.size > 0) into.children.set(step, below);
   return isLeaf;

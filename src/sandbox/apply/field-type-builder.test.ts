@@ -11,7 +11,7 @@ describe('sandbox/apply/field-type-builder', () => {
     assert.equal(type.map?.fields.get('next')?.type, type);
   });
 
-  test('the referring field overrules how a map merges, and the component keeps its own way', () => {
+  test('the referring field overrides how a map merges; the component is unchanged', () => {
     const components = {
       Ref: { type: 'object', 'x-kubernetes-map-type': 'atomic', properties: { name: {} } },
       Owner: {
@@ -28,10 +28,10 @@ describe('sandbox/apply/field-type-builder', () => {
   });
 
   for (const [sentence, schema, kinds] of [
-    ['without a type anything goes', {}, ['scalar', 'list', 'map']],
+    ['without a type, all shapes are allowed', {}, ['scalar', 'list', 'map']],
     ['an object without properties takes any field', { type: 'object' }, ['map', 'map', 'map']],
     [
-      'int-or-string, too: validation says so',
+      'int-or-string allows all shapes, too; validation restricts it',
       { 'x-kubernetes-int-or-string': true },
       ['scalar', 'list', 'map'],
     ],
@@ -45,7 +45,7 @@ describe('sandbox/apply/field-type-builder', () => {
     });
   }
 
-  test('unknown fields are refused below a struct unless it, or one above it, keeps them', () => {
+  test('unknown fields are rejected below a struct, unless it or an ancestor preserves them', () => {
     const inner = { type: 'object', properties: { a: { type: 'string' } } };
     const keeps = { 'x-kubernetes-preserve-unknown-fields': true };
     const othersOf = (schema: object) =>

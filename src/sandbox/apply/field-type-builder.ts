@@ -9,7 +9,7 @@ import {
   type ScalarName,
 } from './field-type.ts';
 
-/** The keywords of an OpenAPI v3 schema that the merge looks at. */
+/** The keywords of an OpenAPI v3 schema that the merge reads. */
 export interface MergeSchema {
   readonly $ref?: string;
   readonly allOf?: readonly MergeSchema[];
@@ -31,21 +31,21 @@ export interface MergeSchema {
 
 export type MergeComponents = Readonly<Record<string, MergeSchema>>;
 
-/** A type that is still being filled: components may refer to themselves. */
-interface OpenType {
+/** A type under construction: components may refer to themselves. */
+interface MutableFieldType {
   scalar: ScalarName | undefined;
   list: ListShape | undefined;
   map: MapShape | undefined;
 }
 
 /**
- * Turns OpenAPI components into field types. A component is built once and shared; one builder serves
- * all kinds of a set of components, which must not change.
+ * Converts OpenAPI components to field types. Each component is built once and shared. One builder serves all kinds of a set of
+ * components, which must not change.
  */
 export class FieldTypeBuilder {
   readonly #components: MergeComponents;
-  readonly #types = new Map<string, OpenType>();
-  /** What can be done only when the component at hand is complete. */
+  readonly #types = new Map<string, MutableFieldType>();
+  /** Steps to run when the current component is complete. */
   readonly #whenComplete: (() => void)[] = [];
   #depth = 0;
 
@@ -53,7 +53,7 @@ export class FieldTypeBuilder {
     this.#components = components;
   }
 
-  /** The type of a schema, which may refer to components. */
+  /** Returns the type of a schema, which may refer to components. */
   typeOf(schema: MergeSchema): FieldType {
     return this.#enter(() => this.#refer(schema, false));
   }
@@ -77,7 +77,7 @@ export class FieldTypeBuilder {
   #component(name: string): FieldType {
     const known = this.#types.get(name);
     if (known !== undefined) return known;
-    const type: OpenType = { scalar: undefined, list: undefined, map: undefined };
+    const type: MutableFieldType = { scalar: undefined, list: undefined, map: undefined };
     this.#types.set(name, type);
     return Object.assign(type, this.#componentShapes(name));
   }
@@ -88,9 +88,9 @@ export class FieldTypeBuilder {
     return this.#shapes(this.#components[name] ?? {}, false);
   }
 
-  /** The referring field may overrule how a map merges; the type may still be in the making. */
+  /** The referring field may override how a map merges; the type may still be under construction. */
   #withMapType(type: FieldType, atomic: boolean): FieldType {
-    const copy: OpenType = { scalar: undefined, list: undefined, map: undefined };
+    const copy: MutableFieldType = { scalar: undefined, list: undefined, map: undefined };
     this.#whenComplete.push(() => {
       const map = type.map && { ...type.map, atomic };
       Object.assign(copy, { ...type, map });
@@ -116,7 +116,7 @@ export class FieldTypeBuilder {
       case 'boolean':
         return scalarType('boolean');
       default:
-        // A format means that the server reads it as something else than text: a time, an IP.
+        // The server parses a string with a format to another type, such as a time or an IP address.
         return scalarType(
           schema.format === undefined || schema.format === 'byte' ? 'string' : 'untyped',
         );

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '../../util/json.ts';
 import { isJsonList } from '../json-fields.ts';
 
-/** What a place of an object may hold, as the merge sees it: one to three shapes, of which the value picks one. */
+/** The type of a field or item, as the merge sees it: one to three shapes. The value selects one. */
 export interface FieldType {
   readonly scalar: ScalarName | undefined;
   readonly list: ListShape | undefined;
@@ -11,7 +11,7 @@ export interface FieldType {
 export type ScalarName = 'string' | 'numeric' | 'boolean' | 'untyped';
 
 export interface ListShape {
-  /** Replaced as a whole; otherwise items are told apart by `keys`, or by their value when there are none (a set). */
+  /** The list is replaced as a whole; otherwise `keys` identify items, or their value when there are no keys (a set). */
   readonly atomic: boolean;
   readonly keys: readonly string[];
   readonly item: FieldType;
@@ -20,7 +20,7 @@ export interface ListShape {
 export interface MapShape {
   readonly atomic: boolean;
   readonly fields: ReadonlyMap<string, MapField>;
-  /** The type of fields that are not declared; undefined = there may be none. */
+  /** The type of undeclared fields; undefined = they are not allowed. */
   readonly others: FieldType | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface MapField {
 
 export type ShapeName = 'map' | 'list' | 'scalar';
 
-/** Which shape a value has at a place of this type; without a value, or with one of no allowed shape, the type's first. */
+/** The shape of a value of this type. Without a value, or when its shape is not allowed: the first shape of the type. */
 export function shapeOf(type: FieldType, value: Json | undefined): ShapeName {
   if (value !== undefined && value !== null) {
     if (isJsonList(value)) {
@@ -44,15 +44,15 @@ export function shapeOf(type: FieldType, value: Json | undefined): ShapeName {
   return type.scalar === undefined ? 'list' : 'scalar';
 }
 
-/** The type of a field of a map; undefined = it is not allowed there. */
+/** The type of a field of a map; undefined = the field is not allowed. */
 export function typeOfField(map: MapShape, name: string): FieldType | undefined {
   return map.fields.get(name)?.type ?? map.others;
 }
 
-/** Anything, replaced as a whole. */
+/** Any value, replaced as a whole. */
 export const atomicType: FieldType = recursiveType(true);
 
-/** Where the schema says nothing: maps key by key, lists as a whole. */
+/** The type where there is no schema: maps merge by key, lists are replaced as a whole. */
 export const deducedType: FieldType = recursiveType(false);
 
 function recursiveType(isAtomicMap: boolean): FieldType {

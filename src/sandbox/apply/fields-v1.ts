@@ -3,7 +3,7 @@ import type { MutableJsonObject } from '../json-fields.ts';
 import { compareElements, type PathElement, parsePathElement } from './path-element.ts';
 import { isEmptySet, type PathSet } from './path-set.ts';
 
-/** The `fieldsV1` form of a set: a member that has children too carries `".": {}`. */
+/** Converts a set to `fieldsV1`: a member that also has children gets `".": {}`. */
 export function toFieldsV1(set: PathSet): JsonObject {
   return writeNode(set, false);
 }
@@ -20,7 +20,7 @@ function writeNode(set: PathSet, isMember: boolean): JsonObject {
   return node;
 }
 
-/** @throws SyntaxError when a key holds broken JSON. */
+/** @throws SyntaxError when a key contains invalid JSON. */
 export function fromFieldsV1(fields: Json | undefined): PathSet {
   const members = new Set<PathElement>();
   const children = new Map<PathElement, PathSet>();
@@ -40,19 +40,19 @@ interface Pair {
   readonly fields: JsonObject;
 }
 
-/** So many texts of field sets are kept to be shared. */
-const mostShared = 1_000;
+/** The maximum number of field sets that are shared, by text. */
+const maxShared = 1_000;
 
 /**
- * Reads and writes `fieldsV1`, each stored object of it once: the field sets of an object live as long as
- * the object, and most writes leave most of them as they are. Objects of one make have the same field sets; these share one.
+ * Reads and writes `fieldsV1` and caches the result per stored object: most writes leave most field sets unchanged. Objects
+ * created alike have equal field sets, which share one instance.
  */
 export class FieldsV1Codec {
   readonly #sets = new WeakMap<JsonObject, PathSet>();
   readonly #fields = new WeakMap<PathSet, JsonObject>();
   readonly #shared = new Map<string, Pair>();
 
-  /** @throws SyntaxError when a key holds broken JSON. */
+  /** @throws SyntaxError when a key contains invalid JSON. */
   read(fields: Json | undefined): PathSet {
     if (!isJsonObject(fields)) return fromFieldsV1(fields);
     const known = this.#sets.get(fields);
@@ -70,13 +70,13 @@ export class FieldsV1Codec {
     return fields;
   }
 
-  /** What was said in the same words before, or these. */
+  /** Returns the cached pair with the same text, or this one. */
   #share(fields: JsonObject, setOf: () => PathSet): Pair {
     const text = JSON.stringify(fields);
     const known = this.#shared.get(text);
     if (known !== undefined) return known;
     const pair = { set: setOf(), fields };
-    if (this.#shared.size >= mostShared) this.#shared.clear();
+    if (this.#shared.size >= maxShared) this.#shared.clear();
     this.#shared.set(text, pair);
     this.#sets.set(fields, pair.set);
     this.#fields.set(pair.set, fields);

@@ -3,13 +3,13 @@ import type { PathElement } from './path-element.ts';
 import {
   differenceWithChildren,
   insertPath,
-  type OpenPathSet,
-  openPathSet,
+  type MutablePathSet,
+  mutablePathSet,
   type PathSet,
   union,
 } from './path-set.ts';
 
-/** A set with every ancestor that is a declared field of a struct as a member too. */
+/** The set, plus every ancestor that is a declared field of a struct. */
 export function withNamedAncestors(type: FieldType | undefined, set: PathSet): PathSet {
   const members = new Set(set.members);
   const children = new Map<PathElement, PathSet>();
@@ -30,11 +30,11 @@ function typeBelow(type: FieldType | undefined, step: PathElement): FieldType | 
 }
 
 /**
- * A set that was recorded under an older schema, as it reads under this one: where a value became
- * atomic, the paths below it become the path of the value.
+ * Converts a set that was recorded under an older schema to the current one: where a value became atomic, its path replaces the
+ * paths below it.
  */
 export function fitSetToType(type: FieldType, set: PathSet): PathSet {
-  const atomic = openPathSet();
+  const atomic = mutablePathSet();
   collectAtomic({ type, set, isWhole: false }, [], atomic);
   if (atomic.members.size === 0 && atomic.children.size === 0) return set;
   return union(differenceWithChildren(set, atomic), atomic);
@@ -43,11 +43,11 @@ export function fitSetToType(type: FieldType, set: PathSet): PathSet {
 interface SetAtType {
   readonly type: FieldType;
   readonly set: PathSet | undefined;
-  /** The set owns the value as a whole. */
+  /** The set contains the value as a whole. */
   readonly isWhole: boolean;
 }
 
-function collectAtomic(at: SetAtType, path: PathElement[], into: OpenPathSet): void {
+function collectAtomic(at: SetAtType, path: PathElement[], into: MutablePathSet): void {
   const { type, set, isWhole } = at;
   if (type.map !== undefined) {
     if (isDeducedMap(type.map)) return;
@@ -59,7 +59,7 @@ function collectAtomic(at: SetAtType, path: PathElement[], into: OpenPathSet): v
   }
 }
 
-function collectBelow({ type, set }: SetAtType, path: PathElement[], into: OpenPathSet): void {
+function collectBelow({ type, set }: SetAtType, path: PathElement[], into: MutablePathSet): void {
   if (set === undefined) return;
   for (const step of new Set([...set.children.keys(), ...set.members])) {
     const below = type.map === undefined ? type.list?.item : fieldTypeAt(type.map, step);
@@ -76,7 +76,7 @@ function fieldTypeAt(map: MapShape, step: PathElement): FieldType | undefined {
   return step.startsWith('f:') ? typeOfField(map, step.slice(2)) : map.others;
 }
 
-/** Free-form objects have no list types to keep up with. */
+/** Free-form objects have no list types to convert. */
 function isDeducedMap(map: MapShape): boolean {
   return map.others === deducedType && map.fields.size === 0;
 }

@@ -6,13 +6,10 @@ import { fieldSetOf } from './field-set-of.ts';
 import type { FieldType } from './field-type.ts';
 import { difference, type PathSet, union } from './path-set.ts';
 
-/** Where client-side apply keeps what it applied last. */
+/** The annotation in which client-side apply stores the last applied configuration. */
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/**
- * The fields that client-side apply wrote and nobody changed since; undefined
- * when there is no record of one.
- */
+/** The fields that client-side apply wrote and that are unchanged since; undefined when there is no such annotation. */
 export function allowedByLastApplied(
   type: FieldType,
   apiVersion: string,
@@ -39,7 +36,7 @@ function readLastApplied(live: JsonObject): JsonObject | undefined {
   }
 }
 
-/** Brings the record of client-side apply up to date, if the object has one. */
+/** Updates the annotation of client-side apply, if the object has it. */
 export function withLastApplied(object: JsonObject, config: JsonObject): JsonObject {
   if (!annotationOf(object)) return object;
   const metadata = objectField(object, 'metadata') ?? {};

@@ -2,26 +2,26 @@ import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { isJsonList, objectField, stringField, withField } from '../json-fields.ts';
 import type { FieldsV1Codec } from './fields-v1.ts';
 import { compareText } from './path-element.ts';
-import type { PathSet } from './path-set.ts';
+import { type PathSet, union } from './path-set.ts';
 
-/** Who owns fields: one entry of `metadata.managedFields`. An applier is one entry in all versions, an updater one in each. */
+/** A manager: one entry of `metadata.managedFields`. An applier has one entry for all versions, an updater one entry per version. */
 export interface ManagerName {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
-  /** Of updaters only. */
+  /** Only for updaters. */
   readonly apiVersion?: string;
   readonly subresource?: string;
 }
 
-/** A manager's name as a map key; sorts as the server sorts managers in messages. */
+/** A manager as a map key; sorts as the server sorts managers in messages. */
 export type ManagerId = string;
 
 export interface ManagedSet {
   readonly set: PathSet;
-  /** The version that the paths are of. */
+  /** The version of the paths. */
   readonly apiVersion: string;
   readonly applied: boolean;
-  /** When the manager last changed something: RFC 3339 with seconds. */
+  /** The time of the manager's last change: RFC 3339 with seconds. */
   readonly time: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export function managerName(id: ManagerId): ManagerName {
   return { manager: '', ...JSON.parse(id) };
 }
 
-/** Does a written `managedFields` ask for all ownership to be forgotten? (`[]` or `[{}]`.) */
+/** Returns whether a written `managedFields` resets all ownership (`[]` or `[{}]`). */
 export function isReset(managedFields: Json | undefined): boolean {
   if (!isJsonList(managedFields)) return false;
   const [only, ...others] = managedFields;
@@ -50,7 +50,7 @@ export function isReset(managedFields: Json | undefined): boolean {
   return others.length === 0 && isJsonObject(only) && Object.keys(only).length === 0;
 }
 
-/** Reads `managedFields`; undefined when they cannot be read. */
+/** Parses `managedFields`; undefined when they are invalid. */
 export function readManagers(
   managedFields: Json | undefined,
   codec: FieldsV1Codec,
@@ -92,7 +92,7 @@ function readFields(fields: Json | undefined, codec: FieldsV1Codec): PathSet | u
   }
 }
 
-/** Writes `managedFields` in the server's order. */
+/** Serialises `managedFields` in the server's order. */
 export function writeManagers(managers: Managers, codec: FieldsV1Codec): readonly JsonObject[] {
   return [...managers]
     .map(([id, managed]) => ({ name: managerName(id), managed }))
@@ -132,12 +132,12 @@ function writeEntry(
   };
 }
 
-/** What an object carries in `metadata.managedFields`. */
+/** The `metadata.managedFields` of an object. */
 export function managedFieldsOf(object: JsonObject | undefined): Json | undefined {
   return object && objectField(object, 'metadata')?.managedFields;
 }
 
-/** The object with other managedFields, or without any. */
+/** The object with the given managedFields, or without any. */
 export function withManagedFields(
   object: JsonObject,
   managedFields: readonly JsonObject[] | undefined,
@@ -146,4 +146,41 @@ export function withManagedFields(
   if (metadata === undefined && managedFields === undefined) return object;
   if (managedFields === undefined && metadata?.managedFields === undefined) return object;
   return withField(object, 'metadata', withField(metadata ?? {}, 'managedFields', managedFields));
+}
+
+/** The maximum number of updaters that an object lists by name. */
+const maxUpdaters = 10;
+
+/** Merges the oldest updaters of a version into one entry, `ancient-changes`, when there are too many. */
+export function mergeOldUpdaters(managers: Managers): Managers {
+  const updaters = [...managers].filter(([, { applied }]) => !applied).sort(compareAge);
+  let count = updaters.length;
+  if (count <= maxUpdaters) return managers;
+  const merged = new Map<ManagerId, ManagedSet>(managers);
+  const firstOfVersion = new Map<string, readonly [ManagerId, ManagedSet]>();
+  for (const [id, managed] of updaters) {
+    if (count <= maxUpdaters) break;
+    const { apiVersion } = managed;
+    const first = firstOfVersion.get(apiVersion);
+    if (first === undefined) {
+      firstOfVersion.set(apiVersion, [id, managed]);
+      continue;
+    }
+    const ancient = managerId({ manager: 'ancient-changes', operation: 'Update', apiVersion });
+    if (!merged.has(ancient)) {
+      merged.delete(first[0]);
+      merged.set(ancient, first[1]);
+    }
+    const set = union(managed.set, merged.get(ancient)?.set ?? managed.set);
+    merged.delete(id);
+    merged.set(ancient, { ...managed, set });
+    count--;
+  }
+  return merged;
+}
+
+type Entry = readonly [ManagerId, ManagedSet];
+
+function compareAge([a, { time: aTime }]: Entry, [b, { time: bTime }]: Entry): number {
+  return compareText(aTime ?? '', bTime ?? '') || compareText(a, b);
 }

@@ -10,14 +10,14 @@ import {
 } from './field-type.ts';
 import { describeElement, itemElement, type PathElement } from './path-element.ts';
 
-/** A value that may be missing. */
+/** A value that may be absent. */
 type Maybe = Json | undefined;
 
 /**
- * What an apply makes of a live value and a configuration: maps are joined, items of lists found by
- * their keys, everything else is the configuration's. Shares parts with both; what stays as it was is the
- * live value itself.
- * @throws ApplyError `invalid-item` when the configuration has an item twice that is in the live list, too; `checkValue` finds all.
+ * Merges a configuration into a live value: maps are merged by key, list items are matched by key, all other values come from
+ * the configuration. Shares parts with both; an unchanged value is the live value itself.
+ * @throws ApplyError `invalid-item` when the configuration repeats an item that is also in the live list; `checkValue` finds
+ * all duplicates.
  */
 export function mergeValues(type: FieldType | undefined, live: Maybe, config: Maybe): Maybe {
   if (config === undefined) return live;
@@ -33,15 +33,15 @@ export function mergeValues(type: FieldType | undefined, live: Maybe, config: Ma
 }
 
 function mergeMaps(map: MapShape, live: Maybe, config: Maybe): Maybe {
-  const left = isJsonObject(live) ? live : {};
+  const liveItem = isJsonObject(live) ? live : {};
   const right = isJsonObject(config) ? config : {};
-  const names = new Set([...Object.keys(left), ...Object.keys(right)]);
+  const names = new Set([...Object.keys(liveItem), ...Object.keys(right)]);
   if (map.atomic || names.size === 0) return config === undefined ? live : config;
   const merged: MutableJsonObject = {};
-  let isSame = isJsonObject(live) && names.size === Object.keys(left).length;
+  let isSame = isJsonObject(live) && names.size === Object.keys(liveItem).length;
   for (const name of names) {
     const type = typeOfField(map, name);
-    const before = fieldOf(left, name);
+    const before = fieldOf(liveItem, name);
     const value = mergeValues(type, before, fieldOf(right, name));
     if (value !== before) isSame = false;
     if (value !== undefined) setField(merged, name, value);
@@ -51,21 +51,22 @@ function mergeMaps(map: MapShape, live: Maybe, config: Maybe): Maybe {
 }
 
 function mergeLists(list: ListShape, live: Maybe, config: Maybe): Maybe {
-  const left = isJsonList(live) ? live : [];
+  const liveItem = isJsonList(live) ? live : [];
   const right = isJsonList(config) ? config : [];
-  if (list.atomic || (left.length === 0 && right.length === 0))
+  if (list.atomic || (liveItem.length === 0 && right.length === 0))
     return config === undefined ? live : config;
-  const merged = mergeItems(list, indexLive(list, left), indexConfig(list, right));
+  const merged = mergeItems(list, indexLive(list, liveItem), indexConfig(list, right));
   if (merged.length === 0) return undefined;
-  const isSame = merged.length === left.length && merged.every((item, at) => item === left[at]);
+  const isSame =
+    merged.length === liveItem.length && merged.every((item, at) => item === liveItem[at]);
   return isSame ? live : merged;
 }
 
 interface IndexedItems {
   readonly items: readonly Json[];
-  /** The step to each item. */
+  /** The path element of each item. */
   readonly steps: readonly PathElement[];
-  /** Null where a live list has an item twice. */
+  /** Null where a live list has duplicates of an item. */
   readonly byStep: ReadonlyMap<PathElement, Json>;
 }
 
@@ -91,16 +92,16 @@ function indexLive(list: ListShape, items: readonly Json[]): IndexedItems {
 }
 
 /**
- * Both lists are walked side by side. Items of the live list alone keep their place; items of the
- * configuration come in its order; an item of both stands where the configuration's order demands.
+ * Traverses both lists in parallel. Items of the live list only keep their position. Items of the configuration keep the order
+ * of the configuration, also those that are in both lists.
  */
 function mergeItems(list: ListShape, live: IndexedItems, config: IndexedItems): readonly Json[] {
   const shared = config.steps.filter((step) => live.byStep.has(step));
   const done = new Set<PathElement>();
-  const out: Json[] = [];
+  const merged: Json[] = [];
   let [l, c, nextShared] = [0, 0, 0];
   function take(value: Maybe): void {
-    if (value !== undefined) out.push(value);
+    if (value !== undefined) merged.push(value);
   }
   function takeConfig(step: PathElement): void {
     done.add(step);
@@ -109,28 +110,28 @@ function mergeItems(list: ListShape, live: IndexedItems, config: IndexedItems): 
     c++;
   }
   while (l < live.steps.length || c < config.steps.length) {
-    const [left, right] = [live.steps[l], config.steps[c]];
-    if (left !== undefined && right !== undefined) {
-      if (left === right) {
+    const [liveItem, right] = [live.steps[l], config.steps[c]];
+    if (liveItem !== undefined && right !== undefined) {
+      if (liveItem === right) {
         takeConfig(right);
         l++;
         continue;
       }
-      // Another shared item has to come first: this one is passed over and taken with the configuration.
-      if (config.byStep.has(left) && (shared[nextShared] ?? left) !== left) {
+      // Another shared item must come first: this one is skipped and added with the configuration.
+      if (config.byStep.has(liveItem) && (shared[nextShared] ?? liveItem) !== liveItem) {
         l++;
         continue;
       }
     }
-    if (left !== undefined) {
-      if (!config.byStep.has(left)) {
+    if (liveItem !== undefined) {
+      if (!config.byStep.has(liveItem)) {
         take(mergeValues(list.item, live.items[l], undefined));
         l++;
         continue;
       }
-      if (done.has(left)) l++;
+      if (done.has(liveItem)) l++;
     }
     if (right !== undefined) takeConfig(right);
   }
-  return out;
+  return merged;
 }

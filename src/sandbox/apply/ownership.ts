@@ -1,12 +1,20 @@
 import { deepEqual } from '../../util/deep-equal.ts';
-import type { Json, JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
 import { type Comparison, compareValues, withoutFields } from './compare-values.ts';
 import { conflictError } from './conflict-error.ts';
 import { fieldSetOf } from './field-set-of.ts';
-import type { FieldType } from './field-type.ts';
+import {
+  type FieldType,
+  type ListShape,
+  type MapShape,
+  shapeOf,
+  typeOfField,
+} from './field-type.ts';
 import { withNamedAncestors } from './fit-set.ts';
 import type { ManagedSet, ManagerId, Managers } from './managed-fields.ts';
 import { mergeValues } from './merge-values.ts';
+import { fieldElement, itemElement } from './path-element.ts';
 import {
   difference,
   differenceWithChildren,
@@ -16,18 +24,17 @@ import {
   type PathSet,
   union,
 } from './path-set.ts';
-import { removeItems } from './remove-items.ts';
 
-/** What the rules of ownership know of a kind. Conversion between versions changes nothing but the name. */
+/** What the ownership rules need from a kind. Conversion between versions changes only the name. */
 export interface OwnershipContext {
-  /** The type of the kind in a version; undefined = that version is gone, and with it what was owned in it. */
+  /** The type of the kind in a version; undefined = the version is no longer served, and ownership recorded in it is dropped. */
   typeOf(apiVersion: string): FieldType | undefined;
   /** The version of the request. */
   readonly apiVersion: string;
   readonly type: FieldType;
-  /** Fields that this endpoint must not own. */
+  /** Fields that managers of this endpoint cannot own. */
   readonly resetFields: PathSet | undefined;
-  /** A set as it reads under a type of today. */
+  /** Converts a set to the current type. */
   fit(type: FieldType, set: PathSet): PathSet;
 }
 
@@ -41,22 +48,22 @@ export interface Update extends Write {
   readonly next: JsonObject;
 }
 
-export interface Application extends Write {
+export interface ApplyOperation extends Write {
   readonly config: JsonObject;
   readonly force: boolean;
-  /** Paths that may be taken from others without force. */
-  readonly mayTake?: PathSet;
+  /** Paths that may be taken from other managers without force. */
+  readonly transferable?: PathSet;
 }
 
-/** Who owns what after a write that is no apply: what it changed belongs to the writer alone. */
+/** The managers after a write that is not an apply: the writer alone owns what it changed. */
 export function ownersAfterUpdate(context: OwnershipContext, update: Update): Managers {
   const { apiVersion, type, resetFields } = context;
   const { live, next, self } = update;
   const managers = fitManagers(context, update.managers);
   const comparison = withoutFields(compareValues(type, live, next), resetFields);
   const force = true;
-  const mayTake = emptyPathSet;
-  takeFromOthers({ ...context, live, next, managers, self, force, mayTake, comparison });
+  const transferable = emptyPathSet;
+  transferOwnership({ ...context, live, next, managers, self, force, transferable, comparison });
   const own = managers.get(self)?.set ?? emptyPathSet;
   const changed = union(comparison.modified, comparison.added);
   const set = without(union(difference(own, comparison.removed), changed), resetFields);
@@ -65,28 +72,27 @@ export function ownersAfterUpdate(context: OwnershipContext, update: Update): Ma
   return managers;
 }
 
-export interface Applied {
+export interface ApplyResult {
   /** Undefined = the apply changed nothing. */
   readonly object: JsonObject | undefined;
   readonly managers: Managers;
 }
 
 /**
- * Merges a configuration into the live object, removes what its applier said before and says no
- * longer, and settles who owns what.
- * @throws ApplyError `conflict` when others own what would change, unless forced.
+ * Merges a configuration into the live object, removes the fields that the applier no longer sets, and updates ownership.
+ * @throws ApplyError `conflict` when other managers own fields that would change, unless forced.
  */
-export function applyConfig(context: OwnershipContext, apply: Application): Applied {
+export function applyConfig(context: OwnershipContext, apply: ApplyOperation): ApplyResult {
   const { apiVersion, type, resetFields } = context;
-  const { live, config, self, force, mayTake = emptyPathSet } = apply;
+  const { live, config, self, force, transferable = emptyPathSet } = apply;
   const managers = fitManagers(context, apply.managers);
   const last = managers.get(self);
-  const said = without(fieldSetOf(type, config), resetFields);
-  const set = last !== undefined && isSameSet(last.set, said) ? last.set : said;
+  const configured = without(fieldSetOf(type, config), resetFields);
+  const set = last !== undefined && isSameSet(last.set, configured) ? last.set : configured;
   managers.set(self, { set, apiVersion, applied: true, time: last?.time });
   const merged = mergeValues(type, live, config) ?? {};
   const next = prune({ ...context, merged, managers, last, set }) as JsonObject;
-  takeFromOthers({ ...context, live, next, managers, self, force, mayTake });
+  transferOwnership({ ...context, live, next, managers, self, force, transferable });
   if (isEmptySet(set)) managers.delete(self);
   return { object: deepEqual(live, next) ? undefined : next, managers };
 }
@@ -99,7 +105,7 @@ function without(set: PathSet, fields: PathSet | undefined): PathSet {
   return fields === undefined ? set : differenceWithChildren(set, fields);
 }
 
-/** The managers as they read under today's schema, without those of versions that are gone. */
+/** Converts the managers to the current schema and drops those of versions that are no longer served. */
 function fitManagers(context: OwnershipContext, managers: Managers): Map<ManagerId, ManagedSet> {
   const fitted = new Map<ManagerId, ManagedSet>();
   for (const [id, managed] of managers) {
@@ -109,33 +115,33 @@ function fitManagers(context: OwnershipContext, managers: Managers): Map<Manager
   return fitted;
 }
 
-interface Taking extends OwnershipContext {
+interface OwnershipTransfer extends OwnershipContext {
   readonly live: JsonObject;
   readonly next: JsonObject;
   readonly managers: Map<ManagerId, ManagedSet>;
   readonly self: ManagerId;
   readonly force: boolean;
-  readonly mayTake: PathSet;
-  /** In the version of the request, where it is known. */
+  readonly transferable: PathSet;
+  /** In the version of the request, if it is known already. */
   readonly comparison?: Comparison;
 }
 
-/** Takes what changed from all others. @throws ApplyError `conflict` when there is something to take, unless forced. */
-function takeFromOthers(taking: Taking): void {
-  const { managers, self, force, mayTake } = taking;
+/** Removes changed fields from all other managers. @throws ApplyError `conflict` when there are such fields, unless forced. */
+function transferOwnership(transfer: OwnershipTransfer): void {
+  const { managers, self, force, transferable } = transfer;
   const comparisons = new Map<string, Comparison>();
-  if (taking.comparison !== undefined) comparisons.set(taking.apiVersion, taking.comparison);
+  if (transfer.comparison !== undefined) comparisons.set(transfer.apiVersion, transfer.comparison);
   const conflicts = new Map<ManagerId, PathSet>();
   for (const [id, managed] of managers) {
     if (id === self) continue;
-    const { modified, added } = comparisonIn(taking, managed.apiVersion, comparisons);
-    const taken = intersection(managed.set, union(modified, added));
-    if (!isEmptySet(taken)) conflicts.set(id, taken);
+    const { modified, added } = comparisonIn(transfer, managed.apiVersion, comparisons);
+    const conflicting = intersection(managed.set, union(modified, added));
+    if (!isEmptySet(conflicting)) conflicts.set(id, conflicting);
   }
-  if (!force) assertTakable(conflicts, mayTake);
+  if (!force) assertTransferable(conflicts, transferable);
   for (const [id, managed] of [...managers]) {
     if (id === self) continue;
-    const { removed } = comparisonIn(taking, managed.apiVersion, comparisons);
+    const { removed } = comparisonIn(transfer, managed.apiVersion, comparisons);
     const kept = difference(managed.set, conflicts.get(id) ?? emptyPathSet);
     const set = difference(kept, removed);
     if (isEmptySet(set)) managers.delete(id);
@@ -143,26 +149,29 @@ function takeFromOthers(taking: Taking): void {
   }
 }
 
-function assertTakable(conflicts: ReadonlyMap<ManagerId, PathSet>, mayTake: PathSet): void {
-  const refused = new Map<ManagerId, PathSet>();
+function assertTransferable(
+  conflicts: ReadonlyMap<ManagerId, PathSet>,
+  transferable: PathSet,
+): void {
+  const blocked = new Map<ManagerId, PathSet>();
   for (const [id, set] of conflicts) {
-    const rest = difference(set, mayTake);
-    if (!isEmptySet(rest)) refused.set(id, rest);
+    const rest = difference(set, transferable);
+    if (!isEmptySet(rest)) blocked.set(id, rest);
   }
-  if (refused.size > 0) throw conflictError(refused);
+  if (blocked.size > 0) throw conflictError(blocked);
 }
 
 function comparisonIn(
-  taking: Taking,
+  transfer: OwnershipTransfer,
   apiVersion: string,
   known: Map<string, Comparison>,
 ): Comparison {
   const found = known.get(apiVersion);
   if (found !== undefined) return found;
-  const type = taking.typeOf(apiVersion) ?? taking.type;
+  const type = transfer.typeOf(apiVersion) ?? transfer.type;
   const comparison = withoutFields(
-    compareValues(type, taking.live, taking.next),
-    taking.resetFields,
+    compareValues(type, transfer.live, transfer.next),
+    transfer.resetFields,
   );
   known.set(apiVersion, comparison);
   return comparison;
@@ -171,21 +180,21 @@ function comparisonIn(
 interface Pruning extends OwnershipContext {
   readonly merged: Json;
   readonly managers: Managers;
-  /** What the applier owned before. */
+  /** The fields that the applier owned before. */
   readonly last: ManagedSet | undefined;
-  /** What it owns now. */
+  /** The fields that the applier owns now. */
   readonly set: PathSet;
 }
 
 /**
- * Removes what the applier said last time and does not say now, unless somebody else owns it or
- * something under it. Three steps: take all of it away; put back what anybody owns; put back what
- * was not the applier's.
+ * Removes the fields that the applier set in its last apply and not in this one, unless another manager owns them or something
+ * below them. Three steps: remove all of them; restore fields that any manager owns; restore fields that were not the
+ * applier's.
  */
 function prune({ merged, managers, last, set, apiVersion, typeOf }: Pruning): Json {
   const type = last && typeOf(last.apiVersion);
   if (last === undefined || type === undefined || isEmptySet(last.set)) return merged;
-  // The usual apply says all that it said before: nothing can go.
+  // Most applies set all fields of the previous one: then nothing is removed.
   if (last.apiVersion === apiVersion && isEmptySet(difference(last.set, set))) return merged;
   const lastSet = withNamedAncestors(type, last.set);
   let pruned = removeItems(type, merged, lastSet);
@@ -193,19 +202,61 @@ function prune({ merged, managers, last, set, apiVersion, typeOf }: Pruning): Js
     const versionType = typeOf(apiVersion);
     if (versionType === undefined) continue;
     const named = (set: PathSet) => withNamedAncestors(versionType, set);
-    const keep = union(named(fieldSetOf(versionType, pruned)), named(owned));
-    const gone = difference(named(fieldSetOf(versionType, merged)), keep);
-    pruned = removeItems(versionType, merged, gone);
+    const retained = union(named(fieldSetOf(versionType, pruned)), named(owned));
+    const removed = difference(named(fieldSetOf(versionType, merged)), retained);
+    pruned = removeItems(versionType, merged, removed);
   }
   const rest = withNamedAncestors(type, fieldSetOf(type, pruned));
-  const gone = difference(withNamedAncestors(type, fieldSetOf(type, merged)), rest);
-  return removeItems(type, merged, intersection(gone, lastSet));
+  const removed = difference(withNamedAncestors(type, fieldSetOf(type, merged)), rest);
+  return removeItems(type, merged, intersection(removed, lastSet));
 }
 
-/** What anybody owns, by version, the given one first. */
+/** The fields that all managers own, by version, the given version first. */
 function ownedByVersion(managers: Managers, first: string): ReadonlyMap<string, PathSet> {
   const owned = new Map<string, PathSet>([[first, emptyPathSet]]);
   for (const { apiVersion, set } of managers.values())
     owned.set(apiVersion, union(owned.get(apiVersion) ?? emptyPathSet, set));
   return owned;
+}
+
+/**
+ * The value without the members of a set. A map or list that becomes empty, or an atomic value with something to remove below
+ * it, becomes null and keeps its key, as on the server.
+ */
+function removeItems(type: FieldType | undefined, value: Json, set: PathSet): Json {
+  if (type === undefined) return value;
+  switch (shapeOf(type, value)) {
+    case 'scalar':
+      return value;
+    case 'list':
+      return type.list === undefined ? value : withoutItems(type.list, value, set);
+    case 'map':
+      return type.map === undefined ? value : withoutKeys(type.map, value, set);
+  }
+}
+
+function withoutItems(list: ListShape, value: Json, set: PathSet): Json {
+  if (list.atomic || !isJsonList(value)) return null;
+  const kept: Json[] = [];
+  for (const item of value) {
+    const step = itemElement(list, item);
+    if (!set.members.has(step)) kept.push(removeBelow(list.item, item, set.children.get(step)));
+  }
+  return kept.length === 0 ? null : kept;
+}
+
+function withoutKeys(map: MapShape, value: Json, set: PathSet): Json {
+  if (map.atomic || !isJsonObject(value)) return null;
+  const kept: MutableJsonObject = {};
+  for (const [name, field = null] of Object.entries(value)) {
+    const step = fieldElement(name);
+    if (set.members.has(step)) continue;
+    setField(kept, name, removeBelow(typeOfField(map, name), field, set.children.get(step)));
+  }
+  return Object.keys(kept).length === 0 ? null : kept;
+}
+
+function removeBelow(type: FieldType | undefined, value: Json, below: PathSet | undefined): Json {
+  if (below === undefined || isEmptySet(below)) return value;
+  return removeItems(type, value, below);
 }

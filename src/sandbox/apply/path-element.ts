@@ -4,33 +4,33 @@ import { ApplyError } from './apply-error.ts';
 import type { ListShape } from './field-type.ts';
 
 /**
- * One step of a path, in the form that `fieldsV1` uses for its keys: `f:<field>`, `k:<keys of a list
- * item as JSON>`, `v:<item of a set as JSON>`, `i:<index>`.
+ * One element of a path, in the form that `fieldsV1` uses for its keys: `f:<field>`, `k:<keys of a list item as JSON>`,
+ * `v:<item of a set as JSON>`, `i:<index>`.
  */
 export type PathElement = string;
 
 export type Path = readonly PathElement[];
 
-/** The step to a field. */
+/** The element for a field. */
 export function fieldElement(name: string): PathElement {
   return `f:${name}`;
 }
 
-/** The step to an item of a list map, keys sorted. */
+/** The element for an item of a list map, with sorted keys. */
 export function keyElement(keys: JsonObject): PathElement {
   const sorted: MutableJsonObject = {};
   for (const name of Object.keys(keys).sort()) setField(sorted, name, keys[name] ?? null);
   return `k:${JSON.stringify(sorted)}`;
 }
 
-/** The step to an item of a set. */
+/** The element for an item of a set. */
 export function valueElement(value: Json): PathElement {
   return `v:${JSON.stringify(value)}`;
 }
 
 /**
- * The step to an item of a list that is no atomic one.
- * @throws ApplyError `invalid-item` when the item cannot be told apart from others.
+ * The element for an item of a list that is not atomic.
+ * @throws ApplyError `invalid-item` when the item has no valid key.
  */
 export function itemElement(list: ListShape, item: Json): PathElement {
   return list.keys.length > 0 ? keyedElement(list, item) : setElement(item);
@@ -75,7 +75,7 @@ function setElement(item: Json): PathElement {
   return valueElement(item);
 }
 
-/** Reads a key of `fieldsV1`; undefined for what is none. @throws SyntaxError for broken JSON within. */
+/** Parses a key of `fieldsV1`; undefined when it is not a path element. @throws SyntaxError for invalid JSON in it. */
 export function parsePathElement(text: string): PathElement | undefined {
   const rest = text.slice(2);
   switch (text.slice(0, 2)) {
@@ -91,7 +91,7 @@ export function parsePathElement(text: string): PathElement | undefined {
   }
 }
 
-/** How the server writes the step in messages: `.spec`, `[name="a"]`, `[="x"]`. */
+/** The element as the server writes it in messages: `.spec`, `[name="a"]`, `[="x"]`. */
 export function describeElement(element: PathElement): string {
   const rest = element.slice(2);
   switch (element.charAt(0)) {
@@ -156,7 +156,7 @@ function typeRank(value: Json): number {
   return ['number', 'string', 'boolean', 'object'].indexOf(typeof value);
 }
 
-/** By UTF-16 unit; unlike the server's bytes only for characters beyond the basic plane. */
+/** Compares by UTF-16 unit. Differs from the server's order by bytes only for characters beyond the basic plane. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

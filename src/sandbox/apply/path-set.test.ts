@@ -31,7 +31,7 @@ describe('sandbox/apply/path-set', () => {
     test(sentence, () => assert.deepEqual([...pathsOf(set)].map(describePath), paths));
   }
 
-  test('operations leave their operands alone', () => {
+  test('operations do not change their operands', () => {
     const before = toFieldsV1(ab);
     union(ab, pathSetOf([['f:a', 'f:x']]));
     assert.deepEqual(toFieldsV1(ab), before);

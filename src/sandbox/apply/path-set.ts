@@ -1,32 +1,32 @@
 import { compareElements, type Path, type PathElement } from './path-element.ts';
 
-/** A set of paths as a tree: what is a member at this node, and what lies below. Never changed once it left its maker. */
+/** A set of paths as a tree: the members at this node, and the children. Immutable after construction. */
 export interface PathSet {
   readonly members: ReadonlySet<PathElement>;
   readonly children: ReadonlyMap<PathElement, PathSet>;
 }
 
-/** A set in the making. */
-export interface OpenPathSet {
+/** A path set under construction. */
+export interface MutablePathSet {
   readonly members: Set<PathElement>;
-  readonly children: Map<PathElement, OpenPathSet>;
+  readonly children: Map<PathElement, MutablePathSet>;
 }
 
 export const emptyPathSet: PathSet = { members: new Set(), children: new Map() };
 
-export function openPathSet(): OpenPathSet {
+export function mutablePathSet(): MutablePathSet {
   return { members: new Set(), children: new Map() };
 }
 
-/** Adds a path; the empty path is nothing. */
-export function insertPath(set: OpenPathSet, path: Path): void {
+/** Adds a path; ignores the empty path. */
+export function insertPath(set: MutablePathSet, path: Path): void {
   const last = path.at(-1);
   if (last === undefined) return;
   let node = set;
   for (const step of path.slice(0, -1)) {
     let child = node.children.get(step);
     if (child === undefined) {
-      child = openPathSet();
+      child = mutablePathSet();
       node.children.set(step, child);
     }
     node = child;
@@ -35,7 +35,7 @@ export function insertPath(set: OpenPathSet, path: Path): void {
 }
 
 export function pathSetOf(paths: Iterable<Path>): PathSet {
-  const set = openPathSet();
+  const set = mutablePathSet();
   for (const path of paths) insertPath(set, path);
   return set;
 }
@@ -61,31 +61,31 @@ export function intersection(a: PathSet, b: PathSet): PathSet {
   const children = new Map<PathElement, PathSet>();
   for (const [step, child] of a.children) {
     const other = b.children.get(step);
-    if (other !== undefined) keepUnlessEmpty(children, step, intersection(child, other));
+    if (other !== undefined) setUnlessEmpty(children, step, intersection(child, other));
   }
-  return { members: kept(a.members, (step) => b.members.has(step)), children };
+  return { members: filterSteps(a.members, (step) => b.members.has(step)), children };
 }
 
-/** Node by node: taking away a child keeps the parent, and the other way round. */
+/** Node by node: removing a child keeps the parent, and the other way round. */
 export function difference(a: PathSet, b: PathSet): PathSet {
   const children = new Map<PathElement, PathSet>();
   for (const [step, child] of a.children) {
     const other = b.children.get(step);
-    keepUnlessEmpty(children, step, other === undefined ? child : difference(child, other));
+    setUnlessEmpty(children, step, other === undefined ? child : difference(child, other));
   }
-  return { members: kept(a.members, (step) => !b.members.has(step)), children };
+  return { members: filterSteps(a.members, (step) => !b.members.has(step)), children };
 }
 
-/** Also takes away everything below the members of `b`. */
+/** Also removes everything below the members of `b`. */
 export function differenceWithChildren(a: PathSet, b: PathSet): PathSet {
   const children = new Map<PathElement, PathSet>();
   for (const [step, child] of a.children) {
     if (b.members.has(step)) continue;
     const other = b.children.get(step);
     const rest = other === undefined ? child : differenceWithChildren(child, other);
-    keepUnlessEmpty(children, step, rest);
+    setUnlessEmpty(children, step, rest);
   }
-  return { members: kept(a.members, (step) => !b.members.has(step)), children };
+  return { members: filterSteps(a.members, (step) => !b.members.has(step)), children };
 }
 
 type Steps = ReadonlySet<PathElement>;
@@ -96,13 +96,13 @@ function joined(a: Steps, b: Steps): Steps {
   return all;
 }
 
-function kept(steps: Steps, isKept: (step: PathElement) => boolean): Steps {
+function filterSteps(steps: Steps, isKept: (step: PathElement) => boolean): Steps {
   const some = new Set<PathElement>();
   for (const step of steps) if (isKept(step)) some.add(step);
   return some;
 }
 
-function keepUnlessEmpty(into: Map<PathElement, PathSet>, step: PathElement, set: PathSet): void {
+function setUnlessEmpty(into: Map<PathElement, PathSet>, step: PathElement, set: PathSet): void {
   if (!isEmptySet(set)) into.set(step, set);
 }
 

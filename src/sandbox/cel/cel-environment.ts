@@ -1,6 +1,9 @@
 import { Environment } from '@marcbachmann/cel-js';
+import { isJsonObject, type Json } from '../../util/json.ts';
+import { isJsonList } from '../json-fields.ts';
+import { type StructuralSchema, schemaOfField } from '../schema/index.ts';
 
-/** What rules of CRDs may call beside what the library has. Not there: URLs, addresses, quantities, versions, formats. */
+/** Functions for rules of CRDs that the library lacks. Not supported: URLs, addresses, quantities, versions, formats. */
 export function createCelEnvironment(): Environment {
   const environment = new Environment({
     unlistedVariablesAreDyn: true,
@@ -16,8 +19,8 @@ type Handler = (...values: never[]) => unknown;
 
 const functions: readonly (readonly [signature: string, handler: Handler])[] = [
   ['list.sum(): dyn', (list: readonly Summand[]) => list.reduce(add, 0n)],
-  ['list.min(): dyn', (list: readonly Ordered[]) => extreme(list, (a, b) => a < b)],
-  ['list.max(): dyn', (list: readonly Ordered[]) => extreme(list, (a, b) => a > b)],
+  ['list.min(): dyn', (list: readonly Ordered[]) => bestOf(list, (a, b) => a < b)],
+  ['list.max(): dyn', (list: readonly Ordered[]) => bestOf(list, (a, b) => a > b)],
   ['list.isSorted(): bool', isSorted],
   [
     'list.indexOf(dyn): int',
@@ -50,7 +53,7 @@ function add(sum: Summand, item: Summand): Summand {
   return Number(sum) + Number(item);
 }
 
-function extreme(list: readonly Ordered[], isBetter: (a: Ordered, b: Ordered) => boolean): Ordered {
+function bestOf(list: readonly Ordered[], isBetter: (a: Ordered, b: Ordered) => boolean): Ordered {
   const [first, ...rest] = list;
   if (first === undefined) throw new Error('min or max called on empty list');
   return rest.reduce((best, item) => (isBetter(item, best) ? item : best), first);
@@ -61,4 +64,59 @@ function isSorted(list: readonly Ordered[]): boolean {
     const before = list[index - 1];
     return before === undefined || before <= item;
   });
+}
+
+const reserved: ReadonlySet<string> = new Set([
+  'true',
+  'false',
+  'null',
+  'in',
+  'as',
+  'break',
+  'const',
+  'continue',
+  'else',
+  'for',
+  'function',
+  'if',
+  'import',
+  'let',
+  'loop',
+  'package',
+  'namespace',
+  'return',
+  'var',
+  'void',
+  'while',
+]);
+
+/** Converts a value for rules: integers stay integers, field names are escaped for CEL. */
+export function toCel(value: Json, schema: StructuralSchema | undefined): unknown {
+  if (isJsonList(value)) return value.map((item) => toCel(item, schema?.items));
+  if (isJsonObject(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, field = null]) => [
+        schema?.properties === undefined ? name : celName(name),
+        toCel(field, schemaOfField(schema, name)),
+      ]),
+    );
+  if (typeof value === 'number')
+    return Number.isInteger(value) && schema?.type !== 'number' ? BigInt(value) : value;
+  if (typeof value === 'string' && schema?.type === 'string' && isTime(schema.format))
+    return new Date(value);
+  return value;
+}
+
+function isTime(format: string | undefined): boolean {
+  return format === 'date-time' || format === 'date';
+}
+
+/** The escaped name: `a-b` is `a__dash__b`, `namespace` is `__namespace__`. */
+export function celName(name: string): string {
+  if (reserved.has(name)) return `__${name}__`;
+  return name
+    .replaceAll('__', '__underscores__')
+    .replaceAll('.', '__dot__')
+    .replaceAll('-', '__dash__')
+    .replaceAll('/', '__slash__');
 }

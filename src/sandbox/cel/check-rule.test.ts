@@ -38,7 +38,7 @@ describe('sandbox/cel/check-rule', () => {
     'ip(self.name).family() == 4 && url(self.name).getHost() != ""',
     'self.port.size() > 1',
   ])
-    test(`${rule} is taken`, () => assert.equal(problemOf(rule), undefined));
+    test(`${rule} is accepted`, () => assert.equal(problemOf(rule), undefined));
 
   for (const [rule, problem] of [
     ['self.siez > 1', /^compilation failed: ERROR: <input>:1:5: undefined field 'siez'\n \| self/],
@@ -49,13 +49,13 @@ describe('sandbox/cel/check-rule', () => {
     ['self.size +', /^compilation failed: .*Syntax error/],
     ['self.metadata.name == "x"', /undefined field 'metadata'/],
   ] as const)
-    test(`${rule} is refused`, () => assert.match(problemOf(rule) ?? '', problem));
+    test(`${rule} is rejected`, () => assert.match(problemOf(rule) ?? '', problem));
 
-  test('an object has a head at the root', () => {
+  test('an object has metadata fields at the root', () => {
     assert.equal(problemOf('self.metadata.name == self.kind', true), undefined);
   });
 
-  test('a message must be a text', () => {
+  test('a message must be a string', () => {
     const told = (messageExpression: string) =>
       checkRule(environment, { rule: 'true', messageExpression }, { schema, isRoot: false });
     assert.equal(told("'x' + self.name").messageProblem, undefined);
@@ -63,7 +63,7 @@ describe('sandbox/cel/check-rule', () => {
     assert.match(told('self.size').messageProblem ?? '', /must evaluate to a string/);
   });
 
-  test('whether the old value is asked for is told', () => {
+  test('reports whether a rule uses the old value', () => {
     const uses = (rule: string) =>
       checkRule(environment, { rule }, { schema, isRoot: false }).usesOldSelf;
     assert.deepEqual(['self == oldSelf', 'self.size > 1'].map(uses), [true, false]);

@@ -1,24 +1,24 @@
 import type { ASTNode, Environment } from '@marcbachmann/cel-js';
 import type { JsonObject } from '../../util/json.ts';
 import { stringField } from '../json-fields.ts';
-import { objectHead, type StructuralSchema } from '../schema/index.ts';
-import { celName } from './cel-values.ts';
+import { objectMetaFields, type StructuralSchema } from '../schema/index.ts';
+import { celName } from './cel-environment.ts';
 
-/** What is known of a rule without a value. */
+/** What can be determined about a rule without a value. */
 export interface CheckedRule {
-  /** Why the server would not compile it, as far as can be told here. */
+  /** Why the server would not compile the rule, as far as the sandbox can determine. */
   readonly problem: string | undefined;
   readonly messageProblem: string | undefined;
   readonly usesOldSelf: boolean;
 }
 
 export interface RulePlace {
-  /** What `self` is. */
+  /** The schema of `self`. */
   readonly schema: StructuralSchema;
   readonly isRoot: boolean;
 }
 
-/** Looks at a rule of a schema. Functions that nobody here knows are no problem: the server may have them. */
+/** Checks a rule of a schema. Accepts functions that the sandbox does not support: the server may have them. */
 export function checkRule(
   environment: Environment,
   rule: JsonObject,
@@ -46,25 +46,29 @@ export function checkRule(
   };
 }
 
-interface Wanted {
+interface ExpectedType {
   readonly place: RulePlace;
   readonly prefix: string;
   readonly type: string;
   readonly mistyped: string;
 }
 
-function problemOf(environment: Environment, text: string, wanted: Wanted): string | undefined {
-  const failed = `${wanted.prefix}compilation failed: ERROR: <input>:`;
+function problemOf(
+  environment: Environment,
+  text: string,
+  expected: ExpectedType,
+): string | undefined {
+  const failed = `${expected.prefix}compilation failed: ERROR: <input>:`;
   try {
     const program = environment.parse(text);
     const found = nameProblem(program.ast, {
       variables: new Set(['self', 'oldSelf']),
-      place: wanted.place,
+      place: expected.place,
     });
-    if (found !== undefined) return `${failed}${located(text, found)}`;
+    if (found !== undefined) return `${failed}${formatCompileError(text, found)}`;
     const { valid, type } = program.check();
-    const gives = valid ? (typeOfField(program.ast, wanted.place) ?? type) : 'dyn';
-    return gives === 'dyn' || gives === wanted.type ? undefined : wanted.mistyped;
+    const resultType = valid ? (typeOfField(program.ast, expected.place) ?? type) : 'dyn';
+    return resultType === 'dyn' || resultType === expected.type ? undefined : expected.mistyped;
   } catch (error) {
     const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
     return `${failed}1:1: Syntax error: ${line}`;
@@ -76,8 +80,8 @@ interface NameProblem {
   readonly message: string;
 }
 
-/** As the compiler of the server shows it: line and column, the line itself, and an arrow. */
-function located(text: string, { at, message }: NameProblem): string {
+/** Formats an error as the server's compiler does: line and column, the line itself, and an arrow. */
+function formatCompileError(text: string, { at, message }: NameProblem): string {
   const before = text.slice(0, at).split('\n');
   const column = before.at(-1)?.length ?? 0;
   const line = text.split('\n')[before.length - 1] ?? '';
@@ -89,7 +93,7 @@ interface Scope {
   readonly place: RulePlace;
 }
 
-/** The first name that stands for nothing: a variable, or a field of `self`. */
+/** The first undeclared name: a variable, or a field of `self`. */
 function nameProblem(node: ASTNode, scope: Scope): NameProblem | undefined {
   switch (node.op) {
     case 'id':
@@ -108,8 +112,9 @@ function nameProblem(node: ASTNode, scope: Scope): NameProblem | undefined {
       if (scalar !== undefined)
         return { at: node.pos - 1, message: `type '${scalar}' does not support field selection` };
       if (schema === undefined || !isClosed(schema)) return undefined;
-      const isHead = scope.place.isRoot && object.op === 'id' && objectHead.has(String(name));
-      if (isHead || fieldNamed(schema, String(name)) !== undefined) return undefined;
+      const isMetaField =
+        scope.place.isRoot && object.op === 'id' && objectMetaFields.has(String(name));
+      if (isMetaField || fieldNamed(schema, String(name)) !== undefined) return undefined;
       return { at: node.pos - 1, message: `undefined field '${name}'` };
     }
     case 'rcall':
@@ -119,14 +124,14 @@ function nameProblem(node: ASTNode, scope: Scope): NameProblem | undefined {
   }
 }
 
-/** What stands before the dot knows nothing of the variables that the call brings. */
+/** The receiver of a call cannot use the variables that the call declares. */
 function callProblem(
   object: ASTNode,
   args: readonly ASTNode[],
   { outer, inner, rest }: Bound,
 ): NameProblem | undefined {
   const isNamespace = object.op === 'id' && !outer.variables.has(object.args);
-  // `cel.bind(x, ..)`, `optional.of(..)`: a name before the dot that is part of the function's.
+  // `cel.bind(x, ..)`, `optional.of(..)`: here the name before the dot is part of the function's name.
   const first = isNamespace ? undefined : nameProblem(object, outer);
   return first ?? firstProblem(args.slice(rest), inner);
 }
@@ -134,7 +139,7 @@ function callProblem(
 interface Bound {
   readonly outer: Scope;
   readonly inner: Scope;
-  /** How many of the arguments are variables. */
+  /** The number of arguments that are variables. */
   readonly rest: number;
 }
 
@@ -157,10 +162,10 @@ const binding: ReadonlySet<string> = new Set([
 function bound(name: string, args: readonly ASTNode[], outer: Scope): Bound {
   if (!binding.has(name)) return { outer, inner: outer, rest: 0 };
   const ids = args.slice(0, Math.min(2, args.length - 1));
-  // The second may be a variable or what is asked of the first.
+  // The second argument may be a variable or the expression to evaluate on the first.
   const [first, second] = ids.map((node) => (node.op === 'id' ? node.args : undefined));
-  const isSecond = second !== undefined && !outer.variables.has(second) && args.length > 2;
-  const names = [first, isSecond ? second : undefined].filter((id) => id !== undefined);
+  const isSecondVariable = second !== undefined && !outer.variables.has(second) && args.length > 2;
+  const names = [first, isSecondVariable ? second : undefined].filter((id) => id !== undefined);
   const variables = new Set([...outer.variables, ...names]);
   return { outer, inner: { ...outer, variables }, rest: names.length };
 }
@@ -173,7 +178,7 @@ function firstProblem(nodes: readonly ASTNode[], scope: Scope): NameProblem | un
   return undefined;
 }
 
-/** The expressions among the parts of another one. */
+/** The expressions nested in another expression. */
 function nodesWithin(args: unknown): readonly ASTNode[] {
   if (Array.isArray(args)) return args.flatMap(nodesWithin);
   return isNode(args) ? [args] : [];
@@ -201,13 +206,13 @@ const types: ReadonlySet<string> = new Set([
   'google',
 ]);
 
-/** The schema of what an expression of dots stands for; undefined = not known. */
+/** The schema of a field selection; undefined = unknown. */
 function schemaOf(node: ASTNode, place: RulePlace): StructuralSchema | undefined {
   if (node.op === 'id') return node.args === 'self' ? place.schema : undefined;
   if (node.op !== '.') return undefined;
   const [object, name] = node.args;
-  const isHead = place.isRoot && object.op === 'id' && objectHead.has(String(name));
-  const schema = isHead ? undefined : schemaOf(object, place);
+  const isMetaField = place.isRoot && object.op === 'id' && objectMetaFields.has(String(name));
+  const schema = isMetaField ? undefined : schemaOf(object, place);
   return schema === undefined ? undefined : fieldNamed(schema, String(name));
 }
 
@@ -216,7 +221,7 @@ function fieldNamed(schema: StructuralSchema, name: string): StructuralSchema | 
   return found?.[1];
 }
 
-/** Has it these fields and no others? Embedded objects have a head, and what is preserved has no type. */
+/** Returns whether the schema allows only declared fields. Embedded objects have metadata fields, and preserved fields have no type. */
 function isClosed(schema: StructuralSchema): boolean {
   const { type, properties = {}, additionalProperties } = schema;
   return (
@@ -228,12 +233,12 @@ function isClosed(schema: StructuralSchema): boolean {
   );
 }
 
-/** The type of a field, where an expression is nothing but one. */
+/** The type of a field, if the expression is only a field selection. */
 function typeOfField(node: ASTNode, place: RulePlace): string | undefined {
   return scalarName(schemaOf(node, place));
 }
 
-/** What CEL calls the type of a plain value; undefined for all others, and where a format may make it another. */
+/** The name that CEL gives to a scalar type; undefined for all others, and where a format may change the type. */
 function scalarName(schema: StructuralSchema | undefined): string | undefined {
   if (schema === undefined || schema['x-kubernetes-int-or-string'] === true) return undefined;
   switch (schema.type) {

@@ -23,12 +23,12 @@ describe('sandbox/cel/rule-set', () => {
   };
 
   for (const [what, value, before, errors, tolerated] of [
-    ['what is new is refused', { size: 9 }, undefined, ['size'], []],
-    ['what was so before is told only', { size: 9 }, { size: 9 }, [], ['size']],
-    ['what changed is refused', { size: 8 }, { size: 9 }, ['size'], []],
+    ['a violation in a new object is rejected', { size: 9 }, undefined, ['size'], []],
+    ['a violation that existed before is only reported', { size: 9 }, { size: 9 }, [], ['size']],
+    ['a violation in a changed value is rejected', { size: 8 }, { size: 9 }, ['size'], []],
     ['an item stays with its list', { list: [9] }, { list: [9] }, [], ['list[0]']],
     ['an item of another list is new', { list: [9, 1] }, { list: [9] }, ['list[0]'], []],
-    ['a rule about the change is asked always', { grows: 1 }, { grows: 1 }, ['grows'], []],
+    ['a transition rule is always evaluated', { grows: 1 }, { grows: 1 }, ['grows'], []],
   ] as const) {
     test(what, () => {
       assert.deepEqual(fieldsOf(value, before), [errors, tolerated]);

@@ -10,23 +10,23 @@ import {
   invalidField,
   requiredField,
 } from '../status/index.ts';
-import { toCel } from './cel-values.ts';
+import { toCel } from './cel-environment.ts';
 
-/** What a value breaks, in the server's words. */
-export interface BrokenRules {
+/** The rules that a value violates, with the server's messages. */
+export interface RuleViolations {
   readonly errors: readonly FieldError[];
-  /** What it broke before, too, and is therefore not refused for. */
+  /** Rules that the previous value violated too; these do not reject the write. */
   readonly tolerated: readonly FieldError[];
 }
 
-/** The rules of a schema that can be evaluated, and those that cannot. */
+/** The rules of a schema: those that the sandbox can evaluate, and those that it cannot. */
 export interface RuleSet {
-  /** Before is undefined when the value is new. */
-  check(value: Json, before: Json | undefined): BrokenRules;
-  /** Are there any that can be evaluated? */
+  /** `before` is undefined when the value is new. */
+  check(value: Json, before: Json | undefined): RuleViolations;
+  /** True when there is no rule to evaluate. */
   readonly isEmpty: boolean;
-  /** Rules that nobody here understands: what breaks them is accepted. */
-  readonly unread: readonly string[];
+  /** Rules that the sandbox cannot parse: objects that violate them are accepted. */
+  readonly unsupported: readonly string[];
 }
 
 interface Rule {
@@ -43,10 +43,10 @@ type RulesBySchema = ReadonlyMap<StructuralSchema, readonly Rule[]>;
 /** Reads all rules of a schema. */
 export function readRules(environment: Environment, schema: StructuralSchema): RuleSet {
   const rules = new Map<StructuralSchema, readonly Rule[]>();
-  const unread: string[] = [];
-  collect({ environment, rules, unread }, schema);
-  const nothing: BrokenRules = { errors: [], tolerated: [] };
-  if (rules.size === 0) return { check: () => nothing, isEmpty: true, unread };
+  const unsupported: string[] = [];
+  collect({ environment, rules, unsupported }, schema);
+  const noViolations: RuleViolations = { errors: [], tolerated: [] };
+  if (rules.size === 0) return { check: () => noViolations, isEmpty: true, unsupported };
   return {
     check(value, before) {
       const found = { errors: [], tolerated: [] };
@@ -54,14 +54,14 @@ export function readRules(environment: Environment, schema: StructuralSchema): R
       return found;
     },
     isEmpty: false,
-    unread,
+    unsupported,
   };
 }
 
 interface Collection {
   readonly environment: Environment;
   readonly rules: Map<StructuralSchema, readonly Rule[]>;
-  readonly unread: string[];
+  readonly unsupported: string[];
 }
 
 function collect(into: Collection, schema: StructuralSchema): void {
@@ -69,7 +69,7 @@ function collect(into: Collection, schema: StructuralSchema): void {
   const read = validations.filter(isJsonObject).flatMap((source): readonly Rule[] => {
     const rule = readRule(into.environment, source);
     if (rule !== undefined) return [rule];
-    into.unread.push(stringField(source, 'rule') ?? '');
+    into.unsupported.push(stringField(source, 'rule') ?? '');
     return [];
   });
   if (read.length > 0) into.rules.set(schema, read);
@@ -85,7 +85,7 @@ function readRule(environment: Environment, source: JsonObject): Rule | undefine
   try {
     const program = environment.parse(text);
     const message = messageText === undefined ? undefined : environment.parse(messageText);
-    // What is not known by name is only found by the check.
+    // The parser accepts unknown names and functions; only the check finds them.
     if (!program.check().valid || message?.check().valid === false) return undefined;
     return {
       text,
@@ -96,7 +96,7 @@ function readRule(environment: Environment, source: JsonObject): Rule | undefine
       message: (context) => message?.(context),
     };
   } catch {
-    // The library does not read it: the caller warns that nobody evaluates it.
+    // The library cannot parse it: the caller warns that the rule is not evaluated.
     return undefined;
   }
 }
@@ -120,14 +120,14 @@ function checkAt(place: Place, found: Found): void {
   for (const rule of rules.get(schema) ?? []) {
     const errors = checkRule(rule, place);
     if (errors.length === 0) continue;
-    // Rules about a change are about what did not change, too.
+    // Transition rules also apply to unchanged values.
     const into = !rule.isTransition && isUnchanged(place) ? found.tolerated : found.errors;
     into.push(...errors);
   }
   for (const inner of innerPlaces(place)) checkAt(inner, found);
 }
 
-/** Items that cannot be told from each other are as they were when their list is. */
+/** Items without keys are unchanged only when their list is. */
 function isUnchanged({ value, before, above }: Place): boolean {
   if (before !== undefined && deepEqual(value, before)) return true;
   return above !== undefined && isUnchanged(above);
@@ -143,7 +143,7 @@ function innerPlaces(place: Place): readonly Place[] {
       above: place,
       schema: items,
       value: item,
-      before: counterpart(schema, item, before),
+      before: correlatedItem(schema, item, before),
       path: `${path}[${index}]`,
     }));
   }
@@ -163,8 +163,8 @@ function child({ schema, path }: Place, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** Only items with keys can be told from each other. */
-function counterpart(schema: StructuralSchema, item: Json, before: Json | undefined) {
+/** Only items with keys have a previous value. */
+function correlatedItem(schema: StructuralSchema, item: Json, before: Json | undefined) {
   const keys = schema['x-kubernetes-list-map-keys'];
   if (keys === undefined || !isJsonList(before) || !isJsonObject(item)) return undefined;
   return before.find(
@@ -182,14 +182,14 @@ function checkRule(rule: Rule, { schema, value, before, path }: Place): readonly
   try {
     if (rule.evaluate(context) === true) return [];
   } catch (error) {
-    const said = stringField(rule.source, 'message')?.trim() || rule.text.trim();
-    const message = `${problemOf(error)} evaluating rule: ${said}`;
+    const ruleName = stringField(rule.source, 'message')?.trim() || rule.text.trim();
+    const message = `${problemOf(error)} evaluating rule: ${ruleName}`;
     return [invalidField(path, schema.type ?? 'object', message)];
   }
   return [fieldError(rule, value, { path, message: messageOf(rule, context) })];
 }
 
-/** The first line of what the library says, in the server's case. */
+/** The first line of the library's message, in the server's case. */
 function problemOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const [line = ''] = text.split('\n');
@@ -197,8 +197,9 @@ function problemOf(error: unknown): string {
 }
 
 function messageOf(rule: Rule, context: Record<string, unknown>): string {
-  const told = computed(rule, context);
-  if (typeof told === 'string' && told.trim() !== '') return told.trim();
+  const computedMessage = computed(rule, context);
+  if (typeof computedMessage === 'string' && computedMessage.trim() !== '')
+    return computedMessage.trim();
   return stringField(rule.source, 'message')?.trim() || `failed rule: ${rule.text.trim()}`;
 }
 
@@ -206,17 +207,17 @@ function computed(rule: Rule, context: Record<string, unknown>): unknown {
   try {
     return rule.message(context);
   } catch {
-    // A message that cannot be made is replaced by the one that is written down, as on the server.
+    // As on the server, the static message replaces a message expression that fails.
     return undefined;
   }
 }
 
-interface Refusal {
+interface Violation {
   readonly path: string;
   readonly message: string;
 }
 
-function fieldError(rule: Rule, value: Json, { path, message }: Refusal): FieldError {
+function fieldError(rule: Rule, value: Json, { path, message }: Violation): FieldError {
   const inner = stringField(rule.source, 'fieldPath') ?? '';
   const field = path === '' ? inner.replace(/^\./, '') : `${path}${inner}`;
   switch (rule.source.reason) {

@@ -19,7 +19,7 @@ interface Owner {
   readonly blocks?: boolean;
 }
 
-/** Makes a ConfigMap and returns what its dependents say of it. */
+/** Creates a ConfigMap and returns the owner reference for its dependents. */
 function make(sandbox: Sandbox, name: string, owners: readonly Owner[] = [], more = {}): Owner {
   const ownerReferences = owners.map(({ name: owner, uid, blocks = false }) => ({
     apiVersion: 'v1',
@@ -50,7 +50,7 @@ function remove(sandbox: Sandbox, name: string, propagationPolicy: string): void
 }
 
 describe('sandbox/controllers/garbage-collector', () => {
-  test('dependents go with their owner, and theirs with them', () => {
+  test('dependents are deleted with their owner, recursively', () => {
     const sandbox = createTestSandbox();
     const owner = make(sandbox, 'owner');
     make(sandbox, 'grandchild', [make(sandbox, 'child', [owner])]);
@@ -58,7 +58,7 @@ describe('sandbox/controllers/garbage-collector', () => {
     assert.deepEqual(names(sandbox), []);
   });
 
-  test('with several owners the last one decides', () => {
+  test('with several owners, the object is deleted with the last one', () => {
     const sandbox = createTestSandbox();
     const [one, two] = [make(sandbox, 'one'), make(sandbox, 'two')];
     make(sandbox, 'child', [one, two]);
@@ -73,7 +73,7 @@ describe('sandbox/controllers/garbage-collector', () => {
     assert.deepEqual(names(sandbox), []);
   });
 
-  test('orphans stay, without the reference', () => {
+  test('orphans are kept, without the owner reference', () => {
     const sandbox = createTestSandbox();
     make(sandbox, 'child', [make(sandbox, 'owner')]);
     remove(sandbox, 'owner', 'Orphan');
@@ -82,7 +82,7 @@ describe('sandbox/controllers/garbage-collector', () => {
     assert.deepEqual(names(sandbox), ['child']);
   });
 
-  test('in the foreground an owner waits for the dependents that block it', () => {
+  test('foreground deletion waits for blocking dependents', () => {
     const sandbox = createTestSandbox();
     const owner = { ...make(sandbox, 'owner'), blocks: true };
     make(sandbox, 'child', [owner], { finalizers: ['demo.io/hold'] });
@@ -92,13 +92,13 @@ describe('sandbox/controllers/garbage-collector', () => {
     assert.deepEqual(names(sandbox), []);
   });
 
-  test('an owner that was never there takes the object with it', () => {
+  test('an object whose owner does not exist is deleted', () => {
     const sandbox = createTestSandbox();
     make(sandbox, 'child', [{ name: 'none', uid: '11111111-1111-4111-8111-111111111111' }]);
     assert.deepEqual(names(sandbox), []);
   });
 
-  test('an owner of a kind that nobody serves is left alone', () => {
+  test('an object whose owner has an unserved kind is kept', () => {
     const sandbox = createTestSandbox();
     const reference = { apiVersion: 'x.io/v1', kind: 'X', name: 'x', uid: 'u' };
     make(sandbox, 'child', [], { ownerReferences: [reference] });
@@ -107,7 +107,7 @@ describe('sandbox/controllers/garbage-collector', () => {
 });
 
 describe('sandbox/controllers/namespace-controller', () => {
-  test('every namespace has an account and a certificate, also after they were deleted', () => {
+  test('every namespace has a ServiceAccount and a CA ConfigMap, which are recreated when deleted', () => {
     const sandbox = createTestSandbox();
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } };
     call(sandbox, 'POST', '/api/v1/namespaces', namespace);
@@ -120,7 +120,7 @@ describe('sandbox/controllers/namespace-controller', () => {
     assert.equal(call(sandbox, 'GET', '/api/v1/namespaces/n').status, 404);
   });
 
-  test('a namespace goes with its content, and waits for what is held', () => {
+  test('a namespace is deleted with its content, after finalizers are removed', () => {
     const sandbox = createTestSandbox();
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } };
     call(sandbox, 'POST', '/api/v1/namespaces', namespace);

@@ -1,52 +1,57 @@
 import type { JsonObject } from '../../util/json.ts';
 import { listField, objectField } from '../json-fields.ts';
 import type { StoredObject } from '../store/index.ts';
-import { adopt } from './adoption.ts';
 import {
+  type ControllerClient,
   type ControllerEvent,
-  type ControllerWorld,
   numberOf,
   partOf,
-} from './controller-world.ts';
-import { affinityTo, nodeOf } from './node-affinity.ts';
-import { controlledBy, isFinished, isReady, phaseOf, podOf } from './owned-objects.ts';
+} from './controller-client.ts';
+import {
+  adoptAndRelease,
+  controlledObjects,
+  isFinished,
+  isReady,
+  phaseOf,
+  podOf,
+} from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';
-import { pods } from './pod-simulator.ts';
-import { noteRevision, type Revision, revisionLabel } from './revisions.ts';
+import { affinityTo, nodeOf, pods } from './pod-simulator.ts';
+import { ensureRevision, type Revision, revisionLabel } from './revisions.ts';
 
 export const daemonSets = 'apps/daemonsets';
 export const nodes = '/nodes';
 
 /** Runs a pod on every node that its template selects. */
 export class DaemonSetController {
-  readonly #world: ControllerWorld;
+  readonly #client: ControllerClient;
 
-  constructor(world: ControllerWorld) {
-    this.#world = world;
+  constructor(client: ControllerClient) {
+    this.#client = client;
   }
 
   reconcile(key: string): void {
     const place = { collection: daemonSets, key };
-    const set = this.#world.find(place);
+    const set = this.#client.find(place);
     if (set === undefined || isTerminating(set)) return;
     const template = objectField(partOf(set, 'spec'), 'template') ?? {};
-    const revision = noteRevision(this.#world, set, revisionLabel);
-    adopt(this.#world, pods, set);
-    const wanted = this.#nodes(template);
-    const owned = controlledBy(this.#world, pods, set);
-    for (const node of wanted)
+    const revision = ensureRevision(this.#client, set, revisionLabel);
+    adoptAndRelease(this.#client, pods, set);
+    const desiredNodes = this.#nodes(template);
+    const owned = controlledObjects(this.#client, pods, set);
+    for (const node of desiredNodes)
       if (!owned.some((pod) => nodeOf(pod) === node)) this.#create(set, node, revision);
     for (const pod of owned)
-      if (!wanted.includes(nodeOf(pod)) || isFinished(pod)) this.#delete(set, pod);
-    // One that is missing is waited for before the next goes.
-    if (owned.length === wanted.length) this.#update(set, owned, revision);
-    this.#world.writeStatus(place, this.#status(set, wanted, revision));
+      if (!desiredNodes.includes(nodeOf(pod)) || isFinished(pod)) this.#delete(set, pod);
+    // A missing pod must be created before the next one is replaced.
+    if (owned.length === desiredNodes.length) this.#update(set, owned, revision);
+    this.#client.writeStatus(place, this.#status(set, desiredNodes, revision));
   }
 
-  /** Names of the nodes that have the labels of the template's selector. */
+  /** The names of the nodes that match the template's node selector. */
   #nodes(template: JsonObject): readonly string[] {
     const selector = objectField(objectField(template, 'spec') ?? {}, 'nodeSelector') ?? {};
-    return this.#world
+    return this.#client
       .list(nodes)
       .filter((node) => {
         const labels = objectField(partOf(node, 'metadata'), 'labels') ?? {};
@@ -64,7 +69,7 @@ export class DaemonSetController {
       'pod-template-generation': String(numberOf(partOf(set, 'metadata'), 'generation', 1)),
     };
     const spec = objectField(pod, 'spec') ?? {};
-    const name = this.#world.create(pods, set.namespace, {
+    const name = this.#client.create(pods, set.namespace, {
       metadata: { ...metadata, labels },
       spec: {
         ...spec,
@@ -77,7 +82,7 @@ export class DaemonSetController {
 
   #delete(set: StoredObject, pod: StoredObject): void {
     if (isTerminating(pod)) return;
-    this.#world.delete({ collection: pods, key: pod.key });
+    this.#client.delete({ collection: pods, key: pod.key });
     const failed = `Found failed daemon pod ${pod.namespace}/${pod.name} on node ${nodeOf(pod)}, will try to kill it`;
     if (phaseOf(pod) === 'Failed')
       this.#record(set, { type: 'Warning', reason: 'FailedDaemonPod', message: failed });
@@ -85,7 +90,7 @@ export class DaemonSetController {
   }
 
   #record(set: StoredObject, event: Omit<ControllerEvent, 'component'>): void {
-    this.#world.record(set, { component: 'daemonset-controller', ...event });
+    this.#client.recordEvent(set, { component: 'daemonset-controller', ...event });
   }
 
   #update(set: StoredObject, owned: readonly StoredObject[], { hash }: Revision): void {
@@ -95,15 +100,15 @@ export class DaemonSetController {
     if (old !== undefined) this.#delete(set, old);
   }
 
-  #status(set: StoredObject, wanted: readonly string[], { hash }: Revision): JsonObject {
-    const owned = controlledBy(this.#world, pods, set).filter((pod) => !isTerminating(pod));
+  #status(set: StoredObject, desiredNodes: readonly string[], { hash }: Revision): JsonObject {
+    const owned = controlledObjects(this.#client, pods, set).filter((pod) => !isTerminating(pod));
     const ready = owned.filter(isReady).length;
-    const missing = wanted.length - ready;
+    const missing = desiredNodes.length - ready;
     return {
       observedGeneration: numberOf(partOf(set, 'metadata'), 'generation', 1),
       currentNumberScheduled: owned.length,
       numberMisscheduled: 0,
-      desiredNumberScheduled: wanted.length,
+      desiredNumberScheduled: desiredNodes.length,
       numberReady: ready,
       updatedNumberScheduled: owned.filter((pod) => hasRevision(pod, hash)).length,
       numberAvailable: ready,
@@ -112,7 +117,7 @@ export class DaemonSetController {
   }
 }
 
-/** What pods of a DaemonSet put up with: they belong to their node whatever its state. */
+/** The tolerations of DaemonSet pods: they stay on their node whatever its state. */
 const tolerations: readonly JsonObject[] = [
   ...['not-ready', 'unreachable'].map((state) => [state, 'NoExecute'] as const),
   ...['disk-pressure', 'memory-pressure', 'pid-pressure', 'unschedulable'].map(

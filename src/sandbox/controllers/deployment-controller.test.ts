@@ -47,7 +47,7 @@ function annotationsOf({ metadata }: JsonObject): Record<string, string> {
 }
 
 describe('sandbox/controllers/deployment-controller', () => {
-  test('a rollout that does not come on is late after its deadline', async () => {
+  test('a rollout without progress fails after its deadline', async () => {
     const clock = new FakeClock();
     const sandbox = createTestSandbox({ clock });
     const never = template('a:1', 'never-ready');
@@ -64,7 +64,7 @@ describe('sandbox/controllers/deployment-controller', () => {
     sandbox.stop();
   });
 
-  test('a paused Deployment is scaled and keeps its template until it goes on', async () => {
+  test('a paused Deployment is scaled and keeps its template until it is resumed', async () => {
     const sandbox = createTestSandbox();
     call(sandbox, 'POST', deployments, deployment({ replicas: 1 }));
     await sandbox.settle();
@@ -83,7 +83,7 @@ describe('sandbox/controllers/deployment-controller', () => {
     sandbox.stop();
   });
 
-  test('a ReplicaSet that is the newest again remembers its earlier revisions', async () => {
+  test('a ReplicaSet that is the newest again lists its earlier revisions', async () => {
     const sandbox = createTestSandbox();
     call(sandbox, 'POST', deployments, deployment({ replicas: 1 }));
     await sandbox.settle();
@@ -108,7 +108,7 @@ describe('sandbox/controllers/deployment-controller', () => {
     sandbox.stop();
   });
 
-  test('pods count as available only when they have been ready for long enough', async () => {
+  test('pods are available only after minReadySeconds', async () => {
     const clock = new FakeClock();
     const sandbox = createTestSandbox({ clock });
     call(sandbox, 'POST', deployments, deployment({ replicas: 1, minReadySeconds: 10 }));
@@ -120,7 +120,7 @@ describe('sandbox/controllers/deployment-controller', () => {
     sandbox.stop();
   });
 
-  test('a ReplicaSet that was left behind is adopted', async () => {
+  test('an orphaned ReplicaSet is adopted', async () => {
     const sandbox = createTestSandbox();
     call(sandbox, 'POST', deployments, deployment({ replicas: 1 }));
     await sandbox.settle();

@@ -1,119 +1,118 @@
+import type { JsonObject } from '../../util/json.ts';
+import { objectField, stringField, withField } from '../json-fields.ts';
 import type { StoredObject } from '../store/index.ts';
-import { desiredOf, mostOf } from './deployment-annotations.ts';
+import { partOf } from './controller-client.ts';
 import {
   byAge,
+  desiredReplicas,
   isRecreate,
   maxUnavailableOf,
   specReplicas,
   statusCount,
   sum,
   surgeOf,
-  wantedReplicas,
 } from './deployment-spec.ts';
 
 /** A Deployment and its ReplicaSets at one moment. */
 export interface Rollout {
   readonly deployment: StoredObject;
-  /** The one of the Deployment's template. */
+  /** The ReplicaSet of the Deployment's current template. */
   readonly newest: StoredObject | undefined;
-  readonly others: readonly StoredObject[];
+  readonly old: readonly StoredObject[];
 }
 
-/** How many replicas ReplicaSets are to have. */
+/** The desired replicas of ReplicaSets. */
 export type Sizes = ReadonlyMap<StoredObject, number>;
 
-const nothing: Sizes = new Map();
+const unchanged: Sizes = new Map();
 
-/** Does the Deployment want another number of pods than when it last gave shares? */
-export function isBeingScaled({ deployment, newest, others }: Rollout): boolean {
-  return active(withNewest(others, newest)).some((set) => {
-    const desired = desiredOf(set);
-    return desired !== undefined && desired !== wantedReplicas(deployment);
+/** Returns whether the desired replicas of the Deployment changed since they were last distributed. */
+export function isBeingScaled({ deployment, newest, old }: Rollout): boolean {
+  return active(withNewest(old, newest)).some((set) => {
+    const desired = recordedReplicas(set);
+    return desired !== undefined && desired !== desiredReplicas(deployment);
   });
 }
 
-/** With how many replicas a newest ReplicaSet begins or goes on. */
-export function sizeOfNewest({ deployment, newest, others }: Rollout): number {
-  const wanted = wantedReplicas(deployment);
-  const has = newest === undefined ? 0 : specReplicas(newest);
-  if (isRecreate(deployment) || has >= wanted) return wanted;
-  const room = wanted + surgeOf(deployment) - has - sum(others);
-  return has + Math.max(Math.min(room, wanted - has), 0);
+/** The replicas of the newest ReplicaSet: when it is created, or in the next step of a rollout. */
+export function newestSize({ deployment, newest, old }: Rollout): number {
+  const replicas = desiredReplicas(deployment);
+  const current = newest === undefined ? 0 : specReplicas(newest);
+  if (isRecreate(deployment) || current >= replicas) return replicas;
+  const capacity = replicas + surgeOf(deployment) - current - sum(old);
+  return current + Math.max(Math.min(capacity, replicas - current), 0);
 }
 
-/**
- * Which of the others shrink in a rolling update. Those that are not available go first: they would only stand in
- * the way.
- */
-export function shrinking({ deployment, newest, others }: Rollout): Sizes {
-  const old = byAge(active(others));
-  if (newest === undefined || old.length === 0) return nothing;
-  const all = [...old, newest];
-  const least = wantedReplicas(deployment) - maxUnavailableOf(deployment);
-  const coming = specReplicas(newest) - statusCount(newest, 'availableReplicas');
-  let room = sum(all) - least - coming;
-  if (room <= 0) return nothing;
-  const sizes = new Map(old.map((set) => [set, specReplicas(set)]));
-  for (const set of old) {
+/** The old ReplicaSets to scale down in a rolling update. Unavailable pods are removed first: they would block the rollout. */
+export function scaledDownSizes({ deployment, newest, old }: Rollout): Sizes {
+  const activeOld = byAge(active(old));
+  if (newest === undefined || activeOld.length === 0) return unchanged;
+  const all = [...activeOld, newest];
+  const minAvailable = desiredReplicas(deployment) - maxUnavailableOf(deployment);
+  const unavailable = specReplicas(newest) - statusCount(newest, 'availableReplicas');
+  let excess = sum(all) - minAvailable - unavailable;
+  if (excess <= 0) return unchanged;
+  const sizes = new Map(activeOld.map((set) => [set, specReplicas(set)]));
+  for (const set of activeOld) {
     const idle = specReplicas(set) - statusCount(set, 'availableReplicas');
-    const cut = Math.max(Math.min(room, idle), 0);
-    room -= cut;
-    sizes.set(set, specReplicas(set) - cut);
+    const removed = Math.max(Math.min(excess, idle), 0);
+    excess -= removed;
+    sizes.set(set, specReplicas(set) - removed);
   }
-  let surplus = sum(all, (set) => statusCount(set, 'availableReplicas')) - least;
-  for (const set of old) {
+  let availableExcess = sum(all, (set) => statusCount(set, 'availableReplicas')) - minAvailable;
+  for (const set of activeOld) {
     const size = sizes.get(set) ?? 0;
-    const cut = Math.max(Math.min(surplus, size), 0);
-    surplus -= cut;
-    sizes.set(set, size - cut);
+    const removed = Math.max(Math.min(availableExcess, size), 0);
+    availableExcess -= removed;
+    sizes.set(set, size - removed);
   }
   return new Map([...sizes].filter(([set, size]) => size !== specReplicas(set)));
 }
 
-/** How a Deployment that is scaled, or paused, shares its replicas out: nobody rolls out meanwhile. */
-export function shares(rollout: Rollout): Sizes {
-  const { deployment, newest, others } = rollout;
-  const wanted = wantedReplicas(deployment);
-  const [only, another] = active(withNewest(others, newest));
+/** Distributes the replicas of a Deployment that is scaled or paused; no rollout progresses meanwhile. */
+export function distributedSizes(rollout: Rollout): Sizes {
+  const { deployment, newest, old } = rollout;
+  const replicas = desiredReplicas(deployment);
+  const [only, another] = active(withNewest(old, newest));
   if (another === undefined) {
-    const set = only ?? newest ?? byAge(others).at(-1);
-    const isThere = set === undefined || specReplicas(set) === wanted;
-    return isThere ? nothing : new Map([[set, wanted]]);
+    const set = only ?? newest ?? byAge(old).at(-1);
+    const isUnchanged = set === undefined || specReplicas(set) === replicas;
+    return isUnchanged ? unchanged : new Map([[set, replicas]]);
   }
-  if (newest !== undefined && isSaturated(newest, wanted))
-    return new Map(active(others).map((set) => [set, 0]));
-  return isRecreate(deployment) ? nothing : proportions(rollout);
+  if (newest !== undefined && isSaturated(newest, replicas))
+    return new Map(active(old).map((set) => [set, 0]));
+  return isRecreate(deployment) ? unchanged : proportionalSizes(rollout);
 }
 
-/** Everybody gets what corresponds to their size, and the largest what is left over. */
-function proportions({ deployment, newest, others }: Rollout): Sizes {
-  const wanted = wantedReplicas(deployment);
-  const limit = wanted === 0 ? 0 : wanted + surgeOf(deployment);
-  const all = active(withNewest(others, newest));
+/** Distributes replicas in proportion to size; the largest ReplicaSet gets the remainder. */
+function proportionalSizes({ deployment, newest, old }: Rollout): Sizes {
+  const replicas = desiredReplicas(deployment);
+  const limit = replicas === 0 ? 0 : replicas + surgeOf(deployment);
+  const all = active(withNewest(old, newest));
   const toAdd = limit - sum(all);
   const sizes = new Map(all.map((set) => [set, specReplicas(set)]));
-  const inTurn = bySize(all, toAdd);
+  const sorted = bySize(all, toAdd);
   let added = 0;
-  for (const set of inTurn) {
+  for (const set of sorted) {
     const size = specReplicas(set);
-    const before = mostOf(set) || statusCount(deployment) || 1;
-    const fraction = wanted === 0 ? -size : roundAway((size * limit) / before) - size;
+    const before = recordedMaxReplicas(set) || statusCount(deployment) || 1;
+    const fraction = replicas === 0 ? -size : roundAway((size * limit) / before) - size;
     const left = toAdd - added;
     const share = toAdd > 0 ? Math.min(fraction, left) : Math.max(fraction, left);
-    const given = toAdd === 0 || left === 0 ? 0 : share;
-    added += given;
-    sizes.set(set, size + given);
+    const change = toAdd === 0 || left === 0 ? 0 : share;
+    added += change;
+    sizes.set(set, size + change);
   }
-  const [largest] = inTurn;
+  const [largest] = sorted;
   if (largest !== undefined)
     sizes.set(largest, Math.max((sizes.get(largest) ?? 0) + toAdd - added, 0));
   return sizes;
 }
 
-/** The largest first; of equals the newest when they grow, the oldest when they shrink. */
+/** The largest first; among equals the newest when scaling up, the oldest when scaling down. */
 function bySize(sets: readonly StoredObject[], toAdd: number): readonly StoredObject[] {
-  const old = byAge(sets);
-  const inAge = toAdd > 0 ? old.toReversed() : old;
+  const activeOld = byAge(sets);
+  const inAge = toAdd > 0 ? activeOld.toReversed() : activeOld;
   return inAge.toSorted((a, b) => specReplicas(b) - specReplicas(a));
 }
 
@@ -121,9 +120,11 @@ function roundAway(value: number): number {
   return Math.sign(value) * Math.round(Math.abs(value));
 }
 
-function isSaturated(newest: StoredObject, wanted: number): boolean {
+function isSaturated(newest: StoredObject, replicas: number): boolean {
   const available = statusCount(newest, 'availableReplicas');
-  return [specReplicas(newest), desiredOf(newest), available].every((count) => count === wanted);
+  return [specReplicas(newest), recordedReplicas(newest), available].every(
+    (count) => count === replicas,
+  );
 }
 
 export function active(sets: readonly StoredObject[]): readonly StoredObject[] {
@@ -131,8 +132,76 @@ export function active(sets: readonly StoredObject[]): readonly StoredObject[] {
 }
 
 function withNewest(
-  others: readonly StoredObject[],
+  old: readonly StoredObject[],
   newest: StoredObject | undefined,
 ): readonly StoredObject[] {
-  return newest === undefined ? others : [...others, newest];
+  return newest === undefined ? old : [...old, newest];
+}
+
+const revision = 'deployment.kubernetes.io/revision';
+const history = 'deployment.kubernetes.io/revision-history';
+const desired = 'deployment.kubernetes.io/desired-replicas';
+const most = 'deployment.kubernetes.io/max-replicas';
+
+/** Annotations of the Deployment that are not copied to its ReplicaSets. */
+const own = new Set([
+  'kubectl.kubernetes.io/last-applied-configuration',
+  revision,
+  history,
+  desired,
+  most,
+]);
+
+export function revisionOf(object: StoredObject): number {
+  return Number(annotation(object, revision) ?? 0);
+}
+
+/** The replicas of the Deployment when it last scaled this ReplicaSet. */
+function recordedReplicas(set: StoredObject): number | undefined {
+  const text = annotation(set, desired);
+  return text === undefined ? undefined : Number(text);
+}
+
+/** The maximum number of pods of the Deployment at that time. */
+function recordedMaxReplicas(set: StoredObject): number | undefined {
+  const text = annotation(set, most);
+  return text === undefined ? undefined : Number(text);
+}
+
+/** The annotations of a ReplicaSet that record the desired and the maximum replicas of its Deployment. */
+export function sizeAnnotations(deployment: StoredObject): Readonly<Record<string, string>> {
+  const replicas = desiredReplicas(deployment);
+  return { [desired]: String(replicas), [most]: String(replicas + surgeOf(deployment)) };
+}
+
+/** The annotations that the newest ReplicaSet gets from its Deployment, with the list of its earlier revisions. */
+export function newestAnnotations(
+  deployment: StoredObject,
+  set: StoredObject | undefined,
+  number: number,
+): JsonObject {
+  const annotations = objectField(partOf(deployment, 'metadata'), 'annotations') ?? {};
+  const copied = Object.fromEntries(Object.entries(annotations).filter(([name]) => !own.has(name)));
+  const before = set === undefined ? undefined : annotation(set, revision);
+  if (set === undefined || before === undefined || Number(before) >= number)
+    return { ...copied, ...(before === undefined ? { [revision]: String(number) } : {}) };
+  const earlier = annotation(set, history);
+  const list = earlier === undefined ? before : `${earlier},${before}`;
+  return { ...copied, [revision]: String(number), [history]: list };
+}
+
+export function revisionAnnotation(number: number): JsonObject {
+  return { [revision]: String(number) };
+}
+
+/** The object with these annotations added. */
+export function withAnnotations(object: JsonObject, annotations: JsonObject): JsonObject {
+  const metadata = objectField(object, 'metadata') ?? {};
+  const all = { ...objectField(metadata, 'annotations'), ...annotations };
+  if (Object.keys(all).length === 0) return object;
+  return withField(object, 'metadata', { ...metadata, annotations: all });
+}
+
+function annotation(object: StoredObject, name: string): string | undefined {
+  return stringField(objectField(partOf(object, 'metadata'), 'annotations') ?? {}, name);
 }

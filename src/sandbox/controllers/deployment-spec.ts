@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '../../util/json.ts';
 import { fieldOf, objectField, stringField } from '../json-fields.ts';
 import type { StoredObject } from '../store/index.ts';
-import { numberOf, partOf } from './controller-world.ts';
-import { templateHash } from './template-hash.ts';
+import { numberOf, partOf } from './controller-client.ts';
+import { templateHash } from './revisions.ts';
 
 export const hashLabel = 'pod-template-hash';
-const never = 2_147_483_647;
+const noDeadline = 2_147_483_647;
 
-/** What a Deployment asks for, and what its ReplicaSets have. */
-export function wantedReplicas(deployment: StoredObject): number {
+/** The fields of a Deployment's spec, and the relation to its ReplicaSets. */
+export function desiredReplicas(deployment: StoredObject): number {
   return numberOf(partOf(deployment, 'spec'), 'replicas', 1);
 }
 
@@ -35,22 +35,22 @@ export function isRecreate(deployment: StoredObject): boolean {
   return objectField(partOf(deployment, 'spec'), 'strategy')?.type === 'Recreate';
 }
 
-/** Undefined when nobody asks how long a rollout may take. */
+/** Undefined when there is no deadline. */
 export function deadlineSeconds(deployment: StoredObject): number | undefined {
   const seconds = numberOf(partOf(deployment, 'spec'), 'progressDeadlineSeconds', 600);
-  return seconds === never ? undefined : seconds;
+  return seconds === noDeadline ? undefined : seconds;
 }
 
 export function surgeOf(deployment: StoredObject): number {
   return isRecreate(deployment) ? 0 : shareOf(deployment, 'maxSurge', Math.ceil);
 }
 
-/** At least one pod may be missing when none may be too many: else nothing could ever move. */
+/** At least 1 when maxSurge is 0: otherwise no rollout could progress. */
 export function maxUnavailableOf(deployment: StoredObject): number {
   if (isRecreate(deployment)) return 0;
   const unavailable = shareOf(deployment, 'maxUnavailable', Math.floor);
   const least = unavailable === 0 && surgeOf(deployment) === 0 ? 1 : unavailable;
-  return Math.min(least, wantedReplicas(deployment));
+  return Math.min(least, desiredReplicas(deployment));
 }
 
 function shareOf(
@@ -61,14 +61,14 @@ function shareOf(
   const strategy = objectField(partOf(deployment, 'spec'), 'strategy') ?? {};
   const value: Json = fieldOf(objectField(strategy, 'rollingUpdate') ?? {}, name) ?? '25%';
   if (typeof value === 'number') return value;
-  return round((Number.parseInt(String(value), 10) * wantedReplicas(deployment)) / 100);
+  return round((Number.parseInt(String(value), 10) * desiredReplicas(deployment)) / 100);
 }
 
 export function templateOf(deployment: StoredObject): JsonObject {
   return objectField(partOf(deployment, 'spec'), 'template') ?? {};
 }
 
-/** Is this the ReplicaSet of the Deployment's template? Its own differs by the hash label. */
+/** Returns whether the ReplicaSet has the Deployment's template, ignoring the hash label. */
 export function hasTemplateOf(set: StoredObject, deployment: StoredObject): boolean {
   const labels = objectField(partOf(set, 'metadata'), 'labels') ?? {};
   return labels[hashLabel] === templateHash(templateOf(deployment));
@@ -76,9 +76,15 @@ export function hasTemplateOf(set: StoredObject, deployment: StoredObject): bool
 
 /** The oldest first. */
 export function byAge(sets: readonly StoredObject[]): readonly StoredObject[] {
-  const born = (set: StoredObject) =>
+  const creationTime = (set: StoredObject) =>
     stringField(partOf(set, 'metadata'), 'creationTimestamp') ?? '';
   return sets.toSorted((a, b) =>
-    born(a) === born(b) ? (a.name < b.name ? -1 : 1) : born(a) < born(b) ? -1 : 1,
+    creationTime(a) === creationTime(b)
+      ? a.name < b.name
+        ? -1
+        : 1
+      : creationTime(a) < creationTime(b)
+        ? -1
+        : 1,
   );
 }

@@ -1,25 +1,24 @@
-import type { JsonObject } from '../../util/json.ts';
-import { stringField } from '../json-fields.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { listField, stringField } from '../json-fields.ts';
 import type { StoredObject } from '../store/index.ts';
-import { conditionOf, conditionsOf, withCondition } from './conditions.ts';
-import { numberOf, partOf } from './controller-world.ts';
+import { numberOf, partOf } from './controller-client.ts';
 import type { Rollout } from './deployment-sizes.ts';
 import {
   deadlineSeconds,
+  desiredReplicas,
   maxUnavailableOf,
   statusCount,
   sum,
-  wantedReplicas,
 } from './deployment-spec.ts';
 
-/** What there is of a Deployment, as its status tells it; of its progress nothing new. */
-export function statusOf({ deployment, newest, others }: Rollout, now: string): JsonObject {
+/** The status of a Deployment; leaves the Progressing condition unchanged. */
+export function statusOf({ deployment, newest, old: others }: Rollout, now: string): JsonObject {
   const sets = newest === undefined ? others : [...others, newest];
   const count = (name: string) => sum(sets, (set) => statusCount(set, name));
   const available = count('availableReplicas');
-  const isAvailable = available >= wantedReplicas(deployment) - maxUnavailableOf(deployment);
-  const old = partOf(deployment, 'status');
-  const { collisionCount } = old;
+  const isAvailable = available >= desiredReplicas(deployment) - maxUnavailableOf(deployment);
+  const previous = partOf(deployment, 'status');
+  const { collisionCount } = previous;
   return {
     observedGeneration: numberOf(partOf(deployment, 'metadata'), 'generation', 1),
     replicas: count('replicas'),
@@ -30,7 +29,7 @@ export function statusOf({ deployment, newest, others }: Rollout, now: string): 
     unavailableReplicas: Math.max(sum(sets) - available, 0),
     ...(collisionCount === undefined ? {} : { collisionCount }),
     conditions: withCondition(
-      conditionsOf(old),
+      conditionsOf(previous),
       isAvailable
         ? {
             type: 'Available',
@@ -49,8 +48,8 @@ export function statusOf({ deployment, newest, others }: Rollout, now: string): 
   };
 }
 
-/** The status with what it says of the progress of a rollout. */
-export function withProgress(
+/** The status with an updated Progressing condition. */
+export function withProgressCondition(
   status: JsonObject,
   { deployment, newest }: Rollout,
   now: string,
@@ -62,9 +61,9 @@ export function withProgress(
   const isDone =
     before?.reason === 'NewReplicaSetAvailable' && status.replicas === status.updatedReplicas;
   if (isDone) return status;
-  const who =
+  const subject =
     newest === undefined ? `Deployment "${deployment.name}"` : `ReplicaSet "${newest.name}"`;
-  const say = (
+  const withProgressing = (
     known: readonly JsonObject[],
     isTrue: boolean,
     [reason, does]: readonly [string, string],
@@ -76,21 +75,27 @@ export function withProgress(
         type: 'Progressing',
         status: isTrue ? 'True' : 'False',
         reason,
-        message: `${who} ${does}.`,
+        message: `${subject} ${does}.`,
       },
       now,
     ),
   });
   if (isComplete(deployment, status))
-    return say(conditions, true, ['NewReplicaSetAvailable', 'has successfully progressed']);
+    return withProgressing(conditions, true, [
+      'NewReplicaSetAvailable',
+      'has successfully progressed',
+    ]);
   if (hasProgressed(partOf(deployment, 'status'), status)) {
-    // Said again also with the same reason: from each step on the time runs anew.
+    // Also written when the reason is the same: each step restarts the deadline.
     const others = conditions.filter(({ type }) => type !== 'Progressing');
-    const said = say(others, true, ['ReplicaSetUpdated', 'is progressing']);
-    return before?.status === 'True' ? withTransition(said, before) : said;
+    const updated = withProgressing(others, true, ['ReplicaSetUpdated', 'is progressing']);
+    return before?.status === 'True' ? withTransition(updated, before) : updated;
   }
-  if (isLate(deployment, before, now))
-    return say(conditions, false, ['ProgressDeadlineExceeded', 'has timed out progressing']);
+  if (isPastDeadline(deployment, before, now))
+    return withProgressing(conditions, false, [
+      'ProgressDeadlineExceeded',
+      'has timed out progressing',
+    ]);
   return status;
 }
 
@@ -101,12 +106,12 @@ function withTransition(status: JsonObject, { lastTransitionTime = null }: JsonO
   return { ...status, conditions };
 }
 
-/** Do all replicas run the newest template? */
+/** Returns whether all replicas run the newest template. */
 export function isComplete(deployment: StoredObject, status: JsonObject): boolean {
-  const wanted = wantedReplicas(deployment);
+  const desired = desiredReplicas(deployment);
   return (
     ['replicas', 'updatedReplicas', 'availableReplicas'].every(
-      (name) => numberOf(status, name, 0) === wanted,
+      (name) => numberOf(status, name, 0) === desired,
     ) &&
     numberOf(status, 'observedGeneration', 0) >=
       numberOf(partOf(deployment, 'metadata'), 'generation', 1)
@@ -114,16 +119,23 @@ export function isComplete(deployment: StoredObject, status: JsonObject): boolea
 }
 
 function hasProgressed(before: JsonObject, after: JsonObject): boolean {
-  const old = (status: JsonObject) =>
+  const previous = (status: JsonObject) =>
     numberOf(status, 'replicas', 0) - numberOf(status, 'updatedReplicas', 0);
   const grew = (name: string) => numberOf(after, name, 0) > numberOf(before, name, 0);
   return (
-    old(after) < old(before) || ['updatedReplicas', 'readyReplicas', 'availableReplicas'].some(grew)
+    previous(after) < previous(before) ||
+    ['updatedReplicas', 'readyReplicas', 'availableReplicas'].some(grew)
   );
 }
 
-/** When a rollout that does not come on is late, in ms since the epoch; undefined when it is done, or late already. */
-export function lateAtMs(deployment: StoredObject, status: JsonObject): number | undefined {
+/**
+ * The time at which a rollout without progress exceeds its deadline, in ms since the epoch; undefined when it is complete or
+ * late already.
+ */
+export function progressDeadlineMs(
+  deployment: StoredObject,
+  status: JsonObject,
+): number | undefined {
   const progress = conditionOf(conditionsOf(status), 'Progressing');
   const seconds = deadlineSeconds(deployment);
   const reason = progress?.reason;
@@ -133,8 +145,52 @@ export function lateAtMs(deployment: StoredObject, status: JsonObject): number |
   return Date.parse(stringField(progress, 'lastUpdateTime') ?? '') + seconds * 1_000;
 }
 
-function isLate(deployment: StoredObject, progress: JsonObject | undefined, now: string): boolean {
+function isPastDeadline(
+  deployment: StoredObject,
+  progress: JsonObject | undefined,
+  now: string,
+): boolean {
   if (progress?.reason === 'ProgressDeadlineExceeded') return true;
-  const late = lateAtMs(deployment, { conditions: progress === undefined ? [] : [progress] });
-  return late !== undefined && late < Date.parse(now);
+  const deadlineMs = progressDeadlineMs(deployment, {
+    conditions: progress === undefined ? [] : [progress],
+  });
+  return deadlineMs !== undefined && deadlineMs < Date.parse(now);
 }
+
+/** The `conditions` of a status. */
+export function conditionsOf(status: JsonObject): readonly JsonObject[] {
+  return listField(status, 'conditions').filter(isJsonObject);
+}
+
+export function conditionOf(
+  conditions: readonly JsonObject[],
+  type: string,
+): JsonObject | undefined {
+  return conditions.find((condition) => condition.type === type);
+}
+
+export interface NewCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * The conditions of a Deployment with one replaced, as the last one. A condition with the same status and reason keeps its
+ * message; another status changes lastTransitionTime.
+ */
+export function withCondition(
+  conditions: readonly JsonObject[],
+  updated: NewCondition,
+  now: string,
+): readonly JsonObject[] {
+  const before = conditionOf(conditions, updated.type);
+  if (before?.status === updated.status && before.reason === updated.reason) return conditions;
+  const others = conditions.filter(({ type }) => type !== updated.type);
+  const since = before?.status === updated.status ? (before.lastTransitionTime ?? now) : now;
+  return [...others, { ...updated, lastUpdateTime: now, lastTransitionTime: since }];
+}
+
+/** Reconciles an object again after a time. */
+export type RequeueAfter = (key: string, ms: number) => void;

@@ -1,68 +1,68 @@
 import { isJsonObject } from '../../util/json.ts';
 import { listField, objectField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/index.ts';
-import { textsOf } from '../metadata/index.ts';
+import { stringsOf } from '../metadata/index.ts';
 import type { StoredObject, StoreEvent } from '../store/index.ts';
 import { storeKey } from '../store/index.ts';
-import type { ControllerWorld, ObjectPlace } from './controller-world.ts';
+import type { ControllerClient, ObjectKey } from './controller-client.ts';
 import { isTerminating, type Owner, OwnerIndex, ownersOf, uidOf } from './owner-index.ts';
 
 const foreground = 'foregroundDeletion';
 const orphan = 'orphan';
 
 /**
- * Deletes what has lost all its owners, and lets owners go that wait for their dependents or leave them
- * behind. Works within the write that gives it something to do: nobody sees a state in between for long.
+ * Deletes objects whose owners are all deleted, and completes foreground and orphan deletions of owners. Runs within the write
+ * that causes it, so that intermediate states are rarely visible.
  */
 export class GarbageCollector {
-  readonly #world: ControllerWorld;
+  readonly #client: ControllerClient;
   readonly #index = new OwnerIndex();
 
-  constructor(world: ControllerWorld) {
-    this.#world = world;
+  constructor(client: ControllerClient) {
+    this.#client = client;
   }
 
-  /** Begins to follow the store; returns a function that ends it. */
+  /** Subscribes to the store; returns the unsubscribe function. */
   start(): () => void {
-    // An owner that goes must find all that belongs to it.
-    for (const event of this.#world.present()) this.#index.update(event);
-    return this.#world.follow((event) => this.#onEvent(event));
+    // The index must contain all dependents before an owner is deleted.
+    for (const event of this.#client.currentObjects()) this.#index.update(event);
+    return this.#client.subscribe((event) => this.#onEvent(event));
   }
 
   #onEvent(event: StoreEvent): void {
     this.#index.update(event);
     const { collection, before, last } = event;
     const place = { collection, key: last.key };
-    const current = this.#world.find(place);
-    if (current !== undefined && uidOf(current) === uidOf(last)) this.#onPresent(place, current);
-    else this.#onGone(last);
-    // Those that an object belonged to may have waited for it.
+    const current = this.#client.find(place);
+    if (current !== undefined && uidOf(current) === uidOf(last)) this.#onChanged(place, current);
+    else this.#onDeleted(last);
+    // Former owners may have waited for this object to be deleted.
     for (const owner of before === undefined ? [] : ownersOf(before.object)) {
       const waiting = this.#findOwner(owner, last.namespace);
       if (waiting !== 'unknown' && waiting !== undefined) this.#finishForeground(waiting);
     }
   }
 
-  #onPresent(place: ObjectPlace, stored: StoredObject): void {
-    const finalizers = textsOf(objectField(stored.object, 'metadata') ?? {}, 'finalizers');
+  #onChanged(place: ObjectKey, stored: StoredObject): void {
+    const finalizers = stringsOf(objectField(stored.object, 'metadata') ?? {}, 'finalizers');
     if (!isTerminating(stored)) this.#collectIfOrphaned(place, stored);
-    else if (finalizers.includes(orphan)) this.#leaveDependents(place, stored);
+    else if (finalizers.includes(orphan)) this.#orphanDependents(place, stored);
     else if (finalizers.includes(foreground)) {
       this.#deleteDependents(stored);
       this.#finishForeground(place);
     }
   }
 
-  #onGone(stored: StoredObject): void {
+  #onDeleted(stored: StoredObject): void {
     for (const place of this.#index.dependentsOf(uidOf(stored))) {
-      const dependent = this.#world.find(place);
+      const dependent = this.#client.find(place);
       if (dependent !== undefined && !isTerminating(dependent))
         this.#collectIfOrphaned(place, dependent);
     }
   }
 
-  /** An object with owners is deleted when none of them is there; references to missing ones beside others are removed. */
-  #collectIfOrphaned(place: ObjectPlace, stored: StoredObject): void {
+  /** Deletes an object when none of its owners exists; otherwise removes references to missing owners. */
+  #collectIfOrphaned(place: ObjectKey, stored: StoredObject): void {
     const owners = ownersOf(stored.object);
     if (owners.length === 0) return;
     const found = owners.map((owner) => this.#findOwner(owner, stored.namespace));
@@ -72,21 +72,21 @@ export class GarbageCollector {
     );
     if (missing.size === 0) return;
     if (found.every((owner) => owner === undefined))
-      this.#world.delete(place, { propagation: 'Background' });
+      this.#client.delete(place, { propagation: 'Background' });
     else this.#dropOwners(place, missing);
   }
 
   #deleteDependents(owner: StoredObject): void {
     for (const place of this.#index.dependentsOf(uidOf(owner))) {
-      const dependent = this.#world.find(place);
+      const dependent = this.#client.find(place);
       if (dependent === undefined || isTerminating(dependent)) continue;
       const others = ownersOf(dependent.object).filter(({ uid }) => uid !== uidOf(owner));
-      const isHeld = others.some(
+      const hasFinalizer = others.some(
         (other) => this.#findOwner(other, dependent.namespace) !== undefined,
       );
-      if (isHeld) this.#dropOwners(place, new Set([uidOf(owner)]));
+      if (hasFinalizer) this.#dropOwners(place, new Set([uidOf(owner)]));
       else
-        this.#world.delete(place, {
+        this.#client.delete(place, {
           propagation: this.#hasDependents(dependent) ? 'Foreground' : 'Background',
         });
     }
@@ -96,14 +96,14 @@ export class GarbageCollector {
     return this.#index.dependentsOf(uidOf(stored)).length > 0;
   }
 
-  /** Lets an owner go whose blocking dependents are gone. */
-  #finishForeground(place: ObjectPlace): void {
-    const owner = this.#world.find(place);
+  /** Deletes an owner whose blocking dependents are deleted. */
+  #finishForeground(place: ObjectKey): void {
+    const owner = this.#client.find(place);
     if (owner === undefined || !isTerminating(owner)) return;
-    const finalizers = textsOf(objectField(owner.object, 'metadata') ?? {}, 'finalizers');
+    const finalizers = stringsOf(objectField(owner.object, 'metadata') ?? {}, 'finalizers');
     if (!finalizers.includes(foreground)) return;
     const isBlocked = this.#index.dependentsOf(uidOf(owner)).some((dependent) => {
-      const stored = this.#world.find(dependent);
+      const stored = this.#client.find(dependent);
       return stored !== undefined && this.#blocks(stored, owner);
     });
     if (!isBlocked) this.#dropFinalizer(place, foreground);
@@ -115,37 +115,37 @@ export class GarbageCollector {
     );
   }
 
-  #leaveDependents(place: ObjectPlace, owner: StoredObject): void {
+  #orphanDependents(place: ObjectKey, owner: StoredObject): void {
     for (const dependent of this.#index.dependentsOf(uidOf(owner)))
       this.#dropOwners(dependent, new Set([uidOf(owner)]));
     this.#dropFinalizer(place, orphan);
   }
 
-  #dropFinalizer(place: ObjectPlace, finalizer: string): void {
-    this.#world.change(place, (object) => {
-      const finalizers = textsOf(objectField(object, 'metadata') ?? {}, 'finalizers');
+  #dropFinalizer(place: ObjectKey, finalizer: string): void {
+    this.#client.update(place, (object) => {
+      const finalizers = stringsOf(objectField(object, 'metadata') ?? {}, 'finalizers');
       const others = finalizers.filter((name) => name !== finalizer);
       return withMetadata(object, 'finalizers', others.length === 0 ? undefined : others);
     });
   }
 
-  #dropOwners(place: ObjectPlace, uids: ReadonlySet<string>): void {
-    this.#world.change(place, (object) => {
+  #dropOwners(place: ObjectKey, uids: ReadonlySet<string>): void {
+    this.#client.update(place, (object) => {
       const owners = listField(objectField(object, 'metadata') ?? {}, 'ownerReferences');
       const others = owners.filter((owner) => !isJsonObject(owner) || !uids.has(String(owner.uid)));
       return withMetadata(object, 'ownerReferences', others.length === 0 ? undefined : others);
     });
   }
 
-  /** Undefined = not there; `unknown` = its kind is not served, so nobody can tell. */
-  #findOwner(owner: Owner, namespace: string): ObjectPlace | undefined | 'unknown' {
+  /** Undefined = the owner does not exist; `unknown` = its kind is not served. */
+  #findOwner(owner: Owner, namespace: string): ObjectKey | undefined | 'unknown' {
     const { apiVersion, kind, name, uid } = owner;
-    const served = this.#world
+    const served = this.#client
       .kinds()
       .find((one) => one.apiVersion === apiVersion && one.names.kind === kind);
     if (served === undefined) return 'unknown';
     const key = storeKey(served.names.namespaced ? namespace : '', name);
-    const stored = this.#world.find({ collection: served.collection, key: key });
+    const stored = this.#client.find({ collection: served.collection, key });
     if (stored === undefined || uidOf(stored) !== uid) return undefined;
     return { collection: served.collection, key };
   }

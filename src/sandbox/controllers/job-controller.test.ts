@@ -51,7 +51,7 @@ function toldBy(sandbox: Sandbox): readonly string[] {
 }
 
 describe('sandbox/controllers/job-controller', () => {
-  test('a Job that has failed too often says so, and in an event', async () => {
+  test('a Job beyond its backoff limit fails, with an Event', async () => {
     const sandbox = createTestSandbox();
     const fails = { 'sandbox.homeostat.dev/outcome': 'fail' };
     call(sandbox, 'POST', jobs, job({ backoffLimit: 1 }, fails));
@@ -65,7 +65,7 @@ describe('sandbox/controllers/job-controller', () => {
     sandbox.stop();
   });
 
-  test('an Indexed Job has a pod for each index, and nobody holds what is counted', async () => {
+  test('an Indexed Job has a pod for each index; counted pods have no finalizer', async () => {
     const sandbox = createTestSandbox();
     call(sandbox, 'POST', jobs, job({ completionMode: 'Indexed', completions: 3, parallelism: 2 }));
     await sandbox.settle();
@@ -76,7 +76,7 @@ describe('sandbox/controllers/job-controller', () => {
     sandbox.stop();
   });
 
-  test('without completions one success means that nothing more is begun', async () => {
+  test('without completions, one success stops the creation of pods', async () => {
     const sandbox = createTestSandbox({ runsPods: false });
     call(sandbox, 'POST', jobs, job({ parallelism: 2 }));
     await sandbox.settle();
@@ -94,7 +94,7 @@ describe('sandbox/controllers/job-controller', () => {
     sandbox.stop();
   });
 
-  test('a Job that is suspended gives its pods back, and starts again when it goes on', async () => {
+  test('suspending a Job deletes its pods, resuming recreates them', async () => {
     const sandbox = createTestSandbox({ runsPods: false });
     call(sandbox, 'POST', jobs, job({}));
     await sandbox.settle();
@@ -111,7 +111,7 @@ describe('sandbox/controllers/job-controller', () => {
     sandbox.stop();
   });
 
-  test('a Job that takes too long fails, and its pods go', async () => {
+  test('a Job beyond its deadline fails, and its pods are deleted', async () => {
     const clock = new FakeClock();
     const sandbox = createTestSandbox({ clock, runsPods: false });
     call(sandbox, 'POST', jobs, job({ activeDeadlineSeconds: 30 }));
@@ -123,7 +123,7 @@ describe('sandbox/controllers/job-controller', () => {
     sandbox.stop();
   });
 
-  test('pods go with their Job although it had not counted them', async () => {
+  test('uncounted pods are deleted with their Job', async () => {
     const sandbox = createTestSandbox({ runsPods: false });
     call(sandbox, 'POST', jobs, job({ completions: 2, parallelism: 2 }));
     await sandbox.settle();
@@ -134,7 +134,7 @@ describe('sandbox/controllers/job-controller', () => {
     sandbox.stop();
   });
 
-  test('a Job without labels has those of its template, its own selector included', () => {
+  test('a Job without labels gets those of its template and its selector', () => {
     const sandbox = createTestSandbox({ controllers: false });
     const { spec, ...others } = job({});
     const template = (spec as JsonObject).template as JsonObject;
@@ -156,7 +156,7 @@ describe('sandbox/controllers/job-controller', () => {
     [[0, 1], '0,1'],
     [[5, 3, 4, 1], '1,3-5'],
   ] as const)
-    test(`tells the indexes ${indexes} as "${text}", and reads them`, () => {
+    test(`formats the indexes ${indexes} as "${text}", and parses them`, () => {
       assert.equal(indexesText(indexes), text);
       assert.deepEqual(
         parseIndexes(text),

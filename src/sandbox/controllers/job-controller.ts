@@ -1,15 +1,15 @@
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
-import { textsOf } from '../metadata/index.ts';
+import { stringsOf } from '../metadata/index.ts';
 import type { StoredObject } from '../store/index.ts';
-import { conditionOf, conditionsOf } from './conditions.ts';
 import {
+  type ControllerClient,
   type ControllerEvent,
-  type ControllerWorld,
   numberOf,
-  type ObjectPlace,
+  type ObjectKey,
   partOf,
-} from './controller-world.ts';
+} from './controller-client.ts';
+import { conditionOf, conditionsOf, type RequeueAfter } from './deployment-status.ts';
 import {
   completionsOf,
   indexesText,
@@ -20,41 +20,40 @@ import {
   parseIndexes,
   trackingFinalizer,
 } from './job-pods.ts';
-import type { LookAgain } from './look-again.ts';
-import { controlledBy, controllerUid, isFinished, isReady, phaseOf } from './owned-objects.ts';
+import { controlledObjects, controllerUid, isFinished, isReady, phaseOf } from './owned-objects.ts';
 import { isTerminating, uidOf } from './owner-index.ts';
 import { pods } from './pod-simulator.ts';
 
 export const jobs = 'batch/jobs';
 
-/** How a Job ends, and why. */
-interface End {
+/** The condition that ends a Job. */
+interface EndCondition {
   readonly type: 'Complete' | 'Failed';
   readonly reason: string;
   readonly message: string;
 }
 
-const complete: End = {
+const complete: EndCondition = {
   type: 'Complete',
   reason: 'CompletionsReached',
   message: 'Reached expected number of succeeded pods',
 };
-const tooManyFailed: End = {
+const tooManyFailed: EndCondition = {
   type: 'Failed',
   reason: 'BackoffLimitExceeded',
   message: 'Job has reached the specified backoff limit',
 };
-const tooLate: End = {
+const deadlineExceeded: EndCondition = {
   type: 'Failed',
   reason: 'DeadlineExceeded',
   message: 'Job was active longer than specified deadline',
 };
 
-/** What a Job has counted; pods that are counted are not held any more. */
-interface Count {
+/** The counts of a Job's pods. Counted pods no longer have the tracking finalizer. */
+interface PodCounts {
   readonly succeeded: number;
   readonly failed: number;
-  /** Of an Indexed Job. */
+  /** Only for Indexed Jobs. */
   readonly indexes: readonly number[];
   readonly counted: readonly StoredObject[];
   readonly active: readonly StoredObject[];
@@ -62,38 +61,38 @@ interface Count {
 
 /** Runs pods until enough of them have succeeded, or too many have failed. */
 export class JobController {
-  readonly #world: ControllerWorld;
-  readonly #lookAgain: LookAgain;
+  readonly #client: ControllerClient;
+  readonly #requeueAfter: RequeueAfter;
 
-  constructor(world: ControllerWorld, lookAgain: LookAgain) {
-    this.#world = world;
-    this.#lookAgain = lookAgain;
+  constructor(client: ControllerClient, requeueAfter: RequeueAfter) {
+    this.#client = client;
+    this.#requeueAfter = requeueAfter;
   }
 
   reconcile(key: string): void {
     const place = { collection: jobs, key };
-    const job = this.#world.find(place);
-    if (job === undefined || isTerminating(job)) this.#releaseOrphans(key, job);
-    else if (!hasEnded(job)) this.#bringOn(place, job);
+    const job = this.#client.find(place);
+    if (job === undefined || isTerminating(job)) this.#releaseOrphanedPods(key, job);
+    else if (!isFinishedJob(job)) this.#reconcileJob(place, job);
   }
 
-  #bringOn(place: ObjectPlace, job: StoredObject): void {
-    const count = this.#count(job);
+  #reconcileJob(place: ObjectKey, job: StoredObject): void {
+    const count = this.#countPods(job);
     if (partOf(job, 'spec').suspend === true) this.#suspend(place, job, count);
     else this.#run(place, job, count);
-    for (const pod of count.counted) this.#release(pod);
+    for (const pod of count.counted) this.#removeFinalizer(pod);
   }
 
-  #run(place: ObjectPlace, job: StoredObject, count: Count): void {
+  #run(place: ObjectKey, job: StoredObject, count: PodCounts): void {
     this.#resume(place, job);
-    const started = this.#world.find(place) ?? job;
-    const end = this.#endOf(started, count);
+    const started = this.#client.find(place) ?? job;
+    const end = this.#endCondition(started, count);
     if (end === undefined) {
-      const made = this.#create(job, count);
-      this.#writeStatus(place, count, { active: count.active.length + made });
+      const createdCount = this.#createPods(job, count);
+      this.#writeStatus(place, count, { active: count.active.length + createdCount });
       return;
     }
-    this.#stop(job, count.active);
+    this.#deletePods(job, count.active);
     const failed = count.failed + (end.type === 'Failed' ? count.active.length : 0);
     this.#writeStatus(place, { ...count, failed }, { active: 0, end });
     if (end.type === 'Complete')
@@ -101,14 +100,18 @@ export class JobController {
     else this.#record(job, { type: 'Warning', reason: end.reason, message: end.message });
   }
 
-  /** What has ended since the last look, beside what the status tells already. */
-  #count(job: StoredObject): Count {
+  /** Adds the pods that finished since the last reconcile to the counts in the status. */
+  #countPods(job: StoredObject): PodCounts {
     const status = partOf(job, 'status');
-    const owned = controlledBy(this.#world, pods, job);
-    const counted = owned.filter((pod) => isHeld(pod) && (isFinished(pod) || isTerminating(pod)));
+    const owned = controlledObjects(this.#client, pods, job);
+    const counted = owned.filter(
+      (pod) => hasTrackingFinalizer(pod) && (isFinished(pod) || isTerminating(pod)),
+    );
     const succeeded = counted.filter((pod) => phaseOf(pod) === 'Succeeded');
-    const known = parseIndexes(stringField(status, 'completedIndexes') ?? '');
-    const indexes = isIndexed(job) ? [...new Set([...known, ...succeeded.map(indexOf)])] : [];
+    const completedIndexes = parseIndexes(stringField(status, 'completedIndexes') ?? '');
+    const indexes = isIndexed(job)
+      ? [...new Set([...completedIndexes, ...succeeded.map(indexOf)])]
+      : [];
     return {
       succeeded: isIndexed(job)
         ? indexes.length
@@ -120,133 +123,140 @@ export class JobController {
     };
   }
 
-  #endOf(job: StoredObject, { succeeded, failed, active }: Count): End | undefined {
+  #endCondition(
+    job: StoredObject,
+    { succeeded, failed, active }: PodCounts,
+  ): EndCondition | undefined {
     const spec = partOf(job, 'spec');
     if (failed > numberOf(spec, 'backoffLimit', 6)) return tooManyFailed;
     const completions = completionsOf(job);
     const isDone =
       completions === undefined ? succeeded > 0 && active.length === 0 : succeeded >= completions;
     if (isDone) return complete;
-    return this.#isLate(job) ? tooLate : undefined;
+    return this.#isPastDeadline(job) ? deadlineExceeded : undefined;
   }
 
-  #isLate(job: StoredObject): boolean {
+  #isPastDeadline(job: StoredObject): boolean {
     const seconds = numberOf(partOf(job, 'spec'), 'activeDeadlineSeconds', Infinity);
     const start = Date.parse(stringField(partOf(job, 'status'), 'startTime') ?? '');
     if (seconds === Infinity || Number.isNaN(start)) return false;
-    const leftMs = start + seconds * 1_000 - this.#world.clock.nowMs();
-    if (leftMs > 0) this.#lookAgain(job.key, leftMs);
+    const leftMs = start + seconds * 1_000 - this.#client.clock.nowMs();
+    if (leftMs > 0) this.#requeueAfter(job.key, leftMs);
     return leftMs <= 0;
   }
 
-  /** Makes as many pods as may work at once, and returns how many. */
-  #create(job: StoredObject, { succeeded, indexes, active }: Count): number {
+  /** Creates pods up to the parallelism and returns how many. */
+  #createPods(job: StoredObject, { succeeded, indexes, active }: PodCounts): number {
     const completions = completionsOf(job);
     const parallelism = parallelismOf(job);
-    const left = completions === undefined ? parallelism : completions - succeeded;
-    // The first that has succeeded without a number to reach tells that the work is done.
-    const isClosing = completions === undefined && succeeded > 0;
-    const wanted = isClosing ? 0 : Math.min(parallelism, left);
-    const busy = new Set([...indexes, ...active.map(indexOf)]);
+    const remaining = completions === undefined ? parallelism : completions - succeeded;
+    // Without completions, the first success ends the Job: no new pods are created.
+    const hasSuccess = completions === undefined && succeeded > 0;
+    const desired = hasSuccess ? 0 : Math.min(parallelism, remaining);
+    const usedIndexes = new Set([...indexes, ...active.map(indexOf)]);
     const free = Array.from({ length: completions ?? 0 }, (_, index) => index).filter(
-      (index) => !busy.has(index),
+      (index) => !usedIndexes.has(index),
     );
-    const missing = Math.max(wanted - active.length, 0);
+    const missing = Math.max(desired - active.length, 0);
     for (let at = 0; at < missing; at++) {
       const manifest = jobPod(job, isIndexed(job) ? free[at] : undefined);
-      const name = this.#world.create(pods, job.namespace, manifest);
+      const name = this.#client.create(pods, job.namespace, manifest);
       this.#record(job, { reason: 'SuccessfulCreate', message: `Created pod: ${name}` });
     }
     return missing;
   }
 
-  #suspend(place: ObjectPlace, job: StoredObject, count: Count): void {
-    this.#stop(job, count.active);
-    const isNew = this.#say(place, true);
+  #suspend(place: ObjectKey, job: StoredObject, count: PodCounts): void {
+    this.#deletePods(job, count.active);
+    const isNew = this.#writeSuspendedCondition(place, true);
     this.#writeStatus(place, count, { active: 0 });
     if (isNew) this.#record(job, { reason: 'Suspended', message: 'Job suspended' });
   }
 
-  /** From when on it runs; told when it was suspended before. */
-  #resume(place: ObjectPlace, job: StoredObject): void {
+  /** Sets the start time; records an Event if the Job was suspended. */
+  #resume(place: ObjectKey, job: StoredObject): void {
     const suspended = conditionOf(conditionsOf(partOf(job, 'status')), 'Suspended');
-    if (suspended !== undefined && this.#say(place, false))
+    if (suspended !== undefined && this.#writeSuspendedCondition(place, false))
       this.#record(job, { reason: 'Resumed', message: 'Job resumed' });
-    this.#world.changeStatus(place, (object) => {
+    this.#client.updateStatus(place, (object) => {
       const status = objectField(object, 'status') ?? {};
-      return { ...object, status: { ...status, startTime: status.startTime ?? this.#world.now() } };
+      return {
+        ...object,
+        status: { ...status, startTime: status.startTime ?? this.#client.now() },
+      };
     });
   }
 
-  /** Says whether it is suspended; is that news? */
-  #say(place: ObjectPlace, isSuspended: boolean): boolean {
-    const job = this.#world.find(place);
+  /** Writes the Suspended condition; returns whether it changed. */
+  #writeSuspendedCondition(place: ObjectKey, isSuspended: boolean): boolean {
+    const job = this.#client.find(place);
     const conditions = job === undefined ? [] : conditionsOf(partOf(job, 'status'));
     const status = isSuspended ? 'True' : 'False';
     if (conditionOf(conditions, 'Suspended')?.status === status) return false;
     const others = conditions.filter(({ type }) => type !== 'Suspended');
-    const said = {
+    const condition = {
       type: 'Suspended',
       status,
-      ...this.#now(),
+      ...this.#conditionTimes(),
       reason: isSuspended ? 'JobSuspended' : 'JobResumed',
       message: isSuspended ? 'Job suspended' : 'Job resumed',
     };
-    this.#world.changeStatus(place, (object) => {
+    this.#client.updateStatus(place, (object) => {
       const { startTime: _, ...rest } = objectField(object, 'status') ?? {};
-      return { ...object, status: { ...rest, conditions: [...others, said] } };
+      return { ...object, status: { ...rest, conditions: [...others, condition] } };
     });
     return true;
   }
 
-  #stop(job: StoredObject, active: readonly StoredObject[]): void {
+  #deletePods(job: StoredObject, active: readonly StoredObject[]): void {
     for (const pod of active) {
-      this.#release(pod);
-      this.#world.delete({ collection: pods, key: pod.key });
+      this.#removeFinalizer(pod);
+      this.#client.delete({ collection: pods, key: pod.key });
       this.#record(job, { reason: 'SuccessfulDelete', message: `Deleted pod: ${pod.name}` });
     }
   }
 
-  #release({ key }: StoredObject): void {
-    this.#world.change({ collection: pods, key }, (object) => {
+  #removeFinalizer({ key }: StoredObject): void {
+    this.#client.update({ collection: pods, key }, (object) => {
       const metadata = objectField(object, 'metadata') ?? {};
-      const finalizers = textsOf(metadata, 'finalizers').filter(
+      const finalizers = stringsOf(metadata, 'finalizers').filter(
         (name) => name !== trackingFinalizer,
       );
       return { ...object, metadata: { ...metadata, finalizers } };
     });
   }
 
-  /** Nobody counts the pods of a Job that is gone, or about to go. */
-  #releaseOrphans(key: string, job: StoredObject | undefined): void {
-    const known = new Set(
-      this.#world
+  /** Removes the tracking finalizer from pods whose Job is deleted or being deleted. */
+  #releaseOrphanedPods(key: string, job: StoredObject | undefined): void {
+    const liveJobs = new Set(
+      this.#client
         .list(jobs)
         .filter((other) => other !== job)
         .map(uidOf),
     );
     const namespace = key.slice(0, key.indexOf('/'));
-    for (const pod of this.#world.list(pods)) {
+    for (const pod of this.#client.list(pods)) {
       const controller = controllerUid(pod) ?? '';
-      if (pod.namespace === namespace && isHeld(pod) && !known.has(controller)) this.#release(pod);
+      if (pod.namespace === namespace && hasTrackingFinalizer(pod) && !liveJobs.has(controller))
+        this.#removeFinalizer(pod);
     }
   }
 
   #record(job: StoredObject, event: Omit<ControllerEvent, 'component'>): void {
-    this.#world.record(job, { component: 'job-controller', ...event });
+    this.#client.recordEvent(job, { component: 'job-controller', ...event });
   }
 
   #writeStatus(
-    place: ObjectPlace,
-    { succeeded, failed, indexes }: Count,
-    { active, end }: { readonly active: number; readonly end?: End },
+    place: ObjectKey,
+    { succeeded, failed, indexes }: PodCounts,
+    { active, end }: { readonly active: number; readonly end?: EndCondition },
   ): void {
-    const job = this.#world.find(place);
+    const job = this.#client.find(place);
     if (job === undefined) return;
-    const owned = controlledBy(this.#world, pods, job);
+    const owned = controlledObjects(this.#client, pods, job);
     const old = partOf(job, 'status');
-    const now = this.#world.now();
-    this.#world.writeStatus(place, {
+    const now = this.#client.now();
+    this.#client.writeStatus(place, {
       ...(old.startTime === undefined ? {} : { startTime: old.startTime }),
       active,
       ready: active === 0 ? 0 : owned.filter((pod) => !isTerminating(pod) && isReady(pod)).length,
@@ -260,28 +270,28 @@ export class JobController {
     });
   }
 
-  #endConditions({ type, reason, message }: End): readonly JsonObject[] {
+  #endConditions({ type, reason, message }: EndCondition): readonly JsonObject[] {
     const first = type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget';
     return [first, type].map((name) => ({
       type: name,
       status: 'True',
-      ...this.#now(),
+      ...this.#conditionTimes(),
       reason,
       message,
     }));
   }
 
-  #now(): JsonObject {
-    const now = this.#world.now();
+  #conditionTimes(): JsonObject {
+    const now = this.#client.now();
     return { lastProbeTime: now, lastTransitionTime: now };
   }
 }
 
-function isHeld(pod: StoredObject): boolean {
-  return textsOf(partOf(pod, 'metadata'), 'finalizers').includes(trackingFinalizer);
+function hasTrackingFinalizer(pod: StoredObject): boolean {
+  return stringsOf(partOf(pod, 'metadata'), 'finalizers').includes(trackingFinalizer);
 }
 
-function hasEnded(job: StoredObject): boolean {
+function isFinishedJob(job: StoredObject): boolean {
   return conditionsOf(partOf(job, 'status')).some(
     ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
   );

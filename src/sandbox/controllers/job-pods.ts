@@ -1,25 +1,25 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import type { StoredObject } from '../store/index.ts';
-import { numberOf, partOf } from './controller-world.ts';
+import { numberOf, partOf } from './controller-client.ts';
 import { podOf } from './owned-objects.ts';
 
 const indexLabel = 'batch.kubernetes.io/job-completion-index';
 
-/** What holds a pod until its Job has counted it. */
+/** The finalizer that keeps a pod until its Job has counted it. */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
 
 export function isIndexed(job: StoredObject): boolean {
   return partOf(job, 'spec').completionMode === 'Indexed';
 }
 
-/** The index of a pod of an Indexed Job. */
+/** The completion index of a pod of an Indexed Job. */
 export function indexOf(pod: StoredObject): number {
   const labels = objectField(partOf(pod, 'metadata'), 'labels') ?? {};
   return Number(stringField(labels, indexLabel) ?? -1);
 }
 
-/** The manifest of a pod of a Job; of an Indexed one it knows its index. */
+/** The manifest of a pod of a Job, with its index for an Indexed Job. */
 export function jobPod(job: StoredObject, index: number | undefined): JsonObject {
   const pod = podOf(job, objectField(partOf(job, 'spec'), 'template') ?? {});
   const metadata = { ...objectField(pod, 'metadata'), finalizers: [trackingFinalizer] };
@@ -54,7 +54,7 @@ function withIndex(container: JsonObject): JsonObject {
   };
 }
 
-/** `0,2-4`: indexes as a status tells them. */
+/** Indexes as in the status: `0,2-4`. */
 export function indexesText(indexes: readonly number[]): string {
   const sorted = [...new Set(indexes)].sort((a, b) => a - b);
   const runs: number[][] = [];
@@ -76,7 +76,7 @@ export function parseIndexes(text: string): readonly number[] {
     });
 }
 
-/** How many pods must succeed; undefined when the first that does speaks for all. */
+/** How many pods must succeed; undefined when one success is enough. */
 export function completionsOf(job: StoredObject): number | undefined {
   const { completions } = partOf(job, 'spec');
   return typeof completions === 'number' ? completions : undefined;

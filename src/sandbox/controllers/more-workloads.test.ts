@@ -55,7 +55,7 @@ const claim = {
 };
 
 describe('sandbox/controllers/stateful-set-controller', () => {
-  test('pods have numbers and claims of their own', async () => {
+  test('pods have ordinals and their own claims', async () => {
     const sandbox = createTestSandbox();
     call(
       sandbox,
@@ -79,7 +79,7 @@ describe('sandbox/controllers/stateful-set-controller', () => {
     sandbox.stop();
   });
 
-  test('fewer are wanted: the last goes, its claim stays', async () => {
+  test('scaling down deletes the last pod and keeps its claim', async () => {
     const sandbox = createTestSandbox();
     call(
       sandbox,
@@ -95,7 +95,7 @@ describe('sandbox/controllers/stateful-set-controller', () => {
     sandbox.stop();
   });
 
-  test('another template replaces the pods from the partition on', async () => {
+  test('a new template replaces the pods from the partition on', async () => {
     const sandbox = createTestSandbox();
     const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { partition: 1 } };
     call(sandbox, 'POST', `${apps}/statefulsets`, statefulSet({ replicas: 2, updateStrategy }));
@@ -130,8 +130,8 @@ describe('sandbox/controllers/stateful-set-controller', () => {
   });
 });
 
-describe('sandbox/controllers/stateful-set-controller, in the middle of things', () => {
-  /** Pods are ready when the test says so. */
+describe('sandbox/controllers/stateful-set-controller: intermediate states', () => {
+  /** Sets the phase and the Ready condition of all pods. */
   async function bringOn(sandbox: Sandbox, phase: 'Running' | 'Failed' = 'Running') {
     for (const name of names(sandbox, `${core}/pods`)) {
       const conditions = [{ type: 'Ready', status: phase === 'Running' ? 'True' : 'False' }];
@@ -140,7 +140,7 @@ describe('sandbox/controllers/stateful-set-controller, in the middle of things',
     await sandbox.settle();
   }
 
-  test('a failed pod is made anew, and told', async () => {
+  test('a failed pod is recreated, with an Event', async () => {
     const sandbox = createTestSandbox({ runsPods: false });
     call(sandbox, 'POST', `${apps}/statefulsets`, statefulSet({ replicas: 1 }));
     await sandbox.settle();
@@ -158,7 +158,7 @@ describe('sandbox/controllers/stateful-set-controller, in the middle of things',
     sandbox.stop();
   });
 
-  test('a pod that is made anew in an update keeps the template that its number has', async () => {
+  test('a pod that is recreated during an update keeps the template of its ordinal', async () => {
     const sandbox = createTestSandbox({ runsPods: false });
     call(sandbox, 'POST', `${apps}/statefulsets`, statefulSet({ replicas: 2 }));
     await sandbox.settle();
@@ -177,7 +177,7 @@ describe('sandbox/controllers/stateful-set-controller, in the middle of things',
 });
 
 describe('sandbox/controllers/daemon-set-controller', () => {
-  test('a pod is bound by its affinity, one that has failed is made anew', async () => {
+  test('a pod is bound by its affinity; a failed pod is recreated', async () => {
     const sandbox = createTestSandbox({ runsPods: false });
     const set = (name: string): JsonObject => ({
       apiVersion: 'apps/v1',
@@ -202,7 +202,7 @@ describe('sandbox/controllers/daemon-set-controller', () => {
     sandbox.stop();
   });
 
-  test('a pod runs on every node that is selected', async () => {
+  test('a pod runs on every selected node', async () => {
     const sandbox = createTestSandbox();
     const node = {
       apiVersion: 'v1',
@@ -235,8 +235,8 @@ describe('sandbox/controllers/daemon-set-controller', () => {
   });
 });
 
-describe('sandbox/controllers/endpoint-controller', () => {
-  test('a Service has an address and tells which pods it leads to', async () => {
+describe('sandbox/controllers/endpoint-slice-controller', () => {
+  test('a Service has an address, and its EndpointSlice lists its pods', async () => {
     const sandbox = createTestSandbox();
     call(sandbox, 'POST', `${core}/pods`, {
       apiVersion: 'v1',
@@ -263,7 +263,7 @@ describe('sandbox/controllers/endpoint-controller', () => {
 });
 
 describe('sandbox/controllers/volume-controller', () => {
-  test('a claim that a pod uses stays until the pod is gone, and takes its volume along', async () => {
+  test('a claim in use is deleted after its pod, together with its volume', async () => {
     const sandbox = createTestSandbox();
     const head = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
     call(sandbox, 'POST', `${core}/persistentvolumeclaims`, { ...head, ...claim });
@@ -299,7 +299,7 @@ describe('sandbox/controllers/cron-job-controller', () => {
     },
   });
 
-  test('makes a Job when its time has come, and keeps as many as it is told', async () => {
+  test('creates Jobs on schedule and keeps the history limit', async () => {
     const clock = new FakeClock();
     const sandbox = createTestSandbox({ clock });
     call(sandbox, 'POST', `${batch}/cronjobs`, cronJob({ successfulJobsHistoryLimit: 2 }));
@@ -312,7 +312,7 @@ describe('sandbox/controllers/cron-job-controller', () => {
     sandbox.stop();
   });
 
-  test('a suspended one makes none', async () => {
+  test('a suspended CronJob creates no Jobs', async () => {
     const clock = new FakeClock();
     const sandbox = createTestSandbox({ clock });
     call(sandbox, 'POST', `${batch}/cronjobs`, cronJob({ suspend: true }));

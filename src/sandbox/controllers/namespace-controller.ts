@@ -1,11 +1,11 @@
 import { type StoredObject, type StoreEvent, storeKey } from '../store/index.ts';
-import type { ControllerWorld } from './controller-world.ts';
+import type { ControllerClient } from './controller-client.ts';
 import { isTerminating } from './owner-index.ts';
 
 const namespaces = '/namespaces';
 
-/** What every namespace has, by collection. */
-const furniture = new Map([
+/** The objects that every namespace has, by collection. */
+const defaultObjects = new Map([
   ['/serviceaccounts', { metadata: { name: 'default' } }],
   [
     '/configmaps',
@@ -13,7 +13,7 @@ const furniture = new Map([
       metadata: {
         name: 'kube-root-ca.crt',
         annotations: {
-          'kubernetes.io/description': 'The sandbox speaks plain HTTP: there is no certificate.',
+          'kubernetes.io/description': 'The sandbox serves plain HTTP and has no certificate.',
         },
       },
       data: { 'ca.crt': '' },
@@ -21,51 +21,51 @@ const furniture = new Map([
   ],
 ]);
 
-/** Empties namespaces that are deleted, and lets them go when they are empty. */
+/** Deletes the content of namespaces that are being deleted, then removes their finalizer. */
 export class NamespaceController {
-  readonly #world: ControllerWorld;
+  readonly #client: ControllerClient;
 
-  constructor(world: ControllerWorld) {
-    this.#world = world;
+  constructor(client: ControllerClient) {
+    this.#client = client;
   }
 
-  /** Begins to follow the store; returns a function that ends it. */
+  /** Subscribes to the store; returns the unsubscribe function. */
   start(): () => void {
-    return this.#world.follow((event) => this.#onEvent(event));
+    return this.#client.subscribe((event) => this.#onEvent(event));
   }
 
   #onEvent({ collection, after, last }: StoreEvent): void {
     const name = collection === namespaces ? last.name : last.namespace;
-    // A namespace that begins to go is emptied; an object that is gone may have been its last.
+    // A namespace that starts to terminate is emptied; a deleted object may have been its last.
     if (name === '' || (collection !== namespaces && after !== undefined)) return;
-    const namespace = this.#world.find({ collection: namespaces, key: storeKey('', name) });
+    const namespace = this.#client.find({ collection: namespaces, key: storeKey('', name) });
     if (namespace === undefined) return;
     if (!isTerminating(namespace)) {
-      if (furniture.has(collection) || collection === namespaces) this.#furnish(name);
+      if (defaultObjects.has(collection) || collection === namespaces) this.#createDefaults(name);
       return;
     }
     if (collection === namespaces) this.#empty(name);
     if (this.#isEmpty(name)) this.#release(namespace);
   }
 
-  /** Makes what every namespace has, and makes it again when it is deleted. */
-  #furnish(namespace: string): void {
-    for (const [collection, manifest] of furniture) {
+  /** Creates the default objects of a namespace, and recreates them when they are deleted. */
+  #createDefaults(namespace: string): void {
+    for (const [collection, manifest] of defaultObjects) {
       const { name } = manifest.metadata;
-      if (this.#world.find({ collection, key: storeKey(namespace, name) }) === undefined)
-        this.#world.create(collection, namespace, manifest);
+      if (this.#client.find({ collection, key: storeKey(namespace, name) }) === undefined)
+        this.#client.create(collection, namespace, manifest);
     }
   }
 
   #collections(): readonly string[] {
-    const namespaced = this.#world.kinds().filter(({ names }) => names.namespaced);
+    const namespaced = this.#client.kinds().filter(({ names }) => names.namespaced);
     return [...new Set(namespaced.map(({ collection }) => collection))];
   }
 
   #empty(namespace: string): void {
     for (const collection of this.#collections())
       for (const stored of this.#objectsIn(collection, namespace))
-        if (!isTerminating(stored)) this.#world.delete({ collection, key: stored.key });
+        if (!isTerminating(stored)) this.#client.delete({ collection, key: stored.key });
   }
 
   #isEmpty(namespace: string): boolean {
@@ -75,10 +75,10 @@ export class NamespaceController {
   }
 
   #objectsIn(collection: string, namespace: string): readonly StoredObject[] {
-    return this.#world.list(collection).filter((stored) => stored.namespace === namespace);
+    return this.#client.list(collection).filter((stored) => stored.namespace === namespace);
   }
 
   #release({ key }: StoredObject): void {
-    this.#world.release({ collection: namespaces, key });
+    this.#client.finalizeNamespace({ collection: namespaces, key });
   }
 }

@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
+import { labelSelectorText, parseLabelQuery } from '../selector/index.ts';
 import type { StoredObject } from '../store/index.ts';
-import type { ControllerWorld } from './controller-world.ts';
-import { uidOf } from './owner-index.ts';
+import { type ControllerClient, partOf } from './controller-client.ts';
+import { isTerminating, uidOf } from './owner-index.ts';
 
 /** The uid of the controller of an object. */
 export function controllerUid({ object }: StoredObject): string | undefined {
@@ -11,19 +12,19 @@ export function controllerUid({ object }: StoredObject): string | undefined {
   return isJsonObject(controller) ? stringField(controller, 'uid') : undefined;
 }
 
-/** What a controller has made for an owner, by name. */
-export function controlledBy(
-  world: ControllerWorld,
+/** The objects that an owner controls, by name. */
+export function controlledObjects(
+  client: ControllerClient,
   collection: string,
   owner: StoredObject,
 ): readonly StoredObject[] {
   const uid = uidOf(owner);
-  return world
+  return client
     .list(collection)
     .filter((stored) => stored.namespace === owner.namespace && controllerUid(stored) === uid);
 }
 
-/** What an object that an owner controls says of it. */
+/** The owner reference of an object that an owner controls. */
 export function controllerReference(owner: StoredObject): JsonObject {
   return {
     apiVersion: owner.object.apiVersion,
@@ -53,7 +54,7 @@ export function phaseOf(pod: StoredObject): string {
   return stringField(objectField(pod.object, 'status') ?? {}, 'phase') ?? '';
 }
 
-/** Has it succeeded or failed? */
+/** Returns whether the pod has succeeded or failed. */
 export function isFinished(pod: StoredObject): boolean {
   return ['Succeeded', 'Failed'].includes(phaseOf(pod));
 }
@@ -62,17 +63,44 @@ export function isReady(pod: StoredObject): boolean {
   return readyCondition(pod) !== undefined;
 }
 
-/** The condition that says that a pod is ready; undefined while it is not. */
+/** The Ready condition of a pod; undefined while it is not ready. */
 function readyCondition(pod: StoredObject): JsonObject | undefined {
   return listField(objectField(pod.object, 'status') ?? {}, 'conditions')
     .filter(isJsonObject)
     .find(({ type, status }) => type === 'Ready' && status === 'True');
 }
 
-/** When a pod has been ready for so long, in ms since the epoch; never while it is not ready. */
+/** The time at which a pod has been ready for minReadyMs, in ms since the epoch; Infinity while it is not ready. */
 export function availableAtMs(pod: StoredObject, minReadyMs: number): number {
   const ready = readyCondition(pod);
   if (ready === undefined) return Number.POSITIVE_INFINITY;
   if (minReadyMs === 0) return 0;
   return Date.parse(stringField(ready, 'lastTransitionTime') ?? '') + minReadyMs;
+}
+
+/** Adopts objects that match the owner's selector and have no controller; releases those that no longer match. */
+export function adoptAndRelease(
+  client: ControllerClient,
+  collection: string,
+  owner: StoredObject,
+): void {
+  const selector = objectField(partOf(owner, 'spec'), 'selector');
+  if (selector === undefined) return;
+  const isSelected = parseLabelQuery(labelSelectorText(selector));
+  const uid = uidOf(owner);
+  for (const object of client.list(collection)) {
+    if (object.namespace !== owner.namespace || isTerminating(object)) continue;
+    const labels = objectField(partOf(object, 'metadata'), 'labels') ?? {};
+    const controller = controllerUid(object);
+    const isWanted = isSelected(labels as Readonly<Record<string, string>>);
+    if (isWanted === (controller === uid) || (isWanted && controller !== undefined)) continue;
+    client.update({ collection, key: object.key }, (before) => {
+      const metadata = objectField(before, 'metadata') ?? {};
+      const others = (metadata.ownerReferences ?? []) as readonly { readonly uid: string }[];
+      const ownerReferences = isWanted
+        ? [...others, controllerReference(owner)]
+        : others.filter((reference) => reference.uid !== uid);
+      return { ...before, metadata: { ...metadata, ownerReferences } };
+    });
+  }
 }

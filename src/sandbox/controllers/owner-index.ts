@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import type { StoredObject, StoreEvent } from '../store/index.ts';
-import type { ObjectPlace } from './controller-world.ts';
+import type { ObjectKey } from './controller-client.ts';
 
 export interface Owner {
   readonly apiVersion: string;
@@ -11,11 +11,11 @@ export interface Owner {
   readonly blocksDeletion: boolean;
 }
 
-/** Who is owned by whom, by uid of the owner. */
+/** The dependents of owners, by uid of the owner. */
 export class OwnerIndex {
-  readonly #dependents = new Map<string, Map<string, ObjectPlace>>();
+  readonly #dependents = new Map<string, Map<string, ObjectKey>>();
 
-  /** Takes note of a change. */
+  /** Updates the index with a change. */
   update({ collection, before, after }: StoreEvent): void {
     for (const { uid } of before === undefined ? [] : ownersOf(before.object)) {
       const places = this.#dependents.get(uid);
@@ -24,14 +24,14 @@ export class OwnerIndex {
     }
     for (const { uid } of after === undefined ? [] : ownersOf(after.object)) {
       if (after === undefined) continue;
-      const places = this.#dependents.get(uid) ?? new Map<string, ObjectPlace>();
+      const places = this.#dependents.get(uid) ?? new Map<string, ObjectKey>();
       this.#dependents.set(uid, places);
       places.set(`${collection} ${after.key}`, { collection, key: after.key });
     }
   }
 
-  /** What names this uid as an owner. */
-  dependentsOf(uid: string): readonly ObjectPlace[] {
+  /** The objects that have this uid in their owner references. */
+  dependentsOf(uid: string): readonly ObjectKey[] {
     return [...(this.#dependents.get(uid)?.values() ?? [])];
   }
 }

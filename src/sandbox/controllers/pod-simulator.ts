@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import type { StoredObject } from '../store/index.ts';
-import { type ControllerWorld, type ObjectPlace, partOf } from './controller-world.ts';
-import { nodeOf } from './node-affinity.ts';
+import { type ControllerClient, type ObjectKey, partOf } from './controller-client.ts';
 import { phaseOf } from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';
 
@@ -11,51 +10,71 @@ export const pods = '/pods';
 /** The node that all pods run on. */
 const nodeName = 'sandbox-node';
 
-/** What a pod's author may ask of the simulation. */
+/** The outcome of a pod: `ready` and `never-ready` while it runs; `fail` only applies to a pod that is not restarted. */
+export type PodOutcome = 'ready' | 'never-ready' | 'fail';
+
+/** The annotation with which authors select an outcome. */
 const outcomeAnnotation = 'sandbox.homeostat.dev/outcome';
 
 /**
- * Plays scheduler and kubelet: pods are bound, run and are ready at once; those that are not restarted
- * succeed. The annotation `sandbox.homeostat.dev/outcome` asks for something else: `never-ready` or `fail`.
+ * Simulates scheduler and kubelet: pods are bound, run and are ready at once; those that are not restarted succeed. The
+ * annotation `sandbox.homeostat.dev/outcome` selects another outcome: `never-ready` or `fail`.
  */
 export class PodSimulator {
-  readonly #world: ControllerWorld;
+  readonly #client: ControllerClient;
+  /** The last entry that matches a pod applies, with precedence over its annotation. */
+  readonly #outcomes: { readonly labels: Labels; readonly outcome: PodOutcome }[] = [];
 
-  constructor(world: ControllerWorld) {
-    this.#world = world;
+  constructor(client: ControllerClient) {
+    this.#client = client;
+  }
+
+  /** Sets the outcome of all pods with these labels; running pods change when they are reconciled next. */
+  setOutcome(labels: Labels, outcome: PodOutcome): void {
+    this.#outcomes.push({ labels, outcome });
   }
 
   reconcile(key: string): void {
     const place = { collection: pods, key };
-    const pod = this.#world.find(place);
+    const pod = this.#client.find(place);
     if (pod === undefined) return;
-    if (isTerminating(pod)) this.#world.delete(place, { gracePeriodSeconds: 0 });
+    if (isTerminating(pod)) this.#client.delete(place, { gracePeriodSeconds: 0 });
     else if (stringField(partOf(pod, 'spec'), 'nodeName') === undefined)
       this.#bind(place, nodeOf(pod) || nodeName);
     else this.#run(place, pod);
   }
 
-  #bind(place: ObjectPlace, nodeName: string): void {
-    this.#world.change(place, (pod) => ({
+  #bind(place: ObjectKey, nodeName: string): void {
+    this.#client.update(place, (pod) => ({
       ...pod,
       spec: { ...objectField(pod, 'spec'), nodeName },
     }));
   }
 
-  #run(place: ObjectPlace, pod: StoredObject): void {
+  #run(place: ObjectKey, pod: StoredObject): void {
     const phase = phaseOf(pod);
+    const set = this.#outcomeSetFor(pod);
+    const outcome = set ?? annotatedOutcome(pod);
     if (phase === 'Pending') {
-      const outcome = outcomeOf(pod);
       const state = outcome === 'never-ready' ? 'waiting' : 'running';
-      this.#world.writeStatus(place, this.#status(pod, state));
-    } else if (phase === 'Running' && endsByItself(pod) && outcomeOf(pod) !== 'never-ready') {
-      const state = outcomeOf(pod) === 'fail' ? 'failed' : 'succeeded';
-      this.#world.writeStatus(place, this.#status(pod, state));
+      this.#client.writeStatus(place, this.#status(pod, state));
+    } else if (phase === 'Running' && canFinish(pod) && outcome !== 'never-ready') {
+      const state = outcome === 'fail' ? 'failed' : 'succeeded';
+      this.#client.writeStatus(place, this.#status(pod, state));
+    } else if (phase === 'Running' && set !== undefined && isReady(pod) !== (set === 'ready')) {
+      this.#client.writeStatus(place, this.#status(pod, set === 'ready' ? 'running' : 'waiting'));
     }
   }
 
+  #outcomeSetFor(pod: StoredObject): PodOutcome | undefined {
+    const labels = objectField(partOf(pod, 'metadata'), 'labels') ?? {};
+    return this.#outcomes.findLast((each) =>
+      Object.entries(each.labels).every(([key, value]) => labels[key] === value),
+    )?.outcome;
+  }
+
   #status(pod: StoredObject, state: ContainerState): JsonObject {
-    const now = this.#world.now();
+    const now = this.#client.now();
     const old = partOf(pod, 'status');
     const isReady = state === 'running';
     const reason = isFinished(state) ? { reason: 'PodCompleted' } : {};
@@ -98,12 +117,19 @@ function isFinished(state: ContainerState): boolean {
   return state === 'succeeded' || state === 'failed';
 }
 
-/** Does the pod end by itself? Only what is not restarted can. */
-function endsByItself(pod: StoredObject): boolean {
+/** Only pods that are not restarted can finish. */
+function canFinish(pod: StoredObject): boolean {
   return partOf(pod, 'spec').restartPolicy !== 'Always';
 }
 
-function outcomeOf(pod: StoredObject): string {
+type Labels = Readonly<Record<string, string>>;
+
+function isReady(pod: StoredObject): boolean {
+  const conditions = listField(partOf(pod, 'status'), 'conditions').filter(isJsonObject);
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+}
+
+function annotatedOutcome(pod: StoredObject): string {
   const annotations = objectField(partOf(pod, 'metadata'), 'annotations') ?? {};
   return stringField(annotations, outcomeAnnotation) ?? '';
 }
@@ -126,9 +152,35 @@ function containerStatus(container: JsonObject, state: ContainerState, now: stri
   };
 }
 
-/** An address from the range for documentation, the same for the same pod. */
+/** An address from the documentation range, stable for each pod. */
 function podAddress({ key }: StoredObject): string {
   let hash = 0;
   for (const character of key) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_000;
   return `198.18.${Math.floor(hash / 254)}.${(hash % 254) + 1}`;
+}
+
+const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+
+/** An affinity to one node by its name; replaces other node affinities. */
+export function affinityTo(nodeName: string, affinity: JsonObject): JsonObject {
+  const matchFields = [{ key: 'metadata.name', operator: 'In', values: [nodeName] }];
+  const nodeAffinity = objectField(affinity, 'nodeAffinity') ?? {};
+  return {
+    ...affinity,
+    nodeAffinity: { ...nodeAffinity, [required]: { nodeSelectorTerms: [{ matchFields }] } },
+  };
+}
+
+/** The node that a pod is bound to, or its affinity requires; empty when any node will do. */
+export function nodeOf(pod: StoredObject): string {
+  const spec = partOf(pod, 'spec');
+  const bound = stringField(spec, 'nodeName') ?? '';
+  if (bound !== '') return bound;
+  const nodeAffinity = objectField(objectField(spec, 'affinity') ?? {}, 'nodeAffinity') ?? {};
+  const names = listField(objectField(nodeAffinity, required) ?? {}, 'nodeSelectorTerms')
+    .filter(isJsonObject)
+    .flatMap((term) => listField(term, 'matchFields').filter(isJsonObject))
+    .filter(({ key }) => key === 'metadata.name')
+    .flatMap((field) => listField(field, 'values'));
+  return String(names[0] ?? '');
 }

@@ -1,63 +1,69 @@
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import type { StoredObject } from '../store/index.ts';
-import { adopt } from './adoption.ts';
-import { type ControllerWorld, numberOf, partOf } from './controller-world.ts';
-import type { LookAgain } from './look-again.ts';
-import { availableAtMs, controlledBy, isReady, phaseOf, podOf } from './owned-objects.ts';
+import { type ControllerClient, numberOf, partOf } from './controller-client.ts';
+import type { RequeueAfter } from './deployment-status.ts';
+import {
+  adoptAndRelease,
+  availableAtMs,
+  controlledObjects,
+  isReady,
+  phaseOf,
+  podOf,
+} from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';
 import { pods } from './pod-simulator.ts';
 
 export const replicaSets = 'apps/replicasets';
 
-/** Keeps as many pods of a template as are wanted. */
+/** Runs the desired number of pods of a template. */
 export class ReplicaSetController {
-  readonly #world: ControllerWorld;
-  readonly #lookAgain: LookAgain;
+  readonly #client: ControllerClient;
+  readonly #requeueAfter: RequeueAfter;
 
-  constructor(world: ControllerWorld, lookAgain: LookAgain) {
-    this.#world = world;
-    this.#lookAgain = lookAgain;
+  constructor(client: ControllerClient, requeueAfter: RequeueAfter) {
+    this.#client = client;
+    this.#requeueAfter = requeueAfter;
   }
 
   reconcile(key: string): void {
     const place = { collection: replicaSets, key };
-    const set = this.#world.find(place);
+    const set = this.#client.find(place);
     if (set === undefined || isTerminating(set)) return;
-    adopt(this.#world, pods, set);
+    adoptAndRelease(this.#client, pods, set);
     const spec = partOf(set, 'spec');
     const template = objectField(spec, 'template') ?? {};
-    const wanted = numberOf(spec, 'replicas', 1);
-    const active = controlledBy(this.#world, pods, set).filter(isActive);
-    for (let count = active.length; count < wanted; count++)
+    const desired = numberOf(spec, 'replicas', 1);
+    const active = controlledObjects(this.#client, pods, set).filter(isActive);
+    for (let count = active.length; count < desired; count++)
       this.#record(set, 'SuccessfulCreate', [
         'Created',
-        this.#world.create(pods, set.namespace, podOf(set, template)),
+        this.#client.create(pods, set.namespace, podOf(set, template)),
       ]);
-    for (const pod of surplus(active, active.length - wanted)) {
-      this.#world.delete({ collection: pods, key: pod.key });
+    for (const pod of podsToDelete(active, active.length - desired)) {
+      this.#client.delete({ collection: pods, key: pod.key });
       this.#record(set, 'SuccessfulDelete', ['Deleted', pod.name]);
     }
-    this.#world.writeStatus(place, this.#status(set));
+    this.#client.writeStatus(place, this.#status(set));
   }
 
   #record(set: StoredObject, reason: string, [done, pod]: readonly [string, string]): void {
     const component = 'replicaset-controller';
-    this.#world.record(set, { component, reason, message: `${done} pod: ${pod}` });
+    this.#client.recordEvent(set, { component, reason, message: `${done} pod: ${pod}` });
   }
 
-  /** How many have been ready for long enough; of the others the next one is awaited. */
+  /** The number of pods that have been ready for long enough; schedules a reconcile for the next one. */
   #available({ object, key }: StoredObject, active: readonly StoredObject[]): number {
     const minReadyMs = numberOf(objectField(object, 'spec') ?? {}, 'minReadySeconds', 0) * 1_000;
-    const nowMs = this.#world.clock.nowMs();
+    const nowMs = this.#client.clock.nowMs();
     const times = active.map((pod) => availableAtMs(pod, minReadyMs));
     const later = times.filter((time) => time > nowMs && Number.isFinite(time));
-    if (later.length > 0) this.#lookAgain(key, Math.min(...later) - nowMs);
+    if (later.length > 0) this.#requeueAfter(key, Math.min(...later) - nowMs);
     return times.filter((time) => time <= nowMs).length;
   }
 
   #status(set: StoredObject): JsonObject {
-    const owned = controlledBy(this.#world, pods, set);
+    const owned = controlledObjects(this.#client, pods, set);
     const active = owned.filter(isActive);
     const ready = active.filter(isReady).length;
     const generation = numberOf(partOf(set, 'metadata'), 'generation', 1);
@@ -76,11 +82,14 @@ function isActive(pod: StoredObject): boolean {
   return !isTerminating(pod) && !['Succeeded', 'Failed'].includes(phaseOf(pod));
 }
 
-/** Those that are not ready go first, then the youngest. */
-function surplus(active: readonly StoredObject[], count: number): readonly StoredObject[] {
-  const born = (pod: StoredObject) =>
+/** The pods to delete: those that are not ready first, then the youngest. */
+function podsToDelete(active: readonly StoredObject[], count: number): readonly StoredObject[] {
+  const creationTime = (pod: StoredObject) =>
     stringField(partOf(pod, 'metadata'), 'creationTimestamp') ?? '';
   return [...active]
-    .sort((a, b) => Number(isReady(a)) - Number(isReady(b)) || (born(a) < born(b) ? 1 : -1))
+    .sort(
+      (a, b) =>
+        Number(isReady(a)) - Number(isReady(b)) || (creationTime(a) < creationTime(b) ? 1 : -1),
+    )
     .slice(0, Math.max(count, 0));
 }

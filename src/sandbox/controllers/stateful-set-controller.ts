@@ -1,63 +1,62 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { type StoredObject, storeKey } from '../store/index.ts';
-import { adopt } from './adoption.ts';
 import {
+  type ControllerClient,
   type ControllerEvent,
-  type ControllerWorld,
   numberOf,
   partOf,
-} from './controller-world.ts';
-import { controlledBy, isFinished, isReady, podOf } from './owned-objects.ts';
+} from './controller-client.ts';
+import { adoptAndRelease, controlledObjects, isFinished, isReady, podOf } from './owned-objects.ts';
 import { isTerminating } from './owner-index.ts';
 import { pods } from './pod-simulator.ts';
-import { noteRevision, type Revision, revisionLabel, templateOfRevision } from './revisions.ts';
+import { ensureRevision, type Revision, revisionLabel, templateOfRevision } from './revisions.ts';
 import { claims } from './volume-controller.ts';
 
 export const statefulSets = 'apps/statefulsets';
 
-/** Runs numbered pods one after the other, each with the claims that are its own. */
+/** Runs numbered pods one after the other, each with its own claims. */
 export class StatefulSetController {
-  readonly #world: ControllerWorld;
+  readonly #client: ControllerClient;
 
-  constructor(world: ControllerWorld) {
-    this.#world = world;
+  constructor(client: ControllerClient) {
+    this.#client = client;
   }
 
   reconcile(key: string): void {
     const place = { collection: statefulSets, key };
-    const set = this.#world.find(place);
+    const set = this.#client.find(place);
     if (set === undefined || isTerminating(set)) return;
-    adopt(this.#world, pods, set);
-    const revision = noteRevision(this.#world, set, 'controller.kubernetes.io/hash');
+    adoptAndRelease(this.#client, pods, set);
+    const revision = ensureRevision(this.#client, set, 'controller.kubernetes.io/hash');
     if (this.#scale(set, revision)) this.#update(set, revision);
-    this.#world.writeStatus(place, this.#status(set, revision));
+    this.#client.writeStatus(place, this.#status(set, revision));
   }
 
-  /** The next pod comes when those before it are ready, and the last goes first. Is everything there, and nothing else? */
+  /** Creates the next pod when those before it are ready, and deletes the last one first. Returns whether the set is complete. */
   #scale(set: StoredObject, revision: Revision): boolean {
     const spec = partOf(set, 'spec');
     const isParallel = spec.podManagementPolicy === 'Parallel';
     const first = firstOrdinal(set);
-    const wanted = numberOf(spec, 'replicas', 1);
+    const desired = numberOf(spec, 'replicas', 1);
     const owned = this.#pods(set);
-    let isWhole = true;
-    for (let ordinal = first; ordinal < first + wanted; ordinal++) {
+    let isComplete = true;
+    for (let ordinal = first; ordinal < first + desired; ordinal++) {
       const pod = owned.find(({ name }) => name === `${set.name}-${ordinal}`);
       if (pod === undefined) this.#create(set, ordinal, revision);
-      else if (isFinished(pod)) this.#remakeFailed(set, pod);
-      const isThere = pod !== undefined && isReady(pod) && !isTerminating(pod);
-      if (!isThere && !isParallel) return false;
-      isWhole &&= isThere;
+      else if (isFinished(pod)) this.#recreateFailed(set, pod);
+      const isRunning = pod !== undefined && isReady(pod) && !isTerminating(pod);
+      if (!isRunning && !isParallel) return false;
+      isComplete &&= isRunning;
     }
     const surplus = owned
-      .filter((pod) => ordinalOf(pod) >= first + wanted || ordinalOf(pod) < first)
+      .filter((pod) => ordinalOf(pod) >= first + desired || ordinalOf(pod) < first)
       .sort((a, b) => ordinalOf(b) - ordinalOf(a));
     for (const pod of isParallel ? surplus : surplus.slice(0, 1)) this.#delete(set, pod);
-    return isWhole && surplus.length === 0;
+    return isComplete && surplus.length === 0;
   }
 
-  #remakeFailed(set: StoredObject, pod: StoredObject): void {
+  #recreateFailed(set: StoredObject, pod: StoredObject): void {
     if (isTerminating(pod)) return;
     this.#record(set, {
       type: 'Warning',
@@ -69,7 +68,7 @@ export class StatefulSetController {
 
   #delete(set: StoredObject, pod: StoredObject): void {
     if (isTerminating(pod)) return;
-    this.#world.delete({ collection: pods, key: pod.key });
+    this.#client.delete({ collection: pods, key: pod.key });
     this.#record(set, {
       reason: 'SuccessfulDelete',
       message: `Delete Pod ${pod.name} in StatefulSet ${set.name} successful`,
@@ -77,7 +76,7 @@ export class StatefulSetController {
   }
 
   #record(set: StoredObject, event: Omit<ControllerEvent, 'component'>): void {
-    this.#world.record(set, { component: 'statefulset-controller', ...event });
+    this.#client.recordEvent(set, { component: 'statefulset-controller', ...event });
   }
 
   #create(set: StoredObject, ordinal: number, update: Revision): void {
@@ -93,7 +92,7 @@ export class StatefulSetController {
     const own = listField(podSpec, 'volumes').filter(
       (volume) => isJsonObject(volume) && !volumes.some((claim) => claim.name === volume.name),
     );
-    this.#world.create(pods, set.namespace, {
+    this.#client.create(pods, set.namespace, {
       metadata: {
         ...metadata,
         name,
@@ -117,25 +116,25 @@ export class StatefulSetController {
     });
   }
 
-  /** Makes a pod's claim, if it is not there from an earlier life, and returns the volume that names it. */
+  /** Creates a pod's claim, unless it exists from an earlier pod, and returns the volume that refers to it. */
   #claim(set: StoredObject, template: JsonObject, pod: string): JsonObject {
     const metadata = objectField(template, 'metadata') ?? {};
     const volume = stringField(metadata, 'name') ?? '';
     const name = `${volume}-${pod}`;
     const place = { collection: claims, key: storeKey(set.namespace, name) };
-    if (this.#world.find(place) === undefined) {
+    if (this.#client.find(place) === undefined) {
       const selector = objectField(partOf(set, 'spec'), 'selector') ?? {};
       const labels = {
         ...objectField(metadata, 'labels'),
         ...objectField(selector, 'matchLabels'),
       };
       const spec = objectField(template, 'spec') ?? {};
-      this.#world.create(claims, set.namespace, { metadata: { name, labels }, spec });
+      this.#client.create(claims, set.namespace, { metadata: { name, labels }, spec });
     }
     return { name: volume, persistentVolumeClaim: { claimName: name } };
   }
 
-  /** A pod that is made anew in the middle of an update keeps the template that its ordinal has yet. */
+  /** A pod that is recreated during an update keeps the current template of its ordinal. */
   #revisionFor(set: StoredObject, ordinal: number, update: Revision) {
     const newest = {
       name: update.name,
@@ -144,9 +143,9 @@ export class StatefulSetController {
     const status = partOf(set, 'status');
     const current = stringField(status, 'currentRevision') ?? update.name;
     if (current === update.name || !isRolling(set)) return newest;
-    const keep = partitionOf(set) || numberOf(status, 'currentReplicas', 0);
-    const template = templateOfRevision(this.#world, set, current);
-    if (ordinal >= firstOrdinal(set) + keep || template === undefined) return newest;
+    const keptCount = partitionOf(set) || numberOf(status, 'currentReplicas', 0);
+    const template = templateOfRevision(this.#client, set, current);
+    if (ordinal >= firstOrdinal(set) + keptCount || template === undefined) return newest;
     return { name: current, template };
   }
 
@@ -162,24 +161,24 @@ export class StatefulSetController {
   }
 
   #pods(set: StoredObject): readonly StoredObject[] {
-    return controlledBy(this.#world, pods, set);
+    return controlledObjects(this.#client, pods, set);
   }
 
   #status(set: StoredObject, revision: Revision): JsonObject {
     const owned = this.#pods(set).filter((pod) => !isTerminating(pod));
     const ready = owned.filter(isReady).length;
     const updated = owned.filter((pod) => hasRevision(pod, set, revision.hash)).length;
-    const wanted = numberOf(partOf(set, 'spec'), 'replicas', 1);
-    const isComplete = isRolling(set) && updated === wanted && ready === wanted;
+    const desired = numberOf(partOf(set, 'spec'), 'replicas', 1);
+    const isComplete = isRolling(set) && updated === desired && ready === desired;
     const old = stringField(partOf(set, 'status'), 'currentRevision');
     const current = isComplete || old === undefined ? revision.name : old;
-    const ofCurrent = owned.filter((pod) => hasRevision(pod, set, hashOf(set, current))).length;
+    const currentCount = owned.filter((pod) => hasRevision(pod, set, hashOf(set, current))).length;
     return {
       observedGeneration: numberOf(partOf(set, 'metadata'), 'generation', 1),
       replicas: owned.length,
       readyReplicas: ready,
       availableReplicas: ready,
-      currentReplicas: ofCurrent,
+      currentReplicas: currentCount,
       updatedReplicas: updated,
       currentRevision: current,
       updateRevision: revision.name,
@@ -196,7 +195,7 @@ function firstOrdinal(set: StoredObject): number {
   return numberOf(objectField(partOf(set, 'spec'), 'ordinals') ?? {}, 'start', 0);
 }
 
-/** Do pods get a new template without somebody deleting them? */
+/** Returns whether the update strategy replaces pods automatically. */
 function isRolling(set: StoredObject): boolean {
   return objectField(partOf(set, 'spec'), 'updateStrategy')?.type === 'RollingUpdate';
 }

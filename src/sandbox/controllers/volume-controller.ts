@@ -1,30 +1,30 @@
 import { isJsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/index.ts';
-import { textsOf } from '../metadata/index.ts';
+import { stringsOf } from '../metadata/index.ts';
 import { type StoredObject, storeKey } from '../store/index.ts';
-import { type ControllerWorld, partOf } from './controller-world.ts';
+import { type ControllerClient, partOf } from './controller-client.ts';
 import { isTerminating, uidOf } from './owner-index.ts';
 import { pods } from './pod-simulator.ts';
 
 export const claims = '/persistentvolumeclaims';
 export const volumes = '/persistentvolumes';
 
-/** Gives every claim a volume at once, and lets both go when nobody uses them. */
+/** Binds every claim to a volume at once, and removes the finalizers of unused claims and volumes. */
 export class VolumeController {
-  readonly #world: ControllerWorld;
+  readonly #client: ControllerClient;
 
-  constructor(world: ControllerWorld) {
-    this.#world = world;
+  constructor(client: ControllerClient) {
+    this.#client = client;
   }
 
-  /** For a claim: binds it, or lets it go. */
+  /** Binds a claim, or removes its finalizer. */
   reconcile(key: string): void {
     const place = { collection: claims, key };
-    const claim = this.#world.find(place);
+    const claim = this.#client.find(place);
     if (claim === undefined) this.#release(key);
     else if (isTerminating(claim)) {
-      if (!this.#isUsed(claim)) this.#unprotect(place, 'kubernetes.io/pvc-protection');
+      if (!this.#isUsed(claim)) this.#removeFinalizer(place, 'kubernetes.io/pvc-protection');
     } else if (partOf(claim, 'status').phase !== 'Bound') this.#bind(claim);
   }
 
@@ -35,8 +35,8 @@ export class VolumeController {
     const capacity = { storage: requests.storage ?? '0' };
     const { accessModes = [], storageClassName, volumeMode = 'Filesystem' } = spec;
     const place = { collection: volumes, key: storeKey('', name) };
-    if (this.#world.find(place) === undefined)
-      this.#world.create(volumes, '', {
+    if (this.#client.find(place) === undefined)
+      this.#client.create(volumes, '', {
         metadata: { name },
         spec: {
           capacity,
@@ -54,17 +54,17 @@ export class VolumeController {
           hostPath: { path: `/sandbox/${name}` },
         },
       });
-    this.#world.writeStatus(place, { phase: 'Bound' });
+    this.#client.writeStatus(place, { phase: 'Bound' });
     const claimPlace = { collection: claims, key: claim.key };
-    this.#world.change(claimPlace, (object) => ({
+    this.#client.update(claimPlace, (object) => ({
       ...object,
       spec: { ...objectField(object, 'spec'), volumeName: name },
     }));
-    this.#world.writeStatus(claimPlace, { phase: 'Bound', accessModes, capacity });
+    this.#client.writeStatus(claimPlace, { phase: 'Bound', accessModes, capacity });
   }
 
   #isUsed(claim: StoredObject): boolean {
-    return this.#world.list(pods).some(
+    return this.#client.list(pods).some(
       (pod) =>
         pod.namespace === claim.namespace &&
         listField(partOf(pod, 'spec'), 'volumes')
@@ -73,26 +73,26 @@ export class VolumeController {
     );
   }
 
-  /** The volume of a claim that is gone goes, or waits for somebody to look after it. */
+  /** Deletes the volume of a deleted claim, or marks it as Released. */
   #release(key: string): void {
-    const bound = this.#world.list(volumes).filter((volume) => claimKey(volume) === key);
+    const bound = this.#client.list(volumes).filter((volume) => claimKey(volume) === key);
     for (const volume of bound) {
       const place = { collection: volumes, key: volume.key };
       if (partOf(volume, 'spec').persistentVolumeReclaimPolicy !== 'Delete')
-        this.#world.writeStatus(place, { phase: 'Released' });
+        this.#client.writeStatus(place, { phase: 'Released' });
       else {
-        this.#world.delete(place);
-        this.#unprotect(place, 'kubernetes.io/pv-protection');
+        this.#client.delete(place);
+        this.#removeFinalizer(place, 'kubernetes.io/pv-protection');
       }
     }
   }
 
-  #unprotect(
+  #removeFinalizer(
     place: { readonly collection: string; readonly key: string },
     finalizer: string,
   ): void {
-    this.#world.change(place, (object) => {
-      const finalizers = textsOf(objectField(object, 'metadata') ?? {}, 'finalizers');
+    this.#client.update(place, (object) => {
+      const finalizers = stringsOf(objectField(object, 'metadata') ?? {}, 'finalizers');
       const others = finalizers.filter((name) => name !== finalizer);
       return withMetadata(object, 'finalizers', others.length === 0 ? undefined : others);
     });

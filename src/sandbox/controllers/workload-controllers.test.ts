@@ -43,7 +43,7 @@ function conditions(object: JsonObject): Record<string, string> {
 }
 
 describe('sandbox/controllers/workload-controllers', () => {
-  test('conditions of others stay in the status of a Deployment and of its ReplicaSet', async () => {
+  test('keeps conditions of other managers on a Deployment and its ReplicaSet', async () => {
     const sandbox = createTestSandbox();
     call(sandbox, 'POST', deployments, deployment({ replicas: 1 }));
     await sandbox.settle();
@@ -65,7 +65,7 @@ describe('sandbox/controllers/workload-controllers', () => {
     sandbox.stop();
   });
 
-  test('a Deployment makes a ReplicaSet that makes pods that run', async () => {
+  test('a Deployment creates a ReplicaSet, which creates running pods', async () => {
     const sandbox = createTestSandbox();
     call(sandbox, 'POST', deployments, deployment({ replicas: 3 }));
     await sandbox.settle();
@@ -82,7 +82,7 @@ describe('sandbox/controllers/workload-controllers', () => {
     sandbox.stop();
   });
 
-  test('it scales up and down', async () => {
+  test('scales up and down', async () => {
     const sandbox = createTestSandbox();
     call(sandbox, 'POST', deployments, deployment({ replicas: 2 }));
     await sandbox.settle();
@@ -118,7 +118,7 @@ describe('sandbox/controllers/workload-controllers', () => {
     });
   }
 
-  test('pods that never are ready keep a Deployment from being available', async () => {
+  test('a Deployment is unavailable while its pods are not ready', async () => {
     const sandbox = createTestSandbox();
     const never = template('a:1');
     const annotations = { 'sandbox.homeostat.dev/outcome': 'never-ready' };
@@ -143,7 +143,7 @@ describe('sandbox/controllers/workload-controllers', () => {
     sandbox.stop();
   });
 
-  test('a Deployment takes all that it made with it', async () => {
+  test('deleting a Deployment deletes its ReplicaSets and pods', async () => {
     const sandbox = createTestSandbox();
     call(sandbox, 'POST', deployments, deployment({ replicas: 2 }));
     await sandbox.settle();
@@ -153,7 +153,7 @@ describe('sandbox/controllers/workload-controllers', () => {
     sandbox.stop();
   });
 
-  test('at rest nothing is written', async () => {
+  test('writes nothing when idle', async () => {
     const sandbox = createTestSandbox();
     call(sandbox, 'POST', deployments, deployment({ replicas: 2 }));
     await sandbox.settle();

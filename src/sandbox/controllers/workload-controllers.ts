@@ -1,25 +1,28 @@
 import { isJsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { type StoreEvent, storeKey } from '../store/index.ts';
-import type { ControllerWorld } from './controller-world.ts';
+import type { ControllerClient } from './controller-client.ts';
 import { CronJobController, cronJobs } from './cron-job-controller.ts';
 import { DaemonSetController, daemonSets, nodes } from './daemon-set-controller.ts';
 import { DeploymentController, deployments } from './deployment-controller.ts';
-import { EndpointController, services } from './endpoint-controller.ts';
+import { EndpointSliceController, services } from './endpoint-slice-controller.ts';
 import { JobController, jobs } from './job-controller.ts';
-import { PodSimulator, pods } from './pod-simulator.ts';
+import { type PodOutcome, PodSimulator, pods } from './pod-simulator.ts';
+import { ReconcileQueue } from './reconcile-queue.ts';
 import { ReplicaSetController, replicaSets } from './replica-set-controller.ts';
 import { StatefulSetController, statefulSets } from './stateful-set-controller.ts';
 import { claims, VolumeController } from './volume-controller.ts';
-import { WorkLoop } from './work-loop.ts';
 
-/** Changes of their status still concern their owners. */
-const withoutNodes: readonly (readonly [string, Reconciler])[] = [[pods, { reconcile() {} }]];
+/** Their status changes still trigger their owners. */
+const noNodeReconcilers: readonly (readonly [string, Reconciler])[] = [[pods, { reconcile() {} }]];
 
-function ofNodes(world: ControllerWorld): readonly (readonly [string, Reconciler])[] {
+function nodeReconcilers(
+  client: ControllerClient,
+  simulator: PodSimulator,
+): readonly (readonly [string, Reconciler])[] {
   return [
-    [pods, new PodSimulator(world)],
-    [claims, new VolumeController(world)],
+    [pods, simulator],
+    [claims, new VolumeController(client)],
   ];
 }
 
@@ -27,7 +30,7 @@ interface Reconciler {
   reconcile(key: string): void;
 }
 
-/** Collections of owners, by their kind. */
+/** Collections of owners, by kind. */
 const owners: Readonly<Record<string, string>> = {
   Deployment: deployments,
   ReplicaSet: replicaSets,
@@ -37,73 +40,82 @@ const owners: Readonly<Record<string, string>> = {
   Job: jobs,
 };
 
-/** What has to look again when something of its namespace changes: pods come and go below it. */
-const neighbours: Readonly<Record<string, readonly string[]>> = {
+/** Collections to reconcile when something in their namespace changes, because they depend on its pods. */
+const namespaceDependents: Readonly<Record<string, readonly string[]>> = {
   [pods]: [services, claims],
   [nodes]: [daemonSets],
 };
 
 export interface WorkloadControllersOptions {
-  /** Is there a node that runs pods and gives volumes? Without one they wait, as below a control plane alone. */
+  /** Simulates a node and volumes. Without it, pods and claims stay pending, as on a control plane without nodes. */
   readonly runsPods: boolean;
-  readonly onFailure: (error: unknown) => void;
+  readonly onInternalError: (error: unknown) => void;
 }
 
-/** Simulates what runs workloads: each object is looked at again when it, or what it controls, changes. */
+/** Runs the workload controllers: reconciles an object when it, or an object that it controls, changes. */
 export class WorkloadControllers {
-  readonly #world: ControllerWorld;
-  readonly #loop: WorkLoop;
+  readonly #client: ControllerClient;
+  readonly #queue: ReconcileQueue;
+  readonly #pods: PodSimulator;
   readonly #reconcilers: ReadonlyMap<string, Reconciler>;
 
-  constructor(world: ControllerWorld, { runsPods, onFailure }: WorkloadControllersOptions) {
-    this.#world = world;
+  constructor(client: ControllerClient, { runsPods, onInternalError }: WorkloadControllersOptions) {
+    this.#client = client;
+    this.#pods = new PodSimulator(client);
     const later = (collection: string) => (key: string, ms: number) =>
-      this.#loop.addAfter(`${collection} ${key}`, ms);
+      this.#queue.addAfter(`${collection} ${key}`, ms);
     this.#reconcilers = new Map<string, Reconciler>([
-      ...(runsPods ? ofNodes(world) : withoutNodes),
-      [replicaSets, new ReplicaSetController(world, later(replicaSets))],
-      [deployments, new DeploymentController(world, later(deployments))],
-      [jobs, new JobController(world, later(jobs))],
-      [statefulSets, new StatefulSetController(world)],
-      [daemonSets, new DaemonSetController(world)],
-      [cronJobs, new CronJobController(world, later(cronJobs))],
-      [services, new EndpointController(world)],
+      ...(runsPods ? nodeReconcilers(client, this.#pods) : noNodeReconcilers),
+      [replicaSets, new ReplicaSetController(client, later(replicaSets))],
+      [deployments, new DeploymentController(client, later(deployments))],
+      [jobs, new JobController(client, later(jobs))],
+      [statefulSets, new StatefulSetController(client)],
+      [daemonSets, new DaemonSetController(client)],
+      [cronJobs, new CronJobController(client, later(cronJobs))],
+      [services, new EndpointSliceController(client)],
     ]);
     const reconcile = (key: string) => this.#reconcile(key);
-    this.#loop = new WorkLoop({ clock: world.clock, reconcile, onFailure });
+    this.#queue = new ReconcileQueue({ clock: client.clock, reconcile, onInternalError });
   }
 
-  /** Begins to follow the world; returns a function that ends it. */
+  /** Subscribes to the store; returns the unsubscribe function. */
   start(): () => void {
-    const unfollow = this.#world.follow((event) => this.#onEvent(event));
+    const unsubscribe = this.#client.subscribe((event) => this.#onEvent(event));
     return () => {
-      unfollow();
-      this.#loop.stop();
+      unsubscribe();
+      this.#queue.stop();
     };
   }
 
-  /** Resolves when they have nothing to do right now. */
+  /** Sets the outcome of pods with these labels. */
+  setPodOutcome(labels: Readonly<Record<string, string>>, outcome: PodOutcome): void {
+    this.#pods.setOutcome(labels, outcome);
+    this.#queueNamespace(pods, '');
+  }
+
+  /** Resolves when no key is queued to run now. */
   untilIdle(): Promise<void> {
-    return this.#loop.untilIdle();
+    return this.#queue.untilIdle();
   }
 
   #onEvent({ collection, last }: StoreEvent): void {
-    for (const near of neighbours[collection] ?? []) this.#addNear(near, last.namespace);
+    for (const dependent of namespaceDependents[collection] ?? [])
+      this.#queueNamespace(dependent, last.namespace);
     if (!this.#reconcilers.has(collection)) return;
-    this.#loop.add(`${collection} ${last.key}`);
+    this.#queue.add(`${collection} ${last.key}`);
     const references = listField(objectField(last.object, 'metadata') ?? {}, 'ownerReferences');
     for (const owner of references.filter(isJsonObject)) {
       const owning = owners[stringField(owner, 'kind') ?? ''];
       const name = stringField(owner, 'name') ?? '';
-      if (owning !== undefined) this.#loop.add(`${owning} ${storeKey(last.namespace, name)}`);
+      if (owning !== undefined) this.#queue.add(`${owning} ${storeKey(last.namespace, name)}`);
     }
   }
 
-  /** All objects of a collection in a namespace; everywhere when there is none. */
-  #addNear(collection: string, namespace: string): void {
-    for (const near of this.#world.list(collection))
-      if (namespace === '' || near.namespace === namespace)
-        this.#loop.add(`${collection} ${near.key}`);
+  /** Queues all objects of a collection in a namespace; in all namespaces when it is empty. */
+  #queueNamespace(collection: string, namespace: string): void {
+    for (const dependent of this.#client.list(collection))
+      if (namespace === '' || dependent.namespace === namespace)
+        this.#queue.add(`${collection} ${dependent.key}`);
   }
 
   #reconcile(entry: string): void {

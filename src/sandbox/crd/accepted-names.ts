@@ -1,13 +1,13 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { fieldOf, listField, objectField, stringField, withField } from '../json-fields.ts';
-import { textsOf } from '../metadata/index.ts';
+import { stringsOf } from '../metadata/index.ts';
 
-/** What CRDs of a group have been given. */
-export interface TakenNames {
-  /** Plurals, singulars and short names: they share one space. */
+/** The names that CRDs of a group have accepted. */
+export interface NamesInUse {
+  /** Plurals, singulars and short names: they share one namespace. */
   readonly resources: ReadonlySet<string>;
-  /** Kinds, and kinds of lists. */
+  /** Kinds and list kinds. */
   readonly kinds: ReadonlySet<string>;
 }
 
@@ -17,33 +17,33 @@ interface Condition {
   readonly message: string;
 }
 
-export function takenNames(crds: readonly JsonObject[]): TakenNames {
+export function namesInUse(crds: readonly JsonObject[]): NamesInUse {
   const given = crds.map(acceptedNames);
   const texts = (...fields: readonly string[]) =>
     given.flatMap((names) => fields.flatMap((field) => stringField(names, field) ?? []));
-  const shortNames = given.flatMap((names) => textsOf(names, 'shortNames'));
+  const shortNames = given.flatMap((names) => stringsOf(names, 'shortNames'));
   return {
     resources: new Set([...texts('plural', 'singular'), ...shortNames]),
     kinds: new Set(texts('kind', 'listKind')),
   };
 }
 
-/** The names that a CRD has been given. */
+/** The accepted names of a CRD. */
 export function acceptedNames(crd: JsonObject): JsonObject {
   return objectField(objectField(crd, 'status') ?? {}, 'acceptedNames') ?? {};
 }
 
-/** Once it is, a CRD stays established, whatever becomes of its names. */
+/** A CRD that is established stays established, even when its names conflict later. */
 export function isEstablished(crd: JsonObject): boolean {
   return conditionOf(crd, 'Established')?.status === 'True';
 }
 
 /**
- * The CRD with the names that it can have beside others of its group, and with conditions that say so; the same object when nothing
- * changes. What was given stays given. As in the naming controller of apiextensions-apiserver.
+ * The CRD with the names that do not conflict with others of its group, and with the conditions for them; the same object when
+ * nothing changes. Accepted names stay accepted, as in the naming controller of apiextensions-apiserver.
  */
-export function withAcceptedNames(crd: JsonObject, taken: TakenNames, now: string): JsonObject {
-  const { names, conflict } = namesFor(crd, taken);
+export function withAcceptedNames(crd: JsonObject, inUse: NamesInUse, now: string): JsonObject {
+  const { names, conflict } = namesFor(crd, inUse);
   const isNew = conditionOf(crd, 'NamesAccepted') === undefined;
   const accepted: Condition = conflict ?? {
     status: 'True',
@@ -70,45 +70,47 @@ export function withAcceptedNames(crd: JsonObject, taken: TakenNames, now: strin
 
 interface Naming {
   readonly names: JsonObject;
-  /** The last of them, as the server tells no more. */
+  /** The last conflict: the server reports only that one. */
   readonly conflict: Condition | undefined;
 }
 
-/** Each name that is free is given, also when another one is not. */
-function namesFor(crd: JsonObject, { resources, kinds }: TakenNames): Naming {
-  const wanted = objectField(objectField(crd, 'spec') ?? {}, 'names') ?? {};
+/** Accepts each free name, also when another name conflicts. */
+function namesFor(crd: JsonObject, { resources, kinds }: NamesInUse): Naming {
+  const requested = objectField(objectField(crd, 'spec') ?? {}, 'names') ?? {};
   const given = acceptedNames(crd);
   let names = given;
   let conflict: Condition | undefined;
-  const give = (field: string, inTheWay: readonly string[]) => {
-    const value = fieldOf(wanted, field);
-    if (inTheWay.length > 0) conflict = conflictOf(field, inTheWay);
+  const accept = (field: string, conflicting: readonly string[]) => {
+    const value = fieldOf(requested, field);
+    if (conflicting.length > 0) conflict = conflictOf(field, conflicting);
     else names = withField(names, field, value);
   };
-  const giveOne = (field: string, used: ReadonlySet<string>) => {
-    const name = stringField(wanted, field) ?? '';
+  const acceptOne = (field: string, used: ReadonlySet<string>) => {
+    const name = stringField(requested, field) ?? '';
     const isFree = name === (stringField(given, field) ?? '') || !used.has(name);
-    give(field, isFree ? [] : [name]);
+    accept(field, isFree ? [] : [name]);
   };
-  giveOne('plural', resources);
-  giveOne('singular', resources);
-  const ours = new Set(textsOf(given, 'shortNames'));
-  give(
+  acceptOne('plural', resources);
+  acceptOne('singular', resources);
+  const acceptedShortNames = new Set(stringsOf(given, 'shortNames'));
+  accept(
     'shortNames',
-    textsOf(wanted, 'shortNames').filter((name) => !ours.has(name) && resources.has(name)),
+    stringsOf(requested, 'shortNames').filter(
+      (name) => !acceptedShortNames.has(name) && resources.has(name),
+    ),
   );
-  giveOne('kind', kinds);
-  giveOne('listKind', kinds);
-  give('categories', []);
+  acceptOne('kind', kinds);
+  acceptOne('listKind', kinds);
+  accept('categories', []);
   return { names, conflict };
 }
 
-function conflictOf(field: string, inTheWay: readonly string[]): Condition {
-  const told = inTheWay.map((name) => `"${name}" is already in use`);
+function conflictOf(field: string, conflicting: readonly string[]): Condition {
+  const messages = conflicting.map((name) => `"${name}" is already in use`);
   return {
     status: 'False',
     reason: `${field.charAt(0).toUpperCase()}${field.slice(1)}Conflict`,
-    message: told.length > 1 ? `[${told.join(', ')}]` : told.join(),
+    message: messages.length > 1 ? `[${messages.join(', ')}]` : messages.join(),
   };
 }
 
@@ -118,16 +120,18 @@ function conditionOf(crd: JsonObject, type: string): JsonObject | undefined {
     .find((condition) => condition.type === type);
 }
 
-/** The time is that of the last change of the status alone. */
+/** lastTransitionTime changes only with the status. */
 function withCondition(crd: JsonObject, type: string, next: Condition, now: string): JsonObject {
   const before = conditionOf(crd, type);
   const { status, reason, message } = next;
   const lastTransitionTime = before?.status === status ? (before.lastTransitionTime ?? now) : now;
-  const made = { lastTransitionTime, message, reason, status, type };
-  if (deepEqual(before, made)) return crd;
+  const condition = { lastTransitionTime, message, reason, status, type };
+  if (deepEqual(before, condition)) return crd;
   const live = objectField(crd, 'status') ?? {};
   const all = listField(live, 'conditions');
   const conditions =
-    before === undefined ? [...all, made] : all.map((each) => (each === before ? made : each));
+    before === undefined
+      ? [...all, condition]
+      : all.map((each) => (each === before ? condition : each));
   return withField(crd, 'status', { ...live, conditions });
 }

@@ -7,14 +7,14 @@ import {
   customKind,
   type KindRegistry,
   type ServedKind,
-  ServedLife,
+  ServingPeriod,
   withMetadata,
 } from '../kinds/index.ts';
-import { textsOf } from '../metadata/index.ts';
+import { stringsOf } from '../metadata/index.ts';
 import { deleteStored, type RestContext } from '../rest/index.ts';
 import type { GoType } from '../schema/index.ts';
 import type { StoredObject, StoreEvent } from '../store/index.ts';
-import { acceptedNames, isEstablished, takenNames, withAcceptedNames } from './accepted-names.ts';
+import { acceptedNames, isEstablished, namesInUse, withAcceptedNames } from './accepted-names.ts';
 import { cleanupFinalizer, withDeletionInProgress } from './crd-rules.ts';
 import { servedVersions, storageVersion } from './read-crd.ts';
 
@@ -22,18 +22,18 @@ export const crdCollection = 'apiextensions.k8s.io/customresourcedefinitions';
 
 export interface CrdControllerOptions {
   readonly context: RestContext;
-  /** Of the built-in kinds. */
+  /** The OpenAPI components of the built-in kinds. */
   readonly components: MergeComponents;
   readonly objectMeta: GoType;
 }
 
-/** Serves what CRDs define: at once when one is written, until its objects are gone when it is deleted. */
+/** Serves the kinds of CRDs: as soon as the CRD is written, and until its last object is deleted. */
 export class CrdController {
   readonly #context: RestContext;
   readonly #components: MergeComponents;
   readonly #objectMeta: GoType;
   readonly #cel = createCelEnvironment();
-  /** What is served, by the name of its CRD. */
+  /** What is served, by name of the CRD. */
   readonly #served = new Map<string, Served>();
 
   constructor({ context, components, objectMeta }: CrdControllerOptions) {
@@ -42,7 +42,7 @@ export class CrdController {
     this.#objectMeta = objectMeta;
   }
 
-  /** Begins to follow the store; returns a function that ends it. */
+  /** Subscribes to the store; returns the unsubscribe function. */
   start(): () => void {
     const { store } = this.#context;
     for (const stored of store.list(crdCollection)) this.#serve(stored);
@@ -61,16 +61,16 @@ export class CrdController {
     }
     const { store } = this.#context;
     const current = store.get(crdCollection, last.key);
-    if (current === undefined) this.#withdraw(last);
+    if (current === undefined) this.#stopServing(last);
     else if (isTerminating(current)) this.#deleteObjects(current);
-    // An event that is not the newest: the newest comes, too.
+    // If this event is not the newest, the newest follows.
     else if (current === after) this.#serve(current);
   }
 
   #serve(stored: StoredObject): void {
     const others = this.#ofGroup(groupOf(stored)).filter(({ name }) => name !== stored.name);
-    const taken = takenNames(others.map(({ object }) => object));
-    const accepted = withAcceptedNames(stored.object, taken, this.#context.now());
+    const inUse = namesInUse(others.map(({ object }) => object));
+    const accepted = withAcceptedNames(stored.object, inUse, this.#context.now());
     if (isEstablished(accepted)) this.#serveSpec(stored.name, withNames(accepted));
     if (accepted !== stored.object) this.#writeStatus(stored, accepted);
   }
@@ -80,27 +80,27 @@ export class CrdController {
     return all.filter((stored) => groupOf(stored) === group);
   }
 
-  /** A change of the conditions alone changes nothing of what is served. */
+  /** A change of the conditions alone does not change what is served. */
   #serveSpec(name: string, crd: JsonObject): void {
     const before = this.#served.get(name);
     if (before !== undefined && deepEqual(before.spec, crd.spec)) return;
-    const life = new ServedLife(this.#context.store.version);
-    this.#served.set(name, { spec: crd.spec, life });
-    this.#kinds.setCustom(name, this.#kindsOf(crd, life));
-    before?.life.end();
+    const servingPeriod = new ServingPeriod(this.#context.store.version);
+    this.#served.set(name, { spec: crd.spec, servingPeriod });
+    this.#kinds.setCustom(name, this.#kindsOf(crd, servingPeriod));
+    before?.servingPeriod.end();
   }
 
-  #withdraw(gone: StoredObject): void {
-    const before = this.#served.get(gone.name);
-    this.#served.delete(gone.name);
-    this.#kinds.setCustom(gone.name, []);
-    before?.life.end();
-    // Its names are free.
-    for (const stored of this.#ofGroup(groupOf(gone)))
+  #stopServing(deleted: StoredObject): void {
+    const before = this.#served.get(deleted.name);
+    this.#served.delete(deleted.name);
+    this.#kinds.setCustom(deleted.name, []);
+    before?.servingPeriod.end();
+    // The names of the deleted CRD are free.
+    for (const stored of this.#ofGroup(groupOf(deleted)))
       if (!isTerminating(stored)) this.#serve(stored);
   }
 
-  #kindsOf(crd: JsonObject, life: ServedLife): readonly ServedKind[] {
+  #kindsOf(crd: JsonObject, servingPeriod: ServingPeriod): readonly ServedKind[] {
     const versions = servedVersions(crd);
     const stored = storageVersion(crd);
     return versions.map((version) =>
@@ -112,7 +112,7 @@ export class CrdController {
         objectMeta: this.#objectMeta,
         rules: readRules(this.#cel, version.schema),
         now: this.#context.now,
-        life,
+        servingPeriod,
       }),
     );
   }
@@ -132,8 +132,8 @@ export class CrdController {
 
   #deleteObjects(crd: StoredObject): void {
     const { store } = this.#context;
-    this.#served.get(crd.name)?.life.close();
-    const [kind] = this.#kindsOf(crd.object, new ServedLife(store.version));
+    this.#served.get(crd.name)?.servingPeriod.denyCreate();
+    const [kind] = this.#kindsOf(crd.object, new ServingPeriod(store.version));
     const objects = kind === undefined ? [] : store.list(kind.collection);
     for (const stored of objects) {
       if (kind === undefined || isTerminating(stored)) continue;
@@ -144,16 +144,16 @@ export class CrdController {
         { stored, options: plainDelete },
       );
     }
-    if (kind === undefined || store.list(kind.collection).length === 0) this.#release(crd);
-    else this.#tellOfDeletion(crd.key);
+    if (kind === undefined || store.list(kind.collection).length === 0) this.#removeFinalizer(crd);
+    else this.#writeDeletionCondition(crd.key);
   }
 
-  /** Something holds objects of it. */
-  #tellOfDeletion(key: string): void {
+  /** Objects of the CRD still exist: sets the condition for that. */
+  #writeDeletionCondition(key: string): void {
     const current = this.#context.store.get(crdCollection, key);
     if (current === undefined) return;
-    const told = withDeletionInProgress(current.object);
-    if (told !== current.object) this.#writeStatus(current, told);
+    const updated = withDeletionInProgress(current.object);
+    if (updated !== current.object) this.#writeStatus(current, updated);
   }
 
   #finishDeletionOf(collection: string): void {
@@ -161,16 +161,16 @@ export class CrdController {
     if (store.list(collection).length > 0) return;
     const [group = '', plural = ''] = collection.split('/');
     const crd = store.get(crdCollection, `/${plural}.${group}`);
-    if (crd !== undefined && isTerminating(crd)) this.#release(crd);
+    if (crd !== undefined && isTerminating(crd)) this.#removeFinalizer(crd);
   }
 
-  /** Nothing holds the CRD any more, unless somebody else's finalizer does. */
-  #release(crd: StoredObject): void {
+  /** Removes the finalizer: the CRD is deleted unless other finalizers hold it. */
+  #removeFinalizer(crd: StoredObject): void {
     const { store } = this.#context;
     const current = store.get(crdCollection, crd.key);
     if (current === undefined) return;
     const metadata = objectField(current.object, 'metadata') ?? {};
-    const finalizers = textsOf(metadata, 'finalizers');
+    const finalizers = stringsOf(metadata, 'finalizers');
     if (!finalizers.includes(cleanupFinalizer)) return;
     const others = finalizers.filter((name) => name !== cleanupFinalizer);
     if (others.length === 0) store.delete(crdCollection, current);
@@ -180,7 +180,7 @@ export class CrdController {
 
 interface Served {
   readonly spec: Json | undefined;
-  readonly life: ServedLife;
+  readonly servingPeriod: ServingPeriod;
 }
 
 const plainDelete = {
@@ -195,7 +195,7 @@ function groupOf({ object }: StoredObject): string {
   return stringField(objectField(object, 'spec') ?? {}, 'group') ?? '';
 }
 
-/** A CRD as it is served: under the names that it has been given. */
+/** A CRD with its accepted names, as it is served. */
 function withNames(crd: JsonObject): JsonObject {
   const spec = objectField(crd, 'spec') ?? {};
   return withField(crd, 'spec', { ...spec, names: acceptedNames(crd) });

@@ -9,12 +9,12 @@ import {
   withField,
 } from '../json-fields.ts';
 import { type BuiltinRules, resourceNames } from '../kinds/index.ts';
-import { textsOf } from '../metadata/index.ts';
+import { stringsOf } from '../metadata/index.ts';
 import type { StructuralSchema } from '../schema/index.ts';
 import type { PatternProblem } from './schema-rules/index.ts';
 import { validateCrd, validateCrdUpdate, validateNewCrd } from './validate-crd.ts';
 
-/** Holds a CRD until its objects are gone. */
+/** The finalizer that keeps a CRD until its objects are deleted. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 const names = resourceNames({
@@ -26,15 +26,16 @@ const names = resourceNames({
   categories: ['api-extensions'],
 });
 
-/** The rules of CRDs. Patterns are told from garbage by whoever reads them as the server does. */
+/** The rules of CRDs. `patternProblem` validates regular expressions as the server does. */
 export function crdRules(patternProblem: PatternProblem): BuiltinRules {
   const environment = createCelEnvironment();
   const rules = { environment, patternProblem };
   return {
     ...plainRules,
     warnings: (crd) =>
-      unreadRules(crd, environment).map(
-        (rule) => `The sandbox does not evaluate this rule, and accepts what breaks it: ${rule}`,
+      unsupportedRules(crd, environment).map(
+        (rule) =>
+          `The sandbox cannot evaluate this CEL rule and accepts objects that violate it: ${rule}`,
       ),
     validate: (crd) => validateCrd(crd, rules),
   };
@@ -60,28 +61,30 @@ const plainRules: BuiltinRules = {
   validateUpdate: validateCrdUpdate,
 };
 
-/** Rules in CEL that nobody here understands. */
-function unreadRules(crd: JsonObject, environment: CelEnvironment): readonly string[] {
+/** CEL rules that the sandbox cannot evaluate. */
+function unsupportedRules(crd: JsonObject, environment: CelEnvironment): readonly string[] {
   return versionsOf(crd).flatMap((version) => {
     const schema = objectField(objectField(version, 'schema') ?? {}, 'openAPIV3Schema');
-    return schema === undefined ? [] : readRules(environment, schema as StructuralSchema).unread;
+    return schema === undefined
+      ? []
+      : readRules(environment, schema as StructuralSchema).unsupported;
   });
 }
 
-/** A CRD is deleted in a way of its own: its generation stays, and a condition says what comes. */
+/** The deletion of a CRD keeps its generation and sets the Terminating condition. */
 function withPendingDeletion(crd: JsonObject, before: JsonObject): JsonObject {
   const metadata = objectField(crd, 'metadata') ?? {};
-  const finalizers = textsOf(metadata, 'finalizers');
-  const held = finalizers.includes(cleanupFinalizer)
+  const finalizers = stringsOf(metadata, 'finalizers');
+  const retainedFinalizers = finalizers.includes(cleanupFinalizer)
     ? finalizers
     : [...finalizers, cleanupFinalizer];
   const { generation, deletionTimestamp } = objectField(before, 'metadata') ?? {};
-  // Only who deletes it once more sets that.
-  const { deletionGracePeriodSeconds: _, ...ungraced } = metadata;
-  const kept = deletionTimestamp === undefined ? ungraced : metadata;
+  // Only a repeated deletion sets this field.
+  const { deletionGracePeriodSeconds: _, ...withoutGrace } = metadata;
+  const kept = deletionTimestamp === undefined ? withoutGrace : metadata;
   const status = objectField(crd, 'status') ?? {};
   const conditions = listField(status, 'conditions');
-  const isTold = conditions.some(
+  const isListed = conditions.some(
     (condition) => isJsonObject(condition) && condition.type === 'Terminating',
   );
   const terminating = {
@@ -94,16 +97,16 @@ function withPendingDeletion(crd: JsonObject, before: JsonObject): JsonObject {
   };
   return {
     ...crd,
-    metadata: { ...kept, generation, finalizers: held },
-    status: { ...status, conditions: isTold ? conditions : [...conditions, terminating] },
+    metadata: { ...kept, generation, finalizers: retainedFinalizers },
+    status: { ...status, conditions: isListed ? conditions : [...conditions, terminating] },
   };
 }
 
-/** A CRD whose objects are asked to go, but are there still; the same object when that is told already. */
+/** A CRD that is being deleted while objects of it exist; the same object when the condition is set already. */
 export function withDeletionInProgress(crd: JsonObject): JsonObject {
   const status = objectField(crd, 'status') ?? {};
   const conditions = listField(status, 'conditions');
-  const told = conditions.map((condition) =>
+  const updated = conditions.map((condition) =>
     isJsonObject(condition) && condition.reason === 'InstanceDeletionPending'
       ? {
           ...condition,
@@ -112,26 +115,26 @@ export function withDeletionInProgress(crd: JsonObject): JsonObject {
         }
       : condition,
   );
-  const isTold = told.every((condition, index) => condition === conditions[index]);
-  return isTold ? crd : withField(crd, 'status', { ...status, conditions: told });
+  const isListed = updated.every((condition, index) => condition === conditions[index]);
+  return isListed ? crd : withField(crd, 'status', { ...status, conditions: updated });
 }
 
-/** The versions that a CRD lists. */
+/** The versions of a CRD. */
 export function versionsOf(crd: JsonObject): readonly JsonObject[] {
   return listField(objectField(crd, 'spec') ?? {}, 'versions').filter(isJsonObject);
 }
 
-/** A version that becomes the stored one is remembered. */
+/** Adds the storage version to status.storedVersions. */
 function withStoredVersions(object: JsonObject): JsonObject {
   const status = objectField(object, 'status') ?? {};
   const storage = versionsOf(object).find((version) => version.storage === true);
   const name = stringField(storage ?? {}, 'name') ?? '';
-  const stored = textsOf(status, 'storedVersions');
+  const stored = stringsOf(status, 'storedVersions');
   if (name === '' || stored.includes(name)) return object;
   return withField(object, 'status', { ...status, storedVersions: [...stored, name] });
 }
 
-/** The status of a CRD always has conditions, null before there are any. */
+/** The status of a CRD always has conditions; null when there are none. */
 function withWrittenConditions(object: JsonObject): JsonObject {
   const status = objectField(object, 'status') ?? {};
   const { conditions = null, storedVersions = null } = status;
@@ -159,7 +162,7 @@ function withCrdDefaults(object: JsonObject): JsonObject {
   };
 }
 
-/** A default of null is none: the server forgets it. */
+/** The server drops a default of null. */
 function withoutNullDefaults(spec: JsonObject): JsonObject {
   const { versions } = spec;
   if (!isJsonList(versions)) return {};
@@ -175,7 +178,7 @@ function withoutNullDefaults(spec: JsonObject): JsonObject {
   };
 }
 
-/** Shares every schema that has none. */
+/** Shares every schema without such defaults. */
 function withoutNulls(schema: JsonObject): JsonObject {
   const bare = schema.default === null ? withField(schema, 'default', undefined) : schema;
   const fields = objectField(bare, 'properties') ?? {};

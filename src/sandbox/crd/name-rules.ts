@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../util/json.ts';
 import { fieldOf, objectField, stringField } from '../json-fields.ts';
-import { dns1035Label, dnsSubdomain, textsOf } from '../metadata/index.ts';
+import { dns1035Label, dnsSubdomain, stringsOf } from '../metadata/index.ts';
 import { type FieldError, invalidField, requiredField, unsupportedValue } from '../status/index.ts';
 
-/** The group, the scope and the names of a kind. */
+/** Validates the group, the scope and the names of a kind. */
 export function nameErrors(spec: JsonObject): readonly FieldError[] {
   return [
     ...groupErrors(stringField(spec, 'group') ?? ''),
@@ -47,7 +47,7 @@ function kindErrors(names: JsonObject): readonly FieldError[] {
 }
 
 function labelErrors(names: JsonObject, list: string): readonly FieldError[] {
-  return textsOf(names, list).flatMap((text, index) => {
+  return stringsOf(names, list).flatMap((text, index) => {
     const problem = dns1035Label(text).join(',');
     return problem === '' ? [] : [invalidField(`spec.names.${list}[${index}]`, text, problem)];
   });
@@ -57,12 +57,12 @@ const approval = 'api-approved.kubernetes.io';
 const approvalField = `metadata.annotations[${approval}]`;
 const rule = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
-/** Groups of the community are protected: who uses one says who approved it. */
+/** Groups of the Kubernetes community are protected: a CRD in one needs an approval annotation. */
 export function approvalErrors(crd: JsonObject, before?: JsonObject): readonly FieldError[] {
   const group = stringField(objectField(crd, 'spec') ?? {}, 'group') ?? '';
   if (!/(^|\.)(k8s\.io|kubernetes\.io)$/.test(group)) return [];
-  const told = approvalOf(crd);
-  const state = approvalState(told);
+  const value = approvalOf(crd);
+  const state = approvalState(value);
   if (before !== undefined && approvalState(approvalOf(before)) === state) return [];
   if (state === 'missing') {
     const detail = `protected groups must have approval annotation "${approval}", ${rule}`;
@@ -70,7 +70,7 @@ export function approvalErrors(crd: JsonObject, before?: JsonObject): readonly F
   }
   if (state === 'approved' || state === 'bypassed') return [];
   const detail = `protected groups must have approval annotation "${approval}" with either a URL or a reason starting with "unapproved", ${rule}`;
-  return [invalidField(approvalField, told, detail)];
+  return [invalidField(approvalField, value, detail)];
 }
 
 function approvalOf(crd: JsonObject): string {

@@ -2,18 +2,18 @@ import type { JsonObject } from '../../util/json.ts';
 import { isJsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import type { CustomColumn, CustomVersion, ScalePaths } from '../kinds/index.ts';
-import { textsOf } from '../metadata/index.ts';
+import { stringsOf } from '../metadata/index.ts';
 import type { StructuralSchema } from '../schema/index.ts';
 import { versionsOf } from './crd-rules.ts';
 
-/** The versions that a CRD serves. */
+/** The served versions of a CRD. */
 export function servedVersions(crd: JsonObject): readonly CustomVersion[] {
   return versionsOf(crd)
     .filter((version) => version.served === true)
     .map((version) => readVersion(crd, version));
 }
 
-/** The name of the version that objects are stored in. */
+/** The name of the storage version. */
 export function storageVersion(crd: JsonObject): string {
   const storage = versionsOf(crd).find((version) => version.storage === true);
   return stringField(storage ?? {}, 'name') ?? '';
@@ -33,11 +33,11 @@ function readVersion(crd: JsonObject, version: JsonObject): CustomVersion {
       listKind: text('listKind'),
       plural: text('plural'),
       singular: text('singular'),
-      shortNames: textsOf(names, 'shortNames'),
-      categories: textsOf(names, 'categories'),
+      shortNames: stringsOf(names, 'shortNames'),
+      categories: stringsOf(names, 'categories'),
       namespaced: spec.scope === 'Namespaced',
     },
-    // A CRD is validated before it is stored: its schema has this shape.
+    // A CRD is validated before it is stored, so its schema has this type.
     schema: schema as unknown as StructuralSchema,
     hasStatus: subresources.status !== undefined,
     scale: readScale(objectField(subresources, 'scale')),
@@ -49,14 +49,15 @@ function readVersion(crd: JsonObject, version: JsonObject): CustomVersion {
   };
 }
 
-/** What a version that is to go says; the author's words, or the server's. */
+/** The deprecation warning of a version: the author's text, or the server's default. */
 function readDeprecation(crd: JsonObject, version: JsonObject): string | undefined {
   if (version.deprecated !== true) return undefined;
   const spec = objectField(crd, 'spec') ?? {};
   const kind = stringField(objectField(spec, 'names') ?? {}, 'kind') ?? '';
-  const said = stringField(version, 'deprecationWarning');
+  const authorText = stringField(version, 'deprecationWarning');
   return (
-    said ?? `${stringField(spec, 'group')}/${stringField(version, 'name')} ${kind} is deprecated`
+    authorText ??
+    `${stringField(spec, 'group')}/${stringField(version, 'name')} ${kind} is deprecated`
   );
 }
 

@@ -3,18 +3,18 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { fieldOf, isJsonList, listField, objectField, stringField } from '../json-fields.ts';
 import { dns1035Label } from '../metadata/index.ts';
 import { type FieldError, invalidField, requiredField } from '../status/index.ts';
-import { conversionErrors } from './conversion-rules.ts';
 import { approvalErrors, nameErrors } from './name-rules.ts';
 import { type SchemaRules, validateSchema } from './schema-rules/index.ts';
 import {
   columnErrors,
+  conversionErrors,
   deprecationErrors,
   rootErrors,
   selectableErrors,
   subresourceErrors,
 } from './version-rules.ts';
 
-/** What is wrong with a CRD. */
+/** All errors of a CRD. */
 export function validateCrd(crd: JsonObject, rules: SchemaRules): readonly FieldError[] {
   const spec = objectField(crd, 'spec') ?? {};
   const names = objectField(spec, 'names') ?? {};
@@ -38,12 +38,12 @@ export function validateCrd(crd: JsonObject, rules: SchemaRules): readonly Field
   ];
 }
 
-/** What a new CRD must say, and an old one may go on saying. */
+/** Errors that reject a new CRD but not the update of an existing one. */
 export function validateNewCrd(crd: JsonObject): readonly FieldError[] {
   return approvalErrors(crd);
 }
 
-/** What may not change in a CRD. */
+/** Changes of immutable fields of a CRD. */
 export function validateCrdUpdate(crd: JsonObject, before: JsonObject): readonly FieldError[] {
   const [spec, old] = [objectField(crd, 'spec') ?? {}, objectField(before, 'spec') ?? {}];
   const [names, oldNames] = [objectField(spec, 'names') ?? {}, objectField(old, 'names') ?? {}];
@@ -84,7 +84,7 @@ function versionErrors(spec: JsonObject, rules: SchemaRules): readonly FieldErro
     errors.push(invalidField('spec.versions', versions, 'must contain unique version names'));
   for (const [index, version] of listed.entries())
     errors.push(...plainErrors(version, `spec.versions[${index}]`));
-  // The first version is also told under the name that it had when a CRD had one version only.
+  // The server also reports the first version under the path from when a CRD had only one version.
   const [first = ''] = names;
   const problem = dns1035Label(first).join(',');
   if (first !== '' && problem !== '') errors.push(invalidField('spec.version', first, problem));
@@ -101,7 +101,7 @@ function plainErrors(version: JsonObject, path: string): readonly FieldError[] {
   ];
 }
 
-/** Inside the server what all versions share belongs to the CRD and is told once, under a path of its own. */
+/** In the server's internal form, what all versions share belongs to the CRD and is reported once, under its own path. */
 function partErrors(versions: readonly JsonObject[], rules: SchemaRules): readonly FieldError[] {
   const each = (
     keyword: string,
@@ -112,15 +112,15 @@ function partErrors(versions: readonly JsonObject[], rules: SchemaRules): readon
     if (first !== undefined && isShared) return check(first, 'spec');
     return versions.flatMap((version, index) => check(version, `spec.versions[${index}]`));
   };
-  const isOneSchema = versions.every(({ schema }) => deepEqual(schema, versions[0]?.schema));
+  const isSharedSchema = versions.every(({ schema }) => deepEqual(schema, versions[0]?.schema));
   const isAnyStatus = versions.some(hasStatus);
   return [
     ...each('schema', (version, path) => {
       const schema = schemaOf(version);
       if (schema === undefined) return [];
       const at = `${path}.${path === 'spec' ? 'validation' : 'schema'}.openAPIV3Schema`;
-      const isSplit = path === 'spec' ? isAnyStatus : hasStatus(version);
-      const root = isSplit ? rootErrors(schema, at) : [];
+      const isPerVersion = path === 'spec' ? isAnyStatus : hasStatus(version);
+      const root = isPerVersion ? rootErrors(schema, at) : [];
       return [...root, ...validateSchema({ schema, path: at }, rules)];
     }),
     ...each('subresources', (version, path) =>
@@ -133,8 +133,8 @@ function partErrors(versions: readonly JsonObject[], rules: SchemaRules): readon
     ...each('selectableFields', (version, path) => {
       const fields = listField(version, 'selectableFields');
       const at = `${path}.selectableFields`;
-      // The server looks for the schema where it looks for the fields.
-      if (fields.length === 0 || (path === 'spec') === isOneSchema)
+      // The server looks for the schema at the same level as for the fields.
+      if (fields.length === 0 || (path === 'spec') === isSharedSchema)
         return selectableErrors(fields, schemaOf(version), at);
       const detail =
         path === 'spec'
@@ -153,7 +153,7 @@ function schemaOf(version: JsonObject): JsonObject | undefined {
   return objectField(objectField(version, 'schema') ?? {}, 'openAPIV3Schema');
 }
 
-/** The stored version is among those that were ever stored. */
+/** The storage version must be among the stored versions. */
 function storedErrors(crd: JsonObject): readonly FieldError[] {
   const field = 'status.storedVersions';
   const stored = fieldOf(objectField(crd, 'status') ?? {}, 'storedVersions') ?? null;

@@ -1,11 +1,14 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { fieldOf, objectField, stringField } from '../json-fields.ts';
+import { fieldOf, listField, objectField, stringField } from '../json-fields.ts';
+import { dns1035Label } from '../metadata/index.ts';
 import {
   duplicateField,
   type FieldError,
+  forbiddenField,
   invalidField,
   requiredField,
   tooMany,
+  unsupportedValue,
 } from '../status/index.ts';
 import { followPath } from './schema-rules/index.ts';
 
@@ -21,7 +24,7 @@ const columnFormats = [
   'password',
 ];
 
-/** Columns that `kubectl get` shows. */
+/** Validates the columns that `kubectl get` shows. */
 export function columnErrors(columns: readonly Json[], path: string): readonly FieldError[] {
   return columns.flatMap((column, index) =>
     isJsonObject(column) ? oneColumnErrors(column, `${path}[${index}]`) : [],
@@ -29,21 +32,21 @@ export function columnErrors(columns: readonly Json[], path: string): readonly F
 }
 
 function oneColumnErrors(column: JsonObject, path: string): readonly FieldError[] {
-  const told = (name: string) => stringField(column, name) ?? '';
+  const stringOf = (name: string) => stringField(column, name) ?? '';
   const errors: FieldError[] = [];
-  if (told('name') === '') errors.push(requiredField(`${path}.name`));
+  if (stringOf('name') === '') errors.push(requiredField(`${path}.name`));
   const types = `must be one of ${columnTypes.join(',')}`;
-  if (told('type') === '') errors.push(requiredField(`${path}.type`, types));
-  else if (!columnTypes.includes(told('type')))
-    errors.push(invalidField(`${path}.type`, told('type'), types));
-  if (told('format') !== '' && !columnFormats.includes(told('format'))) {
+  if (stringOf('type') === '') errors.push(requiredField(`${path}.type`, types));
+  else if (!columnTypes.includes(stringOf('type')))
+    errors.push(invalidField(`${path}.type`, stringOf('type'), types));
+  if (stringOf('format') !== '' && !columnFormats.includes(stringOf('format'))) {
     const detail = `must be one of ${columnFormats.join(',')}`;
-    errors.push(invalidField(`${path}.format`, told('format'), detail));
+    errors.push(invalidField(`${path}.format`, stringOf('format'), detail));
   }
-  return [...errors, ...pathErrors(told('jsonPath'), `${path}.JSONPath`, [])];
+  return [...errors, ...pathErrors(stringOf('jsonPath'), `${path}.JSONPath`, [])];
 }
 
-/** A path of dots, below one of these: `.spec.`; of none, anywhere. */
+/** Validates a path of dots below one of the roots (`.spec.`); without roots, anywhere. */
 function pathErrors(path: string, field: string, roots: readonly string[]): readonly FieldError[] {
   if (path === '') return [requiredField(field)];
   if (!path.startsWith('.'))
@@ -53,7 +56,7 @@ function pathErrors(path: string, field: string, roots: readonly string[]): read
   return [invalidField(field, path, `should be a json path under ${where}`)];
 }
 
-/** Where the replicas of a scale are. */
+/** Validates the paths of the scale subresource. */
 export function subresourceErrors(subresources: JsonObject, path: string): readonly FieldError[] {
   const scale = objectField(subresources, 'scale');
   if (scale === undefined) return [];
@@ -69,7 +72,7 @@ export function subresourceErrors(subresources: JsonObject, path: string): reado
 
 const maxSelectableFields = 8;
 
-/** Fields that field selectors may name. */
+/** Validates the fields that field selectors may name. */
 export function selectableErrors(
   fields: readonly Json[],
   schema: JsonObject | undefined,
@@ -109,7 +112,7 @@ export function selectableErrors(
     : errors;
 }
 
-/** What a version that is to go may say. */
+/** Validates the deprecation of a version. */
 export function deprecationErrors(version: JsonObject, path: string): readonly FieldError[] {
   const warning = fieldOf(version, 'deprecationWarning');
   if (typeof warning !== 'string') return [];
@@ -154,7 +157,7 @@ const atRoot: ReadonlySet<string> = new Set([
   'x-kubernetes-validations',
 ]);
 
-/** With a status of its own the root may say only what is not lost when the status is looked at alone. */
+/** With the status subresource, the root allows only keywords that also apply when the status is validated alone. */
 export function rootErrors(schema: JsonObject, path: string): readonly FieldError[] {
   const type = stringField(schema, 'type') ?? '';
   if (type !== '' && type !== 'object') {
@@ -171,4 +174,56 @@ export function rootErrors(schema: JsonObject, path: string): readonly FieldErro
 function goName(keyword: string): string {
   const words = keyword.replace(/^x-kubernetes-/, 'x-').split('-');
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+const path = 'spec.conversion';
+const configField = `${path}.webhookClientConfig`;
+const reviewsField = `${path}.conversionReviewVersions`;
+
+/** Validates the conversion of versions. The sandbox converts by name only, and rejects CRDs with a conversion webhook. */
+export function conversionErrors(spec: JsonObject): readonly FieldError[] {
+  const conversion = objectField(spec, 'conversion') ?? {};
+  const strategy = stringField(conversion, 'strategy') ?? '';
+  const webhook = objectField(conversion, 'webhook');
+  const config = webhook === undefined ? undefined : objectField(webhook, 'clientConfig');
+  const reviews = listField(webhook ?? {}, 'conversionReviewVersions').map(String);
+  if (strategy === 'Webhook') {
+    const errors = [...configErrors(config), ...reviewErrors(reviews)];
+    if (errors.length > 0) return errors;
+    const detail = 'the sandbox does not support conversion webhooks';
+    return [forbiddenField(`${path}.strategy`, detail)];
+  }
+  const strategies = ['None', 'Webhook'];
+  const field = `${path}.strategy`;
+  const errors: FieldError[] = [];
+  if (strategy === '') errors.push(requiredField(field));
+  else if (strategy !== 'None') errors.push(unsupportedValue(field, strategy, strategies));
+  const detail = 'should not be set when strategy is not set to Webhook';
+  if (config !== undefined) errors.push(forbiddenField(configField, detail));
+  if (reviews.length > 0) errors.push(forbiddenField(reviewsField, detail));
+  return errors;
+}
+
+function configErrors(config: JsonObject | undefined): readonly FieldError[] {
+  if (config === undefined)
+    return [requiredField(configField, 'required when strategy is set to Webhook')];
+  const hasUrl = fieldOf(config, 'url') !== undefined;
+  const hasService = fieldOf(config, 'service') !== undefined;
+  if (hasUrl !== hasService) return [];
+  return [requiredField(configField, 'exactly one of url or service is required')];
+}
+
+const understood = ['v1', 'v1beta1'];
+
+function reviewErrors(versions: readonly string[]): readonly FieldError[] {
+  if (versions.length === 0) return [requiredField(reviewsField)];
+  const errors = versions.flatMap((version, index) => {
+    const field = `${reviewsField}[${index}]`;
+    if (versions.indexOf(version) < index)
+      return [invalidField(field, version, 'duplicate version')];
+    return dns1035Label(version).map((problem) => invalidField(field, version, problem));
+  });
+  if (versions.some((version) => understood.includes(version))) return errors;
+  const detail = `must include at least one of ${understood.join(', ')}`;
+  return [...errors, invalidField(reviewsField, versions, detail)];
 }

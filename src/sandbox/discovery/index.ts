@@ -1,4 +1,9 @@
-export { type AggregatedVersion, aggregatedDiscovery } from './aggregated.ts';
-export type { ComponentDescription, Descriptions } from './descriptions.ts';
-export { coreVersions, groupDocument, groupList, resourceList } from './legacy.ts';
-export { OpenApiDocuments } from './openapi.ts';
+export {
+  type AggregatedVersion,
+  aggregatedDiscovery,
+  coreVersions,
+  groupDocument,
+  groupList,
+  resourceList,
+} from './group-list.ts';
+export { type ComponentDescription, type Descriptions, OpenApiDocuments } from './openapi.ts';

@@ -4,7 +4,7 @@ import { sandboxSchemas } from '../../../test/support/backends/sandbox-schemas.t
 import { FakeClock } from '../../../test/support/fake-clock.ts';
 import { createSystemRandom } from '../../util/random.ts';
 import { createSandbox } from '../sandbox.ts';
-import type { Descriptions } from './descriptions.ts';
+import type { Descriptions } from './openapi.ts';
 
 const service = 'io.k8s.api.core.v1.Service';
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
@@ -23,7 +23,7 @@ function countingSandbox(descriptions?: Descriptions) {
     kubernetesVersion: 'v1.36.3',
     controllers: false,
     ...(descriptions === undefined ? {} : { loadDescriptions }),
-    onFailure(error) {
+    onInternalError(error) {
       throw error;
     },
   });
@@ -39,19 +39,19 @@ function countingSandbox(descriptions?: Descriptions) {
 const told: Descriptions = {
   [service]: {
     description: 'A service.',
-    properties: { spec: 'What is wished.', gone: 'Not here.' },
+    properties: { spec: 'The desired state.', gone: 'Does not exist.' },
   },
   [meta]: { properties: { name: 'The name.' } },
 };
 
 describe('sandbox/discovery/openapi', () => {
-  test('a document has the descriptions of its components, and their schemas as they are', async () => {
+  test('a document has the descriptions of its components and unchanged schemas', async () => {
     const { schemas } = countingSandbox(told);
     const described = await schemas('/openapi/v3/api/v1');
     const { description, properties } = described[service];
     assert.equal(description, 'A service.');
     assert.deepEqual(properties.spec, {
-      description: 'What is wished.',
+      description: 'The desired state.',
       ...sandboxSchemas().components[service]?.properties?.spec,
     });
     assert.equal(properties.gone, undefined);
@@ -59,7 +59,7 @@ describe('sandbox/discovery/openapi', () => {
     assert.equal(described[meta].properties.labels.description, undefined);
   });
 
-  test('who wants none gets none, and nothing is loaded', async () => {
+  test('loads no descriptions for a client that wants none', async () => {
     const { schemas, count } = countingSandbox(told);
     const bare = await schemas(
       '/openapi/v3/api/v1',
@@ -71,7 +71,7 @@ describe('sandbox/discovery/openapi', () => {
     assert.equal(count.loads, 1);
   });
 
-  test('the index needs no descriptions, and a sandbox without them has the schemas', async () => {
+  test('the index needs no descriptions; without them, documents have the schemas', async () => {
     const { sandbox, count } = countingSandbox(told);
     sandbox.handle({ method: 'GET', path: '/openapi/v3', headers: {}, body: '' });
     assert.equal(count.loads, 0);

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../../util/json.ts';
 import { sha256Hex } from '../../util/sha256.ts';
 import type { MergeComponents, MergeSchema } from '../apply/index.ts';
+import { fieldOf, objectField } from '../json-fields.ts';
 import type { ServedKind } from '../kinds/index.ts';
-import { type Descriptions, describedDocument } from './descriptions.ts';
 
-/** The OpenAPI v3 documents of what is served, one for each group version. */
+/** The OpenAPI v3 documents of the served kinds, one for each group version. */
 export class OpenApiDocuments {
   readonly #components: MergeComponents;
   readonly #loadDescriptions: (() => Promise<Descriptions>) | undefined;
@@ -15,7 +15,7 @@ export class OpenApiDocuments {
     this.#loadDescriptions = loadDescriptions;
   }
 
-  /** `/openapi/v3`: where each document is; the hash changes with its content. */
+  /** `/openapi/v3`: the URL of each document; its hash changes with the content. */
   index(kinds: readonly ServedKind[], basePath: string): JsonObject {
     const paths: Record<string, Json> = {};
     for (const [path, text] of this.#documents(kinds)) {
@@ -25,12 +25,12 @@ export class OpenApiDocuments {
     return { paths };
   }
 
-  /** The text of a document (`apis/apps/v1`), of built-in kinds without descriptions; undefined when there is none. */
+  /** The text of a document (`apis/apps/v1`), without descriptions of built-in kinds; undefined when there is none. */
   document(kinds: readonly ServedKind[], path: string): string | undefined {
     return this.#documents(kinds).get(path);
   }
 
-  /** A document with all its descriptions. They are not kept: few people ask, and programs do without. */
+  /** A document with all descriptions. Not cached: clients rarely request it. */
   described(document: string): string | AsyncIterable<string> {
     const load = this.#loadDescriptions;
     return load === undefined ? document : describedDocument(document, load);
@@ -111,4 +111,48 @@ function pathItems(path: string, kind: ServedKind): Record<string, Json> {
 
 function patchBody({ patchTypes }: ServedKind): JsonObject {
   return { content: Object.fromEntries(patchTypes.map((type) => [type, { schema: {} }])) };
+}
+
+/** The descriptions of a component and its fields, from a real server. */
+export interface ComponentDescription {
+  readonly description?: string;
+  /** By field name. */
+  readonly properties?: Readonly<Record<string, string>>;
+}
+
+/** By component name. */
+export type Descriptions = Readonly<Record<string, ComponentDescription>>;
+
+/** The text of a document with the descriptions of its components. */
+async function* describedDocument(
+  text: string,
+  load: () => Promise<Descriptions>,
+): AsyncGenerator<string> {
+  const descriptions = await load();
+  const document: JsonObject = JSON.parse(text);
+  const components = objectField(document, 'components') ?? {};
+  const schemas = Object.entries(objectField(components, 'schemas') ?? {}).map(
+    ([name, schema]): [string, Json] => {
+      const description = Object.hasOwn(descriptions, name) ? descriptions[name] : undefined;
+      return [
+        name,
+        description === undefined ? (schema ?? null) : withTexts(schema as JsonObject, description),
+      ];
+    },
+  );
+  yield JSON.stringify({ ...document, components: { schemas: Object.fromEntries(schemas) } });
+}
+
+function withTexts(schema: JsonObject, { description, properties = {} }: ComponentDescription) {
+  const own = description === undefined ? schema : { description, ...schema };
+  const fields = objectField(schema, 'properties');
+  if (fields === undefined) return own;
+  const described = Object.entries(fields).map(([name, field]): [string, Json] => {
+    const text = fieldOf(properties, name);
+    return [
+      name,
+      text === undefined ? (field ?? null) : { description: text, ...(field as JsonObject) },
+    ];
+  });
+  return { ...own, properties: Object.fromEntries(described) };
 }

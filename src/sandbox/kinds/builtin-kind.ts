@@ -25,16 +25,16 @@ import {
   strategicPatchType,
 } from './served-kind.ts';
 
-/** The form that objects of a kind have in the store. */
+/** The version in which objects of a kind are stored. */
 export interface StoredForm extends Conversion {
   readonly collection: string;
   readonly apiVersion: string;
 }
 
-/** What is special about a built-in kind; nothing of it is in its OpenAPI document. */
+/** The rules of a built-in kind that its OpenAPI document does not contain. */
 export interface BuiltinRules {
   readonly names: ResourceNames;
-  /** Objects are those of another kind. */
+  /** Objects are stored as another kind. */
   readonly storedAs?: StoredForm;
   readonly review?: (object: JsonObject, now: string) => JsonObject;
   readonly hasStatus?: boolean;
@@ -46,28 +46,28 @@ export interface BuiltinRules {
   /** @default a DNS subdomain */
   readonly nameRule?: NameRule;
   readonly selectableFields?: readonly string[];
-  /** Adds fields that are always written, null or empty, though the schema does not say so. */
+  /** Adds fields that are always written, null or empty, although the schema does not say so. */
   readonly writtenZeros?: (object: JsonObject) => JsonObject;
-  /** Fills in what the server's code, not its schema, says. Runs on every body that is read. */
+  /** Fills in defaults that the server's code sets, not its schema. Runs on every body. */
   readonly fillDefaults?: (object: JsonObject) => JsonObject;
-  /** A new object brings its status with it. @default false */
+  /** A create keeps the status of the body. @default false */
   readonly keepsStatus?: boolean;
   readonly prepareCreate?: (object: JsonObject, now: () => string) => JsonObject;
-  /** Completes a valid object from what else is stored. @throws StatusError 403 for what is not there */
+  /** Completes a valid object from other stored objects. @throws StatusError 403 for a missing object */
   readonly admit?: Admission;
   readonly prepareUpdate?: (object: JsonObject, before: JsonObject) => JsonObject;
-  /** Names of objects that may never be deleted, and why not. */
-  readonly undeletable?: { readonly names: readonly string[]; readonly because: string };
-  /** A deletion that does not say so leaves what the object owns. @default false */
+  /** Names of objects that cannot be deleted, and why. */
+  readonly protectedNames?: { readonly names: readonly string[]; readonly because: string };
+  /** A deletion without a policy orphans the dependents. @default false */
   readonly orphansByDefault?: boolean;
-  /** The object as its deletion begins. */
+  /** Returns the object as it is marked for deletion. */
   readonly prepareDelete?: (object: JsonObject, before: JsonObject) => JsonObject;
   readonly deprecation?: string;
   readonly warnings?: (object: JsonObject) => readonly string[];
-  /** How long a deleted object is left to its node. @default 0 */
+  /** The grace period that the node has to stop a deleted object, in seconds. @default 0 */
   readonly gracePeriodSeconds?: (object: JsonObject) => number;
   readonly validate?: (object: JsonObject) => readonly FieldError[];
-  /** What only new objects are refused for. */
+  /** Errors that reject only new objects. */
   readonly validateCreate?: (object: JsonObject) => readonly FieldError[];
   readonly validateUpdate?: (object: JsonObject, before: JsonObject) => readonly FieldError[];
 }
@@ -121,7 +121,7 @@ export function builtinKind({
     openApi,
     selectableFields: rules.selectableFields ?? [],
     columns: undefined,
-    life: undefined,
+    servingPeriod: undefined,
     read: (_, named) => named,
     deprecation: rules.deprecation,
     decode(object) {
@@ -135,11 +135,11 @@ export function builtinKind({
       if (known !== undefined) return known;
       const resetFields = pathSetOf([[subresource === 'status' ? 'f:spec' : 'f:status']]);
       const reset = hasStatus ? { resetFields } : {};
-      const zero = written(goDecode(goType, {}).object);
-      const options = { apiVersion, kind, types, subresource, now, zero, ...reset };
-      const made = new FieldManager(options);
-      managers.set(subresource, made);
-      return made;
+      const emptyObject = written(goDecode(goType, {}).object);
+      const options = { apiVersion, kind, types, subresource, now, emptyObject, ...reset };
+      const manager = new FieldManager(options);
+      managers.set(subresource, manager);
+      return manager;
     },
     prepareCreate(object) {
       const bare =
@@ -157,12 +157,12 @@ export function builtinKind({
       const prepared = rules.prepareUpdate?.(kept, before) ?? kept;
       return hasGeneration ? withGeneration(prepared, before, ['metadata', 'status']) : prepared;
     },
-    admit: (object, before, world) => rules.admit?.(object, before, world) ?? object,
+    admit: (object, before, objects) => rules.admit?.(object, before, objects) ?? object,
     warnings: (object) => rules.warnings?.(object) ?? [],
-    tolerated: () => [],
+    toleratedErrors: () => [],
     orphansByDefault: rules.orphansByDefault ?? false,
     assertDeletable(name) {
-      const { names: kept = [], because = '' } = rules.undeletable ?? {};
+      const { names: kept = [], because = '' } = rules.protectedNames ?? {};
       if (kept.includes(name)) throw forbidden(names, name, because);
     },
     prepareDelete: (object, before) => rules.prepareDelete?.(object, before) ?? object,
@@ -185,7 +185,7 @@ export function builtinKind({
       return [
         ...errors,
         ...(rules.validateUpdate?.(object, before) ?? []),
-        // Most kinds check an update as they check a new object.
+        // Most kinds validate an update like a create.
         ...(rules.validate === undefined ? [] : validateMetadata(metadata, metadataRules)),
         ...(rules.validate?.(object) ?? []),
       ];

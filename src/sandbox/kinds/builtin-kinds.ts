@@ -20,14 +20,14 @@ import {
   priorityClassRules,
   quotaRules,
 } from './policy-kinds.ts';
-import { podTemplateRules, replicationControllerRules } from './replication-kinds.ts';
-import { reviewKinds } from './review-kinds.ts';
 import {
   clusterRoleBindingRules,
   clusterRoleRules,
   roleBindingRules,
   roleRules,
-} from './rights-kinds.ts';
+} from './rbac-kinds.ts';
+import { podTemplateRules, replicationControllerRules } from './replication-kinds.ts';
+import { reviewKinds } from './review-kinds.ts';
 import { autoscalerRules, disruptionBudgetRules } from './scaling-kinds.ts';
 import type { ServedKind } from './served-kind.ts';
 import { serviceRules } from './service-kind.ts';
@@ -39,12 +39,12 @@ import { deploymentRules, jobRules, replicaSetRules } from './workload-kinds.ts'
 export interface BuiltinSchemas {
   /** OpenAPI v3 components by name. */
   readonly components: MergeComponents;
-  /** Names of the components of kinds: `v1/ConfigMap` -> `io.k8s.api.core.v1.ConfigMap`. */
+  /** The component names of kinds: `v1/ConfigMap` -> `io.k8s.api.core.v1.ConfigMap`. */
   readonly roots: Readonly<Record<string, string>>;
   readonly droppedZeros: DroppedZeros;
 }
 
-/** What is modelled so far. */
+/** The rules of the kinds that the sandbox models. */
 const simpleKinds: readonly BuiltinRules[] = [
   configMapRules,
   endpointsRules,
@@ -88,7 +88,7 @@ const simpleKinds: readonly BuiltinRules[] = [
 export interface BuiltinKindsOptions {
   readonly schemas: BuiltinSchemas;
   readonly now: () => string;
-  /** Kinds that other rooms give rules for. */
+  /** Kinds whose rules other folders define. */
   readonly more?: readonly BuiltinRules[];
 }
 

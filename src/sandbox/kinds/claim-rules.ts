@@ -14,7 +14,7 @@ import { labelSelectorErrors } from './selector-rules.ts';
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 const volumeModes = ['Block', 'Filesystem'];
 
-/** What is asked of a volume, by a claim or by a template of one. */
+/** Validates the spec of a volume claim, or of a template for one. */
 export function claimSpecErrors(spec: JsonObject, at: string): readonly FieldError[] {
   const requests = objectField(objectField(spec, 'resources') ?? {}, 'requests') ?? {};
   const storageClass = stringField(spec, 'storageClassName') ?? '';

@@ -30,7 +30,7 @@ export const namespaceRules: BuiltinRules = {
     const finalizers = [...others, 'kubernetes'];
     return { ...object, spec: { ...spec, finalizers }, status: { phase: 'Active' } };
   },
-  undeletable: {
+  protectedNames: {
     names: ['default', 'kube-public', 'kube-system'],
     because: 'this namespace may not be deleted',
   },
@@ -41,7 +41,7 @@ export const namespaceRules: BuiltinRules = {
   },
 };
 
-/** A namespace goes when its content is gone. */
+/** A namespace is deleted when its content is deleted. */
 function withTerminatingPhase(object: JsonObject): JsonObject {
   const status = { ...objectField(object, 'status'), phase: 'Terminating' };
   return withMetadata({ ...object, status }, 'deletionGracePeriodSeconds', undefined);

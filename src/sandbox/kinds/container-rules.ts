@@ -19,7 +19,7 @@ const messagePolicies = ['File', 'FallbackToLogsOnError'];
 const pullPolicies = ['Always', 'IfNotPresent', 'Never'];
 const protocols = ['SCTP', 'TCP', 'UDP'];
 
-/** What a container is refused for that runs as long as its pod. */
+/** Validates a container that runs as long as its pod. */
 export function containerErrors(
   container: JsonObject,
   volumes: ReadonlySet<string>,
@@ -32,7 +32,7 @@ export function containerErrors(
   ];
 }
 
-/** What a container is refused for that runs before the others; one that stays has all that they have. */
+/** Validates an init container; a sidecar allows all that containers allow. */
 export function initContainerErrors(
   container: JsonObject,
   volumes: ReadonlySet<string>,

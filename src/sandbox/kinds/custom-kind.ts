@@ -27,22 +27,21 @@ import {
 import { type FieldError, invalidField } from '../status/index.ts';
 import { customOpenApi, publishedSchema } from './custom-openapi.ts';
 import { coerceEmbedded, decodeMetadata, validateEmbedded } from './embedded-resources.ts';
-import { withGeneration, withMetadata } from './generation.ts';
+import { type ServingPeriod, withGeneration, withMetadata } from './generation.ts';
 import {
   applyPatchType,
   type CustomColumn,
   type Decoded,
   jsonPatchType,
   mergePatchType,
-  type Readable,
   type ResourceNames,
   type ScalePaths,
   type ServedKind,
   type Subresource,
+  type VersionedObject,
 } from './served-kind.ts';
-import type { ServedLife } from './served-life.ts';
 
-/** One version of a CRD, read. */
+/** One version of a CRD, parsed. */
 export interface CustomVersion {
   readonly names: ResourceNames;
   readonly schema: StructuralSchema;
@@ -55,28 +54,28 @@ export interface CustomVersion {
 
 export interface CustomKindOptions {
   readonly version: CustomVersion;
-  /** All served versions of the CRD, this one included. */
+  /** All served versions of the CRD, including this one. */
   readonly versions: readonly CustomVersion[];
   readonly storageVersion: string;
-  /** Of the built-in kinds: the type of metadata is one of them. */
+  /** The components of the built-in kinds, which include the type of metadata. */
   readonly components: MergeComponents;
   readonly objectMeta: GoType;
-  /** The rules that the author of the schema has written. */
+  /** The CEL rules of the schema. */
   readonly rules: RuleSet;
   readonly now: () => string;
-  readonly life: ServedLife;
+  readonly servingPeriod: ServingPeriod;
 }
 
-/** What a CRD makes of one of its versions. */
+/** Builds the served kind for one version of a CRD. */
 export function customKind(options: CustomKindOptions): ServedKind {
-  const { version, storageVersion, components, objectMeta, rules, now, life } = options;
+  const { version, storageVersion, components, objectMeta, rules, now, servingPeriod } = options;
   const { names, schema, hasStatus, scale, selectableFields, columns } = version;
   const { group, kind, plural, namespaced } = names;
   const apiVersion = `${group}/${names.version}`;
   const metadataRules = { namespaced, nameRule: dnsSubdomain, strictFinalizers: false };
   const types = fieldTypes(options.versions, components);
   const managers = new Map<Subresource, FieldManager>();
-  const head = { apiVersion, kind };
+  const typeMeta = { apiVersion, kind };
 
   function decode(object: JsonObject): Decoded {
     const metadata = decodeMetadata(objectMeta, object);
@@ -88,32 +87,32 @@ export function customKind(options: CustomKindOptions): ServedKind {
     return { object: filled, unknownFields };
   }
 
-  /** What an object that is written breaks as it did before. */
-  const tolerated = new WeakMap<JsonObject, readonly FieldError[]>();
+  /** Errors of updated objects that their previous version had too, by object. */
+  const toleratedByObject = new WeakMap<JsonObject, readonly FieldError[]>();
 
   function brokenRules(object: JsonObject, before: JsonObject | undefined): readonly FieldError[] {
     const broken = rules.check(object, before);
-    if (broken.tolerated.length > 0) tolerated.set(object, broken.tolerated);
+    if (broken.tolerated.length > 0) toleratedByObject.set(object, broken.tolerated);
     return broken.errors;
   }
 
-  /** What was read once; most is as it was. */
-  const known = new WeakMap<JsonObject, JsonObject>();
+  /** Caches objects that were read: most are unchanged. */
+  const readCache = new WeakMap<JsonObject, JsonObject>();
 
-  function read({ object, version: storedAt }: Readable, named: JsonObject): JsonObject {
-    // Written as this very schema has it.
-    if (named === object && storedAt > life.since) return object;
-    const before = known.get(object);
+  function read({ object, version: storedAt }: VersionedObject, named: JsonObject): JsonObject {
+    // Written under the current schema.
+    if (named === object && storedAt > servingPeriod.since) return object;
+    const before = readCache.get(object);
     if (before !== undefined) return before;
-    const found = asSchemaHas(schema, named);
-    known.set(object, found);
+    const found = conformToSchema(schema, named);
+    readCache.set(object, found);
     return found;
   }
 
   return {
     names,
     apiVersion,
-    life,
+    servingPeriod,
     read,
     collection: `${group}/${plural}`,
     storageApiVersion: `${group}/${storageVersion}`,
@@ -142,16 +141,16 @@ export function customKind(options: CustomKindOptions): ServedKind {
       const known = managers.get(subresource);
       if (known !== undefined) return known;
       const resetFields = hasStatus ? resetFieldsOf(subresource) : undefined;
-      const made = new FieldManager({
-        ...head,
+      const manager = new FieldManager({
+        ...typeMeta,
         types,
         subresource,
-        isLoose: true,
+        allowsUntyped: true,
         now,
         ...(resetFields === undefined ? {} : { resetFields }),
       });
-      managers.set(subresource, made);
-      return made;
+      managers.set(subresource, manager);
+      return manager;
     },
     prepareCreate(object) {
       const bare = hasStatus ? withField(object, 'status', undefined) : object;
@@ -168,8 +167,8 @@ export function customKind(options: CustomKindOptions): ServedKind {
       const metadata = objectField(object, 'metadata') ?? {};
       return finalizerWarnings(metadata, before && objectField(before, 'metadata'));
     },
-    tolerated: (object) =>
-      (tolerated.get(object) ?? []).map(({ field, message }) => `${field}: ${message}`),
+    toleratedErrors: (object) =>
+      (toleratedByObject.get(object) ?? []).map(({ field, message }) => `${field}: ${message}`),
     admit: (object) => object,
     orphansByDefault: false,
     assertDeletable: () => undefined,
@@ -177,7 +176,7 @@ export function customKind(options: CustomKindOptions): ServedKind {
     gracePeriodSeconds: () => 0,
     validateCreate(object) {
       const metadata = objectField(object, 'metadata') ?? {};
-      const headErrors = validateHead(object, head);
+      const headErrors = validateHead(object, typeMeta);
       if (headErrors.length > 0) return headErrors;
       const errors = [
         ...validateMetadata(metadata, metadataRules),
@@ -190,7 +189,7 @@ export function customKind(options: CustomKindOptions): ServedKind {
     validateUpdate(object, before, subresource) {
       const metadata = objectField(object, 'metadata') ?? {};
       const hasOldDuplicates = validateLists(schema, before).length > 0;
-      const headErrors = validateHead(object, head);
+      const headErrors = validateHead(object, typeMeta);
       if (headErrors.length > 0) return headErrors;
       const errors = [
         ...validateMetadataUpdate(metadata, objectField(before, 'metadata') ?? {}),
@@ -205,25 +204,25 @@ export function customKind(options: CustomKindOptions): ServedKind {
   };
 }
 
-/** Fields that the schema does not have go, its defaults come; the same object when nothing does. */
-function asSchemaHas(schema: StructuralSchema, object: JsonObject): JsonObject {
+/** Removes fields that the schema does not have and adds its defaults; returns the same object when nothing changes. */
+function conformToSchema(schema: StructuralSchema, object: JsonObject): JsonObject {
   const pruned = dropNulls(schema, pruneObject(schema, object).object) as JsonObject;
   const filled = fillDefaults(schema, pruned);
   return deepEqual(filled, object) ? object : filled;
 }
 
-/** Versions differ by name, but each keeps only what its schema has. */
+/** Versions differ by name only, but each keeps only the fields of its schema. */
 function conversionOf({ version, versions, storageVersion }: CustomKindOptions) {
   if (version.names.version === storageVersion) return undefined;
   const stored = versions.find(({ names }) => names.version === storageVersion);
   return {
     fromStored: (object: JsonObject) => object,
     toStored: (object: JsonObject) =>
-      stored === undefined ? object : asSchemaHas(stored.schema, object),
+      stored === undefined ? object : conformToSchema(stored.schema, object),
   };
 }
 
-/** Values of such a shape are not shown to rules. */
+/** CEL rules are not evaluated for values with these errors. */
 const blocking: ReadonlySet<string> = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -257,7 +256,7 @@ function resetFieldsOf(subresource: Subresource) {
   }
 }
 
-/** The status of a write and everything else as it was; managedFields are the write's. */
+/** The new status and managedFields with all other fields of the previous object. */
 function withOnlyStatusOf(object: JsonObject, before: JsonObject): JsonObject {
   const managedFields = objectField(object, 'metadata')?.managedFields;
   const kept = withField(before, 'status', fieldOf(object, 'status'));
@@ -271,12 +270,12 @@ function withOnlyStatusOf(object: JsonObject, before: JsonObject): JsonObject {
 
 function validateHead(
   object: JsonObject,
-  head: { readonly apiVersion: string; readonly kind: string },
+  typeMeta: { readonly apiVersion: string; readonly kind: string },
 ) {
   const errors: FieldError[] = [];
   for (const name of ['apiVersion', 'kind'] as const) {
-    if (object[name] !== head[name])
-      errors.push(invalidField(name, object[name], `must be ${head[name]}`));
+    if (object[name] !== typeMeta[name])
+      errors.push(invalidField(name, object[name], `must be ${typeMeta[name]}`));
   }
   return errors;
 }
@@ -291,7 +290,7 @@ function validateWhole(schema: StructuralSchema, object: JsonObject, before: Jso
   return validateValue({ schema, value, path: '', before: old });
 }
 
-/** The status is checked by itself: messages name paths within it. */
+/** Validates the status separately: messages have paths relative to it. */
 function validateStatus(schema: StructuralSchema, object: JsonObject, before: JsonObject) {
   const status = fieldOf(object, 'status');
   const statusSchema = schema.properties?.status;
@@ -304,7 +303,7 @@ function validateStatus(schema: StructuralSchema, object: JsonObject, before: Js
   }));
 }
 
-/** The type of each version, as the merge sees it. */
+/** The field type of each version, for the merge. */
 function fieldTypes(
   versions: readonly CustomVersion[],
   components: MergeComponents,

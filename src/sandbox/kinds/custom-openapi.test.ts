@@ -3,14 +3,14 @@ import { describe, test } from 'node:test';
 import type { StructuralSchema } from '../schema/index.ts';
 import { publishedSchema } from './custom-openapi.ts';
 
-/** What is published of a field. */
+/** The published schema of a field. */
 function published(field: StructuralSchema) {
   const schema = { type: 'object', properties: { field } };
   return publishedSchema(schema).properties?.field;
 }
 
 describe('sandbox/kinds/custom-openapi', () => {
-  test('the head of the object is there, whatever the author says of it', () => {
+  test('apiVersion, kind and metadata replace those of the author', () => {
     const own = { type: 'object', properties: { kind: { type: 'string', pattern: '^A$' } } };
     const { kind, apiVersion, metadata } = publishedSchema(own).properties ?? {};
     assert.deepEqual(Object.keys(kind ?? {}), ['description', 'type']);
@@ -18,7 +18,7 @@ describe('sandbox/kinds/custom-openapi', () => {
     assert.match(JSON.stringify(metadata), /"\$ref":"#\/components\/schemas\/.*\.ObjectMeta"/);
   });
 
-  test('an integer or a string is both types, unless its author says so', () => {
+  test('integer-or-string gets both types, unless the author lists them', () => {
     const both = [{ type: 'integer' }, { type: 'string' }];
     const port: StructuralSchema = { 'x-kubernetes-int-or-string': true };
     assert.deepEqual(published(port), { ...port, anyOf: both });
@@ -26,7 +26,7 @@ describe('sandbox/kinds/custom-openapi', () => {
     assert.equal(published(told), told);
   });
 
-  test('an embedded resource has a head of its own, which it must have', () => {
+  test('an embedded resource gets apiVersion, kind and metadata, with the first two required', () => {
     const embedded: StructuralSchema = {
       type: 'object',
       'x-kubernetes-embedded-resource': true,
@@ -37,7 +37,7 @@ describe('sandbox/kinds/custom-openapi', () => {
     assert.match(JSON.stringify(found?.properties?.kind), /"kind is a string value/);
   });
 
-  test('all else is published as it is written', () => {
+  test('everything else is published unchanged', () => {
     const field: StructuralSchema = {
       type: 'array',
       items: { type: 'object', additionalProperties: { type: 'string' }, not: { required: ['x'] } },

@@ -1,23 +1,22 @@
 import type { MergeSchema } from '../apply/index.ts';
 import type { StructuralSchema } from '../schema/index.ts';
-import { objectMetaComponent } from './object-meta.ts';
 import type { ResourceNames, ServedKind } from './served-kind.ts';
 
-/** What is published of a version of a CRD. */
+/** The input for the published schema of a version. */
 export interface PublishedVersion {
   readonly names: ResourceNames;
   readonly schema: StructuralSchema;
 }
 
 /**
- * The schema of a custom resource as the server publishes it: as its author wrote it, with the head that every object has,
- * here and in embedded resources, and with both types of what is an integer or a string.
+ * The schema of a custom resource as the server publishes it: the author's schema with the metadata fields of every object,
+ * also in embedded resources, and with both types for integer-or-string fields.
  */
 export function publishedSchema(schema: StructuralSchema): MergeSchema {
   return withHead(withPublished(schema) as MergeSchema, rootTexts);
 }
 
-/** Components of custom kinds are named by the domain backwards: `io.demo.v1.Widget`. */
+/** Component names of custom kinds have the domain reversed: `io.demo.v1.Widget`. */
 export function customOpenApi({ names, schema }: PublishedVersion): ServedKind['openApi'] {
   const { group, version, kind } = names;
   const gvk = { 'x-kubernetes-group-version-kind': [{ group, version, kind }] };
@@ -28,8 +27,8 @@ export function customOpenApi({ names, schema }: PublishedVersion): ServedKind['
   };
 }
 
-/** What the server says of the fields of the head. */
-interface HeadTexts {
+/** The server's descriptions of apiVersion, kind and metadata. */
+interface MetaDescriptions {
   readonly apiVersion: string;
   readonly kind: string;
 }
@@ -37,19 +36,19 @@ interface HeadTexts {
 const conventions =
   'https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md';
 
-const rootTexts: HeadTexts = {
+const rootTexts: MetaDescriptions = {
   apiVersion: `APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: ${conventions}#resources`,
   kind: `Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: ${conventions}#types-kinds`,
 };
 
-const embeddedTexts: HeadTexts = {
+const embeddedTexts: MetaDescriptions = {
   apiVersion: `apiVersion defines the versioned schema of this representation of an object. More info: ${conventions}#resources`,
   kind: `kind is a string value representing the type of this object. In CamelCase. More info: ${conventions}#types-kinds`,
 };
 
 const metadataText = `Standard object's metadata. More info: ${conventions}#metadata`;
 
-function withHead(schema: MergeSchema, { apiVersion, kind }: HeadTexts): MergeSchema {
+function withHead(schema: MergeSchema, { apiVersion, kind }: MetaDescriptions): MergeSchema {
   const head = {
     apiVersion: { description: apiVersion, type: 'string' },
     kind: { description: kind, type: 'string' },
@@ -61,7 +60,7 @@ function withHead(schema: MergeSchema, { apiVersion, kind }: HeadTexts): MergeSc
   return { ...schema, properties: { ...schema.properties, ...head } };
 }
 
-/** Shares every part that is published as it is written. */
+/** Shares every part that is published unchanged. */
 function withPublished(schema: StructuralSchema): StructuralSchema {
   const changes = { ...innerChanges(schema), ...ownChanges(schema) };
   const whole = Object.keys(changes).length === 0 ? schema : { ...schema, ...changes };
@@ -111,3 +110,6 @@ function withEach(
   const isSame = entries.every(([name, field]) => field === properties[name]);
   return isSame ? properties : Object.fromEntries(entries);
 }
+
+/** The component of the type of `metadata`. */
+export const objectMetaComponent = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';

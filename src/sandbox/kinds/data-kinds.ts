@@ -62,7 +62,7 @@ export const secretRules: BuiltinRules = {
   },
 };
 
-/** `stringData` is written only: its texts become data, which they win over. */
+/** `stringData` is write-only: its strings are moved to `data` and take precedence. */
 function foldStringData(object: JsonObject): JsonObject {
   const texts = fieldOf(object, 'stringData');
   if (!isJsonObject(texts)) return object;
@@ -77,7 +77,7 @@ function base64(text: string): string {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 }
 
-/** Keys that a type of Secret cannot do without. */
+/** Required keys by type of Secret. */
 const requiredKeys: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/dockercfg': ['.dockercfg'],
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],

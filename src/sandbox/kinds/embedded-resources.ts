@@ -4,7 +4,7 @@ import { dnsLabel, pathSegment, validateMetadata } from '../metadata/index.ts';
 import { DecodeError, type GoType, goDecode, type StructuralSchema } from '../schema/index.ts';
 import { type FieldError, invalidField, requiredField } from '../status/index.ts';
 
-/** A value with the metadata of all objects within it in the form that metadata has. */
+/** Normalises the metadata of all embedded objects in a value. */
 export function coerceEmbedded(
   schema: StructuralSchema | undefined,
   value: Json,
@@ -26,7 +26,7 @@ function coerceMetadata(metadata: Json, objectMeta: GoType): Json {
   return isJsonObject(metadata) ? goDecode(objectMeta, metadata, 'metadata').object : metadata;
 }
 
-/** What is wrong with the objects within a value. */
+/** Validates the embedded objects in a value. */
 export function validateEmbedded(
   schema: StructuralSchema | undefined,
   value: Json,
@@ -63,7 +63,7 @@ function headErrors(value: JsonObject, path: string): readonly FieldError[] {
   return isJsonObject(metadata) ? [...errors, ...metadataErrors(metadata, path)] : errors;
 }
 
-/** An object within another needs no name of its own. */
+/** An embedded object needs no name. */
 function metadataErrors(metadata: JsonObject, path: string): readonly FieldError[] {
   const rules = {
     namespaced: metadata.namespace !== undefined,
@@ -77,7 +77,7 @@ function metadataErrors(metadata: JsonObject, path: string): readonly FieldError
   }));
 }
 
-/** @throws DecodeError when what should be metadata is not. */
+/** @throws DecodeError when the metadata has a wrong type */
 export function decodeMetadata(objectMeta: GoType, object: JsonObject) {
   const metadata = fieldOf(object, 'metadata') ?? {};
   if (isJsonObject(metadata)) return goDecode(objectMeta, metadata, 'metadata');
@@ -91,7 +91,7 @@ function fieldSchema(schema: StructuralSchema, name: string): StructuralSchema |
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
-/** Most schemas hold no objects: those are not walked. */
+/** Most schemas have no embedded objects: their values are not traversed. */
 function hasEmbedded(schema: StructuralSchema): boolean {
   const { properties = {}, additionalProperties, items } = schema;
   return (

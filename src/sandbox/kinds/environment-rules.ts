@@ -24,7 +24,7 @@ const resources = [
 ];
 const sources = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef'];
 
-/** Variables of a container. */
+/** Validates the environment variables of a container. */
 export function environmentErrors(
   variables: readonly JsonObject[],
   at: string,
@@ -44,18 +44,18 @@ export function environmentErrors(
 function valueErrors(variable: JsonObject, at: string): readonly FieldError[] {
   const from = objectField(variable, 'valueFrom');
   if (from === undefined) return [];
-  const said = sources.filter((name) => objectField(from, name) !== undefined);
-  const errors = said.flatMap((name) =>
+  const present = sources.filter((name) => objectField(from, name) !== undefined);
+  const errors = present.flatMap((name) =>
     sourceErrors(name, objectField(from, name) ?? {}, `${at}.${name}`),
   );
-  if (said.length === 0) {
+  if (present.length === 0) {
     const names = sources.map((name) => `\`${name}\``);
     const list = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
     return [invalidField(at, '', `must specify one of: ${list}`)];
   }
   if (stringField(variable, 'value'))
     return [...errors, invalidField(at, '', 'may not be specified when `value` is not empty')];
-  if (said.length === 1) return errors;
+  if (present.length === 1) return errors;
   return [...errors, invalidField(at, '', 'may not have more than one field specified at a time')];
 }
 
@@ -82,7 +82,7 @@ function fieldErrors(source: JsonObject, at: string): readonly FieldError[] {
     return qualifiedName(text).map((message) => invalidField(at, text, message));
   }
   if (fieldPaths.includes(path)) return [];
-  // What no pod tells is refused before what only volumes may show.
+  // Unknown fields are reported before fields that only volumes support.
   if (path === 'metadata.annotations' || path === 'metadata.labels')
     return [unsupportedValue(`${at}.fieldPath`, path, fieldPaths)];
   const detail = `error converting fieldPath: field label not supported: ${path}`;
@@ -106,25 +106,25 @@ function keyErrors(source: JsonObject, at: string): readonly FieldError[] {
   ];
 }
 
-/** Maps whose entries become variables of a container. */
+/** Validates ConfigMaps and Secrets whose entries become environment variables. */
 export function environmentSourceErrors(
   maps: readonly JsonObject[],
   at: string,
 ): readonly FieldError[] {
   return maps.flatMap((map, index) => {
     const prefix = stringField(map, 'prefix') ?? '';
-    const said = ['configMapRef', 'secretRef'].filter((name) => map[name] !== undefined);
+    const present = ['configMapRef', 'secretRef'].filter((name) => map[name] !== undefined);
     return [
       ...variableName(prefix).map((message) =>
         invalidField(`${at}[${index}].prefix`, prefix, message),
       ),
-      ...said.flatMap((name) =>
+      ...present.flatMap((name) =>
         mapNameErrors(objectField(map, name) ?? {}, `${at}[${index}].${name}.name`),
       ),
-      ...(said.length === 0
+      ...(present.length === 0
         ? [invalidField(at, '', 'must specify one of: `configMapRef` or `secretRef`')]
         : []),
-      ...(said.length > 1
+      ...(present.length > 1
         ? [invalidField(at, '', 'may not have more than one field specified at a time')]
         : []),
     ];

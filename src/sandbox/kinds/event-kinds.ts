@@ -40,7 +40,7 @@ function withWrittenZeros(object: JsonObject): JsonObject {
   };
 }
 
-/** What holds for Events of both forms; those of the new one say when they were. */
+/** Rules for Events of both groups; Events of `events.k8s.io` need an eventTime. */
 function eventErrors(event: JsonObject, reporterField: string): readonly FieldError[] {
   const required = (field: string, name = field) =>
     stringField(event, field) ? [] : [requiredField(name)];
@@ -68,12 +68,13 @@ function namespaceErrors(event: JsonObject, isNew: boolean): readonly FieldError
   const metadata = objectField(event, 'metadata') ?? {};
   const namespace = stringField(metadata, 'namespace') ?? '';
   const involved = stringField(objectField(event, 'involvedObject') ?? {}, 'namespace') ?? '';
-  const homes = isNew ? ['default', 'kube-system'] : ['default'];
-  if (involved === '' ? homes.includes(namespace) : isNew || involved === namespace) return [];
+  const allowedNamespaces = isNew ? ['default', 'kube-system'] : ['default'];
+  if (involved === '' ? allowedNamespaces.includes(namespace) : isNew || involved === namespace)
+    return [];
   return [invalidField('involvedObject.namespace', involved, 'does not match event.namespace')];
 }
 
-/** The same fields by other names. */
+/** The same fields with different names. */
 const renamed: readonly (readonly [core: string, name: string])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],
@@ -108,7 +109,7 @@ function rename(event: JsonObject, names: readonly (readonly [string, string])[]
   }, event);
 }
 
-/** The Events of the core group by the names of their new one. */
+/** Events in `events.k8s.io`, stored as core Events. */
 export const newEventRules: BuiltinRules = {
   names: resourceNames({
     apiVersion: 'events.k8s.io/v1',
@@ -129,7 +130,7 @@ export const newEventRules: BuiltinRules = {
   validateCreate: newEventErrors,
 };
 
-/** Whoever makes Events in their new form uses no field of the old one. */
+/** Events created in `events.k8s.io` must not set fields of the core form. */
 function newEventErrors(event: JsonObject): readonly FieldError[] {
   const type = stringField(event, 'type') ?? '';
   const set = (field: string, name: string) =>

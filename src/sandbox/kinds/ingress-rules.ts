@@ -15,7 +15,7 @@ const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'];
 const forbiddenParts = ['//', '/./', '/../', '%2f', '%2F'];
 const forbiddenEnds = ['/..', '/.'];
 
-/** What the spec of an Ingress is refused for. */
+/** Validates the spec of an Ingress. */
 export function ingressErrors(spec: JsonObject): readonly FieldError[] {
   const rules = listField(spec, 'rules').filter(isJsonObject);
   const backend = objectField(spec, 'defaultBackend');
@@ -38,14 +38,15 @@ export function ingressErrors(spec: JsonObject): readonly FieldError[] {
   ];
 }
 
-/** The class may be said in an annotation, as it was once: then it is the same. */
+/** The annotation for the ingress class, which predates the field, must not differ from it. */
 export function ingressClassErrors(ingress: JsonObject): readonly FieldError[] {
   const annotations = objectField(objectField(ingress, 'metadata') ?? {}, 'annotations') ?? {};
-  const said = annotations['kubernetes.io/ingress.class'];
+  const annotated = annotations['kubernetes.io/ingress.class'];
   const ingressClass = stringField(objectField(ingress, 'spec') ?? {}, 'ingressClassName');
-  if (said === undefined || ingressClass === undefined || said === ingressClass) return [];
+  if (annotated === undefined || ingressClass === undefined || annotated === ingressClass)
+    return [];
   const detail = 'must match `ingressClassName` when both are specified';
-  return [invalidField('annotations.kubernetes.io/ingress.class', said, detail)];
+  return [invalidField('annotations.kubernetes.io/ingress.class', annotated, detail)];
 }
 
 function ruleErrors(rule: JsonObject, at: string): readonly FieldError[] {
@@ -94,8 +95,8 @@ function pathErrors(path: JsonObject, at: string): readonly FieldError[] {
 
 function textErrors(text: string, type: string, at: string): readonly FieldError[] {
   const isFree = type === 'ImplementationSpecific';
-  const isRight = text.startsWith('/') || (isFree && text === '');
-  const relative = isRight ? [] : [invalidField(at, text, 'must be an absolute path')];
+  const isValid = text.startsWith('/') || (isFree && text === '');
+  const relative = isValid ? [] : [invalidField(at, text, 'must be an absolute path')];
   if (isFree) return relative;
   return [
     ...relative,
@@ -151,7 +152,7 @@ function resourceErrors(resource: JsonObject, at: string): readonly FieldError[]
   ];
 }
 
-/** A field that is a part of a path. */
+/** Validates a field that becomes a path segment. */
 export function segmentErrors(object: JsonObject, name: string, at: string): readonly FieldError[] {
   const text = stringField(object, name) ?? '';
   if (text === '') return [requiredField(`${at}.${name}`)];

@@ -16,7 +16,7 @@ const counts = [
 const modes = ['NonIndexed', 'Indexed'];
 const replacements = ['Failed', 'TerminatingOrFailed'];
 
-/** What the spec of a Job is refused for, as it stands in one; a CronJob's is completed first. */
+/** Validates the spec of a Job; the template of a CronJob is defaulted before it is validated. */
 export function jobSpecErrors(spec: JsonObject): readonly FieldError[] {
   return [
     ...countErrors(spec, counts),
@@ -53,8 +53,8 @@ const fixed = [
   'successPolicy',
 ];
 
-/** What of a Job stays as it was. */
-export function fixedErrors(job: JsonObject, before: JsonObject): readonly FieldError[] {
+/** Changes of immutable fields of a Job. */
+export function immutableFieldErrors(job: JsonObject, before: JsonObject): readonly FieldError[] {
   const [spec, old] = [objectField(job, 'spec') ?? {}, objectField(before, 'spec') ?? {}];
   const immutable = 'field is immutable';
   return [

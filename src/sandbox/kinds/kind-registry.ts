@@ -1,6 +1,6 @@
 import type { ServedKind } from './served-kind.ts';
 
-/** The kinds that are served now, by the path they are served at. CRDs come and go. */
+/** The served kinds, by path. Kinds of CRDs are added and removed. */
 export class KindRegistry {
   readonly #builtins: readonly ServedKind[];
   /** By name of the CRD. */
@@ -18,12 +18,12 @@ export class KindRegistry {
     return this.#byResource.get(`${group}/${version}/${plural}`);
   }
 
-  /** All kinds: the built-in ones, then custom ones in the order of their names. The same list until something changes. */
+  /** All kinds: the built-in ones, then custom ones in the order of their names. The same list until a kind changes. */
   all(): readonly ServedKind[] {
     return this.#all;
   }
 
-  /** Replaces what a CRD serves; nothing = it serves no more. */
+  /** Replaces the kinds of a CRD; an empty list removes them. */
   setCustom(crd: string, kinds: readonly ServedKind[]): void {
     if (kinds.length === 0) this.#custom.delete(crd);
     else this.#custom.set(crd, kinds);

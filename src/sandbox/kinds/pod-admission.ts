@@ -1,45 +1,45 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { forbidden } from '../status/index.ts';
-import type { ObjectWorld } from './served-kind.ts';
+import type { ObjectLister } from './served-kind.ts';
 
-const evictions = ['not-ready', 'unreachable'].map((condition) => ({
+const defaultTolerations = ['not-ready', 'unreachable'].map((condition) => ({
   key: `node.kubernetes.io/${condition}`,
   operator: 'Exists',
   effect: 'NoExecute',
   tolerationSeconds: 300,
 }));
 
-/** A pod that is created. */
+/** Applies the admission defaults to a new pod. */
 export function admitPod(pod: JsonObject): JsonObject {
   const spec = objectField(pod, 'spec') ?? {};
   return { ...pod, status: { phase: 'Pending', qosClass: qualityOf(spec) } };
 }
 
-/** Pods stay for a while on a node that is lost, unless they say otherwise. */
-export function withEvictions(pod: JsonObject): JsonObject {
+/** Adds the default tolerations for lost nodes, unless the pod has its own. */
+export function withDefaultTolerations(pod: JsonObject): JsonObject {
   const spec = objectField(pod, 'spec') ?? {};
   const tolerations = listField(spec, 'tolerations').filter(isJsonObject);
-  const missing = evictions.filter(
+  const missing = defaultTolerations.filter(
     ({ key }) =>
       !tolerations.some(
-        (one) =>
-          (one.key === key || one.key === undefined) &&
-          (one.effect === 'NoExecute' || one.effect === undefined),
+        (each) =>
+          (each.key === key || each.key === undefined) &&
+          (each.effect === 'NoExecute' || each.effect === undefined),
       ),
   );
   if (missing.length === 0) return pod;
   return { ...pod, spec: { ...spec, tolerations: [...tolerations, ...missing] } };
 }
 
-/** What a pod's class of priority means. @throws StatusError 403 for a class that is not there */
-export function withPriority(pod: JsonObject, world: ObjectWorld): JsonObject {
+/** Sets the priority from the pod's PriorityClass. @throws StatusError 403 when the class does not exist */
+export function withPriority(pod: JsonObject, objects: ObjectLister): JsonObject {
   const spec = objectField(pod, 'spec') ?? {};
   const name = stringField(spec, 'priorityClassName') ?? '';
-  const classes = world.list('scheduling.k8s.io/priorityclasses');
+  const classes = objects.list('scheduling.k8s.io/priorityclasses');
   const metadataOf = (object: JsonObject) => objectField(object, 'metadata') ?? {};
-  const found = classes.find((one) =>
-    name === '' ? one.globalDefault === true : metadataOf(one).name === name,
+  const found = classes.find((each) =>
+    name === '' ? each.globalDefault === true : metadataOf(each).name === name,
   );
   if (name !== '' && found === undefined) {
     const podName = stringField(metadataOf(pod), 'name') ?? '';
@@ -51,7 +51,7 @@ export function withPriority(pod: JsonObject, world: ObjectWorld): JsonObject {
   return { ...pod, spec: { ...spec, ...named, priority: value, preemptionPolicy } };
 }
 
-/** Limits are requests, too, where nothing else is said; of Pods, not of templates. */
+/** Missing requests default to the limits; only for Pods, not for templates. */
 export function withRequests(spec: JsonObject): JsonObject {
   const containers = listField(spec, 'containers').map((container) => {
     const resources = isJsonObject(container) ? objectField(container, 'resources') : undefined;
@@ -69,13 +69,13 @@ function qualityOf(spec: JsonObject): string {
     isJsonObject(container) ? (objectField(container, 'resources') ?? {}) : {},
   );
   const part = (name: 'limits' | 'requests') =>
-    resources.map((one) => objectField(one, name) ?? {});
+    resources.map((each) => objectField(each, name) ?? {});
   const all = [...part('limits'), ...part('requests')];
-  if (all.every((one) => Object.keys(one).length === 0)) return 'BestEffort';
-  const isGuaranteed = resources.every((one) => {
+  if (all.every((each) => Object.keys(each).length === 0)) return 'BestEffort';
+  const isGuaranteed = resources.every((each) => {
     const [limits, requests] = [
-      objectField(one, 'limits') ?? {},
-      objectField(one, 'requests') ?? {},
+      objectField(each, 'limits') ?? {},
+      objectField(each, 'requests') ?? {},
     ];
     return ['cpu', 'memory'].every(
       (name) => limits[name] !== undefined && limits[name] === requests[name],

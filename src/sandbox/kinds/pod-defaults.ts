@@ -9,7 +9,7 @@ import {
   withFields,
 } from '../json-fields.ts';
 
-/** A pod's spec with what the server fills in. A subset: what specs of the usual sort need. */
+/** The spec of a pod with the server's defaults. A subset: the fields that most specs use. */
 export function withPodSpecDefaults(spec: JsonObject): JsonObject {
   const account = spec.serviceAccountName ?? spec.serviceAccount;
   return withDefaults(
@@ -29,13 +29,13 @@ export function withPodSpecDefaults(spec: JsonObject): JsonObject {
   );
 }
 
-/** A pod template with its spec completed. */
+/** A pod template with the defaults for its spec. */
 export function withTemplateDefaults(template: JsonObject | undefined): JsonObject {
   const spec = objectField(template ?? {}, 'spec') ?? {};
   return withFields(template ?? {}, { spec: withPodSpecDefaults(spec) });
 }
 
-/** Fills in fields that are not there. */
+/** Sets fields that are absent. */
 export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObject {
   const missing: MutableJsonObject = {};
   let isComplete = true;
@@ -76,7 +76,7 @@ function withContainerDefaults(container: JsonObject): JsonObject {
   );
 }
 
-/** No tag means `latest`, and `latest` is not always the same. */
+/** Without a tag an image is `latest`, which changes over time. */
 function hasMovingTag(image: string): boolean {
   const name = image.slice(image.lastIndexOf('/') + 1);
   return !image.includes('@') && (!name.includes(':') || name.endsWith(':latest'));
@@ -111,7 +111,7 @@ function withEnvDefaults(variable: JsonObject): JsonObject {
   return withFields(variable, { valueFrom: withFieldDefaults(source) });
 }
 
-/** A value that is taken from the pod itself. */
+/** Defaults of a reference to a field of the pod. */
 function withFieldDefaults(source: JsonObject): JsonObject {
   const resource = objectField(source, 'resourceFieldRef');
   if (resource !== undefined)
@@ -146,7 +146,7 @@ function withVolumeDefaults(volume: JsonObject): JsonObject {
   return withFields(volume, { hostPath: withDefaults(hostPath, { type: '' }) });
 }
 
-/** Of a volume that shows several things, each with its own defaults. */
+/** Defaults of a projected volume; each source has its own. */
 function withParts(source: JsonObject): JsonObject {
   const { items, sources } = source;
   if (isJsonList(items)) return withFields(source, { items: mapObjects(items, withFieldDefaults) });

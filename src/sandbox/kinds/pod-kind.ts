@@ -3,13 +3,13 @@ import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField } from '../json-fields.ts';
 import { type FieldError, forbiddenField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
-import { admitPod, withEvictions, withPriority, withRequests } from './pod-admission.ts';
+import { admitPod, withDefaultTolerations, withPriority, withRequests } from './pod-admission.ts';
 import { withDefaults, withPodSpecDefaults } from './pod-defaults.ts';
 import { podSpecErrors } from './pod-spec-rules.ts';
 import { resourceNames } from './resource-names.ts';
 import { withSpec } from './workload-rules.ts';
 
-/** What a node would be asked for before a pod is gone. */
+/** The grace period that a node has to stop a pod. */
 const podGraceSeconds = 30;
 
 export const podRules: BuiltinRules = {
@@ -38,22 +38,22 @@ export const podRules: BuiltinRules = {
       }),
     ),
   prepareCreate: admitPod,
-  // What admission adds belongs to nobody.
-  admit: (pod, before, world) =>
-    before === undefined ? withEvictions(withPriority(pod, world)) : pod,
-  prepareUpdate: withEvictions,
+  // No manager owns what admission adds.
+  admit: (pod, before, objects) =>
+    before === undefined ? withDefaultTolerations(withPriority(pod, objects)) : pod,
+  prepareUpdate: withDefaultTolerations,
   validate: (pod) => podSpecErrors(objectField(pod, 'spec') ?? {}, 'spec'),
   validateUpdate: podUpdateErrors,
   gracePeriodSeconds(pod) {
     const spec = objectField(pod, 'spec') ?? {};
-    // A pod that no node has taken is gone at once.
+    // A pod that is not bound to a node is deleted at once.
     if (stringField(spec, 'nodeName') === undefined) return 0;
     const grace = spec.terminationGracePeriodSeconds;
     return typeof grace === 'number' ? grace : podGraceSeconds;
   },
 };
 
-/** Ports of a pod on its node's network are the node's. */
+/** With hostNetwork, the ports of a pod are ports of its node. */
 function withHostPorts(spec: JsonObject): JsonObject {
   if (spec.hostNetwork !== true) return spec;
   const containers = listField(spec, 'containers').map((container) => {
@@ -69,7 +69,7 @@ function withHostPorts(spec: JsonObject): JsonObject {
   return { ...spec, containers };
 }
 
-/** Of a pod that runs only its images may change (and few more fields, which are not modelled). */
+/** Only the images of a pod may change (and a few more fields, which are not modelled). */
 function podUpdateErrors(pod: JsonObject, before: JsonObject): readonly FieldError[] {
   const shape = (object: JsonObject) => {
     const spec = objectField(object, 'spec') ?? {};

@@ -15,7 +15,7 @@ const restartPolicies = ['Always', 'OnFailure', 'Never'];
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const largestInt32 = 2_147_483_647;
 
-/** What a template of pods is refused for wherever it stands. */
+/** Validates a pod template in any workload. */
 export function templateContentErrors(template: JsonObject, at: string): readonly FieldError[] {
   const metadata = objectField(template, 'metadata') ?? {};
   return [
@@ -25,7 +25,7 @@ export function templateContentErrors(template: JsonObject, at: string): readonl
   ];
 }
 
-/** What the spec of a pod is refused for; a subset: what authors of templates meet. */
+/** Validates the spec of a pod; a subset: the rules that authors of templates meet. */
 export function podSpecErrors(spec: JsonObject, at: string): readonly FieldError[] {
   const { volumes, errors } = volumeErrors(listField(spec, 'volumes'), `${at}.volumes`);
   const containers = listField(spec, 'containers').filter(isJsonObject);
@@ -109,7 +109,7 @@ function isNew(container: JsonObject, known: Set<string>): boolean {
   return true;
 }
 
-/** A port of a node is one container's. */
+/** Only one container may use a host port. */
 function hostPortErrors(containers: readonly JsonObject[], at: string): readonly FieldError[] {
   const known = new Set<string>();
   return containers.flatMap((container, index) =>

@@ -32,7 +32,7 @@ export const limitRangeRules: BuiltinRules = {
   },
 };
 
-/** Of containers: the maximum is the limit, the limit the request, where nothing else is said. */
+/** Defaults for containers: the limit defaults to the maximum, the request to the limit. */
 function withContainerLimits(item: Json): Json {
   if (!isJsonObject(item) || item.type !== 'Container') return item;
   const part = (name: string) => objectField(item, name) ?? {};
@@ -90,13 +90,13 @@ export const nodeRules: BuiltinRules = {
   selectableFields: ['spec.unschedulable'],
 };
 
-/** A node is closed until somebody finds that it is ready. */
+/** A new node is tainted until it is ready. */
 function withNotReadyTaint(node: JsonObject): JsonObject {
   const spec = objectField(node, 'spec') ?? {};
   const conditions = listField(objectField(node, 'status') ?? {}, 'conditions').filter(
     isJsonObject,
   );
-  // Nobody here would take the taint away from a node that comes with its status.
+  // No controller here would remove the taint from a node that is created with its status.
   if (conditions.some(({ type, status }) => type === 'Ready' && status === 'True')) return node;
   const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
   return { ...node, spec: { ...spec, taints: [...listField(spec, 'taints'), taint] } };

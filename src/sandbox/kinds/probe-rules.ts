@@ -22,7 +22,7 @@ const counts = [
   'failureThreshold',
 ];
 
-/** A probe of a container, if it has it. */
+/** Validates a probe of a container, if present. */
 export function probeErrors(
   container: JsonObject,
   name: string,
@@ -68,7 +68,7 @@ export function lifecycleErrors(container: JsonObject, path: string): readonly F
   });
 }
 
-/** Exactly one thing is done. */
+/** Exactly one handler must be set. */
 function handlerErrors(action: JsonObject, at: string): readonly FieldError[] {
   const [first, ...others] = handlers.filter((name) => objectField(action, name) !== undefined);
   if (first === undefined) return [requiredField(at, 'must specify a handler type')];
@@ -112,7 +112,7 @@ function httpErrors(action: JsonObject, at: string): readonly FieldError[] {
   ];
 }
 
-/** A port by its number or name. */
+/** Validates a port number or name. */
 export function portErrors(port: Json | undefined, at: string): readonly FieldError[] {
   const messages = typeof port === 'string' ? portName(port) : portNumber(Number(port ?? 0));
   return messages.map((message) => invalidField(at, port ?? 0, message));

@@ -14,7 +14,7 @@ import { templateContentErrors } from './pod-spec-rules.ts';
 import { resourceNames } from './resource-names.ts';
 import { countErrors, withSpec } from './workload-rules.ts';
 
-/** The ancestor of ReplicaSets. Its selector is a map of labels, by default those of its pods. */
+/** The predecessor of ReplicaSets. Its selector is a map of labels; defaults to the labels of the template. */
 export const replicationControllerRules: BuiltinRules = {
   names: resourceNames({
     apiVersion: 'v1',
@@ -49,18 +49,18 @@ function withControllerDefaults(controller: JsonObject): JsonObject {
   const template = objectField(spec, 'template');
   const labels = labelsOf(template ?? {});
   const isLabelled = Object.keys(labels).length > 0;
-  const lacks = (map: JsonObject | undefined) => Object.keys(map ?? {}).length === 0;
+  const isEmpty = (map: JsonObject | undefined) => Object.keys(map ?? {}).length === 0;
   const filled = withSpec(controller, () => ({
     ...withDefaults(spec, { replicas: 1 }),
     ...(template === undefined ? {} : { template: withTemplateDefaults(template) }),
-    ...(isLabelled && lacks(objectField(spec, 'selector')) ? { selector: labels } : {}),
+    ...(isLabelled && isEmpty(objectField(spec, 'selector')) ? { selector: labels } : {}),
   }));
-  return isLabelled && lacks(objectField(metadata, 'labels'))
+  return isLabelled && isEmpty(objectField(metadata, 'labels'))
     ? withMetadata(filled, 'labels', labels)
     : filled;
 }
 
-/** The number of its pods is always told. */
+/** The number of pods is always written. */
 function withoutCounts(controller: JsonObject): JsonObject {
   return withFields(controller, { status: { replicas: 0 } });
 }

@@ -11,7 +11,7 @@ export interface NamesOptions {
   readonly singular?: string;
 }
 
-/** The names of a built-in resource; singular and list kind follow from the kind. */
+/** The names of a built-in resource; singular and list kind derive from the kind. */
 export function resourceNames(options: NamesOptions): ResourceNames {
   const { apiVersion, kind, plural, namespaced, shortNames = [], categories = [] } = options;
   const slash = apiVersion.indexOf('/');

@@ -5,9 +5,9 @@ import { qualifiedName } from '../metadata/index.ts';
 import { type FieldError, invalidField, requiredField } from '../status/index.ts';
 
 const billion = 1_000_000_000n;
-const ofContainers = ['cpu', 'memory', 'ephemeral-storage'];
-/** Those of which others than containers may have some. */
-const ofOthers = [
+const containerResources = ['cpu', 'memory', 'ephemeral-storage'];
+/** Standard resources that apply to other objects than containers, too. */
+const otherResources = [
   'pods',
   'services',
   'replicationcontrollers',
@@ -27,7 +27,7 @@ const ofOthers = [
   'services.loadbalancers',
 ];
 
-/** What a container asks for and is held to. */
+/** Validates the requests and limits of a container. */
 export function resourceErrors(resources: JsonObject, at: string): readonly FieldError[] {
   const limits = objectField(resources, 'limits') ?? {};
   const requests = objectField(resources, 'requests') ?? {};
@@ -53,27 +53,27 @@ interface LimitedRequest {
   readonly limit: Json | undefined;
 }
 
-/** More may be had than was asked for, but for what is counted in pieces. */
+/** A limit may exceed its request, except for extended resources and huge pages. */
 function limitErrors({ name, request, limit }: LimitedRequest, at: string): readonly FieldError[] {
-  const isElastic = isNative(name) && !isHugePage(name);
+  const isOvercommittable = isNative(name) && !isHugePage(name);
   if (limit === undefined) {
     const detail = 'Limit must be set for non overcommitable resources';
-    return isElastic ? [] : [requiredField(`${at}.limits`, detail)];
+    return isOvercommittable ? [] : [requiredField(`${at}.limits`, detail)];
   }
   const difference = billionthsOf(request) - billionthsOf(limit);
-  const isRight = isElastic ? difference <= 0n : difference === 0n;
-  if (isRight) return [];
-  const how = isElastic ? 'less than or equal' : 'equal';
-  const detail = `must be ${how} to ${name} limit of ${limit}`;
+  const isValid = isOvercommittable ? difference <= 0n : difference === 0n;
+  if (isValid) return [];
+  const relation = isOvercommittable ? 'less than or equal' : 'equal';
+  const detail = `must be ${relation} to ${name} limit of ${limit}`;
   return [invalidField(`${at}.requests`, request, detail)];
 }
 
 function resourceNameErrors(name: string, at: string): readonly FieldError[] {
   const malformed = qualifiedName(name).map((message) => invalidField(at, name, message));
   if (!name.includes('/')) {
-    if (ofContainers.includes(name) || isHugePage(name)) return malformed;
+    if (containerResources.includes(name) || isHugePage(name)) return malformed;
     const standard = 'must be a standard resource type or fully qualified';
-    const isKnown = malformed.length > 0 || ofOthers.includes(name);
+    const isKnown = malformed.length > 0 || otherResources.includes(name);
     return [
       ...malformed,
       ...(isKnown ? [] : [invalidField(at, name, standard)]),
@@ -84,7 +84,7 @@ function resourceNameErrors(name: string, at: string): readonly FieldError[] {
   return [...malformed, invalidField(at, name, "doesn't follow extended resource name standard")];
 }
 
-/** An amount of a resource that is not less than nothing, and whole where it is counted in pieces. */
+/** Validates a quantity: not negative, and an integer for countable resources. */
 export function quantityErrors(
   name: string,
   amount: Json | undefined,

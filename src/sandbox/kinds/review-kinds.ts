@@ -19,16 +19,16 @@ function reviewRules(
 }
 
 const allowed = { allowed: true, reason: 'The sandbox does not enforce RBAC' };
-const everything = {
+const allRules = {
   resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
   incomplete: false,
 };
-const everybody = {
+const userInfoStatus = {
   userInfo: { username: 'sandbox', groups: ['system:masters', 'system:authenticated'] },
 };
 
-/** Who may do what: everybody may do everything. */
+/** Authorization reviews: every request is allowed. */
 export const reviewKinds: readonly BuiltinRules[] = [
   reviewRules({ apiVersion: authorization, kind: 'SelfSubjectAccessReview' }, allowed),
   reviewRules({ apiVersion: authorization, kind: 'SubjectAccessReview' }, allowed),
@@ -37,24 +37,24 @@ export const reviewKinds: readonly BuiltinRules[] = [
     allowed,
   ),
   {
-    ...reviewRules({ apiVersion: authorization, kind: 'SelfSubjectRulesReview' }, everything),
-    // The server does not repeat this question.
+    ...reviewRules({ apiVersion: authorization, kind: 'SelfSubjectRulesReview' }, allRules),
+    // The server does not return the spec of this review.
     review: ({ apiVersion, kind }) => ({
       apiVersion,
       kind,
       metadata: {},
       spec: {},
-      status: everything,
+      status: allRules,
     }),
   },
   {
     ...reviewRules(
       { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
-      everybody,
+      userInfoStatus,
     ),
     review: (object, now) => ({
       ...withMetadata(object, 'creationTimestamp', now),
-      status: everybody,
+      status: userInfoStatus,
     }),
   },
 ];

@@ -93,7 +93,7 @@ const cpuMetric: readonly Json[] = [
 const percentPolicy = { type: 'Percent', value: 100, periodSeconds: 15 };
 const podsPolicy = { type: 'Pods', value: 4, periodSeconds: 15 };
 
-/** A behavior of which something is said is completed as a whole. */
+/** A behavior with any field set gets all defaults. */
 function withScalingRules(behavior: JsonObject): JsonObject {
   const [up, down] = [objectField(behavior, 'scaleUp'), objectField(behavior, 'scaleDown')];
   return {

@@ -16,7 +16,7 @@ const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 interface Bounds {
   readonly least: number;
   readonly most: number;
-  /** Names of the numbers from the least on. */
+  /** Names of the values, beginning with the lowest. */
   readonly names?: readonly string[];
 }
 
@@ -28,7 +28,7 @@ const fields: readonly Bounds[] = [
   { least: 0, most: 6, names: weekdays },
 ];
 
-/** The schedule of a CronJob. */
+/** Validates the schedule of a CronJob. */
 export function scheduleErrors(schedule: string, at: string): readonly FieldError[] {
   if (schedule === '') return [requiredField(at)];
   const problem = scheduleProblem(schedule);
@@ -66,7 +66,7 @@ function durationProblem(text: string): string | undefined {
   return `failed to parse duration ${text}: time: ${why} ${goQuote(duration)}`;
 }
 
-/** `*`, `5`, `1-5`, and those with a step. */
+/** `*`, `5`, `1-5`, each with an optional step. */
 function rangeProblem(range: string, bounds: Bounds): string | undefined {
   const [span = '', step, ...moreSteps] = range.split('/');
   const [low = '', high, ...moreBounds] = span.split('-');
@@ -74,13 +74,17 @@ function rangeProblem(range: string, bounds: Bounds): string | undefined {
   const start = isOpen ? bounds.least : numberOf(low, bounds.names);
   if (typeof start === 'string') return start;
   if (!isOpen && moreBounds.length > 0) return `too many hyphens: ${range}`;
-  const said = isOpen ? bounds.most : high === undefined ? start : numberOf(high, bounds.names);
-  if (typeof said === 'string') return said;
+  const highOrEnd = isOpen
+    ? bounds.most
+    : high === undefined
+      ? start
+      : numberOf(high, bounds.names);
+  if (typeof highOrEnd === 'string') return highOrEnd;
   if (moreSteps.length > 0) return `too many slashes: ${range}`;
   const size = step === undefined ? 1 : numberOf(step);
   if (typeof size === 'string') return size;
-  // From a number on, in steps.
-  const end = step !== undefined && high === undefined ? bounds.most : said;
+  // From a number to the maximum, in steps.
+  const end = step !== undefined && high === undefined ? bounds.most : highOrEnd;
   return boundsProblem({ start, end, size }, bounds, range);
 }
 
@@ -101,7 +105,7 @@ function boundsProblem(
   return size === 0 ? `step of range should be a positive number: ${range}` : undefined;
 }
 
-/** A number, or why it is none. */
+/** A number, or why the text is invalid. */
 function numberOf(text: string, names: readonly string[] = []): number | string {
   const index = names.indexOf(text.toLowerCase());
   if (index >= 0) return index + (names === months ? 1 : 0);
@@ -113,7 +117,7 @@ function numberOf(text: string, names: readonly string[] = []): number | string 
   return number < 0 ? `negative number (${number}) not allowed: ${text}` : number;
 }
 
-/** A place whose time a CronJob goes by. */
+/** Validates the time zone of a CronJob. */
 export function timeZoneErrors(zone: string, at: string): readonly FieldError[] {
   if (zone === '') return [invalidField(at, zone, 'timeZone must be nil or non-empty string')];
   const unknown = [invalidField(at, zone, `unknown time zone ${zone}`)];

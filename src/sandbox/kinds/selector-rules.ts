@@ -3,7 +3,7 @@ import { listField, objectField, stringField } from '../json-fields.ts';
 import { labelErrors, labelValueRule, qualifiedName } from '../metadata/index.ts';
 import { type FieldError, forbiddenField, invalidField, requiredField } from '../status/index.ts';
 
-/** What a label selector is refused for. */
+/** Validates a label selector. */
 export function labelSelectorErrors(selector: JsonObject, at: string): readonly FieldError[] {
   return [
     ...labelErrors(objectField(selector, 'matchLabels') ?? {}, `${at}.matchLabels`),
@@ -50,11 +50,11 @@ function operatorErrors(expression: JsonObject, at: string): readonly FieldError
   }
 }
 
-/** Does a selector that is right have these labels? */
+/** Returns whether a valid selector matches these labels. */
 export function selectorMatches(selector: JsonObject, labels: JsonObject): boolean {
-  const wanted = Object.entries(objectField(selector, 'matchLabels') ?? {});
+  const required = Object.entries(objectField(selector, 'matchLabels') ?? {});
   return (
-    wanted.every(([name, value]) => labels[name] === value) &&
+    required.every(([name, value]) => labels[name] === value) &&
     expressionsOf(selector).every((expression) => expressionMatches(expression, labels))
   );
 }

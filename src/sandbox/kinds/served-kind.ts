@@ -3,9 +3,9 @@ import type { FieldManager, MergeSchema } from '../apply/index.ts';
 import type { MetadataRules } from '../metadata/index.ts';
 import type { FieldError } from '../status/index.ts';
 import type { PatchSchema } from '../strategic/index.ts';
-import type { ServedLife } from './served-life.ts';
+import type { ServingPeriod } from './generation.ts';
 
-/** The names of a resource, as discovery tells them. */
+/** The names of a resource, as in discovery. */
 export interface ResourceNames {
   readonly group: string;
   readonly version: string;
@@ -20,14 +20,14 @@ export interface ResourceNames {
 
 export type Subresource = '' | 'status' | 'scale';
 
-/** A body as the server reads it. */
+/** A decoded body. */
 export interface Decoded {
   readonly object: JsonObject;
   /** Paths that the kind does not have, sorted. */
   readonly unknownFields: readonly string[];
 }
 
-/** Where the replicas of a kind with a scale subresource are, as paths of fields. */
+/** The fields of the scale subresource, as paths. */
 export interface ScalePaths {
   readonly specReplicas: readonly string[];
   readonly statusReplicas: readonly string[];
@@ -36,106 +36,103 @@ export interface ScalePaths {
   readonly selectsByLabels?: boolean;
 }
 
-/** A column of tables that a CRD asks for. */
+/** A printer column of a CRD. */
 export interface CustomColumn {
   readonly name: string;
   readonly type: string;
   /** Empty = none. */
   readonly format: string;
-  /** Empty = the path is told. */
+  /** Empty = the default description, which names the path. */
   readonly description: string;
   readonly priority: number;
-  /** Where the value is: `.spec.replicas`. */
+  /** The path of the value: `.spec.replicas`. */
   readonly jsonPath: string;
 }
 
-/** Between a version of a kind and the one that its objects are stored in. */
+/** Converts between a version of a kind and its storage version. */
 export interface Conversion {
   fromStored(object: JsonObject): JsonObject;
   toStored(object: JsonObject): JsonObject;
 }
 
-/** An object that is stored, and when it was. */
-export interface Readable {
+/** A stored object, and the version at which it was stored. */
+export interface VersionedObject {
   readonly object: JsonObject;
   readonly version: number;
 }
 
-/** What is stored, as those see it who complete objects. */
-export interface ObjectWorld {
+/** Lists stored objects, for admission. */
+export interface ObjectLister {
   /** The objects of a collection: `/services`. */
   list(collection: string): readonly JsonObject[];
 }
 
-/** Completes an object that is valid from what else is stored; before is undefined when it is new. */
+/** Completes a valid object from other stored objects; `before` is undefined when the object is new. */
 export type Admission = (
   object: JsonObject,
   before: JsonObject | undefined,
-  world: ObjectWorld,
+  objects: ObjectLister,
 ) => JsonObject;
 
-/**
- * One version of a kind that is served: what its requests may do and what becomes of its objects.
- * Built once, replaced as a whole when a CRD changes.
- */
+/** One served version of a kind: which requests it supports and how it processes objects. Immutable; a change of the CRD replaces it. */
 export interface ServedKind {
   readonly names: ResourceNames;
   /** `apps/v1`. */
   readonly apiVersion: string;
   /** Where objects of all versions are stored: `apps/deployments`. */
   readonly collection: string;
-  /** Objects are stored in this version. */
+  /** The storage version. */
   readonly storageApiVersion: string;
   /** Undefined = versions differ by name only. */
   readonly conversion: Conversion | undefined;
-  /** Answers a question that is asked by creating an object; undefined = objects are stored. */
+  /** Answers a create request without storing the object; undefined = objects are stored. */
   readonly review: ((object: JsonObject) => JsonObject) | undefined;
   readonly isCustom: boolean;
   readonly hasStatus: boolean;
   readonly scale: ScalePaths | undefined;
   readonly patchTypes: readonly string[];
-  /** How a strategic merge patch treats fields; undefined = the kind takes none. */
+  /** How a strategic merge patch treats fields; undefined = such patches are not supported. */
   readonly patchSchema: PatchSchema | undefined;
-  /** A PUT without a resourceVersion replaces whatever is there. */
+  /** A PUT without a resourceVersion replaces the current object. */
   readonly allowsUnconditionalUpdate: boolean;
-  /** A PUT to a name that is not there creates it. */
+  /** A PUT to a name that does not exist creates the object. */
   readonly createsOnUpdate: boolean;
   readonly metadataRules: MetadataRules;
-  /** The paths that field selectors may name beside `metadata.name` and `metadata.namespace`. */
+  /** The paths that field selectors may name in addition to `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: readonly string[];
-  /** What the server says to everybody who asks for the kind; undefined = nothing. */
+  /** The warning that the server adds to all requests for the kind; undefined = none. */
   readonly deprecation: string | undefined;
-  /** What tables show of a custom kind; undefined = the kind is built in. */
+  /** The table columns of a custom kind; undefined = the kind is built in. */
   readonly columns: readonly CustomColumn[] | undefined;
-  /** The component that the OpenAPI document has for the kind. */
+  /** The component of the kind in the OpenAPI document. */
   readonly openApi: { readonly name: string; readonly schema: MergeSchema };
-  /** Undefined = the kind is always the same. */
-  readonly life: ServedLife | undefined;
-  /** What is stored as this version of the kind reads it today: under an earlier schema it was another. */
-  read(stored: Readable, named: JsonObject): JsonObject;
+  /** Undefined = the kind never changes. */
+  readonly servingPeriod: ServingPeriod | undefined;
+  /** Reads a stored object under the current schema, which may have changed since it was stored. */
+  read(stored: VersionedObject, named: JsonObject): JsonObject;
   fieldManager(subresource: Subresource): FieldManager;
-  /** Reads a body: unknown fields and nulls go, defaults come. @throws DecodeError */
+  /** Decodes a body: removes unknown fields and nulls, adds defaults. @throws DecodeError */
   decode(object: JsonObject): Decoded;
-  /** An applied object with its defaults, before anything looks at it. @throws DecodeError */
+  /** Adds the defaults to an applied object, before validation. @throws DecodeError */
   complete(object: JsonObject): JsonObject;
-  /** An object in the shape that is stored; what an apply merged has not been read from a body. @throws DecodeError */
+  /** Converts an object to its stored shape; the result of an apply was not decoded from a body. @throws DecodeError */
   normalise(object: JsonObject): JsonObject;
   prepareCreate(object: JsonObject): JsonObject;
-  /** What a write through an endpoint may not change is taken from before; counts generations. */
+  /** Restores the fields that a write through an endpoint cannot change; increases the generation. */
   prepareUpdate(object: JsonObject, before: JsonObject, subresource: Subresource): JsonObject;
-  /** @throws StatusError 403 for what an object needs and is not there */
+  /** @throws StatusError 403 when an object that this one needs does not exist */
   readonly admit: Admission;
-  /** What the server says of an object that it takes, but not gladly; of an update only what is new. */
+  /** The server's warnings for an accepted object; for an update, only the new ones. */
   warnings(object: JsonObject, before: JsonObject | undefined): readonly string[];
-  /** What an update that was validated breaks as the object did before: nobody is refused for that. */
-  tolerated(object: JsonObject): readonly string[];
-  /** Whose deletion does not say so leaves what it owns. */
+  /** Rules that a validated update violates as the object did before: they do not reject the update. */
+  toleratedErrors(object: JsonObject): readonly string[];
+  /** A deletion without a policy orphans the dependents. */
   readonly orphansByDefault: boolean;
-  /** @throws StatusError 403 for what may never be deleted */
+  /** @throws StatusError 403 for objects that cannot be deleted */
   assertDeletable(name: string): void;
-  /** The object as its deletion begins. */
+  /** Returns the object as it is marked for deletion. */
   prepareDelete(object: JsonObject, before: JsonObject): JsonObject;
-  /** How long a deleted object is left to its node; 0 = it is gone at once, unless finalizers hold it. */
+  /** The grace period of a deletion, in seconds; 0 = the object is deleted at once, unless it has finalizers. */
   gracePeriodSeconds(object: JsonObject): number;
   validateCreate(object: JsonObject): readonly FieldError[];
   validateUpdate(

@@ -1,23 +1,23 @@
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField, withField } from '../json-fields.ts';
 import { invalid, invalidField } from '../status/index.ts';
-import type { ObjectWorld } from './served-kind.ts';
+import type { ObjectLister } from './served-kind.ts';
 
-/** Addresses of Services: `10.96.x.y`. The first one is the API server's own. */
+/** Addresses of Services: `10.96.x.y`. The first one belongs to the API server. */
 const network = '10.96';
 const firstNodePort = 30_000;
 const nodePorts = 2768;
 const lastNodePort = firstNodePort + nodePorts - 1;
 
-/** Gives a Service its address and the ports of nodes that it needs; those it has are kept. */
+/** Allocates the cluster IP and the node ports of a Service; keeps those it has. */
 export function withServiceAddresses(
   service: JsonObject,
   before: JsonObject | undefined,
-  world: ObjectWorld,
+  objects: ObjectLister,
 ): JsonObject {
   const spec = objectField(service, 'spec') ?? {};
   if (spec.type === 'ExternalName') return { ...service, spec: withoutAddresses(spec, before) };
-  const others = world
+  const others = objects
     .list('/services')
     .filter((other) => uidOf(other) !== uidOf(service))
     .map((other) => objectField(other, 'spec') ?? {});
@@ -29,7 +29,7 @@ function uidOf(object: JsonObject): string {
   return stringField(objectField(object, 'metadata') ?? {}, 'uid') ?? '';
 }
 
-/** A Service that becomes an alias gives its address back. */
+/** A Service that becomes an ExternalName releases its address. */
 function withoutAddresses(spec: JsonObject, before: JsonObject | undefined): JsonObject {
   const old = before && objectField(before, 'spec');
   if (old === undefined || old.type === 'ExternalName' || spec.clusterIP !== old.clusterIP)
@@ -46,26 +46,28 @@ function withClusterIp(
   others: readonly JsonObject[],
 ): JsonObject {
   const used = new Set(others.flatMap((other) => listField(other, 'clusterIPs').map(String)));
-  const said = stringField(spec, 'clusterIP') || String(listField(spec, 'clusterIPs')[0] ?? '');
-  if (said === 'None') return { ...spec, clusterIP: 'None', clusterIPs: ['None'] };
-  if (said === '') {
+  const requested =
+    stringField(spec, 'clusterIP') || String(listField(spec, 'clusterIPs')[0] ?? '');
+  if (requested === 'None') return { ...spec, clusterIP: 'None', clusterIPs: ['None'] };
+  if (requested === '') {
     const address = freeAddress(nameOf(service), used);
     return { ...spec, clusterIP: address, clusterIPs: [address] };
   }
-  if (!isInNetwork(said)) {
+  if (!isInNetwork(requested)) {
     const because = 'the provided network does not match the current range';
-    throw refusedAddress(service, said, because);
+    throw rejectedAddress(service, requested, because);
   }
-  if (used.has(said)) throw refusedAddress(service, said, 'provided IP is already allocated');
-  return { ...spec, clusterIP: said, clusterIPs: [said] };
+  if (used.has(requested))
+    throw rejectedAddress(service, requested, 'provided IP is already allocated');
+  return { ...spec, clusterIP: requested, clusterIPs: [requested] };
 }
 
-/** Clusters have other ranges, mostly of 10.0.0.0/8: what is meant for one of them is taken here, too. */
+/** Clusters have other ranges, mostly in 10.0.0.0/8: addresses from all of them are accepted. */
 function isInNetwork(address: string): boolean {
   return address.startsWith('10.');
 }
 
-function refusedAddress(service: JsonObject, address: string, because: string): Error {
+function rejectedAddress(service: JsonObject, address: string, because: string): Error {
   const detail = `failed to allocate IP ${address}: ${because}`;
   const error = invalidField('spec.clusterIPs', [address], detail);
   return invalid({ group: '', kind: 'Service' }, nameOf(service), [error]);
@@ -75,7 +77,7 @@ function nameOf(service: JsonObject): string {
   return stringField(objectField(service, 'metadata') ?? {}, 'name') ?? '';
 }
 
-/** An address for a name: mostly the same, as long as nobody else has it. */
+/** An address that is derived from a name, so that it is usually the same; the next free one if it is in use. */
 function freeAddress(name: string, used: ReadonlySet<string>): string {
   let hash = 0;
   for (const character of name) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 65_000;
@@ -88,9 +90,9 @@ function freeAddress(name: string, used: ReadonlySet<string>): string {
 
 function withFamilies(spec: JsonObject): JsonObject {
   if (spec.ipFamilyPolicy !== undefined && spec.ipFamilies !== undefined) return spec;
-  const isOpen = spec.clusterIP === 'None' && objectField(spec, 'selector') === undefined;
-  const { ipFamilies = isOpen ? ['IPv4', 'IPv6'] : ['IPv4'] } = spec;
-  const { ipFamilyPolicy = isOpen ? 'RequireDualStack' : 'SingleStack' } = spec;
+  const isHeadless = spec.clusterIP === 'None' && objectField(spec, 'selector') === undefined;
+  const { ipFamilies = isHeadless ? ['IPv4', 'IPv6'] : ['IPv4'] } = spec;
+  const { ipFamilyPolicy = isHeadless ? 'RequireDualStack' : 'SingleStack' } = spec;
   return { ...spec, ipFamilies, ipFamilyPolicy };
 }
 
@@ -102,9 +104,9 @@ function withNodePorts(
   const isBalanced = spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === true;
   const ports = listField(spec, 'ports').filter(isJsonObject);
   if ((spec.type !== 'NodePort' && !isBalanced) || ports.length === 0) return spec;
-  const taken = new Set(others.flatMap(nodePortsOf));
-  assertNodePorts(service, ports, taken);
-  const used = new Set([...taken, ...nodePortsOf(spec)]);
+  const usedByOthers = new Set(others.flatMap(nodePortsOf));
+  assertNodePorts(service, ports, usedByOthers);
+  const used = new Set([...usedByOthers, ...nodePortsOf(spec)]);
   const numbered = ports.map((port) => {
     if (typeof port.nodePort === 'number' && port.nodePort > 0) return port;
     const nodePort = freePort(used);
@@ -119,21 +121,21 @@ function withNodePorts(
   return { ...spec, ports: numbered, ...check };
 }
 
-/** @throws StatusError 422 for ports that are others' or nobody's */
+/** @throws StatusError 422 for ports that are in use or out of range */
 function assertNodePorts(
   service: JsonObject,
   ports: readonly JsonObject[],
-  taken: ReadonlySet<number>,
+  usedByOthers: ReadonlySet<number>,
 ): void {
   const range = `The range of valid ports is ${firstNodePort}-${lastNodePort}`;
   for (const [index, { nodePort = 0, protocol }] of ports.entries()) {
     if (typeof nodePort !== 'number' || nodePort === 0) continue;
     const isValid = nodePort >= firstNodePort && nodePort <= lastNodePort;
-    // A port of the node may be one for each protocol.
+    // TCP and UDP can use the same node port.
     const isRepeated = ports
       .slice(0, index)
       .some((other) => other.nodePort === nodePort && other.protocol === protocol);
-    if (isValid && !isRepeated && !taken.has(nodePort)) continue;
+    if (isValid && !isRepeated && !usedByOthers.has(nodePort)) continue;
     const detail = isValid
       ? 'provided port is already allocated'
       : `provided port is not in the valid range. ${range}`;

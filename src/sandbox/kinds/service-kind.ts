@@ -53,22 +53,23 @@ function withServiceDefaults(spec: JsonObject): JsonObject {
 function withTargetPort(port: Json): Json {
   if (!isJsonObject(port)) return port;
   const { targetPort } = port;
-  const isOpen = targetPort === undefined || targetPort === 0 || targetPort === '';
+  const isUnset = targetPort === undefined || targetPort === 0 || targetPort === '';
   const protocol = withDefaults(port, { protocol: 'TCP' });
-  return isOpen ? { ...protocol, targetPort: port.port ?? 0 } : protocol;
+  return isUnset ? { ...protocol, targetPort: port.port ?? 0 } : protocol;
 }
 
-/** What was given to a Service is kept by writes that do not speak of it. */
+/** Writes that omit allocated fields of a Service keep them. */
 function withAllocated(service: JsonObject, before: JsonObject): JsonObject {
   const [spec, old] = [objectField(service, 'spec') ?? {}, objectField(before, 'spec') ?? {}];
   if (spec.type === 'ExternalName' || old.type === 'ExternalName') return service;
   const addresses = deepEqual(spec.clusterIPs, old.clusterIPs) ? spec.clusterIP : undefined;
-  // The first address may be said in two ways: the list follows the field that changed.
-  const isMoved = typeof addresses === 'string' && addresses !== '' && addresses !== old.clusterIP;
-  const said = isMoved
+  // The first address has two fields: the list follows the field that changed.
+  const isAddressChanged =
+    typeof addresses === 'string' && addresses !== '' && addresses !== old.clusterIP;
+  const requested = isAddressChanged
     ? { ...spec, clusterIPs: [addresses, ...listField(spec, 'clusterIPs').slice(1)] }
     : spec;
-  const kept = withDefaults(said, {
+  const kept = withDefaults(requested, {
     ...(old.clusterIP === undefined ? {} : { clusterIP: old.clusterIP }),
     ...(old.clusterIPs === undefined ? {} : { clusterIPs: old.clusterIPs }),
     ...(old.ipFamilies === undefined ? {} : { ipFamilies: old.ipFamilies }),
@@ -77,7 +78,7 @@ function withAllocated(service: JsonObject, before: JsonObject): JsonObject {
   return { ...service, spec: kept };
 }
 
-/** The address of a Service stays while it has one. */
+/** The address of a Service is immutable while it is set. */
 function addressErrors(service: JsonObject, before: JsonObject): readonly FieldError[] {
   const [spec, old] = [objectField(service, 'spec') ?? {}, objectField(before, 'spec') ?? {}];
   if (spec.type === 'ExternalName' || old.type === 'ExternalName') return [];

@@ -24,7 +24,7 @@ const affinities = ['ClientIP', 'None'];
 const policies = ['Cluster', 'Local'];
 const longestAffinitySeconds = 86_400;
 
-/** What a Service is refused for, before it is given addresses. */
+/** Validates a Service before addresses are allocated. */
 export function serviceErrors(spec: JsonObject): readonly FieldError[] {
   const ports = listField(spec, 'ports').filter(isJsonObject);
   const type = stringField(spec, 'type') ?? '';
@@ -100,7 +100,7 @@ function affinityErrors(spec: JsonObject): readonly FieldError[] {
   return [invalidField('spec.sessionAffinityConfig.clientIP.timeoutSeconds', seconds, detail)];
 }
 
-/** The addresses that are asked for: the first one may be said in two ways. */
+/** The requested addresses; the first one has two fields. */
 function addressesOf(spec: JsonObject): readonly Json[] {
   const list = listField(spec, 'clusterIPs');
   const first = stringField(spec, 'clusterIP') ?? '';
@@ -147,7 +147,7 @@ function repeatedErrors(ports: readonly JsonObject[], type: string): readonly Fi
   });
 }
 
-/** The server shows its own struct. */
+/** The server prints its own struct. */
 function repeatedPort({ protocol = '', port = 0 }: JsonObject, field: string): FieldError {
   const shown = JSON.stringify({
     Name: '',

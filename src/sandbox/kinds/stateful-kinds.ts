@@ -61,10 +61,10 @@ function withStatefulDefaults(spec: JsonObject): JsonObject {
   );
 }
 
-function statefulStrategy(said: JsonObject | undefined): JsonObject {
-  const isUnsaid = !stringField(said ?? {}, 'type');
-  const strategy = withDefaults(said ?? {}, { type: 'RollingUpdate' });
-  const rolling = objectField(strategy, 'rollingUpdate') ?? (isUnsaid ? {} : undefined);
+function statefulStrategy(given: JsonObject | undefined): JsonObject {
+  const isUnset = !stringField(given ?? {}, 'type');
+  const strategy = withDefaults(given ?? {}, { type: 'RollingUpdate' });
+  const rolling = objectField(strategy, 'rollingUpdate') ?? (isUnset ? {} : undefined);
   if (strategy.type !== 'RollingUpdate' || rolling === undefined) return strategy;
   return { ...strategy, rollingUpdate: withDefaults(rolling, { partition: 0 }) };
 }
@@ -84,13 +84,13 @@ const words = { selector: 'statefulset', invalidSelector: '', deadline: 'Statefu
 
 const retentions = ['Retain', 'Delete'];
 
-/** Each pod has a volume for each template of a claim, in place of one of that name. */
+/** Each claim template is a volume of the pod, which replaces a volume of the same name. */
 function statefulErrors(set: JsonObject): readonly FieldError[] {
   const spec = objectField(set, 'spec') ?? {};
   const claims = listField(spec, 'volumeClaimTemplates').filter(isJsonObject);
   const names = claims.map((claim) => objectField(claim, 'metadata')?.name ?? '');
   const template = objectField(spec, 'template') ?? {};
-  // The controller gives pods their names.
+  // The controller sets the names of pods.
   const { hostname: _, subdomain: __, ...podSpec } = objectField(template, 'spec') ?? {};
   const others = listField(podSpec, 'volumes').filter(
     (volume) => isJsonObject(volume) && !names.includes(volume.name ?? ''),
@@ -273,7 +273,7 @@ function cronJobErrors(spec: JsonObject): readonly FieldError[] {
   ];
 }
 
-/** A Job that a CronJob makes is completed when it is made; its pods are completed now. */
+/** The Job spec gets its defaults when the CronJob creates a Job; the pod template gets them now. */
 function cronJobSpec(spec: JsonObject): JsonObject {
   return { ...spec, ...templateOf(spec) };
 }

@@ -32,7 +32,7 @@ export const claimRules: BuiltinRules = {
   validateUpdate: claimUpdateErrors,
 };
 
-/** What holds a claim while pods use it. */
+/** The finalizer of a claim while pods use it. */
 const claimFinalizer = 'kubernetes.io/pvc-protection';
 
 function protectedBy(object: JsonObject, finalizer: string): JsonObject {
@@ -41,7 +41,7 @@ function protectedBy(object: JsonObject, finalizer: string): JsonObject {
   return withMetadata(object, 'finalizers', [...finalizers, finalizer]);
 }
 
-/** A source has two fields, of which the newer one follows the older. */
+/** A source has two fields; the newer one is set from the older. */
 function withSource(spec: JsonObject): JsonObject {
   const { dataSource, dataSourceRef } = spec;
   if (isJsonObject(dataSource) && dataSourceRef === undefined)
@@ -49,7 +49,7 @@ function withSource(spec: JsonObject): JsonObject {
   return spec;
 }
 
-/** Of a claim only its size may change, and the volume it is bound to. */
+/** Only the size of a claim may change, and the volume that it is bound to. */
 function claimUpdateErrors(claim: JsonObject, before: JsonObject): readonly FieldError[] {
   const shape = (object: JsonObject) => {
     const { resources: _, volumeName: __, ...rest } = objectField(object, 'spec') ?? {};

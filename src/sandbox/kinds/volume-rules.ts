@@ -11,7 +11,7 @@ import {
 } from '../status/index.ts';
 import { isNegativeQuantity } from './resource-rules.ts';
 
-/** Kinds of volumes in the order in which the server looks at them: the first one counts. */
+/** Types of volumes in the order in which the server checks them: it uses the first one. */
 const sources = [
   'emptyDir',
   'hostPath',
@@ -45,8 +45,11 @@ const sources = [
   'image',
 ];
 
-/** Names that the server's refusal spells in its own way. */
-const told: Readonly<Record<string, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' };
+/** Names that the server's error message spells differently. */
+const misspelled: Readonly<Record<string, string>> = {
+  cephfs: 'cephFS',
+  downwardAPI: 'downwarAPI',
+};
 
 const hostPathTypes = [
   '',
@@ -60,12 +63,12 @@ const hostPathTypes = [
 ];
 
 export interface CheckedVolumes {
-  /** The names of those that are right. */
+  /** The names of the valid volumes. */
   readonly volumes: ReadonlySet<string>;
   readonly errors: readonly FieldError[];
 }
 
-/** The volumes of a pod. */
+/** Validates the volumes of a pod. */
 export function volumeErrors(list: readonly Json[], at: string): CheckedVolumes {
   const volumes = new Set<string>();
   const errors: FieldError[] = [];
@@ -92,7 +95,10 @@ function sourceErrors(volume: JsonObject, at: string): readonly FieldError[] {
   return [
     ...contentErrors(first, objectField(volume, first) ?? {}, `${at}.${first}`),
     ...others.map((name) =>
-      forbiddenField(`${at}.${told[name] ?? name}`, 'may not specify more than 1 volume type'),
+      forbiddenField(
+        `${at}.${misspelled[name] ?? name}`,
+        'may not specify more than 1 volume type',
+      ),
     ),
   ];
 }
@@ -154,7 +160,7 @@ function modeErrors(mode: Json | undefined, at: string): readonly FieldError[] {
   return [invalidField(at, mode, detail)];
 }
 
-/** A path that stays within a volume. */
+/** Validates a path that must stay within a volume. */
 export function descendingPathErrors(path: string, at: string): readonly FieldError[] {
   return [
     ...(path.startsWith('/') ? [invalidField(at, path, 'must be a relative path')] : []),

@@ -1,12 +1,11 @@
 import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { listField, objectField, stringField, withField, withFields } from '../json-fields.ts';
 import { type FieldError, forbiddenField, invalidField } from '../status/index.ts';
 import type { BuiltinRules } from './builtin-kind.ts';
-import { fixedErrors, jobSpecErrors } from './job-rules.ts';
+import { immutableFieldErrors, jobSpecErrors } from './job-rules.ts';
 import { withDefaults } from './pod-defaults.ts';
 import { resourceNames } from './resource-names.ts';
-import { shareErrors, shareOfAllErrors, shareSize } from './share-rules.ts';
 import { selectorIsImmutable, templateOf, withSpec, workloadErrors } from './workload-rules.ts';
 
 const scale = {
@@ -15,7 +14,7 @@ const scale = {
   labelSelector: undefined,
 };
 
-/** The server says the same of both: it checks them in one place. */
+/** The server has the same messages for both: it validates them in one place. */
 const words = {
   selector: 'deployment',
   invalidSelector: 'invalid label selector',
@@ -85,26 +84,26 @@ export const jobRules: BuiltinRules = {
   validateUpdate: (job, before) => [
     ...selectorIsImmutable(job, before),
     ...templateIsImmutable(job, before),
-    ...fixedErrors(job, before),
+    ...immutableFieldErrors(job, before),
   ],
 };
 
-/** What says where pods run, and what they take, may change while a Job is suspended. */
-const placement = ['nodeSelector', 'affinity', 'tolerations', 'schedulingGates'];
+/** Fields of the pod spec that may change while a Job is suspended. */
+const mutableWhenSuspended = ['nodeSelector', 'affinity', 'tolerations', 'schedulingGates'];
 
 function templateIsImmutable(job: JsonObject, before: JsonObject): readonly FieldError[] {
   const isSuspended = objectField(before, 'spec')?.suspend === true;
-  const [now, old] = [job, before].map((object) => fixedTemplate(object, isSuspended));
+  const [now, old] = [job, before].map((object) => immutableTemplate(object, isSuspended));
   if (deepEqual(now, old)) return [];
   const template = objectField(objectField(job, 'spec') ?? {}, 'template') ?? {};
   return [invalidField('spec.template', template, 'field is immutable')];
 }
 
-function fixedTemplate(job: JsonObject, isSuspended: boolean): JsonObject {
+function immutableTemplate(job: JsonObject, isSuspended: boolean): JsonObject {
   const template = objectField(objectField(job, 'spec') ?? {}, 'template') ?? {};
   if (!isSuspended) return template;
   const spec = objectField(template, 'spec') ?? {};
-  const fixed = Object.entries(spec).filter(([name]) => !placement.includes(name));
+  const fixed = Object.entries(spec).filter(([name]) => !mutableWhenSuspended.includes(name));
   const containers = listField(spec, 'containers')
     .filter(isJsonObject)
     .map((container) => withField(container, 'resources', undefined));
@@ -120,7 +119,7 @@ function strategyErrors(spec: JsonObject): readonly FieldError[] {
   }
   if (type === 'RollingUpdate')
     return rollingErrors(isJsonObject(rollingUpdate) ? rollingUpdate : {}, at);
-  // The server shows its own struct.
+  // The server prints its own struct.
   const shown = JSON.stringify({ Type: type, RollingUpdate: rollingUpdate ?? null });
   const message = `Unsupported value: ${shown}: supported values: "Recreate", "RollingUpdate"`;
   return [{ reason: 'FieldValueNotSupported', message, field: 'spec.strategy' }];
@@ -128,12 +127,12 @@ function strategyErrors(spec: JsonObject): readonly FieldError[] {
 
 function rollingErrors(rolling: JsonObject, at: string): readonly FieldError[] {
   const { maxUnavailable, maxSurge } = rolling;
-  const isStuck = shareSize(maxUnavailable) === 0 && shareSize(maxSurge) === 0;
+  const blocksRollout = shareSize(maxUnavailable) === 0 && shareSize(maxSurge) === 0;
   const detail = 'may not be 0 when `maxSurge` is 0';
   return [
     ...shareErrors(maxUnavailable, `${at}.maxUnavailable`),
     ...shareErrors(maxSurge, `${at}.maxSurge`),
-    ...(isStuck ? [invalidField(`${at}.maxUnavailable`, maxUnavailable, detail)] : []),
+    ...(blocksRollout ? [invalidField(`${at}.maxUnavailable`, maxUnavailable, detail)] : []),
     ...shareOfAllErrors(maxUnavailable, `${at}.maxUnavailable`),
   ];
 }
@@ -193,7 +192,7 @@ function withFailureRules(policy: JsonObject): JsonObject {
   return { ...policy, rules };
 }
 
-/** A Job without labels has those of its pods. */
+/** A Job without labels gets those of its template. */
 function withTemplateLabels(job: JsonObject): JsonObject {
   const metadata = objectField(job, 'metadata') ?? {};
   const template = objectField(objectField(job, 'spec') ?? {}, 'template') ?? {};
@@ -202,7 +201,7 @@ function withTemplateLabels(job: JsonObject): JsonObject {
   return { ...job, metadata: { ...metadata, labels } };
 }
 
-/** A Job selects its pods by its own uid, unless its author does it. */
+/** A Job selects its pods by its uid, unless manualSelector is set. */
 function withJobSelector(job: JsonObject): JsonObject {
   const spec = objectField(job, 'spec') ?? {};
   if (spec.manualSelector === true) return job;
@@ -220,8 +219,31 @@ function withJobSelector(job: JsonObject): JsonObject {
   };
   const selector = { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } };
   const labelled = { ...template, metadata: { ...templateMetadata, labels } };
-  const completed = { ...job, spec: { ...spec, selector, template: labelled } };
-  // A server shares the labels that a Job has from its template, and so the Job gets these, too.
+  const defaulted = { ...job, spec: { ...spec, selector, template: labelled } };
+  // On a real server, labels defaulted from the template are the same map, so the Job gets these labels, too.
   const isShared = metadata.labels !== undefined && metadata.labels === templateMetadata.labels;
-  return isShared ? { ...completed, metadata: { ...metadata, labels } } : completed;
+  return isShared ? { ...defaulted, metadata: { ...metadata, labels } } : defaulted;
+}
+
+/** A number of pods, or a percentage: `25%`. */
+function shareErrors(share: Json | undefined, at: string): readonly FieldError[] {
+  if (typeof share === 'number')
+    return share >= 0 ? [] : [invalidField(at, share, 'must be greater than or equal to 0')];
+  if (/^\d+%$/.test(String(share))) return [];
+  const detail =
+    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
+  return [invalidField(at, share, detail)];
+}
+
+/** A percentage up to 100%. */
+function shareOfAllErrors(share: Json | undefined, at: string): readonly FieldError[] {
+  const isTooMuch =
+    typeof share === 'string' && /^\d+%$/.test(share) && Number.parseInt(share, 10) > 100;
+  return isTooMuch ? [invalidField(at, share, 'must not be greater than 100%')] : [];
+}
+
+/** The number or the percentage as a number; 0 for an invalid value. */
+function shareSize(share: Json | undefined): number {
+  if (typeof share === 'number') return share;
+  return /^\d+%?$/.test(String(share)) ? Number.parseInt(String(share), 10) : 0;
 }

@@ -12,30 +12,30 @@ import { withTemplateDefaults } from './pod-defaults.ts';
 import { templateContentErrors } from './pod-spec-rules.ts';
 import { labelSelectorErrors, selectorMatches } from './selector-rules.ts';
 
-/** An object with another spec. */
+/** The object with a changed spec. */
 export function withSpec(object: JsonObject, change: (spec: JsonObject) => JsonObject): JsonObject {
   return withFields(object, { spec: change(objectField(object, 'spec') ?? {}) });
 }
 
-/** The template of a spec, completed. */
+/** The template of a spec, with defaults. */
 export function templateOf(spec: JsonObject): JsonObject {
   return { template: withTemplateDefaults(objectField(spec, 'template')) };
 }
 
 const counts = ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'];
 
-/** What the server calls a kind in its refusals. */
-export interface WorkloadWords {
-  /** As it speaks of empty selectors. */
+/** The parts of the server's messages that differ by kind. */
+export interface WorkloadMessages {
+  /** In messages about empty selectors. */
   readonly selector: string;
-  /** What it says of malformed selectors. @default nothing */
+  /** In messages about malformed selectors. @default no message */
   readonly invalidSelector?: string;
-  /** As it speaks of deadlines. */
+  /** In messages about deadlines. */
   readonly deadline: string;
 }
 
-/** What a kind with a selector and a template of pods that stay is refused for. */
-export function workloadErrors(object: JsonObject, words: WorkloadWords): readonly FieldError[] {
+/** Validates a kind with a selector and a template of pods that are restarted. */
+export function workloadErrors(object: JsonObject, words: WorkloadMessages): readonly FieldError[] {
   const spec = objectField(object, 'spec') ?? {};
   const template = objectField(spec, 'template') ?? {};
   const deadline = `activeDeadlineSeconds in ${words.deadline} is not Supported`;
@@ -50,7 +50,7 @@ export function workloadErrors(object: JsonObject, words: WorkloadWords): readon
   ];
 }
 
-/** Numbers of a spec that may not be below zero. */
+/** Numbers of a spec that cannot be negative. */
 export function countErrors(spec: JsonObject, names: readonly string[]): readonly FieldError[] {
   return names.flatMap((name) => {
     const value = fieldOf(spec, name);
@@ -62,7 +62,7 @@ export function countErrors(spec: JsonObject, names: readonly string[]): readonl
 function selectorErrors(
   spec: JsonObject,
   template: JsonObject,
-  words: WorkloadWords,
+  words: WorkloadMessages,
 ): readonly FieldError[] {
   const selector = objectField(spec, 'selector');
   const labels = objectField(objectField(template, 'metadata') ?? {}, 'labels') ?? {};
@@ -81,10 +81,10 @@ function selectorErrors(
   return selectorMatches(selector, labels) ? [] : [mismatch];
 }
 
-/** Of some kinds it is told another time that the selector as a whole is none. */
+/** For some kinds, the server reports a malformed selector a second time. */
 function malformedSelector(
   selector: JsonObject,
-  { invalidSelector }: WorkloadWords,
+  { invalidSelector }: WorkloadMessages,
 ): readonly FieldError[] {
   if (invalidSelector === undefined) return [];
   return [invalidField('spec.selector', selector, invalidSelector)];
@@ -99,7 +99,7 @@ export function templateErrors(
   const errors = templateContentErrors(template, 'spec.template');
   if (restartPolicies.includes(policy)) return errors;
   const field = 'spec.template.spec.restartPolicy';
-  // What was not said was filled in.
+  // Absent fields have their defaults already.
   if (policy === 'Always')
     return [...errors, requiredField(field, 'valid values: "OnFailure", "Never"')];
   return [...errors, unsupportedValue(field, policy, restartPolicies)];

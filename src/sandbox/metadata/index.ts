@@ -1,9 +1,9 @@
-export { isIpAddress } from './ip-address.ts';
 export {
   configKey,
   dns1035Label,
   dnsLabel,
   dnsSubdomain,
+  isIpAddress,
   labelValueRule,
   type NameRule,
   pathSegment,
@@ -19,7 +19,7 @@ export {
   labelErrors,
   type MetadataRules,
   strictFinalizerErrors,
-  textsOf,
+  stringsOf,
   validateMetadata,
   validateMetadataUpdate,
 } from './validate-metadata.ts';

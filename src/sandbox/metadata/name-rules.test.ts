@@ -15,12 +15,12 @@ describe('sandbox/metadata/name-rules', () => {
     [configKey, ['.a', '__proto__', 'a.b'], ['.', '..', '..a', 'a b', '']],
   ] as const) {
     for (const text of good)
-      test(`"${text.slice(0, 20)}" is fine`, () => assert.deepEqual(rule(text), []));
+      test(`"${text.slice(0, 20)}" is valid`, () => assert.deepEqual(rule(text), []));
     for (const text of bad)
-      test(`"${text.slice(0, 20)}" is refused`, () => assert.ok(rule(text).length > 0));
+      test(`"${text.slice(0, 20)}" is rejected`, () => assert.ok(rule(text).length > 0));
   }
 
-  test('a message has examples and the pattern, as the server writes it', () => {
+  test('messages contain examples and the pattern, as on the server', () => {
     assert.deepEqual(dnsSubdomain('A'), [
       "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
     ]);

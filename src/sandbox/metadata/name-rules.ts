@@ -1,7 +1,7 @@
-/** Why a text is no name of some sort, in the server's words; empty when it is one. */
+/** Validates a name: the server's messages, or none for a valid name. */
 export type NameRule = (text: string) => readonly string[];
 
-/** A pattern for whole texts, with the source that the server shows. */
+/** A pattern that must match the whole text, with the source that the server shows in messages. */
 interface Pattern {
   readonly source: string;
   readonly whole: RegExp;
@@ -43,13 +43,13 @@ export const dnsLabel: NameRule = (text) => {
   return [...tooLong(text, 63, 'characters'), ...shape];
 };
 
-/** Names of kinds and resources: they begin with a letter. */
+/** Names of kinds and resources, which start with a letter. */
 export const dns1035Label: NameRule = (text) => [
   ...tooLong(text, 63, 'characters'),
   ...mismatch(text, label1035, label1035Text, ['my-name', 'abc-123']),
 ];
 
-/** A name that only has to fit into a path (RBAC). */
+/** A name that only has to be a valid path segment (RBAC). */
 export const pathSegment: NameRule = (text) => {
   if (text === '.' || text === '..') return [`may not be '${text}'`];
   return ['/', '%']
@@ -77,7 +77,7 @@ export const labelValueRule: NameRule = (text) => [
   ...mismatch(text, labelValue, labelValueText, ['MyValue', 'my_value', '12345']),
 ];
 
-/** Names of the ports of containers. */
+/** Names of container ports. */
 export const portName: NameRule = (text) => [
   ...tooLong(text, 15, 'characters'),
   ...(/^[-a-z0-9]+$/.test(text)
@@ -92,7 +92,7 @@ export function portNumber(port: number): readonly string[] {
   return port >= 1 && port <= 65_535 ? [] : ['must be between 1 and 65535, inclusive'];
 }
 
-/** Names of variables of the environment. */
+/** Names of environment variables. */
 export const variableName: NameRule = (text) =>
   /^[ -<>-~]*$/.test(text)
     ? []
@@ -100,7 +100,7 @@ export const variableName: NameRule = (text) =>
         "a valid environment variable name must consist only of printable ASCII characters other than '='",
       ];
 
-/** Names of hosts whose first part may be any: `*.example.com`. */
+/** Host names that may start with a wildcard: `*.example.com`. */
 export const wildcardSubdomain: NameRule = (text) => [
   ...tooLong(text, 253, 'characters'),
   ...mismatch(
@@ -134,9 +134,9 @@ function namePart(text: string): readonly string[] {
   return [...errors, ...shape].map((message) => `name part ${message}`);
 }
 
-/** The server says `characters` of names, though it counts bytes. */
+/** The server counts bytes, although its messages for names say `characters`. */
 function tooLong(text: string, bytes: number, unit = 'bytes'): readonly string[] {
-  // A unit of a text is three bytes at most.
+  // A UTF-16 unit has three UTF-8 bytes at most.
   const isLong = text.length * 3 > bytes && new TextEncoder().encode(text).length > bytes;
   return isLong ? [`must be no more than ${bytes} ${unit}`] : [];
 }
@@ -157,4 +157,11 @@ function regexText({ source }: Pattern, message: string, examples: readonly stri
     .join(' or ')
     .replaceAll("' or '", "',  or '");
   return `${message} (e.g. ${list}, regex used for validation is '${source}')`;
+}
+
+/** Returns whether a text is an IPv4 or IPv6 address. */
+export function isIpAddress(text: string): boolean {
+  if (/^\d{1,3}(\.\d{1,3}){3}$/.test(text))
+    return text.split('.').every((part) => Number(part) <= 255);
+  return text.includes(':') && /^[\da-fA-F:.]+$/.test(text) && URL.canParse(`http://[${text}]/`);
 }

@@ -15,13 +15,13 @@ import { dnsLabel, labelValueRule, type NameRule, qualifiedName } from './name-r
 export interface MetadataRules {
   readonly namespaced: boolean;
   readonly nameRule: NameRule;
-  /** Finalizers without a domain are refused; custom resources only warn of them. */
+  /** Rejects finalizers without a domain; for custom resources they only cause a warning. */
   readonly strictFinalizers: boolean;
 }
 
 const maxAnnotationBytes = 256 * 1024;
 
-/** What is wrong with the metadata of an object that is written. */
+/** Validates the metadata of an object. */
 export function validateMetadata(
   metadata: JsonObject,
   rules: MetadataRules,
@@ -63,7 +63,7 @@ function namespaceErrors(metadata: JsonObject, { namespaced }: MetadataRules) {
   );
 }
 
-/** What is wrong with labels, of an object or of those that it selects. */
+/** Validates labels of an object or a selector. */
 export function labelErrors(labels: JsonObject, at: string): readonly FieldError[] {
   return Object.entries(labels).flatMap(([key, value]) => [
     ...qualifiedName(key).map((message) => invalidField(at, key, message)),
@@ -106,7 +106,7 @@ function ownerErrors(metadata: JsonObject): readonly FieldError[] {
   return errors;
 }
 
-/** The server prints owners with their fields in this order. */
+/** The server prints owner references with their fields in this order. */
 function inGoOrder(owner: JsonObject): JsonObject {
   const names = ['apiVersion', 'kind', 'name', 'uid', 'controller', 'blockOwnerDeletion'];
   const present = names.filter((name) => owner[name] !== undefined);
@@ -119,7 +119,7 @@ const standardFinalizers = new Set([orphan, foreground, 'kubernetes']);
 
 function finalizerErrors(metadata: JsonObject, rules: MetadataRules): readonly FieldError[] {
   const field = 'metadata.finalizers';
-  const finalizers = textsOf(metadata, 'finalizers');
+  const finalizers = stringsOf(metadata, 'finalizers');
   const errors = finalizers.flatMap((finalizer) =>
     qualifiedName(finalizer).map((message) => invalidField(field, finalizer, message)),
   );
@@ -131,22 +131,22 @@ function finalizerErrors(metadata: JsonObject, rules: MetadataRules): readonly F
   return errors;
 }
 
-/** Finalizers of built-in kinds are the server's own or have a domain. */
+/** Finalizers of built-in kinds must be standard ones or have a domain. */
 export function strictFinalizerErrors(metadata: JsonObject): readonly FieldError[] {
   const detail = 'name is neither a standard finalizer name nor is it fully qualified';
-  return textsOf(metadata, 'finalizers').flatMap((finalizer, index) => {
+  return stringsOf(metadata, 'finalizers').flatMap((finalizer, index) => {
     const isKnown = finalizer.includes('/') || standardFinalizers.has(finalizer);
     return isKnown ? [] : [invalidField(`metadata.finalizers[${index}]`, finalizer, detail)];
   });
 }
 
-/** What the server says of finalizers that it takes but does not like. */
+/** Warnings for finalizers that the server accepts but discourages. */
 export function finalizerWarnings(
   metadata: JsonObject,
   before: JsonObject | undefined,
 ): readonly string[] {
-  const old = new Set(before === undefined ? [] : textsOf(before, 'finalizers'));
-  return textsOf(metadata, 'finalizers')
+  const old = new Set(before === undefined ? [] : stringsOf(before, 'finalizers'));
+  return stringsOf(metadata, 'finalizers')
     .filter((finalizer) => !old.has(finalizer))
     .filter((finalizer) => !finalizer.includes('/') && !standardFinalizers.has(finalizer))
     .sort()
@@ -156,15 +156,15 @@ export function finalizerWarnings(
     });
 }
 
-/** What may not change in metadata. */
+/** Changes of immutable metadata. */
 export function validateMetadataUpdate(
   metadata: JsonObject,
   before: JsonObject,
 ): readonly FieldError[] {
   const errors: FieldError[] = [];
   if (before.deletionTimestamp !== undefined) {
-    const old = new Set(textsOf(before, 'finalizers'));
-    const added = textsOf(metadata, 'finalizers').filter((finalizer) => !old.has(finalizer));
+    const old = new Set(stringsOf(before, 'finalizers'));
+    const added = stringsOf(metadata, 'finalizers').filter((finalizer) => !old.has(finalizer));
     const list = `[]string{${added.sort().map(goQuote).join(', ')}}`;
     const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
     if (added.length > 0) errors.push(forbiddenField('metadata.finalizers', detail));
@@ -184,7 +184,7 @@ export function validateMetadataUpdate(
   return errors;
 }
 
-/** A list of texts, without what is none. */
-export function textsOf(object: JsonObject, name: string): readonly string[] {
+/** The strings of a list; other items are ignored. */
+export function stringsOf(object: JsonObject, name: string): readonly string[] {
   return listField(object, name).filter((item) => typeof item === 'string');
 }

@@ -31,19 +31,19 @@ describe('sandbox/node/sandbox-server', () => {
     assert.equal(((await answer.json()) as { kind: string }).kind, 'Namespace');
   });
 
-  test('knows nothing for those who do not know the base path', async () => {
+  test('answers 404 without the base path', async () => {
     const root = server.url.replace('/secret', '');
     for (const path of ['/api', '/secre/api', '/secretapi', '/']) {
       assert.equal((await fetch(root + path)).status, 404);
     }
   });
 
-  test('refuses web pages', async () => {
+  test('rejects web pages', async () => {
     const headers = { origin: 'https://example.com' };
     assert.equal((await fetch(`${server.url}/api`, { headers })).status, 403);
   });
 
-  test('refuses bodies that are too large', async () => {
+  test('rejects bodies that are too large', async () => {
     const url = `${server.url}/api/v1/namespaces`;
     const answer = await fetch(url, { method: 'POST', body: 'x'.repeat(2000) });
     assert.equal(answer.status, 413);
@@ -70,7 +70,7 @@ describe('sandbox/node/sandbox-server', () => {
       'POST /secret/api/v1/namespaces HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{',
     ],
   ] as const) {
-    test(`who sends ${what} and waits is cut off`, async () => {
+    test(`a client that sends ${what} and stalls is disconnected`, async () => {
       const impatient = await start({ requestTimeoutMs: 50 });
       const socket = open(impatient).resume();
       socket.write(text);
@@ -83,7 +83,7 @@ describe('sandbox/node/sandbox-server', () => {
     ['a watch', endless],
     ['a long answer', () => 'x'.repeat(64 * 1024 * 1024)],
   ] as const) {
-    test(`who takes nothing of ${what} is cut off`, async () => {
+    test(`a client that does not read ${what} is disconnected`, async () => {
       const handle = () => ({ status: 200, headers: {}, body: bodyOf() });
       const impatient = await start({ stallTimeoutMs: 50, sandbox: { ...sandbox, handle } });
       const socket = open(impatient).pause();
@@ -95,7 +95,7 @@ describe('sandbox/node/sandbox-server', () => {
 });
 
 function open({ url }: SandboxServer): Socket {
-  // That it is cut off may come as an error.
+  // The server closes the connection, which may surface as an error.
   return connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
 }
 
@@ -103,7 +103,7 @@ async function* endless(): AsyncGenerator<string> {
   for (;;) yield 'x'.repeat(1024 * 1024);
 }
 
-/** Who reads nothing learns of it by writing. */
+/** A socket that reads nothing detects the closed connection only by writing. */
 async function untilCutOff(socket: Socket): Promise<void> {
   const deadline = performance.now() + patienceMs;
   while (!socket.destroyed) {

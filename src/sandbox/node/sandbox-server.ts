@@ -1,42 +1,41 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type ApiAnswer, type ApiRequest, type Sandbox, tooLargeAnswer } from '../index.ts';
-import { WritePace } from './write-pace.ts';
+
+// An import of "node:http" evaluates all of its exports, one of which loads the WebSocket client: 70 ms and 13 MiB.
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface SandboxServerOptions {
   readonly sandbox: Sandbox;
-  /** The path before all paths: whoever knows it may do everything. Not guessable: at least 16 random characters. */
+  /** The prefix of all paths. It grants full access, so it must not be guessable: at least 16 random characters. */
   readonly basePath: string;
   /** @default 0: any free port */
   readonly port?: number;
-  /** Bodies with more bytes are refused. @default 3 MiB */
+  /** Larger bodies are rejected. @default 3 MiB */
   readonly maxBodyBytes?: number;
-  /** Who has not sent a whole request by then is cut off, in ms. @default 30_000 */
+  /** The time to receive a whole request before the connection is closed, in ms. @default 30_000 */
   readonly requestTimeoutMs?: number;
-  /** Who takes nothing of an answer for so long is cut off, in ms. @default 60_000 */
+  /** The time without progress in sending an answer before the connection is closed, in ms. @default 60_000 */
   readonly stallTimeoutMs?: number;
 }
 
-/** A sandbox that listens. */
+/** A sandbox that serves HTTP. */
 export interface SandboxServer {
   /** `http://127.0.0.1:PORT/BASE`. */
   readonly url: string;
-  /** Ends all connections, watches too. */
+  /** Closes all connections, including watches. */
   stop(): Promise<void>;
 }
 
-/**
- * Serves a sandbox over HTTP on 127.0.0.1. Requests of web pages (with an `Origin`) and requests that do
- * not know the base path are refused.
- */
+/** Serves a sandbox over HTTP on 127.0.0.1. Rejects requests of web pages (with an `Origin`) and requests without the base path. */
 export async function startSandboxServer(options: SandboxServerOptions): Promise<SandboxServer> {
   const { port = 0, requestTimeoutMs = 30_000, ...rest } = options;
   const shared = {
     maxBodyBytes: 3 * 1024 * 1024,
     stallTimeoutMs: 60_000,
     ...rest,
-    pace: new WritePace(() => performance.now()),
+    pace: new WriteThrottle(() => performance.now()),
   };
   const limits = {
     headersTimeout: requestTimeoutMs,
@@ -68,7 +67,7 @@ interface Exchange {
   readonly stallTimeoutMs: number;
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  readonly pace: WritePace;
+  readonly pace: WriteThrottle;
 }
 
 async function serve(exchange: Exchange): Promise<void> {
@@ -76,7 +75,7 @@ async function serve(exchange: Exchange): Promise<void> {
   try {
     await answer(exchange);
   } catch {
-    // The client went away in the middle, takes nothing, or its body was cut off: there is nobody to tell.
+    // The client disconnected or stalled, or its body was cut off: no answer can be sent.
     outgoing.destroy();
   }
 }
@@ -84,8 +83,8 @@ async function serve(exchange: Exchange): Promise<void> {
 async function answer(exchange: Exchange) {
   const { sandbox, basePath, maxBodyBytes, incoming, outgoing } = exchange;
   const { method = 'GET', url = '/', headers } = incoming;
-  if (headers.origin !== undefined) return refuse(outgoing, 403);
-  if (!url.startsWith(`${basePath}/`)) return refuse(outgoing, 404);
+  if (headers.origin !== undefined) return reject(outgoing, 403);
+  if (!url.startsWith(`${basePath}/`)) return reject(outgoing, 404);
   const body = await readBody(incoming, maxBodyBytes);
   if (body === undefined) {
     outgoing.setHeader('connection', 'close');
@@ -104,7 +103,7 @@ function isText({ 'content-type': type = '' }: IncomingMessage['headers']): bool
   return !type.startsWith('application/vnd.kubernetes.protobuf');
 }
 
-function refuse(outgoing: ServerResponse, status: number): void {
+function reject(outgoing: ServerResponse, status: number): void {
   outgoing.writeHead(status, { connection: 'close' }).end();
 }
 
@@ -128,7 +127,11 @@ function plainHeaders({ headers }: IncomingMessage): ApiRequest['headers'] {
 }
 
 async function send(
-  { outgoing, pace, stallTimeoutMs }: Pick<Exchange, 'outgoing' | 'pace' | 'stallTimeoutMs'>,
+  {
+    outgoing,
+    pace: throttle,
+    stallTimeoutMs,
+  }: Pick<Exchange, 'outgoing' | 'pace' | 'stallTimeoutMs'>,
   { status, headers, body }: ApiAnswer,
 ): Promise<void> {
   const unlessStalled = (event: 'drain' | 'finish') =>
@@ -142,13 +145,45 @@ async function send(
   outgoing.writeHead(status, headers);
   outgoing.flushHeaders();
   const lines = body[Symbol.asyncIterator]();
-  // A watch that nobody reads any more ends at once, not with its next event.
+  // Ends the watch as soon as its client disconnects, not with the next event.
   outgoing.once('close', () => void lines.return?.());
   for (let next = await lines.next(); next.done !== true; next = await lines.next()) {
     if (!outgoing.write(next.value) && !outgoing.destroyed) await unlessStalled('drain');
-    // What comes with the next few requests goes out as one: of a burst, each watcher would else cost a write for each change.
-    const pauseMs = pace.pauseMs();
+    // Batches the changes of the next few requests: otherwise a burst costs every watcher one write per change.
+    const pauseMs = throttle.pauseMs();
     await (pauseMs === 0 ? setImmediate() : setTimeout(pauseMs));
   }
   outgoing.end();
+}
+
+/** The number of writes per window that are not delayed. */
+const unthrottledWrites = 32;
+const windowMs = 10;
+
+/**
+ * Limits the rate of writes to watches. Few writes are sent at once. When many watchers receive many changes, the changes of a
+ * moment are sent together: a write to a socket costs as much as a change itself.
+ */
+export class WriteThrottle {
+  readonly #nowMs: () => number;
+  #windowStartMs = 0;
+  #writes = 0;
+  #writesBefore = 0;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Call after each write: returns how long its stream must wait before the next one, in ms. 0 = until other tasks have run. */
+  pauseMs(): number {
+    const now = this.#nowMs();
+    const windows = Math.floor((now - this.#windowStartMs) / windowMs);
+    if (windows > 0) {
+      this.#writesBefore = windows === 1 ? this.#writes : 0;
+      this.#writes = 0;
+      this.#windowStartMs += windows * windowMs;
+    }
+    this.#writes++;
+    return Math.max(this.#writes, this.#writesBefore) > unthrottledWrites ? windowMs : 0;
+  }
 }

@@ -1,17 +1,22 @@
 import type { Json, JsonObject } from '../../util/json.ts';
 import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
-import type { MessageField, MessageTable } from './message-table.ts';
-import { readFields, WireError, type WireField } from './wire-reader.ts';
+import {
+  type MessageField,
+  type MessageTable,
+  readFields,
+  WireError,
+  type WireField,
+} from './wire-reader.ts';
 
 const meta = 'k8s.io.apimachinery.pkg.apis.meta.v1';
 
-/** A message as JSON has it. @throws WireError */
+/** Decodes a message to JSON. @throws WireError */
 export function decodeMessage(table: MessageTable, message: string, bytes: Uint8Array): JsonObject {
   const fields = table.fields(message);
   const object: MutableJsonObject = {};
   for (const wire of readFields(bytes)) {
     const field = fields.get(wire.number);
-    // A field of a newer version: the server drops it, too.
+    // An unknown field of a newer version: the server drops it, too.
     if (field !== undefined) addField(table, { object, field, wire });
   }
   return object;
@@ -92,7 +97,7 @@ function decodeValue(table: MessageTable, type: string, value: WireField['value'
   }
 }
 
-/** A list that has a message of its own is a list in JSON. */
+/** A message that only wraps a list is a list in JSON. */
 function decodeObject(table: MessageTable, type: string, bytes: Uint8Array): Json {
   const object = decodeMessage(table, type, bytes);
   return type.endsWith('.ExtraValue') ? (object.items ?? []) : object;
@@ -125,7 +130,7 @@ function firstOf(bytes: Uint8Array): WireField['value'] | undefined {
   return readFields(bytes).find(({ number }) => number === 1)?.value;
 }
 
-/** Nothing in it = nobody has set it. */
+/** An empty message is a time that is not set. */
 function timeOf(bytes: Uint8Array, hasMicroseconds: boolean): Json {
   const fields = readFields(bytes);
   const part = (number: number) => {

@@ -81,19 +81,19 @@ describe('sandbox/protobuf/read-protobuf', () => {
       },
     ],
   ] as const) {
-    test(`${what} are read as JSON has them`, () => {
+    test(`${what} are decoded to the same JSON`, () => {
       assert.deepEqual(reader.read(body(object)), object);
     });
   }
 
-  test('what is no such body is refused', () => {
+  test('an invalid body is rejected', () => {
     const whole = body(pod);
     assert.equal(refusal(new Uint8Array()), 400);
     assert.equal(refusal(new TextEncoder().encode('{"a":1}')), 400);
     assert.equal(refusal(whole.subarray(0, whole.length - 3)), 400);
   });
 
-  test('no cut through a body does worse than being refused', () => {
+  test('a truncated body is rejected without other errors', () => {
     const whole = body(pod);
     for (let end = 0; end < whole.length; end++)
       assert.ok([200, 400, 501].includes(refusal(whole.subarray(0, end))), `cut at ${end}`);

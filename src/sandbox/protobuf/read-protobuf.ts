@@ -1,12 +1,11 @@
 import type { JsonObject } from '../../util/json.ts';
 import { badRequest, notModelled } from '../status/index.ts';
 import { decodeMessage } from './decode-message.ts';
-import { MessageTable } from './message-table.ts';
-import { readFields, WireError } from './wire-reader.ts';
+import { MessageTable, readFields, WireError } from './wire-reader.ts';
 
 export const protobufType = 'application/vnd.kubernetes.protobuf';
 
-/** `k8s` and a zero: what every body begins with. */
+/** `k8s` and a zero byte: the prefix of every body. */
 const magic = [0x6b, 0x38, 0x73, 0x00];
 
 const extraMessages: Readonly<Record<string, string>> = {
@@ -16,11 +15,11 @@ const extraMessages: Readonly<Record<string, string>> = {
   'policy/v1/Eviction': 'k8s.io.api.policy.v1.Eviction',
 };
 
-/** Reads protobuf bodies into what they would be in JSON. */
+/** Decodes protobuf bodies to JSON. */
 export class ProtobufReader {
   readonly #table = new MessageTable();
 
-  /** @throws StatusError 400 for what is no such body, 501 for kinds without a table. */
+  /** @throws StatusError 400 for an invalid body, 501 for kinds without a message table */
   read(body: Uint8Array): JsonObject {
     try {
       return this.#read(body);
@@ -43,7 +42,7 @@ export class ProtobufReader {
     const [apiVersion, kind] = [head.get(1) ?? '', head.get(2) ?? ''];
     const raw = unknown.get(2);
     const key = `${apiVersion}/${kind}`;
-    // Options of a DELETE come in the version of the object that is deleted.
+    // DeleteOptions use the version of the object to delete.
     const isDeletion = kind === 'DeleteOptions';
     const extra = isDeletion ? extraMessages['v1/DeleteOptions'] : extraMessages[key];
     const message = extra ?? this.#table.messageOf(key);

@@ -1,13 +1,14 @@
 import { HomeostatError } from '../../util/homeostat-error.ts';
+import generated from './messages.generated.json' with { type: 'json' };
 
-/** Bytes that are no protobuf message. */
+/** Bytes that are not a valid protobuf message. */
 export class WireError extends HomeostatError<'no-protobuf'> {
   constructor(message: string) {
     super('no-protobuf', message);
   }
 }
 
-/** One field as it stands in the bytes: a number, or bytes that its type makes sense of. */
+/** One encoded field: a number, or bytes to interpret by the field's type. */
 export interface WireField {
   readonly number: number;
   readonly value: bigint | Uint8Array;
@@ -68,5 +69,51 @@ class WireReader {
     const taken = this.#bytes.subarray(this.#at, end);
     this.#at = end;
     return taken;
+  }
+}
+
+export interface MessageField {
+  readonly name: string;
+  /** A protobuf scalar, or the name of a message. */
+  readonly type: string;
+  /** `inlined`: the fields of its message are fields of the outer object. */
+  readonly form: 'single' | 'list' | 'map' | 'inlined';
+}
+
+/** By number. */
+type MessageFields = ReadonlyMap<number, MessageField>;
+
+const forms: Readonly<Record<string, MessageField['form']>> = {
+  '': 'single',
+  '*': 'list',
+  '{}': 'map',
+  '...': 'inlined',
+};
+
+const kinds: Readonly<Record<string, string>> = generated.kinds;
+const messages: Readonly<Record<string, readonly (readonly (number | string)[])[]>> =
+  generated.messages;
+
+/** The messages of the built-in kinds, each parsed once. */
+export class MessageTable {
+  readonly #known = new Map<string, MessageFields>();
+
+  /** The message of a kind: `apps/v1/Deployment`; undefined when there is none. */
+  messageOf(kind: string): string | undefined {
+    return kinds[kind];
+  }
+
+  fields(message: string): MessageFields {
+    const known = this.#known.get(message);
+    if (known !== undefined) return known;
+    const rows = messages[message] ?? [];
+    const fields = new Map(
+      rows.map(([number, name, type, form = '']): [number, MessageField] => [
+        Number(number),
+        { name: String(name), type: String(type), form: forms[form] ?? 'single' },
+      ]),
+    );
+    this.#known.set(message, fields);
+    return fields;
   }
 }

@@ -1,5 +1,6 @@
-export type { ApiAnswer, ApiRequest } from './api-request.ts';
 export {
+  type ApiAnswer,
+  type ApiRequest,
   dryRunErrors,
   type FieldValidation,
   readFlag,

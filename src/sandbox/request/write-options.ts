@@ -11,9 +11,9 @@ import {
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
-/** What a write's query asks for. */
+/** The options in a write's query. */
 export interface WriteOptions {
-  /** Who writes: `fieldManager`, or the user agent's name. */
+  /** The field manager: `fieldManager`, or the name of the user agent. */
   readonly manager: string;
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
@@ -31,7 +31,7 @@ export interface WriteOptionsSource {
 
 const maxManagerLength = 128;
 
-/** @throws StatusError 422 or 400 for values that are not allowed. */
+/** @throws StatusError 422 or 400 for invalid values */
 export function readWriteOptions(source: WriteOptionsSource): WriteOptions {
   const { kind, query, userAgent, isApply } = source;
   const fieldManager = query.get('fieldManager') ?? '';
@@ -52,7 +52,7 @@ export function readWriteOptions(source: WriteOptionsSource): WriteOptions {
   };
 }
 
-/** A flag of the query. @throws StatusError 400 for what is none. */
+/** A boolean in the query. @throws StatusError 400 for an invalid value */
 export function readFlag(query: URLSearchParams, name: string): boolean | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
@@ -65,7 +65,7 @@ export function readFlag(query: URLSearchParams, name: string): boolean | undefi
   }
 }
 
-/** A number of the query. @throws StatusError 400 for what is none. */
+/** A number in the query. @throws StatusError 400 for an invalid value */
 export function readNumber(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
@@ -115,4 +115,24 @@ function validationErrors(fieldValidation: string): readonly FieldError[] {
 function managerOf(userAgent: string): string {
   const name = userAgent.split('/')[0] ?? '';
   return (name === '' ? 'unknown' : name).slice(0, maxManagerLength);
+}
+
+/** A request, independent of the transport. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Path and query: `/api/v1/pods?limit=1`. */
+  readonly path: string;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Empty = no body. */
+  readonly body: string;
+  /** The bytes of a body that is not text: `application/vnd.kubernetes.protobuf`. */
+  readonly bytes?: Uint8Array;
+}
+
+/** An answer: a text, or a stream of lines that ends when its reader calls `return`. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | AsyncIterable<string>;
 }

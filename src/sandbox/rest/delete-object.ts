@@ -2,19 +2,24 @@ import { deepEqual } from '../../util/deep-equal.ts';
 import type { JsonObject } from '../../util/json.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import { type ServedKind, withMetadata } from '../kinds/index.ts';
-import { textsOf } from '../metadata/index.ts';
+import { stringsOf } from '../metadata/index.ts';
 import { conflict, notFound } from '../status/index.ts';
 import type { StoredObject } from '../store/index.ts';
 import type { DeleteOptions, Propagation } from './delete-options.ts';
 import { isFinished } from './replace-object.ts';
-import type { RestAnswer, RestContext, Target } from './rest-context.ts';
+import {
+  inStorageVersion,
+  inVersion,
+  type RestAnswer,
+  type RestContext,
+  type Target,
+} from './rest-context.ts';
 import { findStored } from './update-object.ts';
-import { inStorageVersion, inVersion } from './versions.ts';
 
 const orphanFinalizer = 'orphan';
 const foregroundFinalizer = 'foregroundDeletion';
 
-/** DELETE of an object: gone at once, or marked and left to those whose finalizers it carries. */
+/** DELETE of an object: deletes it at once, or sets deletionTimestamp when it has finalizers or a grace period. */
 export function deleteObject(
   context: RestContext,
   target: Target,
@@ -42,7 +47,7 @@ export interface Deletion {
   readonly options: DeleteOptions;
 }
 
-/** Deletes or marks; returns the object if it is still there. @throws StatusError 409 when a precondition fails. */
+/** Deletes or marks an object; returns the object if it still exists. @throws StatusError 409 when a precondition fails */
 export function deleteStored(
   context: RestContext,
   target: Target,
@@ -53,21 +58,24 @@ export function deleteStored(
   kind.assertDeletable(name);
   const before = inVersion(kind, stored);
   const metadata = objectField(before, 'metadata') ?? {};
-  const finalizers = finalizersFor(kind, textsOf(metadata, 'finalizers'), options.propagation);
-  const usualGrace = kind.gracePeriodSeconds(before);
-  const grace = usualGrace === 0 ? 0 : (options.gracePeriodSeconds ?? usualGrace);
-  const marked = kind.prepareDelete(withDeletion(context, before, { finalizers, grace }), before);
-  if (isFinished(marked)) {
+  const finalizers = finalizersFor(kind, stringsOf(metadata, 'finalizers'), options.propagation);
+  const defaultGrace = kind.gracePeriodSeconds(before);
+  const grace = defaultGrace === 0 ? 0 : (options.gracePeriodSeconds ?? defaultGrace);
+  const markedObject = kind.prepareDelete(
+    withDeletion(context, before, { finalizers, grace }),
+    before,
+  );
+  if (isFinished(markedObject)) {
     if (!options.dryRun) context.store.delete(kind.collection, stored);
     return undefined;
   }
-  if (options.dryRun || deepEqual(marked, before)) return marked;
-  return inVersion(kind, context.store.put(kind.collection, inStorageVersion(kind, marked)));
+  if (options.dryRun || deepEqual(markedObject, before)) return markedObject;
+  return inVersion(kind, context.store.put(kind.collection, inStorageVersion(kind, markedObject)));
 }
 
 function assertPreconditions({ kind }: Target, stored: StoredObject, options: DeleteOptions): void {
   const { uid, resourceVersion } = options;
-  // Here the server names the kind where it names the plural elsewhere.
+  // Here the server writes the kind where it usually writes the plural.
   const resource = { group: kind.names.group, plural: kind.names.kind };
   const found = stringField(objectField(stored.object, 'metadata') ?? {}, 'uid') ?? '';
   if (uid !== undefined && uid !== found) {
@@ -80,7 +88,7 @@ function assertPreconditions({ kind }: Target, stored: StoredObject, options: De
   }
 }
 
-/** The finalizers of the garbage collector follow the policy; those of others stay. */
+/** The propagation policy sets the finalizers of the garbage collector; others are kept. */
 function finalizersFor(
   { orphansByDefault }: ServedKind,
   finalizers: readonly string[],
@@ -115,15 +123,19 @@ function withDeletion(
 ): JsonObject {
   const metadata = objectField(object, 'metadata') ?? {};
   const kept = finalizers.length === 0 ? undefined : finalizers;
-  const marked = withMetadata(object, 'finalizers', kept);
+  const markedObject = withMetadata(object, 'finalizers', kept);
   const { generation, deletionTimestamp, deletionGracePeriodSeconds: old } = metadata;
   if (deletionTimestamp !== undefined) {
-    // A deletion may be hurried, never slowed down.
-    const isSooner = typeof old !== 'number' || grace < old;
-    return isSooner ? withMetadata(marked, 'deletionGracePeriodSeconds', grace) : marked;
+    // A grace period can be shortened, never extended.
+    const isShorter = typeof old !== 'number' || grace < old;
+    return isShorter
+      ? withMetadata(markedObject, 'deletionGracePeriodSeconds', grace)
+      : markedObject;
   }
   const counted =
-    typeof generation === 'number' ? withMetadata(marked, 'generation', generation + 1) : marked;
+    typeof generation === 'number'
+      ? withMetadata(markedObject, 'generation', generation + 1)
+      : markedObject;
   const timed = withMetadata(counted, 'deletionTimestamp', context.later(grace));
   return withMetadata(timed, 'deletionGracePeriodSeconds', grace);
 }

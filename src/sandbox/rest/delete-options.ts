@@ -10,21 +10,20 @@ import {
   unsupportedMediaType,
   unsupportedValue,
 } from '../status/index.ts';
-import { bodyTypes, isTypeOf, jsonType, yamlType } from './media-type.ts';
-import { NestingError, parseJson } from './parse-json.ts';
+import { bodyTypes, isTypeOf, jsonType, NestingError, parseJson, yamlType } from './parse-json.ts';
 
 export type Propagation = 'Background' | 'Foreground' | 'Orphan';
 
 export interface DeleteOptions {
   readonly dryRun: boolean;
-  /** Undefined = what the kind does by default. */
+  /** Undefined = the default of the kind. */
   readonly propagation: Propagation | undefined;
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
   readonly gracePeriodSeconds: number | undefined;
 }
 
-/** Reads the options of a DELETE from its body, else from its query. @throws StatusError 400, 415 or 422 */
+/** Reads the options of a DELETE from its body, or else from its query. @throws StatusError 400, 415 or 422 */
 export function readDeleteOptions(
   { body: text, headers }: Pick<ApiRequest, 'body' | 'headers'>,
   query: URLSearchParams,
@@ -50,7 +49,7 @@ export function readDeleteOptions(
 
 function assertJsonType(contentType: string | undefined): void {
   if (isTypeOf(contentType, jsonType)) return;
-  if (isTypeOf(contentType, yamlType)) throw notModelled('options of a deletion in YAML');
+  if (isTypeOf(contentType, yamlType)) throw notModelled('DeleteOptions in YAML');
   throw unsupportedMediaType(bodyTypes);
 }
 

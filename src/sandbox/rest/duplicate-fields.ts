@@ -1,6 +1,6 @@
 /**
- * The paths of fields that a JSON text has twice: `spec.x`, `spec.list[0].y`. JSON.parse keeps the
- * last and tells nobody. The text must be valid JSON.
+ * The paths of duplicate fields in a JSON text: `spec.x`, `spec.list[0].y`. JSON.parse keeps the last one without an error. The
+ * text must be valid JSON.
  */
 export function findDuplicateFields(text: string): readonly string[] {
   return new DuplicateScan(text).run();
@@ -70,7 +70,7 @@ class DuplicateScan {
     this.#at++;
   }
 
-  /** The text between the quotes, escapes and all. */
+  /** The text between the quotes, including escapes. */
   #string(): string {
     const start = this.#at + 1;
     let end = this.#text.indexOf('"', start);
@@ -79,7 +79,7 @@ class DuplicateScan {
     return this.#text.slice(start, this.#at - 1);
   }
 
-  /** An odd number of backslashes stands before it. */
+  /** An odd number of backslashes precedes it. */
   #isEscaped(at: number, start: number): boolean {
     let first = at;
     while (first > start && this.#text.charCodeAt(first - 1) === backslash) first--;
@@ -87,7 +87,7 @@ class DuplicateScan {
   }
 
   #space(): void {
-    // Blanks of JSON are at most 32, and nothing else is; the end is NaN.
+    // JSON whitespace has codes up to 32, and no other character between tokens has; at the end the code is NaN.
     while (this.#text.charCodeAt(this.#at) <= blank) this.#at++;
   }
 }

@@ -1,14 +1,12 @@
-export { createObject, type WriteRequest } from './create-object.ts';
+export { createObject, reviewObject, type WriteRequest } from './create-object.ts';
 export { deleteObject, deleteStored } from './delete-object.ts';
 export { type DeleteOptions, readDeleteOptions } from './delete-options.ts';
 export { type ListOptions, readListOptions } from './list-options.ts';
-export { mediaType } from './media-type.ts';
-export { assertNothingCut, withoutDeepValues } from './nesting.ts';
+export { assertNotTruncated, withTruncatedValues } from './nesting.ts';
+export { mediaType } from './parse-json.ts';
 export { patchObject } from './patch-object.ts';
 export { getObject, type ListPage, listObjects } from './read-objects.ts';
 export { replaceObject } from './replace-object.ts';
-export type { RestAnswer, RestContext, Target } from './rest-context.ts';
-export { reviewObject } from './review-object.ts';
+export { inVersion, type RestAnswer, type RestContext, type Target } from './rest-context.ts';
 export { getScale, patchScale, updateScale } from './scale.ts';
 export { updateObject } from './update-object.ts';
-export { inVersion } from './versions.ts';

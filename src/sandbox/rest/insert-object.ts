@@ -3,14 +3,20 @@ import { objectField, stringField, withField } from '../json-fields.ts';
 import { withMetadata } from '../kinds/index.ts';
 import { alreadyExists, forbidden, invalid, notFound, StatusError } from '../status/index.ts';
 import { storeKey } from '../store/index.ts';
-import { type RestContext, type Target, worldOf } from './rest-context.ts';
-import { inStorageVersion, inVersion, storageGroup } from './versions.ts';
+import {
+  inStorageVersion,
+  inVersion,
+  objectLister,
+  type RestContext,
+  storageGroup,
+  type Target,
+} from './rest-context.ts';
 
-/** What an object is born with: a name, a uid, a time. A name that is made up is not one of those that are taken. */
+/** Sets the name, uid and creation time of a new object. A generated name avoids existing names. */
 export function withBirthFields(
   context: RestContext,
   object: JsonObject,
-  isTaken: (name: string) => boolean = () => false,
+  isInUse: (name: string) => boolean = () => false,
 ): JsonObject {
   const metadata = objectField(object, 'metadata') ?? {};
   const { deletionTimestamp: _, deletionGracePeriodSeconds: __, selfLink: ___, ...kept } = metadata;
@@ -18,35 +24,35 @@ export function withBirthFields(
     ...object,
     metadata: {
       ...kept,
-      ...generatedName(context, metadata, isTaken),
+      ...generatedName(context, metadata, isInUse),
       uid: context.newUid(),
       creationTimestamp: context.now(),
     },
   };
 }
 
-/** So often the server tries. */
-const mostNames = 8;
+/** The number of attempts, as on the server. */
+const maxNameAttempts = 8;
 
 function generatedName(
   context: RestContext,
   metadata: JsonObject,
-  isTaken: (name: string) => boolean,
+  isInUse: (name: string) => boolean,
 ): JsonObject {
   const name = stringField(metadata, 'name') ?? '';
   const prefix = stringField(metadata, 'generateName') ?? '';
   if (name !== '' || prefix === '') return {};
-  let made = '';
-  for (let attempt = 0; attempt < mostNames; attempt++) {
-    made = prefix.slice(0, 58) + context.newSuffix();
-    if (!isTaken(made)) break;
+  let candidate = '';
+  for (let attempt = 0; attempt < maxNameAttempts; attempt++) {
+    candidate = prefix.slice(0, 58) + context.newSuffix();
+    if (!isInUse(candidate)) break;
   }
-  return { name: made };
+  return { name: candidate };
 }
 
 /**
- * Stores a new object and returns it as its target's version has it.
- * @throws StatusError 404 or 403 for its namespace, 422 for rules it breaks, 409 when it exists.
+ * Stores a new object and returns it in the version of its target.
+ * @throws StatusError 404 or 403 for its namespace, 422 for invalid fields, 409 when it exists
  */
 export function insertObject(
   context: RestContext,
@@ -61,10 +67,10 @@ export function insertObject(
   const prepared = kind.prepareCreate(object);
   const errors = kind.validateCreate(prepared);
   if (errors.length > 0) {
-    const said = stringField(prepared, 'kind') ?? kind.names.kind;
-    throw invalid({ group: storageGroup(kind), kind: said }, name, errors);
+    const kindName = stringField(prepared, 'kind') ?? kind.names.kind;
+    throw invalid({ group: storageGroup(kind), kind: kindName }, name, errors);
   }
-  const normal = kind.normalise(kind.admit(prepared, undefined, worldOf(context)));
+  const normal = kind.normalise(kind.admit(prepared, undefined, objectLister(context)));
   const key = storeKey(kind.names.namespaced ? target.namespace : '', name);
   const existing = store.get(kind.collection, key);
   if (existing !== undefined) throw alreadyExists(kind.names, name, isTerminating(existing.object));
@@ -77,7 +83,7 @@ function isTerminating(object: JsonObject): boolean {
   return objectField(object, 'metadata')?.deletionTimestamp !== undefined;
 }
 
-/** @throws StatusError when the namespace is not there or about to go. */
+/** @throws StatusError when the namespace does not exist or is being deleted */
 function assertNamespace({ store }: RestContext, target: Target, name: string): void {
   const { namespace, kind } = target;
   if (!kind.names.namespaced) return;
@@ -98,7 +104,7 @@ function assertNamespace({ store }: RestContext, target: Target, name: string): 
   throw new StatusError({ code: 403, reason, message, details: { ...details, causes } });
 }
 
-/** An object without what a client may not say at its creation. */
+/** Removes fields that a client cannot set in a create. */
 export function withoutServerFields(object: JsonObject): JsonObject {
   const metadata = objectField(object, 'metadata') ?? {};
   let kept: JsonObject = metadata;

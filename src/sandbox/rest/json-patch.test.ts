@@ -58,7 +58,7 @@ describe('sandbox/rest/json-patch', () => {
     });
   }
 
-  test('the document is left alone', () => {
+  test('the document is not changed', () => {
     applyJsonPatch(document, [{ op: 'remove', path: '/a/b' }]);
     assert.deepEqual(document, { a: { b: 1, 'x/y': 2 }, list: ['p', 'q'] });
   });

@@ -1,6 +1,5 @@
 import { deepEqual } from '../../util/deep-equal.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
-import { pointerSteps } from '../../util/json-pointer.ts';
+import { isJsonObject, type Json, type JsonObject, pointerSteps } from '../../util/json.ts';
 import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
 import { badRequest, entityTooLarge, StatusError } from '../status/index.ts';
 
@@ -8,7 +7,7 @@ const maxOperations = 10_000;
 
 /**
  * Applies an RFC 6902 patch.
- * @throws StatusError 400 for what is no patch, 422 for one that does not fit, 413 for too many operations.
+ * @throws StatusError 400 for an invalid patch, 422 for one that cannot be applied, 413 for too many operations
  */
 export function applyJsonPatch(document: JsonObject, patch: Json): Json {
   if (!isJsonList(patch))
@@ -61,15 +60,15 @@ function applyOperation(document: Json, operation: Operation): Json {
     case 'test': {
       const found = find(document, path);
       if (deepEqual(found ?? null, value ?? null)) return document;
-      throw misfit(`testing value ${path} failed: test failed`);
+      throw patchFailed(`testing value ${path} failed: test failed`);
     }
     default:
-      throw misfit(`Unexpected kind: ${op}`);
+      throw patchFailed(`Unexpected kind: ${op}`);
   }
 }
 
-/** The server keeps to itself what did not fit; `why` is for the reader of this code. */
-function misfit(why: string): StatusError {
+/** The server's message does not contain the reason; `why` only documents this code. */
+function patchFailed(why: string): StatusError {
   const message = 'the server rejected our request due to an error in our request';
   const cause = new Error(why);
   return new StatusError({ code: 422, reason: 'Invalid', message, details: {}, cause });
@@ -90,19 +89,21 @@ function child(value: Json, step: string): Json | undefined {
 function read(document: Json, path: string, op: string): Json {
   const value = find(document, path);
   if (value === undefined)
-    throw misfit(
+    throw patchFailed(
       `${op} operation does not apply: doc is missing from path: ${path}: missing value`,
     );
   return value;
 }
 
-/** A field that is not there is copied as null, if its parent is there. */
+/** A missing field is copied as null, if its parent exists. */
 function readToCopy(document: Json, path: string): Json {
   const value = find(document, path);
   if (value !== undefined) return value;
   const parent = find(document, path.slice(0, path.lastIndexOf('/')));
   if (isJsonObject(parent)) return null;
-  throw misfit(`copy operation does not apply: doc is missing from path: ${path}: missing value`);
+  throw patchFailed(
+    `copy operation does not apply: doc is missing from path: ${path}: missing value`,
+  );
 }
 
 interface Change {
@@ -124,16 +125,18 @@ function changeAt(value: Json, steps: readonly string[], change: Change): Json {
   if (rest.length > 0) {
     const below = child(value, step);
     if (below === undefined || (!isJsonObject(below) && !isJsonList(below)))
-      throw misfit(
+      throw patchFailed(
         `${op} operation does not apply: doc is missing path: ${JSON.stringify(path)}: missing value`,
       );
     return withChild(value, step, changeAt(below, rest, change));
   }
   if (isJsonList(value)) return changeItem(value, step, change);
   if (!isJsonObject(value))
-    throw misfit(`${op} operation does not apply: doc is missing path: ${path}`);
+    throw patchFailed(`${op} operation does not apply: doc is missing path: ${path}`);
   if (op === 'remove' && fieldOf(value, step) === undefined)
-    throw misfit(`remove operation does not apply: doc is missing key: ${path}: missing value`);
+    throw patchFailed(
+      `remove operation does not apply: doc is missing key: ${path}: missing value`,
+    );
   return withChild(value, step, change.value);
 }
 
@@ -154,16 +157,33 @@ function changeItem(items: readonly Json[], step: string, { op, path, value }: C
   const index = op === 'add' && step === '-' ? items.length : itemIndex(items, step);
   const limit = op === 'add' ? items.length : items.length - 1;
   if (index === undefined || index > limit)
-    throw misfit(
+    throw patchFailed(
       `${op} operation does not apply: doc is missing path: ${path}: invalid index referenced`,
     );
   const removed = op === 'add' ? 0 : 1;
   return items.toSpliced(index, removed, ...(value === undefined ? [] : [value]));
 }
 
-/** A place in a list; negative ones count from the end, as the server's library does. */
+/** An index in a list; negative ones count from the end, as in the server's library. */
 function itemIndex(items: readonly Json[], step: string): number | undefined {
   if (!/^-?\d+$/.test(step)) return undefined;
   const index = Number(step) < 0 ? Number(step) + items.length : Number(step);
   return index < 0 ? undefined : index;
+}
+
+/** Applies an RFC 7386 patch: null removes a field. */
+export function applyMergePatch(document: JsonObject, patch: JsonObject): JsonObject {
+  const merged: MutableJsonObject = {};
+  for (const [name, value = null] of Object.entries(document))
+    if (!Object.hasOwn(patch, name)) setField(merged, name, value);
+  for (const [name, value = null] of Object.entries(patch)) {
+    if (value === null) continue;
+    setField(merged, name, mergeField(fieldOf(document, name), value));
+  }
+  return merged;
+}
+
+function mergeField(before: Json | undefined, patch: Json): Json {
+  if (!isJsonObject(patch)) return patch;
+  return applyMergePatch(isJsonObject(before) ? before : {}, patch);
 }

@@ -3,7 +3,7 @@ import { objectField } from '../json-fields.ts';
 import type { ServedKind } from '../kinds/index.ts';
 import { readFlag, readNumber } from '../request/index.ts';
 import {
-  type ObjectTest,
+  type ObjectMatcher,
   parseFieldQuery,
   parseLabelQuery,
   SelectorError,
@@ -18,13 +18,13 @@ import {
 
 export type VersionMatch = 'Exact' | 'NotOlderThan';
 
-/** What the query of a list or watch asks for. */
+/** The options in the query of a list or watch. */
 export interface ListOptions {
-  readonly matches: ObjectTest;
+  readonly matches: ObjectMatcher;
   readonly hasSelector: boolean;
   readonly limit: number | undefined;
   readonly continueToken: string;
-  /** Empty = not given. */
+  /** Empty = not set. */
   readonly resourceVersion: string;
   readonly versionMatch: VersionMatch | undefined;
   readonly timeoutSeconds: number | undefined;
@@ -38,7 +38,7 @@ export interface ListOptionsSource {
   readonly isWatch: boolean;
 }
 
-/** @throws StatusError 400 for selectors that cannot be read, 422 for values that do not go together. */
+/** @throws StatusError 400 for invalid selectors, 422 for values that exclude each other */
 export function readListOptions({ kind, query, isWatch }: ListOptionsSource): ListOptions {
   const match = query.get('resourceVersionMatch') ?? '';
   const sendsInitialEvents = readFlag(query, 'sendInitialEvents');

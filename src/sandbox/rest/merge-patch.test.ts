@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { applyMergePatch } from './merge-patch.ts';
+import { applyMergePatch } from './json-patch.ts';
 
 describe('sandbox/rest/merge-patch', () => {
   for (const [name, patch, result] of [

@@ -1,62 +1,63 @@
 import type { JsonObject } from '../../util/json.ts';
 import { notModelled, type StatusError } from '../status/index.ts';
 
-/** So deep the server reads values within values. */
-export const deepestRead = 10_000;
-/** So deep the sandbox follows them: it would run out of stack a little later. */
-export const deepestFollowed = 1_000;
+/** The maximum nesting that the server reads. */
+export const maxServerNesting = 10_000;
+/** The maximum nesting that the sandbox processes: its recursion would overflow the stack soon after. */
+export const maxSandboxNesting = 1_000;
 
-/** Stands for what was cut off. It is looked for only where something was. */
-const cutMark = '(deeper than the sandbox follows)';
+/** Replaces a truncated value. Checked only when something was truncated. */
+const truncationMark = '(nested deeper than the sandbox supports)';
 
-/** The depth of the deepest value, and the bracket that begins it; no further than the server reads. */
+/** The maximum depth, and the bracket at which it begins. Stops at the server's limit. */
 export function measureNesting(text: string): {
   readonly depth: number;
   readonly character: string;
 } {
-  // Each level takes two characters.
-  if (text.length < 2 * deepestFollowed) return { depth: 0, character: '' };
-  let greatest = 0;
+  // Each level needs two characters.
+  if (text.length < 2 * maxSandboxNesting) return { depth: 0, character: '' };
+  let maxDepth = 0;
   for (const { at, depth, begins } of brackets(text)) {
-    if (begins && depth > deepestRead) return { depth, character: text.charAt(at) };
-    greatest = Math.max(greatest, depth);
+    if (begins && depth > maxServerNesting) return { depth, character: text.charAt(at) };
+    maxDepth = Math.max(maxDepth, depth);
   }
-  return { depth: greatest, character: '' };
+  return { depth: maxDepth, character: '' };
 }
 
 /**
- * A body in which a mark stands for what is nested deeper than the sandbox follows. Most such values are
- * in fields that nobody knows: what becomes of the rest is what the server makes of it.
- * Returns the same text when nothing is so deep, or when it is deeper than the server reads.
+ * Replaces values that are nested deeper than the sandbox supports by a mark. Most of them are in unknown fields, which are
+ * removed later. Returns the same text when no value is that deep, or when a value is deeper than the server reads.
  */
-export function withoutDeepValues(text: string): string {
+export function withTruncatedValues(text: string): string {
   const { depth } = measureNesting(text);
   const isJson = /^\s*[{[]/.test(text);
-  return isJson && depth > deepestFollowed && depth <= deepestRead ? cutDeepValues(text) : text;
+  return isJson && depth > maxSandboxNesting && depth <= maxServerNesting
+    ? truncateDeepValues(text)
+    : text;
 }
 
-function cutDeepValues(text: string): string {
-  const mark = JSON.stringify(cutMark);
+function truncateDeepValues(text: string): string {
+  const mark = JSON.stringify(truncationMark);
   const parts: string[] = [];
-  let kept = 0;
+  let copied = 0;
   for (const { at, depth, begins } of brackets(text)) {
-    if (depth !== deepestFollowed + 1) continue;
-    if (begins) parts.push(text.slice(kept, at), mark);
-    else kept = at + 1;
+    if (depth !== maxSandboxNesting + 1) continue;
+    if (begins) parts.push(text.slice(copied, at), mark);
+    else copied = at + 1;
   }
-  return parts.join('') + text.slice(kept);
+  return parts.join('') + text.slice(copied);
 }
 
-/** @throws StatusError 501 when something that was cut off would be stored */
-export function assertNothingCut(object: JsonObject): void {
-  if (JSON.stringify(object).includes(cutMark)) throw tooDeep();
+/** @throws StatusError 501 when a truncated value would be stored */
+export function assertNotTruncated(object: JsonObject): void {
+  if (JSON.stringify(object).includes(truncationMark)) throw tooDeep();
 }
 
 export function tooDeep(): StatusError {
-  return notModelled(`values that are nested deeper than ${deepestFollowed}`);
+  return notModelled(`values that are nested deeper than ${maxSandboxNesting}`);
 }
 
-/** Where values begin and end, and how deep each of them is. */
+/** The positions at which values begin and end, with their depth. */
 function* brackets(
   text: string,
 ): Generator<{ readonly at: number; readonly depth: number; readonly begins: boolean }> {

@@ -1,20 +1,21 @@
 import type { Json } from '../../util/json.ts';
 import { badRequest } from '../status/index.ts';
-import { deepestFollowed, deepestRead, measureNesting, tooDeep } from './nesting.ts';
+import { maxSandboxNesting, maxServerNesting, measureNesting, tooDeep } from './nesting.ts';
 
-/** Values within values beyond what the server reads. */
+/** The nesting is deeper than the server reads. */
 export class NestingError extends SyntaxError {}
 
 /**
- * Reads JSON as the server does.
- * @throws SyntaxError for what is none, {@link NestingError} for what is too deep; StatusError 501 for what is too deep for us.
+ * Parses JSON as the server does.
+ * @throws SyntaxError for invalid JSON, {@link NestingError} for nesting beyond the server's limit; StatusError 501 for nesting
+ * beyond the sandbox's limit
  */
 export function parseJson(text: string): Json {
   assertNesting(text);
   return JSON.parse(text);
 }
 
-/** The body of a patch. @throws StatusError 400 or 501 */
+/** Parses the body of a patch. @throws StatusError 400 or 501 */
 export function parsePatch(text: string): Json {
   try {
     return parseJson(text);
@@ -24,22 +25,39 @@ export function parsePatch(text: string): Json {
   }
 }
 
-/** The same of a strategic patch. @throws StatusError 400 or 501 */
+/** Parses the body of a strategic merge patch. @throws StatusError 400 or 501 */
 export function parseStrategicPatch(text: string): Json {
   try {
     return parseJson(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // Only what is too deep is refused in the words of the reader alone.
+    // Only for excessive nesting, the server shows the parser's message without a prefix.
     const before = error instanceof NestingError ? '' : 'error decoding patch: ';
     throw badRequest(before.concat(error.message));
   }
 }
 
-/** @throws NestingError or StatusError 501; YAML in flow style counts, too. */
+/** @throws NestingError or StatusError 501, also for YAML in flow style */
 export function assertNesting(text: string): void {
   const { depth, character } = measureNesting(text);
-  if (depth > deepestRead)
+  if (depth > maxServerNesting)
     throw new NestingError(`invalid character '${character}' exceeded max depth`);
-  if (depth > deepestFollowed) throw tooDeep();
+  if (depth > maxSandboxNesting) throw tooDeep();
+}
+
+export const jsonType = 'application/json';
+export const yamlType = 'application/yaml';
+
+/** The media types of bodies that a server accepts, in its order. */
+export const bodyTypes = [jsonType, yamlType, 'application/vnd.kubernetes.protobuf'];
+
+/** The media type without its parameters. */
+export function mediaType(contentType: string): string {
+  return (contentType.split(';')[0] ?? '').trim().toLowerCase();
+}
+
+/** Without a content type, the body is JSON. */
+export function isTypeOf(contentType: string | undefined, type: string): boolean {
+  if (contentType === undefined || contentType === '') return type === jsonType;
+  return mediaType(contentType) === type;
 }

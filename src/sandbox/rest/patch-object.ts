@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { ApplyError } from '../apply/index.ts';
 import { goKind, goText } from '../go-value.ts';
 import { objectField, stringField } from '../json-fields.ts';
 import {
@@ -11,32 +12,40 @@ import {
 import type { FieldValidation } from '../request/index.ts';
 import { DecodeError } from '../schema/index.ts';
 import {
+  applyStatusError,
   badRequest,
   conflict,
   invalid,
   invalidField,
   notFound,
-  plainFailure,
+  plainError,
   unroutableMediaType,
   unsupportedMediaType,
 } from '../status/index.ts';
 import { StrategicError, strategicMerge } from '../strategic/index.ts';
-import { applyOrRefuse, parseConfig } from './apply-config.ts';
 import type { WriteRequest } from './create-object.ts';
 import { findDuplicateFields } from './duplicate-fields.ts';
 import { insertObject, withBirthFields } from './insert-object.ts';
-import { applyJsonPatch } from './json-patch.ts';
-import { mediaType } from './media-type.ts';
-import { applyMergePatch } from './merge-patch.ts';
-import { answerNoticing } from './noticed.ts';
-import { parsePatch, parseStrategicPatch } from './parse-json.ts';
+import { applyJsonPatch, applyMergePatch } from './json-patch.ts';
+import {
+  mediaType,
+  NestingError,
+  parseJson,
+  parsePatch,
+  parseStrategicPatch,
+} from './parse-json.ts';
 import { withRequestNamespace } from './read-body.ts';
 import { replaceObject } from './replace-object.ts';
-import type { RestAnswer, RestContext, Target } from './rest-context.ts';
+import {
+  answerWithWarnings,
+  inVersion,
+  type RestAnswer,
+  type RestContext,
+  type Target,
+} from './rest-context.ts';
 import { assertTargetName, findStored } from './update-object.ts';
-import { inVersion } from './versions.ts';
 
-/** PATCH of an object or its status, in all the ways its kind takes. */
+/** PATCH of an object or its status, with all patch types of its kind. */
 export function patchObject(
   context: RestContext,
   target: Target,
@@ -63,11 +72,16 @@ function patchStored(context: RestContext, target: Target, request: WriteRequest
   const live = inVersion(kind, stored);
   const patched = patchedDocument(kind, live, request);
   const { object, warnings } = decodePatched(target, patched, request);
-  return answerNoticing(fieldValidation === 'Warn' ? warnings : [], () => {
+  return answerWithWarnings(fieldValidation === 'Warn' ? warnings : [], () => {
     const named = withRequestNamespace(target, object);
     assertTargetName(target, named);
     const next = kind.fieldManager(subresource).update({ live, next: named, manager });
-    const replaced = replaceObject(context, target, { stored, next, dryRun, guardsUid: false });
+    const replaced = replaceObject(context, target, {
+      stored,
+      next,
+      dryRun,
+      isUidPrecondition: false,
+    });
     return { code: 200, body: replaced.object, warnings: replaced.warnings };
   });
 }
@@ -92,14 +106,14 @@ function mergedOrRefused(merge: () => JsonObject): JsonObject {
     return merge();
   } catch (error) {
     if (!(error instanceof StrategicError)) throw error;
-    throw error.isMalformed ? badRequest(error.message) : plainFailure(error.message);
+    throw error.isMalformed ? badRequest(error.message) : plainError(error.message);
   }
 }
 
 function decodePatched(target: Target, patched: Json, request: WriteRequest) {
   const { kind } = target;
   const { fieldValidation } = request.options;
-  // Of a strategic patch the server shows what was sent, of others what came out.
+  // For a strategic merge patch the server shows the patch, for others the result.
   const isStrategic = mediaType(request.contentType) === strategicPatchType;
   const shown = isStrategic ? goText(parsePatch(request.text)) : JSON.stringify(patched);
   const refuse = (detail: string) =>
@@ -143,25 +157,30 @@ function applyObject(context: RestContext, target: Target, request: WriteRequest
   const stored = findStored(context, target);
   if (stored === undefined && subresource !== '') throw notFound(kind.names, name);
   const live = stored && inVersion(kind, stored);
-  const merged = applyOrRefuse(() =>
+  const merged = withApplyErrors(() =>
     kind.fieldManager(subresource).apply({ live, config, manager, force }),
   );
-  const next = withRequestNamespace(target, completed(target, merged));
+  const next = withRequestNamespace(target, withKindDefaults(target, merged));
   assertTargetName(target, next);
   const warnings = duplicateWarnings(request);
   if (stored === undefined) {
     assertNoUid(target, next);
-    const born = withMetadata(withBirthFields(context, next), 'resourceVersion', undefined);
-    const object = insertObject(context, target, born, { dryRun });
-    const said = kind.warnings(object, undefined);
-    return { code: 201, body: object, warnings: [...warnings, ...said] };
+    const created = withMetadata(withBirthFields(context, next), 'resourceVersion', undefined);
+    const object = insertObject(context, target, created, { dryRun });
+    const warned = kind.warnings(object, undefined);
+    return { code: 201, body: object, warnings: [...warnings, ...warned] };
   }
-  const replaced = replaceObject(context, target, { stored, next, dryRun, guardsUid: false });
+  const replaced = replaceObject(context, target, {
+    stored,
+    next,
+    dryRun,
+    isUidPrecondition: false,
+  });
   return { code: 200, body: replaced.object, warnings: [...warnings, ...replaced.warnings] };
 }
 
-/** What the server does to a merged object before anything looks at it. */
-function completed({ kind }: Target, merged: JsonObject): JsonObject {
+/** Adds defaults to a merged object, before validation. */
+function withKindDefaults({ kind }: Target, merged: JsonObject): JsonObject {
   try {
     return kind.complete(merged);
   } catch (error) {
@@ -179,12 +198,15 @@ function duplicateWarnings({ text, options }: WriteRequest): readonly string[] {
   return [problem];
 }
 
-/** @throws StatusError 400 when the configuration is one of something else. */
+/** @throws StatusError 400 when the configuration has another kind or name */
 function assertApplied({ kind }: Target, config: JsonObject): void {
   const { apiVersion, names } = kind;
-  const said = { apiVersion: stringField(config, 'apiVersion'), kind: stringField(config, 'kind') };
-  if (said.apiVersion === apiVersion && said.kind === names.kind) return;
-  throw badRequest(`invalid object type: ${goKind(said.apiVersion ?? '', said.kind ?? '')}`);
+  const warned = {
+    apiVersion: stringField(config, 'apiVersion'),
+    kind: stringField(config, 'kind'),
+  };
+  if (warned.apiVersion === apiVersion && warned.kind === names.kind) return;
+  throw badRequest(`invalid object type: ${goKind(warned.apiVersion ?? '', warned.kind ?? '')}`);
 }
 
 function assertNoUid({ kind, name }: Target, next: JsonObject): void {
@@ -192,4 +214,45 @@ function assertNoUid({ kind, name }: Target, next: JsonObject): void {
   if (uid === '') return;
   const because = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
   throw conflict(kind.names, name, because);
+}
+
+/** Parses the body of an apply. @throws StatusError 400 when it is not an object */
+export function parseConfig({ parseYaml }: RestContext, text: string): JsonObject {
+  const parsed = parseConfigText(text, parseYaml);
+  if (isJsonObject(parsed)) return parsed;
+  const what = Array.isArray(parsed) ? 'array' : typeof parsed;
+  const target = 'Go value of type map[string]interface {}';
+  throw badRequest(
+    `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${what} into ${target}`,
+  );
+}
+
+/** JSON is YAML, and most clients send JSON. */
+function parseConfigText(text: string, parseYaml: ((text: string) => Json) | undefined): Json {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof NestingError)
+      throw badRequest(
+        'error decoding YAML: error converting YAML to JSON: yaml: exceeded max depth of 10000',
+      );
+    if (!(error instanceof SyntaxError)) throw error;
+    if (parseYaml === undefined) throw badRequest(`error decoding YAML: ${error.message}`);
+  }
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw badRequest(`error decoding YAML: ${message}`);
+  }
+}
+
+/** Converts errors of the merge. @throws StatusError */
+export function withApplyErrors(apply: () => JsonObject): JsonObject {
+  try {
+    return apply();
+  } catch (error) {
+    if (error instanceof ApplyError) throw applyStatusError(error);
+    throw error;
+  }
 }

@@ -5,8 +5,15 @@ import type { FieldValidation } from '../request/index.ts';
 import { DecodeError } from '../schema/index.ts';
 import { badRequest, StatusError, unsupportedMediaType } from '../status/index.ts';
 import { findDuplicateFields } from './duplicate-fields.ts';
-import { bodyTypes, isTypeOf, jsonType, yamlType } from './media-type.ts';
-import { assertNesting, NestingError, parseJson } from './parse-json.ts';
+import {
+  assertNesting,
+  bodyTypes,
+  isTypeOf,
+  jsonType,
+  NestingError,
+  parseJson,
+  yamlType,
+} from './parse-json.ts';
 import type { RestContext, Target } from './rest-context.ts';
 
 export interface ReadBody {
@@ -21,8 +28,8 @@ export interface BodySource {
 }
 
 /**
- * Reads the body of a create or update into an object of the target's kind.
- * @throws StatusError 400 for what is none, 415 for a media type that nobody reads.
+ * Parses the body of a create or update as an object of the target's kind.
+ * @throws StatusError 400 for an invalid body, 415 for an unsupported media type
  */
 export function readBody(context: RestContext, target: Target, source: BodySource): ReadBody {
   const { kind } = target;
@@ -37,7 +44,7 @@ export function readBody(context: RestContext, target: Target, source: BodySourc
     ...decoded.unknownFields.map((path) => `unknown field "${path}"`),
   ];
   if (problems.length > 0 && fieldValidation === 'Strict')
-    throw unhandled(kind, `strict decoding error: ${problems.join(', ')}`);
+    throw undecodableBody(kind, `strict decoding error: ${problems.join(', ')}`);
   const warnings = fieldValidation === 'Warn' ? problems : [];
   return { object: decoded.object, warnings };
 }
@@ -69,7 +76,10 @@ function parseYamlBody({ parseYaml }: RestContext, kind: ServedKind, text: strin
   }
 }
 
-/** JSON is YAML, and read faster and deeper as JSON. Undefined = it is none, or has fields twice, which YAML refuses. */
+/**
+ * JSON is YAML, but the JSON parser is faster and allows deeper nesting. Undefined when the text is not JSON, or has duplicate
+ * fields, which YAML rejects.
+ */
 function asPlainJson(text: string): Json | undefined {
   if (!/^\s*[{[]/.test(text)) return undefined;
   try {
@@ -93,7 +103,7 @@ function parseJsonBody(kind: ServedKind, text: string): Json {
   }
 }
 
-/** The beginning of a body as the server shows it. */
+/** The start of a body, as the server shows it. */
 function summary(text: string): string {
   if (text === '') return '<empty>';
   if (text.startsWith('{')) return text.length > 30 ? `${text.slice(0, 30)} ...` : text;
@@ -111,30 +121,35 @@ function jsonProblem(text: string, error: SyntaxError): string {
   return `invalid character '${character}' looking for beginning of value`;
 }
 
-/** What a body says it is. A custom resource of another kind is read, and refused when it is validated. */
+/** Checks apiVersion and kind of a body. A custom resource of another kind passes here; its validation rejects it. */
 function assertKind(
   { kind, text }: { readonly kind: ServedKind; readonly text: string },
   object: JsonObject,
 ): void {
   const { names, apiVersion, isCustom } = kind;
-  const said = { kind: stringField(object, 'kind'), apiVersion: stringField(object, 'apiVersion') };
-  if (!isCustom && !said.kind && (!said.apiVersion || said.apiVersion === apiVersion)) return;
-  if (!said.kind) throw unrecognized(kind, `Object 'Kind' is missing in '${text}'`, text);
-  const version = JSON.stringify(said.apiVersion?.split('/').at(-1) ?? '');
-  const cannot = `${said.kind} in version ${version} cannot be handled as a ${names.kind}`;
+  const declared = {
+    kind: stringField(object, 'kind'),
+    apiVersion: stringField(object, 'apiVersion'),
+  };
+  if (!isCustom && !declared.kind && (!declared.apiVersion || declared.apiVersion === apiVersion))
+    return;
+  if (!declared.kind) throw unrecognized(kind, `Object 'Kind' is missing in '${text}'`, text);
+  const version = JSON.stringify(declared.apiVersion?.split('/').at(-1) ?? '');
+  const cannot = `${declared.kind} in version ${version} cannot be handled as a ${names.kind}`;
   if (isCustom) {
-    if (said.apiVersion === apiVersion) return;
+    if (declared.apiVersion === apiVersion) return;
     throw badRequest(
-      `the API version in the data (${said.apiVersion ?? ''}) does not match the expected API version (${apiVersion})`,
+      `the API version in the data (${declared.apiVersion ?? ''}) does not match the expected API version (${apiVersion})`,
     );
   }
-  if (said.kind === names.kind && (!said.apiVersion || said.apiVersion === apiVersion)) return;
-  if (said.apiVersion === apiVersion)
+  if (declared.kind === names.kind && (!declared.apiVersion || declared.apiVersion === apiVersion))
+    return;
+  if (declared.apiVersion === apiVersion)
     throw badRequest(
-      `${cannot}: converting (${names.version}.${said.kind}) to (${names.group || 'core'}.${names.kind}): unknown conversion`,
+      `${cannot}: converting (${names.version}.${declared.kind}) to (${names.group || 'core'}.${names.kind}): unknown conversion`,
     );
   throw badRequest(
-    `${cannot}: no kind ${JSON.stringify(said.kind)} is registered for version ${JSON.stringify(said.apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
+    `${cannot}: no kind ${JSON.stringify(declared.kind)} is registered for version ${JSON.stringify(declared.apiVersion)} in scheme "pkg/runtime/scheme.go:111"`,
   );
 }
 
@@ -149,31 +164,31 @@ function decodeOrRefuse(kind: ServedKind, object: JsonObject) {
     if (kind.isCustom) return kind.decode(object);
     return kind.decode({ ...object, apiVersion: kind.apiVersion, kind: kind.names.kind });
   } catch (error) {
-    if (error instanceof DecodeError) throw unhandled(kind, error.message);
+    if (error instanceof DecodeError) throw undecodableBody(kind, error.message);
     throw error;
   }
 }
 
-/** A body of the right kind that cannot be read into it. */
-export function unhandled({ names }: ServedKind, because: string): StatusError {
+/** A body of the right kind that cannot be decoded. */
+export function undecodableBody({ names }: ServedKind, because: string): StatusError {
   const { kind, version } = names;
   return badRequest(
     `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ${because}`,
   );
 }
 
-/** @throws StatusError 400 when the object names another namespace than the request. */
+/** @throws StatusError 400 when the namespace of the object differs from that of the request */
 export function withRequestNamespace(target: Target, object: JsonObject): JsonObject {
   const metadata = objectField(object, 'metadata') ?? {};
-  const said = stringField(metadata, 'namespace') ?? '';
+  const declared = stringField(metadata, 'namespace') ?? '';
   const { namespace, kind } = target;
-  const wanted = kind.names.namespaced ? namespace : '';
-  if (said === wanted) return object;
-  if (wanted === '')
+  const expected = kind.names.namespaced ? namespace : '';
+  if (declared === expected) return object;
+  if (expected === '')
     return withField(object, 'metadata', withField(metadata, 'namespace', undefined));
-  if (said !== '')
+  if (declared !== '')
     throw badRequest(
       'the namespace of the provided object does not match the namespace sent on the request',
     );
-  return withField(object, 'metadata', withField(metadata, 'namespace', wanted));
+  return withField(object, 'metadata', withField(metadata, 'namespace', expected));
 }

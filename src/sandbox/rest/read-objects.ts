@@ -1,17 +1,16 @@
-import type { JsonObject } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import {
   badRequest,
   expired,
   expiredPage,
   notFound,
+  type StatusError,
   tooLargeResourceVersion,
 } from '../status/index.ts';
 import type { StoredObject } from '../store/index.ts';
-import { readToken, tokenAfter, writeToken } from './continue-token.ts';
 import type { ListOptions } from './list-options.ts';
-import type { RestContext, Target } from './rest-context.ts';
+import { inVersion, type RestContext, type Target } from './rest-context.ts';
 import { findStored } from './update-object.ts';
-import { inVersion } from './versions.ts';
 
 /** GET of an object. @throws StatusError 404 */
 export function getObject(context: RestContext, target: Target, version: string): JsonObject {
@@ -30,8 +29,8 @@ export interface ListPage {
 }
 
 /**
- * The objects of a collection that a list asks for.
- * @throws StatusError 400, 410 for a version that is forgotten, 504 for one that is not there yet.
+ * The objects of a collection that match the list options.
+ * @throws StatusError 400, 410 for an expired version, 504 for a version in the future
  */
 export function listObjects(context: RestContext, target: Target, options: ListOptions): ListPage {
   const { store } = context;
@@ -62,7 +61,7 @@ export function listObjects(context: RestContext, target: Target, options: ListO
   return { version, items, continueToken, remaining: hasSelector ? undefined : remaining };
 }
 
-/** Objects without a namespace have keys that begin with a slash. */
+/** Keys of objects without a namespace begin with a slash. */
 function keyWithin(scope: string, key: string): string {
   return key.slice(scope.length).replace(/^\//, '');
 }
@@ -70,7 +69,7 @@ function keyWithin(scope: string, key: string): string {
 function pageStart(context: RestContext, options: ListOptions) {
   const { store } = context;
   const { continueToken, resourceVersion, versionMatch } = options;
-  const asked = parseVersion(context, resourceVersion);
+  const requested = parseVersion(context, resourceVersion);
   if (continueToken !== '') {
     if (resourceVersion !== '' && resourceVersion !== '0')
       throw badRequest('specifying resource version is not allowed when using continue');
@@ -80,11 +79,11 @@ function pageStart(context: RestContext, options: ListOptions) {
   }
   const isExact =
     versionMatch === 'Exact' ||
-    (versionMatch === undefined && options.limit !== undefined && asked > 0);
-  return { version: isExact ? asked : store.version, start: '' };
+    (versionMatch === undefined && options.limit !== undefined && requested > 0);
+  return { version: isExact ? requested : store.version, start: '' };
 }
 
-/** A resourceVersion of a query; 0 when it is not given. @throws StatusError 400 or 504 */
+/** The resourceVersion of a query; 0 when it is not set. @throws StatusError 400 or 504 */
 function parseVersion({ store }: RestContext, text: string): number {
   if (text === '') return 0;
   if (!/^\d+$/.test(text)) {
@@ -95,4 +94,66 @@ function parseVersion({ store }: RestContext, text: string): number {
   const version = Number(text);
   if (version > store.version) throw tooLargeResourceVersion(version, store.version);
   return version;
+}
+
+/** The start of the next page of a list. */
+interface ContinueToken {
+  /** The version of all pages; negative = the newest one. */
+  readonly version: number;
+  /** The first key of the page, within the scope of the list. */
+  readonly start: string;
+}
+
+/** The token for the page that begins after this key, within the scope of the list. */
+export function tokenAfter(version: number, last: string): string {
+  return writeToken({ version, start: `${last}\0` });
+}
+
+export function writeToken({ version, start }: ContinueToken): string {
+  const text = JSON.stringify({ v: tokenVersion, rv: version, start: `/${start}` });
+  const bytes = new TextEncoder().encode(text);
+  const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** @throws StatusError 400 for an invalid token */
+export function readToken(text: string): ContinueToken {
+  const { v = '', rv = 0, start = '' } = parseToken(decodeBase64(text));
+  if (v !== tokenVersion) throw invalidToken(`server does not recognize this encoded version ${v}`);
+  if (rv === 0)
+    throw invalidToken(`incorrect encoded start resourceVersion (version ${tokenVersion})`);
+  if (start === '') throw invalidToken(`encoded start key empty (version ${tokenVersion})`);
+  if (typeof rv !== 'number') throw invalidToken(wrongType(rv, 'rv of type int64'));
+  if (typeof start !== 'string') throw invalidToken(wrongType(start, 'start of type string'));
+  // It would leave the collection in the server's store.
+  if (start.split('/').some((part) => part === '..' || part === '.')) throw invalidToken(start);
+  return { version: rv, start: start.replace(/^\//, '') };
+}
+
+const tokenVersion = 'meta.k8s.io/v1';
+
+function decodeBase64(text: string): string {
+  const wrong = /[^-\w]/.exec(text)?.index ?? (text.length % 4 === 1 ? text.length - 1 : undefined);
+  if (wrong !== undefined) throw invalidToken(`illegal base64 data at input byte ${wrong}`);
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  return new TextDecoder().decode(bytes);
+}
+
+function parseToken(text: string): JsonObject {
+  try {
+    const token: unknown = JSON.parse(text);
+    if (isJsonObject(token)) return token;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw invalidToken(`invalid character '${text.charAt(0)}' looking for beginning of value`);
+}
+
+function wrongType(value: Json, field: string): string {
+  return `json: cannot unmarshal ${typeof value} into Go struct field continueToken.${field}`;
+}
+
+function invalidToken(problem: string): StatusError {
+  return badRequest(`invalid continue token: continue key is not valid: ${problem}`);
 }

@@ -1,26 +1,31 @@
 import { deepEqual } from '../../util/deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../util/json.ts';
-import { objectField, stringField } from '../json-fields.ts';
+import { listField, objectField, stringField, withField } from '../json-fields.ts';
 import { type ServedKind, withMetadata } from '../kinds/index.ts';
 import {
   pathSegment,
-  textsOf,
+  stringsOf,
   validateMetadata,
   validateMetadataUpdate,
 } from '../metadata/index.ts';
-import { conflict, invalid, invalidField, objectModified, plainFailure } from '../status/index.ts';
+import { conflict, invalid, invalidField, objectModified, plainError } from '../status/index.ts';
 import type { StoredObject } from '../store/index.ts';
-import { type RestContext, type Target, worldOf } from './rest-context.ts';
-import { withOldTimesIfSame } from './same-but-times.ts';
-import { inStorageVersion, inVersion, storageGroup } from './versions.ts';
+import {
+  inStorageVersion,
+  inVersion,
+  objectLister,
+  type RestContext,
+  storageGroup,
+  type Target,
+} from './rest-context.ts';
 
 export interface Replacement {
   readonly stored: StoredObject;
-  /** With the managedFields that the write leads to. */
+  /** With the managedFields that result from the write. */
   readonly next: JsonObject;
   readonly dryRun: boolean;
-  /** The uid that the writer says is a precondition; otherwise it is a field that may not change. */
-  readonly guardsUid: boolean;
+  /** Treats the uid of the body as a precondition; otherwise it is an immutable field. */
+  readonly isUidPrecondition: boolean;
 }
 
 export interface Replaced {
@@ -29,22 +34,22 @@ export interface Replaced {
 }
 
 /**
- * Stores a new state of an object, if it is one, and returns it. An object that waits for its
- * finalizers goes with the last of them.
- * @throws StatusError 409 for another uid or an older version, 422 for rules that it breaks.
+ * Stores a new state of an object if it changed, and returns it. Deletes an object that is being deleted when its last
+ * finalizer is removed.
+ * @throws StatusError 409 for another uid or an older version, 422 for invalid fields
  */
 export function replaceObject(
   context: RestContext,
   target: Target,
-  { stored, next, dryRun, guardsUid }: Replacement,
+  { stored, next, dryRun, isUidPrecondition }: Replacement,
 ): Replaced {
   const { kind, subresource } = target;
   const { store } = context;
   const before = inVersion(kind, stored);
   const oldMetadata = objectField(before, 'metadata') ?? {};
-  if (guardsUid) assertUid(kind, stored, next);
+  if (isUidPrecondition) assertUid(kind, stored, next);
   const current = withCurrentVersion(kind, stored, next);
-  const prepared = withKeptMetadata(
+  const prepared = withImmutableMetadata(
     kind.prepareUpdate(withOldGeneration(current, oldMetadata), before, subresource),
     oldMetadata,
   );
@@ -52,28 +57,28 @@ export function replaceObject(
     ...commonErrors(kind, prepared, oldMetadata),
     ...kind.validateUpdate(prepared, before, subresource),
   ];
-  const tolerated = kind.tolerated(prepared);
+  const tolerated = kind.toleratedErrors(prepared);
   if (errors.length > 0) {
-    const said = { group: storageGroup(kind), kind: saidKind(prepared, kind) };
-    throw invalid(said, stored.name, errors).withWarnings(tolerated);
+    const kindName = { group: storageGroup(kind), kind: declaredKind(prepared, kind) };
+    throw invalid(kindName, stored.name, errors).withWarnings(tolerated);
   }
   const warnings = [...tolerated, ...kind.warnings(prepared, before)];
-  const admitted = kind.admit(prepared, before, worldOf(context));
+  const admitted = kind.admit(prepared, before, objectLister(context));
   const settled = withMetadata(withOldTimesIfSame(admitted, before), 'selfLink', undefined);
-  const normal = kind.normalise(settled);
-  context.assertStorable?.(normal);
-  // The server compares what it has merged, not what becomes of it in the store.
-  const isSame = deepEqual(kind.isCustom ? settled : normal, before);
-  if (isFinished(normal)) {
+  const normalised = kind.normalise(settled);
+  context.assertStorable?.(normalised);
+  // The server compares the merged object, not its stored shape.
+  const isSame = deepEqual(kind.isCustom ? settled : normalised, before);
+  if (isFinished(normalised)) {
     if (!dryRun) store.delete(kind.collection, stored);
-    return { object: normal, warnings };
+    return { object: normalised, warnings };
   }
-  if (dryRun || isSame) return { object: normal, warnings };
-  const after = store.put(kind.collection, inStorageVersion(kind, normal));
+  if (dryRun || isSame) return { object: normalised, warnings };
+  const after = store.put(kind.collection, inStorageVersion(kind, normalised));
   return { object: inVersion(kind, after), warnings };
 }
 
-/** What holds for all kinds; rules of the kind may say the same again, and so does the server. */
+/** The validation of all kinds; a kind's rules may repeat an error, as on the server. */
 function commonErrors(kind: ServedKind, object: JsonObject, oldMetadata: JsonObject) {
   const metadata = objectField(object, 'metadata') ?? {};
   const { namespaced } = kind.names;
@@ -81,8 +86,8 @@ function commonErrors(kind: ServedKind, object: JsonObject, oldMetadata: JsonObj
   return [...validateMetadata(metadata, rules), ...validateMetadataUpdate(metadata, oldMetadata)];
 }
 
-/** An object of another kind is refused under the name that it says. */
-function saidKind(object: JsonObject, kind: ServedKind): string {
+/** The kind to report in errors: an object of another kind is reported under that kind. */
+function declaredKind(object: JsonObject, kind: ServedKind): string {
   return stringField(object, 'kind') ?? kind.names.kind;
 }
 
@@ -95,13 +100,13 @@ function assertUid(kind: ServedKind, stored: StoredObject, next: JsonObject): vo
   throw conflict(kind.names, stored.name, because);
 }
 
-/** Where the server's own store would have the object. */
+/** The key of the object in the server's etcd. */
 function registryKey({ names, isCustom }: ServedKind, { namespace, name }: StoredObject): string {
   const collection = isCustom ? `${names.group}/${names.plural}` : names.plural;
   return `/registry/${collection}/${namespace === '' ? '' : `${namespace}/`}${name}`;
 }
 
-/** Checks the version that the writer has seen, and sets it where the kind does not ask for one. */
+/** Checks the resourceVersion of the body, and sets it where the kind allows unconditional updates. */
 function withCurrentVersion(kind: ServedKind, stored: StoredObject, next: JsonObject): JsonObject {
   const { names } = kind;
   const metadata = objectField(next, 'metadata') ?? {};
@@ -113,7 +118,7 @@ function withCurrentVersion(kind: ServedKind, stored: StoredObject, next: JsonOb
     throw invalid({ group: names.group, kind: names.plural }, stored.name, [error]);
   }
   if (!/^\d+$/.test(version))
-    throw plainFailure(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
+    throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
   if (version !== String(stored.version)) throw conflict(names, stored.name, objectModified);
   return next;
 }
@@ -122,8 +127,8 @@ function withOldGeneration(next: JsonObject, oldMetadata: JsonObject): JsonObjec
   return withMetadata(next, 'generation', oldMetadata.generation);
 }
 
-/** What an update never changes, whatever it says. */
-function withKeptMetadata(object: JsonObject, old: JsonObject): JsonObject {
+/** Restores the metadata that an update never changes. */
+function withImmutableMetadata(object: JsonObject, old: JsonObject): JsonObject {
   const metadata = objectField(object, 'metadata') ?? {};
   const kept: JsonObject = {
     ...metadata,
@@ -138,13 +143,30 @@ function withKeptMetadata(object: JsonObject, old: JsonObject): JsonObject {
   return { ...object, metadata: kept };
 }
 
-/** Waits for nothing any more. */
+/** Returns whether an object that is being deleted has no finalizers left. */
 export function isFinished(object: JsonObject): boolean {
   const metadata = objectField(object, 'metadata') ?? {};
-  if (metadata.deletionTimestamp === undefined || textsOf(metadata, 'finalizers').length > 0)
+  if (metadata.deletionTimestamp === undefined || stringsOf(metadata, 'finalizers').length > 0)
     return false;
   const grace = metadata.deletionGracePeriodSeconds;
   const spec = object.kind === 'Namespace' ? objectField(object, 'spec') : undefined;
-  const holdsSpec = isJsonObject(spec) && textsOf(spec, 'finalizers').length > 0;
+  const holdsSpec = isJsonObject(spec) && stringsOf(spec, 'finalizers').length > 0;
   return (grace === undefined || grace === 0) && !holdsSpec;
+}
+
+/** When an update changes only the times of managedFields, keeps the old times, so that the object is unchanged. */
+function withOldTimesIfSame(next: JsonObject, before: JsonObject): JsonObject {
+  const [fields, old] = [managedFields(next), managedFields(before)];
+  if (fields.length !== old.length || old.length === 0) return next;
+  if (!deepEqual(fields.map(withoutTime), old.map(withoutTime))) return next;
+  const restored = withMetadata(next, 'managedFields', old);
+  return deepEqual(restored, before) ? restored : next;
+}
+
+function managedFields(object: JsonObject) {
+  return listField(objectField(object, 'metadata') ?? {}, 'managedFields');
+}
+
+function withoutTime(entry: unknown): unknown {
+  return isJsonObject(entry) ? withField(entry, 'time', undefined) : entry;
 }

@@ -1,25 +1,33 @@
 import type { Json, JsonObject } from '../../util/json.ts';
-import type { KindRegistry, ObjectWorld, ServedKind, Subresource } from '../kinds/index.ts';
+import { withField } from '../json-fields.ts';
+import type {
+  KindRegistry,
+  ObjectLister,
+  ServedKind,
+  Subresource,
+  VersionedObject,
+} from '../kinds/index.ts';
+import { StatusError } from '../status/index.ts';
 import type { ObjectStore } from '../store/index.ts';
 
-/** What requests work with. */
+/** The dependencies of request handlers. */
 export interface RestContext {
   readonly store: ObjectStore;
   readonly kinds: KindRegistry;
-  /** Now, as RFC 3339 with seconds. */
+  /** The current time, as RFC 3339 with seconds. */
   readonly now: () => string;
-  /** The time in so many seconds. */
+  /** The time after a number of seconds, as RFC 3339. */
   readonly later: (seconds: number) => string;
   readonly newUid: () => string;
-  /** What is added to `generateName`. */
+  /** Returns the random suffix for `generateName`. */
   readonly newSuffix: () => string;
-  /** Reads YAML bodies; undefined = only JSON. @throws Error with what is wrong */
+  /** Parses YAML bodies; undefined = only JSON is supported. @throws Error that describes the syntax error */
   readonly parseYaml: ((text: string) => Json) | undefined;
-  /** Sees what is about to be stored. @throws StatusError when it may not be */
+  /** Called before an object is stored. @throws StatusError when it cannot be stored */
   readonly assertStorable?: (object: JsonObject) => void;
 }
 
-/** What a request is about. */
+/** The kind and object that a request addresses. */
 export interface Target {
   readonly kind: ServedKind;
   readonly subresource: Subresource;
@@ -29,14 +37,48 @@ export interface Target {
   readonly name: string;
 }
 
-/** A JSON body and what the server wants to say beside it. */
+/** A JSON body with warnings. */
 export interface RestAnswer {
   readonly code: number;
   readonly body: Json;
   readonly warnings: readonly string[];
 }
 
-/** What is stored, for those who complete objects. */
-export function worldOf({ store }: RestContext): ObjectWorld {
+/** Lists stored objects, for admission. */
+export function objectLister({ store }: RestContext): ObjectLister {
   return { list: (collection) => store.list(collection).map(({ object }) => object) };
+}
+
+/** Adds warnings that were found before the answer, also to a rejection. */
+export function answerWithWarnings(
+  warnings: readonly string[],
+  answer: () => RestAnswer,
+): RestAnswer {
+  try {
+    const result = answer();
+    return { ...result, warnings: [...warnings, ...result.warnings] };
+  } catch (error) {
+    throw error instanceof StatusError ? error.withWarnings(warnings) : error;
+  }
+}
+
+/** A stored object in the version of a request, under the current schema. */
+export function inVersion(kind: ServedKind, stored: VersionedObject): JsonObject {
+  const { object } = stored;
+  if (object.apiVersion === kind.apiVersion) return kind.read(stored, object);
+  const converted = kind.conversion?.fromStored(object) ?? object;
+  return kind.read(stored, withField(converted, 'apiVersion', kind.apiVersion));
+}
+
+/** An object in its storage version. */
+export function inStorageVersion(kind: ServedKind, object: JsonObject): JsonObject {
+  if (kind.apiVersion === kind.storageApiVersion) return object;
+  const converted = kind.conversion?.toStored(object) ?? object;
+  return withField(converted, 'apiVersion', kind.storageApiVersion);
+}
+
+/** The group whose rules validate the object: Events of `events.k8s.io` use those of the core group. */
+export function storageGroup({ storageApiVersion }: ServedKind): string {
+  const slash = storageApiVersion.indexOf('/');
+  return storageApiVersion.slice(0, Math.max(slash, 0));
 }

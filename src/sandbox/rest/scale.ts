@@ -11,18 +11,14 @@ import {
 import { labelSelectorText } from '../selector/index.ts';
 import { badRequest, invalid, invalidField, notFound, type StatusError } from '../status/index.ts';
 import type { StoredObject } from '../store/index.ts';
-import { applyOrRefuse, parseConfig } from './apply-config.ts';
 import type { WriteRequest } from './create-object.ts';
-import { applyJsonPatch } from './json-patch.ts';
-import { mediaType } from './media-type.ts';
-import { applyMergePatch } from './merge-patch.ts';
-import { parsePatch } from './parse-json.ts';
-import { assertPatchType } from './patch-object.ts';
+import { applyJsonPatch, applyMergePatch } from './json-patch.ts';
+import { mediaType, parsePatch } from './parse-json.ts';
+import { assertPatchType, parseConfig, withApplyErrors } from './patch-object.ts';
 import { withRequestNamespace } from './read-body.ts';
 import { replaceObject } from './replace-object.ts';
-import type { RestAnswer, RestContext, Target } from './rest-context.ts';
+import { inVersion, type RestAnswer, type RestContext, type Target } from './rest-context.ts';
 import { assertTargetName, findStored } from './update-object.ts';
-import { inVersion } from './versions.ts';
 
 /** GET of `/scale`. */
 export function getScale(context: RestContext, target: Target): RestAnswer {
@@ -30,7 +26,7 @@ export function getScale(context: RestContext, target: Target): RestAnswer {
   return { code: 200, body: scaleOf(target.kind, inVersion(target.kind, stored)), warnings: [] };
 }
 
-/** PUT of `/scale`: the replicas of the object, and nothing else of it. */
+/** PUT of `/scale`: changes only the replicas of the object. */
 export function updateScale(
   context: RestContext,
   target: Target,
@@ -61,7 +57,7 @@ export function patchScale(
   return writeScale(context, target, { scale: patched, ...options });
 }
 
-/** An apply owns the replicas of the object, by way of its scale. */
+/** An apply through scale owns the replicas of the object. */
 function applyScale(
   context: RestContext,
   target: Target,
@@ -70,9 +66,14 @@ function applyScale(
   const { kind, name } = target;
   const { manager, force, dryRun } = options;
   const config = parseConfig(context, text);
-  const said = { apiVersion: stringField(config, 'apiVersion'), kind: stringField(config, 'kind') };
-  if (said.apiVersion !== 'autoscaling/v1' || said.kind !== 'Scale')
-    throw badRequest(`invalid object type: ${goKind(said.apiVersion ?? '', said.kind ?? '')}`);
+  const declared = {
+    apiVersion: stringField(config, 'apiVersion'),
+    kind: stringField(config, 'kind'),
+  };
+  if (declared.apiVersion !== 'autoscaling/v1' || declared.kind !== 'Scale')
+    throw badRequest(
+      `invalid object type: ${goKind(declared.apiVersion ?? '', declared.kind ?? '')}`,
+    );
   const { stored, paths } = findScaled(context, target);
   const live = inVersion(kind, stored);
   const replicas = fieldOf(objectField(config, 'spec') ?? {}, 'replicas');
@@ -82,12 +83,17 @@ function applyScale(
     kind: kind.names.kind,
     metadata: { name, namespace },
   };
-  const wanted = replicas === undefined ? head : withPath(head, paths.specReplicas, replicas);
-  const merged = applyOrRefuse(() =>
-    kind.fieldManager('scale').apply({ live, config: wanted, manager, force }),
+  const requested = replicas === undefined ? head : withPath(head, paths.specReplicas, replicas);
+  const merged = withApplyErrors(() =>
+    kind.fieldManager('scale').apply({ live, config: requested, manager, force }),
   );
   const next = withMetadata(kind.complete(merged), 'resourceVersion', resourceVersion);
-  const { object } = replaceObject(context, target, { stored, next, dryRun, guardsUid: false });
+  const { object } = replaceObject(context, target, {
+    stored,
+    next,
+    dryRun,
+    isUidPrecondition: false,
+  });
   return { code: 200, body: scaleOf(kind, object), warnings: [] };
 }
 
@@ -115,11 +121,16 @@ function writeScale(
   const scaled = withPath(live, paths.specReplicas, replicas);
   const versioned = withMetadata(scaled, 'resourceVersion', version ?? String(stored.version));
   const next = kind.fieldManager('scale').update({ live, next: versioned, manager });
-  const { object } = replaceObject(context, target, { stored, next, dryRun, guardsUid: false });
+  const { object } = replaceObject(context, target, {
+    stored,
+    next,
+    dryRun,
+    isUidPrecondition: false,
+  });
   return { code: 200, body: scaleOf(kind, object), warnings: [] };
 }
 
-/** Of a custom resource it is told where its CRD says that they stand. */
+/** For a custom resource, the error names the path of the replicas in its CRD. */
 function negativeReplicas({ kind, name }: Target, paths: ScalePaths, replicas: Json): StatusError {
   if (kind.isCustom) {
     const field = `.${paths.specReplicas.join('.')}`;

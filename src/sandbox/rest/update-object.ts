@@ -5,11 +5,15 @@ import { badRequest, conflict, notFound } from '../status/index.ts';
 import { storeKey } from '../store/index.ts';
 import type { WriteRequest } from './create-object.ts';
 import { insertObject, withBirthFields } from './insert-object.ts';
-import { answerNoticing } from './noticed.ts';
 import { readBody, withRequestNamespace } from './read-body.ts';
 import { replaceObject } from './replace-object.ts';
-import type { RestAnswer, RestContext, Target } from './rest-context.ts';
-import { inVersion } from './versions.ts';
+import {
+  answerWithWarnings,
+  inVersion,
+  type RestAnswer,
+  type RestContext,
+  type Target,
+} from './rest-context.ts';
 
 /** PUT of an object or its status. */
 export function updateObject(
@@ -19,18 +23,18 @@ export function updateObject(
 ): RestAnswer {
   const { fieldValidation } = options;
   const body = readBody(context, target, { text, contentType, fieldValidation });
-  return answerNoticing(body.warnings, () => updated(context, target, body.object, options));
+  return answerWithWarnings(body.warnings, () => updated(context, target, body.object, options));
 }
 
 function updated(
   context: RestContext,
   target: Target,
-  said: JsonObject,
+  body: JsonObject,
   { manager, dryRun }: WriteOptions,
 ): RestAnswer {
   const { kind, subresource } = target;
-  assertTargetName(target, said);
-  const next = withRequestNamespace(target, said);
+  assertTargetName(target, body);
+  const next = withRequestNamespace(target, body);
   const stored = findStored(context, target);
   const fields = kind.fieldManager(subresource);
   if (stored === undefined) {
@@ -41,12 +45,12 @@ function updated(
   }
   const live = inVersion(kind, stored);
   const owned = fields.update({ live, next, manager });
-  const replacement = { stored, next: owned, dryRun, guardsUid: true };
+  const replacement = { stored, next: owned, dryRun, isUidPrecondition: true };
   const { object, warnings } = replaceObject(context, target, replacement);
   return { code: 200, body: object, warnings };
 }
 
-/** What is stored at a target. */
+/** The stored object of a target. */
 export function findStored({ store }: RestContext, { kind, namespace, name }: Target) {
   return store.get(kind.collection, storeKey(kind.names.namespaced ? namespace : '', name));
 }
@@ -60,13 +64,13 @@ function assertCreatable({ kind, name, subresource }: Target, next: JsonObject):
   if (!kind.createsOnUpdate || subresource !== '') throw notFound(kind.names, name);
 }
 
-/** @throws StatusError 400 when the object has another name than the URL, or none. */
+/** @throws StatusError 400 when the name of the object differs from the URL, or is missing */
 export function assertTargetName(target: Target, object: JsonObject): void {
-  const said = stringField(objectField(object, 'metadata') ?? {}, 'name') ?? '';
-  if (said === target.name) return;
+  const bodyName = stringField(objectField(object, 'metadata') ?? {}, 'name') ?? '';
+  if (bodyName === target.name) return;
   throw badRequest(
-    said === ''
+    bodyName === ''
       ? `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`
-      : `the name of the object (${said}) does not match the name on the URL (${target.name})`,
+      : `the name of the object (${bodyName}) does not match the name on the URL (${target.name})`,
   );
 }

@@ -1,7 +1,7 @@
 const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
 const uuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 
-/** Checks of the formats that the server knows; all others are not checked. */
+/** The formats that the server validates; all others are ignored. */
 const checks: Readonly<Record<string, (text: string) => boolean>> = {
   datetime: isDateTime,
   date: (text) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)),
@@ -17,7 +17,7 @@ const checks: Readonly<Record<string, (text: string) => boolean>> = {
   cidr: isCidr,
 };
 
-/** Does a text have this format? True for formats that nobody checks. */
+/** Returns whether a text has this format; true for formats that are not validated. */
 export function hasFormat(format: string, text: string): boolean {
   const name = format.replaceAll('-', '');
   return !Object.hasOwn(checks, name) || checks[name]?.(text) !== false;
@@ -47,7 +47,7 @@ function isHostname(text: string): boolean {
   );
 }
 
-/** Go's `1h30m`, and the server's own words for longer spans (`3 days`). */
+/** Go's `1h30m`, and the server's own units for longer durations (`3 days`). */
 function isDuration(text: string): boolean {
   const go = /^[+-]?(?:\d+(?:\.\d*)?(?:ns|us|µs|ms|s|m|h))+$/;
   const words =

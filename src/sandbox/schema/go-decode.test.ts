@@ -73,7 +73,7 @@ describe('sandbox/schema/go-decode', () => {
     );
   }
 
-  test('unknown fields are dropped and told', () => {
+  test('unknown fields are dropped and reported', () => {
     const { object, unknownFields } = goDecode(type, { foo: 1, list: [{ bar: 1 }] });
     assert.deepEqual(object, { ...always, list: [{}] });
     assert.deepEqual(unknownFields, ['foo', 'list[0].bar']);

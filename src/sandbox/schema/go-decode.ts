@@ -1,10 +1,16 @@
 import { HomeostatError } from '../../util/homeostat-error.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
-import { type GoField, type GoScalar, type GoStruct, type GoType, goTypeName } from './go-type.ts';
+import {
+  type GoField,
+  type GoScalar,
+  type GoStruct,
+  type GoType,
+  goTypeName,
+} from './go-type-builder.ts';
 import { canonicalQuantity } from './quantity-text.ts';
 
-/** A body that the server cannot read into the type of its kind, in the server's words. */
+/** A body that the server cannot decode to its kind, with the server's message. */
 export class DecodeError extends HomeostatError<'undecodable'> {
   constructor(message: string) {
     super('undecodable', message);
@@ -18,9 +24,9 @@ export interface GoDecoded {
 }
 
 /**
- * What the server makes of an object of a built-in kind: read into its type and written again. Unknown
- * fields, nulls, empty collections and zeros that are not written disappear; times and bytes get one spelling.
- * @throws DecodeError when a value is of another type.
+ * Decodes an object of a built-in kind to its Go type and encodes it again, as the server does. Removes unknown fields, nulls,
+ * empty collections and omitted zeros; normalises times and bytes.
+ * @throws DecodeError when a value has the wrong type
  */
 export function goDecode(type: GoType, object: JsonObject, path = ''): GoDecoded {
   const unknown: string[] = [];
@@ -35,33 +41,33 @@ export function goDecode(type: GoType, object: JsonObject, path = ''): GoDecoded
   return { object: isJsonObject(value) ? value : {}, unknownFields: unknown };
 }
 
-/** Where a value stands. Only what is refused or unknown needs it as text. */
+/** The path to a value; converted to text only for errors and unknown fields. */
 interface Place {
   readonly above: Place | undefined;
   /** A name or an index; the whole path at the top. */
   readonly step: string | number;
-  /** Of a struct; otherwise the step leads to an item of a list or map. */
+  /** The step is a field of a struct; otherwise an item of a list or map. */
   readonly isField: boolean;
-  /** For type errors: the struct that holds the field. */
+  /** For type errors: the struct that contains the field. */
   readonly struct: string;
   readonly unknown: string[];
 }
 
-/** `spec.list[0].x`, as unknown fields are told. */
+/** The path in reports of unknown fields: `spec.list[0].x`. */
 function pathOf({ above, step }: Place): string {
   if (above === undefined) return String(step);
   const path = pathOf(above);
   return typeof step === 'number' ? `${path}[${step}]` : childPath(path, step);
 }
 
-/** The path without indices and keys, as type errors tell it. */
+/** The path in type errors, without indices and keys. */
 function goPathOf({ above, step, isField }: Place): string {
   if (above === undefined) return '';
   const path = goPathOf(above);
   return isField ? childPath(path, String(step)) : path;
 }
 
-/** Undefined = nothing that is written. */
+/** Undefined = the value is omitted. */
 function decode(type: GoType, value: Json, at: Place): Json | undefined {
   if (value === null && type.kind !== 'any') return undefined;
   switch (type.kind) {
@@ -105,37 +111,37 @@ function decodeItem(type: GoType, item: Json, at: Place): Json | undefined {
 
 const smallStruct = 5;
 
-/** What is as the server would write it stays the same object. */
+/** Returns the same object when encoding it changes nothing. */
 function decodeStruct(type: GoStruct, value: JsonObject, at: Place): JsonObject {
-  if (type.known.has(value)) return value;
+  if (type.canonical.has(value)) return value;
   const written: WrittenField[] = [];
   let [isSame, last] = [true, -1];
-  // In the order of the body: so unknown fields are told.
-  for (const [name, said = null] of Object.entries(value)) {
+  // In the order of the body: unknown fields are reported in this order.
+  for (const [name, given = null] of Object.entries(value)) {
     const field = type.fields.get(name);
     if (field === undefined) {
       at.unknown.push(childPath(pathOf(at), name));
       isSame = false;
       continue;
     }
-    const isKept = isPlainText(field.type, said);
-    const decoded = isKept ? said : decode(field.type, said, placeOf(type, name, at));
+    const isKept = isPlainText(field.type, given);
+    const decoded = isKept ? given : decode(field.type, given, placeOf(type, name, at));
     if (decoded === undefined || isUnwritten(decoded, field)) {
       isSame = false;
       continue;
     }
-    if (decoded !== said || field.order < last) isSame = false;
+    if (decoded !== given || field.order < last) isSame = false;
     last = field.order;
     written.push({ order: field.order, name, value: decoded });
   }
-  for (const [name, field] of type.always) {
+  for (const [name, field] of type.alwaysWritten) {
     if (written.some((one) => one.order === field.order)) continue;
     isSame = false;
-    written.push({ order: field.order, name, value: unsaidValue(type, name, at) });
+    written.push({ order: field.order, name, value: absentValue(type, name, at) });
   }
   const struct = isSame ? value : structOf(written);
-  // Of small ones the note costs more than reading them again.
-  if (written.length > smallStruct) type.known.add(struct);
+  // For small structs, caching costs more than decoding again.
+  if (written.length > smallStruct) type.canonical.add(struct);
   return struct;
 }
 
@@ -152,14 +158,14 @@ interface WrittenField {
   readonly value: Json;
 }
 
-/** What is written of a field of which nothing was said. */
-function unsaidValue(type: GoStruct, name: string, at: Place): Json {
+/** The encoded value of a field that is absent. */
+function absentValue(type: GoStruct, name: string, at: Place): Json {
   const field = type.fields.get(name);
-  if (field?.byDefault === undefined) return null;
-  return decode(field.type, field.byDefault, placeOf(type, name, at)) ?? field.byDefault;
+  if (field?.defaultValue === undefined) return null;
+  return decode(field.type, field.defaultValue, placeOf(type, name, at)) ?? field.defaultValue;
 }
 
-/** Most fields are texts and stay as they are. */
+/** Most fields are strings and stay unchanged. */
 function isPlainText(type: GoType, value: Json): boolean {
   if (type.kind !== 'scalar' || typeof value !== 'string') return false;
   return type.go === 'string' && type.format === 'plain';
@@ -233,11 +239,11 @@ function decodePlain(type: GoScalar, value: Json, at: Place): Json {
   throw mismatch(type, value, at);
 }
 
-/** One of more fraction digits than the kind keeps is cut, and all times are in UTC. */
+/** Truncates excess fraction digits and converts times to UTC. */
 function decodeTime(type: GoScalar, value: Json, at: Place): Json {
   if (typeof value !== 'string') throw mismatch(type, value, at);
   if (type.format === 'time' && isCanonicalTime(value)) return value;
-  // Of a time with fractions the server wants exactly six digits.
+  // For a time with fractions the server requires exactly six digits.
   if (type.format === 'micro-time' && !/:\d\d\.\d{6}(?:Z|[+-])/.test(value))
     throw timeError(type, value);
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/.exec(value);
@@ -248,7 +254,7 @@ function decodeTime(type: GoScalar, value: Json, at: Place): Json {
   return `${seconds}.${(match?.[2] ?? '').padEnd(6, '0').slice(0, 6)}Z`;
 }
 
-/** Days beyond the 28th are looked at closely. */
+/** Days after the 28th are checked in full. */
 function isCanonicalTime(value: string): boolean {
   return /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}Z$/.test(
     value,
@@ -283,7 +289,7 @@ function jsonWord(value: Json): string {
   if (isJsonList(value)) return 'array';
   if (isJsonObject(value)) return 'object';
   if (typeof value === 'boolean') return 'bool';
-  // A number is named when it is of the wrong sort of number.
+  // The message contains a number only when it should be an integer.
   return typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : typeof value;
 }
 

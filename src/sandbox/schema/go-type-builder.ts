@@ -1,8 +1,7 @@
-import type { Json } from '../../util/json.ts';
+import type { Json, JsonObject } from '../../util/json.ts';
 import type { MergeComponents, MergeSchema } from '../apply/index.ts';
-import type { GoField, GoScalar, GoType } from './go-type.ts';
 
-/** Optional fields that are no pointers, by component: their zero value is not written. */
+/** Optional fields that are not pointers, by component: their zero values are omitted. */
 export type DroppedZeros = Readonly<Record<string, readonly string[]>>;
 
 /** Builds the types of built-in kinds from their OpenAPI components, each component once. */
@@ -31,11 +30,17 @@ export class GoTypeBuilder {
       this.#types.set(name, type);
       return type;
     }
-    // The entry goes in before the fields are built: types may be recursive.
+    // The entry is added before its fields are built: types may be recursive.
     const fields = new Map<string, GoField>();
     const shortName = name.slice(name.lastIndexOf('.') + 1);
-    const always: [string, GoField][] = [];
-    const type: GoType = { kind: 'struct', name: shortName, fields, always, known: new WeakSet() };
+    const alwaysWritten: [string, GoField][] = [];
+    const type: GoType = {
+      kind: 'struct',
+      name: shortName,
+      fields,
+      alwaysWritten,
+      canonical: new WeakSet(),
+    };
     this.#types.set(name, type);
     const dropped = new Set(this.#droppedZeros[name]);
     for (const [name, fieldSchema] of Object.entries(schema.properties)) {
@@ -43,23 +48,23 @@ export class GoTypeBuilder {
         order: fields.size,
         ...this.#field(fieldSchema, dropped.has(name)),
         dropsZero: dropped.has(name),
-        // Go marks as optional what it leaves out, but for times.
+        // Go omits optional fields, except times.
         writesNull:
           (schema.required?.includes(name) === true && isCollection(fieldSchema)) ||
           (writtenTimes.has(name) && isTime(fieldSchema)),
       };
       fields.set(name, field);
-      if (field.byDefault !== undefined || field.writesNull) always.push([name, field]);
+      if (field.defaultValue !== undefined || field.writesNull) alwaysWritten.push([name, field]);
     }
     return type;
   }
 
-  #field(schema: MergeSchema, dropsZero: boolean): Pick<GoField, 'type' | 'byDefault'> {
-    const { default: said } = schema;
-    // A number of its own is for the rules of a kind to fill in: a struct of Go does not begin with it.
-    const isFilledIn = typeof said === 'number' && (said !== 0 || dropsZero);
-    const byDefault = isFilledIn ? undefined : (said as Json | undefined);
-    return { type: this.#typeOf(schema), byDefault };
+  #field(schema: MergeSchema, dropsZero: boolean): Pick<GoField, 'type' | 'defaultValue'> {
+    const { default: declared } = schema;
+    // A non-zero default number is set by the rules of a kind: a new Go struct does not have it.
+    const isFilledIn = typeof declared === 'number' && (declared !== 0 || dropsZero);
+    const defaultValue = isFilledIn ? undefined : (declared as Json | undefined);
+    return { type: this.#typeOf(schema), defaultValue };
   }
 
   #typeOf(schema: MergeSchema): GoType {
@@ -86,7 +91,7 @@ export class GoTypeBuilder {
   }
 }
 
-/** Times that are no pointers: they are written as null when nobody has set them. */
+/** Times that are not pointers: they are encoded as null when they are not set. */
 const writtenTimes: ReadonlySet<string> = new Set([
   'deprecatedFirstTimestamp',
   'deprecatedLastTimestamp',
@@ -122,4 +127,67 @@ function specialType(name: string, schema: MergeSchema): GoType | undefined {
   if (name.endsWith('.api.resource.Quantity')) return scalar('string', 'quantity');
   if (name.endsWith('.intstr.IntOrString')) return scalar('string', 'int-or-string');
   return undefined;
+}
+
+/** The Go type of a value of a built-in kind, which determines how its JSON is decoded and encoded. */
+export type GoType = GoScalar | GoList | GoMap | GoStruct | GoAny;
+
+export interface GoScalar {
+  readonly kind: 'scalar';
+  readonly go: 'string' | 'int32' | 'int64' | 'float64' | 'bool';
+  readonly format: 'plain' | 'time' | 'micro-time' | 'bytes' | 'quantity' | 'int-or-string';
+}
+
+interface GoList {
+  readonly kind: 'list';
+  readonly item: GoType;
+}
+
+interface GoMap {
+  readonly kind: 'map';
+  readonly item: GoType;
+}
+
+export interface GoStruct {
+  readonly kind: 'struct';
+  /** As in messages: `ObjectMeta`. */
+  readonly name: string;
+  readonly fields: ReadonlyMap<string, GoField>;
+  /** Fields that are encoded even when they are absent. */
+  readonly alwaysWritten: readonly (readonly [string, GoField])[];
+  /** Objects that decoding leaves unchanged. A write decodes its object up to four times and changes little in between. */
+  readonly canonical: WeakSet<JsonObject>;
+}
+
+/** Any value, unchanged. */
+interface GoAny {
+  readonly kind: 'any';
+}
+
+export interface GoField {
+  /** The position of the field in its struct: fields are encoded in this order. */
+  readonly order: number;
+  readonly type: GoType;
+  /** The zero value is omitted. */
+  readonly dropsZero: boolean;
+  /** The value when the field is absent, or zero where zeros are omitted. */
+  readonly defaultValue: Json | undefined;
+  /** A list or map that is encoded as null when it is empty. */
+  readonly writesNull: boolean;
+}
+
+/** The name of the type in Go's messages. */
+export function goTypeName(type: GoType): string {
+  switch (type.kind) {
+    case 'scalar':
+      return type.format === 'bytes' ? '[]uint8' : type.go;
+    case 'list':
+      return `[]${goTypeName(type.item)}`;
+    case 'map':
+      return `map[string]${goTypeName(type.item)}`;
+    case 'struct':
+      return `v1.${type.name}`;
+    case 'any':
+      return 'interface {}';
+  }
 }

@@ -4,7 +4,7 @@ const binaryUnits = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const decimalUnits = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const billion = 1_000_000_000n;
 
-/** The one spelling that the server writes of a quantity: `1000m` -> `1`, `1.5Gi` -> `1536Mi`. Undefined for what is none. */
+/** The server's canonical form of a quantity: `1000m` -> `1`, `1.5Gi` -> `1536Mi`. Undefined for an invalid quantity. */
 export function canonicalQuantity(value: string | number): string | undefined {
   const text = String(value);
   const quantity = parseQuantity(text);

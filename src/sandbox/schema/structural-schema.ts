@@ -1,6 +1,7 @@
-import type { Json } from '../../util/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-fields.ts';
 
-/** A CRD's schema, as far as the server looks at it when it prunes, defaults and validates. */
+/** The schema of a CRD, with the keywords that the server uses for pruning, defaulting and validation. */
 export interface StructuralSchema {
   readonly type?: string;
   readonly format?: string;
@@ -35,10 +36,10 @@ export interface StructuralSchema {
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
 }
 
-/** Fields that an object has without its schema saying so. */
-export const objectHead: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+/** Fields of every object that its schema need not declare. */
+export const objectMetaFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** The schema of a field that is there by its name or by `additionalProperties`. */
+/** The schema of a field, from `properties` or `additionalProperties`. */
 export function schemaOfField(
   schema: StructuralSchema | undefined,
   name: string,
@@ -48,7 +49,113 @@ export function schemaOfField(
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
-/** Null where the schema does not allow it. */
+/** Returns whether the value is null and the schema does not allow it. */
 export function isForbiddenNull(value: Json | undefined, schema: StructuralSchema | undefined) {
   return value === null && schema !== undefined && schema.nullable !== true;
+}
+
+/** The object with the defaults of its schema, also in place of nulls that are not allowed. */
+export function fillDefaults(schema: StructuralSchema, object: JsonObject): JsonObject {
+  return fillFields(schema, object);
+}
+
+function fillValue(schema: StructuralSchema | undefined, value: Json): Json {
+  if (schema === undefined) return value;
+  if (isJsonList(value)) return fillItems(schema, value);
+  return isJsonObject(value) ? fillFields(schema, value) : value;
+}
+
+function fillItems(schema: StructuralSchema, items: readonly Json[]): readonly Json[] {
+  const { items: itemSchema } = schema;
+  if (itemSchema === undefined) return items;
+  const filled = items.map((item) => {
+    const isReplaced = isForbiddenNull(item, itemSchema) && itemSchema.default !== undefined;
+    return fillValue(itemSchema, isReplaced ? (itemSchema.default ?? null) : item);
+  });
+  return filled.every((item, index) => item === items[index]) ? items : filled;
+}
+
+/** Shares everything that stays unchanged. */
+function fillFields(schema: StructuralSchema, object: JsonObject): JsonObject {
+  const changes = new Map<string, Json>();
+  for (const [name, known] of Object.entries(schema.properties ?? {})) {
+    if (known.default === undefined) continue;
+    const value = fieldOf(object, name);
+    if (value === undefined || isForbiddenNull(value, known)) changes.set(name, known.default);
+  }
+  for (const name of new Set([...Object.keys(object), ...changes.keys()])) {
+    const value = changes.get(name) ?? fieldOf(object, name) ?? null;
+    const known = schemaOfField(schema, name);
+    const isReplaced = isForbiddenNull(value, known) && known?.default !== undefined;
+    const filled = fillValue(known, isReplaced ? (known.default ?? null) : value);
+    if (filled !== fieldOf(object, name)) changes.set(name, filled);
+  }
+  if (changes.size === 0) return object;
+  const copy: MutableJsonObject = {};
+  for (const [name, value = null] of Object.entries(object)) setField(copy, name, value);
+  for (const [name, value] of changes) setField(copy, name, value);
+  return copy;
+}
+
+interface Pruned {
+  readonly object: JsonObject;
+  /** Paths of the removed fields that the schema does not have, sorted. */
+  readonly unknownFields: readonly string[];
+}
+
+/** Removes the fields of a custom resource that its schema does not have; ignores apiVersion, kind and metadata. */
+export function pruneObject(schema: StructuralSchema, object: JsonObject): Pruned {
+  const unknown: string[] = [];
+  const root = { ...schema, 'x-kubernetes-embedded-resource': true };
+  const pruned = pruneValue({ schema: root, value: object, path: '' }, unknown);
+  return { object: pruned as JsonObject, unknownFields: unknown.sort() };
+}
+
+interface Place {
+  readonly schema: StructuralSchema | undefined;
+  readonly value: Json;
+  readonly path: string;
+}
+
+function pruneValue({ schema, value, path }: Place, unknown: string[]): Json {
+  if (isJsonList(value)) {
+    const keeps = schema?.['x-kubernetes-preserve-unknown-fields'] === true;
+    if (keeps && schema?.items === undefined) return value;
+    return value.map((item, index) =>
+      pruneValue({ schema: schema?.items, value: item, path: `${path}[${index}]` }, unknown),
+    );
+  }
+  return isJsonObject(value) ? pruneFields({ schema, value, path }, unknown) : value;
+}
+
+function pruneFields(place: Place & { readonly value: JsonObject }, unknown: string[]): JsonObject {
+  const { schema, value, path } = place;
+  const kept: MutableJsonObject = {};
+  for (const [name, field = null] of Object.entries(value)) {
+    const at = path === '' ? name : `${path}.${name}`;
+    const isMetaField =
+      schema?.['x-kubernetes-embedded-resource'] === true && objectMetaFields.has(name);
+    const known = isMetaField ? undefined : schemaOfField(schema, name);
+    if (known !== undefined)
+      setField(kept, name, pruneValue({ schema: known, value: field, path: at }, unknown));
+    else if (isMetaField || schema?.['x-kubernetes-preserve-unknown-fields'] === true)
+      setField(kept, name, field);
+    else if (schema?.additionalProperties === true)
+      setField(kept, name, pruneValue({ schema: undefined, value: field, path: at }, unknown));
+    else unknown.push(at);
+  }
+  return kept;
+}
+
+/** Removes nulls that the schema does not allow and no default replaces. */
+export function dropNulls(schema: StructuralSchema | undefined, value: Json): Json {
+  if (isJsonList(value)) return value.map((item) => dropNulls(schema?.items, item));
+  if (!isJsonObject(value)) return value;
+  const kept: MutableJsonObject = {};
+  for (const [name, field = null] of Object.entries(value)) {
+    const known = schemaOfField(schema, name);
+    if (isForbiddenNull(field, known) && known?.default === undefined) continue;
+    setField(kept, name, dropNulls(known, field));
+  }
+  return kept;
 }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '../../util/json.ts';
-import { fillDefaults } from './fill-defaults.ts';
-import { dropNulls, pruneObject } from './prune.ts';
-import type { StructuralSchema } from './structural-schema.ts';
+import {
+  dropNulls,
+  fillDefaults,
+  pruneObject,
+  type StructuralSchema,
+} from './structural-schema.ts';
 import { validateLists } from './validate-lists.ts';
 import { validateValue } from './validate-value.ts';
 
@@ -25,7 +28,7 @@ describe('sandbox/schema/prune', () => {
     },
   });
 
-  test('removes what no schema knows and tells where it was', () => {
+  test('removes unknown fields and reports their paths', () => {
     const object = {
       apiVersion: 'v1',
       kind: 'X',
@@ -60,7 +63,7 @@ describe('sandbox/schema/prune', () => {
     ]);
   });
 
-  test('a null stays where it is allowed, where a default replaces it and where nobody looks', () => {
+  test('keeps nulls that are allowed, that a default replaces, or that are not checked', () => {
     const nulls = spec({
       plain: text,
       nullable: { ...text, nullable: true },
@@ -82,14 +85,14 @@ describe('sandbox/schema/fill-defaults', () => {
     },
   });
 
-  test('fills in what is missing, also within defaults and items, but makes no parents', () => {
+  test('fills in missing fields, also in defaults and items, but creates no parents', () => {
     const filled = fillDefaults(schema, { spec: { items: [{}, { p: 'UDP' }] } });
     assert.deepEqual(filled, {
       spec: { level: 3, whole: { a: '1', b: '2' }, items: [{ p: 'TCP' }, { p: 'UDP' }] },
     });
   });
 
-  test('an object that needs nothing is returned as it is', () => {
+  test('returns the same object when nothing is missing', () => {
     const object = { spec: { level: 1, whole: { b: 'x' }, items: [{ p: 'x' }] } };
     assert.equal(fillDefaults(schema, object), object);
   });
@@ -156,12 +159,12 @@ describe('sandbox/schema/validate-value', () => {
     [{ ...text, pattern: '(?P<name>x)' }, 'y'],
     [{ anyOf: [{ ...text }, { type: 'integer' }] }, 1],
   ] as const) {
-    test(`${JSON.stringify(value)} is fine for ${JSON.stringify(schema)}`, () => {
+    test(`${JSON.stringify(value)} is valid for ${JSON.stringify(schema)}`, () => {
       assert.deepEqual(check(schema, value), []);
     });
   }
 
-  test('what was invalid before and did not change is not refused', () => {
+  test('an unchanged invalid value is not rejected', () => {
     const schema = spec({ a: { ...text, maxLength: 1 }, b: { ...text, maxLength: 1 } });
     const before = { spec: { a: 'long', b: 'x' } };
     const at = { schema, path: '', before };
@@ -173,7 +176,7 @@ describe('sandbox/schema/validate-value', () => {
     );
   });
 
-  test('sets and list maps have nothing twice', () => {
+  test('sets and list maps reject duplicates', () => {
     const schema = spec({
       set: { type: 'array', items: text, 'x-kubernetes-list-type': 'set' },
       map: {

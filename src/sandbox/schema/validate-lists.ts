@@ -4,7 +4,7 @@ import { fieldOf, isJsonList, type MutableJsonObject, setField } from '../json-f
 import { duplicateField, type FieldError, invalidField } from '../status/index.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
-/** Items that a set or a list map has twice. */
+/** Reports duplicate items of a set or list map. */
 export function validateLists(
   schema: StructuralSchema | undefined,
   value: Json,
@@ -68,7 +68,7 @@ function keyOf(names: readonly string[], item: Json): Json {
   return key;
 }
 
-/** The place of the second of every item that is there more than once. */
+/** The indices of duplicates: the second of equal items. */
 function repeated(items: readonly Json[]): readonly number[] {
   const counts = new Map<string, number>();
   const places: number[] = [];

@@ -16,13 +16,13 @@ import type { StructuralSchema } from './structural-schema.ts';
 export interface ValueAtSchema {
   readonly schema: StructuralSchema;
   readonly value: Json;
-  /** Where the value stands: `spec.ports[0]`; empty at the root. */
+  /** The path of the value: `spec.ports[0]`; empty at the root. */
   readonly path: string;
-  /** What stood there before an update: what did not change is not refused. Undefined = nothing comparable. */
+  /** The value before an update: unchanged values are not rejected. Undefined = there is no comparable value. */
   readonly before: Json | undefined;
 }
 
-/** Every rule of a schema that a value breaks, in the server's words. */
+/** All violations of a schema, with the server's messages. */
 export function validateValue(at: ValueAtSchema): readonly FieldError[] {
   const errors = findErrors(at);
   if (errors.length === 0 || at.before === undefined) return errors;
@@ -52,19 +52,20 @@ function findErrors(at: ValueAtSchema): readonly FieldError[] {
 
 function checkType({ schema, value, path }: ValueAtSchema): FieldError | undefined {
   const isIntOrString = schema['x-kubernetes-int-or-string'] === true;
-  const wanted = isIntOrString ? 'integer,string' : schema.type;
-  if (wanted === undefined) return undefined;
+  const expected = isIntOrString ? 'integer,string' : schema.type;
+  if (expected === undefined) return undefined;
   const found = typeName(value);
   if (value === null) {
     if (schema.nullable === true) return undefined;
-    return wrongType(path, found, `${path} in body must be of type ${wanted}: "null"`);
+    return wrongType(path, found, `${path} in body must be of type ${expected}: "null"`);
   }
-  const isFine = wanted.split(',').includes(found) || (wanted === 'number' && found === 'integer');
-  if (isFine) return undefined;
-  return wrongType(path, found, `${path} in body must be of type ${wanted}: "${found}"`);
+  const isExpectedType =
+    expected.split(',').includes(found) || (expected === 'number' && found === 'integer');
+  if (isExpectedType) return undefined;
+  return wrongType(path, found, `${path} in body must be of type ${expected}: "${found}"`);
 }
 
-/** A fraction where an integer belongs is told twice, the second time without a field. */
+/** A fraction instead of an integer is reported twice, the second time without a field. */
 function checkRange({ schema, value, path }: ValueAtSchema): readonly FieldError[] {
   if (schema.type !== 'integer' || typeof value !== 'number') return [];
   const format = schema.format ?? 'default';
@@ -88,7 +89,7 @@ function checkText(schema: StructuralSchema, value: string, path: string): reado
   return [...errors, wrongType(path, value, detail)];
 }
 
-/** The server stops at the first of these. */
+/** The server reports only the first of these. */
 function checkLengthAndPattern(
   { minLength, maxLength, pattern }: StructuralSchema,
   value: string,
@@ -104,7 +105,7 @@ function checkLengthAndPattern(
   return invalidField(path, value, `${path} in body should match '${pattern}'`);
 }
 
-/** Patterns are the server's RE2; what JavaScript cannot read as such is not checked. */
+/** Patterns use RE2 syntax; one that is invalid in JavaScript is not checked. */
 function matches(pattern: string, value: string): boolean {
   try {
     return new RegExp(pattern).test(value);
@@ -132,8 +133,8 @@ function checkItems(at: ValueAtSchema, items: readonly Json[]): readonly FieldEr
   const { minItems, maxItems, items: itemSchema } = schema;
   if (itemSchema !== undefined) {
     for (const [index, value] of items.entries()) {
-      const was = itemBefore(schema, value, before);
-      const place = { schema: itemSchema, value, path: `${path}[${index}]`, before: was };
+      const previous = itemBefore(schema, value, before);
+      const place = { schema: itemSchema, value, path: `${path}[${index}]`, before: previous };
       errors.push(...validateValue(place));
     }
   }
@@ -146,7 +147,7 @@ function checkItems(at: ValueAtSchema, items: readonly Json[]): readonly FieldEr
   return errors;
 }
 
-/** The item of a list map that has the same keys; items of other lists have no past. */
+/** The item of a list map with the same keys; undefined for other lists. */
 function itemBefore(schema: StructuralSchema, item: Json, before: Json | undefined) {
   const keys = schema['x-kubernetes-list-map-keys'];
   if (keys === undefined || !isJsonObject(item) || !isJsonList(before)) return undefined;
@@ -163,8 +164,8 @@ function checkFields(at: ValueAtSchema, object: JsonObject): readonly FieldError
   for (const [name, value = null] of Object.entries(object)) {
     const known = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
     if (typeof known !== 'object') continue;
-    const was = isJsonObject(before) ? fieldOf(before, name) : undefined;
-    const place = { schema: known, value, path: childPath(path, name), before: was };
+    const previous = isJsonObject(before) ? fieldOf(before, name) : undefined;
+    const place = { schema: known, value, path: childPath(path, name), before: previous };
     errors.push(...validateValue(place));
   }
   for (const name of required)
@@ -195,7 +196,7 @@ function checkComposed(at: ValueAtSchema): readonly FieldError[] {
   const { schema, path } = at;
   const errors: FieldError[] = [];
   const under = (part: StructuralSchema) => validateValue({ ...at, schema: part });
-  // Of what is wrong with alternatives the server names no field.
+  // Errors of allOf, anyOf, oneOf and not have no field.
   const fail = (text: string) => errors.push(invalidField('<nil>', '', `"${path}" ${text}`));
   if (schema.anyOf !== undefined) {
     const results = schema.anyOf.map(under);

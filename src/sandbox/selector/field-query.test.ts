@@ -19,13 +19,13 @@ describe('sandbox/selector/field-query', () => {
     });
   }
 
-  test('a field that the kind does not offer is refused', () => {
+  test('a field that the kind does not support is rejected', () => {
     assert.throws(() => parseFieldQuery('spec.x=1', []), {
       message: 'field label not supported: spec.x',
     });
   });
 
-  test('the only name that can match is told', () => {
+  test('reports the only name that can match', () => {
     assert.equal(parseFieldQuery('metadata.name=a', []).name, 'a');
     assert.equal(parseFieldQuery('metadata.name!=a', []).name, undefined);
   });

@@ -2,12 +2,12 @@ import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { fieldOf } from '../json-fields.ts';
 import { SelectorError } from './label-query.ts';
 
-/** Does an object match? */
-export type ObjectTest = (object: JsonObject) => boolean;
+/** Returns whether an object matches. */
+export type ObjectMatcher = (object: JsonObject) => boolean;
 
 export interface FieldQuery {
-  readonly matches: ObjectTest;
-  /** The only name that can match, if the query says `metadata.name=`. */
+  readonly matches: ObjectMatcher;
+  /** The only name that can match, if the query contains `metadata.name=`. */
   readonly name: string | undefined;
 }
 
@@ -18,8 +18,8 @@ interface Term {
 }
 
 /**
- * Reads `fieldSelector` of a query: `metadata.name=a,type!=b`.
- * @throws SelectorError for what cannot be read and for fields that the kind does not offer.
+ * Parses the `fieldSelector` of a query: `metadata.name=a,type!=b`.
+ * @throws SelectorError for invalid syntax and for fields that the kind does not support
  */
 export function parseFieldQuery(
   query: string,
@@ -34,10 +34,10 @@ export function parseFieldQuery(
   for (const { path } of terms)
     if (!known.has(path)) throw new SelectorError(unknownField(path, hasOwnFields));
   const name = terms.find(({ path, isNegated }) => path === 'metadata.name' && !isNegated)?.value;
-  return { matches: (object) => terms.every((term) => meets(term, object)), name };
+  return { matches: (object) => terms.every((term) => matchesTerm(term, object)), name };
 }
 
-/** Kinds without fields of their own are refused in other words. */
+/** For kinds without selectable fields the message differs. */
 function unknownField(path: string, hasOwnFields: boolean): string {
   if (hasOwnFields) return `field label not supported: ${path}`;
   const known = '"metadata.name", "metadata.namespace"';
@@ -58,7 +58,7 @@ function parseTerm(query: string, part: string): Term {
   return { path, isNegated: operator === '!=', value: value.replaceAll(/\\([\\,=])/g, '$1') };
 }
 
-function meets({ path, value, isNegated }: Term, object: JsonObject): boolean {
+function matchesTerm({ path, value, isNegated }: Term, object: JsonObject): boolean {
   return (fieldText(object, path) === value) !== isNegated;
 }
 

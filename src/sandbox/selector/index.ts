@@ -1,3 +1,7 @@
-export { type FieldQuery, type ObjectTest, parseFieldQuery } from './field-query.ts';
-export { type LabelTest, parseLabelQuery, SelectorError } from './label-query.ts';
-export { labelSelectorText } from './label-selector-text.ts';
+export { type FieldQuery, type ObjectMatcher, parseFieldQuery } from './field-query.ts';
+export {
+  type LabelMatcher,
+  labelSelectorText,
+  parseLabelQuery,
+  SelectorError,
+} from './label-query.ts';

@@ -1,12 +1,14 @@
 import { HomeostatError } from '../../util/homeostat-error.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { listField, objectField, stringField } from '../json-fields.ts';
 import { labelValueRule, qualifiedName } from '../metadata/index.ts';
 
 type Labels = Readonly<Record<string, unknown>>;
 
-/** Does an object with these labels match? */
-export type LabelTest = (labels: Labels) => boolean;
+/** Returns whether an object with these labels matches. */
+export type LabelMatcher = (labels: Labels) => boolean;
 
-/** A selector that cannot be read, in the server's words. */
+/** A selector with invalid syntax, with the server's message. */
 export class SelectorError extends HomeostatError<'unreadable'> {
   constructor(message: string) {
     super('unreadable', message);
@@ -20,8 +22,8 @@ interface Token {
   readonly text: string;
 }
 
-/** Reads `labelSelector` of a query: `a=b,c!=d,e in (f,g),!h`. @throws SelectorError */
-export function parseLabelQuery(query: string): LabelTest {
+/** Parses the `labelSelector` of a query: `a=b,c!=d,e in (f,g),!h`. @throws SelectorError */
+export function parseLabelQuery(query: string): LabelMatcher {
   const tests = new LabelQueryParser(query).parse();
   return (labels) => tests.every((test) => test(labels));
 }
@@ -41,8 +43,8 @@ class LabelQueryParser {
     this.#tokens = [...tokens, { kind: 'end', text: '' }];
   }
 
-  parse(): readonly LabelTest[] {
-    const tests: LabelTest[] = [];
+  parse(): readonly LabelMatcher[] {
+    const tests: LabelMatcher[] = [];
     for (;;) {
       const { kind, text } = this.#next;
       if (kind === 'end') break;
@@ -70,7 +72,7 @@ class LabelQueryParser {
     return token;
   }
 
-  #requirementOrError(): LabelTest {
+  #requirementOrError(): LabelMatcher {
     try {
       return this.#requirement();
     } catch (error) {
@@ -79,7 +81,7 @@ class LabelQueryParser {
     }
   }
 
-  #requirement(): LabelTest {
+  #requirement(): LabelMatcher {
     const isNegated = this.#next.text === '!' && this.#next.kind === 'symbol';
     if (isNegated) this.#take();
     const { kind, text: key } = this.#take();
@@ -154,7 +156,7 @@ function assertRule(path: string, value: string, messages: readonly string[]): v
   throw new SelectorError(text);
 }
 
-function labelTest(key: string, operator: Operator, values: readonly string[]): LabelTest {
+function labelTest(key: string, operator: Operator, values: readonly string[]): LabelMatcher {
   const [first = ''] = values;
   const labelOf = (labels: Labels) =>
     Object.hasOwn(labels, key) ? String(labels[key]) : undefined;
@@ -181,5 +183,37 @@ function labelTest(key: string, operator: Operator, values: readonly string[]): 
       const sign = operator === 'gt' ? 1 : -1;
       return (labels) => (Number(labelOf(labels)) - Number(first)) * sign > 0;
     }
+  }
+}
+
+/** A label selector as query text: `app=web,tier in (a,b)`; empty when it selects everything. */
+export function labelSelectorText(selector: JsonObject): string {
+  const equal = Object.entries(objectField(selector, 'matchLabels') ?? {}).map(
+    ([key, value]): readonly [string, string] => [key, `${key}=${value}`],
+  );
+  const expressions = listField(selector, 'matchExpressions')
+    .filter(isJsonObject)
+    .map((expression): readonly [string, string] => [
+      stringField(expression, 'key') ?? '',
+      requirementText(expression),
+    ]);
+  return [...equal, ...expressions]
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([, text]) => text)
+    .join(',');
+}
+
+function requirementText(expression: JsonObject): string {
+  const key = stringField(expression, 'key') ?? '';
+  const values = listField(expression, 'values').map(String).sort().join(',');
+  switch (expression.operator) {
+    case 'In':
+      return `${key} in (${values})`;
+    case 'NotIn':
+      return `${key} notin (${values})`;
+    case 'DoesNotExist':
+      return `!${key}`;
+    default:
+      return key;
   }
 }

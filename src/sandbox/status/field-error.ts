@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '../../util/json.ts';
 import { goQuote } from '../go-value.ts';
 import { isJsonList } from '../json-fields.ts';
 
-/** One rule that an object breaks, with the server's words for it. */
+/** One validation error, with the server's message. */
 export interface FieldError {
   readonly reason: string;
   readonly message: string;
@@ -27,7 +27,7 @@ export function invalidField(field: string, value: Json | undefined, detail: str
   };
 }
 
-/** As `invalidField`, for a value whose fields stand in an order of their own. */
+/** Like `invalidField`, for a value whose fields keep their order. */
 export function invalidStruct(field: string, value: Json, detail: string): FieldError {
   const message = `Invalid value: ${JSON.stringify(value)}: ${detail}`;
   return { reason: 'FieldValueInvalid', message, field };
@@ -74,7 +74,7 @@ export function tooMany(field: string, count: number, max: number): FieldError {
   return { reason: 'FieldValueTooMany', message, field };
 }
 
-/** How the server prints a value in these messages. */
+/** A value as the server prints it in these messages. */
 function valueText(value: Json | undefined): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return goQuote(value);
@@ -82,7 +82,7 @@ function valueText(value: Json | undefined): string {
   return String(value);
 }
 
-/** Go writes the keys of maps in order. */
+/** Go prints the keys of maps in order. */
 function sorted(value: Json): Json {
   if (isJsonList(value)) return value.map(sorted);
   if (!isJsonObject(value)) return value;

@@ -1,20 +1,6 @@
 export {
-  duplicateField,
-  type FieldError,
-  forbiddenField,
-  invalidField,
-  invalidStruct,
-  notFoundField,
-  requiredField,
-  tooLong,
-  tooMany,
-  unsupportedValue,
-  wrongType,
-} from './field-error.ts';
-export { PageNotFound } from './page-not-found.ts';
-export {
   alreadyExists,
-  applyRefusal,
+  applyStatusError,
   badRequest,
   conflict,
   entityTooLarge,
@@ -31,11 +17,24 @@ export {
   notModelled,
   notRepresentable,
   objectModified,
-  plainFailure,
+  plainError,
   type ResourceName,
   tooLargeResourceVersion,
   unknownPath,
   unroutableMediaType,
   unsupportedMediaType,
-} from './refusals.ts';
-export { type StatusCause, type StatusDetails, StatusError } from './status-error.ts';
+} from './api-errors.ts';
+export {
+  duplicateField,
+  type FieldError,
+  forbiddenField,
+  invalidField,
+  invalidStruct,
+  notFoundField,
+  requiredField,
+  tooLong,
+  tooMany,
+  unsupportedValue,
+  wrongType,
+} from './field-error.ts';
+export { PageNotFound, type StatusCause, type StatusDetails, StatusError } from './status-error.ts';

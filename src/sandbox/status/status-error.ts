@@ -1,7 +1,7 @@
 import { HomeostatError } from '../../util/homeostat-error.ts';
 import type { JsonObject } from '../../util/json.ts';
 
-/** One cause of a refusal, as `details.causes` carries it. */
+/** One cause of an error, as in `details.causes`. */
 export interface StatusCause {
   readonly reason?: string;
   readonly message?: string;
@@ -11,7 +11,7 @@ export interface StatusCause {
 export interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
-  /** The plural of the resource; the kind for `Invalid`. */
+  /** The plural of the resource; for `Invalid`, the kind. */
   readonly kind?: string;
   readonly uid?: string;
   readonly causes?: readonly StatusCause[];
@@ -24,20 +24,20 @@ export interface StatusOptions {
   /** Empty = none. */
   readonly reason: string;
   readonly details?: StatusDetails;
-  /** Where a list may be gone on with. */
+  /** Continues the list. */
   readonly continueToken?: string;
   /** @default [] */
   readonly warnings?: readonly string[];
   readonly cause?: unknown;
 }
 
-/** A request that is refused: an HTTP status with the `Status` body of the API. */
+/** A rejected request: an HTTP status with the `Status` body of the API. */
 export class StatusError extends HomeostatError<'refused'> {
   /** HTTP status. */
   readonly status: number;
   readonly reason: string;
   readonly details: StatusDetails | undefined;
-  /** What is said beside the refusal. */
+  /** Warnings in addition to the error. */
   readonly warnings: readonly string[];
   readonly #options: StatusOptions;
   constructor(options: StatusOptions) {
@@ -50,7 +50,7 @@ export class StatusError extends HomeostatError<'refused'> {
     this.warnings = warnings;
   }
 
-  /** The same refusal, with something said before what is said beside it already. */
+  /** The same error with these warnings before its own. */
   withWarnings(warnings: readonly string[]): StatusError {
     if (warnings.length === 0) return this;
     return new StatusError({ ...this.#options, warnings: [...warnings, ...this.warnings] });
@@ -70,5 +70,12 @@ export class StatusError extends HomeostatError<'refused'> {
       ...(details === undefined ? {} : { details: details as unknown as JsonObject }),
       code,
     };
+  }
+}
+
+/** A path that is not part of the API: answered in plain text, not with a Status. */
+export class PageNotFound extends HomeostatError<'page-not-found'> {
+  constructor() {
+    super('page-not-found', '404 page not found');
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Collection } from './collection.ts';
+import { Collection } from './object-store.ts';
 import { StoredObject } from './stored-object.ts';
 
 const object = (name: string, version = 1) =>
@@ -8,10 +8,10 @@ const object = (name: string, version = 1) =>
 const names = (collection: Collection) => collection.sorted().map(({ name }) => name);
 
 describe('sandbox/store/collection', () => {
-  test('stays in order however objects come, change and go', () => {
+  test('stays sorted after any inserts, updates and deletes', () => {
     const collection = new Collection();
     const expected = new Map<string, number>();
-    // A walk through names in a fixed, jumbled order: 7 is prime to 101.
+    // Visits the names in a fixed, mixed order: 7 and 101 are coprime.
     for (let step = 0; step < 400; step++) {
       const name = `o${(step * 7) % 101}`;
       if (step % 5 === 4) {
@@ -21,7 +21,7 @@ describe('sandbox/store/collection', () => {
         expected.set(name, step);
         collection.set(object(name, step));
       }
-      // Not after each step: some writes meet a list that somebody holds, others one that nobody does.
+      // Not after each step: some writes happen while a list is shared, others while none is.
       if (step % 3 !== 0) continue;
       assert.deepEqual(names(collection), [...expected.keys()].sort());
     }
@@ -31,7 +31,7 @@ describe('sandbox/store/collection', () => {
     );
   });
 
-  test('a list that was given out stays as it is', () => {
+  test('a list that was returned does not change', () => {
     const collection = new Collection();
     for (const name of ['b', 'c']) collection.set(object(name));
     const list = collection.sorted();
@@ -48,7 +48,7 @@ describe('sandbox/store/collection', () => {
     assert.deepEqual(names(collection), ['a', 'b']);
   });
 
-  test('what is not there is not deleted', () => {
+  test('deleting a missing key changes nothing', () => {
     const collection = new Collection();
     collection.set(object('a'));
     collection.sorted();

@@ -1,3 +1,2 @@
 export { ObjectStore, type ObjectStoreOptions, type StoreEvent } from './object-store.ts';
-export { StoredObject, storeKey } from './stored-object.ts';
-export { readWorld, type WorldSnapshot } from './world-text.ts';
+export { readSnapshot, StoredObject, type StoreSnapshot, storeKey } from './stored-object.ts';

@@ -10,7 +10,7 @@ function object(name: string, value = 0): JsonObject {
 }
 
 describe('sandbox/store/object-store', () => {
-  test('every write has the next version, and the object carries it', () => {
+  test('every write has the next version as the resourceVersion of its object', () => {
     const store = new ObjectStore({ startVersion: 100 });
     const first = store.put(pods, object('a'));
     const second = store.put('/other', object('a'));
@@ -31,7 +31,7 @@ describe('sandbox/store/object-store', () => {
     );
   });
 
-  test('a collection can be read as it was', () => {
+  test('a collection can be read at an earlier version', () => {
     const store = new ObjectStore({ startVersion: 0 });
     store.put(pods, object('a', 1));
     store.put(pods, object('b', 1));
@@ -48,7 +48,7 @@ describe('sandbox/store/object-store', () => {
     ]);
   });
 
-  test('what is older than the history is forgotten, and said to be', () => {
+  test('requests beyond the history return undefined', () => {
     const store = new ObjectStore({ startVersion: 0, historyLength: 4 });
     for (let index = 0; index < 20; index++) store.put(pods, object('a', index));
     assert.equal(store.listAt(pods, 1), undefined);
@@ -58,7 +58,7 @@ describe('sandbox/store/object-store', () => {
     assert.ok(store.version - store.oldestVersion >= 4);
   });
 
-  test('listeners see changes in order, also those that listeners make', () => {
+  test('listeners receive changes in order, also those that listeners make', () => {
     const store = new ObjectStore({ startVersion: 0 });
     const seen: number[] = [];
     store.subscribe(({ last }) => {
@@ -72,7 +72,7 @@ describe('sandbox/store/object-store', () => {
     assert.deepEqual(seen, [1, 2]);
   });
 
-  test('a deletion has a version of its own, and shows the object at it', () => {
+  test('a deletion has its own version, which the deleted object has', () => {
     const store = new ObjectStore({ startVersion: 0 });
     const last = store.delete(pods, store.put(pods, object('a', 5)));
     assert.equal(last.version, 2);

@@ -1,3 +1,2 @@
-export { type PatchSchema, patchSchemaOf } from './patch-schema.ts';
-export { StrategicError } from './strategic-error.ts';
+export { type PatchSchema, patchSchemaOf, StrategicError } from './item-order.ts';
 export { strategicMerge } from './strategic-merge.ts';

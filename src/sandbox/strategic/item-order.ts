@@ -1,9 +1,10 @@
+import { HomeostatError } from '../../util/homeostat-error.ts';
 import { isJsonObject, type Json } from '../../util/json.ts';
+import type { MergeComponents, MergeSchema } from '../apply/index.ts';
 import { goText } from '../go-value.ts';
 import { fieldOf } from '../json-fields.ts';
-import { StrategicError } from './strategic-error.ts';
 
-/** What tells an item of a list from the others: the value of its key, or the item itself. */
+/** The identity of a list item: the value of its merge key, or the item itself. */
 export function itemKey(item: Json, mergeKey: string): Json {
   if (mergeKey === '') return item;
   const key = isJsonObject(item) ? fieldOf(item, mergeKey) : undefined;
@@ -18,13 +19,13 @@ export function indexOfItem(list: readonly Json[], item: Json, mergeKey: string)
 
 export interface OrderOptions {
   readonly mergeKey: string;
-  /** The order of what the patch speaks of. */
+  /** The order of the items in the patch. */
   readonly patch: readonly Json[];
-  /** The order of what was there. */
+  /** The order of the items in the original. */
   readonly original: readonly Json[];
 }
 
-/** Merged items in order: those of the patch as the patch has them, the others where they were beside them. */
+/** Sorts merged items: those of the patch in its order, the others next to their original neighbours. */
 export function inOrder(merged: readonly Json[], options: OrderOptions): readonly Json[] {
   const { mergeKey, patch, original } = options;
   const isPatched = (item: Json) => indexOfItem(patch, item, mergeKey) >= 0;
@@ -36,10 +37,10 @@ export function inOrder(merged: readonly Json[], options: OrderOptions): readonl
   );
   const ordered: Json[] = [];
   while (kept.length > 0 || patched.length > 0) {
-    const [mine, theirs] = [kept[0], patched[0]];
+    const [retainedItem, patchedItem] = [kept[0], patched[0]];
     const isNext =
-      theirs === undefined ||
-      (mine !== undefined && stoodBefore(original, { mine, theirs, mergeKey }));
+      patchedItem === undefined ||
+      (retainedItem !== undefined && wasBefore(original, { retainedItem, patchedItem, mergeKey }));
     const next = isNext ? kept.shift() : patched.shift();
     if (next !== undefined) ordered.push(next);
   }
@@ -47,13 +48,16 @@ export function inOrder(merged: readonly Json[], options: OrderOptions): readonl
 }
 
 interface Neighbours {
-  readonly mine: Json;
-  readonly theirs: Json;
+  readonly retainedItem: Json;
+  readonly patchedItem: Json;
   readonly mergeKey: string;
 }
 
-function stoodBefore(original: readonly Json[], { mine, theirs, mergeKey }: Neighbours): boolean {
-  const [a, b] = [mine, theirs].map((item) => indexOfItem(original, item, mergeKey));
+function wasBefore(
+  original: readonly Json[],
+  { retainedItem, patchedItem, mergeKey }: Neighbours,
+): boolean {
+  const [a, b] = [retainedItem, patchedItem].map((item) => indexOfItem(original, item, mergeKey));
   return a !== undefined && b !== undefined && a >= 0 && b >= 0 && a < b;
 }
 
@@ -63,7 +67,7 @@ function sortedLike(items: readonly Json[], order: readonly Json[], mergeKey: st
   );
 }
 
-/** @throws StrategicError when the items of a patch are not in the order that it asks for. */
+/** @throws StrategicError when the items of a patch are not in the order that the patch sets */
 export function assertOrder(
   patch: readonly Json[],
   order: readonly Json[],
@@ -81,4 +85,67 @@ export function assertOrder(
       );
     at++;
   }
+}
+
+/** A patch that cannot be merged, with the server's message. */
+export class StrategicError extends HomeostatError<'unmergeable'> {
+  /** True when the patch itself is invalid. The server reports all other errors differently. */
+  readonly isMalformed: boolean;
+  constructor(message: string, isMalformed = false) {
+    super('unmergeable', message);
+    this.isMalformed = isMalformed;
+  }
+}
+
+/** How a field of a built-in kind is patched. */
+export interface PatchField {
+  /** Lists are merged by item, objects by field; otherwise the patch replaces them. */
+  readonly isMerged: boolean;
+  /** The field that identifies items of a list; empty = items are plain values. */
+  readonly mergeKey: string;
+  /** The schema of the field, or of the items of its list. */
+  readonly schema: PatchSchema;
+}
+
+/** What a strategic merge patch needs from an object's schema. */
+export interface PatchSchema {
+  /** For messages: `Deployment`. */
+  readonly name: string;
+  /** Undefined = the object has no such field. */
+  field(name: string): PatchField | undefined;
+}
+
+/** Reads the patch strategies of a schema from OpenAPI. */
+export function patchSchemaOf(components: MergeComponents, schema: MergeSchema): PatchSchema {
+  const { name, whole } = resolve(components, schema);
+  return {
+    name,
+    field(field) {
+      const own = whole.properties?.[field] ?? additional(whole);
+      return own === undefined ? undefined : patchField(components, own);
+    },
+  };
+}
+
+function patchField(components: MergeComponents, own: MergeSchema): PatchField {
+  const strategies = (own['x-kubernetes-patch-strategy'] ?? '').split(',');
+  const { whole } = resolve(components, own);
+  const isList = whole.type === 'array';
+  return {
+    isMerged: isList ? strategies.includes('merge') : !strategies.includes('replace'),
+    mergeKey: own['x-kubernetes-patch-merge-key'] ?? '',
+    schema: patchSchemaOf(components, isList ? (whole.items ?? {}) : own),
+  };
+}
+
+function additional({ additionalProperties }: MergeSchema): MergeSchema | undefined {
+  return typeof additionalProperties === 'object' ? additionalProperties : undefined;
+}
+
+function resolve(components: MergeComponents, schema: MergeSchema) {
+  const reference = schema.$ref ?? schema.allOf?.[0]?.$ref;
+  if (reference === undefined) return { name: '', whole: schema };
+  const component = reference.slice(reference.lastIndexOf('/') + 1);
+  const name = component.slice(component.lastIndexOf('.') + 1);
+  return { name, whole: components[component] ?? {} };
 }

@@ -1,23 +1,29 @@
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import { goText } from '../go-value.ts';
 import { fieldOf, isJsonList, withField } from '../json-fields.ts';
-import { assertOrder, indexOfItem, inOrder, itemKey } from './item-order.ts';
-import type { PatchField, PatchSchema } from './patch-schema.ts';
-import { StrategicError } from './strategic-error.ts';
+import {
+  assertOrder,
+  indexOfItem,
+  inOrder,
+  itemKey,
+  type PatchField,
+  type PatchSchema,
+  StrategicError,
+} from './item-order.ts';
 
 const directive = '$patch';
 const retainKeys = '$retainKeys';
 const orderPrefix = '$setElementOrder/';
 const deletionPrefix = '$deleteFromPrimitiveList/';
 
-/** Merges a patch into an object, lists item by item where the kind says so. @throws StrategicError */
+/** Merges a patch into an object, with lists merged by item where the schema says so. @throws StrategicError */
 export function strategicMerge(
   original: JsonObject,
   patch: JsonObject,
   schema: PatchSchema,
 ): JsonObject {
-  const said = fieldOf(patch, directive);
-  if (said !== undefined) return directed(said, patch);
+  const directiveValue = fieldOf(patch, directive);
+  if (directiveValue !== undefined) return directed(directiveValue, patch);
   const { rest, kept } = withRetainedKeys(original, patch);
   const ordered = withOrderedLists(kept, rest, schema);
   let merged = ordered.merged;
@@ -30,20 +36,22 @@ export function strategicMerge(
   return merged;
 }
 
-function directed(said: Json, patch: JsonObject): JsonObject {
-  if (said === 'replace') return withField(patch, directive, undefined);
-  if (said === 'delete') return {};
-  throw new StrategicError(`unknown patch type: ${goText(said)} in map: ${goText(patch)}`);
+function directed(directiveValue: Json, patch: JsonObject): JsonObject {
+  if (directiveValue === 'replace') return withField(patch, directive, undefined);
+  if (directiveValue === 'delete') return {};
+  throw new StrategicError(
+    `unknown patch type: ${goText(directiveValue)} in map: ${goText(patch)}`,
+  );
 }
 
-/** A patch may name the fields that stay; it may speak of no others. */
+/** A patch may list the fields to retain; it must not set any others. */
 function withRetainedKeys(original: JsonObject, patch: JsonObject) {
   const keys = fieldOf(patch, retainKeys);
   if (keys === undefined) return { rest: patch, kept: original };
   const rest = withField(patch, retainKeys, undefined);
-  const isSpoken = ([name, value]: readonly [string, Json | undefined]) =>
+  const isAllowed = ([name, value]: readonly [string, Json | undefined]) =>
     value !== null && !name.startsWith(orderPrefix) && !name.startsWith(deletionPrefix);
-  const names = Object.entries(rest).filter(isSpoken);
+  const names = Object.entries(rest).filter(isAllowed);
   if (!isJsonList(keys) || !names.every(([name]) => keys.includes(name)))
     throw new StrategicError('invalid patch format of retainKeys', true);
   const dropped = Object.keys(original).filter((name) => !keys.includes(name));
@@ -51,7 +59,7 @@ function withRetainedKeys(original: JsonObject, patch: JsonObject) {
   return { rest, kept };
 }
 
-/** Lists whose order the patch tells are merged first. */
+/** Lists with an order in the patch are merged first. */
 function withOrderedLists(original: JsonObject, patch: JsonObject, schema: PatchSchema) {
   let [merged, rest] = [original, patch];
   for (const [name, order = null] of Object.entries(patch)) {
@@ -86,13 +94,13 @@ function orderedList({ original, patch, schema, field, order }: OrderedList) {
       : before === undefined
         ? patched.filter((item) => !hasDirective(item)).map(withoutDirectives)
         : mergeList(old, { patch: patched, field: found, isDeletion: false });
-  const stood = serverOrder(old, patched, found.mergeKey);
-  return inOrder(merged, { mergeKey: found.mergeKey, patch: order, original: stood });
+  const originalOrder = serverOrder(old, patched, found.mergeKey);
+  return inOrder(merged, { mergeKey: found.mergeKey, patch: order, original: originalOrder });
 }
 
 /**
- * The order that the server takes for that of the original: it deletes and adds in the very list that it
- * compares with, so that new items stand in the places that deleted ones have left.
+ * The order that the server takes for that of the original: it deletes and adds items in the same list that it compares with,
+ * so that new items take the positions of deleted ones.
  */
 function serverOrder(
   original: readonly Json[],
@@ -135,8 +143,8 @@ function withMergedField(original: JsonObject, patch: FieldPatch): JsonObject {
     const merged = mergeField(before, { patch: value, field: found, isDeletion });
     return withField(original, field, merged);
   }
-  const isSameSort = typeof before === typeof value && before !== null;
-  if (before !== undefined && isSameSort && typeof before !== 'object')
+  const isSameType = typeof before === typeof value && before !== null;
+  if (before !== undefined && isSameType && typeof before !== 'object')
     return withField(original, field, value);
   if (isDeletion) return original;
   return withField(original, field, hasDirective(value) ? undefined : withoutDirectives(value));
@@ -177,27 +185,30 @@ function mergeList(original: readonly Json[], { patch, field, isDeletion }: List
     const before = merged[at];
     if (isJsonObject(before) && isJsonObject(item))
       merged[at] = strategicMerge(before, item, schema);
-    // A new item is taken as it is, directives and all: what the kind does not know of them is pruned later.
+    // A new item is added unchanged, including directives: unknown fields are pruned later.
     else merged.push(item);
   }
   return inOrder(merged, { mergeKey, patch: special.patch, original: special.original });
 }
 
-/** Items of a patch that delete an item, or say that the list is replaced. */
+/** Applies items of a patch that delete an item or replace the list. */
 function withDirectedItems(original: readonly Json[], patch: readonly Json[], mergeKey: string) {
   let kept = original;
   let isReplaced = false;
   const plain: Json[] = [];
   for (const item of patch) {
-    const said = directiveOf(item);
-    if (said === undefined) plain.push(item);
-    else if (said === 'replace') isReplaced = true;
-    else if (said === 'delete') {
+    const directiveValue = directiveOf(item);
+    if (directiveValue === undefined) plain.push(item);
+    else if (directiveValue === 'replace') isReplaced = true;
+    else if (directiveValue === 'delete') {
       const key = itemKey(item, mergeKey);
       kept = kept.filter((other) => itemKey(other, mergeKey) !== key);
-    } else if (said === 'merge')
+    } else if (directiveValue === 'merge')
       throw new StrategicError('merging lists cannot yet be specified in the patch');
-    else throw new StrategicError(`unknown patch type: ${goText(said)} in map: ${goText(item)}`);
+    else
+      throw new StrategicError(
+        `unknown patch type: ${goText(directiveValue)} in map: ${goText(item)}`,
+      );
   }
   return isReplaced ? { original: plain, patch: [] } : { original: kept, patch: plain };
 }
@@ -206,14 +217,14 @@ function hasDirective(value: Json): boolean {
   return isJsonObject(value) && Object.hasOwn(value, directive);
 }
 
-/** What is taken as it is has no nulls and nothing to tell the merge. */
+/** Values that are added unchanged must have no nulls and no directives. */
 function withoutDirectives(value: Json): Json {
   if (isJsonList(value)) return value.filter((item) => !hasDirective(item)).map(withoutDirectives);
   if (!isJsonObject(value)) return value;
   let kept = value;
   for (const [name, field = null] of Object.entries(value)) {
-    const isGone = field === null || hasDirective(field);
-    kept = withField(kept, name, isGone ? undefined : withoutDirectives(field));
+    const isRemoved = field === null || hasDirective(field);
+    kept = withField(kept, name, isRemoved ? undefined : withoutDirectives(field));
   }
   return kept;
 }

@@ -39,7 +39,7 @@ import {
   statefulSetRow,
 } from './workload-cells.ts';
 
-/** How kinds are shown that have columns of their own. */
+/** Row printers of kinds with columns of their own. */
 const rows: Readonly<Record<string, RowPrinter>> = {
   'v1/ConfigMap': configMapRow,
   'v1/Endpoints': endpointsRow,
@@ -78,7 +78,7 @@ const rows: Readonly<Record<string, RowPrinter>> = {
 
 const kinds: Readonly<Record<string, readonly number[]>> = builtin.kinds;
 
-/** The columns of a built-in kind as the real server has them: `apps/v1/Deployment`. */
+/** The columns of a built-in kind (`apps/v1/Deployment`), from a real server. */
 export function builtinPrinter(key: string): Printer {
   const row = rows[key];
   const numbers = row === undefined ? kinds['v1/LimitRange'] : kinds[key];

@@ -5,41 +5,41 @@ import {
   countIn,
   nameOf,
   none,
+  objectIn,
   objectsIn,
   type PrintedRow,
-  part,
   shortened,
-  since,
-  textIn,
+  stringIn,
+  timeSince,
 } from './cell-values.ts';
 
 export function configMapRow(map: JsonObject, nowMs: number): PrintedRow {
-  const keys = [...Object.keys(part(map, 'data')), ...Object.keys(part(map, 'binaryData'))];
+  const keys = [...Object.keys(objectIn(map, 'data')), ...Object.keys(objectIn(map, 'binaryData'))];
   return { cells: [nameOf(map), keys.length, ageOf(map, nowMs)] };
 }
 
 export function secretRow(secret: JsonObject, nowMs: number): PrintedRow {
-  const keys = Object.keys(part(secret, 'data'));
-  return { cells: [nameOf(secret), textIn(secret, 'type'), keys.length, ageOf(secret, nowMs)] };
+  const keys = Object.keys(objectIn(secret, 'data'));
+  return { cells: [nameOf(secret), stringIn(secret, 'type'), keys.length, ageOf(secret, nowMs)] };
 }
 
 export function namespaceRow(namespace: JsonObject, nowMs: number): PrintedRow {
-  const phase = textIn(part(namespace, 'status'), 'phase');
+  const phase = stringIn(objectIn(namespace, 'status'), 'phase');
   return { cells: [nameOf(namespace), phase, ageOf(namespace, nowMs)] };
 }
 
-/** A kind that shows nothing but its age. */
+/** A kind whose only other column is its age. */
 export function ageRow(object: JsonObject, nowMs: number): PrintedRow {
   return { cells: [nameOf(object), ageOf(object, nowMs)] };
 }
 
-/** A kind without columns of its own shows when its objects were made. */
+/** A kind without its own columns shows the creation time. */
 export function creationRow(object: JsonObject): PrintedRow {
-  return { cells: [nameOf(object), part(object, 'metadata').creationTimestamp ?? null] };
+  return { cells: [nameOf(object), objectIn(object, 'metadata').creationTimestamp ?? null] };
 }
 
 export function leaseRow(lease: JsonObject, nowMs: number): PrintedRow {
-  const holder = textIn(part(lease, 'spec'), 'holderIdentity');
+  const holder = stringIn(objectIn(lease, 'spec'), 'holderIdentity');
   return { cells: [nameOf(lease), holder, ageOf(lease, nowMs)] };
 }
 
@@ -50,34 +50,34 @@ export function priorityClassRow(priority: JsonObject, nowMs: number): PrintedRo
       countIn(priority, 'value'),
       priority.globalDefault === true,
       ageOf(priority, nowMs),
-      textIn(priority, 'preemptionPolicy'),
+      stringIn(priority, 'preemptionPolicy'),
     ],
   };
 }
 
 export function bindingRow(binding: JsonObject, nowMs: number): PrintedRow {
-  const role = part(binding, 'roleRef');
+  const role = objectIn(binding, 'roleRef');
   const subjects = objectsIn(binding, 'subjects');
   const named = (kind: string, text: (subject: JsonObject) => string) =>
     subjects
       .filter((subject) => subject.kind === kind)
       .map(text)
       .join(', ');
-  const name = (subject: JsonObject) => textIn(subject, 'name');
+  const name = (subject: JsonObject) => stringIn(subject, 'name');
   return {
     cells: [
       nameOf(binding),
-      `${textIn(role, 'kind')}/${textIn(role, 'name')}`,
+      `${stringIn(role, 'kind')}/${stringIn(role, 'name')}`,
       ageOf(binding, nowMs),
       named('User', name),
       named('Group', name),
-      named('ServiceAccount', (subject) => `${textIn(subject, 'namespace')}/${name(subject)}`),
+      named('ServiceAccount', (subject) => `${stringIn(subject, 'namespace')}/${name(subject)}`),
     ],
   };
 }
 
 export function quotaRow(quota: JsonObject, nowMs: number): PrintedRow {
-  const [hard, used] = [part(quota, 'status', 'hard'), part(quota, 'status', 'used')];
+  const [hard, used] = [objectIn(quota, 'status', 'hard'), objectIn(quota, 'status', 'used')];
   const texts = Object.keys(hard)
     .sort()
     .map((name) => ({
@@ -93,24 +93,24 @@ export function quotaRow(quota: JsonObject, nowMs: number): PrintedRow {
 }
 
 export function nodeRow(node: JsonObject, nowMs: number): PrintedRow {
-  const info = part(node, 'status', 'nodeInfo');
+  const info = objectIn(node, 'status', 'nodeInfo');
   const ready = conditionOf(node, 'Ready');
   const state = ready === undefined ? 'Unknown' : ready.status === 'True' ? 'Ready' : 'NotReady';
-  const isClosed = part(node, 'spec').unschedulable === true;
-  const architecture = textIn(info, 'architecture');
-  const kernel = textIn(info, 'kernelVersion') || '<unknown>';
+  const isClosed = objectIn(node, 'spec').unschedulable === true;
+  const architecture = stringIn(info, 'architecture');
+  const kernel = stringIn(info, 'kernelVersion') || '<unknown>';
   return {
     cells: [
       nameOf(node),
       isClosed ? `${state},SchedulingDisabled` : state,
       rolesText(node),
       ageOf(node, nowMs),
-      textIn(info, 'kubeletVersion'),
+      stringIn(info, 'kubeletVersion'),
       addressOf(node, 'InternalIP'),
       addressOf(node, 'ExternalIP'),
-      textIn(info, 'osImage') || '<unknown>',
+      stringIn(info, 'osImage') || '<unknown>',
       architecture === '' ? kernel : `${kernel} (${architecture})`,
-      textIn(info, 'containerRuntimeVersion') || '<unknown>',
+      stringIn(info, 'containerRuntimeVersion') || '<unknown>',
     ],
   };
 }
@@ -118,7 +118,7 @@ export function nodeRow(node: JsonObject, nowMs: number): PrintedRow {
 const rolePrefix = 'node-role.kubernetes.io/';
 
 function rolesText(node: JsonObject): string {
-  const roles = Object.entries(part(node, 'metadata', 'labels')).flatMap(([label, value]) => {
+  const roles = Object.entries(objectIn(node, 'metadata', 'labels')).flatMap(([label, value]) => {
     if (label.startsWith(rolePrefix)) return [label.slice(rolePrefix.length)];
     return label === 'kubernetes.io/role' && value !== '' ? [String(value)] : [];
   });
@@ -126,34 +126,34 @@ function rolesText(node: JsonObject): string {
 }
 
 function addressOf(node: JsonObject, type: string): string {
-  const addresses = objectsIn(part(node, 'status'), 'addresses');
+  const addresses = objectsIn(objectIn(node, 'status'), 'addresses');
   const found = addresses.find((address) => address.type === type);
-  return found === undefined ? none : textIn(found, 'address');
+  return found === undefined ? none : stringIn(found, 'address');
 }
 
 export function eventRow(event: JsonObject, nowMs: number): PrintedRow {
-  const object = part(event, 'involvedObject');
-  const kind = textIn(object, 'kind').toLowerCase();
-  const first = since(event.firstTimestamp ?? event.eventTime, nowMs);
-  const series = event.series === undefined ? undefined : part(event, 'series');
+  const object = objectIn(event, 'involvedObject');
+  const kind = stringIn(object, 'kind').toLowerCase();
+  const first = timeSince(event.firstTimestamp ?? event.eventTime, nowMs);
+  const series = event.series === undefined ? undefined : objectIn(event, 'series');
   const last =
     series !== undefined
-      ? since(series.lastObservedTime, nowMs)
+      ? timeSince(series.lastObservedTime, nowMs)
       : event.lastTimestamp
-        ? since(event.lastTimestamp, nowMs)
+        ? timeSince(event.lastTimestamp, nowMs)
         : first;
-  const source = part(event, 'source');
-  const reporter = textIn(source, 'component') || textIn(event, 'reportingComponent');
-  const instance = textIn(source, 'host') || textIn(event, 'reportingInstance');
+  const source = objectIn(event, 'source');
+  const reporter = stringIn(source, 'component') || stringIn(event, 'reportingComponent');
+  const instance = stringIn(source, 'host') || stringIn(event, 'reportingInstance');
   return {
     cells: [
       last,
-      textIn(event, 'type'),
-      textIn(event, 'reason'),
-      object.name === undefined ? kind : `${kind}/${textIn(object, 'name')}`,
-      textIn(object, 'fieldPath'),
+      stringIn(event, 'type'),
+      stringIn(event, 'reason'),
+      object.name === undefined ? kind : `${kind}/${stringIn(object, 'name')}`,
+      stringIn(object, 'fieldPath'),
       instance === '' ? reporter : `${reporter}, ${instance}`,
-      textIn(event, 'message').trim(),
+      stringIn(event, 'message').trim(),
       first,
       series === undefined ? countIn(event, 'count') || 1 : countIn(series, 'count'),
       nameOf(event),
@@ -161,7 +161,7 @@ export function eventRow(event: JsonObject, nowMs: number): PrintedRow {
   };
 }
 
-/** An Event in its new form. */
+/** An Event of `events.k8s.io`. */
 export function newEventRow(event: JsonObject, nowMs: number): PrintedRow {
   const { regarding, note, deprecatedSource, deprecatedFirstTimestamp } = event;
   const { deprecatedLastTimestamp, deprecatedCount, reportingController } = event;
@@ -179,12 +179,12 @@ export function newEventRow(event: JsonObject, nowMs: number): PrintedRow {
 }
 
 export function autoscalerRow(autoscaler: JsonObject, nowMs: number): PrintedRow {
-  const [spec, status] = [part(autoscaler, 'spec'), part(autoscaler, 'status')];
-  const target = part(spec, 'scaleTargetRef');
+  const [spec, status] = [objectIn(autoscaler, 'spec'), objectIn(autoscaler, 'status')];
+  const target = objectIn(spec, 'scaleTargetRef');
   return {
     cells: [
       nameOf(autoscaler),
-      `${textIn(target, 'kind')}/${textIn(target, 'name')}`,
+      `${stringIn(target, 'kind')}/${stringIn(target, 'name')}`,
       metricsText(autoscaler),
       spec.minReplicas === undefined ? '<unset>' : String(spec.minReplicas),
       countIn(spec, 'maxReplicas'),
@@ -203,20 +203,20 @@ const sources: Readonly<Record<string, string>> = {
 };
 
 function metricsText(autoscaler: JsonObject): string {
-  const metrics = objectsIn(part(autoscaler, 'spec'), 'metrics');
-  const current = objectsIn(part(autoscaler, 'status'), 'currentMetrics');
+  const metrics = objectsIn(objectIn(autoscaler, 'spec'), 'metrics');
+  const current = objectsIn(objectIn(autoscaler, 'status'), 'currentMetrics');
   if (metrics.length === 0) return none;
   const texts = metrics.map((metric, index) => metricText(metric, current[index] ?? {}));
   return shortened(texts, { limit: 2, separator: ', ' });
 }
 
 function metricText(metric: JsonObject, current: JsonObject): string {
-  const source = sources[textIn(metric, 'type')];
+  const source = sources[stringIn(metric, 'type')];
   if (source === undefined) return '<unknown type>';
-  const target = part(metric, source, 'target');
-  const found = part(current, source, 'current');
+  const target = objectIn(metric, source, 'target');
+  const found = objectIn(current, source, 'current');
   const isResource = source === 'resource' || source === 'containerResource';
-  const name = isResource ? `${textIn(part(metric, source), 'name')}: ` : '';
+  const name = isResource ? `${stringIn(objectIn(metric, source), 'name')}: ` : '';
   if (target.averageValue !== undefined) {
     const mark = source === 'external' || source === 'object' ? ' (avg)' : '';
     return `${name}${found.averageValue ?? '<unknown>'}/${target.averageValue}${mark}`;

@@ -2,7 +2,7 @@ import { canonicalJson } from '../../util/canonical-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
 import type { CustomColumn } from '../kinds/index.ts';
 import builtin from './builtin-columns.generated.json' with { type: 'json' };
-import { ageOf, nameOf, since } from './cell-values.ts';
+import { ageOf, nameOf, timeSince } from './cell-values.ts';
 import { type JsonPath, parseJsonPath } from './json-path.ts';
 import type { ColumnDefinition, Printer } from './table-printer.ts';
 
@@ -18,12 +18,12 @@ const ageColumn: CustomColumn = {
   jsonPath: '.metadata.creationTimestamp',
 };
 
-/** The columns that a CRD asks for; the age alone when it asks for none. */
+/** The columns of a CRD; only the age when it has none. */
 export function customPrinter(columns: readonly CustomColumn[]): Printer {
-  const asked = columns.length === 0 ? [ageColumn] : columns;
-  const readers = asked.map((column) => ({ column, path: parseJsonPath(column.jsonPath) }));
+  const shownColumns = columns.length === 0 ? [ageColumn] : columns;
+  const readers = shownColumns.map((column) => ({ column, path: parseJsonPath(column.jsonPath) }));
   return {
-    columns: [...(nameColumn === undefined ? [] : [nameColumn]), ...asked.map(definitionOf)],
+    columns: [...(nameColumn === undefined ? [] : [nameColumn]), ...shownColumns.map(definitionOf)],
     row: (object, nowMs) => ({
       cells: [
         nameOf(object),
@@ -71,7 +71,7 @@ function cellOf({ column, path, object, nowMs }: CellSource): Json {
 }
 
 function dateText(value: string, nowMs: number): string {
-  return Number.isNaN(Date.parse(value)) ? '<invalid>' : since(value, nowMs);
+  return Number.isNaN(Date.parse(value)) ? '<invalid>' : timeSince(value, nowMs);
 }
 
 function textOf(value: Json): string {

@@ -1,4 +1,4 @@
-export { humanDuration } from './human-duration.ts';
+export { humanDuration } from './cell-values.ts';
 export {
   type ColumnDefinition,
   type IncludedObject,

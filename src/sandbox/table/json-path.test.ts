@@ -36,7 +36,7 @@ describe('sandbox/table/json-path', () => {
     ['.list[?(@.ready)].name', ['x']],
     ['.a.b[0]', []],
   ] as const) {
-    test(`${path} leads to ${JSON.stringify(found)}`, () => {
+    test(`${path} returns ${JSON.stringify(found)}`, () => {
       assert.deepEqual(parseJsonPath(path)(object), found);
     });
   }

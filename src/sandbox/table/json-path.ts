@@ -1,12 +1,12 @@
 import { isJsonObject, type Json } from '../../util/json.ts';
 import { fieldOf, isJsonList } from '../json-fields.ts';
 
-/** All values that a path leads to, in order. What is not there leads nowhere. */
+/** Returns all values at a path, in order; empty when there are none. */
 export type JsonPath = (root: Json) => readonly Json[];
 
 type Step = (value: Json) => readonly Json[];
 
-/** Reads a path as CRDs write it: `.spec.a`, `.status.list[0]`, `['a.b']`, `[*]`, `[?(@.type=="Ready")].status`. */
+/** Parses a path as in CRDs: `.spec.a`, `.status.list[0]`, `['a.b']`, `[*]`, `[?(@.type=="Ready")].status`. */
 export function parseJsonPath(text: string): JsonPath {
   const steps: Step[] = [];
   const pattern =
@@ -52,7 +52,7 @@ const comparisons: Readonly<Record<string, (a: Json, b: Json) => boolean>> = {
   '>=': (a, b) => a !== null && b !== null && a >= b,
 };
 
-/** The items of a list that meet a condition: `@.type=="Ready"`, `@.name`. */
+/** Filters the items of a list by a condition: `@.type=="Ready"`, `@.name`. */
 function filterStep(filter: string): Step {
   const [, left = '', operator, right = ''] =
     /^\s*(.+?)\s*(?:(==|!=|<=|>=|<|>)\s*(.+?)\s*)?$/s.exec(filter) ?? [];

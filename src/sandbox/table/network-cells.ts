@@ -6,40 +6,40 @@ import {
   labelsText,
   nameOf,
   none,
+  objectIn,
   objectsIn,
   type PrintedRow,
-  part,
   shortened,
-  textIn,
+  stringIn,
   textsIn,
 } from './cell-values.ts';
 
 export function serviceRow(service: JsonObject, nowMs: number): PrintedRow {
-  const spec = part(service, 'spec');
+  const spec = objectIn(service, 'spec');
   const ports = objectsIn(spec, 'ports').map((port) => {
     const nodePort = countIn(port, 'nodePort');
     const numbers = nodePort > 0 ? `${port.port}:${nodePort}` : String(port.port);
-    return `${numbers}/${textIn(port, 'protocol')}`;
+    return `${numbers}/${stringIn(port, 'protocol')}`;
   });
   return {
     cells: [
       nameOf(service),
-      textIn(spec, 'type'),
+      stringIn(spec, 'type'),
       textsIn(spec, 'clusterIPs')[0] ?? none,
       externalAddress(service),
       ports.length === 0 ? none : ports.join(','),
       ageOf(service, nowMs),
-      labelsText(part(spec, 'selector')),
+      labelsText(objectIn(spec, 'selector')),
     ],
   };
 }
 
 function externalAddress(service: JsonObject): string {
-  const spec = part(service, 'spec');
+  const spec = objectIn(service, 'spec');
   const external = textsIn(spec, 'externalIPs');
   switch (spec.type) {
     case 'ExternalName':
-      return textIn(spec, 'externalName');
+      return stringIn(spec, 'externalName');
     case 'LoadBalancer': {
       const all = [...balancerAddresses(service), ...external];
       return all.length === 0 ? '<pending>' : all.join(',');
@@ -50,17 +50,17 @@ function externalAddress(service: JsonObject): string {
 }
 
 function balancerAddresses(object: JsonObject): readonly string[] {
-  const ingress = objectsIn(part(object, 'status', 'loadBalancer'), 'ingress');
-  const addresses = ingress.map((entry) => textIn(entry, 'ip') || textIn(entry, 'hostname'));
+  const ingress = objectsIn(objectIn(object, 'status', 'loadBalancer'), 'ingress');
+  const addresses = ingress.map((entry) => stringIn(entry, 'ip') || stringIn(entry, 'hostname'));
   return [...new Set(addresses.filter((address) => address !== ''))].sort();
 }
 
 export function ingressRow(ingress: JsonObject, nowMs: number): PrintedRow {
-  const spec = part(ingress, 'spec');
+  const spec = objectIn(ingress, 'spec');
   return {
     cells: [
       nameOf(ingress),
-      textIn(spec, 'ingressClassName') || none,
+      stringIn(spec, 'ingressClassName') || none,
       hostsText(objectsIn(spec, 'rules')),
       balancerAddresses(ingress).join(','),
       objectsIn(spec, 'tls').length === 0 ? '80' : '80, 443',
@@ -70,38 +70,38 @@ export function ingressRow(ingress: JsonObject, nowMs: number): PrintedRow {
 }
 
 function hostsText(rules: readonly JsonObject[]): string {
-  const hosts = rules.map((rule) => textIn(rule, 'host')).filter((host) => host !== '');
+  const hosts = rules.map((rule) => stringIn(rule, 'host')).filter((host) => host !== '');
   return hosts.length === 0 ? '*' : shortened(hosts, { limit: 3, total: rules.length });
 }
 
 export function ingressClassRow(ingressClass: JsonObject, nowMs: number): PrintedRow {
-  const spec = part(ingressClass, 'spec');
-  const parameters = part(spec, 'parameters');
-  const group = textIn(parameters, 'apiGroup');
-  const kind = `${textIn(parameters, 'kind')}${group === '' ? '' : `.${group}`}`;
+  const spec = objectIn(ingressClass, 'spec');
+  const parameters = objectIn(spec, 'parameters');
+  const group = stringIn(parameters, 'apiGroup');
+  const kind = `${stringIn(parameters, 'kind')}${group === '' ? '' : `.${group}`}`;
   return {
     cells: [
       `${nameOf(ingressClass)}${isDefault(ingressClass, 'ingressclass.kubernetes.io/is-default-class') ? ' (default)' : ''}`,
-      textIn(spec, 'controller'),
-      spec.parameters === undefined ? none : `${kind}/${textIn(parameters, 'name')}`,
+      stringIn(spec, 'controller'),
+      spec.parameters === undefined ? none : `${kind}/${stringIn(parameters, 'name')}`,
       ageOf(ingressClass, nowMs),
     ],
   };
 }
 
-/** Is an object marked as the one that is taken when nobody says which? */
+/** Returns whether an object is marked as the default. */
 export function isDefault(object: JsonObject, annotation: string): boolean {
-  return part(object, 'metadata', 'annotations')[annotation] === 'true';
+  return objectIn(object, 'metadata', 'annotations')[annotation] === 'true';
 }
 
 export function networkPolicyRow(policy: JsonObject, nowMs: number): PrintedRow {
-  const selector = labelSelectorText(part(policy, 'spec', 'podSelector'));
+  const selector = labelSelectorText(objectIn(policy, 'spec', 'podSelector'));
   return { cells: [nameOf(policy), selector || none, ageOf(policy, nowMs)] };
 }
 
 export function endpointsRow(endpoints: JsonObject, nowMs: number): PrintedRow {
   const addresses = objectsIn(endpoints, 'subsets').flatMap((subset) => {
-    const ips = objectsIn(subset, 'addresses').map((address) => textIn(address, 'ip'));
+    const ips = objectsIn(subset, 'addresses').map((address) => stringIn(address, 'ip'));
     const ports = objectsIn(subset, 'ports').map((port) => String(port.port));
     if (ports.length === 0) return ips;
     return ports.flatMap((port) => ips.map((ip) => `${ip.includes(':') ? `[${ip}]` : ip}:${port}`));
@@ -127,7 +127,7 @@ export function endpointSliceRow(slice: JsonObject, nowMs: number): PrintedRow {
   return {
     cells: [
       nameOf(slice),
-      textIn(slice, 'addressType'),
+      stringIn(slice, 'addressType'),
       list(ports),
       list(addresses),
       ageOf(slice, nowMs),

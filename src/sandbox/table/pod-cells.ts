@@ -6,11 +6,11 @@ import {
   isTrue,
   nameOf,
   none,
+  objectIn,
   objectsIn,
   type PrintedRow,
-  part,
-  since,
-  textIn,
+  stringIn,
+  timeSince,
 } from './cell-values.ts';
 
 const endings: Readonly<Record<string, readonly JsonObject[]>> = {
@@ -27,13 +27,14 @@ const endings: Readonly<Record<string, readonly JsonObject[]>> = {
 
 /** A pod as a row. */
 export function podRow(pod: JsonObject, nowMs: number): PrintedRow {
-  const [spec, status] = [part(pod, 'spec'), part(pod, 'status')];
+  const [spec, status] = [objectIn(pod, 'spec'), objectIn(pod, 'status')];
   const summary = summarise(pod);
-  const restarted = summary.lastRestart === '' ? '' : ` (${since(summary.lastRestart, nowMs)} ago)`;
+  const restarted =
+    summary.lastRestart === '' ? '' : ` (${timeSince(summary.lastRestart, nowMs)} ago)`;
   const [firstIp] = objectsIn(status, 'podIPs');
-  const gates = objectsIn(spec, 'readinessGates').map((gate) => textIn(gate, 'conditionType'));
+  const gates = objectsIn(spec, 'readinessGates').map((gate) => stringIn(gate, 'conditionType'));
   const open = gates.filter((gate) => isTrue(pod, gate)).length;
-  const conditions = endings[textIn(status, 'phase')];
+  const conditions = endings[stringIn(status, 'phase')];
   return {
     cells: [
       nameOf(pod),
@@ -41,9 +42,9 @@ export function podRow(pod: JsonObject, nowMs: number): PrintedRow {
       summary.reason,
       summary.restarts === 0 ? '0' : `${summary.restarts}${restarted}`,
       ageOf(pod, nowMs),
-      textIn(firstIp ?? {}, 'ip') || none,
-      textIn(spec, 'nodeName') || none,
-      textIn(status, 'nominatedNodeName') || none,
+      stringIn(firstIp ?? {}, 'ip') || none,
+      stringIn(spec, 'nodeName') || none,
+      stringIn(status, 'nominatedNodeName') || none,
       gates.length === 0 ? none : `${open}/${gates.length}`,
     ],
     ...(conditions === undefined ? {} : { conditions }),
@@ -55,32 +56,34 @@ interface PodSummary {
   readonly total: number;
   readonly reason: string;
   readonly restarts: number;
-  /** Empty = none is known. */
+  /** Empty = none. */
   readonly lastRestart: string;
 }
 
 function summarise(pod: JsonObject): PodSummary {
-  const [spec, status] = [part(pod, 'spec'), part(pod, 'status')];
+  const [spec, status] = [objectIn(pod, 'spec'), objectIn(pod, 'status')];
   const sidecars = objectsIn(spec, 'initContainers').filter(
     (container) => container.restartPolicy === 'Always',
   );
   const total = objectsIn(spec, 'containers').length + sidecars.length;
   const isGated = conditionOf(pod, 'PodScheduled')?.reason === 'SchedulingGated';
-  const told = isGated ? 'SchedulingGated' : textIn(status, 'reason') || textIn(status, 'phase');
-  const init = readInit(pod, new Set(sidecars.map((container) => textIn(container, 'name'))));
+  const base = isGated
+    ? 'SchedulingGated'
+    : stringIn(status, 'reason') || stringIn(status, 'phase');
+  const init = readInit(pod, new Set(sidecars.map((container) => stringIn(container, 'name'))));
   const isInitialising = init.reason !== undefined && !isTrue(pod, 'Initialized');
   const main = isInitialising
-    ? { ...init, ready: init.ready, reason: init.reason ?? told }
-    : withContainers(pod, { ...init, reason: init.reason ?? told });
+    ? { ...init, ready: init.ready, reason: init.reason ?? base }
+    : withContainers(pod, { ...init, reason: init.reason ?? base });
   return { ...main, total, reason: deletionReason(pod) ?? main.reason };
 }
 
-/** What is told of a pod that is about to go. */
+/** The status shown for a pod that is being deleted. */
 function deletionReason(pod: JsonObject): string | undefined {
-  const status = part(pod, 'status');
-  if (part(pod, 'metadata').deletionTimestamp === undefined) return undefined;
+  const status = objectIn(pod, 'status');
+  if (objectIn(pod, 'metadata').deletionTimestamp === undefined) return undefined;
   if (status.reason === 'NodeLost') return 'Unknown';
-  return ['Succeeded', 'Failed'].includes(textIn(status, 'phase')) ? undefined : 'Terminating';
+  return ['Succeeded', 'Failed'].includes(stringIn(status, 'phase')) ? undefined : 'Terminating';
 }
 
 interface InitSummary {
@@ -94,10 +97,10 @@ interface InitSummary {
 
 function readInit(pod: JsonObject, sidecars: ReadonlySet<string>): InitSummary {
   let [ready, restarts, sidecarRestarts, lastRestart] = [0, 0, 0, ''];
-  const planned = objectsIn(part(pod, 'spec'), 'initContainers').length;
-  const statuses = objectsIn(part(pod, 'status'), 'initContainerStatuses');
+  const initCount = objectsIn(objectIn(pod, 'spec'), 'initContainers').length;
+  const statuses = objectsIn(objectIn(pod, 'status'), 'initContainerStatuses');
   for (const [index, container] of statuses.entries()) {
-    const isSidecar = sidecars.has(textIn(container, 'name'));
+    const isSidecar = sidecars.has(stringIn(container, 'name'));
     restarts += countIn(container, 'restartCount');
     if (isSidecar) sidecarRestarts += countIn(container, 'restartCount');
     lastRestart = later(lastRestart, container);
@@ -107,13 +110,13 @@ function readInit(pod: JsonObject, sidecars: ReadonlySet<string>): InitSummary {
       if (container.ready === true) ready++;
       continue;
     }
-    const waits = textIn(waiting ?? {}, 'reason');
+    const waitingReason = stringIn(waiting ?? {}, 'reason');
     const reason =
       terminated !== undefined
         ? `Init:${endReason(terminated)}`
-        : waits !== '' && waits !== 'PodInitializing'
-          ? `Init:${waits}`
-          : `Init:${index}/${planned}`;
+        : waitingReason !== '' && waitingReason !== 'PodInitializing'
+          ? `Init:${waitingReason}`
+          : `Init:${index}/${initCount}`;
     return { ready, reason, restarts, sidecarRestarts, lastRestart };
   }
   return { ready, reason: undefined, restarts, sidecarRestarts, lastRestart };
@@ -123,12 +126,12 @@ function withContainers(pod: JsonObject, init: InitSummary & { readonly reason: 
   let { ready, reason, sidecarRestarts: restarts, lastRestart } = init;
   if (restarts === 0) lastRestart = '';
   let [hasRunning, failure] = [false, ''];
-  for (const container of objectsIn(part(pod, 'status'), 'containerStatuses').toReversed()) {
+  for (const container of objectsIn(objectIn(pod, 'status'), 'containerStatuses').toReversed()) {
     restarts += countIn(container, 'restartCount');
     lastRestart = later(lastRestart, container);
     const { terminated, waiting, running } = stateOf(container);
-    const waits = textIn(waiting ?? {}, 'reason');
-    if (waits !== '') reason = waits;
+    const waitingReason = stringIn(waiting ?? {}, 'reason');
+    if (waitingReason !== '') reason = waitingReason;
     else if (terminated !== undefined) {
       reason = endReason(terminated);
       if (countIn(terminated, 'exitCode') !== 0) failure = reason;
@@ -146,8 +149,8 @@ function withContainers(pod: JsonObject, init: InitSummary & { readonly reason: 
 }
 
 function stateOf(container: JsonObject) {
-  const state = part(container, 'state');
-  const inState = (name: string) => (state[name] === undefined ? undefined : part(state, name));
+  const state = objectIn(container, 'state');
+  const inState = (name: string) => (state[name] === undefined ? undefined : objectIn(state, name));
   return {
     terminated: inState('terminated'),
     waiting: inState('waiting'),
@@ -158,12 +161,12 @@ function stateOf(container: JsonObject) {
 function endReason(terminated: JsonObject): string {
   const signal = countIn(terminated, 'signal');
   return (
-    textIn(terminated, 'reason') ||
+    stringIn(terminated, 'reason') ||
     (signal === 0 ? `ExitCode:${countIn(terminated, 'exitCode')}` : `Signal:${signal}`)
   );
 }
 
 function later(time: string, container: JsonObject): string {
-  const ended = textIn(part(container, 'lastState', 'terminated'), 'finishedAt');
+  const ended = stringIn(objectIn(container, 'lastState', 'terminated'), 'finishedAt');
   return ended > time ? ended : time;
 }

@@ -1,49 +1,59 @@
 import type { JsonObject } from '../../util/json.ts';
-import { ageOf, nameOf, type PrintedRow, part, textIn, textsIn, unset } from './cell-values.ts';
+import {
+  ageOf,
+  nameOf,
+  objectIn,
+  type PrintedRow,
+  stringIn,
+  textsIn,
+  unset,
+} from './cell-values.ts';
 import { isDefault } from './network-cells.ts';
 
 export function claimRow(claim: JsonObject, nowMs: number): PrintedRow {
-  const [spec, status] = [part(claim, 'spec'), part(claim, 'status')];
-  const volume = textIn(spec, 'volumeName');
+  const [spec, status] = [objectIn(claim, 'spec'), objectIn(claim, 'status')];
+  const volume = stringIn(spec, 'volumeName');
   const isBound = volume !== '';
   return {
     cells: [
       nameOf(claim),
       phaseOf(claim),
       volume,
-      isBound ? textIn(part(status, 'capacity'), 'storage') || '0' : '',
+      isBound ? stringIn(objectIn(status, 'capacity'), 'storage') || '0' : '',
       isBound ? modesText(textsIn(status, 'accessModes')) : '',
-      textIn(spec, 'storageClassName'),
-      textIn(spec, 'volumeAttributesClassName') || unset,
+      stringIn(spec, 'storageClassName'),
+      stringIn(spec, 'volumeAttributesClassName') || unset,
       ageOf(claim, nowMs),
-      textIn(spec, 'volumeMode') || unset,
+      stringIn(spec, 'volumeMode') || unset,
     ],
   };
 }
 
 export function volumeRow(volume: JsonObject, nowMs: number): PrintedRow {
-  const [spec, status] = [part(volume, 'spec'), part(volume, 'status')];
-  const claim = part(spec, 'claimRef');
+  const [spec, status] = [objectIn(volume, 'spec'), objectIn(volume, 'status')];
+  const claim = objectIn(spec, 'claimRef');
   return {
     cells: [
       nameOf(volume),
-      textIn(part(spec, 'capacity'), 'storage') || '0',
+      stringIn(objectIn(spec, 'capacity'), 'storage') || '0',
       modesText(textsIn(spec, 'accessModes')),
-      textIn(spec, 'persistentVolumeReclaimPolicy'),
+      stringIn(spec, 'persistentVolumeReclaimPolicy'),
       phaseOf(volume),
-      spec.claimRef === undefined ? '' : `${textIn(claim, 'namespace')}/${textIn(claim, 'name')}`,
-      textIn(spec, 'storageClassName'),
-      textIn(spec, 'volumeAttributesClassName') || unset,
-      textIn(status, 'reason'),
+      spec.claimRef === undefined
+        ? ''
+        : `${stringIn(claim, 'namespace')}/${stringIn(claim, 'name')}`,
+      stringIn(spec, 'storageClassName'),
+      stringIn(spec, 'volumeAttributesClassName') || unset,
+      stringIn(status, 'reason'),
       ageOf(volume, nowMs),
-      textIn(spec, 'volumeMode') || unset,
+      stringIn(spec, 'volumeMode') || unset,
     ],
   };
 }
 
 function phaseOf(object: JsonObject): string {
-  if (part(object, 'metadata').deletionTimestamp !== undefined) return 'Terminating';
-  return textIn(part(object, 'status'), 'phase');
+  if (objectIn(object, 'metadata').deletionTimestamp !== undefined) return 'Terminating';
+  return stringIn(objectIn(object, 'status'), 'phase');
 }
 
 const modeNames: readonly (readonly [mode: string, name: string])[] = [
@@ -67,9 +77,9 @@ export function storageClassRow(storageClass: JsonObject, nowMs: number): Printe
   return {
     cells: [
       `${nameOf(storageClass)}${mark}`,
-      textIn(storageClass, 'provisioner'),
-      textIn(storageClass, 'reclaimPolicy') || 'Delete',
-      textIn(storageClass, 'volumeBindingMode') || 'Immediate',
+      stringIn(storageClass, 'provisioner'),
+      stringIn(storageClass, 'reclaimPolicy') || 'Delete',
+      stringIn(storageClass, 'volumeBindingMode') || 'Immediate',
       storageClass.allowVolumeExpansion === true,
       ageOf(storageClass, nowMs),
     ],

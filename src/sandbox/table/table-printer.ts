@@ -9,22 +9,22 @@ export interface ColumnDefinition {
   readonly type: string;
   readonly format: string;
   readonly description: string;
-  /** 0 = always shown; more = only when much is asked for. */
+  /** 0 = always shown; higher = only with `-o wide`. */
   readonly priority: number;
 }
 
-/** How a kind is shown in a table. */
+/** Prints objects of a kind as a table. */
 export interface Printer {
   readonly columns: readonly ColumnDefinition[];
   readonly row: RowPrinter;
 }
 
-/** What of an object comes with its row. */
+/** The part of an object that is included in its row. */
 export type IncludedObject = 'None' | 'Metadata' | 'Object';
 
 export interface TableOptions {
   readonly kind: ServedKind;
-  /** Of `meta.k8s.io`. */
+  /** The version of `meta.k8s.io`. */
   readonly version: 'v1' | 'v1beta1';
   readonly include: IncludedObject;
   readonly nowMs: number;
@@ -32,7 +32,7 @@ export interface TableOptions {
 
 export interface TableContent {
   readonly objects: readonly JsonObject[];
-  /** Of the list or the object. */
+  /** The metadata of the list or the object. */
   readonly metadata: JsonObject;
   /** A watch sends the columns once. @default true */
   readonly hasColumns?: boolean;

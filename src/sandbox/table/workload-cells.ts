@@ -4,21 +4,21 @@ import {
   ageOf,
   containerCells,
   countIn,
+  humanDuration,
   isTrue,
   labelsText,
   nameOf,
   none,
+  objectIn,
   objectsIn,
   type PrintedRow,
-  part,
-  since,
-  textIn,
+  stringIn,
+  timeSince,
   unset,
 } from './cell-values.ts';
-import { humanDuration } from './human-duration.ts';
 
 export function deploymentRow(deployment: JsonObject, nowMs: number): PrintedRow {
-  const [spec, status] = [part(deployment, 'spec'), part(deployment, 'status')];
+  const [spec, status] = [objectIn(deployment, 'spec'), objectIn(deployment, 'status')];
   return {
     cells: [
       nameOf(deployment),
@@ -26,14 +26,14 @@ export function deploymentRow(deployment: JsonObject, nowMs: number): PrintedRow
       countIn(status, 'updatedReplicas'),
       countIn(status, 'availableReplicas'),
       ageOf(deployment, nowMs),
-      ...containerCells(part(spec, 'template', 'spec')),
-      labelSelectorText(part(spec, 'selector')),
+      ...containerCells(objectIn(spec, 'template', 'spec')),
+      labelSelectorText(objectIn(spec, 'selector')),
     ],
   };
 }
 
 export function replicaSetRow(set: JsonObject, nowMs: number): PrintedRow {
-  const [spec, status] = [part(set, 'spec'), part(set, 'status')];
+  const [spec, status] = [objectIn(set, 'spec'), objectIn(set, 'status')];
   return {
     cells: [
       nameOf(set),
@@ -41,14 +41,14 @@ export function replicaSetRow(set: JsonObject, nowMs: number): PrintedRow {
       countIn(status, 'replicas'),
       countIn(status, 'readyReplicas'),
       ageOf(set, nowMs),
-      ...containerCells(part(spec, 'template', 'spec')),
-      labelSelectorText(part(spec, 'selector')) || none,
+      ...containerCells(objectIn(spec, 'template', 'spec')),
+      labelSelectorText(objectIn(spec, 'selector')) || none,
     ],
   };
 }
 
 export function replicationControllerRow(controller: JsonObject, nowMs: number): PrintedRow {
-  const [spec, status] = [part(controller, 'spec'), part(controller, 'status')];
+  const [spec, status] = [objectIn(controller, 'spec'), objectIn(controller, 'status')];
   return {
     cells: [
       nameOf(controller),
@@ -56,8 +56,8 @@ export function replicationControllerRow(controller: JsonObject, nowMs: number):
       countIn(status, 'replicas'),
       countIn(status, 'readyReplicas'),
       ageOf(controller, nowMs),
-      ...containerCells(part(spec, 'template', 'spec')),
-      labelsText(part(spec, 'selector')),
+      ...containerCells(objectIn(spec, 'template', 'spec')),
+      labelsText(objectIn(spec, 'selector')),
     ],
   };
 }
@@ -66,27 +66,27 @@ export function podTemplateRow(template: JsonObject): PrintedRow {
   return {
     cells: [
       nameOf(template),
-      ...containerCells(part(template, 'template', 'spec')),
-      labelsText(part(template, 'template', 'metadata', 'labels')),
+      ...containerCells(objectIn(template, 'template', 'spec')),
+      labelsText(objectIn(template, 'template', 'metadata', 'labels')),
     ],
   };
 }
 
 export function statefulSetRow(set: JsonObject, nowMs: number): PrintedRow {
-  const [spec, status] = [part(set, 'spec'), part(set, 'status')];
+  const [spec, status] = [objectIn(set, 'spec'), objectIn(set, 'status')];
   return {
     cells: [
       nameOf(set),
       `${countIn(status, 'readyReplicas')}/${countIn(spec, 'replicas')}`,
       ageOf(set, nowMs),
-      ...containerCells(part(spec, 'template', 'spec')),
+      ...containerCells(objectIn(spec, 'template', 'spec')),
     ],
   };
 }
 
 export function daemonSetRow(set: JsonObject, nowMs: number): PrintedRow {
-  const [spec, status] = [part(set, 'spec'), part(set, 'status')];
-  const podSpec = part(spec, 'template', 'spec');
+  const [spec, status] = [objectIn(set, 'spec'), objectIn(set, 'status')];
+  const podSpec = objectIn(spec, 'template', 'spec');
   return {
     cells: [
       nameOf(set),
@@ -95,16 +95,16 @@ export function daemonSetRow(set: JsonObject, nowMs: number): PrintedRow {
       countIn(status, 'numberReady'),
       countIn(status, 'updatedNumberScheduled'),
       countIn(status, 'numberAvailable'),
-      labelsText(part(podSpec, 'nodeSelector')),
+      labelsText(objectIn(podSpec, 'nodeSelector')),
       ageOf(set, nowMs),
       ...containerCells(podSpec),
-      labelSelectorText(part(spec, 'selector')) || none,
+      labelSelectorText(objectIn(spec, 'selector')) || none,
     ],
   };
 }
 
 export function jobRow(job: JsonObject, nowMs: number): PrintedRow {
-  const [spec, status] = [part(job, 'spec'), part(job, 'status')];
+  const [spec, status] = [objectIn(job, 'spec'), objectIn(job, 'status')];
   return {
     cells: [
       nameOf(job),
@@ -112,8 +112,8 @@ export function jobRow(job: JsonObject, nowMs: number): PrintedRow {
       `${countIn(status, 'succeeded')}/${completionsText(spec)}`,
       jobDuration(status, nowMs),
       ageOf(job, nowMs),
-      ...containerCells(part(spec, 'template', 'spec')),
-      labelSelectorText(part(spec, 'selector')) || none,
+      ...containerCells(objectIn(spec, 'template', 'spec')),
+      labelSelectorText(objectIn(spec, 'selector')) || none,
     ],
   };
 }
@@ -127,7 +127,7 @@ function completionsText(spec: JsonObject): string {
 function jobState(job: JsonObject): string {
   if (isTrue(job, 'Complete')) return 'Complete';
   if (isTrue(job, 'Failed')) return 'Failed';
-  if (part(job, 'metadata').deletionTimestamp !== undefined) return 'Terminating';
+  if (objectIn(job, 'metadata').deletionTimestamp !== undefined) return 'Terminating';
   if (isTrue(job, 'Suspended')) return 'Suspended';
   return ['FailureTarget', 'SuccessCriteriaMet'].find((type) => isTrue(job, type)) ?? 'Running';
 }
@@ -140,26 +140,26 @@ function jobDuration(status: JsonObject, nowMs: number): string {
 }
 
 export function cronJobRow(job: JsonObject, nowMs: number): PrintedRow {
-  const [spec, status] = [part(job, 'spec'), part(job, 'status')];
-  const jobSpec = part(spec, 'jobTemplate', 'spec');
+  const [spec, status] = [objectIn(job, 'spec'), objectIn(job, 'status')];
+  const jobSpec = objectIn(spec, 'jobTemplate', 'spec');
   const last = status.lastScheduleTime;
   return {
     cells: [
       nameOf(job),
-      textIn(spec, 'schedule'),
-      textIn(spec, 'timeZone') || none,
+      stringIn(spec, 'schedule'),
+      stringIn(spec, 'timeZone') || none,
       spec.suspend === undefined ? unset : spec.suspend === true ? 'True' : 'False',
       objectsIn(status, 'active').length,
-      last === undefined || last === null ? none : since(last, nowMs),
+      last === undefined || last === null ? none : timeSince(last, nowMs),
       ageOf(job, nowMs),
-      ...containerCells(part(jobSpec, 'template', 'spec')),
-      labelSelectorText(part(jobSpec, 'selector')) || none,
+      ...containerCells(objectIn(jobSpec, 'template', 'spec')),
+      labelSelectorText(objectIn(jobSpec, 'selector')) || none,
     ],
   };
 }
 
 export function controllerRevisionRow(revision: JsonObject, nowMs: number): PrintedRow {
-  const owners = objectsIn(part(revision, 'metadata'), 'ownerReferences');
+  const owners = objectsIn(objectIn(revision, 'metadata'), 'ownerReferences');
   const controller = owners.find((owner) => owner.controller === true);
   return {
     cells: [
@@ -172,14 +172,14 @@ export function controllerRevisionRow(revision: JsonObject, nowMs: number): Prin
 }
 
 function qualifiedName(owner: JsonObject): string {
-  const [group = '', version] = textIn(owner, 'apiVersion').split('/');
-  const kind = textIn(owner, 'kind');
+  const [group = '', version] = stringIn(owner, 'apiVersion').split('/');
+  const kind = stringIn(owner, 'kind');
   const qualified = version === undefined ? kind : `${kind}.${group}`;
-  return `${qualified.toLowerCase()}/${textIn(owner, 'name')}`;
+  return `${qualified.toLowerCase()}/${stringIn(owner, 'name')}`;
 }
 
 export function disruptionBudgetRow(budget: JsonObject, nowMs: number): PrintedRow {
-  const [spec, status] = [part(budget, 'spec'), part(budget, 'status')];
+  const [spec, status] = [objectIn(budget, 'spec'), objectIn(budget, 'status')];
   const limit = (name: string) => (spec[name] === undefined ? 'N/A' : String(spec[name]));
   return {
     cells: [

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { LineStream } from './line-stream.ts';
 
 describe('sandbox/watch/line-stream', () => {
-  test('gives what waits as one text, then the next line as it comes', async () => {
+  test('returns pending lines as one text, then each line as it arrives', async () => {
     const stream = new LineStream(() => undefined);
     stream.write('a\n');
     stream.write('b\n');
@@ -15,7 +15,7 @@ describe('sandbox/watch/line-stream', () => {
     assert.deepEqual(await next, { done: false, value: 'c\n' });
   });
 
-  test('what was written before the end is still read', async () => {
+  test('lines written before the end are still read', async () => {
     let closed = 0;
     const stream = new LineStream(() => closed++);
     stream.write('a\n');
@@ -28,7 +28,7 @@ describe('sandbox/watch/line-stream', () => {
     assert.equal(closed, 1);
   });
 
-  test('a reader that waits can leave, and the writer learns of it', async () => {
+  test('a waiting reader can close the stream, which notifies the writer', async () => {
     let closed = 0;
     const stream = new LineStream(() => closed++);
     const waiting = stream.next();

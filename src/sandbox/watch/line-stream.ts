@@ -1,6 +1,6 @@
 const done = { done: true, value: undefined } as const;
 
-/** Lines that one reader takes as they come. It ends when the writer ends it or the reader returns it. */
+/** Lines for one reader. The stream ends when the writer ends it or the reader returns it. */
 export class LineStream implements AsyncIterable<string>, AsyncIterator<string> {
   readonly #onClose: () => void;
   #lines: string[] = [];
@@ -12,7 +12,7 @@ export class LineStream implements AsyncIterable<string>, AsyncIterator<string> 
     this.#onClose = onClose;
   }
 
-  /** Characters that nobody has taken yet. */
+  /** The number of characters that are not read yet. */
   get backlog(): number {
     return this.#backlog;
   }
@@ -24,7 +24,7 @@ export class LineStream implements AsyncIterable<string>, AsyncIterator<string> 
     this.#serveReader();
   }
 
-  /** What is written is still read; then the stream is over. */
+  /** Ends the stream after the remaining lines are read. */
   end(): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -36,7 +36,7 @@ export class LineStream implements AsyncIterable<string>, AsyncIterator<string> 
     return this;
   }
 
-  /** All lines that wait, as one text; the next one when there is none. One call at a time. */
+  /** All pending lines as one text, or the next line when there is none. One call at a time. */
   next(): Promise<IteratorResult<string>> {
     return new Promise((resolve) => {
       this.#reader = resolve;
@@ -44,7 +44,7 @@ export class LineStream implements AsyncIterable<string>, AsyncIterator<string> 
     });
   }
 
-  /** The reader wants no more, even if it waits for a line right now. */
+  /** The reader closes the stream, even while it waits for a line. */
   return(): Promise<IteratorResult<string>> {
     this.#lines = [];
     this.end();

@@ -1,14 +1,9 @@
 import type { Clock } from '../../util/clock.ts';
 import type { JsonObject } from '../../util/json.ts';
-import type { Readable, ServedKind } from '../kinds/index.ts';
+import type { ServedKind, VersionedObject } from '../kinds/index.ts';
 import type { ListOptions } from '../rest/index.ts';
 import { inVersion } from '../rest/index.ts';
-import {
-  expired,
-  plainFailure,
-  type StatusError,
-  tooLargeResourceVersion,
-} from '../status/index.ts';
+import { expired, plainError, type StatusError, tooLargeResourceVersion } from '../status/index.ts';
 import type { ObjectStore, StoredObject, StoreEvent } from '../store/index.ts';
 import { LineStream } from './line-stream.ts';
 
@@ -16,27 +11,27 @@ export interface WatchOptions {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly kind: ServedKind;
-  /** Empty = all. */
+  /** Empty = all namespaces. */
   readonly namespace: string;
   readonly options: ListOptions;
-  /** How an object is shown; undefined = as it is. */
-  readonly show: ((object: JsonObject) => JsonObject) | undefined;
-  /** How bookmarks are shown; undefined = as they are. */
-  readonly showBookmark?: ((object: JsonObject) => JsonObject) | undefined;
+  /** Converts objects to their representation; undefined = no conversion. */
+  readonly convert: ((object: JsonObject) => JsonObject) | undefined;
+  /** Converts bookmarks; undefined = no conversion. */
+  readonly convertBookmark?: ((object: JsonObject) => JsonObject) | undefined;
 }
 
-/** Between bookmarks that tell nothing but how far the watch is. */
+/** The interval between bookmarks. */
 const bookmarkIntervalMs = 60_000;
 
-/** A watch without a limit of its own ends after this time. */
+/** The duration of a watch without a timeout, in ms. */
 const longestWatchMs = 3_600_000;
 
-/** A reader that takes nothing is cut off when this much waits for it. */
+/** The watch ends when this many characters are pending for a reader. */
 const maxBacklog = 50_000_000;
 
 /**
- * Opens a watch: what is there now or what changed since a version, then every change.
- * @throws StatusError for a version that cannot be read.
+ * Opens a watch: sends the current objects, or the changes since a version, then every change.
+ * @throws StatusError for an invalid version
  */
 export function watchObjects(watch: WatchOptions): AsyncIterable<string> {
   const { store, options } = watch;
@@ -44,13 +39,13 @@ export function watchObjects(watch: WatchOptions): AsyncIterable<string> {
   return new WatchSession(watch).open(from);
 }
 
-/** Undefined = begin with what is there. */
+/** Undefined = begin with the current objects. */
 function startVersion(store: ObjectStore, options: ListOptions): number | undefined {
   const { resourceVersion, sendsInitialEvents } = options;
   if (resourceVersion !== '' && !/^\d+$/.test(resourceVersion)) {
     const quoted = JSON.stringify(resourceVersion);
     const problem = `Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`;
-    throw plainFailure(`resourceVersion: ${problem}`);
+    throw plainError(`resourceVersion: ${problem}`);
   }
   const version = Number(resourceVersion);
   if (sendsInitialEvents === true) return undefined;
@@ -65,10 +60,10 @@ class WatchSession {
   readonly #watch: WatchOptions;
   readonly #stream: LineStream;
   readonly #cancels: (() => void)[] = [];
-  /** Changes up to here need no mention. */
+  /** Changes up to this version are not sent. */
   #seenVersion = 0;
-  /** The version that the reader knows. */
-  #toldVersion = 0;
+  /** The last version that was sent to the reader. */
+  #sentVersion = 0;
 
   constructor(watch: WatchOptions) {
     this.#watch = watch;
@@ -77,15 +72,15 @@ class WatchSession {
 
   open(from: number | undefined): AsyncIterable<string> {
     const { store, kind, options } = this.#watch;
-    const asked = Number(options.resourceVersion);
-    if (options.sendsInitialEvents === true && asked > store.version) {
-      this.#fail(tooLargeResourceVersion(asked, store.version));
+    const requested = Number(options.resourceVersion);
+    if (options.sendsInitialEvents === true && requested > store.version) {
+      this.#fail(tooLargeResourceVersion(requested, store.version));
       return this.#stream;
     }
     if (from === undefined) this.#sendCurrent();
     else {
-      // What came before the last change of its CRD, nobody remembers.
-      const oldest = Math.max(store.oldestVersion, kind.life?.since ?? 0);
+      // The history is invalid before the last change of the CRD.
+      const oldest = Math.max(store.oldestVersion, kind.servingPeriod?.since ?? 0);
       const missed = from < oldest ? undefined : store.eventsAfter(kind.collection, from);
       if (missed === undefined) {
         this.#fail(expired(`too old resource version: ${from} (${oldest})`));
@@ -93,14 +88,15 @@ class WatchSession {
       }
       for (const event of missed) this.#onEvent(event);
       this.#seenVersion = Math.max(from, store.version);
-      this.#toldVersion = Math.max(from, this.#toldVersion);
+      this.#sentVersion = Math.max(from, this.#sentVersion);
     }
     const unsubscribe = store.subscribe((event) => {
-      // Opened while changes are being told, it has seen them already.
+      // A watch that is opened while listeners run has sent these changes already.
       if (event.version > this.#seenVersion) this.#onEvent(event);
     });
     this.#cancels.push(unsubscribe);
-    if (kind.life !== undefined) this.#cancels.push(kind.life.onEnd(() => this.#stream.end()));
+    if (kind.servingPeriod !== undefined)
+      this.#cancels.push(kind.servingPeriod.onEnd(() => this.#stream.end()));
     this.#schedule(options);
     return this.#stream;
   }
@@ -123,26 +119,27 @@ class WatchSession {
     this.#cancels.push(clock.after(limitMs, () => this.#stream.end()));
     if (!allowsBookmarks) return;
     const beforeEndMs = limitMs - 2000;
-    if (beforeEndMs > 0) this.#cancels.push(clock.after(beforeEndMs, () => this.#bookmarkNews()));
-    this.#bookmarkLater();
+    if (beforeEndMs > 0)
+      this.#cancels.push(clock.after(beforeEndMs, () => this.#bookmarkIfAdvanced()));
+    this.#scheduleBookmark();
   }
 
-  #bookmarkLater(): void {
+  #scheduleBookmark(): void {
     const { clock } = this.#watch;
     const cancel = clock.after(bookmarkIntervalMs, () => {
-      this.#bookmarkNews();
-      this.#bookmarkLater();
+      this.#bookmarkIfAdvanced();
+      this.#scheduleBookmark();
     });
     this.#cancels.push(cancel);
   }
 
-  /** Objects that come to match are added, those that cease to are deleted. */
+  /** Objects that start to match are sent as added, those that stop matching as deleted. */
   #onEvent(event: StoreEvent): void {
     if (event.collection !== this.#watch.kind.collection) return;
     const { before, after, last } = event;
     const wasWatched = before !== undefined && this.#isWatched(before);
     const isWatched = after !== undefined && this.#isWatched(after);
-    if (isWatched || wasWatched) this.#toldVersion = event.version;
+    if (isWatched || wasWatched) this.#sentVersion = event.version;
     if (isWatched) this.#send(wasWatched ? 'MODIFIED' : 'ADDED', after);
     else if (wasWatched) this.#send('DELETED', after === undefined ? last : asOf(before, last));
     this.#seenVersion = Math.max(this.#seenVersion, event.version);
@@ -154,30 +151,30 @@ class WatchSession {
     return !options.hasSelector || options.matches(inVersion(kind, stored));
   }
 
-  #send(type: EventType, stored: StoredObject | Readable): void {
+  #send(type: EventType, stored: StoredObject | VersionedObject): void {
     this.#write(`{"type":"${type}","object":${this.#text(stored)}}\n`);
   }
 
-  #text(stored: StoredObject | Readable): string {
-    const { kind, show } = this.#watch;
+  #text(stored: StoredObject | VersionedObject): string {
+    const { kind, convert } = this.#watch;
     const object = inVersion(kind, stored);
-    if (show === undefined && 'json' in stored && object === stored.object) return stored.json();
-    return JSON.stringify(show === undefined ? object : show(object));
+    if (convert === undefined && 'json' in stored && object === stored.object) return stored.json();
+    return JSON.stringify(convert === undefined ? object : convert(object));
   }
 
-  /** Only where the world has gone on since the reader was told anything. */
-  #bookmarkNews(): void {
-    if (this.#watch.store.version > this.#toldVersion) this.#bookmark(undefined);
+  /** Sends a bookmark only if the store has changed since the last one sent. */
+  #bookmarkIfAdvanced(): void {
+    if (this.#watch.store.version > this.#sentVersion) this.#bookmark(undefined);
   }
 
   #bookmark(annotations: JsonObject | undefined): void {
-    const { kind, showBookmark, store } = this.#watch;
-    this.#toldVersion = Math.max(this.#seenVersion, store.version);
+    const { kind, convertBookmark: showBookmark, store } = this.#watch;
+    this.#sentVersion = Math.max(this.#seenVersion, store.version);
     const bookmark = {
       kind: kind.names.kind,
       apiVersion: kind.apiVersion,
       metadata: {
-        resourceVersion: String(this.#toldVersion),
+        resourceVersion: String(this.#sentVersion),
         ...(annotations === undefined ? {} : { annotations }),
       },
     };
@@ -196,8 +193,8 @@ class WatchSession {
   }
 }
 
-/** What left a selector is shown as it was, at the version at which it left. */
-function asOf(before: StoredObject, last: StoredObject): Readable {
+/** An object that stops matching is sent in its previous state, at the version of the change. */
+function asOf(before: StoredObject, last: StoredObject): VersionedObject {
   const metadata = {
     ...(before.object.metadata as JsonObject),
     resourceVersion: String(last.version),

@@ -47,6 +47,6 @@ describe('util/readiness', () => {
       'Progressing',
       'Available is False (MissingEndpoints)',
     ],
-    ['new', {}, 'Progressing', 'Availability is not known yet'],
+    ['new', {}, 'Progressing', 'The condition Available is not set yet'],
   ]);
 });

@@ -44,13 +44,13 @@ describe('util/readiness', () => {
       'crashing',
       { status: { phase: 'Running', containerStatuses: waiting('CrashLoopBackOff') } },
       'Failed',
-      'Container "c" crashes again and again',
+      'Container "c" crashes repeatedly',
     ],
     [
       'crashing at its start',
       { status: { phase: 'Pending', initContainerStatuses: waiting('CrashLoopBackOff') } },
       'Failed',
-      'Container "c" crashes again and again',
+      'Container "c" crashes repeatedly',
     ],
     [
       'an image that is not there',
@@ -68,7 +68,7 @@ describe('util/readiness', () => {
       'a Secret that is not there',
       { status: { phase: 'Pending', containerStatuses: waiting('CreateContainerConfigError') } },
       'Progressing',
-      'Container "c" lacks its configuration',
+      'Container "c" has no valid configuration',
     ],
     [
       'not scheduled',

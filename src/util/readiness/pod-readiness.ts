@@ -2,14 +2,17 @@ import type { JsonObject } from '../json.ts';
 import type { KubeObject } from '../kube-object.ts';
 import {
   conditionOf,
+  failed,
   numberAt,
   objectAt,
   objectsAt,
+  progressing,
+  type Readiness,
+  ready,
   specOf,
   statusOf,
   textAt,
 } from './status-reader.ts';
-import { failed, progressing, type Readiness, ready } from './verdict.ts';
 
 export function podReadiness(object: KubeObject): Readiness {
   const status = statusOf(object);
@@ -27,8 +30,8 @@ export function podReadiness(object: KubeObject): Readiness {
 
 function runningReadiness(object: KubeObject, status: JsonObject): Readiness {
   if (conditionOf(object, 'Ready')?.status === 'True') return ready('Running and ready');
-  const trouble = containerTrouble(status);
-  if (trouble !== undefined) return trouble;
+  const failure = containerFailure(status);
+  if (failure !== undefined) return failure;
   const containers = objectsAt(status, 'containerStatuses');
   const isReady = containers.filter((container) => container.ready === true).length;
   return progressing(`${isReady} of ${containers.length} containers are ready`);
@@ -38,22 +41,22 @@ function pendingReadiness(object: KubeObject, status: JsonObject): Readiness {
   const scheduled = conditionOf(object, 'PodScheduled');
   if (scheduled?.status === 'False')
     return progressing(withReason('The Pod is not scheduled', scheduled.reason));
-  return containerTrouble(status) ?? progressing('The Pod is pending');
+  return containerFailure(status) ?? progressing('The Pod is pending');
 }
 
-/** What keeps a container from running. Reasons that alternate while the kubelet tries again give one message. */
-function containerTrouble(status: JsonObject): Readiness | undefined {
+/** Failure of a container. Reasons that alternate during the kubelet's retries map to one message. */
+function containerFailure(status: JsonObject): Readiness | undefined {
   const all = ['initContainerStatuses', 'containerStatuses'].flatMap((field) =>
     objectsAt(status, field),
   );
   for (const container of all) {
     const reason = textAt(objectAt(objectAt(container, 'state'), 'waiting'), 'reason');
     const name = `Container "${textAt(container, 'name') ?? ''}"`;
-    if (reason === 'CrashLoopBackOff') return failed(`${name} crashes again and again`);
+    if (reason === 'CrashLoopBackOff') return failed(`${name} crashes repeatedly`);
     if (reason === 'ImagePullBackOff' || reason === 'ErrImagePull')
       return progressing(`${name} cannot pull its image`);
     if (reason === 'CreateContainerConfigError')
-      return progressing(`${name} lacks its configuration`);
+      return progressing(`${name} has no valid configuration`);
   }
   return undefined;
 }
@@ -65,8 +68,8 @@ export function jobReadiness(object: KubeObject): Readiness {
   const [spec, status] = [specOf(object), statusOf(object)];
   if (spec.suspend === true) return progressing('The Job is suspended');
   if (status.startTime === undefined) return progressing('The Job has not started');
-  const wanted = numberAt(spec, 'completions', 1);
-  return progressing(`${numberAt(status, 'succeeded')} of ${wanted} Pods have completed`);
+  const desired = numberAt(spec, 'completions', 1);
+  return progressing(`${numberAt(status, 'succeeded')} of ${desired} Pods have completed`);
 }
 
 function withReason(text: string, reason: string | undefined): string {

@@ -8,7 +8,7 @@ describe('util/readiness', () => {
   testReadiness('v1 PersistentVolumeClaim', [
     ['bound', { status: { phase: 'Bound' } }, 'Ready', 'Bound'],
     ['lost', { status: { phase: 'Lost' } }, 'Failed', 'The volume is lost'],
-    ['waiting for a consumer', claim, 'Ready', 'Waits for its first consumer'],
+    ['waiting for a consumer', claim, 'Ready', 'Waiting for its first consumer'],
     [
       'being provisioned',
       { ...claim, metadata: { name: 'x', annotations: provisioning } },
@@ -19,13 +19,13 @@ describe('util/readiness', () => {
       'without a class',
       { spec: {}, status: { phase: 'Pending' } },
       'Progressing',
-      'Waits for a volume: no storage class makes one',
+      'Waiting for a volume: no storage class provisions one',
     ],
     [
       'for a certain volume',
       { spec: { storageClassName: 'fast', volumeName: 'v' }, status: { phase: 'Pending' } },
       'Progressing',
-      'Waits for its volume',
+      'Waiting for its volume',
     ],
   ]);
 

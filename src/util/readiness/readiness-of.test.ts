@@ -16,7 +16,7 @@ describe('util/readiness', () => {
       'an older generation',
       { status: { observedGeneration: 1, conditions: [condition('Ready', 'True')] } },
       'Progressing',
-      'Its controller has not looked at the last change yet',
+      'Its controller has not observed the last change yet',
     ],
     [
       'a generation that the object does not have',

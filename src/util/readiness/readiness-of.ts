@@ -1,14 +1,19 @@
 import type { KubeObject } from '../kube-object.ts';
-import { conditionReadiness } from './api-readiness.ts';
-import { type ReadinessRule, readinessRules } from './rules.ts';
-import { conditionOf, conditionText, statusOf } from './status-reader.ts';
-import { failed, progressing, type Readiness } from './verdict.ts';
+import { conditionReadiness, type ReadinessRule, readinessRules } from './rules.ts';
+import {
+  conditionOf,
+  conditionText,
+  failed,
+  progressing,
+  type Readiness,
+  statusOf,
+} from './status-reader.ts';
 
-export type { Readiness } from './verdict.ts';
+export type { Readiness } from './status-reader.ts';
 
 /**
- * Is an object ready, by the rules of its kind (kstatus with its gaps closed)? For an object that fits its newest intent:
- * whether that was applied is the caller's question. Looks at the object alone and at no clock.
+ * Readiness of an object by the rules of its kind (kstatus with its gaps closed). Uses only the object, no clock. The
+ * caller checks whether the newest manifest was applied.
  */
 export function readinessOf(object: KubeObject): Readiness {
   return commonReadiness(object) ?? ruleOf(object)?.of(object) ?? conditionReadiness(object);
@@ -19,13 +24,13 @@ function ruleOf({ apiVersion, kind }: KubeObject): ReadinessRule | undefined {
   return readinessRules.get(`${apiVersion.slice(0, Math.max(slash, 0))}/${kind}`);
 }
 
-/** What holds for every kind, before its own rule. */
+/** Rules for every kind, checked before the kind's own rule. */
 function commonReadiness(object: KubeObject): Readiness | undefined {
   const { deletionTimestamp, generation } = object.metadata;
   if (deletionTimestamp !== undefined) return progressing('It is being deleted');
   const { observedGeneration } = statusOf(object);
   if (typeof observedGeneration === 'number' && observedGeneration < (generation ?? 0))
-    return progressing('Its controller has not looked at the last change yet');
+    return progressing('Its controller has not observed the last change yet');
   const stalled = conditionOf(object, 'Stalled');
   if (stalled?.status === 'True') return failed(conditionText(stalled));
   const reconciling = conditionOf(object, 'Reconciling');

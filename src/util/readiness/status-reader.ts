@@ -1,6 +1,5 @@
-import { conditionsOf } from '../conditions-of.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
-import type { KubeObject } from '../kube-object.ts';
+import { conditionsOf, type KubeObject } from '../kube-object.ts';
 
 /** One entry of `status.conditions`. */
 export interface Condition {
@@ -11,19 +10,19 @@ export interface Condition {
 
 const nothing: JsonObject = {};
 
-/** A field that holds an object, or an empty one. */
+/** The object in a field, or an empty one. */
 export function objectAt(parent: unknown, field: string): JsonObject {
   const value = isJsonObject(parent) ? parent[field] : undefined;
   return isJsonObject(value) ? value : nothing;
 }
 
-/** A field that holds a list of objects, or an empty one. */
+/** The objects of a list field, or an empty list. */
 export function objectsAt(parent: unknown, field: string): readonly JsonObject[] {
   const value = isJsonObject(parent) ? parent[field] : undefined;
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** A number, or the default: servers leave out counts of zero. */
+/** The number in a field, or the default: servers omit counts of zero. */
 export function numberAt(parent: JsonObject, field: string, byDefault = 0): number {
   const value = parent[field];
   return typeof value === 'number' ? value : byDefault;
@@ -54,7 +53,29 @@ export function conditionOf(object: KubeObject, type: string): Condition | undef
   };
 }
 
-/** `Available is False (MinimumReplicasUnavailable)`. Conditions' own messages may hold times and random names. */
+/**
+ * `Available is False (MinimumReplicasUnavailable)`. The condition's message is left out: it may contain times and
+ * random names.
+ */
 export function conditionText({ type, status, reason }: Condition): string {
   return `${type} is ${status}${reason === undefined ? '' : ` (${reason})`}`;
+}
+
+/** Readiness of an object. The message is stable: no times, random names or resourceVersions. */
+export interface Readiness {
+  readonly state: 'Ready' | 'Progressing' | 'Failed';
+  /** For people, without the object's name: `2 of 3 replicas are ready`. */
+  readonly message: string;
+}
+
+export function ready(message: string): Readiness {
+  return { state: 'Ready', message };
+}
+
+export function progressing(message: string): Readiness {
+  return { state: 'Progressing', message };
+}
+
+export function failed(message: string): Readiness {
+  return { state: 'Failed', message };
 }

@@ -28,12 +28,12 @@ describe('util/readiness', () => {
       'Progressing',
       '0 of 1 replicas are updated',
     ],
-    ['no status yet', deployment, 'Progressing', 'Its controller has not looked at it yet'],
+    ['no status yet', deployment, 'Progressing', 'Its controller has not observed it yet'],
     [
       'an older generation',
       { ...deployment, status: { ...three, observedGeneration: 1, conditions: rolledOut } },
       'Progressing',
-      'Its controller has not looked at the last change yet',
+      'Its controller has not observed the last change yet',
     ],
     [
       'being updated',
@@ -45,7 +45,7 @@ describe('util/readiness', () => {
       'old replicas left',
       { ...deployment, ...seen({ ...three, replicas: 4 }, rolledOut) },
       'Progressing',
-      'Old replicas are still to go: 1',
+      'Old replicas are still to be deleted: 1',
     ],
     [
       'not all ready',
@@ -125,7 +125,7 @@ describe('util/readiness', () => {
       'too many',
       { spec: { replicas: 2 }, ...seen({ ...three, ...same }) },
       'Progressing',
-      'Old replicas are still to go: 1',
+      'Old replicas are still to be deleted: 1',
     ],
     [
       'being updated',
@@ -179,7 +179,7 @@ describe('util/readiness', () => {
       'no status yet',
       { spec: { replicas: 0 } },
       'Progressing',
-      'Its controller has not looked at it yet',
+      'Its controller has not observed it yet',
     ],
   ]);
 
@@ -214,7 +214,7 @@ describe('util/readiness', () => {
       'Progressing',
       '1 of 2 Pods are available',
     ],
-    ['no status yet', {}, 'Progressing', 'Its controller has not looked at it yet'],
+    ['no status yet', {}, 'Progressing', 'Its controller has not observed it yet'],
   ]);
 
   testReadiness('apps/v1 ReplicaSet', [
@@ -229,7 +229,7 @@ describe('util/readiness', () => {
       'too many',
       { spec: { replicas: 1 }, ...seen(three) },
       'Progressing',
-      'Old replicas are still to go: 2',
+      'Old replicas are still to be deleted: 2',
     ],
     [
       'not allowed to make Pods',

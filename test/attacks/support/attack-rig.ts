@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { createDefinitionParser } from '../../../src/definition/index.ts';
-import { createManager, type Manager, type WantedDefinition } from '../../../src/runtime/index.ts';
+import { parseYaml } from '../../../src/definition/index.ts';
+import { ClusterRuntime, createManifestCheck } from '../../../src/runtime/index.ts';
 import type { ReadableMetricRegistry } from '../../../src/telemetry/index.ts';
-import { BytePool } from '../../../src/util/byte-pool.ts';
+import { ByteSemaphore } from '../../../src/util/byte-semaphore.ts';
 import { createSystemClock } from '../../../src/util/clock.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { createSystemRandom } from '../../../src/util/random.ts';
@@ -36,12 +36,13 @@ export interface AttackRig {
   attack(body: string, spec: unknown): Promise<AttackReport>;
   /** Edits the resource of the good definition, and waits for its child. */
   serveGood(): Promise<void>;
-  readonly manager: Manager;
-  /** Of the manager. */
+  readonly runtime: ClusterRuntime;
+  /** Of the runtime. */
   readonly metrics: ReadableMetricRegistry;
 }
 
-const parser = createDefinitionParser();
+const crdPath =
+  '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/operatordefinitions.homeostat.dev';
 const goodDefinition = thingDefinition('good', `  children:${textMap('text')}`);
 
 export interface AttackRigOptions {
@@ -49,7 +50,7 @@ export interface AttackRigOptions {
   readonly memoryBytes?: number;
 }
 
-/** As `describe`, with a sandbox, and a manager of a good definition and of those that attacks bring. */
+/** As `describe`, with a sandbox, and a cluster runtime of a good definition and of those that attacks bring. */
 export function describeAttacks(
   name: string,
   { memoryBytes = 256 * 1024 * 1024 }: AttackRigOptions,
@@ -61,10 +62,10 @@ export function describeAttacks(
 
 function useAttackRig(shared: SharedControlPlane, memoryBytes: number): AttackRig {
   const stop = new AbortController();
-  const definitions: WantedDefinition[] = [locate(goodDefinition)];
+  let hostile = 0;
   const metrics = freshMetrics();
   let counted: CountedTurns;
-  let manager: Manager;
+  let runtime: ClusterRuntime;
   let ended: Promise<void>;
   let namespace: string;
   let edits = 0;
@@ -78,28 +79,40 @@ function useAttackRig(shared: SharedControlPlane, memoryBytes: number): AttackRi
   before(async () => {
     namespace = await shared.namespace();
     counted = createCountedTurns();
-    manager = createManager({
+    runtime = new ClusterRuntime({
       cluster: await clusters.connect(shared.plane.kubeconfigPath('operator')),
       clock: createSystemClock(),
       random: createSystemRandom(),
       logger: silentLogger(),
       metrics,
-      turns: counted.turns,
-      memory: new BytePool(memoryBytes),
+      timeSlicer: counted.turns,
+      memory: new ByteSemaphore(memoryBytes),
+      sources: [],
+      check: createManifestCheck(undefined),
+      readsObjects: true,
+      guardedNamespaces: new Set(),
+      definitionsNamespace: undefined,
+      name: 'attacks',
+      onFindings: () => {},
     });
-    ended = manager.run(stop.signal);
-    manager.replace({ definitions });
+    ended = runtime.run(stop.signal);
+    await shared.client().untilObject(crdPath, (crd) => crd !== undefined);
+    await define(goodDefinition);
     await untilRunning('good');
     await serveGood();
   });
 
+  async function define(text: string): Promise<void> {
+    await shared.client().apply(parseYaml(text) as unknown as KubeObject);
+  }
+
   async function untilRunning(name: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const check = () => {
-      const view = manager.view().definitions.find((each) => each.name === name);
+      const view = runtime.view.definitions.find((each) => each.name === name);
       if (view?.state.kind === 'running') resolve();
     };
-    const unsubscribe = manager.onChange(check);
+    const unsubscribe = runtime.onChange(check);
     check();
     await promise;
     unsubscribe();
@@ -118,9 +131,9 @@ function useAttackRig(shared: SharedControlPlane, memoryBytes: number): AttackRi
 
   return {
     async attack(body, spec) {
-      const name = `hostile${definitions.length}`;
-      definitions.push(locate(thingDefinition(name, body)));
-      manager.replace({ definitions: [...definitions] });
+      hostile += 1;
+      const name = `hostile${hostile}`;
+      await define(thingDefinition(name, body));
       await untilRunning(name);
       const client = shared.client();
       const before = counted.count;
@@ -141,16 +154,9 @@ function useAttackRig(shared: SharedControlPlane, memoryBytes: number): AttackRi
       return { ready, resource: object, turns, served };
     },
     serveGood,
-    get manager() {
-      return manager;
+    get runtime() {
+      return runtime;
     },
     metrics,
   };
-}
-
-function locate(text: string): WantedDefinition {
-  const { definitions, diagnostics } = parser.parse(text, 'definition.yaml');
-  const [located] = definitions;
-  assert.ok(located, JSON.stringify(diagnostics));
-  return { located };
 }

@@ -1,8 +1,8 @@
-import { WorkTurns } from '../../../src/util/work-turns.ts';
+import { FairTimeSlicer } from '../../../src/util/time-slicer.ts';
 
 /** Turns whose clock moves by a millisecond at each look, so that where they end is a matter of steps. */
 export interface CountedTurns {
-  readonly turns: WorkTurns;
+  readonly turns: FairTimeSlicer;
   /** How often the event loop has had its turn. */
   readonly count: number;
 }
@@ -10,7 +10,7 @@ export interface CountedTurns {
 export function createCountedTurns(): CountedTurns {
   let looks = 0;
   let count = 0;
-  const turns = new WorkTurns({
+  const turns = new FairTimeSlicer({
     defer: (callback) =>
       void setImmediate(() => {
         count += 1;

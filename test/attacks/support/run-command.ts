@@ -7,7 +7,7 @@ export async function runCommand(...args: readonly string[]): Promise<string> {
     printed += `${text}\n`;
   };
   const program = createProgram({
-    output: { print, error: print, hasColor: false, isWatched: false },
+    output: { print, error: print, hasColor: false, isTerminal: false },
     signal: new AbortController().signal,
     exit: () => undefined,
   });

@@ -1,4 +1,4 @@
-/** What the sandbox does otherwise than a cluster, by what it is about; beside what single cases tell. */
+/** A general difference between the sandbox and a cluster. Cases contain the differences of single responses. */
 export interface KnownDifference {
   readonly about: string;
   readonly sandbox: string;
@@ -8,7 +8,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'Rights',
     sandbox:
-      'Everybody may do everything. RBAC objects are stored, not enforced; reviews always say yes. The ClusterRoles that a cluster brings along (`view`, `edit`, `admin`, `cluster-admin`, `system:*`) are not there; bindings may name them.',
+      'Every request is allowed. RBAC objects are stored but not enforced, and access reviews always allow. The ClusterRoles of a cluster (`view`, `edit`, `admin`, `cluster-admin`, `system:*`) do not exist; bindings can name them.',
   },
   {
     about: 'Admission',
@@ -18,33 +18,36 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'Validation of built-in kinds',
     sandbox:
-      'What authors meet: templates of pods, workloads, Jobs and schedules, Services, Ingresses, claims, autoscalers, ConfigMaps and Secrets are refused in the words of a real server. It refuses more: affinities, tolerations, security contexts, node and network policies, quotas, less common volumes.',
+      'Pod templates, workloads, Jobs, schedules, Services, Ingresses, claims, autoscalers, ConfigMaps and Secrets are validated with the messages of a real server. A cluster also validates affinities, tolerations, security contexts, node and network policies, quotas and less common volumes.',
   },
   {
     about: 'Rules of CRDs (CEL)',
     sandbox:
-      'Evaluated, but for functions of URLs, addresses, quantities, semantic versions and formats: such rules are warned of when the CRD is written, and what breaks them is accepted. Nobody estimates what rules cost: a cluster may refuse a CRD that the sandbox takes. Regular expressions are those of JavaScript.',
+      'Evaluated, except functions of URLs, addresses, quantities, semantic versions and formats. A CRD with such a rule gets a warning, and the rule is not enforced. The cost of rules is not estimated, so a cluster can reject a CRD that the sandbox accepts. Regular expressions are those of JavaScript.',
   },
   {
     about: 'Schemas of CRDs',
     sandbox:
-      'Checked as a real server does, but for the types within rules: a rule that asks a list or a map for what it does not have is taken. Defaults within the metadata of embedded resources are looked at less closely.',
+      'Checked as on a real server, except the types in rules: the sandbox accepts a rule that uses a field that a list or map does not have. Defaults in the metadata of embedded resources are checked less strictly.',
   },
-  { about: 'Versions of CRDs', sandbox: 'Convert by name only. No conversion webhooks.' },
+  {
+    about: 'Versions of CRDs',
+    sandbox: 'Conversion changes only the version. No conversion webhooks.',
+  },
   {
     about: 'HorizontalPodAutoscalers',
     sandbox:
-      'Served as autoscaling/v2 only, and nobody scales: kubectl before 1.33 makes those of autoscaling/v1 (`kubectl autoscale`), which is 404.',
+      'Only autoscaling/v2 is served, and nothing is scaled. kubectl before 1.33 creates autoscaling/v1 objects (`kubectl autoscale`) and gets 404.',
   },
   {
     about: 'Pods',
     sandbox:
-      'Nothing runs. Pods are bound to `sandbox-node` and ready at once; those that are not restarted succeed. The annotation `sandbox.homeostat.dev/outcome` asks for `never-ready` or `fail`. Logs are one line that says so. No exec, attach, port forwarding, eviction, resizing or ephemeral containers.',
+      'No container runs. Logs are one line that says so. No exec, attach, port forwarding, eviction, resizing or ephemeral containers.',
   },
   {
     about: 'Services',
     sandbox:
-      'Have addresses of 10.96.0.0/16 that lead nowhere; those of 10.0.0.0/8 may be asked for. EndpointSlices are written, Endpoints are not. Load balancers stay pending.',
+      'Addresses from 10.96.0.0/16 that accept no connections. You can request addresses from 10.0.0.0/8. EndpointSlices are written, Endpoints are not. Load balancers stay pending.',
   },
   {
     about: 'Volumes',
@@ -53,45 +56,49 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     about: 'CronJobs',
     sandbox:
-      'Jobs are made in the minute itself; minutes that passed while nobody looked are left out.',
+      'Jobs are created in the scheduled minute. Minutes missed while the sandbox was not running are skipped.',
   },
   {
     about: 'Other controllers',
     sandbox:
-      'Not there: autoscaling, disruption budgets, quotas, TTL of Jobs, garbage of finished pods, tokens.',
+      'Not simulated: autoscaling, disruption budgets, quotas, TTL of Jobs, garbage collection of finished Pods, tokens.',
   },
   {
     about: 'Paths',
     sandbox:
-      'All are below a path that cannot be guessed. `kubectl get --raw` leaves it out: give it the path of the server in the kubeconfig, too (`kubectl get --raw /<path>/readyz`). `kubectl proxy` needs `--append-server-path`.',
+      'All paths are below a random prefix. `kubectl get --raw` omits it: add the path of the server from the kubeconfig (`kubectl get --raw /<path>/readyz`). `kubectl proxy` needs `--append-server-path`.',
   },
   {
     about: 'ReplicationControllers',
     sandbox:
-      'Stored, completed and checked; nothing makes their pods. PodTemplates are stored, too.',
+      'Stored, completed with defaults and validated, but they create no Pods. PodTemplates are stored, too.',
   },
   {
     about: 'Protobuf',
     sandbox:
-      'Bodies are read for built-in kinds (CRDs excepted: 501); answers are always JSON, to which clients fall back.',
+      'Request bodies are read for built-in kinds (CRDs excepted: 501). Responses are always JSON, which clients accept.',
   },
   {
     about: 'OpenAPI',
-    sandbox: 'Version 3; no version 2, without which kubectl before 1.29 cannot apply.',
+    sandbox: 'Version 3 only. kubectl before 1.29 needs version 2 and cannot apply.',
   },
-  { about: 'Tables', sandbox: 'As a real server prints them; ages by the clock of the sandbox.' },
-  { about: 'Numbers', sandbox: "JavaScript's: integers beyond 2^53 lose digits, and 1.0 is 1." },
+  { about: 'Tables', sandbox: 'As on a real server. Ages follow the clock of the sandbox.' },
+  {
+    about: 'Numbers',
+    sandbox: 'Those of JavaScript: integers beyond 2^53 lose digits, and 1.0 is 1.',
+  },
   {
     about: 'Nesting',
-    sandbox: 'What would be stored is nested at most 1,000 levels deep, else 501; block YAML less.',
+    sandbox:
+      'Objects are nested at most 1,000 levels deep, else 501. The limit of block YAML is lower.',
   },
   {
-    about: 'Names of generated things',
-    sandbox: 'Hashes of templates and addresses are stable, but not those of a cluster.',
+    about: 'Generated names',
+    sandbox: 'Template hashes and addresses are stable but differ from those of a cluster.',
   },
   {
     about: 'Time',
     sandbox:
-      'Controllers act at once: states in between that a cluster shows for seconds may never be seen.',
+      'Controllers act at once, so intermediate states that a cluster shows for seconds may not appear.',
   },
 ];

@@ -18,15 +18,15 @@ export const clusterCases: readonly FaultCase[] = [
   {
     name: 'rights that are revoked and restored',
     injected:
-      'at the fifth write the process loses every right; in the edits its watches are cut too; the rights come back after the script',
-    oracle: 'a refusal is seen; no restart is needed',
+      'at the fifth write the process loses all rights; during the edits its watches are cut, too; the rights are restored after the script',
+    oracle: 'the denial is reported; no restart is needed',
     limitMs: 120_000,
     during: loseRights,
   },
   {
     name: 'a CRD that is deleted under its resources',
     injected:
-      'the CRD is deleted when all is settled; users create everything anew when it is served again',
+      'the CRD is deleted when the cluster is idle; users create all resources again when it is served',
     oracle: 'the runtime installs the CRD again',
     runs: 'creations',
     during: loseCrd,
@@ -34,29 +34,29 @@ export const clusterCases: readonly FaultCase[] = [
   {
     name: 'a webhook that rewrites every child on every write',
     injected:
-      'a mutating webhook puts a value of ours into capitals, in the edits another one each time, and counts in an annotation; afterwards it is removed and the process started anew',
-    oracle: 'no request at rest while the webhook is there',
+      'a mutating webhook changes a value of ours to upper case, during the edits to a new value each time, and counts in an annotation; then it is removed and the process is restarted',
+    oracle: 'no request while nothing changes and the webhook exists',
     restarts: true,
     during: rewriteByWebhook,
   },
   {
-    name: 'a second manager that fights for a field',
-    injected: 'a rival takes a field of a child back by force until the status tells of it',
-    oracle: 'the status names both managers; the field is ours again when the rival gives in',
+    name: 'another manager that changes a field back and forth',
+    injected: 'another manager applies a field of a child with force until the status reports it',
+    oracle: 'the status names both managers; the field has our value after the other manager stops',
     limitMs: 120_000,
     during: fightForField,
   },
   {
     name: 'a namespace that is deleted in the middle of creations',
     injected: 'at the tenth write another namespace with the same resources is deleted',
-    oracle: 'the namespace goes, and nothing is tried in it afterwards',
+    oracle: 'the namespace is deleted, and nothing is written in it afterwards',
     during: loseNamespace,
   },
   {
     name: 'children stuck on a foreign finalizer',
     injected:
-      'a child that is to be pruned and one of a replaced resource carry a finalizer of somebody else until all is quiet',
-    oracle: 'no request at rest while they are stuck',
+      'a child that is to be pruned and a child of a replaced resource have a foreign finalizer until the cluster is idle',
+    oracle: 'no request while nothing changes and they are stuck',
     runs: 'edits',
     during: stickOnFinalizer,
   },

@@ -6,18 +6,18 @@ export const processCases: readonly FaultCase[] = [
   {
     name: 'a wall clock that jumps',
     injected:
-      'at the eighth write the process’s wall clock is set two hours ahead, in the edits two hours back',
+      'at the eighth write the wall clock of the process is set two hours ahead, during the edits two hours back',
     during: (run) => atWrite(run, 8, (probe) => probe.shiftClock(clockShiftMs(run))),
   },
   {
-    name: 'an event loop that stands still',
+    name: 'a blocked event loop',
     injected: 'at the eighth write the event loop of the process is blocked for twelve seconds',
     during: (run) => atWrite(run, 8, (probe) => probe.stall(12_000)),
   },
   {
-    name: 'a process that is killed again and again',
+    name: 'a process that is killed repeatedly',
     injected:
-      'SIGKILL at four writes of the creations and at three of the edits; every other one is still carried out',
+      'SIGKILL at four writes of the creations and at three of the edits; every second write is still executed',
     restarts: true,
     during: (run) => killAtWrites(run, run.phase === 0 ? [0, 2, 5, 4] : [1, 3, 4]),
   },

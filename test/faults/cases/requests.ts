@@ -4,17 +4,17 @@ import { childApplies, type FaultCase, onRequest, statusWrites, writes } from '.
 export const requestCases: readonly FaultCase[] = [
   {
     name: '409 on applies',
-    injected: 'eight applies of children are answered with 409',
+    injected: 'eight applies of children get a 409',
     faults: [onRequest('409', { kind: 'answer', status: 409 }, { when: childApplies, times: 8 })],
   },
   {
     name: '409 on status writes',
-    injected: 'five status writes are answered with 409',
+    injected: 'five status writes get a 409',
     faults: [onRequest('409', { kind: 'answer', status: 409 }, { when: statusWrites, times: 5 })],
   },
   {
     name: '429 with Retry-After',
-    injected: 'eight writes are answered with 429, Retry-After one second',
+    injected: 'eight writes get a 429 with Retry-After of one second',
     faults: [
       onRequest(
         '429',
@@ -25,34 +25,34 @@ export const requestCases: readonly FaultCase[] = [
   },
   {
     name: 'a burst of 500',
-    injected: 'the next eight requests, whatever they are, are answered with 500',
+    injected: 'the next eight requests of any kind get a 500',
     faults: [onRequest('500', { kind: 'answer', status: 500 }, { times: 8 })],
   },
   {
     name: 'a burst of 503',
-    injected: 'the next eight requests are answered with 503 without Retry-After',
+    injected: 'the next eight requests get a 503 without Retry-After',
     faults: [onRequest('503', { kind: 'answer', status: 503 }, { times: 8 })],
   },
   {
     name: 'a burst of 401',
-    injected: 'two writes in a row are answered with 401: the credentials are read again',
+    injected: 'two writes in a row get a 401: the credentials are read again',
     faults: [onRequest('401', { kind: 'answer', status: 401 }, { when: writes, times: 2 })],
   },
   {
-    name: 'slow answers',
-    injected: 'every request is forwarded 150 ms late and its answer comes 150 ms late',
+    name: 'slow responses',
+    injected: 'every request is forwarded 150 ms late, and its response is 150 ms late',
     faults: [onRequest('slow', { kind: 'delay', requestMs: 150, answerMs: 150 })],
   },
   {
-    name: 'answers that take five seconds',
-    injected: 'three writes are answered five seconds late',
+    name: 'responses that take five seconds',
+    injected: 'the responses to three writes are five seconds late',
     faults: [
       onRequest('very slow', { kind: 'delay', answerMs: 5_000 }, { when: writes, times: 3 }),
     ],
   },
   {
-    name: 'answers held until the script is over',
-    injected: 'the answers of the first six writes are held until all users have done what they do',
+    name: 'responses held until the script ends',
+    injected: 'the responses to the first six writes are held until all users have finished',
     async during({ act, lane }) {
       const hold = lane.proxy.inject(
         onRequest('hold', { kind: 'hold', what: 'answer' }, { when: writes, times: 6 }),
@@ -63,8 +63,8 @@ export const requestCases: readonly FaultCase[] = [
     },
   },
   {
-    name: 'requests held until the script is over',
-    injected: 'the first six writes reach the server only when all users have done what they do',
+    name: 'requests held until the script ends',
+    injected: 'the first six writes reach the server after all users have finished',
     async during({ act, lane }) {
       const hold = lane.proxy.inject(
         onRequest('hold', { kind: 'hold', what: 'request' }, { when: writes, times: 6 }),
@@ -75,13 +75,13 @@ export const requestCases: readonly FaultCase[] = [
     },
   },
   {
-    name: 'answers in another order',
-    injected: 'answers of 24 writes come four at a time, the last first',
+    name: 'responses in another order',
+    injected: 'the responses to 24 writes arrive in groups of four, in reverse order',
     faults: [onRequest('reordered', { kind: 'reorder', count: 4 }, { when: writes, times: 24 })],
   },
   {
-    name: 'answers later than the events of their writes',
-    injected: 'every write is answered 200 ms late',
+    name: 'responses later than the events of their writes',
+    injected: 'the response to every write is 200 ms late',
     faults: [onRequest('late answer', { kind: 'delay', answerMs: 200 }, { when: writes })],
   },
   {
@@ -90,18 +90,18 @@ export const requestCases: readonly FaultCase[] = [
     faults: [onRequest('reset', { kind: 'reset', when: 'before' }, { when: writes, times: 8 })],
   },
   {
-    name: 'lost answers',
-    injected: 'eight writes are carried out and their answers dropped',
+    name: 'lost responses',
+    injected: 'eight writes are executed and their responses dropped',
     faults: [onRequest('lost', { kind: 'reset', when: 'after' }, { when: writes, times: 8 })],
   },
   {
-    name: 'answers cut in the middle',
-    injected: 'eight writes are carried out, half of each answer is sent',
+    name: 'truncated responses',
+    injected: 'eight writes are executed, and half of each response is sent',
     faults: [onRequest('truncated', { kind: 'truncate' }, { when: writes, times: 8 })],
   },
   {
-    name: 'an API server that is away',
-    injected: 'the proxy resets all connections and refuses new ones until the script is over',
+    name: 'an unreachable API server',
+    injected: 'the proxy resets all connections and refuses new ones until the script ends',
     async during({ act, lane }) {
       await lane.proxy.refuse();
       await act();
@@ -111,7 +111,7 @@ export const requestCases: readonly FaultCase[] = [
   {
     name: 'objects deleted and recreated before a relist',
     injected:
-      'connections are refused while users delete, replace and edit; then the first four watches are answered with 410',
+      'connections are refused while users delete, replace and edit; then the first four watches get a 410',
     faults: [
       onRequest(
         '410',

@@ -16,7 +16,7 @@ export interface SandboxBackendOptions {
   /** The path before all paths, where it listens. @default none */
   readonly basePath?: string;
   /** @default a new one */
-  readonly world?: string;
+  readonly snapshot?: string;
   /** @default true */
   readonly runsPods?: boolean;
 }
@@ -28,11 +28,11 @@ export function createTestSandbox(options: SandboxBackendOptions = {}): Sandbox 
     random = createSystemRandom(),
     controllers = true,
     basePath = '',
-    world,
+    snapshot,
     runsPods = true,
   } = options;
   return createSandbox({
-    ...(world === undefined ? {} : { world }),
+    ...(snapshot === undefined ? {} : { snapshot }),
     clock,
     random,
     controllers,
@@ -43,7 +43,7 @@ export function createTestSandbox(options: SandboxBackendOptions = {}): Sandbox 
     loadDescriptions: loadBuiltinDescriptions,
     patternProblem,
     parseYaml,
-    onFailure(error) {
+    onInternalError(error) {
       process.stderr.write(`The sandbox failed: ${error instanceof Error ? error.stack : error}\n`);
     },
   });

@@ -205,11 +205,7 @@ interface AuditEvent {
 }
 
 function isOfDefinitions({ resource, name }: AuditEntry): boolean {
-  return (
-    resource.startsWith('operatordefinitions') ||
-    resource === 'controllerrevisions' ||
-    name === 'operatordefinitions.homeostat.dev'
-  );
+  return resource.startsWith('operatordefinitions') || name === 'operatordefinitions.homeostat.dev';
 }
 
 function tally(

@@ -32,7 +32,7 @@ export function testSchemaChanges(cases: Readonly<Record<string, readonly Schema
 export function schemaChange(before: string, after: string) {
   return breakingChanges({
     installed: crdWith(schemaOf(before)),
-    wanted: crdWith(schemaOf(after)),
+    desired: crdWith(schemaOf(after)),
     storedVersions: ['v1'],
     isOurs: true,
   });

@@ -1,25 +1,24 @@
 import { editMetadata } from '../../../src/kube/api/edit-metadata.ts';
-import type {
-  AccessRight,
-  ApplyOptions,
-  ApplyResult,
-  Cluster,
-  DeleteOptions,
-  EditOptions,
-  EventInput,
-  FieldOwner,
-  Informer,
-  InformerQuery,
-  MetadataPatch,
-  ObjectRef,
-  ResourceType,
-  StoredObject,
-  WriteOptions,
+import {
+  type AccessRight,
+  type ApplyOptions,
+  type ApplyResult,
+  type Cluster,
+  type DeleteOptions,
+  type EditMetadataOptions,
+  type EventInput,
+  type Informer,
+  type InformerQuery,
+  KubeError,
+  type ManagedFieldsEntry,
+  type MetadataPatch,
+  type ObjectRef,
+  type ResourceType,
+  type StoredObject,
+  type WriteOptions,
 } from '../../../src/kube/roles.ts';
-import { KubeError } from '../../../src/kube/roles.ts';
 import { type GroupKind, type Gvk, gvkKey, gvkOf } from '../../../src/util/gvk.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
-import { keyOf } from '../../../src/util/object-key.ts';
+import { type KubeObject, keyOf } from '../../../src/util/kube-object.ts';
 import { FakeInformer, FakeWatch } from './fake-informer.ts';
 import { FakeServer, type ServerEvent } from './fake-server.ts';
 import { ScriptedRights } from './scripted-rights.ts';
@@ -137,7 +136,7 @@ export class FakeCluster implements Cluster {
     );
   }
 
-  async fieldOwners({ gvk, namespace, name }: ObjectRef): Promise<readonly FieldOwner[]> {
+  async managedFields({ gvk, namespace, name }: ObjectRef): Promise<readonly ManagedFieldsEntry[]> {
     this.#begin({ verb: 'get', kind: gvk.kind, name });
     return this.server.fieldOwners(gvk, namespace, name);
   }
@@ -158,7 +157,10 @@ export class FakeCluster implements Cluster {
     );
   }
 
-  async editMetadata(ref: ObjectRef, options: EditOptions): Promise<StoredObject | undefined> {
+  async editMetadata(
+    ref: ObjectRef,
+    options: EditMetadataOptions,
+  ): Promise<StoredObject | undefined> {
     const { gvk, namespace, name } = ref;
     const read = async () => {
       this.#begin({ verb: 'get', kind: gvk.kind, name });
@@ -230,7 +232,7 @@ export class FakeCluster implements Cluster {
     const key = keyOf(ref.namespace, ref.name);
     const answer: Answer = {
       store(stored, pass) {
-        for (const { watch } of tickets) watch.store.answered(stored, pass);
+        for (const { watch } of tickets) watch.store.storeResponse(stored, pass);
       },
       deleting(uid, pass) {
         const at = '2026-01-01T00:00:00Z';

@@ -1,5 +1,5 @@
-import { parseLabelSelector } from '../../../src/kube/cache/label-selector.ts';
 import { ObjectStore } from '../../../src/kube/cache/object-store.ts';
+import { parseLabelSelector } from '../../../src/kube/cache/query.ts';
 import type {
   CacheEvent,
   CacheIndex,
@@ -12,7 +12,7 @@ import type {
 import { deepEqual } from '../../../src/util/deep-equal.ts';
 import { gvkKey } from '../../../src/util/gvk.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
-import { meetsAll } from '../../../src/util/label-selector.ts';
+import { matchesRequirements } from '../../../src/util/label-selector.ts';
 import type { FakeServer, ServerEvent } from './fake-server.ts';
 
 /** The shared part: one store per query, on the runtime's own cache. */
@@ -41,7 +41,7 @@ export class FakeWatch {
       gvkKey(gvk) === `${apiVersion}/${kind}` &&
       (namespace === undefined || namespace === metadata.namespace) &&
       (labelSelector === undefined ||
-        meetsAll(parseLabelSelector(labelSelector), metadata.labels)) &&
+        matchesRequirements(parseLabelSelector(labelSelector), metadata.labels)) &&
       (fieldSelector === undefined || fieldSelector === `metadata.name=${metadata.name}`)
     );
   }

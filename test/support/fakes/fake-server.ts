@@ -1,14 +1,13 @@
 import {
-  type FieldOwner,
   KubeError,
+  type ManagedFieldsEntry,
   type ResourceType,
   type StoredObject,
 } from '../../../src/kube/roles.ts';
 import { deepEqual } from '../../../src/util/deep-equal.ts';
 import { type GroupKind, type Gvk, gvkKey, gvkOf } from '../../../src/util/gvk.ts';
 import { isJsonObject, type JsonObject } from '../../../src/util/json.ts';
-import type { KubeObject } from '../../../src/util/kube-object.ts';
-import { keyOf } from '../../../src/util/object-key.ts';
+import { type KubeObject, keyOf } from '../../../src/util/kube-object.ts';
 import {
   changedLeaves,
   conflictsOf,
@@ -93,7 +92,11 @@ export class FakeServer {
   }
 
   /** As in `managedFields`, made of who set each value last. */
-  fieldOwners(gvk: Gvk, namespace: string | undefined, name: string): readonly FieldOwner[] {
+  fieldOwners(
+    gvk: Gvk,
+    namespace: string | undefined,
+    name: string,
+  ): readonly ManagedFieldsEntry[] {
     const entry = this.#entries.get(slotOf(gvk, namespace, name));
     return entry === undefined ? [] : fieldsOwnedBy(entry);
   }

@@ -1,6 +1,7 @@
 import type {
   ChildPlan,
   Element,
+  ExpressionInput,
   FieldPath,
   OperatorPlan,
   Phase,
@@ -10,7 +11,6 @@ import type {
   Rendered,
   RenderFailure,
   Secrecy,
-  Seen,
 } from '../../../src/compile/index.ts';
 import type { CrossNamespace, OperatorDefinition } from '../../../src/definition/index.ts';
 import { gvkOf } from '../../../src/util/gvk.ts';
@@ -134,10 +134,11 @@ export function planOf(handmade: HandmadePlan): OperatorPlan {
       children.filter(({ id }) => tierOf(id) === tier),
     ),
     ...onDeleteOf(handmade),
-    isFinalizing: handmade.onDelete !== undefined || children.some(({ isDetached }) => isDetached),
+    needsFinalizer:
+      handmade.onDelete !== undefined || children.some(({ isDetached }) => isDetached),
     observed: handmade.children?.flatMap(({ observes }) => observes ?? []) ?? [],
     statusPathsRead: handmade.statusPathsRead ?? [],
-    foreignPathsRead: [],
+    externalStatusPathsRead: [],
     startPhase: (input) => new HandmadePhase(handmade, input),
   };
 }
@@ -189,7 +190,7 @@ function childPlanOf(child: HandmadeChild, index: number, plan: HandmadePlan): C
     id: child.id,
     gvk: gvkOf(child.apiVersion, child.kind),
     isList: child.forEach !== undefined,
-    hasWhen: child.when !== undefined,
+    template: {},
     hasReady: child.ready !== undefined,
     after: child.after ?? [],
     childrenRead: [],
@@ -251,9 +252,9 @@ function readPlanOf(read: HandmadeRead): ReadPlan {
 class HandmadePhase implements Phase {
   readonly #plan: HandmadePlan;
   readonly #input: PhaseInput;
-  readonly #children: Map<string, Seen>;
-  readonly #reads: Map<string, Seen>;
-  readonly #observed: Map<string, Seen>;
+  readonly #children: Map<string, ExpressionInput>;
+  readonly #reads: Map<string, ExpressionInput>;
+  readonly #observed: Map<string, ExpressionInput>;
 
   constructor(plan: HandmadePlan, input: PhaseInput) {
     this.#plan = plan;
@@ -263,15 +264,15 @@ class HandmadePhase implements Phase {
     this.#observed = new Map(input.observed);
   }
 
-  setChild(id: string, seen: Seen): void {
+  setChild(id: string, seen: ExpressionInput): void {
     this.#children.set(id, seen);
   }
 
-  setRead(id: string, seen: Seen): void {
+  setRead(id: string, seen: ExpressionInput): void {
     this.#reads.set(id, seen);
   }
 
-  setObserved(id: string, seen: Seen): void {
+  setObserved(id: string, seen: ExpressionInput): void {
     this.#observed.set(id, seen);
   }
 
@@ -286,10 +287,10 @@ class HandmadePhase implements Phase {
     const labels = render(() => read?.labels?.(this.#view()));
     if (labels.kind !== 'value') return labels;
     const selector: LabelSelector = { matchLabels: labels.value, matchExpressions: [] };
-    return { kind: 'value', value: { by: 'selector', selector, place: { kind: 'own' } } };
+    return { kind: 'value', value: { by: 'selector', selector, scope: { kind: 'own' } } };
   }
 
-  async wanted(id: string): Promise<Rendered<boolean>> {
+  async when(id: string): Promise<Rendered<boolean>> {
     const { when } = this.#child(id);
     return when === undefined ? { kind: 'value', value: true } : render(() => when(this.#view()));
   }
@@ -315,7 +316,7 @@ class HandmadePhase implements Phase {
     return render(() => this.#child(id).ready?.(child));
   }
 
-  async mayGo(id: string, child: KubeObject): Promise<Rendered<boolean>> {
+  async deleteWhen(id: string, child: KubeObject): Promise<Rendered<boolean>> {
     return render(() => this.#child(id).deleteWhen?.(child));
   }
 
@@ -354,9 +355,9 @@ class HandmadePhase implements Phase {
   }
 
   #seen(
-    seen: Seen | undefined,
+    seen: ExpressionInput | undefined,
     name: string,
-  ): Extract<Seen, { state: 'present' }>['value'] | undefined {
+  ): Extract<ExpressionInput, { state: 'present' }>['value'] | undefined {
     if (seen?.state === 'present') return seen.value;
     if (this.#input.phase === 'reporting' || seen?.state === 'absent') return undefined;
     throw new Waiting(seen?.on ?? name);

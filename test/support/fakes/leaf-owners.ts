@@ -1,4 +1,4 @@
-import type { FieldOwner, StatusCause } from '../../../src/kube/roles.ts';
+import type { ManagedFieldsEntry, StatusCause } from '../../../src/kube/roles.ts';
 import { deepEqual } from '../../../src/util/deep-equal.ts';
 import { isJsonObject } from '../../../src/util/json.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
@@ -70,7 +70,7 @@ export function conflictsOf(apply: {
 }
 
 /** The owners as managers with their fields; who has applied what was so already has it too. */
-export function fieldsOwnedBy({ object, owners, intents }: Owned): readonly FieldOwner[] {
+export function fieldsOwnedBy({ object, owners, intents }: Owned): readonly ManagedFieldsEntry[] {
   const live = leavesOf(object);
   const applied = [...intents].flatMap(([manager, intent]) =>
     [...leavesOf(intent)].flatMap(([path, value]): [string, string][] =>

@@ -1,11 +1,9 @@
 import type { OperatorPlan } from '../../../src/compile/index.ts';
-import type { Outcome, Priority } from '../../../src/controller/index.ts';
+import type { Priority, ReconcileResult } from '../../../src/controller/index.ts';
 import type { ResourceType } from '../../../src/kube/roles.ts';
 import {
-  createBrokenRetiree,
-  createFinisher,
+  createFinalizingOperator,
   createOperator,
-  createRetiree,
   type DecisionRecord,
   type DeletionGuard,
   type Operator,
@@ -15,6 +13,7 @@ import { createLogger } from '../../../src/telemetry/index.ts';
 import { type Gvk, gvkOf } from '../../../src/util/gvk.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { createSystemRandom } from '../../../src/util/random.ts';
+import { unlimitedTimeSlicer } from '../../../src/util/time-slicer.ts';
 import { FakeClock, settle } from '../fake-clock.ts';
 import { freshMetrics } from '../silent-telemetry.ts';
 import { FakeCluster } from './fake-cluster.ts';
@@ -33,7 +32,7 @@ const types: readonly ResourceType[] = [
 ];
 
 /** What came of one pass. */
-export type PassEnd = Outcome | { readonly kind: 'thrown'; readonly error: unknown };
+export type PassEnd = ReconcileResult | { readonly kind: 'thrown'; readonly error: unknown };
 
 /** A line of the log. */
 export interface LogEntry {
@@ -87,9 +86,9 @@ export class OperatorWorld {
   async runOne(key: string): Promise<PassEnd> {
     this.queued.delete(key);
     // As the controller does it.
-    const giveWay = async () => (this.queued.get(key) === 'normal' ? 'overtaken' : 'free');
+    const yieldWorker = async () => (this.queued.get(key) === 'normal' ? 'superseded' : 'current');
     const end = await this.operator
-      .reconcile(key, { signal: this.#turns.signal, giveWay })
+      .reconcile(key, { signal: this.#turns.signal, yieldWorker })
       .catch((error: unknown) => ({ kind: 'thrown', error }) as const);
     this.passes.push({ key, end });
     return end;
@@ -151,35 +150,36 @@ export class OperatorWorld {
     return `${condition?.status} ${condition?.reason}: ${condition?.message}`;
   }
 
-  /** As the controller does it. */
   /** A new process, for which the definition is broken: only what is being deleted is worked on. */
   async breakDefinition(
     { name, definition: { kind }, children, onDelete }: OperatorPlan,
-    { isQuiet = false, former = [] as readonly Gvk[] } = {},
+    { former = [] as readonly Gvk[] } = {},
   ): Promise<void> {
     this.operator.stop();
     this.queued.clear();
     // As its CRD has it on record.
     const made = [...children, ...(onDelete?.children ?? [])].map(({ gvk }) => gvk);
     const recordedKinds = [...made, ...former];
-    this.operator = createFinisher({ ...this.#options(), name, kind, isQuiet, recordedKinds });
+    this.operator = createFinalizingOperator({ ...this.#options(), name, kind, recordedKinds });
     await this.start();
   }
 
   /** A user removes the definition with what it has made; the keys of resources of which nothing is left are put into `removed`. */
   async retire(
     plan: OperatorPlan,
-    { removesChildren = true, isBroken = false, removed = new Set<string>() } = {},
+    { deletesChildren = true, isBroken = false, removed = new Set<string>() } = {},
   ): Promise<ReadonlySet<string>> {
     this.operator.stop();
     this.queued.clear();
     const sinceMs = this.clock.nowMs();
     const onRemoved = (key: string) => void removed.add(key);
-    const shared = { ...this.#options(), retirement: { removesChildren, sinceMs, onRemoved } };
     const { name, definition } = plan;
-    this.operator = isBroken
-      ? createBrokenRetiree({ ...shared, name, kind: definition.kind })
-      : createRetiree({ ...shared, plan });
+    this.operator = createFinalizingOperator({
+      ...this.#options(),
+      ...{ name, kind: definition.kind },
+      ...(!isBroken && { plan }),
+      uninstall: { deletesChildren, sinceMs, onRemoved },
+    });
     await this.start();
     return removed;
   }
@@ -194,13 +194,14 @@ export class OperatorWorld {
       cluster: this.cluster,
       clock: this.clock,
       random: createSystemRandom(),
+      timeSlicer: unlimitedTimeSlicer,
       logger: createLogger({
         level: 'debug',
         destination: { write: (line) => void this.log.push(JSON.parse(line)) },
       }),
       metrics: this.metrics,
       enqueue: (key, priority) => void this.queued.set(key, priority),
-      formerKinds: this.formerKinds,
+      previousKinds: this.formerKinds,
       ...(this.guard && { deletionGuard: this.guard }),
       onDecisions: (key, record) => void this.decisions.set(key, record),
     };

@@ -1,18 +1,18 @@
-import type { EventsRefused, KindSchema } from '../../../src/kube/roles.ts';
+import type { EventsDenied, KindSchema } from '../../../src/kube/roles.ts';
 import type { RuntimeCluster } from '../../../src/runtime/index.ts';
 import type { Gvk } from '../../../src/util/gvk.ts';
 import { FakeCluster } from './fake-cluster.ts';
 
 /** A cluster for the runtime that is never away, and documents no kinds. */
 export class QuietCluster extends FakeCluster implements RuntimeCluster {
-  readonly silence = undefined;
-  eventsRefused: EventsRefused | undefined;
+  readonly unreachable = undefined;
+  eventsDenied: EventsDenied | undefined;
 
   async fetchKindSchema(_gvk: Gvk): Promise<KindSchema | undefined> {
     return undefined;
   }
 
-  onAdmitted(): () => void {
+  onAuthenticated(): () => void {
     return () => {};
   }
 

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { Controller, type Outcome, type Priority } from '../../../src/controller/index.ts';
+import { Controller, type Priority, type ReconcileResult } from '../../../src/controller/index.ts';
 import type { LocatedDefinition, RolloutOptions } from '../../../src/definition/index.ts';
-import type { DoomedObject, Operator } from '../../../src/reconcile/index.ts';
+import type { Operator, PruneCandidate } from '../../../src/reconcile/index.ts';
+import type { RolloutView } from '../../../src/runtime/index.ts';
 import {
-  type Edition,
-  type EditionHooks,
-  type RolloutNews,
-  Switchboard,
+  type RevisionOperator,
+  type RevisionOperatorHooks,
+  RevisionRouter,
+  type RolloutEvent,
+  type RolloutRecord,
 } from '../../../src/runtime/rollout/index.ts';
 import { gvkOf } from '../../../src/util/gvk.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
@@ -24,6 +26,10 @@ export interface RanPass {
   readonly generation: number;
   /** Which text was the newest then. */
   readonly newest: string;
+  /** Which process ran it: so many have ended before. */
+  readonly process: number;
+  /** Undefined: it runs. One that is aborted is not there any more, for it has done nothing. */
+  outcome?: 'succeeded' | 'failed';
 }
 
 /** What a revision does to a resource. */
@@ -33,17 +39,40 @@ export interface Behaviour {
   readonly deletes?: (key: string) => readonly string[];
 }
 
+/** What the next process reads of a roll-out. */
+export function rolloutRecordOf({ from, to, state, failed }: RolloutView): RolloutRecord {
+  return { from, to, state: state === 'previewing' ? 'rolling' : state, failed };
+}
+
 /** A text of one definition; texts with other words have other revisions. */
-export function textOf(word: string, rollout: Partial<RolloutOptions> = {}): LocatedDefinition {
+export function textOf(
+  word: string,
+  rollout: Partial<RolloutOptions> = {},
+  reports = true,
+): LocatedDefinition {
   const body = `  vars: { word: ${word} }\n  controller: { rollout: ${JSON.stringify(rollout)} }\n`;
-  const { definitions, diagnostics } = definitionParser.parse(
-    thingDefinition('thing', body),
-    'thing.yaml',
-  );
+  const text = reports ? thingDefinition('thing', body) : foreignDefinition(body);
+  const { definitions, diagnostics } = definitionParser.parse(text, 'thing.yaml');
   assert.deepEqual(diagnostics, []);
   const [located] = definitions;
   assert.ok(located);
   return located;
+}
+
+function foreignDefinition(body: string): string {
+  return `apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: thing }
+spec:
+  for: { apiVersion: thing.example.com/v1, kind: Thing, selector: { matchLabels: { a: b } } }
+${body}`;
+}
+
+export interface RolloutWorldOptions {
+  /** @default 4 */
+  readonly concurrency?: number;
+  /** False: of a kind whose status is not ours. @default true */
+  readonly reports?: boolean;
 }
 
 /** Resources, and operators that do nothing but say that they were there: what is tested is whose turn it is. */
@@ -51,10 +80,10 @@ export class RolloutWorld {
   readonly clock = new FakeClock();
   readonly resources = new Map<string, KubeObject>();
   readonly passes: RanPass[] = [];
-  readonly news: RolloutNews[] = [];
+  readonly news: RolloutEvent[] = [];
   readonly wordOf = new Map<string, string>();
-  readonly board: Switchboard;
-  readonly controller: Controller;
+  board: RevisionRouter;
+  controller: Controller;
   /** Awaited in the middle of every pass. */
   pace: (key: string) => Promise<void> = () => Promise.resolve();
   /** How many passes of one key run, of all operators together. */
@@ -63,33 +92,21 @@ export class RolloutWorld {
   /** How often all was the newest revision's. */
   settled = 0;
   readonly deleted = new Set<string>();
+  /** Called before a pass deletes something. */
+  onDelete: (key: string, word: string) => void = () => undefined;
   readonly #behaviours = new Map<string, Behaviour>();
-  readonly #listeners = new Map<string, EditionHooks['enqueue']>();
+  readonly #listeners = new Map<string, RevisionOperatorHooks['enqueue']>();
+  readonly #revisionOperators = new Map<string, () => RevisionOperator>();
+  readonly #options: Required<RolloutWorldOptions>;
   #uids = 0;
-  readonly #stopper = new AbortController();
+  #processes = 0;
+  #stopper = new AbortController();
   #ended: Promise<void> | undefined;
 
-  constructor(concurrency = 4) {
-    this.board = new Switchboard({
-      clock: this.clock,
-      enqueue: (key: string, priority: Priority) => this.controller.enqueue(key, priority),
-      passesEnded: () => this.controller.passesEnded(),
-      mayWork: () => this.#ended !== undefined,
-      onNews: (news) => this.news.push(news),
-      onChange: () => undefined,
-      onBug: (error) => assert.fail(error as Error),
-      onSettled: () => {
-        this.settled += 1;
-      },
-    });
-    this.controller = new Controller({
-      name: 'thing',
-      reconciler: this.board,
-      clock: this.clock,
-      metrics: freshMetrics(),
-      logger: silentLogger(),
-      concurrency,
-    });
+  constructor({ concurrency = 4, reports = true }: RolloutWorldOptions = {}) {
+    this.#options = { concurrency, reports };
+    this.board = this.#createBoard();
+    this.controller = this.#createController();
   }
 
   get newest(): string {
@@ -114,28 +131,50 @@ export class RolloutWorld {
     this.wake(key);
   }
 
+  /** What a pass writes into the status of the resource. */
+  report(key: string, definitionRevision: string, fails: boolean): void {
+    const resource = this.resources.get(key);
+    assert.ok(resource);
+    const conditions = [{ type: 'Stalled', status: fails ? 'True' : 'False' }];
+    this.resources.set(key, { ...resource, status: { definitionRevision, conditions } });
+  }
+
+  /** Somebody deletes it, and a finalizer keeps it. */
+  terminate(key: string): void {
+    const old = this.resources.get(key);
+    if (old === undefined) return;
+    const generation = (old.metadata.generation ?? 0) + 1;
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    this.#store(key, { ...old, metadata: { ...old.metadata, generation, deletionTimestamp } });
+  }
+
   /** An event of a child, say. */
   wake(key: string): void {
     for (const enqueue of [...this.#listeners.values()]) enqueue(key, 'normal');
   }
 
-  edition(word: string, rollout?: Partial<RolloutOptions>, behaviour: Behaviour = {}): Edition {
-    const located = textOf(word, rollout);
+  revisionOperator(
+    word: string,
+    rollout?: Partial<RolloutOptions>,
+    behaviour: Behaviour = {},
+  ): RevisionOperator {
+    const located = textOf(word, rollout, this.#options.reports);
     const { revision } = located.definition;
     this.wordOf.set(revision, word);
     this.#behaviours.set(revision, behaviour);
+    this.#revisionOperators.set(word, () => this.revisionOperator(word, rollout, behaviour));
     const id = `${word} ${this.#uids++}`;
-    const edition = this.board.createEdition(located, (hooks) =>
+    const revisionOperator = this.board.createOperator(located, (hooks) =>
       this.#operator({ id, word, revision }, hooks),
     );
     // As a watch that is shared and synced does.
     for (const key of this.resources.keys()) this.#listeners.get(id)?.(key, 'low');
-    return edition;
+    return revisionOperator;
   }
 
   begin(): void {
     this.#ended = this.controller.run(this.#stopper.signal);
-    this.board.proceed();
+    this.board.startRollout();
   }
 
   /** Lets all go on that needs no time. */
@@ -149,6 +188,59 @@ export class RolloutWorld {
     this.board.stop();
   }
 
+  /**
+   * Ends the process and begins another one, which has nothing but the texts and the record of the roll-out. Killed, its passes come to
+   * nothing; otherwise they end first.
+   */
+  async restart(isKilled: boolean): Promise<RolloutRecord | undefined> {
+    const words = this.board.operators.map(({ revision }) => this.wordOf.get(revision) ?? '');
+    if (isKilled) this.controller.pause();
+    this.#stopper.abort(new Error('The process ends'));
+    await this.#ended;
+    const { view } = this.board;
+    const record = view && rolloutRecordOf(view);
+    this.board.stop();
+    assert.deepEqual([...this.live], []);
+    this.#processes += 1;
+    this.#stopper = new AbortController();
+    this.#ended = undefined;
+    this.board = this.#createBoard();
+    this.controller = this.#createController();
+    const [newest, ...older] = words.map(
+      (word) => this.#revisionOperators.get(word)?.() ?? assert.fail(),
+    );
+    assert.ok(newest);
+    this.board.start(newest, older, record);
+    this.begin();
+    return record;
+  }
+
+  #createBoard(): RevisionRouter {
+    return new RevisionRouter({
+      clock: this.clock,
+      enqueue: (key: string, priority: Priority) => this.controller.enqueue(key, priority),
+      passesEnded: () => this.controller.passesEnded(),
+      canReconcile: () => this.#ended !== undefined,
+      onEvent: (news) => this.news.push(news),
+      onChange: () => undefined,
+      onPreviewError: (error) => assert.fail(error as Error),
+      onSettled: () => {
+        this.settled += 1;
+      },
+    });
+  }
+
+  #createController(): Controller {
+    return new Controller({
+      name: 'thing',
+      reconciler: this.board,
+      clock: this.clock,
+      metrics: freshMetrics(),
+      logger: silentLogger(),
+      concurrency: this.#options.concurrency,
+    });
+  }
+
   #store(key: string, object: KubeObject): void {
     this.resources.set(key, object);
     this.wake(key);
@@ -160,13 +252,13 @@ export class RolloutWorld {
       word,
       revision,
     }: { readonly id: string; readonly word: string; readonly revision: string },
-    hooks: EditionHooks,
+    hooks: RevisionOperatorHooks,
   ): Operator {
     this.live.add(id);
     this.#listeners.set(id, hooks.enqueue);
     const world = this;
     const behaviour = () => this.#behaviours.get(revision) ?? {};
-    const doomed = (key: string): readonly DoomedObject[] =>
+    const doomed = (key: string): readonly PruneCandidate[] =>
       (behaviour().deletes?.(key) ?? [])
         .filter((uid) => !this.deleted.has(uid))
         .map((uid) => ({
@@ -188,33 +280,44 @@ export class RolloutWorld {
       keys: () => this.resources.keys(),
       resource: (key) => this.resources.get(key),
       forget: () => undefined,
-      keepFormerKinds: () => undefined,
+      retainPreviousKinds: () => undefined,
       hasChildren: () => false,
       get instances() {
         return world.resources.size;
       },
-      leftInPlace: 0,
+      unmatchedInstances: 0,
       readiness: () => ({ ready: 0, unready: 0, unknown: 0 }),
-      async reconcile(key, { signal }): Promise<Outcome> {
+      async reconcile(key, { signal }): Promise<ReconcileResult> {
         assert.ok(world.live.has(id), `a pass with ${word}, which is not at work any more`);
         const resource = world.resources.get(key);
         if (resource === undefined) return { kind: 'done' };
         const { uid = '', generation = 0 } = resource.metadata;
-        world.passes.push({ key, uid, revision: word, generation, newest: world.newest });
+        const { newest } = world;
+        const pass: RanPass = {
+          key,
+          uid,
+          revision: word,
+          generation,
+          newest,
+          process: world.#processes,
+        };
+        world.passes.push(pass);
         const running = world.running.get(key) ?? 0;
         assert.equal(running, 0, `two passes of ${key}`);
         world.running.set(key, 1);
         await world.pace(key);
         world.running.delete(key);
+        if (signal.aborted) world.passes.splice(world.passes.indexOf(pass), 1);
         signal.throwIfAborted();
         const goes = doomed(key);
-        const why = goes.length === 0 ? undefined : hooks.deletionGuard.whyNot(key, goes);
-        if (why === undefined) hooks.deletionGuard.settled(key);
+        const why = goes.length === 0 ? undefined : hooks.deletionGuard.blockingReason(key, goes);
+        if (why === undefined) hooks.deletionGuard.onConverged(key);
+        if (why === undefined && goes.length > 0) world.onDelete(key, word);
         if (why === undefined) for (const { uid } of goes) world.deleted.add(uid);
         const fails = behaviour().fails?.(key) === true;
+        pass.outcome = fails ? 'failed' : 'succeeded';
         const now = world.resources.get(key);
-        if (now !== undefined && now.metadata.uid === uid)
-          world.resources.set(key, { ...now, status: { definitionRevision: revision } });
+        if (world.#options.reports && now?.metadata.uid === uid) world.report(key, revision, fails);
         hooks.onDecisions(key, {
           children: [],
           status: 'written',

@@ -1,7 +1,7 @@
-import type { AccessRight, RightsWatch } from '../../../src/kube/roles.ts';
+import type { AccessRight, RightsWatcher } from '../../../src/kube/roles.ts';
 
 /** Rights that come when the test says so. */
-export class ScriptedRights implements RightsWatch {
+export class ScriptedRights implements RightsWatcher {
   readonly waiting = new Map<() => void, AccessRight>();
 
   /** What is waited for, in the order of asking. */

@@ -1,12 +1,12 @@
+import type { DefinitionOrigin } from '../../../src/runtime/desired-definition.ts';
 import type {
   DefinitionSource,
   SourceListener,
-  SourceText,
+  SourceManifest,
 } from '../../../src/runtime/sources/index.ts';
-import type { DefinitionOrigin } from '../../../src/runtime/wanted-definition.ts';
 
 /** What a test says of a text; the rest is made up. */
-export type ScriptedText = Partial<SourceText> & { readonly text: string };
+export type ScriptedText = Partial<SourceManifest> & { readonly text: string };
 
 /** A source that says what the test says, once it runs. */
 export class ScriptedSource implements DefinitionSource {
@@ -19,11 +19,11 @@ export class ScriptedSource implements DefinitionSource {
 
   /** By their refs. */
   tell(texts: Readonly<Record<string, string | ScriptedText>>): void {
-    const told = Object.entries(texts).map(([ref, said]): SourceText => {
+    const told = Object.entries(texts).map(([ref, said]): SourceManifest => {
       const given = typeof said === 'string' ? { text: said } : said;
       return { file: ref, origin: { source: 'configmap', ref }, sinceMs: 0, ...given };
     });
-    this.#listener?.onTexts(told);
+    this.#listener?.onManifests(told);
   }
 
   covers({ ref }: DefinitionOrigin): boolean {
@@ -31,7 +31,7 @@ export class ScriptedSource implements DefinitionSource {
   }
 
   fail(reason: string | undefined): void {
-    this.#listener?.onTrouble(reason);
+    this.#listener?.onError(reason);
   }
 
   run(listener: SourceListener, signal: AbortSignal): Promise<void> {

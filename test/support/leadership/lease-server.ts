@@ -7,6 +7,7 @@ export class LeaseServer {
   #object: KubeObject | undefined;
   #version = 0;
   readonly #listeners = new Set<() => void>();
+  hasNamespace = true;
   /** Requests that it has handled: `METHOD status`. */
   readonly log: string[] = [];
 
@@ -43,6 +44,7 @@ export class LeaseServer {
   #answer(method: ApiRequest['method'], body: KubeObject): KubeObject {
     const found = this.#object;
     if (method === 'POST') {
+      if (!this.hasNamespace) throw refusal('not-found', 404);
       if (found !== undefined) throw refusal('already-exists', 409);
       return this.#store(body);
     }

@@ -1,8 +1,7 @@
 import type { ApiClient } from '../../../src/kube/index.ts';
 import { type Informer, KubeError, type Watcher } from '../../../src/kube/roles.ts';
 import { LeaderElector } from '../../../src/runtime/leadership/leader-elector.ts';
-import { createLeaseClient } from '../../../src/runtime/leadership/lease-client.ts';
-import { resolveLeaseTimes } from '../../../src/runtime/leadership/lease-settings.ts';
+import { resolveLeaseTimes } from '../../../src/runtime/leadership/lease-record.ts';
 import { WriteFence } from '../../../src/runtime/leadership/write-fence.ts';
 import type { Clock } from '../../../src/util/clock.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
@@ -111,14 +110,12 @@ export class Member {
     this.fence = new WriteFence(clock);
     const times = resolveLeaseTimes();
     this.elector = new LeaderElector({
-      leases: createLeaseClient({
+      cluster: {
         api: { request: (request, signal) => this.#request(request, signal) },
-        clock,
-        namespace: 'system',
-        name: 'homeostat',
-        timeoutMs: 5_000,
-      }),
-      watcher: this.#watcher(),
+        ...this.#watcher(),
+      },
+      namespace: 'system',
+      name: 'homeostat',
       identity: name,
       times,
       fence: this.fence,

@@ -77,7 +77,11 @@ export class CacheModel {
       .map((object) => this.#state.server.view(object));
     const actual = [...this.#state.store.list()].map(({ object }) => object);
     assert.deepEqual(byName(actual), byName(expected), 'at rest the cache equals the server');
-    assert.equal(this.#state.store.remembered, 0, 'at rest nothing is remembered of what left');
+    assert.equal(
+      this.#state.store.rememberedRemovals,
+      0,
+      'at rest nothing is remembered of what left',
+    );
   }
 
   // What others do to the world.

@@ -39,7 +39,7 @@ export function informerBench(settings: InformerSettings = {}, fraction = 0) {
     logger: createLogger({ level: 'info', destination: { write } }),
     settings: { freeze: true, ...settings },
     suspectOutage: () => void told.push('suspected'),
-    onWentBack: () => void told.push('restored'),
+    onRollback: () => void told.push('restored'),
   });
   return { api, clock, metrics, discovery, rights, informers, log, lines, told };
 }

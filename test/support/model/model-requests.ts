@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AnswerTicket } from '../../../src/kube/cache/object-store.ts';
+import type { RequestTicket } from '../../../src/kube/cache/object-store.ts';
 import type { CacheEvent, PassToken, StoredObject } from '../../../src/kube/roles.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 import { type CacheState, stored, uidOf, versionOf } from './cache-state.ts';
@@ -13,7 +13,7 @@ type Answer =
 /** A request of ours, from its begin to the delivery of its answer. */
 interface Request {
   readonly name: string;
-  readonly ticket: AnswerTicket;
+  readonly ticket: RequestTicket;
   readonly pass: PassToken;
   readonly act: () => Answer;
   answer?: Answer;
@@ -127,7 +127,7 @@ export class ModelRequests {
     const before = this.#state.store.get('default', name);
     switch (answer.kind) {
       case 'object':
-        this.#state.store.answered(stored(answer.object), pass);
+        this.#state.store.storeResponse(stored(answer.object), pass);
         if (isWork && holds && this.#holdsVersion(name, answer.model.version)) {
           this.#works.add(answer.model.version);
         }

@@ -1,5 +1,5 @@
 import type { ScalarType, SchemaType } from '../../../src/compile/index.ts';
-import { isFields } from '../../../src/reconcile/intent/fields.ts';
+import { isFields } from '../../../src/reconcile/intent/intent.ts';
 import type { SeededRandom } from '../model/seeded-random.ts';
 
 /** How often a place that can be written in another way is. */

@@ -1,5 +1,5 @@
 import { anyType, type ListType, type SchemaType } from '../../../src/compile/index.ts';
-import { type Fields, isFields, isZero } from '../../../src/reconcile/intent/fields.ts';
+import { type Fields, isFields, isZero } from '../../../src/reconcile/intent/intent.ts';
 import { haveSameKeys } from '../../../src/reconcile/intent/list-keys.ts';
 
 /** A way in which somebody may change a live object, and what a comparison must say of it. */

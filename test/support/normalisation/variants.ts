@@ -1,5 +1,5 @@
 import { anyType, type SchemaType, type StructField } from '../../../src/compile/index.ts';
-import { isFields } from '../../../src/reconcile/intent/fields.ts';
+import { isFields } from '../../../src/reconcile/intent/intent.ts';
 import type { KubeObject } from '../../../src/util/kube-object.ts';
 
 /** A manifest of the corpus with one field in another spelling. */

@@ -11,6 +11,7 @@ import { HomeostatProcess, runCli } from '../homeostat-process.ts';
 import { isReady } from '../operator-suite.ts';
 import { type AuditedRequest, auditedRequests } from './audited-request.ts';
 import { type GrantedRight, rightsOfRoles } from './granted-rule.ts';
+import type { Rule } from './granted-user.ts';
 import { tokenOf } from './service-account.ts';
 import { plainManifests } from './stage.ts';
 
@@ -20,13 +21,6 @@ const clusterRoles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
 
 /** The ConfigMap with the shipped operators. */
 export const examplesPath = `/api/v1/namespaces/${system}/configmaps/homeostat-examples`;
-
-export interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly resourceNames?: readonly string[];
-  readonly verbs: readonly string[];
-}
 
 interface Role extends KubeObject {
   readonly rules: readonly Rule[];

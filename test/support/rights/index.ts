@@ -1,2 +1,3 @@
 export { DeployedRuntime, examplesPath } from './deployed-runtime.ts';
 export { type GrantedRight, isUsedBy, rightText } from './granted-rule.ts';
+export { grantExactly, type Rule, runtimeRules } from './granted-user.ts';

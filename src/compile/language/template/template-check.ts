@@ -1,8 +1,7 @@
-import { didYouMean } from '../../../util/did-you-mean.ts';
-import { nearestName } from '../../../util/nearest-name.ts';
+import { didYouMean, nearestName } from '../../../util/did-you-mean.ts';
 import type { LeafProblem } from '../leaf.ts';
 import { isVariableName, variableNames } from '../runtime-scope.ts';
-import { type TemplateHelper, templateHelpers } from './template-helpers.ts';
+import { helperTable, type TemplateHelper } from './template-helpers.ts';
 import {
   type BlockName,
   blockNames,
@@ -15,11 +14,8 @@ import {
 } from './template-syntax.ts';
 
 const dataNames = ['root', 'index', 'key', 'first', 'last'];
-const helpers: ReadonlyMap<string, TemplateHelper> = new Map(
-  templateHelpers.map((helper) => [helper.name, helper]),
-);
 
-/** Finds what is legal Handlebars and not allowed here: unknown helpers, partials, decorators. */
+/** Finds unsupported Handlebars features: unknown helpers, partials, decorators. */
 export function checkTemplate(program: Program, text: string): readonly LeafProblem[] {
   const problems: LeafProblem[] = [];
 
@@ -47,17 +43,17 @@ export function checkTemplate(program: Program, text: string): readonly LeafProb
         checkBlock(statement as hbs.AST.BlockStatement);
         return;
       default:
-        report(statement, 'Partials and decorators are not there');
+        report(statement, 'Partials and decorators are not supported');
     }
   }
 
   function checkBlock(block: hbs.AST.BlockStatement): void {
     const name = simpleName(block.path);
     if (name === undefined || !blockNames.includes(name as BlockName)) {
-      const hint = 'Blocks are "if", "unless", "each" and "with"';
+      const hint = 'Supported blocks: "if", "unless", "each" and "with"';
       report(block.path, `Unknown block "${block.path.original}"`, hint);
     } else if (block.params.length !== 1) {
-      report(block, `Expected one argument of the block "${name}"`);
+      report(block, `Expected one argument for the block "${name}"`);
     }
     const allowed = name === 'if' || name === 'unless' ? ['includeZero'] : [];
     checkHash(block.hash, allowed);
@@ -72,18 +68,18 @@ export function checkTemplate(program: Program, text: string): readonly LeafProb
     hash: hbs.AST.Hash | undefined,
   ): void {
     const name = simpleName(path);
-    const helper = name === undefined ? undefined : helpers.get(name);
+    const helper = name === undefined ? undefined : helperTable.get(name);
     if (helper !== undefined) {
       checkCount(helper, params, path);
     } else if (params.length > 0) {
       const written =
         path.type === 'PathExpression' ? (path as hbs.AST.PathExpression).original : '';
-      const hint = didYouMean(written, [...helpers.keys(), ...blockNames]);
+      const hint = didYouMean(written, [...helperTable.keys(), ...blockNames]);
       report(path, `Unknown helper "${written}"`, hint);
     } else if (path.type === 'PathExpression') {
       checkPath(path as hbs.AST.PathExpression);
     } else {
-      // Handlebars would look for a field of that name.
+      // Handlebars would look up a field of that name.
       report(path, 'Expected a name, found a literal');
     }
     checkHash(hash, []);
@@ -99,7 +95,7 @@ export function checkTemplate(program: Program, text: string): readonly LeafProb
     const most = last.endsWith('...') ? Number.POSITIVE_INFINITY : params.length;
     const least = last.endsWith('?') ? params.length - 1 : params.length;
     if (given.length >= least && given.length <= most) return;
-    report(node, `Expected the arguments "${params.join(' ')}" of the helper "${name}"`);
+    report(node, `Expected the arguments "${params.join(' ')}" for the helper "${name}"`);
   }
 
   function checkHash(hash: hbs.AST.Hash | undefined, allowed: readonly string[]): void {
@@ -116,7 +112,7 @@ export function checkTemplate(program: Program, text: string): readonly LeafProb
   function checkExpression(expression: TemplateExpression): void {
     if (expression.type === 'SubExpression') {
       const call = expression as hbs.AST.SubExpression;
-      if (call.params.length === 0 && helpers.get(simpleName(call.path) ?? '') === undefined) {
+      if (call.params.length === 0 && helperTable.get(simpleName(call.path) ?? '') === undefined) {
         report(call.path, `Unknown helper "${call.path.original}"`);
       } else {
         checkCall(call.path, call.params, call.hash);
@@ -132,7 +128,7 @@ export function checkTemplate(program: Program, text: string): readonly LeafProb
       report(
         path,
         `Unknown name "@${first}"`,
-        `Names are ${dataNames.map((name) => `@${name}`).join(', ')}`,
+        `Supported names: ${dataNames.map((name) => `@${name}`).join(', ')}`,
       );
     }
     if (path.data || isScoped(path) || !first.startsWith('$') || isVariableName(first.slice(1))) {

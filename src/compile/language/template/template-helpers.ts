@@ -1,24 +1,28 @@
 import { canonicalJson } from '../../../util/canonical-json.ts';
 import { deepEqual } from '../../../util/deep-equal.ts';
-import { ExpressionError } from '../expression-error.ts';
-import { type FunctionTools, printedWithin, yamlWithin } from '../functions.ts';
-import type { Helper } from '../helper.ts';
-import { limits } from '../limits.ts';
+import { ExpressionError } from '../evaluation-error.ts';
+import {
+  type FunctionDependencies,
+  type Helper,
+  meteredCopy,
+  meteredYamlCopy,
+} from '../functions.ts';
 import type { Meter } from '../meter.ts';
-import { characterSteps, shallowSteps, walkSteps } from '../size.ts';
-import { encodeBase64 } from '../text-encoding.ts';
+import { assertTextLength } from '../plain-json.ts';
+import { characterSteps, shallowSteps, walkSteps } from '../step-costs.ts';
+import { encodeBase64 } from '../text-functions.ts';
 
-/** What helpers get besides their arguments. */
-export interface TemplateContext {
-  readonly tools: FunctionTools;
+/** The context of helpers. */
+interface TemplateContext {
+  readonly tools: FunctionDependencies;
   /** Charged by each helper whose work grows with its arguments. */
   readonly meter: Meter;
 }
 
-/** A helper of Handlebars texts: missing arguments are an error, unless it takes them. */
+/** A Handlebars helper. Missing arguments are an error, unless `takesMissing` is set. */
 export type TemplateHelper = Helper<TemplateContext>;
 
-/** The helpers besides `if`, `unless`, `each` and `with`. The documentation is made from this table. */
+/** The helpers besides `if`, `unless`, `each` and `with`. The documentation is generated from this table. */
 export const templateHelpers: readonly TemplateHelper[] = [
   {
     name: 'json',
@@ -26,7 +30,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     returns: 'string',
     doc: 'The value as compact JSON with sorted keys',
     example: { source: '{{json spec.ports}}', gives: '[80,443]' },
-    run: ([value], { meter }) => canonicalJson(printedWithin(value, meter)),
+    run: ([value], { meter }) => canonicalJson(meteredCopy(value, meter)),
   },
   {
     name: 'yaml',
@@ -34,13 +38,13 @@ export const templateHelpers: readonly TemplateHelper[] = [
     returns: 'string',
     doc: 'The value as YAML',
     example: { source: '{{yaml spec.ports}}', gives: '- 80\n- 443\n' },
-    run: ([value], { tools, meter }) => tools.printYaml(yamlWithin(value, meter)),
+    run: ([value], { tools, meter }) => tools.printYaml(meteredYamlCopy(value, meter)),
   },
   {
     name: 'indent',
     params: ['columns', 'text'],
     returns: 'string',
-    doc: 'The text with every line moved to the right',
+    doc: 'The string with every line indented',
     example: { source: '{{indent 2 (yaml spec.ports)}}', gives: '  - 80\n  - 443\n' },
     run: ([columns, text], { meter }) => indent(columns, text, meter),
   },
@@ -48,7 +52,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     name: 'base64',
     params: ['text'],
     returns: 'string',
-    doc: 'Base64 of a text in UTF-8',
+    doc: 'Base64 of a string in UTF-8',
     example: { source: '{{base64 metadata.name}}', gives: 'd2Vi' },
     run: ([text], { meter }) => encodeBase64(readText('base64', text, meter)),
   },
@@ -65,7 +69,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     name: 'eq',
     params: ['a', 'b'],
     returns: 'boolean',
-    doc: 'Are the two equal? A missing value equals another one only',
+    doc: 'Whether the two values are equal; a missing value only equals another missing value',
     example: { source: '{{#if (eq spec.size 3)}}three{{/if}}', gives: 'three' },
     takesMissing: true,
     run: ([a, b], { meter }) => isEqual(a, b, meter),
@@ -74,7 +78,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     name: 'ne',
     params: ['a', 'b'],
     returns: 'boolean',
-    doc: 'Are the two different? The opposite of eq',
+    doc: 'Whether the two values differ; the opposite of eq',
     example: { source: '{{#if (ne spec.size 3)}}other{{else}}three{{/if}}', gives: 'three' },
     takesMissing: true,
     run: ([a, b], { meter }) => !isEqual(a, b, meter),
@@ -83,7 +87,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     name: 'and',
     params: ['values...'],
     returns: 'any',
-    doc: 'The first value that counts as false, or the last one; a missing one counts as false',
+    doc: 'The first falsy value, or the last one; a missing value is falsy',
     example: { source: '{{#if (and spec.image spec.size)}}both{{/if}}', gives: 'both' },
     takesMissing: true,
     run: (values) => values.find((value) => !isTruthy(value)) ?? values.at(-1),
@@ -92,7 +96,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     name: 'or',
     params: ['values...'],
     returns: 'any',
-    doc: 'The first value that counts as true, or the last one; a missing one counts as false',
+    doc: 'The first truthy value, or the last one; a missing value is falsy',
     example: { source: '{{or spec.nothing spec.size}}', gives: '3' },
     takesMissing: true,
     run: (values) => values.find(isTruthy) ?? values.at(-1),
@@ -101,7 +105,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     name: 'not',
     params: ['value'],
     returns: 'boolean',
-    doc: 'Does the value count as false? A missing one does',
+    doc: 'Whether the value is falsy; a missing value is',
     example: { source: '{{#if (not spec.nothing)}}none{{/if}}', gives: 'none' },
     takesMissing: true,
     run: ([value]) => !isTruthy(value),
@@ -110,7 +114,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     name: 'lt',
     params: ['a', 'b'],
     returns: 'boolean',
-    doc: 'Is the first number or text less than the second?',
+    doc: 'Whether the first number or string is less than the second',
     example: { source: '{{#if (lt spec.size 5)}}small{{/if}}', gives: 'small' },
     run: ([a, b], { meter }) => compare('lt', [a, b], meter) < 0,
   },
@@ -118,7 +122,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     name: 'gt',
     params: ['a', 'b'],
     returns: 'boolean',
-    doc: 'Is the first number or text greater than the second?',
+    doc: 'Whether the first number or string is greater than the second',
     example: { source: '{{#if (gt spec.size 5)}}large{{else}}small{{/if}}', gives: 'small' },
     run: ([a, b], { meter }) => compare('gt', [a, b], meter) > 0,
   },
@@ -134,7 +138,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     name: 'lower',
     params: ['text'],
     returns: 'string',
-    doc: 'The text in lower case',
+    doc: 'The string in lower case',
     example: { source: '{{lower "ABC"}}', gives: 'abc' },
     run: ([text], { meter }) => readText('lower', text, meter).toLowerCase(),
   },
@@ -142,7 +146,7 @@ export const templateHelpers: readonly TemplateHelper[] = [
     name: 'upper',
     params: ['text'],
     returns: 'string',
-    doc: 'The text in upper case',
+    doc: 'The string in upper case',
     example: { source: '{{upper metadata.name}}', gives: 'WEB' },
     run: ([text], { meter }) => readText('upper', text, meter).toUpperCase(),
   },
@@ -150,19 +154,24 @@ export const templateHelpers: readonly TemplateHelper[] = [
     name: 'lookup',
     params: ['object', 'key'],
     returns: 'any',
-    doc: 'The field or element with a computed key; missing where there is none',
+    doc: 'The field or element with a computed key; missing if it does not exist',
     example: { source: '{{lookup spec "size"}}', gives: '3' },
     takesMissing: true,
     run: ([object, key]) => ownProperty(object, key),
   },
 ];
 
-/** What counts as true for `if`: everything but nothing, `false`, zero, the empty text and the empty list. */
+/** By name. */
+export const helperTable: ReadonlyMap<string, TemplateHelper> = new Map(
+  templateHelpers.map((helper) => [helper.name, helper]),
+);
+
+/** Truthiness for `if`: all values except missing, `false`, zero, the empty string and the empty list. */
 export function isTruthy(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
-/** A field or element that the value itself has; nothing is inherited. */
+/** An own field or element of the value; inherited properties are ignored. */
 export function ownProperty(value: unknown, key: unknown): unknown {
   if (value === undefined || value === null) return undefined;
   if (typeof key !== 'string' && typeof key !== 'number') return undefined;
@@ -170,7 +179,7 @@ export function ownProperty(value: unknown, key: unknown): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** A value as it stands in the text. */
+/** Converts a value to output. */
 export function printable(place: string, value: unknown): string {
   switch (typeof value) {
     case 'string':
@@ -183,14 +192,14 @@ export function printable(place: string, value: unknown): string {
     default:
       break;
   }
-  const found = Array.isArray(value) ? 'a list' : value instanceof Object ? 'an object' : 'none';
+  const found = Array.isArray(value) ? 'a list' : value instanceof Object ? 'an object' : 'nothing';
   throw new ExpressionError(
     'evaluation-failed',
-    `Expected a text, number or boolean for "${place}", found ${found}; the helpers json and yaml print lists and objects`,
+    `Expected a string, number or boolean for "${place}", found ${found}; the helpers json and yaml print lists and objects`,
   );
 }
 
-/** A text that is looked at from end to end. */
+/** A string argument that is processed completely; charges the meter. */
 function readText(name: string, value: unknown, meter: Meter): string {
   const text = printable(name, value);
   meter.spend(characterSteps(text));
@@ -206,15 +215,15 @@ function indent(columns: unknown, value: unknown, meter: Meter): string {
   if (typeof columns !== 'number' || !Number.isInteger(columns) || columns < 0 || columns > 100) {
     throw new ExpressionError(
       'evaluation-failed',
-      'Expected a whole number from 0 to 100 as the first argument of "indent"',
+      'Expected an integer from 0 to 100 as the first argument of "indent"',
     );
   }
   const text = readText('indent', value, meter);
   let lines = 1;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
   meter.spend(lines);
-  // Before they are there: many short lines become much longer.
-  meter.produce(lines * columns);
+  // Charged in advance, because the result may be much longer than the input.
+  meter.allocate(lines * columns);
   return text.replace(/^(?=.)/gm, ' '.repeat(columns));
 }
 
@@ -224,7 +233,7 @@ function compare(name: string, [a, b]: readonly [unknown, unknown], meter: Meter
   if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : a > b ? 1 : 0;
   throw new ExpressionError(
     'evaluation-failed',
-    `Expected two numbers or two texts as arguments of "${name}"`,
+    `Expected two numbers or two strings as arguments of "${name}"`,
   );
 }
 
@@ -236,11 +245,6 @@ function join(list: unknown, separator: unknown, meter: Meter): string {
   meter.spend(list.length);
   const texts = list.map((element) => printable('join', element));
   const length = texts.reduce((sum, text) => sum + text.length + between.length, 0);
-  if (length > limits.textLength + between.length) {
-    throw new ExpressionError(
-      'limit-exceeded',
-      `Expected a text of at most ${limits.textLength} characters`,
-    );
-  }
+  assertTextLength(length - between.length);
   return texts.join(between);
 }

@@ -1,5 +1,5 @@
-import { evaluationError } from '../evaluation-error.ts';
-import type { FunctionTools } from '../functions.ts';
+import { toExpressionError } from '../evaluation-error.ts';
+import type { FunctionDependencies } from '../functions.ts';
 import type { LeafProblem, ParsedLeaf, Reference, Scope } from '../leaf.ts';
 import { limits } from '../limits.ts';
 import { checkTemplate } from './template-check.ts';
@@ -8,14 +8,14 @@ import { compileTemplate } from './template-render.ts';
 import { parseProgram } from './template-syntax.ts';
 
 export interface TemplateOptions {
-  /** What Handlebars gets. */
+  /** The input of Handlebars. */
   readonly text: string;
-  /** Offsets in `text` before each of which one character of the leaf was dropped. */
+  /** Offsets in `text` before which one character of the leaf was removed. */
   readonly removed: readonly number[];
-  readonly tools: FunctionTools;
+  readonly tools: FunctionDependencies;
 }
 
-/** Parses a Handlebars text. */
+/** Parses a Handlebars template. */
 export function parseTemplate({ text, removed, tools }: TemplateOptions): ParsedLeaf {
   const inLeaf = (offset: number) => offset + removed.filter((each) => each < offset).length;
   const placed = (problem: LeafProblem) => ({ ...problem, offset: inLeaf(problem.offset) });
@@ -25,15 +25,11 @@ export function parseTemplate({ text, removed, tools }: TemplateOptions): Parsed
   const problems = checkTemplate(program, text).map(placed);
   if (problems.length > 0) return { problems };
   const render = compileTemplate(program, tools);
-  const fail = (error: unknown): never => {
-    throw evaluationError(error, text, new Set());
-  };
-  const evaluate = (scope: Scope): string | Promise<string> => {
+  const evaluate = async (scope: Scope): Promise<string> => {
     try {
-      const rendered = render(scope);
-      return typeof rendered === 'string' ? rendered : rendered.catch(fail);
+      return await render(scope);
     } catch (error) {
-      return fail(error);
+      throw toExpressionError(error, text, new Set());
     }
   };
   const references = findTemplateReferences(program, text).map(
@@ -50,6 +46,6 @@ export function parseTemplate({ text, removed, tools }: TemplateOptions): Parsed
 const tooLong: LeafProblem = {
   severity: 'error',
   code: 'template-syntax',
-  message: `Expected a Handlebars text of at most ${limits.textLength} characters`,
+  message: `Expected a Handlebars template of at most ${limits.textLength} characters`,
   offset: 0,
 };

@@ -11,13 +11,13 @@ import {
 } from './template-syntax.ts';
 
 interface Place {
-  /** Where `this` comes from; undefined: an element of something that is recorded as a whole. */
+  /** The origin of `this`; undefined: an element of a value that is recorded completely. */
   readonly context: Origin | undefined;
   readonly parent: Place | undefined;
   readonly params: ReadonlyMap<string, Origin | undefined>;
 }
 
-/** Finds everything that rendering can read. Offsets count in the template. */
+/** Finds all references of a template. Offsets are relative to the template. */
 export function findTemplateReferences(program: Program, text: string): readonly Reference[] {
   const recorder = createReferenceRecorder();
   const root: Origin = { root: 'root', path: [], offset: -1, stepOffsets: [] };
@@ -56,7 +56,7 @@ export function findTemplateReferences(program: Program, text: string): readonly
     { block, place }: { readonly block: hbs.AST.BlockStatement; readonly place: Place },
   ): Place {
     if (name !== 'each' && name !== 'with') return place;
-    // The elements of a map are not told from those of a list, so nothing inside is followed.
+    // Map and list elements cannot be distinguished, so references inside are not traced.
     const context = name === 'with' ? value : undefined;
     const params = new Map(place.params);
     for (const [index, param] of (block.program?.blockParams ?? []).entries()) {

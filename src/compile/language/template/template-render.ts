@@ -1,21 +1,17 @@
 /**
- * Renders Handlebars' syntax tree. Handlebars' own runtime is not used: it cannot name what is missing, prints objects as
- * `[object Object]`, bounds neither loops nor output, and needs code generation. The results are those of its strict mode without escaping.
+ * Renders the syntax tree of Handlebars. The Handlebars runtime is not used: it cannot name missing values, prints
+ * objects as `[object Object]`, limits neither loops nor output, and requires code generation. Results equal those of
+ * its strict mode without escaping.
  */
-import { ExpressionError } from '../expression-error.ts';
-import type { FunctionTools } from '../functions.ts';
+import { ExpressionError } from '../evaluation-error.ts';
+import type { FunctionDependencies } from '../functions.ts';
 import type { Scope } from '../leaf.ts';
 import { limits } from '../limits.ts';
 import { Meter } from '../meter.ts';
+import { assertTextLength } from '../plain-json.ts';
 import { isVariableName } from '../runtime-scope.ts';
-import { shallowSteps } from '../size.ts';
-import {
-  isTruthy,
-  ownProperty,
-  printable,
-  type TemplateHelper,
-  templateHelpers,
-} from './template-helpers.ts';
+import { shallowSteps } from '../step-costs.ts';
+import { helperTable, isTruthy, ownProperty, printable } from './template-helpers.ts';
 import {
   isScoped,
   type Program,
@@ -46,22 +42,16 @@ interface Output {
 }
 
 type Evaluate = (frame: Frame) => unknown;
-/** A promise: the event loop has its turn in between. Nearly all texts are rendered without. */
-type Pause = Promise<void> | undefined;
-type Render = (frame: Frame) => Pause;
+type Render = (frame: Frame) => void | Promise<void>;
 
-const helpers: ReadonlyMap<string, TemplateHelper> = new Map(
-  templateHelpers.map((helper) => [helper.name, helper]),
-);
-
-/** Compiles a template that was checked. */
+/** Compiles a checked template. */
 export function compileTemplate(
   program: Program,
-  tools: FunctionTools,
-): (scope: Scope) => string | Promise<string> {
+  tools: FunctionDependencies,
+): (scope: Scope) => Promise<string> {
   const render = compileProgram(program, tools);
-  return (scope) => {
-    const meter = new Meter(scope.budget, { steps: limits.templateSteps });
+  return async (scope) => {
+    const meter = new Meter(scope.budget, limits.templateSteps);
     const output: Output = { text: '', meter };
     const frame: Frame = {
       context: scope.root,
@@ -71,28 +61,24 @@ export function compileTemplate(
       output,
       scope,
     };
-    const pause = render(frame);
-    return pause === undefined ? output.text : pause.then(() => output.text);
+    await render(frame);
+    return output.text;
   };
 }
 
-function compileProgram(program: Program | undefined, tools: FunctionTools): Render {
+function compileProgram(program: Program | undefined, tools: FunctionDependencies): Render {
   const parts = (program?.body ?? []).map((each) =>
     compileStatement(each as TemplateStatement, tools),
   );
-  return (frame) => renderParts(parts, frame, 0);
+  return async (frame) => {
+    for (const render of parts) {
+      frame.output.meter.spend(1);
+      await render(frame);
+    }
+  };
 }
 
-function renderParts(parts: readonly Render[], frame: Frame, from: number): Pause {
-  for (let index = from; index < parts.length; index++) {
-    frame.output.meter.spend(1);
-    const pause = parts[index]?.(frame);
-    if (pause !== undefined) return pause.then(() => renderParts(parts, frame, index + 1));
-  }
-  return undefined;
-}
-
-function compileStatement(statement: TemplateStatement, tools: FunctionTools): Render {
+function compileStatement(statement: TemplateStatement, tools: FunctionDependencies): Render {
   switch (statement.type) {
     case 'ContentStatement': {
       const { value } = statement as hbs.AST.ContentStatement;
@@ -111,13 +97,10 @@ function compileStatement(statement: TemplateStatement, tools: FunctionTools): R
   }
 }
 
-function write(output: Output, text: string): undefined {
+function write(output: Output, text: string): void {
   output.text += text;
-  output.meter.produce(text.length);
-  if (output.text.length > limits.textLength) {
-    const message = `Expected a text of at most ${limits.textLength} characters`;
-    throw new ExpressionError('limit-exceeded', message);
-  }
+  output.meter.allocate(text.length);
+  assertTextLength(output.text.length);
 }
 
 function present(value: unknown, place: string): unknown {
@@ -136,7 +119,7 @@ function describe(expression: TemplateExpression): string {
   }
 }
 
-function compileBlock(block: hbs.AST.BlockStatement, tools: FunctionTools): Render {
+function compileBlock(block: hbs.AST.BlockStatement, tools: FunctionDependencies): Render {
   const [param] = block.params;
   const value: Evaluate =
     param === undefined ? () => undefined : compileExpression(param as TemplateExpression, tools);
@@ -162,12 +145,11 @@ function compileBlock(block: hbs.AST.BlockStatement, tools: FunctionTools): Rend
     default:
       return (frame) => {
         const list = value(frame);
-        // Before they are put together.
+        // Charged before the entries are created.
         frame.output.meter.spend(Array.isArray(list) ? list.length : shallowSteps(list));
         const entries = typeof list === 'object' && list !== null ? Object.entries(list) : [];
         if (entries.length === 0) return inverse(frame);
-        const hasKeys = !Array.isArray(list);
-        return renderEach({ entries, hasKeys, names, main, frame }, 0);
+        return renderEach({ entries, hasKeys: !Array.isArray(list), names, main, frame });
       };
   }
 }
@@ -175,37 +157,28 @@ function compileBlock(block: hbs.AST.BlockStatement, tools: FunctionTools): Rend
 interface Iteration {
   readonly entries: readonly (readonly [string, unknown])[];
   readonly hasKeys: boolean;
-  /** Of the block's parameters. */
+  /** Names of the block parameters. */
   readonly names: readonly string[];
   readonly main: Render;
   readonly frame: Frame;
 }
 
-/** Between two elements the event loop may have its turn: a helper alone takes no time to speak of. */
-function renderEach(iteration: Iteration, from: number): Pause {
-  const { entries, main } = iteration;
-  const { budget } = iteration.frame.output.meter;
-  for (let index = from; index < entries.length; index++) {
-    if (budget.isDue && index > from)
-      return budget.pause().then(() => renderEach(iteration, index));
-    const pause = main(frameOf(iteration, index));
-    if (pause !== undefined) return pause.then(() => renderEach(iteration, index + 1));
+/** Pauses only between elements, because a single helper takes little time. */
+async function renderEach({ entries, hasKeys, names, main, frame }: Iteration): Promise<void> {
+  const { budget } = frame.output.meter;
+  for (const [index, [field, element]] of entries.entries()) {
+    if (budget.shouldPause && index > 0) await budget.pause();
+    const key = hasKeys ? field : index;
+    const params = bindParams(names, [element, key], frame);
+    const values = { index, key, first: index === 0, last: index === entries.length - 1 };
+    await main({ ...nested(frame, element, params), loop: { values, parent: frame.loop } });
   }
-  return undefined;
-}
-
-function frameOf({ entries, hasKeys, names, frame }: Iteration, index: number): Frame {
-  const [field, element] = entries[index] as readonly [string, unknown];
-  const key = hasKeys ? field : index;
-  const params = bindParams(names, [element, key], frame);
-  const values = { index, key, first: index === 0, last: index === entries.length - 1 };
-  return { ...nested(frame, element, params), loop: { values, parent: frame.loop } };
 }
 
 function compileOption(
   block: hbs.AST.BlockStatement,
   name: string,
-  tools: FunctionTools,
+  tools: FunctionDependencies,
 ): Evaluate {
   const pair = block.hash?.pairs.find(({ key }) => key === name);
   return pair === undefined
@@ -229,10 +202,10 @@ function bindParams(
 function compileCall(
   path: TemplateExpression,
   params: readonly hbs.AST.Expression[],
-  tools: FunctionTools,
+  tools: FunctionDependencies,
 ): Evaluate {
   const name = simpleName(path);
-  const helper = name === undefined ? undefined : helpers.get(name);
+  const helper = name === undefined ? undefined : helperTable.get(name);
   if (helper === undefined) return compileExpression(path, tools);
   const args = params.map((param) => {
     const expression = param as TemplateExpression;
@@ -246,12 +219,12 @@ function compileCall(
     const { meter } = frame.output;
     const result = helper.run(values, { tools, meter });
     meter.spend(1);
-    if (typeof result === 'string') meter.produce(result.length);
+    if (typeof result === 'string') meter.allocate(result.length);
     return result;
   };
 }
 
-function compileExpression(expression: TemplateExpression, tools: FunctionTools): Evaluate {
+function compileExpression(expression: TemplateExpression, tools: FunctionDependencies): Evaluate {
   switch (expression.type) {
     case 'PathExpression':
       return compilePath(expression as hbs.AST.PathExpression);

@@ -2,7 +2,7 @@ import Handlebars from 'handlebars';
 import type { LeafProblem } from '../leaf.ts';
 import { limits } from '../limits.ts';
 
-/** Handlebars' syntax tree, as far as we allow it. */
+/** The supported part of the Handlebars syntax tree. */
 export type Program = hbs.AST.Program;
 
 export type TemplateStatement =
@@ -20,7 +20,7 @@ export type TemplateExpression =
   | hbs.AST.UndefinedLiteral
   | hbs.AST.NullLiteral;
 
-/** The names of the blocks that there are. */
+/** Names of the supported blocks. */
 export const blockNames = ['if', 'unless', 'each', 'with'] as const;
 
 export type BlockName = (typeof blockNames)[number];
@@ -30,7 +30,7 @@ export function isScoped(path: hbs.AST.PathExpression): boolean {
   return /^\.|^this\b/.test(path.original);
 }
 
-/** The helper or block that a path names, if it can name one. */
+/** The name of the helper or block that a path may refer to. */
 export function simpleName(path: TemplateExpression): string | undefined {
   if (path.type !== 'PathExpression') return undefined;
   const expression = path as hbs.AST.PathExpression;
@@ -58,7 +58,7 @@ function lineStart(text: string, line: number): number {
   return start;
 }
 
-/** Parses a template; only texts, never trees, are parsed. */
+/** Parses a template from source. */
 export function parseProgram(text: string): Program | LeafProblem {
   const tooDeep = tooDeepAt(text);
   if (tooDeep !== undefined) {
@@ -75,19 +75,21 @@ export function parseProgram(text: string): Program | LeafProblem {
       ...(/got 'EOF'/.test(message)
         ? { message: unclosed, offset: openBlockAt(text) }
         : { message: reasonOf(message), offset: failureOffset(text, error, message) }),
+      ...(/\{\{~?\s*\./.test(text) && { hint: helmHint }),
     };
   }
 }
 
-const unclosed = 'Expected the end of a block, found the end of the text';
+const helmHint = 'Write "{{ spec.size }}", without a dot before the first name';
+const unclosed = 'Expected the end of a block, found the end of the template';
 
 /**
- * The beginnings of blocks, `{{^}}` not among them, and of their ends; comments as a whole, since they may hold some. Behind a
- * single backslash Handlebars takes it all for text.
+ * Matches the start of blocks (without `{{^}}`) and of block ends, and whole comments, which may contain blocks.
+ * After a single backslash Handlebars treats them as text.
  */
 const blockMark = /(?<!(?<!\\)\\)\{\{~?(?:!--[\s\S]*?--~?\}\}|![^}]*\}\}|#|\/|\^(?!\s*~?\}\}))/g;
 
-/** The innermost block that is open at the end of the text. */
+/** Offset of the innermost block that is not closed. */
 function openBlockAt(text: string): number {
   const open: number[] = [];
   for (const { 0: mark, index } of text.matchAll(blockMark)) {
@@ -102,10 +104,10 @@ function reasonOf(message: string): string {
   if (mismatch !== null) {
     return `Expected the end of the block "${mismatch[1]}", found the end of "${mismatch[2]}"`;
   }
-  return 'Expected a Handlebars text that can be parsed';
+  return 'Expected a valid Handlebars template';
 }
 
-/** The parser tells places by line and column, or by drawing an arrow under an excerpt. */
+/** The parser reports positions by line and column, or by an arrow under an excerpt. */
 function failureOffset(text: string, error: unknown, message: string): number {
   const place = error as { readonly lineNumber?: unknown; readonly column?: unknown };
   if (typeof place.lineNumber === 'number' && typeof place.column === 'number') {

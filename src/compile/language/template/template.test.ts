@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import Handlebars from 'handlebars';
-import type { ExpressionError } from '../expression-error.ts';
+import {
+  createTestParser,
+  expressionOf,
+  isCovered,
+  recording,
+  testScope,
+} from '../../../../test/support/compile/test-scope.ts';
+import type { ExpressionError } from '../evaluation-error.ts';
 import type { Reference } from '../leaf.ts';
-import { isCovered, recording } from '../test-recording.ts';
-import { createTestParser, expressionOf, testScope } from '../test-scope.ts';
 
 const root = {
   metadata: { name: 'web', labels: { app: 'shop', tier: 'front' } },
@@ -26,7 +31,7 @@ const root = {
   },
 };
 
-function render(text: string, more = {}): unknown {
+async function render(text: string, more = {}): Promise<unknown> {
   return expressionOf(text).evaluate(testScope(root, more));
 }
 
@@ -58,17 +63,17 @@ describe('compile/language Handlebars', () => {
     '\\{{literal}} {{metadata.name}} \\\\{{metadata.name}}',
     '{{#if spec.yes}}{{#each spec.words}}{{../spec.size}}{{/each}}{{/if}}',
   ]) {
-    test(`renders ${JSON.stringify(text)} as Handlebars does`, () => {
+    test(`renders ${JSON.stringify(text)} as Handlebars does`, async () => {
       // The runtime of Handlebars prints comments and all; strict makes missing values throw.
       const expected = Handlebars.compile(text, { noEscape: true, strict: true })(root);
-      assert.equal(render(text), expected);
+      assert.equal(await render(text), expected);
     });
 
-    test(`knows what ${JSON.stringify(text)} reads`, () => {
+    test(`finds the references of ${JSON.stringify(text)}`, async () => {
       const reads = new Set<string>();
       const expression = expressionOf(text);
       const watched = recording(root, [], reads) as typeof root;
-      expression.evaluate(testScope(watched));
+      await expression.evaluate(testScope(watched));
       for (const read of reads) assert.ok(isCovered(read, expression.references), read);
     });
   }
@@ -95,8 +100,8 @@ describe('compile/language Handlebars', () => {
     ['$${HOME} {{metadata.name}} $${X}', '${HOME} web ${X}'],
     ['{{this.name}}{{#with metadata}}{{this.name}}{{/with}}'.slice(13), 'web'],
   ] as const) {
-    test(`renders ${JSON.stringify(text)}`, () => {
-      assert.equal(render(text, { item: { name: 'i' }, index: 1 }), expected);
+    test(`renders ${JSON.stringify(text)}`, async () => {
+      assert.equal(await render(text, { item: { name: 'i' }, index: 1 }), expected);
     });
   }
 
@@ -115,19 +120,19 @@ describe('compile/language Handlebars', () => {
     [
       '{{spec.list}}',
       'evaluation-failed',
-      'Expected a text, number or boolean for "spec.list", found a list',
+      'Expected a string, number or boolean for "spec.list", found a list',
     ],
     [
       '{{spec.odd}}',
       'evaluation-failed',
-      'Expected a text, number or boolean for "spec.odd", found an object',
+      'Expected a string, number or boolean for "spec.odd", found an object',
     ],
-    ['{{lt spec.size "a"}}', 'evaluation-failed', 'Expected two numbers or two texts'],
+    ['{{lt spec.size "a"}}', 'evaluation-failed', 'Expected two numbers or two strings'],
     ['{{join metadata.name}}', 'evaluation-failed', 'Expected a list as the argument of "join"'],
-    ['{{indent -1 "a"}}', 'evaluation-failed', 'Expected a whole number from 0 to 100'],
+    ['{{indent -1 "a"}}', 'evaluation-failed', 'Expected an integer from 0 to 100'],
   ] as const) {
-    test(`fails at run time for ${text}`, () => {
-      assert.throws(
+    test(`fails at run time for ${text}`, async () => {
+      await assert.rejects(
         () => render(text),
         (error: ExpressionError) => {
           assert.equal(error.code, code);
@@ -139,46 +144,46 @@ describe('compile/language Handlebars', () => {
   }
 
   for (const [text, message, offset] of [
-    ['a {{#if x}}', 'Expected the end of a block, found the end of the text', 2],
-    ['a\n{{#each x}}\nb\n', 'Expected the end of a block, found the end of the text', 2],
+    ['a {{#if x}}', 'Expected the end of a block, found the end of the template', 2],
+    ['a\n{{#each x}}\nb\n', 'Expected the end of a block, found the end of the template', 2],
     [
       '{{#if x}}{{#each y}}{{/each}} b',
-      'Expected the end of a block, found the end of the text',
+      'Expected the end of a block, found the end of the template',
       0,
     ],
     [
       '{{#if x}}{{/if}} {{~^if y}}{{^}}',
-      'Expected the end of a block, found the end of the text',
+      'Expected the end of a block, found the end of the template',
       17,
     ],
     [
       '{{#if x}}{{!-- {{#if y}} --}}{{! # }}\\{{#each z}}',
-      'Expected the end of a block, found the end of the text',
+      'Expected the end of a block, found the end of the template',
       0,
     ],
-    ['a\nb {{foo', 'Expected a Handlebars text that can be parsed', 6],
-    [`${'x'.repeat(50)}{{a}} {{(b)}}`, 'Expected a Handlebars text that can be parsed', 58],
+    ['a\nb {{foo', 'Expected a valid Handlebars template', 6],
+    [`${'x'.repeat(50)}{{a}} {{(b)}}`, 'Expected a valid Handlebars template', 58],
     ['a\n {{#each x}}{{/if}}', `Expected the end of the block "each", found the end of "if"`, 6],
     ['x {{foo bar}}', 'Unknown helper "foo"', 4],
     ['x {{upper (foo)}}', 'Unknown helper "foo"', 11],
     ['$${a} {{foo bar}}', 'Unknown helper "foo"', 8],
     ['a {{"text"}}', 'Expected a name, found a literal', 4],
     ['{{uper metadata.name}}', 'Unknown helper "uper"', 2],
-    ['{{upper}}', 'Expected the arguments "text" of the helper "upper"', 2],
-    ['{{eq 1}}', 'Expected the arguments "a b" of the helper "eq"', 2],
+    ['{{upper}}', 'Expected the arguments "text" for the helper "upper"', 2],
+    ['{{eq 1}}', 'Expected the arguments "a b" for the helper "eq"', 2],
     ['{{upper x y=1}}', 'Unknown option "y"', 10],
     ['{{#list}}x{{/list}}', 'Unknown block "list"', 3],
-    ['{{#if a b}}x{{/if}}', 'Expected one argument of the block "if"', 0],
-    ['{{> part}}', 'Partials and decorators are not there', 0],
-    ['{{#> part}}x{{/part}}', 'Partials and decorators are not there', 0],
-    ['{{* deco}}', 'Partials and decorators are not there', 0],
-    ['{{#* inline "x"}}y{{/inline}}', 'Partials and decorators are not there', 0],
+    ['{{#if a b}}x{{/if}}', 'Expected one argument for the block "if"', 0],
+    ['{{> part}}', 'Partials and decorators are not supported', 0],
+    ['{{#> part}}x{{/part}}', 'Partials and decorators are not supported', 0],
+    ['{{* deco}}', 'Partials and decorators are not supported', 0],
+    ['{{#* inline "x"}}y{{/inline}}', 'Partials and decorators are not supported', 0],
     ['{{{{raw}}}} {{x}} {{{{/raw}}}}', 'Unknown block "raw"', 4],
     ['a {{$itm}}', 'Unknown name "$itm"', 4],
     ['a {{@inx}}', 'Unknown name "@inx"', 4],
     [
       `{{metadata.name}}${'x'.repeat(300_000)}`,
-      'Expected a Handlebars text of at most 262144 characters',
+      'Expected a Handlebars template of at most 262144 characters',
       0,
     ],
     [`{{upper ${'(upper '.repeat(30_000)}x${')'.repeat(30_000)}}}`, undefined, undefined],
@@ -197,16 +202,19 @@ describe('compile/language Handlebars', () => {
     const hintOf = (text: string) => createTestParser().parse(text).problems[0]?.hint;
     assert.equal(hintOf('{{uper metadata.name}}'), 'Did you mean "upper"?');
     assert.equal(hintOf('{{$itm}}'), 'Did you mean "$item"?');
-    assert.equal(hintOf('{{#list}}x{{/list}}'), 'Blocks are "if", "unless", "each" and "with"');
+    assert.equal(
+      hintOf('{{#list}}x{{/list}}'),
+      'Supported blocks: "if", "unless", "each" and "with"',
+    );
   });
 
-  test('bounds output and loops', () => {
+  test('limits output and loops', async () => {
     const many = Array.from({ length: 2_000 }, (_, index) => index);
     for (const text of [
       '{{#each l}}{{#each ../l}}xxxxxxxxxx{{/each}}{{/each}}',
       '{{#each l}}{{#each ../l}}{{#each ../../l}}{{/each}}{{/each}}{{/each}}',
     ]) {
-      assert.throws(() => expressionOf(text).evaluate(testScope({ l: many })), {
+      await assert.rejects(async () => expressionOf(text).evaluate(testScope({ l: many })), {
         code: 'limit-exceeded',
       });
     }
@@ -244,7 +252,7 @@ describe('compile/language Handlebars', () => {
     ['{{spec.l.0.name}}{{spec.l.length}}', ['resource:spec.l', 'resource:spec.l~']],
     ['{{json this}}', ['children:~', 'observed:~', 'reads:~', 'resource:~', 'vars:~']],
   ] as const) {
-    test(`finds what ${text} reads`, () => {
+    test(`finds the references of ${text}`, () => {
       const shown = expressionOf(text).references.map(
         ({ root: from, path, exact }: Reference) => `${from}:${path.join('.')}${exact ? '' : '~'}`,
       );
@@ -252,7 +260,7 @@ describe('compile/language Handlebars', () => {
     });
   }
 
-  test('gives references with offsets in the leaf, escapes counted', () => {
+  test('returns references with offsets in the leaf, including escapes', () => {
     const text = '$${a} {{ this.spec.size }}\n{{$item.name}}';
     const { references } = expressionOf(text);
     assert.deepEqual(

@@ -1,26 +1,26 @@
 import type { Json, JsonObject } from '../../../util/json.ts';
 
-/** Why a change of a CRD may break what is stored. */
+/** Why a change of a CRD may break stored resources. */
 export interface BreakingChange {
-  /** JSON pointer into the wanted CRD; of what is gone, where it stood. */
+  /** JSON pointer into the desired CRD; for a removed node, its old path. */
   readonly path: string;
-  /** What was, what would be, and why that breaks. Capital first letter, no final period. */
+  /** Old value, new value and why it breaks. Starts with a capital, no final period. */
   readonly message: string;
 }
 
-/** A CRD as it is installed and as it would be. */
+/** The installed and the desired CRD. */
 export interface CrdChange {
-  /** `spec` of the CRD that the server has. */
+  /** `spec` of the live CRD. */
   readonly installed: JsonObject;
-  /** `spec` of the CRD that is to be installed. */
-  readonly wanted: JsonObject;
+  /** `spec` of the desired CRD. */
+  readonly desired: JsonObject;
   /** `status.storedVersions`: versions in which resources may be stored. */
   readonly storedVersions: readonly string[];
-  /** Who has installed it: of our own, the status fields that we add are ours to change. */
+  /** Whether Homeostat installed the CRD; then changes of its generated status fields are allowed. */
   readonly isOurs: boolean;
 }
 
-/** A node of a schema as it is installed and as it would be. */
+/** The installed and the desired version of a schema node. */
 export interface NodePair {
   readonly before: JsonObject;
   readonly after: JsonObject;
@@ -28,35 +28,32 @@ export interface NodePair {
 }
 
 export interface NodeChange extends NodePair {
-  /** For the nodes below. */
+  /** Compares child nodes. */
   readonly compare: (pair: NodePair) => Iterable<BreakingChange>;
 }
 
-/** Where a node stands and what it is there for. */
+/** Location and role of a schema node. */
 export interface NodePlace {
-  /** JSON pointer into the wanted CRD. */
+  /** JSON pointer into the desired CRD. */
   readonly path: string;
-  /** For people: `spec.ports[].name`, empty for the whole resource. */
+  /** Field path in messages: `spec.ports[].name`, empty for the whole resource. */
   readonly field: string;
-  /** For people: `version "v1"`. */
+  /** Version in messages: `version "v1"`. */
   readonly of: string;
-  /**
-   * `structure`: it says what is kept, and fills in defaults. `value`: it stands in `allOf`, `anyOf`, `oneOf` or `not` and only says what
-   * is accepted.
-   */
+  /** `structure`: defines stored fields and defaults. `value`: inside `allOf`, `anyOf`, `oneOf` or `not`; only validates. */
   readonly role: 'structure' | 'value';
-  /** Does the node stand for a whole object of Kubernetes, with `apiVersion`, `kind` and `metadata`? */
+  /** Whether the node is a whole Kubernetes object, with `apiVersion`, `kind` and `metadata`. */
   readonly isResource: boolean;
-  /** Can something above tell whether a field is there (`not`, `oneOf`, `maxProperties`)? A default would then count as one. */
+  /** Whether a parent's `not`, `oneOf` or `maxProperties` depends on the presence of fields; then a new default may break. */
   readonly isCounted: boolean;
-  /** Two versions are compared, not one with itself: each has always had its own defaults. */
+  /** Two versions are compared: each has its own defaults. */
   readonly hasOwnDefaults: boolean;
 }
 
-/** What a change of one keyword may break. */
+/** Checks the change of one keyword. */
 export type KeywordRule = (keyword: string, change: NodeChange) => Iterable<BreakingChange>;
 
-/** The node, for people: `"spec.size" of version "v1"`. */
+/** The node in messages: `"spec.size" of version "v1"`. */
 export function nameOf({ field, of }: NodePlace): string {
   return field === '' ? `The resource of ${of}` : `"${field}" of ${of}`;
 }

@@ -4,62 +4,62 @@ import { type BreakingChange, type CrdChange, quoted } from './breaking-change.t
 import { compareVersions } from './compare-versions.ts';
 
 /**
- * Everything about a change of a CRD that may break resources that are stored, or whoever reads and writes them; none: the change is
- * safe. A difference that no rule knows is among them. What was already there is not blamed. Pure.
+ * Lists all changes of a CRD that may break stored resources or their clients; empty: safe. Unknown differences count as breaking. Problems
+ * of the installed CRD are not reported. Pure.
  */
 export function breakingChanges(change: CrdChange): readonly BreakingChange[] {
-  const { installed, wanted } = change;
-  const fields = new Set([...Object.keys(installed), ...Object.keys(wanted)]);
+  const { installed, desired } = change;
+  const fields = new Set([...Object.keys(installed), ...Object.keys(desired)]);
   return [...fields].flatMap((field) => {
     switch (field) {
       case 'versions':
         return [...compareVersions(change)];
       case 'names':
-        return compareNames(installed, wanted);
+        return compareNames(installed, desired);
       case 'conversion':
-        return compareConversion(installed, wanted);
+        return compareConversion(installed, desired);
       default:
         return compareField(field, change);
     }
   });
 }
 
-const whyByField: ReadonlyMap<string, string> = new Map([
-  ['group', 'that is another kind'],
-  ['scope', 'resources that are stored have the other one'],
-  ['preserveUnknownFields', 'unknown fields that are stored would be lost'],
+const reasonByField: ReadonlyMap<string, string> = new Map([
+  ['group', 'this is another kind'],
+  ['scope', 'stored resources have the old scope'],
+  ['preserveUnknownFields', 'stored unknown fields would be lost'],
 ]);
 
-function compareField(field: string, { installed, wanted }: CrdChange): readonly BreakingChange[] {
-  const was = asMeant(installed[field]);
-  const is = asMeant(wanted[field]);
+function compareField(field: string, { installed, desired }: CrdChange): readonly BreakingChange[] {
+  const was = normalized(installed[field]);
+  const is = normalized(desired[field]);
   if (deepEqual(was, is)) return [];
-  const why = whyByField.get(field) ?? 'nobody knows what that does to stored resources';
-  const message = `"${field}" changes from ${quoted(was)} to ${quoted(is)}: ${why}`;
+  const reason = reasonByField.get(field) ?? 'the effect on stored resources is unknown';
+  const message = `"${field}" changes from ${quoted(was)} to ${quoted(is)}: ${reason}`;
   return [{ path: `/spec/${field}`, message }];
 }
 
-/** What the resources are called matters; what else they may be called does not. */
-function compareNames(installed: JsonObject, wanted: JsonObject): readonly BreakingChange[] {
+/** `plural` and `kind` matter, other names do not. */
+function compareNames(installed: JsonObject, desired: JsonObject): readonly BreakingChange[] {
   const was = mapOf(installed.names);
-  const is = mapOf(wanted.names);
+  const is = mapOf(desired.names);
   return ['plural', 'kind'].flatMap((name) => {
     if (was[name] === is[name]) return [];
-    const message = `"names.${name}" changes from ${quoted(was[name])} to ${quoted(is[name])}: that is another kind`;
+    const message = `"names.${name}" changes from ${quoted(was[name])} to ${quoted(is[name])}: this is another kind`;
     return [{ path: `/spec/names/${name}`, message }];
   });
 }
 
-function compareConversion(installed: JsonObject, wanted: JsonObject): readonly BreakingChange[] {
+function compareConversion(installed: JsonObject, desired: JsonObject): readonly BreakingChange[] {
   const was = mapOf(installed.conversion).strategy ?? 'None';
-  const is = mapOf(wanted.conversion).strategy ?? 'None';
+  const is = mapOf(desired.conversion).strategy ?? 'None';
   if (was === is) return [];
   const message = `"conversion.strategy" changes from ${quoted(was)} to ${quoted(is)}: resources stored in other versions would read differently`;
   return [{ path: '/spec/conversion/strategy', message }];
 }
 
-/** The server leaves out what is false. */
-function asMeant(value: Json | undefined): Json | undefined {
+/** The API server omits false values. */
+function normalized(value: Json | undefined): Json | undefined {
   return value === false || value === null ? undefined : value;
 }
 

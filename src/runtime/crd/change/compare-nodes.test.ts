@@ -21,7 +21,7 @@ testSchemaChanges({
     [
       'type: object',
       '{ type: object, x-kubernetes-new: 1 }',
-      /changes "x-kubernetes-new" from nothing to "1": nobody knows/,
+      /changes "x-kubernetes-new" from nothing to "1": the effect on stored values is unknown/,
     ],
     ['{ type: object, dependencies: { a: [b] } }', 'type: object', /changes "dependencies"/],
     ['{ type: object, x-kubernetes-new: [1] }', '{ type: object, x-kubernetes-new: [1] }'],

@@ -1,28 +1,27 @@
+import { standardStatusSchemas } from '../../../definition/index.ts';
 import { deepEqual } from '../../../util/deep-equal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../util/json.ts';
 import { type BreakingChange, type CrdChange, type NodePlace, quoted } from './breaking-change.ts';
 import { compareNodes } from './compare-nodes.ts';
-import { compareSubresources } from './compare-subresources.ts';
-import { withoutOurStatus } from './our-status.ts';
 
-/** A version and where it stands in the wanted CRD. */
+/** A version and its path in the desired CRD. */
 interface Version {
   readonly name: string;
   readonly value: JsonObject;
   readonly path: string;
 }
 
-/** The versions, and in which one resources are stored. */
+/** Compares versions and the storage version. */
 export function* compareVersions(change: CrdChange): Iterable<BreakingChange> {
   const installed = versionsOf(change.installed);
-  const wanted = versionsOf(change.wanted);
+  const desired = versionsOf(change.desired);
   for (const before of installed) {
-    const after = wanted.find(({ name }) => name === before.name);
+    const after = desired.find(({ name }) => name === before.name);
     yield* after === undefined
       ? checkRemoved(before, change)
       : compareVersion({ before, after }, change);
   }
-  yield* checkStorage(installed, wanted, change);
+  yield* checkStorage(installed, desired, change);
 }
 
 function* checkRemoved({ name, value }: Version, { storedVersions }: CrdChange) {
@@ -31,7 +30,7 @@ function* checkRemoved({ name, value }: Version, { storedVersions }: CrdChange) 
     const message = `Version "${name}" is removed: resources may be stored in it`;
     yield { path, message };
   } else if (value.served === true) {
-    const message = `Version "${name}" is removed while it is served: whoever uses it would find nothing. First set "served: false"`;
+    const message = `Version "${name}" is removed while it is served: clients that use it would fail. First set "served: false"`;
     yield { path, message };
   }
 }
@@ -46,7 +45,7 @@ function* compareVersion({ before, after }: VersionPair, change: CrdChange) {
   const { name, path } = after;
   const isStored = storedVersions.includes(name);
   if (before.value.served === true && after.value.served !== true && isStored) {
-    const message = `Version "${name}" is served no more: resources may be stored in it`;
+    const message = `Version "${name}" is no longer served: resources may be stored in it`;
     yield { path: `${path}/served`, message };
   }
   const isUsed = before.value.served === true || isStored;
@@ -76,23 +75,23 @@ function* compareVersion({ before, after }: VersionPair, change: CrdChange) {
         if (deepEqual(before.value[field], after.value[field])) break;
         yield {
           path: `${path}/${field}`,
-          message: `"${field}" of version "${name}" changes from ${quoted(before.value[field])} to ${quoted(after.value[field])}: nobody knows what that does to stored resources`,
+          message: `"${field}" of version "${name}" changes from ${quoted(before.value[field])} to ${quoted(after.value[field])}: the effect on stored resources is unknown`,
         };
     }
   }
 }
 
 /**
- * Another version is stored from now on: resources are written anew in it, without what it does not have, and must be accepted by it.
- * Whatever its defaults are, whoever read that version has always seen them.
+ * Checks a changed storage version: resources are rewritten without unknown fields and must be valid in it. Its defaults are not compared,
+ * because clients of that version have always seen them.
  */
 function* checkStorage(
   installed: readonly Version[],
-  wanted: readonly Version[],
+  desired: readonly Version[],
   change: CrdChange,
 ): Iterable<BreakingChange> {
   const was = installed.find(({ value }) => value.storage === true);
-  const is = wanted.find(({ value }) => value.storage === true);
+  const is = desired.find(({ value }) => value.storage === true);
   if (was === undefined || is === undefined || was.name === is.name) return;
   const of = `version "${is.name}", which is to be stored instead of "${was.name}",`;
   yield* compareNodes({
@@ -106,9 +105,9 @@ function* checkSelectable({ before, after }: VersionPair): Iterable<BreakingChan
     listOf(value.selectableFields)
       .filter(isJsonObject)
       .map(({ jsonPath }) => jsonPath);
-  const left = pathsOf(after);
-  for (const path of pathsOf(before).filter((each) => !left.includes(each))) {
-    const message = `${quoted(path)} of version "${after.name}" is selectable no more: whoever selects by it is refused`;
+  const remaining = pathsOf(after);
+  for (const path of pathsOf(before).filter((each) => !remaining.includes(each))) {
+    const message = `${quoted(path)} of version "${after.name}" is no longer selectable: requests that select by it fail`;
     yield { path: `${after.path}/selectableFields`, message };
   }
 }
@@ -144,4 +143,71 @@ function versionsOf({ versions }: JsonObject): readonly Version[] {
 
 function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
+}
+
+interface Subresources {
+  /** Of a version. */
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+  /** Of the version. */
+  readonly path: string;
+  readonly name: string;
+}
+
+/** Existing subresources must not change; new ones are safe. */
+function* compareSubresources({
+  before,
+  after,
+  path,
+  name,
+}: Subresources): Iterable<BreakingChange> {
+  const was = isJsonObject(before.subresources) ? before.subresources : {};
+  const is = isJsonObject(after.subresources) ? after.subresources : {};
+  for (const [subresource, value] of Object.entries(was)) {
+    if (value === null || deepEqual(value, is[subresource])) continue;
+    const at = `${path}/subresources/${subresource}`;
+    const what = `The subresource "${subresource}" of version "${name}"`;
+    if (is[subresource] === undefined)
+      yield { path: at, message: `${what} is removed: writes to it fail` };
+    else {
+      const message = `${what} changes from ${quoted(value)} to ${quoted(is[subresource])}: clients would see other fields`;
+      yield { path: at, message };
+    }
+  }
+}
+
+interface Schemas {
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+}
+
+/**
+ * Removes the status fields that the runtime generates: it rewrites them in every pass. Fields of the author, and of CRDs of other owners
+ * (`isOurs: false`), stay.
+ */
+function withoutOurStatus({ before, after }: Schemas, isOurs: boolean): Schemas {
+  const theirs = isOurs ? {} : statusFieldsOf(before);
+  const ours = Object.entries(statusFieldsOf(after))
+    .filter(([name, schema]) => deepEqual(standardSchemaOf(name), schema))
+    .map(([name]) => name)
+    .filter((name) => !Object.hasOwn(theirs, name));
+  return { before: withoutStatus(before, ours), after: withoutStatus(after, ours) };
+}
+
+function standardSchemaOf(name: string): JsonObject | undefined {
+  return new Map(Object.entries(standardStatusSchemas)).get(name);
+}
+
+function withoutStatus(root: JsonObject, names: readonly string[]): JsonObject {
+  const { properties } = root;
+  if (!isJsonObject(properties) || !isJsonObject(properties.status)) return root;
+  const remaining = Object.entries(statusFieldsOf(root)).filter(([name]) => !names.includes(name));
+  const status = { ...properties.status, properties: Object.fromEntries(remaining) };
+  return { ...root, properties: { ...properties, status } };
+}
+
+function statusFieldsOf({ properties }: JsonObject): JsonObject {
+  const { status } = isJsonObject(properties) ? properties : {};
+  const fields = isJsonObject(status) ? status.properties : undefined;
+  return isJsonObject(fields) ? fields : {};
 }

@@ -7,14 +7,18 @@ testSchemaChanges({
     [
       '{ type: string, allOf: [{ maxLength: 3 }] }',
       '{ type: string, allOf: [{ maxLength: 3 }, { pattern: a }] }',
-      /gets a condition in "allOf"/,
+      /gets a new condition in "allOf"/,
     ],
     [
       '{ type: string, allOf: [{ maxLength: 3 }] }',
       '{ type: string, allOf: [{ maxLength: 2 }] }',
-      /gets a condition in "allOf"/,
+      /gets a new condition in "allOf"/,
     ],
-    ['type: string', '{ type: string, allOf: [{ maxLength: 3 }] }', /gets a condition in "allOf"/],
+    [
+      'type: string',
+      '{ type: string, allOf: [{ maxLength: 3 }] }',
+      /gets a new condition in "allOf"/,
+    ],
     [
       '{ type: string, anyOf: [{ pattern: a }] }',
       '{ type: string, anyOf: [{ pattern: b }, { pattern: a }] }',

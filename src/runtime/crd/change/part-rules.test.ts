@@ -65,7 +65,7 @@ testSchemaChanges({
     [
       '{ type: object, x-kubernetes-preserve-unknown-fields: true }',
       'type: object',
-      /preserves unknown fields no more/,
+      /no longer preserves unknown fields/,
     ],
     [
       '{ type: object, x-kubernetes-preserve-unknown-fields: true }',

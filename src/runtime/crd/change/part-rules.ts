@@ -1,7 +1,6 @@
-/** What a node says of its parts: fields, items, values of a map. */
+/** Rules for child nodes: fields, items, map values. */
 import { deepEqual } from '../../../util/deep-equal.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../util/json.ts';
-import { pointerTo } from '../../../util/json-pointer.ts';
+import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../../util/json.ts';
 import {
   type BreakingChange,
   type KeywordRule,
@@ -11,7 +10,7 @@ import {
   quoted,
 } from './breaking-change.ts';
 
-/** A part of which nothing is said. */
+/** Schema that accepts anything. */
 const anything: JsonObject = { 'x-kubernetes-preserve-unknown-fields': true };
 
 export const checkProperties: KeywordRule = function* (_keyword, change) {
@@ -35,7 +34,7 @@ export const checkProperties: KeywordRule = function* (_keyword, change) {
   }
 };
 
-/** A field that is gone: what is stored of it is lost, unless unknown fields are kept; then it is only read without its defaults. */
+/** A removed field: stored values are lost unless unknown fields are preserved; then only its defaults are missing. */
 function* checkRemoved(
   removed: JsonObject,
   after: JsonObject,
@@ -43,11 +42,11 @@ function* checkRemoved(
 ): Iterable<BreakingChange> {
   const isKept = after['x-kubernetes-preserve-unknown-fields'] === true;
   if (isKept && !hasDefault(removed)) return;
-  const why = isKept ? 'its defaults would be missing' : 'stored values of it would be lost';
-  yield { path: inside.path, message: `${nameOf(inside)} is removed: ${why}` };
+  const reason = isKept ? 'its defaults would be missing' : 'stored values of it would be lost';
+  yield { path: inside.path, message: `${nameOf(inside)} is removed: ${reason}` };
 }
 
-/** In the node or below it. Words that only look like one do no harm: then it is refused. */
+/** Whether the node or a child has a default. False positives are safe: the change is rejected then. */
 function hasDefault(schema: Json): boolean {
   if (Array.isArray(schema)) return schema.some(hasDefault);
   if (!isJsonObject(schema)) return false;
@@ -57,7 +56,7 @@ function hasDefault(schema: Json): boolean {
   );
 }
 
-/** A new field: nothing of it is stored, unless unknown fields were kept. */
+/** A new field: no values are stored unless unknown fields were preserved. */
 function* checkAdded({
   before,
   after,
@@ -76,7 +75,7 @@ function* checkAdded({
   if (before['x-kubernetes-preserve-unknown-fields'] === true) {
     yield* compare({ before: anything, after: added, place: inside });
   } else if (added.default !== undefined && (place.isCounted || countsFields(after))) {
-    const message = `${nameOf(inside)} is new and has a default, which "maxProperties", "not" or the like above it may refuse`;
+    const message = `${nameOf(inside)} is new and has a default, which "maxProperties", "not" or similar keywords above it may reject`;
     yield { path: inside.path, message };
   }
 }
@@ -100,7 +99,7 @@ export const checkMapValues: KeywordRule = function* (keyword, change) {
     field: `${place.field}.*`,
     isCounted: countsFields(after),
   });
-  // Of an object without fields nothing was kept.
+  // An object without fields stored no values.
   const wasEmpty =
     before.properties === undefined &&
     before['x-kubernetes-preserve-unknown-fields'] !== true &&
@@ -153,7 +152,7 @@ function partPlace(
   };
 }
 
-/** Can the node tell how many, or which, fields an object has? */
+/** Whether the node restricts the number or combination of fields. */
 function countsFields(node: JsonObject): boolean {
   return ['maxProperties', 'not', 'oneOf', 'anyOf', 'allOf'].some(
     (keyword) => node[keyword] !== undefined,
@@ -162,7 +161,7 @@ function countsFields(node: JsonObject): boolean {
 
 const text: JsonObject = { type: 'string' };
 
-/** The fields of a node; of an object of Kubernetes also those that it has without a word. */
+/** The fields of a node, with the implicit fields of a Kubernetes object. */
 function propertiesOf(node: JsonObject, place: NodePlace): ReadonlyMap<string, JsonObject> {
   const own = isJsonObject(node.properties) ? node.properties : {};
   const isResource = place.isResource || node['x-kubernetes-embedded-resource'] === true;

@@ -20,7 +20,7 @@ function crdWith(spec: JsonObject): JsonObject {
 }
 
 function isSafe(before: JsonObject, after: JsonObject): boolean {
-  const pair = { installed: crdWith(before), wanted: crdWith(after) };
+  const pair = { installed: crdWith(before), desired: crdWith(after) };
   return breakingChanges({ ...pair, storedVersions: ['v1'], isOurs: true }).length === 0;
 }
 

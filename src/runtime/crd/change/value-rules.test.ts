@@ -78,7 +78,7 @@ testSchemaChanges({
   ],
   nulls: [
     ['type: string', '{ type: string, nullable: true }'],
-    ['{ type: string, nullable: true }', 'type: string', /is nullable no more/],
+    ['{ type: string, nullable: true }', 'type: string', /is no longer nullable/],
   ],
   defaults: [
     ['{ type: string, nullable: true, default: null }', '{ type: string, nullable: true }'],

@@ -2,10 +2,10 @@ import { deepEqual } from '../../../util/deep-equal.ts';
 import { isJsonObject, type Json } from '../../../util/json.ts';
 import { type KeywordRule, nameOf, quoted } from './breaking-change.ts';
 
-/** For people only. */
-export const isText: KeywordRule = () => [];
+/** Documentation only: every change is safe. */
+export const ignoreKeyword: KeywordRule = () => [];
 
-/** Whatever it changes to, it breaks. */
+/** Every change breaks. */
 export const checkSame: KeywordRule = function* (keyword, { before, after, place }) {
   if (deepEqual(before[keyword], after[keyword])) return;
   const message = `${nameOf(place)} changes "${keyword}" from ${quoted(before[keyword])} to ${quoted(after[keyword])}`;
@@ -21,8 +21,8 @@ export const checkType: KeywordRule = function* (keyword, { before, after, place
 };
 
 /**
- * By type, the format that says no more than the type alone: API servers accept the same values with it and without it. An integer
- * without a format is checked as `int64`, a number as `double`; every string is a `password`.
+ * Formats that add nothing to their type: API servers accept the same values without them. Integers are checked as `int64`, numbers as
+ * `double`; every string is a `password`.
  */
 const impliedFormats: ReadonlyMap<Json | undefined, string> = new Map([
   ['integer', 'int64'],
@@ -30,7 +30,7 @@ const impliedFormats: ReadonlyMap<Json | undefined, string> = new Map([
   ['string', 'password'],
 ]);
 
-/** Formats whose values all belong to the other, too. */
+/** Formats whose values are all valid in the mapped format. */
 const widerFormats: ReadonlyMap<string, string> = new Map([
   ['int32', 'int64'],
   ['float', 'double'],
@@ -56,7 +56,7 @@ export const checkPattern: KeywordRule = function* (keyword, { before, after, pl
 
 export const checkNullable: KeywordRule = function* (keyword, { before, place, after }) {
   if (before.nullable !== true || after.nullable === true) return;
-  const message = `${nameOf(place)} is nullable no more: stored values may be null`;
+  const message = `${nameOf(place)} is no longer nullable: stored values may be null`;
   yield { path: `${place.path}/${keyword}`, message };
 };
 
@@ -66,13 +66,13 @@ export const checkEnum: KeywordRule = function* (keyword, { before, after, place
   if (is === undefined) return;
   const path = `${place.path}/${keyword}`;
   if (was === undefined) {
-    const message = `${nameOf(place)} gets an enum: stored values may be others`;
+    const message = `${nameOf(place)} gets an enum: stored values may differ`;
     yield { path, message };
     return;
   }
-  const gone = was.filter((value) => !is.some((other) => deepEqual(value, other)));
-  if (gone.length === 0) return;
-  const message = `${nameOf(place)} takes ${gone.map(quoted).join(', ')} out of its enum: stored values may be that`;
+  const removed = was.filter((value) => !is.some((other) => deepEqual(value, other)));
+  if (removed.length === 0) return;
+  const message = `${nameOf(place)} takes ${removed.map(quoted).join(', ')} out of its enum: stored values may have it`;
   yield { path, message };
 };
 
@@ -91,24 +91,24 @@ export const checkDefault: KeywordRule = function* (keyword, { before, after, pl
   yield { path: `${place.path}/${keyword}`, message };
 };
 
-export const checkPreserved: KeywordRule = function* (keyword, { before, after, place }) {
+export const checkPreserveUnknown: KeywordRule = function* (keyword, { before, after, place }) {
   if (before[keyword] !== true || after[keyword] === true) return;
-  const message = `${nameOf(place)} preserves unknown fields no more: those that are stored would be lost`;
+  const message = `${nameOf(place)} no longer preserves unknown fields: stored ones would be lost`;
   yield { path: `${place.path}/${keyword}`, message };
 };
 
-/** Rules in CEL. Only what is checked matters, not what is said of it. */
+/** CEL rules. Only the rule matters, not its message. */
 export const checkValidations: KeywordRule = function* (keyword, { before, after, place }) {
   const was = listAt(before[keyword]) ?? [];
   for (const [index, added] of (listAt(after[keyword]) ?? []).entries()) {
-    if (was.some((each) => asksNoMore(added, each))) continue;
+    if (was.some((each) => isNotStricter(added, each))) continue;
     const rule = isJsonObject(added) ? added.rule : added;
-    const message = `${nameOf(place)} gets the rule ${quoted(rule)}: stored values may break it`;
+    const message = `${nameOf(place)} gets the rule ${quoted(rule)}: stored values may violate it`;
     yield { path: `${place.path}/${keyword}/${index}`, message };
   }
 };
 
-function asksNoMore(after: Json, before: Json): boolean {
+function isNotStricter(after: Json, before: Json): boolean {
   if (!isJsonObject(after) || !isJsonObject(before)) return false;
   const isOnCreation = ({ optionalOldSelf }: typeof after) => optionalOldSelf === true;
   return after.rule === before.rule && (isOnCreation(before) || !isOnCreation(after));

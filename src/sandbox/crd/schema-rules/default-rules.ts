@@ -6,20 +6,20 @@ import { pruneObject, type StructuralSchema, validateValue } from '../../schema/
 import { type FieldError, invalidField } from '../../status/index.ts';
 import { childNode, propertyNodes, type SchemaNode } from './schema-node.ts';
 
-/** Defaults that do not fit their own schema. Those of the head are forbidden, and below additional properties nobody looks. */
+/** Defaults that do not fit their own schema. Defaults of metadata are forbidden; those below additional properties are not checked. */
 export function defaultErrors(
   root: SchemaNode,
   environment: CelEnvironment,
 ): readonly FieldError[] {
-  const head = ['apiVersion', 'kind', 'metadata'];
+  const metaFields = ['apiVersion', 'kind', 'metadata'];
   const items = childNode(root, 'items');
-  const fields = propertyNodes(root).filter(({ name }) => !head.includes(name));
+  const fields = propertyNodes(root).filter(({ name }) => !metaFields.includes(name));
   const below = [...fields, ...(items === undefined ? [] : [items])].flatMap((node) =>
     errorsBelow(node, environment),
   );
   const value = fieldOf(root.schema, 'default') ?? null;
   if (value === null) return below;
-  // The root is a resource, too.
+  // The root is also a resource.
   const schema = { ...root.schema, 'x-kubernetes-embedded-resource': true };
   return [...errorsOf({ ...root, schema }, value, environment), ...below];
 }
@@ -41,8 +41,8 @@ function errorsOf(
 ): readonly FieldError[] {
   const field = `${path}.default`;
   const structural = schema as StructuralSchema;
-  const holder = { type: 'object', properties: { value: structural } };
-  const { unknownFields } = pruneObject(holder, { value });
+  const wrapper = { type: 'object', properties: { value: structural } };
+  const { unknownFields } = pruneObject(wrapper, { value });
   const pruned =
     unknownFields.length === 0 ? [] : [invalidField(field, value, 'must not have unknown fields')];
   const embedded = validateEmbedded(structural, value, field);
@@ -52,13 +52,13 @@ function errorsOf(
   if (wrong.length > 0)
     return [...pruned, ...wrong.map((error) => placed(error, field, structural))];
   const rules = readRules(environment, structural);
-  const fresh = rules.check(value, undefined).errors;
-  // A resource that has it already is not refused for it.
-  const broken = fresh.length > 0 ? fresh : rules.check(value, value).errors;
+  const newErrors = rules.check(value, undefined).errors;
+  // An error that the previous version has too does not reject the CRD.
+  const broken = newErrors.length > 0 ? newErrors : rules.check(value, value).errors;
   return [...pruned, ...broken.map((error) => placed(error, field, structural))];
 }
 
-/** Of what is an integer or a string the server does not look at the type of defaults. */
+/** The server does not check the type of defaults for integer-or-string fields. */
 function withoutIntOrString(value: Json): Json {
   if (isJsonList(value)) return value.map(withoutIntOrString);
   if (!isJsonObject(value)) return value;
@@ -70,7 +70,7 @@ function withoutIntOrString(value: Json): Json {
   return Object.fromEntries(entries);
 }
 
-/** The server writes the path within a default after a dot, and keys of maps with one more. */
+/** The server writes the path within a default after a dot, and keys of maps with one dot more. */
 function placed(error: FieldError, field: string, schema: StructuralSchema): FieldError {
   const { field: at, message } = error;
   if (at === '' || at === '<nil>') return { ...error, field };
@@ -78,6 +78,6 @@ function placed(error: FieldError, field: string, schema: StructuralSchema): Fie
   const isKey =
     typeof schema.additionalProperties === 'object' &&
     !Object.hasOwn(objectField(schema as never, 'properties') ?? {}, name);
-  const told = isKey ? message.replace(`: ${at} in body`, `: .${at} in body`) : message;
-  return { ...error, field: `${field}.${at}`, message: told };
+  const text = isKey ? message.replace(`: ${at} in body`, `: .${at} in body`) : message;
+  return { ...error, field: `${field}.${at}`, message: text };
 }

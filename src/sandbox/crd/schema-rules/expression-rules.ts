@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../../util/json.ts';
-import { isJsonObject } from '../../../util/json.ts';
+import { isJsonObject, type JsonObject } from '../../../util/json.ts';
 import { type CelEnvironment, type CheckedRule, checkRule } from '../../cel/index.ts';
 import { fieldOf, listField, stringField } from '../../json-fields.ts';
 import type { StructuralSchema } from '../../schema/index.ts';
@@ -10,8 +9,7 @@ import {
   unsupportedValue,
 } from '../../status/index.ts';
 import { followPath } from './field-path.ts';
-import type { SchemaNode } from './schema-node.ts';
-import { unreadableKeyword } from './unreadable-keyword.ts';
+import { type SchemaNode, unreadableKeyword } from './schema-node.ts';
 
 const keyword = 'x-kubernetes-validations';
 const reasons = [
@@ -21,11 +19,11 @@ const reasons = [
   'FieldValueRequired',
 ];
 
-/** How rules are written down; what they say is another question. */
+/** Validates the form of rules, not their expressions. */
 export function ruleFormErrors({ schema, path }: SchemaNode): readonly FieldError[] {
   const rules = listField(schema, keyword);
   if (rules.length === 0) return [];
-  // In a schema that it does not read the server follows no path.
+  // When the server cannot read the schema, it does not resolve paths.
   const isRead = unreadableKeyword({ schema, path }) === undefined;
   return rules.flatMap((rule, index) => {
     const at = `${path}.${keyword}[${index}]`;
@@ -38,16 +36,16 @@ function formErrors(
   path: string,
   schema: JsonObject | undefined,
 ): readonly FieldError[] {
-  const told = (name: string) => stringField(rule, name) ?? '';
+  const stringOf = (name: string) => stringField(rule, name) ?? '';
   const errors = [...messageErrors(rule, path)];
-  if (told('messageExpression') !== '' && told('messageExpression').trim() === '') {
+  if (stringOf('messageExpression') !== '' && stringOf('messageExpression').trim() === '') {
     const detail = 'messageExpression must be non-empty if specified';
     errors.push(requiredField(`${path}.messageExpression`, detail));
   }
   const reason = stringField(rule, 'reason');
   if (reason !== undefined && !reasons.includes(reason))
     errors.push(unsupportedValue(`${path}.reason`, reason, reasons));
-  const fieldPath = told('fieldPath');
+  const fieldPath = stringOf('fieldPath');
   if (fieldPath === '') return errors;
   const field = `${path}.fieldPath`;
   if (fieldPath.trim() === '')
@@ -59,7 +57,7 @@ function formErrors(
   return errors;
 }
 
-/** The server tells the first of these. */
+/** The server reports only the first of these. */
 function messageErrors(rule: JsonObject, path: string): readonly FieldError[] {
   const text = (stringField(rule, 'rule') ?? '').trim();
   const message = stringField(rule, 'message') ?? '';
@@ -80,31 +78,31 @@ function hasLines(text: string): boolean {
 
 export interface RulesAt extends SchemaNode {
   readonly environment: CelEnvironment;
-  /** The list or map around it whose items cannot be told from each other; undefined = there is none. */
+  /** The enclosing list or map whose items have no keys to correlate them; undefined = none. */
   readonly uncorrelatable: string | undefined;
   readonly isRoot: boolean;
 }
 
-/** What rules say that cannot be: no expressions, fields that are not there, old values of what has none. */
+/** Invalid expressions: syntax errors, unknown fields, `oldSelf` where there is no old value. */
 export function ruleErrors(at: RulesAt): readonly FieldError[] {
   const { schema, path, environment, isRoot } = at;
   return listField(schema, keyword).flatMap((rule, index) => {
     if (!isJsonObject(rule)) return [];
     const checked = checkRule(environment, rule, { schema: schema as StructuralSchema, isRoot });
-    return sayingErrors(rule, checked, { at, path: `${path}.${keyword}[${index}]` });
+    return compileErrors(rule, checked, { at, path: `${path}.${keyword}[${index}]` });
   });
 }
 
-function sayingErrors(
+function compileErrors(
   rule: JsonObject,
   checked: CheckedRule,
   { at, path }: { readonly at: RulesAt; readonly path: string },
 ): readonly FieldError[] {
   const errors: FieldError[] = [];
   const { problem, messageProblem, usesOldSelf } = checked;
-  if (problem !== undefined) errors.push(shownRule(`${path}.rule`, rule, problem));
+  if (problem !== undefined) errors.push(invalidRule(`${path}.rule`, rule, problem));
   if (messageProblem !== undefined)
-    errors.push(shownRule(`${path}.messageExpression`, rule, messageProblem));
+    errors.push(invalidRule(`${path}.messageExpression`, rule, messageProblem));
   if (usesOldSelf && at.uncorrelatable !== undefined) {
     const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${at.uncorrelatable}`;
     errors.push(invalidField(`${path}.rule`, fieldOf(rule, 'rule'), detail));
@@ -117,15 +115,15 @@ function sayingErrors(
   return errors;
 }
 
-/** The server shows the rule as it has it in memory. */
-function shownRule(field: string, rule: JsonObject, detail: string): FieldError {
-  const told = (name: string) => stringField(rule, name) ?? '';
+/** The server prints the rule as its Go struct. */
+function invalidRule(field: string, rule: JsonObject, detail: string): FieldError {
+  const stringOf = (name: string) => stringField(rule, name) ?? '';
   const shown = {
-    Rule: told('rule'),
-    Message: told('message'),
-    MessageExpression: told('messageExpression'),
+    Rule: stringOf('rule'),
+    Message: stringOf('message'),
+    MessageExpression: stringOf('messageExpression'),
     Reason: fieldOf(rule, 'reason') ?? null,
-    FieldPath: told('fieldPath'),
+    FieldPath: stringOf('fieldPath'),
     OptionalOldSelf: fieldOf(rule, 'optionalOldSelf') ?? null,
   };
   const text = JSON.stringify(shown)

@@ -20,7 +20,7 @@ describe('sandbox/crd/schema-rules/field-path', () => {
     [".spec['it\\'s']", ['spec', "it's"]],
     ['.labels.any', ['labels', 'any']],
   ] as const)
-    test(`${path} leads somewhere`, () => {
+    test(`${path} is found`, () => {
       const found = followPath(schema, path, { allowsBrackets: true });
       assert.ok('steps' in found, JSON.stringify(found));
       assert.deepEqual(found.steps, steps);
@@ -34,11 +34,11 @@ describe('sandbox/crd/schema-rules/field-path', () => {
     ['.spec[a]', 'expected single quoted string but got a'],
     [".spec['a.b'", 'unexpected end of JSON path'],
   ] as const)
-    test(`${path} leads nowhere`, () => {
+    test(`${path} is not found`, () => {
       assert.deepEqual(followPath(schema, path, { allowsBrackets: true }), { problem });
     });
 
-  test('where brackets are not allowed they lead nowhere', () => {
+  test('brackets are rejected where they are not allowed', () => {
     const found = followPath(schema, ".spec['a.b']", { allowsBrackets: false });
     assert.deepEqual(found, { problem: 'array notation is not allowed' });
   });

@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../../util/json.ts';
 import { fieldOf, objectField } from '../../json-fields.ts';
 
-/** Where a path leads in a schema, or why it leads nowhere. */
+/** The result of a path in a schema: a field, or why there is none. */
 export type FoundField =
   | { readonly steps: readonly string[]; readonly schema: JsonObject | undefined }
   | { readonly problem: string };
 
 export interface FieldPathOptions {
-  /** May fields be named in brackets: `.spec['a.b']`? */
+  /** Allows fields in brackets: `.spec['a.b']`. */
   readonly allowsBrackets: boolean;
 }
 
-/** Follows a path of dots and brackets (`.spec.size`) through a schema. */
+/** Resolves a path of dots and brackets (`.spec.size`) in a schema. */
 export function followPath(
   root: JsonObject,
   path: string,
@@ -42,7 +42,7 @@ export function followPath(
   return { steps, schema };
 }
 
-/** Dots, brackets, quoted names, and names between them. */
+/** Splits a path into dots, brackets, quoted names and plain names. */
 function tokensOf(path: string): string[] {
   return path.match(/'(?:[^'\\]|\\.)*'|[.[\]]|[^.[\]]+/gs) ?? [];
 }

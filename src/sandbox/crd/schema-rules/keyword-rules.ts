@@ -13,13 +13,13 @@ import { isSet, isTrue, type SchemaNode } from './schema-node.ts';
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
 export interface KeywordContext {
-  /** Why there may be no default here: ` in top-level metadata`; undefined = there may be one. */
+  /** Why defaults are forbidden here: ` in top-level metadata`; undefined = they are allowed. */
   readonly noDefaultsBecause: string | undefined;
-  /** Within apiVersion, kind or metadata of an object. */
+  /** Inside apiVersion, kind or metadata of an object. */
   readonly isInsideMeta: boolean;
 }
 
-/** Keywords that are misplaced, or that the server does not take at all. Looks at one schema, not at those within it. */
+/** Keywords that are misplaced or unsupported in CRDs. Checks one schema, not those nested in it. */
 export function keywordErrors(node: SchemaNode, context: KeywordContext): readonly FieldError[] {
   return [
     ...typeErrors(node),
@@ -55,7 +55,7 @@ function unsupportedErrors(
   { isInsideMeta }: KeywordContext,
 ): readonly FieldError[] {
   const errors = ['id', '$ref', 'patternProperties', 'definitions']
-    .filter((keyword) => saysSomething({ schema, path }, keyword))
+    .filter((keyword) => hasKeyword({ schema, path }, keyword))
     .map((keyword) => forbiddenField(`${path}.${keyword}`, `${keyword} is not supported`));
   for (const keyword of ['additionalItems', 'dependencies'])
     if (fieldOf(schema, keyword) !== undefined)
@@ -78,7 +78,7 @@ function unsupportedErrors(
   return errors;
 }
 
-function saysSomething({ schema }: SchemaNode, keyword: string): boolean {
+function hasKeyword({ schema }: SchemaNode, keyword: string): boolean {
   const value = fieldOf(schema, keyword);
   return isJsonObject(value ?? null)
     ? Object.keys(objectField(schema, keyword) ?? {}).length > 0

@@ -12,7 +12,7 @@ const listTypes = ['atomic', 'set', 'map'];
 const listTypeKeyword = 'x-kubernetes-list-type';
 const keysKeyword = 'x-kubernetes-list-map-keys';
 
-/** How a list merges, and by which keys. */
+/** Validates how a list merges, and by which keys. */
 export function listErrors(node: SchemaNode): readonly FieldError[] {
   const { schema, path } = node;
   const listType = stringField(schema, listTypeKeyword);
@@ -45,7 +45,7 @@ function setErrors(node: SchemaNode): readonly FieldError[] {
   if (items === undefined) return [];
   const { schema, path } = items;
   const detail = 'must be atomic as item of a list with x-kubernetes-list-type=set';
-  // Of objects, too, the server shows their list type.
+  // The server shows the list type of objects, too.
   const shown = stringField(schema, listTypeKeyword);
   switch (stringField(schema, 'type')) {
     case 'array':
@@ -92,7 +92,7 @@ function listMapErrors(node: SchemaNode, keys: readonly string[]): readonly Fiel
   return errors;
 }
 
-/** Neither items nor keys may be null or missing. */
+/** Neither items nor keys may be nullable or optional. */
 function nullErrors(
   node: SchemaNode,
   listType: string,

@@ -16,24 +16,24 @@ import {
 } from './schema-node.ts';
 import type { PatternProblem } from './structure-rules.ts';
 
-/** What is wrong with what a schema says about values: its pattern, and all inside allOf, anyOf, oneOf and not. */
+/** Validates the constraints of a schema: its pattern, and everything inside allOf, anyOf, oneOf and not. */
 export function valueErrors(
   node: SchemaNode,
   patternProblem: PatternProblem,
 ): readonly FieldError[] {
-  return saidErrors(node, intOrStringParts(node), patternProblem);
+  return nestedKeywordErrors(node, intOrStringParts(node), patternProblem);
 }
 
-/** `exempt`: paths of schemas whose types may stand where they are. */
-function saidErrors(
+/** `exempt`: paths of schemas that may have a type there. */
+function nestedKeywordErrors(
   node: SchemaNode,
-  exempt: ReadonlySet<string>,
+  typedPaths: ReadonlySet<string>,
   patternProblem: PatternProblem,
 ): readonly FieldError[] {
   return [
     ...junctorNodes(node)
-      .filter(({ path }) => !exempt.has(path))
-      .flatMap((inner) => nestedErrors(inner, exempt, patternProblem)),
+      .filter(({ path }) => !typedPaths.has(path))
+      .flatMap((inner) => nestedErrors(inner, typedPaths, patternProblem)),
     ...patternErrors(node, patternProblem),
   ];
 }
@@ -49,13 +49,13 @@ function patternErrors(
   return [invalidField(`${path}.pattern`, pattern, detail)];
 }
 
-/** Where an integer or a string may tell its two types: in its own anyOf, or in that of the first of its allOf. */
+/** Where an integer-or-string schema may list its two types: in its own anyOf, or in the anyOf of the first schema of its allOf. */
 function intOrStringParts(node: SchemaNode): ReadonlySet<string> {
   const [first] = listedNodes(node, 'allOf');
-  const holders = first === undefined ? [node] : [node, first];
-  const parts = holders
+  const candidates = first === undefined ? [node] : [node, first];
+  const parts = candidates
     .filter(({ schema }) => isIntOrStringAnyOf(fieldOf(schema, 'anyOf')))
-    .flatMap((holder) => listedNodes(holder, 'anyOf'));
+    .flatMap((schemaNode) => listedNodes(schemaNode, 'anyOf'));
   return new Set(parts.map(({ path }) => path));
 }
 
@@ -77,7 +77,7 @@ const forbidden: readonly (readonly [keyword: string, detail: string])[] = [
 
 function nestedErrors(
   node: SchemaNode,
-  exempt: ReadonlySet<string>,
+  typedPaths: ReadonlySet<string>,
   patternProblem: PatternProblem,
 ): readonly FieldError[] {
   const { schema, path } = node;
@@ -85,11 +85,11 @@ function nestedErrors(
   const fields = propertyNodes(node);
   const metadata = fields.find(({ name }) => name === 'metadata');
   return [
-    ...saidErrors(node, exempt, patternProblem),
-    ...(items === undefined ? [] : nestedErrors(items, exempt, patternProblem)),
-    ...fields.flatMap((field) => nestedErrors(field, exempt, patternProblem)),
+    ...nestedKeywordErrors(node, typedPaths, patternProblem),
+    ...(items === undefined ? [] : nestedErrors(items, typedPaths, patternProblem)),
+    ...fields.flatMap((field) => nestedErrors(field, typedPaths, patternProblem)),
     ...forbidden
-      .filter(([keyword]) => says(node, keyword))
+      .filter(([keyword]) => hasKeyword(node, keyword))
       .map(([keyword, detail]) => forbiddenField(`${path}.${keyword}`, detail)),
     ...(metadata === undefined || objectField(schema, 'properties') === undefined
       ? []
@@ -98,17 +98,17 @@ function nestedErrors(
 }
 
 /** A default may be any value, also an empty one. */
-function says({ schema }: SchemaNode, keyword: string): boolean {
+function hasKeyword({ schema }: SchemaNode, keyword: string): boolean {
   if (keyword !== 'default') return isSet(schema, keyword);
   return (fieldOf(schema, keyword) ?? null) !== null;
 }
 
-/** What the junctors of the root speak of must be there outside of them, too. */
+/** Fields that allOf, anyOf, oneOf or not of the root constrain must also be declared outside of them. */
 export function completenessErrors(root: SchemaNode): readonly FieldError[] {
   return junctorNodes(root).flatMap((nested) => missingParts(nested, root.path, root));
 }
 
-/** `structure`: the schema outside that a nested one is about; undefined when there is none, at `path`. */
+/** `structure`: the outer schema that corresponds to a nested one; undefined when there is none, at `path`. */
 function missingParts(
   nested: SchemaNode,
   path: string,

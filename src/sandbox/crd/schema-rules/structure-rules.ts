@@ -8,13 +8,13 @@ import {
 import { completenessErrors, valueErrors } from './nested-rules.ts';
 import { childNode, isSet, isTrue, propertyNodes, type SchemaNode } from './schema-node.ts';
 
-/** Says why a regular expression is none for RE2; undefined = it is one. */
+/** Explains why a regular expression is invalid in RE2; undefined = it is valid. */
 export type PatternProblem = (pattern: string) => string | undefined;
 
-/** Where a schema stands: the server says different things of each. */
+/** The position of a schema: the rules and messages differ. */
 type Level = 'root' | 'item' | 'field';
 
-/** What keeps a schema from being a structural one: that the type of every value is known without looking at values. */
+/** Violations of structural schemas: the type of every value must be known without looking at values. */
 export function structureErrors(
   root: SchemaNode,
   patternProblem: PatternProblem,
@@ -40,11 +40,11 @@ function nodeErrors(
     ...mapErrors(node, level),
     ...intOrStringErrors(node),
     ...valueErrors(node, patternProblem),
-    ...headErrors(node, level),
+    ...metaFieldErrors(node, level),
   ];
 }
 
-const whereTypesAre: Readonly<Record<Level, string>> = {
+const typeLocations: Readonly<Record<Level, string>> = {
   root: 'must not be empty at the root',
   item: 'must not be empty for specified array items',
   field: 'must not be empty for specified object fields',
@@ -62,7 +62,7 @@ function typeErrors({ schema, path }: SchemaNode, level: Level): readonly FieldE
   if (isTrue(schema, 'x-kubernetes-embedded-resource') && type !== 'object') {
     const detail = 'must be object if x-kubernetes-embedded-resource is true';
     errors.push(type === '' ? requiredField(field, detail) : invalidField(field, type, detail));
-  } else if (type === '' && !isFree) errors.push(requiredField(field, whereTypesAre[level]));
+  } else if (type === '' && !isFree) errors.push(requiredField(field, typeLocations[level]));
   if (level === 'root' && type !== '' && type !== 'object')
     errors.push(invalidField(field, type, 'must be object at the root'));
   return errors;
@@ -99,8 +99,8 @@ function intOrStringErrors({ schema, path }: SchemaNode): readonly FieldError[] 
     });
 }
 
-/** What may be said of apiVersion, kind and metadata, which every object has. */
-function headErrors(node: SchemaNode, level: Level): readonly FieldError[] {
+/** The constraints that are allowed for apiVersion, kind and metadata, which every object has. */
+function metaFieldErrors(node: SchemaNode, level: Level): readonly FieldError[] {
   if (level !== 'root' && !isTrue(node.schema, 'x-kubernetes-embedded-resource')) return [];
   return propertyNodes(node).flatMap(({ name, schema, path }) => {
     const type = stringField(schema, 'type') ?? '';
@@ -114,13 +114,13 @@ function metadataErrors({ schema, path }: SchemaNode, level: Level): readonly Fi
   const errors: FieldError[] = [];
   const type = stringField(schema, 'type') ?? '';
   if (type !== 'object') errors.push(invalidField(`${path}.type`, type, 'must be object'));
-  if (level !== 'root' || saysOnlyNames({ schema, path })) return errors;
+  if (level !== 'root' || allowsOnlyNameRules({ schema, path })) return errors;
   const detail =
     'must not specify anything other than name and generateName, but metadata is implicitly specified';
   return [...errors, forbiddenField(path, detail)];
 }
 
-function saysOnlyNames({ schema }: SchemaNode): boolean {
+function allowsOnlyNameRules({ schema }: SchemaNode): boolean {
   const names = Object.keys(objectField(schema, 'properties') ?? {});
   const rest = Object.keys(schema).filter(
     (keyword) => !['type', 'properties', 'default'].includes(keyword) && isSet(schema, keyword),

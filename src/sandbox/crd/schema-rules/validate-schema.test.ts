@@ -20,7 +20,7 @@ function ofField(a: JsonObject): readonly string[] {
 }
 
 describe('sandbox/crd/schema-rules', () => {
-  test('a schema with all that is allowed is taken', () => {
+  test('a schema with all allowed keywords is accepted', () => {
     const either = { 'x-kubernetes-int-or-string': true };
     const both = [{ type: 'integer' }, { type: 'string' }];
     assert.deepEqual(
@@ -44,7 +44,7 @@ describe('sandbox/crd/schema-rules', () => {
     );
   });
 
-  test('of patterns it is told why they are none, also inside allOf', () => {
+  test('reports why a pattern is invalid, also inside allOf', () => {
     const told = 'Invalid value: "(": must be a valid regular expression, but isn\'t: no bracket';
     assert.deepEqual(ofField({ type: 'string', pattern: '(', allOf: [{ pattern: '(' }] }), [
       `S.properties[a].allOf[0].pattern: ${told}`,
@@ -52,14 +52,14 @@ describe('sandbox/crd/schema-rules', () => {
     ]);
   });
 
-  test('the types of an integer or a string stand in their own anyOf alone', () => {
+  test('the types of integer-or-string are allowed only in their own anyOf', () => {
     const both = [{ type: 'integer' }, { type: 'string' }];
     const either = { 'x-kubernetes-int-or-string': true };
     assert.equal(ofField({ ...either, oneOf: [{ anyOf: both }] }).length, 2);
     assert.equal(ofField({ ...either, allOf: [{ maxLength: 3 }, { anyOf: both }] }).length, 2);
   });
 
-  test('while a schema is not structural neither its defaults nor its rules are looked at', () => {
+  test('defaults and rules of a schema that is not structural are not checked', () => {
     const rule = { rule: 'self.nothing' };
     const wrong = { type: 'integer', default: 'x', 'x-kubernetes-validations': [rule] };
     assert.equal(ofField(wrong).length, 1);
@@ -69,7 +69,7 @@ describe('sandbox/crd/schema-rules', () => {
     ]);
   });
 
-  test('a keyword that makes a schema unreadable is told where nothing else is', () => {
+  test('an unreadable keyword is reported where no other errors are', () => {
     assert.deepEqual(ofField({ type: 'string', $schema: 'x' }), [
       'S: Invalid value: "": OpenAPIV3Schema \'schema\' is not supported',
     ]);
@@ -78,7 +78,7 @@ describe('sandbox/crd/schema-rules', () => {
     ]);
   });
 
-  test('a default is looked at with all that its schema says', () => {
+  test('a default is validated with its whole schema', () => {
     const field = 'S.properties[a].default';
     for (const [a, problem] of [
       [{ type: 'integer', default: 'x' }, `${field}: Invalid value: "string":  in body must be of`],

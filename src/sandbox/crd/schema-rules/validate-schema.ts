@@ -10,16 +10,16 @@ import {
   namedNodes,
   propertyNodes,
   type SchemaNode,
+  unreadableKeyword,
 } from './schema-node.ts';
 import { type PatternProblem, structureErrors } from './structure-rules.ts';
-import { unreadableKeyword } from './unreadable-keyword.ts';
 
 export interface SchemaRules {
   readonly environment: CelEnvironment;
   readonly patternProblem: PatternProblem;
 }
 
-/** Everything that the server has against the schema of a CRD, but for what rules may cost. */
+/** All errors that the server reports for the schema of a CRD, except the cost of rules. */
 export function validateSchema(
   root: SchemaNode,
   { environment, patternProblem }: SchemaRules,
@@ -48,16 +48,16 @@ export function validateSchema(
 interface WalkContext extends KeywordContext {
   readonly isRoot: boolean;
   readonly uncorrelatable: string | undefined;
-  /** Undefined where rules are not read: inside allOf and the like, and while the schema is none. */
+  /** Undefined where rules are not checked: inside allOf and the like, and while the schema is invalid. */
   readonly environment: CelEnvironment | undefined;
 }
 
-interface Walked {
+interface ScopedNode {
   readonly form: readonly FieldError[];
   readonly rules: readonly FieldError[];
 }
 
-function walk(node: SchemaNode, context: WalkContext): Walked {
+function walk(node: SchemaNode, context: WalkContext): ScopedNode {
   const below = childrenOf(node, context).map(([child, inner]) => walk(child, inner));
   const form = [
     ...below.flatMap((walked) => walked.form),
@@ -76,16 +76,20 @@ type Child = readonly [node: SchemaNode, context: WalkContext];
 
 function childrenOf(node: SchemaNode, context: WalkContext): readonly Child[] {
   const inner = { ...context, isRoot: false };
-  const silent = { ...inner, environment: undefined };
+  const withoutRules = { ...inner, environment: undefined };
   const dependencies = objectField(node.schema, 'dependencies') ?? {};
   const definitions = objectField(node.schema, 'definitions') ?? {};
   return [
     ...fieldsOf(node, context, inner),
     ...itemsOf(node, inner),
     ...othersOf(node, inner),
-    ...junctorNodes(node).map((child): Child => [child, silent]),
-    ...namedNodes(definitions, `${node.path}.definitions`).map((child): Child => [child, silent]),
-    ...namedNodes(dependencies, `${node.path}.dependencies`).map((child): Child => [child, silent]),
+    ...junctorNodes(node).map((child): Child => [child, withoutRules]),
+    ...namedNodes(definitions, `${node.path}.definitions`).map(
+      (child): Child => [child, withoutRules],
+    ),
+    ...namedNodes(dependencies, `${node.path}.dependencies`).map(
+      (child): Child => [child, withoutRules],
+    ),
   ];
 }
 
@@ -101,7 +105,7 @@ function fieldsOf(node: SchemaNode, context: WalkContext, inner: WalkContext): r
   });
 }
 
-/** Items of list maps alone can be told from each other. */
+/** Only items of list maps can be correlated. */
 function itemsOf(node: SchemaNode, inner: WalkContext): readonly Child[] {
   const items = childNode(node, 'items');
   if (items === undefined) return [];

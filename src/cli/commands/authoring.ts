@@ -1,0 +1,42 @@
+import { type Command, Option } from 'commander';
+import type { ProgramContext } from '../program.ts';
+import type { RenderFlags } from './render.ts';
+import type { TestOptions } from './test.ts';
+
+/** Adds the commands for authors of definitions. */
+export function addAuthoringCommands(program: Command, context: ProgramContext): void {
+  addRender(program, context);
+  addTest(program, context);
+}
+
+function addRender(program: Command, { output, exit }: ProgramContext): void {
+  program
+    .command('render')
+    .description('print the objects that a definition creates for a resource')
+    .argument('<definition>', 'file or folder with definitions')
+    .argument('<resource>', 'file with the resource; "-" for standard input')
+    .option('--with <file...>', 'files with objects that exist before')
+    .option('--status', 'print the status of the resource, too')
+    .option('--no-simulate', 'leave children unready: what reads them waits')
+    .addOption(
+      new Option('-o, --output <format>', 'format').choices(['yaml', 'json']).default('yaml'),
+    )
+    .action(async (definition: string, resource: string, flags: RenderFlags) => {
+      const { render } = await import('./render.ts');
+      exit(await render(definition, resource, flags, output));
+    });
+}
+
+function addTest(program: Command, { output, exit }: ProgramContext): void {
+  program
+    .command('test')
+    .description('run tests of definitions, each on a simulated cluster of its own')
+    .argument('<path...>', 'files or folders with documents of kind OperatorTest')
+    .option('--filter <text>', 'run only tests whose name contains this')
+    .option('--junit <file>', 'write the results as JUnit XML')
+    .option('--update', 'write found values into object and status expectations that fail')
+    .action(async (paths: readonly string[], options: TestOptions) => {
+      const { test } = await import('./test.ts');
+      exit(await test(paths, options, output));
+    });
+}

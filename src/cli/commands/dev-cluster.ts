@@ -1,0 +1,186 @@
+import { readFile, rm } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import {
+  type FileLock,
+  FileLockedError,
+  isDevKubeconfig,
+  kubeconfigText,
+  lockFile,
+  makeFolder,
+  type SandboxCluster,
+  type SaveFailure,
+  SnapshotFileError,
+  startSandboxCluster,
+  writeFileAtomically,
+} from '../../dev/index.ts';
+import { fileReason } from '../../runtime/index.ts';
+import type { Logger } from '../../telemetry/index.ts';
+import { createSystemClock } from '../../util/clock.ts';
+import type { Random } from '../../util/random.ts';
+import { CliError } from '../exit-code.ts';
+
+export interface DevClusterOptions {
+  readonly writeKubeconfig: string;
+  readonly persist?: string;
+  readonly port: number;
+  /** A namespace that a new cluster has, besides those of every cluster. @default undefined: none */
+  readonly namespace?: string;
+  /** Simulates controllers and Pods. @default true */
+  readonly controllers?: boolean;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** A line for people. */
+  readonly print: (text: string) => void;
+}
+
+/** A sandbox with a kubeconfig that says where it is. */
+export interface DevCluster {
+  readonly url: string;
+  /** Whether it was restored from a snapshot. */
+  readonly isRestored: boolean;
+  /** @throws CliError when what has changed last cannot be saved; everything has ended all the same. */
+  stop(): Promise<void>;
+}
+
+const otherKubeconfigHint = 'name another file with --write-kubeconfig FILE';
+const otherSnapshotHint = 'name another file with --persist FILE';
+
+/**
+ * Starts a sandbox cluster. Its files are locked for this process until it stops.
+ * @throws CliError when it cannot start, or another process has these files.
+ */
+export async function startDevCluster(options: DevClusterOptions): Promise<DevCluster> {
+  const { writeKubeconfig, persist, random } = options;
+  const claims: FileLock[] = [];
+  const release = async () => {
+    for (const claim of claims.toReversed()) await claim.release();
+  };
+  try {
+    claims.push(await lockKubeconfig(writeKubeconfig, random));
+    if (persist !== undefined) claims.push(await lockSnapshot(persist, random));
+    const cluster = await startSandbox(options);
+    const { url, isRestored } = cluster;
+    const stop = async () => {
+      const failure = await cluster.stop();
+      await removeKubeconfig(url, writeKubeconfig);
+      await release();
+      if (failure !== undefined) throw unsavedError(persist, failure);
+    };
+    return { url, isRestored, stop };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+async function lockKubeconfig(path: string, random: Random): Promise<FileLock> {
+  const problem = `Cannot write the kubeconfig to "${path}"`;
+  const hint = `Choose another file with --write-kubeconfig`;
+  try {
+    await makeFolder(dirname(path));
+    const claim = await lockFile(path, random);
+    if (await mayReplace(path)) return claim;
+    await claim.release();
+  } catch (error) {
+    if (error instanceof FileLockedError)
+      throw lockedError(error, `serves the kubeconfig "${path}"`, otherKubeconfigHint);
+    throw new CliError(`${problem}: ${fileReason(error)}`, { hint, cause: error });
+  }
+  throw new CliError(`${problem}: the file was not written by Homeostat`, { hint });
+}
+
+/** What is of another cluster would be lost. */
+async function mayReplace(path: string): Promise<boolean> {
+  try {
+    const text = await readFile(path, 'utf8');
+    return text.trim() === '' || isDevKubeconfig(text);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return true;
+    throw error;
+  }
+}
+
+async function lockSnapshot(path: string, random: Random): Promise<FileLock> {
+  try {
+    return await lockFile(path, random);
+  } catch (error) {
+    if (error instanceof FileLockedError)
+      throw lockedError(error, `already uses "${path}"`, otherSnapshotHint);
+    const reason = `the folder "${dirname(resolve(path))}" cannot be written: ${fileReason(error)}`;
+    throw new CliError(`Cannot keep the cluster in "${path}": ${reason}`, {
+      hint: 'Create the folder, or choose a file in another one with --persist',
+      cause: error,
+    });
+  }
+}
+
+function lockedError(error: FileLockedError, what: string, instead: string): CliError {
+  const { pid, host } = error.owner;
+  const hint = `Stop it, or ${instead}; if there is no such process, remove "${error.lockPath}"`;
+  return new CliError(`Another Homeostat process (${pid} on ${host}) ${what}`, {
+    hint,
+    cause: error,
+  });
+}
+
+async function startSandbox(options: DevClusterOptions): Promise<SandboxCluster> {
+  const { persist, port, random, logger, print, writeKubeconfig: path } = options;
+  const { namespace, controllers } = options;
+  const cluster = await startSandboxCluster({
+    clock: createSystemClock(),
+    random,
+    port,
+    ...(namespace !== undefined && { namespace }),
+    ...(controllers !== undefined && { controllers }),
+    ...(persist !== undefined && { persistPath: persist }),
+    onFailure: (err) => logger.error({ err }, 'The sandbox failed'),
+    onSaveStateChange: (failure) => print(saveMessage(persist, failure)),
+  }).catch(throwStartError);
+  try {
+    await writeFileAtomically(path, kubeconfigText(cluster.url));
+  } catch (error) {
+    await cluster.stop();
+    throw new CliError(`Cannot write the kubeconfig to "${path}": ${fileReason(error)}`, {
+      hint: 'Choose another file with --write-kubeconfig',
+      cause: error,
+    });
+  }
+  return cluster;
+}
+
+function throwStartError(error: unknown): never {
+  if (error instanceof SnapshotFileError)
+    throw new CliError(error.message, {
+      hint: 'Choose another file with --persist, or remove this one to start with an empty cluster',
+      cause: error,
+    });
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+    throw new CliError('Cannot listen: the port is in use', {
+      hint: 'Choose another with --port, or leave it out for any free one',
+      cause: error,
+    });
+  throw error;
+}
+
+function saveMessage(path: string | undefined, failure: SaveFailure | undefined): string {
+  if (failure === undefined) return `The cluster is saved in "${path}" again`;
+  const lost = `changes after ${timeOf(failure)} are lost unless this is fixed`;
+  return `The cluster cannot be saved in "${path}" (${fileReason(failure.error)}): ${lost}`;
+}
+
+function unsavedError(path: string | undefined, failure: SaveFailure): CliError {
+  const reason = fileReason(failure.error);
+  const message = `The cluster could not be saved in "${path}" (${reason}): changes after ${timeOf(failure)} are lost`;
+  return new CliError(message, { cause: failure.error });
+}
+
+/** As local time. */
+function timeOf({ unsavedSinceMs }: SaveFailure): string {
+  return new Date(unsavedSinceMs).toTimeString().slice(0, 8);
+}
+
+/** Only what is still ours. */
+async function removeKubeconfig(url: string, path: string): Promise<void> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  if (text === kubeconfigText(url)) await rm(path, { force: true });
+}

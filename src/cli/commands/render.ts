@@ -1,0 +1,79 @@
+import { printYaml } from '../../definition/index.ts';
+import { type RenderedChild, type RenderResult, renderResource } from '../../simulation/index.ts';
+import { CliError, exitCode } from '../exit-code.ts';
+import { loadManifests } from '../load-manifests.ts';
+import type { Output } from '../output.ts';
+import { printDiagnostics } from '../print-diagnostics.ts';
+import { readFiles } from './read-files.ts';
+
+export interface RenderFlags {
+  /** Files with objects that exist before. */
+  readonly with?: readonly string[];
+  /** Print the status as well? */
+  readonly status?: boolean;
+  readonly output: 'yaml' | 'json';
+  /** False: nothing makes children ready. */
+  readonly simulate: boolean;
+}
+
+/**
+ * `homeostat render DEFINITION RESOURCE`: prints the objects that a definition creates for a resource, in the order of their creation.
+ * Runs the definition on a simulated cluster.
+ * @returns the exit code: 1 when a definition has mistakes or not everything can be rendered.
+ * @throws CliError for files that cannot be read.
+ */
+export async function render(
+  definition: string,
+  resourceFile: string,
+  flags: RenderFlags,
+  output: Output,
+): Promise<number> {
+  const texts = await loadManifests([definition]);
+  const [resource, ...others] = await readFiles([resourceFile]);
+  if (resource === undefined || others.length > 0)
+    throw new CliError(`Expected one resource in "${resourceFile}", found ${others.length + 1}`, {
+      hint: 'Other objects, such as those that the definition reads, are given by --with FILE',
+    });
+  const given = flags.with === undefined ? [] : await readFiles(flags.with);
+  const options = { definitions: texts, resource, given, simulatesControllers: flags.simulate };
+  const result = await renderResource(options);
+  const errors = result.diagnostics.filter(({ severity }) => severity === 'error');
+  printDiagnostics(errors, texts, output);
+  if (errors.length > 0) return exitCode.failure;
+  if (flags.output === 'json') output.print(jsonOf(result));
+  else for (const line of yamlLines(result, flags, definition)) output.print(line);
+  const isWaiting = !flags.simulate && result.children.length > 0;
+  return result.problem === undefined || isWaiting ? exitCode.ok : exitCode.failure;
+}
+
+function jsonOf({ children, missing, status, problem }: RenderResult): string {
+  const rendered = children.map(({ child, waitsFor, manifest }) => ({ child, waitsFor, manifest }));
+  const value = { children: rendered, missing, status, ...(problem !== undefined && { problem }) };
+  return JSON.stringify(value, undefined, 2);
+}
+
+function* yamlLines(
+  { children, missing, status, problem }: RenderResult,
+  flags: RenderFlags,
+  file: string,
+): Generator<string> {
+  for (const [index, child] of children.entries()) {
+    if (index > 0) yield '---';
+    yield commentOf(child);
+    yield printYaml(child.manifest).trimEnd();
+  }
+  for (const id of missing) yield `# child "${id}": nothing is created`;
+  if (problem !== undefined) yield `# ${file}: ${problem}`;
+  if (flags.status === true && status !== undefined) {
+    yield '---';
+    yield '# status of the resource';
+    yield printYaml({ status }).trimEnd();
+  }
+}
+
+/** `# child "service" (2 of 3), after "config"; ready when it is a ready Service`. */
+function commentOf({ child, position, total, waitsFor, readiness }: RenderedChild): string {
+  const after =
+    waitsFor.length === 0 ? '' : `, after ${waitsFor.map((id) => `"${id}"`).join(', ')}`;
+  return `# child "${child}" (${position} of ${total})${after}; ready when ${readiness}`;
+}

@@ -1,0 +1,57 @@
+import type { Diagnostic } from '../definition/index.ts';
+import type { ManifestFindings } from '../runtime/index.ts';
+import type { Logger } from '../telemetry/index.ts';
+import type { Output } from './output.ts';
+import { printDiagnostics } from './print-diagnostics.ts';
+
+export interface FindingsReporterOptions {
+  readonly logger: Logger;
+  /** Where people look. */
+  readonly output: Output;
+  /** What was printed already: at the start, before anything was sent. */
+  readonly printed: readonly Diagnostic[];
+}
+
+/** Reports errors of manifests: in the log and, on a terminal, with a code frame. */
+export class FindingsReporter {
+  readonly #options: FindingsReporterOptions;
+  readonly #printed: Set<string>;
+  /** Files with errors. */
+  readonly #wrong = new Set<string>();
+
+  constructor(options: FindingsReporterOptions) {
+    this.#options = options;
+    this.#printed = new Set(options.printed.map(keyOf));
+  }
+
+  report(findings: readonly ManifestFindings[]): void {
+    for (const each of findings) {
+      this.#log(each);
+      this.#print(each);
+    }
+  }
+
+  #log({ file, errors, warnings, rejected }: ManifestFindings): void {
+    const { logger } = this.#options;
+    const wasWrong = this.#wrong.delete(file);
+    if (errors.length > 0) {
+      this.#wrong.add(file);
+      const about = { file, definitions: Math.max(1, rejected), diagnostics: errors };
+      logger.warn(about, 'File has errors, its definitions are rejected');
+    } else if (wasWrong) logger.info({ file }, 'File has no errors any more');
+    if (warnings.length > 0) logger.info({ file, diagnostics: warnings }, 'File has warnings');
+  }
+
+  #print({ file, text, diagnostics }: ManifestFindings): void {
+    const { output } = this.#options;
+    const news = diagnostics.filter((diagnostic) => !this.#printed.has(keyOf(diagnostic)));
+    // Once: what comes again later is news.
+    for (const diagnostic of diagnostics) this.#printed.delete(keyOf(diagnostic));
+    if (output.isTerminal && news.length > 0)
+      printDiagnostics(diagnostics, [{ file, text }], output);
+  }
+}
+
+function keyOf(diagnostic: Diagnostic): string {
+  return JSON.stringify(diagnostic);
+}

@@ -1,0 +1,47 @@
+import { readFile, stat } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { type DefinitionManifest, fileReason, loadDirectory } from '../runtime/index.ts';
+import { CliError } from './exit-code.ts';
+
+/** Standard input, on the command line and in messages. */
+export const standardInput = { path: '-', file: '<stdin>' } as const;
+
+export interface LoadManifestsOptions {
+  /** May a directory hold no definition file (yet)? @default false */
+  readonly mayBeEmpty?: boolean;
+  /** May a path be there later, or be readable later? @default false */
+  readonly mayBeMissing?: boolean;
+}
+
+/**
+ * Loads the manifests of files and directories, in the given order. `-` is standard input.
+ * @throws CliError when one cannot be read or a directory holds no definition file, unless it may.
+ */
+export async function loadManifests(
+  paths: readonly string[],
+  options: LoadManifestsOptions = {},
+): Promise<readonly DefinitionManifest[]> {
+  const texts: DefinitionManifest[] = [];
+  for (const path of paths) texts.push(...(await loadPath(path, options)));
+  return texts;
+}
+
+async function loadPath(
+  path: string,
+  { mayBeEmpty = false, mayBeMissing = false }: LoadManifestsOptions,
+): Promise<readonly DefinitionManifest[]> {
+  if (path === standardInput.path)
+    return [{ file: standardInput.file, text: await text(process.stdin) }];
+  try {
+    if (!(await stat(path)).isDirectory())
+      return [{ file: path, text: await readFile(path, 'utf8') }];
+    const texts = await loadDirectory(path);
+    if (texts.length > 0 || mayBeEmpty) return texts;
+  } catch (error) {
+    if (mayBeMissing) return [];
+    throw new CliError(`Cannot read "${path}": ${fileReason(error)}`, { cause: error });
+  }
+  throw new CliError(`There is no definition in "${path}"`, {
+    hint: 'Definitions are files that end in .yaml, .yml or .json',
+  });
+}

@@ -1,0 +1,54 @@
+import { type ApiClient, KubeError } from '../kube/index.ts';
+import type { Clock } from '../util/clock.ts';
+import type { Random } from '../util/random.ts';
+
+export interface OutageBackoffOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Outages within this time count as one failure: each has a longer delay than the previous one. */
+const togetherMs = 300_000;
+const firstPauseMs = 1_000;
+const longestPauseMs = 30_000;
+const betweenProbesMs = { least: 1_000, most: 5_000 };
+
+/** Waits outages out, longer when one follows the other. */
+export class OutageBackoff {
+  readonly #options: OutageBackoffOptions;
+  #inARow = 0;
+  #lastMs: number | undefined;
+
+  constructor(options: OutageBackoffOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the server answers, or the signal aborts. To be called at each outage. */
+  async waitUntilServing(api: ApiClient, signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const isTogether = this.#lastMs !== undefined && nowMs - this.#lastMs < togetherMs;
+    this.#inARow = isTogether ? this.#inARow + 1 : 0;
+    this.#lastMs = nowMs;
+    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 4 ** this.#inARow);
+    await this.#sleep((pauseMs * (1 + random.fraction())) / 2, signal);
+    const { least, most } = betweenProbesMs;
+    while (!signal.aborted && !(await serves(api, signal)))
+      await this.#sleep(least + (most - least) * random.fraction(), signal);
+  }
+
+  #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return this.#options.clock.sleep(ms, signal).catch(() => {});
+  }
+}
+
+/** Every answer counts but those that say that the server is not ready. */
+async function serves(api: ApiClient, signal: AbortSignal): Promise<boolean> {
+  const flow = { name: 'discovery', priority: 'world' } as const;
+  try {
+    await api.request({ method: 'GET', path: '/version', flow }, signal);
+    return true;
+  } catch (error) {
+    return error instanceof KubeError && error.status !== 0 && error.status < 500;
+  }
+}

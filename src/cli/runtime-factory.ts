@@ -1,0 +1,121 @@
+import { getHeapStatistics } from 'node:v8';
+import { bundledSchemas } from '../compile/index.ts';
+import type { KubeCluster } from '../kube/index.ts';
+import {
+  type CheckResult,
+  ClusterRuntime,
+  type ClusterRuntimeOptions,
+  checkDefinitions,
+  createCheckCache,
+  createManifestCheck,
+  type DefinitionManifest,
+  type ManifestCheck,
+} from '../runtime/index.ts';
+import { ByteSemaphore } from '../util/byte-semaphore.ts';
+import { FairTimeSlicer } from '../util/time-slicer.ts';
+import { createSources } from './definition-sources.ts';
+import { FindingsReporter } from './findings-reporter.ts';
+import type { Output } from './output.ts';
+import { printDiagnostics } from './print-diagnostics.ts';
+import type { RunOptions } from './run-options.ts';
+import { runtimeName, toLabelValue } from './runtime-name.ts';
+import type { SourceKind } from './source-flags.ts';
+
+/**
+ * What works on definitions. Loaded when it is needed (`import()`), with all that it imports: a process that only waits for the lead
+ * needs none of it.
+ */
+
+/** Result of the first check of the manifests. */
+export interface InitialCheck {
+  readonly result: CheckResult;
+  /** The check, which caches the results of these manifests. */
+  readonly check: ManifestCheck;
+}
+
+/** Checks manifests and prints their errors. Sends no request. */
+export function checkInitialManifests(
+  manifests: readonly DefinitionManifest[],
+  output: Output,
+): InitialCheck {
+  const schemas = bundledSchemas();
+  const { fill: remember, take: recall } = createCheckCache(createManifestCheck(schemas));
+  const result = checkDefinitions(manifests, { schemas, check: remember, crdConflicts: 'cluster' });
+  printDiagnostics(result.diagnostics, manifests, output);
+  return { result, check: recall };
+}
+
+export interface RuntimeFactoryOptions
+  extends Pick<ClusterRuntimeOptions, 'clock' | 'random' | 'logger' | 'metrics'> {
+  readonly options: RunOptions;
+  readonly output: Output;
+  /** The sources of definitions, in the order in which they are asked. */
+  readonly kinds: readonly SourceKind[];
+  /** What was read at the start: standard input can be read only once. */
+  readonly manifests: readonly DefinitionManifest[];
+  /** @default nothing was checked */
+  readonly initialCheck?: InitialCheck;
+  /** Of our own objects. */
+  readonly namespace: string;
+  /** Is the namespace this runtime's own? */
+  readonly ownsNamespace: boolean;
+}
+
+/** Creates cluster runtimes, one after another. They share the manifest check and the capacity. */
+export function createRuntimeFactory(
+  all: RuntimeFactoryOptions,
+): (cluster: KubeCluster) => ClusterRuntime {
+  const {
+    options,
+    output,
+    kinds,
+    manifests,
+    initialCheck: first,
+    clock,
+    random,
+    logger,
+    metrics,
+  } = all;
+  const { namespace, ownsNamespace } = all;
+  const { definitions: paths = [], definitionsNamespace = namespace } = options;
+  const check = first?.check ?? createManifestCheck(bundledSchemas());
+  const reporter = new FindingsReporter({
+    logger,
+    output,
+    printed: first?.result.diagnostics ?? [],
+  });
+  const capacity = createCapacity();
+  const name = runtimeName({ ...options, namespace, ownsNamespace });
+  const gone = options.takeOver === undefined ? name : toLabelValue(options.takeOver);
+  const sources = { kinds, paths, manifests, namespace: definitionsNamespace, clock, logger };
+  return (cluster) =>
+    new ClusterRuntime({
+      ...{ clock, random, logger, metrics, cluster, check },
+      ...capacity,
+      sources: createSources({ ...sources, cluster }),
+      definitionsNamespace: kinds.includes('configmaps') ? definitionsNamespace : undefined,
+      withdrawalDelays: { stopMs: options.withdrawAfter, deleteMs: 20 * options.withdrawAfter },
+      readsObjects: kinds.includes('objects'),
+      guardedNamespaces: new Set([namespace, definitionsNamespace]),
+      name,
+      ...(gone !== name && { takeOverFrom: gone }),
+      onFindings: (findings) => reporter.report(findings),
+    });
+}
+
+/** The rest of the heap is for the cache, and for what is sent and received. */
+const shareOfHeap = 1 / 4;
+
+/** Resources that all definitions of a process share: the thread, and the memory of all reconciles. */
+export function createCapacity() {
+  return {
+    timeSlicer: new FairTimeSlicer({ defer: (callback) => void setImmediate(callback), workedMs }),
+    memory: new ByteSemaphore(getHeapStatistics().heap_size_limit * shareOfHeap),
+  };
+}
+
+/** How long this thread has worked, in ms: its CPU time, or that of the process where Node tells no more. */
+function workedMs(): number {
+  const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
+  return (user + system) / 1_000;
+}

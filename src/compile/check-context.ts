@@ -1,0 +1,27 @@
+import type { OperatorDefinition } from '../definition/index.ts';
+import type { DependencyFinder } from './analysis/dependencies.ts';
+import type { SecretFlow } from './analysis/secret-flow.ts';
+import type { CompiledDefinition } from './compiled-definition.ts';
+import type { Diagnostics } from './diagnostics.ts';
+import type { OperatorPlan } from './operator-plan.ts';
+import type { KindTypes, SchemaSource } from './schema-source.ts';
+
+/** Input of the checks: a definition, its templates and their dependencies. */
+export interface CheckContext {
+  readonly definition: OperatorDefinition;
+  readonly parts: CompiledDefinition;
+  readonly uses: DependencyFinder;
+  readonly types: KindTypes;
+  /** Scope of the resource; for a `for` kind it comes from the server. Undefined: unknown. */
+  readonly scope: OperatorPlan['scope'];
+  readonly schemas: SchemaSource | undefined;
+  readonly diagnostics: Diagnostics;
+}
+
+/** Reports one class of errors. */
+export type Check = (context: CheckContext) => void;
+
+/** Input for the plan of a valid definition. */
+export interface PlanContext extends CheckContext {
+  readonly secrets: SecretFlow;
+}

@@ -1,0 +1,38 @@
+import type { Check } from '../check-context.ts';
+import { checkForEach, checkOnDelete } from './check-children.ts';
+import { checkManifests } from './check-manifests.ts';
+import { checkNames } from './check-names.ts';
+import { checkPaths } from './check-paths.ts';
+import { checkSelectors } from './check-reads.ts';
+import { checkScope } from './check-scope.ts';
+import { checkSources, checkStatus, warnAboutWhen } from './check-status.ts';
+import { checkTypes } from './check-types.ts';
+import {
+  checkConditions,
+  warnAboutKinds,
+  warnAboutNames,
+  warnAboutPrevious,
+  warnAboutSecrets,
+  warnAboutZeros,
+} from './warnings.ts';
+
+/** Checks that run after all templates are compiled. */
+export const allChecks: readonly Check[] = [
+  checkNames,
+  checkPaths,
+  checkTypes,
+  checkManifests,
+  checkSources,
+  checkStatus,
+  checkForEach,
+  checkSelectors,
+  checkScope,
+  checkOnDelete,
+  warnAboutWhen,
+  warnAboutZeros,
+  checkConditions,
+  warnAboutNames,
+  warnAboutPrevious,
+  warnAboutKinds,
+  warnAboutSecrets,
+];

@@ -1,0 +1,92 @@
+import type { CheckContext } from '../check-context.ts';
+import { type SchemaType, typeAt } from '../schema/schema-type.ts';
+import { type CompiledTemplate, referencesOf } from '../template/template.ts';
+import { positionInLeaf } from '../template/values.ts';
+
+/** `forEach` is a list and its dependencies are known, so that a missing value is not treated as an empty list. */
+export function checkForEach({ parts, uses, types, diagnostics }: CheckContext): void {
+  for (const { forEach } of parts.children) {
+    if (forEach === undefined) continue;
+    checkVars(forEach, { uses, diagnostics });
+    const count = numberIn(forEach, types.resource);
+    if (count !== undefined) {
+      diagnostics.report({
+        code: 'wrong-type',
+        message: `Expected a list for "forEach", but "${count}" is a number`,
+        hint: `Write "\${ [0..${count} - 1] }" for that many elements`,
+        path: forEach.pointer,
+      });
+      continue;
+    }
+    const found = notAList(forEach);
+    if (found === undefined) continue;
+    diagnostics.report({
+      code: 'wrong-type',
+      message: `Expected a list for "forEach", found ${found}`,
+      hint: 'Wrap an expression in "${ }", or the elements in "[ ]"',
+      path: forEach.pointer,
+    });
+  }
+}
+
+/** `forEach` must read vars by path: only then can missing values be found in the vars and in the vars they use. */
+function checkVars(
+  forEach: CompiledTemplate,
+  { uses, diagnostics }: Pick<CheckContext, 'uses' | 'diagnostics'>,
+): void {
+  for (const { slot, reference } of uses.of(forEach).references) {
+    if (reference.isIndirect !== true) continue;
+    diagnostics.report({
+      code: 'forbidden-expression',
+      message: '"forEach" must read each var by its path',
+      hint: `Write "vars.${reference.path[0] ?? '<name>'}"`,
+      ...positionInLeaf(slot, reference.offset),
+    });
+  }
+}
+
+/** The field of the resource that a template consists of, where it is a number. */
+function numberIn(template: CompiledTemplate, resource: SchemaType): string | undefined {
+  const { root, slots } = template;
+  const leaf = root.kind === 'slot' ? slots[root.slot]?.leaf : undefined;
+  if (leaf?.kind !== 'value' || !leaf.expression.isPlainPath) return undefined;
+  const [first] = referencesOf(template);
+  if (first?.reference.root !== 'resource') return undefined;
+  const type = typeAt(resource, first.reference.path);
+  const isNumber =
+    type?.kind === 'scalar' &&
+    type.accepts.every((name) => name === 'integer' || name === 'number');
+  return isNumber ? first.reference.path.join('.') : undefined;
+}
+
+function notAList({ root, slots }: CompiledTemplate): string | undefined {
+  if (root.kind === 'map') return 'a map';
+  if (root.kind === 'slot') return slots[root.slot]?.leaf.kind === 'value' ? undefined : 'a string';
+  if (root.kind === 'list' || Array.isArray(root.value) || root.value === undefined) {
+    return undefined;
+  }
+  return typeof root.value === 'object' && root.value !== null ? 'a map' : 'a scalar';
+}
+
+/**
+ * Children of `onDelete` exist only during deletion: other children that read them, also through vars, would wait
+ * forever.
+ */
+export function checkOnDelete({ parts, uses, diagnostics }: CheckContext): void {
+  const late = parts.children.filter(({ stage }) => stage === 'onDelete');
+  const ids = new Set(late.map(({ definition }) => definition.id));
+  if (ids.size === 0) return;
+  for (const { stage, when, forEach, template } of parts.children) {
+    if (stage === 'onDelete') continue;
+    for (const { slot, reference } of uses.of(when, forEach, template).references) {
+      const [id] = reference.path;
+      if (reference.root !== 'children' || id === undefined || !ids.has(id)) continue;
+      diagnostics.report({
+        code: 'unknown-name',
+        message: `Child "${id}" of "onDelete" only exists while the resource is being deleted`,
+        hint: 'Only children of "onDelete" can read it',
+        ...positionInLeaf(slot, reference.offset),
+      });
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import { pointerTo } from '../../util/json.ts';
+import type { CheckContext } from '../check-context.ts';
+import type { CompiledChild } from '../compiled-definition.ts';
+import type { Diagnostics } from '../diagnostics.ts';
+import type { SchemaType, StructType } from '../schema/schema-type.ts';
+import { constant, fieldsOf, nodeAt, type TemplateNode } from '../template/template.ts';
+
+/** Reports what the API server rejects whatever the expressions of a child's manifest are. */
+export function checkManifests({ parts, diagnostics }: CheckContext): void {
+  for (const child of parts.children) {
+    checkName(child, diagnostics);
+    checkSelector(child, diagnostics);
+    checkPorts(child, diagnostics);
+    checkData(child, diagnostics);
+    warnAboutRequired(child, diagnostics);
+  }
+}
+
+/** RBAC accepts all characters that a path segment can have. */
+const freeNameGroup = 'rbac.authorization.k8s.io';
+const subdomain = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+function checkName({ definition, template }: CompiledChild, diagnostics: Diagnostics): void {
+  const name = literalAt(template.root, ['metadata', 'name']);
+  if (typeof name !== 'string' || definition.gvk.group === freeNameGroup) return;
+  if (subdomain.test(name)) return;
+  diagnostics.report({
+    code: 'invalid-value',
+    message: `The API server rejects the name "${name}"`,
+    hint: 'Use lowercase letters, digits, "-" and ".", with a letter or digit at both ends',
+    path: pointerOf(template.pointer, ['metadata', 'name']),
+  });
+}
+
+const selecting = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet']);
+const selectorPath = ['spec', 'selector', 'matchLabels'];
+const labelsPath = ['spec', 'template', 'metadata', 'labels'];
+
+/** A workload must select its own Pods. */
+function checkSelector({ definition, template }: CompiledChild, diagnostics: Diagnostics): void {
+  if (definition.gvk.group !== 'apps' || !selecting.has(definition.gvk.kind)) return;
+  const selector = nodeAt(template.root, selectorPath);
+  const labels = nodeAt(template.root, labelsPath);
+  const selected = selector && fieldsOf(selector);
+  const given = labels && fieldsOf(labels);
+  if (selected === undefined || given === undefined) return;
+  for (const [label, node] of selected) {
+    const other = given.get(label);
+    const isDifferent =
+      node.kind === 'constant' && other?.kind === 'constant' && node.value !== other.value;
+    if (other !== undefined && !isDifferent) continue;
+    diagnostics.report({
+      code: 'invalid-value',
+      message: `The selector of the ${definition.gvk.kind} does not select its own Pods: label "${label}" ${other === undefined ? 'is missing' : 'differs'}`,
+      hint: `Write the same label in "${labelsPath.join('.')}"`,
+      path: pointerOf(template.pointer, [...selectorPath, label]),
+      at: 'key',
+    });
+  }
+}
+
+/** Ports of a Service with more than one port need names. */
+function checkPorts({ definition, template }: CompiledChild, diagnostics: Diagnostics): void {
+  if (definition.gvk.group !== '' || definition.gvk.kind !== 'Service') return;
+  const list = nodeAt(template.root, ['spec', 'ports']);
+  const ports = list === undefined ? [] : itemsOf(list);
+  if (ports.length < 2) return;
+  for (const [index, port] of ports.entries()) {
+    const fields = port && fieldsOf(port);
+    if (fields === undefined || fields.has('name')) continue;
+    diagnostics.report({
+      code: 'missing-field',
+      message: 'Each port of a Service with several ports needs a "name"',
+      path: pointerOf(template.pointer, ['spec', 'ports', index]),
+    });
+  }
+}
+
+/** The server decodes the values of `data` of a Secret. */
+function checkData({ definition, template }: CompiledChild, diagnostics: Diagnostics): void {
+  if (definition.gvk.group !== '' || definition.gvk.kind !== 'Secret') return;
+  const data = nodeAt(template.root, ['data']);
+  for (const [key, node] of (data && fieldsOf(data)) ?? []) {
+    if (node.kind !== 'constant' || typeof node.value !== 'string' || isBase64(node.value))
+      continue;
+    diagnostics.report({
+      code: 'invalid-value',
+      message: `The value of "data.${key}" of a Secret must be base64`,
+      hint: 'Write the plain value in "stringData", or encode it: "${ $base64encode(...) }"',
+      path: pointerOf(template.pointer, ['data', key]),
+    });
+  }
+}
+
+function isBase64(text: string): boolean {
+  const plain = text.replaceAll(/[\r\n]/g, '');
+  return plain.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(plain);
+}
+
+/** Warns about fields that the schema of a built-in kind requires and the manifest lacks. */
+function warnAboutRequired({ template, type }: CompiledChild, diagnostics: Diagnostics): void {
+  if (type === undefined) return;
+  for (const { steps, field } of missingIn(template.root, type, [])) {
+    const place = steps.length === 0 ? 'the manifest' : `"${steps.join('.')}"`;
+    diagnostics.report({
+      severity: 'warning',
+      code: 'missing-field',
+      message: `The API server requires "${field}" in ${place}`,
+      path: pointerOf(template.pointer, steps),
+    });
+  }
+}
+
+interface MissingField {
+  readonly steps: readonly (string | number)[];
+  readonly field: string;
+}
+
+function* missingIn(
+  node: TemplateNode,
+  type: SchemaType,
+  steps: readonly (string | number)[],
+): Generator<MissingField> {
+  if (type.kind === 'list') {
+    for (const [index, item] of itemsOf(node).entries())
+      if (item !== undefined) yield* missingIn(item, type.item, [...steps, index]);
+    return;
+  }
+  const fields = fieldsOf(node);
+  if (fields === undefined) return;
+  if (type.kind === 'map') {
+    for (const [key, value] of fields) yield* missingIn(value, type.item, [...steps, key]);
+  }
+  if (type.kind !== 'struct' || !type.builtIn) return;
+  for (const field of type.required)
+    if (!fields.has(field) && !hasDefault(type, field)) yield { steps, field };
+  for (const [key, value] of fields) {
+    const known = type.fields.get(key);
+    if (known !== undefined && (steps.length > 0 || key !== 'status'))
+      yield* missingIn(value, known.type, [...steps, key]);
+  }
+}
+
+/** A zero value is no default: it is the value of a Go field that was not set. */
+function hasDefault({ fields, defaults }: StructType, field: string): boolean {
+  const value = defaults[field] ?? fields.get(field)?.defaultValue;
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return Boolean(value) && !isEmpty;
+}
+
+/** Undefined in place of spreads, which may be any number of items. */
+function itemsOf(node: TemplateNode): readonly (TemplateNode | undefined)[] {
+  if (node.kind === 'constant' && Array.isArray(node.value)) return node.value.map(constant);
+  if (node.kind !== 'list') return [];
+  return node.items.map(({ node: item, isSpread }) => (isSpread ? undefined : item));
+}
+
+function literalAt(node: TemplateNode, steps: readonly string[]): unknown {
+  const found = nodeAt(node, steps);
+  return found?.kind === 'constant' ? found.value : undefined;
+}
+
+function pointerOf(start: string, steps: readonly (string | number)[]): string {
+  return steps.reduce<string>((pointer, step) => pointerTo(pointer, step), start);
+}

@@ -1,0 +1,113 @@
+import type { CheckContext } from '../check-context.ts';
+import type { Reference } from '../language/index.ts';
+import { type SchemaType, typeAt } from '../schema/schema-type.ts';
+import { CoercionError, coerce, typeName } from '../template/coerce.ts';
+import type { Slot } from '../template/template.ts';
+import { positionInLeaf } from '../template/values.ts';
+import { isCondition, type TemplateUse, templateUses } from '../template-uses.ts';
+
+/** Reports an expression that consists of one field whose type never fits the field that it is written into. */
+export function checkTypes(context: CheckContext): void {
+  for (const use of templateUses(context.parts)) {
+    if (isCondition(use)) continue;
+    for (const slot of use.template.slots) {
+      const reference = plainReference(slot);
+      if (slot.type === undefined || reference === undefined) continue;
+      const found = typeOf(reference, use, context);
+      if (found === undefined || mayFit(found, slot.type)) continue;
+      const name = nameOf(reference);
+      context.diagnostics.report({
+        code: 'wrong-type',
+        message: `Expected ${typeName(slot.type)} at ${slot.place.field}, but "${name}" is ${typeName(found)}`,
+        hint: hintFor(found, slot.type, name),
+        ...positionInLeaf(slot, reference.offset),
+      });
+    }
+  }
+}
+
+/** The field that the expression of a slot consists of. Undefined: it is more than a field. */
+function plainReference({ leaf, role }: Slot): Reference | undefined {
+  if (role !== 'value' || leaf.kind !== 'value' || !leaf.expression.isPlainPath) return undefined;
+  return leaf.expression.references[0];
+}
+
+/** Undefined: the type of the field is not known. */
+function typeOf(
+  { root, path }: Reference,
+  { child }: TemplateUse,
+  { parts, types }: CheckContext,
+): SchemaType | undefined {
+  const [id, ...below] = path;
+  switch (root) {
+    case 'resource':
+      return typeAt(types.resource, path);
+    case 'child':
+      return child && below.length > 0 ? child.type && typeAt(child.type, path) : undefined;
+    case 'children':
+    case 'observed': {
+      const other = parts.children.find(({ definition }) => definition.id === id);
+      const isOne = other?.forEach === undefined && below.length > 0;
+      return isOne && other?.type !== undefined ? typeAt(other.type, below) : undefined;
+    }
+    case 'reads': {
+      const read = parts.reads.find(({ definition }) => definition.id === id);
+      const isOne = read?.name !== undefined && below.length > 0;
+      return isOne && read.type !== undefined ? typeAt(read.type, below) : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Whether any value of a type can be coerced to another one. */
+function mayFit(found: SchemaType, expected: SchemaType): boolean {
+  if (isOpen(found) || isOpen(expected)) return true;
+  // A list of one element and the element itself are the same in JSONata.
+  if (expected.kind === 'list')
+    return mayFit(found.kind === 'list' ? found.item : found, expected.item);
+  if (expected.kind !== 'scalar') return found.kind === 'map' || found.kind === 'struct';
+  if (found.kind !== 'scalar') return false;
+  return found.accepts.some((name) => {
+    const sample = samples.get(name);
+    return sample === undefined || isCoercible(sample, expected);
+  });
+}
+
+/** Types whose values have no known form. */
+function isOpen({ kind }: SchemaType): boolean {
+  return kind === 'any' || kind === 'branch';
+}
+
+/** Whether a string can be coerced depends on the string. */
+const samples: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['boolean', true],
+  ['integer', 1],
+  ['number', 1],
+]);
+
+function isCoercible(value: unknown, type: SchemaType): boolean {
+  try {
+    coerce(value, { type, field: '', quotes: false });
+    return true;
+  } catch (error) {
+    if (error instanceof CoercionError) return false;
+    throw error;
+  }
+}
+
+function nameOf({ root, path }: Reference): string {
+  const prefix = { resource: [], child: ['$child'] }[root as string] ?? [root];
+  return [...prefix, ...path].join('.');
+}
+
+function hintFor(found: SchemaType, expected: SchemaType, name: string): string | undefined {
+  const isNumber =
+    expected.kind === 'scalar' &&
+    expected.accepts.every((each) => each === 'integer' || each === 'number');
+  if (found.kind === 'list' && isNumber) return `Write "$count(${name})" for its length`;
+  if (found.kind === 'list' && expected.kind === 'scalar')
+    return `Write "$join(${name}, ',')" or "${name}[0]"`;
+  const isBoolean = found.kind === 'scalar' && found.accepts.every((each) => each === 'boolean');
+  return isBoolean && isNumber ? `Write "${name} ? 1 : 0"` : undefined;
+}

@@ -1,0 +1,298 @@
+import type { OperatorDefinition } from '../../definition/index.ts';
+import { didYouMean } from '../../util/did-you-mean.ts';
+import { apiVersionOf, type Gvk, gvkKey } from '../../util/gvk.ts';
+import { pointerTo } from '../../util/json.ts';
+import { traceSecrets } from '../analysis/secret-flow.ts';
+import type { CheckContext } from '../check-context.ts';
+import { type CompiledChild, type CompiledDefinition, isSecret } from '../compiled-definition.ts';
+import type { Reference } from '../language/index.ts';
+import { bundledKinds, bundledVersions } from '../schema/bundled-schemas.ts';
+import { type SchemaType, type StructField, typeAt } from '../schema/schema-type.ts';
+import { typeName } from '../template/coerce.ts';
+import { type CompiledTemplate, referencesOf, type Slot } from '../template/template.ts';
+import { positionInLeaf } from '../template/values.ts';
+import { canUsePrevious, isCondition, type TemplateUse, templateUses } from '../template-uses.ts';
+
+/** Warns if all elements of a `forEach` have the same name: two elements would then be an error. */
+export function warnAboutNames({ parts, diagnostics }: CheckContext): void {
+  for (const child of parts.children) {
+    if (child.forEach === undefined || !mayBeMany(child.forEach) || isNamedByElement(child))
+      continue;
+    diagnostics.report({
+      severity: 'warning',
+      code: 'suspicious-expression',
+      message: `All elements of child "${child.definition.id}" have the same name; two elements are an error`,
+      hint: 'Use "$item" or "$index" in the name',
+      path: pointerTo(pointerTo(child.template.pointer, 'metadata'), 'name'),
+    });
+  }
+}
+
+function mayBeMany({ root }: CompiledTemplate): boolean {
+  switch (root.kind) {
+    case 'slot':
+      return true;
+    case 'list':
+      return root.items.length > 1 || root.items.some(({ isSpread }) => isSpread);
+    case 'constant':
+      return Array.isArray(root.value) && root.value.length > 1;
+    case 'map':
+      return false;
+  }
+}
+
+/** Whether name or namespace depend on the element. */
+function isNamedByElement({ template }: CompiledChild): boolean {
+  const metadata = pointerTo(template.pointer, 'metadata');
+  const places: readonly string[] = [
+    template.pointer,
+    metadata,
+    ...['name', 'namespace'].map((field) => pointerTo(metadata, field)),
+  ];
+  return referencesOf(template).some(
+    ({ slot, reference: { root } }) =>
+      (root === 'item' || root === 'index') && places.includes(slot.pointer),
+  );
+}
+
+/**
+ * Warns about `$previous` paths outside the status, which equal those of the resource: a reconcile changes only the
+ * status.
+ */
+export function warnAboutPrevious({ parts, diagnostics }: CheckContext): void {
+  for (const { role, template } of templateUses(parts)) {
+    if (!canUsePrevious(role)) continue;
+    for (const { slot, reference } of referencesOf(template)) {
+      const [field] = reference.path;
+      if (reference.root !== 'previous' || field === undefined || field === 'status') continue;
+      const name = reference.path.join('.');
+      diagnostics.report({
+        severity: 'warning',
+        code: 'suspicious-expression',
+        message: `"$previous.${name}" always equals "${name}": a reconcile changes only the status`,
+        hint: 'Map the value to a status field, and compare with "$previous.status"',
+        ...positionInLeaf(slot, reference.offset),
+      });
+    }
+  }
+}
+
+/** Warns about a misspelled built-in kind, or one in an `apiVersion` that does not have it. Only Kubernetes serves its API groups. */
+export function warnAboutKinds({ parts, definition, schemas, diagnostics }: CheckContext): void {
+  for (const { gvk, pointer } of kindsIn(parts, definition)) {
+    const apiVersion = apiVersionOf(gvk);
+    const known = bundledKinds(apiVersion);
+    if (known.includes(gvk.kind) || schemas?.schemaFor(gvk) !== undefined) continue;
+    const version = isBuiltinGroup(gvk.group) ? bundledVersions(gvk.kind).at(-1) : undefined;
+    const hint = version === undefined ? didYouMean(gvk.kind, known) : `Did you mean "${version}"?`;
+    if (hint === undefined) continue;
+    diagnostics.report({
+      severity: 'warning',
+      code: 'unknown-name',
+      message: `Kubernetes has no kind "${gvk.kind}" in "${apiVersion}"`,
+      hint,
+      path: pointerTo(pointer, version === undefined ? 'kind' : 'apiVersion'),
+    });
+  }
+}
+
+/** Groups that only Kubernetes itself uses: without a domain. Operators share `*.k8s.io`. */
+function isBuiltinGroup(group: string): boolean {
+  return !group.includes('.');
+}
+
+interface NamedKind {
+  readonly gvk: Gvk;
+  readonly pointer: string;
+}
+
+function* kindsIn(parts: CompiledDefinition, { kind }: OperatorDefinition): Iterable<NamedKind> {
+  if (kind.source === 'for') yield { gvk: kind.gvk, pointer: '/spec/for' };
+  const seen = new Set<string>();
+  const named: readonly NamedKind[] = [
+    ...parts.reads.map((read) => ({ gvk: read.definition.gvk, pointer: read.pointer })),
+    ...parts.children.map(({ definition, template }) => ({
+      gvk: definition.gvk,
+      pointer: template.pointer,
+    })),
+  ];
+  for (const each of named) {
+    if (!seen.has(gvkKey(each.gvk))) yield each;
+    seen.add(gvkKey(each.gvk));
+  }
+}
+
+/**
+ * Warns if users who can create the resource choose a Secret whose values end up in objects they can read without
+ * permission on the Secret.
+ */
+export function warnAboutSecrets(context: CheckContext): void {
+  const { parts, uses, definition, diagnostics } = context;
+  for (const read of parts.reads) {
+    const { name } = read;
+    if (name === undefined || !isSecret(read.definition.gvk)) continue;
+    if (!uses.of(name).references.some(({ reference }) => reference.root === 'resource')) continue;
+    const flow = traceSecrets(context, read.definition.id);
+    const target = targetsOf(parts).find(({ template, childId }) =>
+      flow.reaches([template], childId),
+    );
+    if (target === undefined) continue;
+    diagnostics.report({
+      severity: 'warning',
+      code: 'suspicious-expression',
+      message: `Users who can create a ${definition.kind.gvk.kind} can read every Secret of its namespace through ${target.where}`,
+      hint: 'Use a literal Secret name, or reference the Secret by name in the child',
+      path: name.pointer,
+    });
+  }
+}
+
+interface Target {
+  readonly where: string;
+  /** Id of the child, for its template. */
+  readonly childId?: string;
+  readonly template: CompiledTemplate;
+}
+
+function targetsOf(parts: CompiledDefinition): readonly Target[] {
+  return [
+    ...[...parts.status].map(([name, template]) => ({ where: `"status.${name}"`, template })),
+    ...reportTargets(parts),
+    ...parts.children.map(({ definition, template }) => ({
+      where: `child "${definition.id}"`,
+      childId: definition.id,
+      template,
+    })),
+  ];
+}
+
+function reportTargets(parts: CompiledDefinition): readonly Target[] {
+  return [
+    ...templateUses(parts).flatMap(({ role, template }) =>
+      role === 'condition' || role === 'event' ? [{ where: `its ${role}s`, template }] : [],
+    ),
+    ...parts.reporting.patches.map(({ definition, patch }) => ({
+      where: `patch "${definition.id}"`,
+      template: patch,
+    })),
+  ];
+}
+
+/**
+ * The server omits some integers of built-in kinds when they are zero: `status.readyReplicas` of a Deployment without
+ * ready Pods is missing. Warns where such a path is used as a value or an operand without `?? 0`.
+ */
+export function warnAboutZeros({ parts, diagnostics }: CheckContext): void {
+  for (const use of templateUses(parts)) {
+    for (const { slot, reference } of referencesOf(use.template)) {
+      if (!isDroppedZero(reference, use, parts) || !needsValue(slot, reference)) continue;
+      const { root, path } = reference;
+      const name = [root === 'child' ? '$child' : root, ...path].join('.');
+      diagnostics.report({
+        severity: 'warning',
+        code: 'suspicious-expression',
+        message: `"${name}" is missing when it is zero`,
+        hint: `Write "(${name} ?? 0)"`,
+        ...positionInLeaf(slot, reference.offset),
+      });
+    }
+  }
+}
+
+/**
+ * Reports a condition that is a resource field of another type than boolean, and warns about a boolean that may be missing: `when: ${
+ * spec.host }` does not test for existence.
+ */
+export function checkConditions({ parts, types, diagnostics }: CheckContext): void {
+  for (const use of templateUses(parts)) {
+    if (!isCondition(use)) continue;
+    for (const { slot, reference } of referencesOf(use.template)) {
+      const { leaf } = slot;
+      if (leaf.kind !== 'value' || !leaf.expression.isPlainPath || reference.root !== 'resource')
+        continue;
+      const type = typeAt(types.resource, reference.path);
+      if (type === undefined) continue;
+      const name = reference.path.join('.');
+      const position = positionInLeaf(slot, reference.offset);
+      if (!mayBeBoolean(type))
+        diagnostics.report({
+          code: 'wrong-type',
+          message: `Expected a boolean, but "${name}" is ${typeName(type)}`,
+          hint: `Write "$exists(${name})", or compare it with a value`,
+          ...position,
+        });
+      else if (type.kind === 'scalar' && !isAlwaysSet(types.resource, reference.path))
+        diagnostics.report({
+          severity: 'warning',
+          code: 'suspicious-expression',
+          message: `"${name}" is an error if the field is missing`,
+          hint: `Write "${name} ?? false", or give the field a default`,
+          ...position,
+        });
+    }
+  }
+}
+
+/** Whether the schema requires each field of the path or has a default for it. */
+function isAlwaysSet(start: SchemaType, path: readonly string[]): boolean {
+  let type: SchemaType | undefined = start;
+  for (const step of path) {
+    if (type?.kind !== 'struct') return false;
+    const field = type.fields.get(step);
+    const isRequired = type.required.includes(step) || type === start;
+    if (!isRequired && field?.defaultValue === undefined) return false;
+    type = field?.type;
+  }
+  return true;
+}
+
+function mayBeBoolean(type: SchemaType): boolean {
+  if (type.kind === 'any') return true;
+  return (
+    type.kind === 'scalar' && type.accepts.some((name) => name === 'boolean' || name === 'unknown')
+  );
+}
+
+function isDroppedZero(
+  { root, path }: Reference,
+  { child }: TemplateUse,
+  parts: CompiledDefinition,
+): boolean {
+  if (root === 'child') return endsInZero(child?.type, path);
+  const [id, ...below] = path;
+  if (root === 'children' || root === 'observed') {
+    const found = parts.children.find(({ definition }) => definition.id === id);
+    return found?.forEach === undefined && endsInZero(found?.type, below);
+  }
+  const read =
+    root === 'reads' ? parts.reads.find(({ definition }) => definition.id === id) : undefined;
+  return read?.name !== undefined && endsInZero(read.type, below);
+}
+
+function endsInZero(start: SchemaType | undefined, path: readonly string[]): boolean {
+  // Generations start at 1; a missing one is unknown.
+  if (path.at(-1)?.toLowerCase().endsWith('generation')) return false;
+  let type = start;
+  let isZero = false;
+  for (const step of path) {
+    // A path through a list has several values, which one default cannot replace.
+    if (type?.kind !== 'struct') return false;
+    const field: StructField | undefined = type.fields.get(step);
+    isZero = type.droppedZeros.has(step);
+    type = field?.type;
+  }
+  return isZero && type?.kind === 'scalar' && type.accepts.includes('integer');
+}
+
+/** Whether the reference is the whole expression or an operand. Functions and `??` handle missing values. */
+function needsValue({ leaf, text }: Slot, { offset, path, stepOffsets }: Reference): boolean {
+  if (leaf.kind === 'handlebars' || (leaf.kind === 'value' && leaf.mode === 'optional'))
+    return false;
+  const last = stepOffsets.at(-1) ?? offset;
+  const quotes = text.charAt(last) === '`' ? 2 : 0;
+  const behind = text.slice(last + (path.at(-1)?.length ?? 0) + quotes).trimStart();
+  const before = text.slice(0, offset).trimEnd();
+  if (behind.startsWith('??') || behind.startsWith('?:')) return false;
+  const isWhole = behind.startsWith('}') && before.endsWith('${');
+  return isWhole || /^(?:!?=|[<>+\-*/%])/.test(behind) || /[=<>+\-*/%]$/.test(before);
+}

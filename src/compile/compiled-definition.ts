@@ -1,0 +1,325 @@
+import type {
+  ChildDefinition,
+  ConditionDefinition,
+  EventDefinition,
+  LocatedDefinition,
+  PatchDefinition,
+  ReadDefinition,
+  ReportingDefinition,
+  SelectorTemplate,
+} from '../definition/index.ts';
+import { type Gvk, gvkKey } from '../util/gvk.ts';
+import { pointerTo } from '../util/json.ts';
+import type { Diagnostics } from './diagnostics.ts';
+import type { LeafParser } from './language/index.ts';
+import type { ScalarType, SchemaType } from './schema/schema-type.ts';
+import type { KindTypes } from './schema-source.ts';
+import { type CompiledTemplate, nodeAt, slotTemplate } from './template/template.ts';
+import { compileTemplate, type TemplateOptions } from './template/template-compiler.ts';
+
+/** All templates of a definition, compiled separately. References between them are not resolved yet. */
+export interface CompiledDefinition {
+  readonly vars: ReadonlyMap<string, CompiledTemplate>;
+  readonly reads: readonly CompiledRead[];
+  readonly children: readonly CompiledChild[];
+  readonly status: ReadonlyMap<string, CompiledTemplate>;
+  readonly reporting: CompiledReporting;
+}
+
+export interface CompiledRead {
+  readonly definition: ReadDefinition;
+  readonly pointer: string;
+  readonly type: SchemaType | undefined;
+  readonly name?: CompiledTemplate;
+  /** `selector` of a list; undefined for `all`. */
+  readonly selector?: CompiledSelector;
+  readonly namespace?: CompiledTemplate;
+  /** A list of names; undefined for `*`. */
+  readonly namespaces?: CompiledTemplate;
+  readonly namespaceSelector?: CompiledSelector;
+}
+
+export interface CompiledSelector {
+  readonly matchLabels?: CompiledTemplate;
+  readonly matchExpressions?: CompiledTemplate;
+}
+
+/** The templates of a read. */
+export function templatesOfRead(read: CompiledRead): readonly CompiledTemplate[] {
+  const { name, selector, namespace, namespaces, namespaceSelector } = read;
+  return [
+    name,
+    selector?.matchLabels,
+    selector?.matchExpressions,
+    namespace,
+    namespaces,
+    namespaceSelector?.matchLabels,
+    namespaceSelector?.matchExpressions,
+  ].filter((template) => template !== undefined);
+}
+
+export interface CompiledChild {
+  readonly definition: ChildDefinition;
+  /** `onDelete`: created only while the resource is being deleted. */
+  readonly stage: 'always' | 'onDelete';
+  readonly pointer: string;
+  readonly type: SchemaType | undefined;
+  readonly template: CompiledTemplate;
+  /** The template of the name, if it can be rendered separately from the manifest. */
+  readonly name?: CompiledTemplate;
+  readonly when?: CompiledTemplate;
+  readonly forEach?: CompiledTemplate;
+  readonly ready?: CompiledTemplate;
+  readonly deleteWhen?: CompiledTemplate;
+}
+
+/** The templates of a {@link ReportingDefinition}. */
+interface CompiledReporting {
+  readonly conditions: readonly CompiledCondition[];
+  readonly events: readonly CompiledEvent[];
+  readonly patches: readonly CompiledPatch[];
+  readonly requeueAfter?: CompiledTemplate;
+}
+
+export interface CompiledCondition {
+  readonly definition: ConditionDefinition;
+  readonly status: CompiledTemplate;
+  readonly reason?: CompiledTemplate;
+  readonly message?: CompiledTemplate;
+}
+
+export interface CompiledEvent {
+  readonly definition: EventDefinition;
+  readonly when: CompiledTemplate;
+  readonly reason: CompiledTemplate;
+  readonly message?: CompiledTemplate;
+}
+
+export interface CompiledPatch {
+  readonly definition: PatchDefinition;
+  readonly pointer: string;
+  readonly type: SchemaType | undefined;
+  readonly when?: CompiledTemplate;
+  readonly name?: CompiledTemplate;
+  readonly namespace?: CompiledTemplate;
+  readonly patch: CompiledTemplate;
+}
+
+interface PartsOptions {
+  readonly located: LocatedDefinition;
+  readonly types: KindTypes;
+  readonly parser: LeafParser;
+  readonly diagnostics: Diagnostics;
+}
+
+const booleanType: ScalarType = {
+  kind: 'scalar',
+  builtIn: false,
+  accepts: ['boolean'],
+  format: 'exact',
+};
+const textType: ScalarType = { ...booleanType, accepts: ['string'] };
+const stateType: ScalarType = { ...booleanType, accepts: ['boolean', 'string'] };
+const textsType: SchemaType = {
+  kind: 'map',
+  builtIn: false,
+  atomic: false,
+  item: textType,
+  keepsNull: false,
+};
+
+/** The pointer of a template and its name in messages. */
+type At = Pick<TemplateOptions, 'pointer' | 'field'>;
+
+/** An empty field adds no prefix: `when`. */
+function below({ pointer, field }: At, name: string): At {
+  return { pointer: pointerTo(pointer, name), field: field === '' ? name : `${field}.${name}` };
+}
+
+/** Compiles every template of a definition. */
+export function compileDefinition({
+  located,
+  types,
+  parser,
+  diagnostics,
+}: PartsOptions): CompiledDefinition {
+  const { definition, pointers } = located;
+
+  function compile(
+    options: Omit<TemplateOptions, 'parser' | 'diagnostics' | 'quotes'> &
+      Partial<Pick<TemplateOptions, 'quotes'>>,
+  ): CompiledTemplate {
+    return compileTemplate({ quotes: true, ...options, parser, diagnostics });
+  }
+
+  /** Compiles the fields that are present in one item. */
+  function compileFields<Field extends string>(
+    item: object,
+    at: At,
+    fields: Readonly<Record<Field, SchemaType | undefined>>,
+  ): { readonly [Each in Field]?: CompiledTemplate } {
+    const written = Object.entries<SchemaType | undefined>(fields).flatMap(([name, type]) => {
+      const tree = (item as Readonly<Record<string, unknown>>)[name];
+      return tree === undefined ? [] : [[name, compile({ tree, ...below(at, name), type })]];
+    });
+    return Object.fromEntries(written) as never;
+  }
+
+  function compileRead(read: ReadDefinition, index: number): CompiledRead {
+    const { id, gvk, by, from } = read;
+    const pointer = pointers.reads[index] ?? '';
+    const at = { pointer, field: `reads.${id}` };
+    const isEverywhere = from.kind === 'list' && from.namespaces === '*';
+    return {
+      definition: read,
+      pointer,
+      type: types.typeOf(gvk),
+      ...compileFields(by, at, { name: textType }),
+      ...(by.kind === 'selector' &&
+        by.selector !== 'all' && {
+          selector: compileSelector(by.selector, below(at, 'selector')),
+        }),
+      ...(!isEverywhere && compileFields(from, at, { namespace: textType, namespaces: undefined })),
+      ...(from.kind === 'selector' && {
+        namespaceSelector: compileSelector(from.selector, below(at, 'namespaceSelector')),
+      }),
+    };
+  }
+
+  function compileSelector(selector: SelectorTemplate, at: At): CompiledSelector {
+    return compileFields(selector, at, { matchLabels: textsType, matchExpressions: undefined });
+  }
+
+  function compileChild(
+    child: ChildDefinition,
+    pointer: string,
+    stage: CompiledChild['stage'],
+  ): CompiledChild {
+    const type = types.typeOf(child.gvk);
+    const template = compile({
+      tree: child.template,
+      pointer: pointerTo(pointer, 'template'),
+      field: '',
+      type,
+      quotes: !isSecret(child.gvk),
+    });
+    const name = nameTemplate(template);
+    return {
+      definition: child,
+      stage,
+      pointer,
+      type,
+      template,
+      ...(name && { name }),
+      ...compileFields(
+        child,
+        { pointer, field: '' },
+        { when: booleanType, forEach: undefined, ready: booleanType, deleteWhen: booleanType },
+      ),
+    };
+  }
+
+  function conditionParts(condition: ConditionDefinition, index: number): CompiledCondition {
+    const at = { pointer: `/spec/conditions/${index}`, field: `conditions.${condition.type}` };
+    return {
+      definition: condition,
+      status: compile({ tree: condition.status, ...below(at, 'status'), type: stateType }),
+      ...compileFields(condition, at, { reason: textType, message: textType }),
+    };
+  }
+
+  function eventParts(event: EventDefinition, index: number): CompiledEvent {
+    const at = { pointer: `/spec/events/${index}`, field: `events[${index}]` };
+    return {
+      definition: event,
+      when: compile({ tree: event.when, ...below(at, 'when'), type: booleanType }),
+      reason: compile({ tree: event.reason, ...below(at, 'reason'), type: textType }),
+      ...compileFields(event, at, { message: textType }),
+    };
+  }
+
+  function patchParts(definition: PatchDefinition, index: number): CompiledPatch {
+    const { id, target, patch } = definition;
+    const at = { pointer: `/spec/patches/${index}`, field: `patches.${id}` };
+    const type = target === undefined ? types.resource : types.typeOf(target.gvk);
+    return {
+      definition,
+      pointer: at.pointer,
+      type,
+      ...compileFields(definition, at, { when: booleanType }),
+      ...compileFields(target ?? {}, below(at, 'target'), { name: textType, namespace: textType }),
+      patch: compile({ tree: patch, pointer: `${at.pointer}/patch`, field: at.field, type }),
+    };
+  }
+
+  const { conditions, events, patches, requeueAfter } = definition.reporting ?? emptyReporting;
+  return {
+    vars: mapValues(definition.vars, (tree, name) =>
+      compile({
+        tree,
+        pointer: pointerTo('/spec/vars', name),
+        field: `vars.${name}`,
+        type: undefined,
+      }),
+    ),
+    reads: definition.reads.map(compileRead),
+    children: [
+      ...definition.children.map((child, index) =>
+        compileChild(child, pointers.children[index] ?? '', 'always'),
+      ),
+      ...(definition.onDelete?.children ?? []).map((child, index) =>
+        compileChild(child, pointers.onDelete[index] ?? '', 'onDelete'),
+      ),
+    ],
+    status: mapValues(definition.status, (tree, name) =>
+      compile({
+        tree,
+        pointer: pointerTo('/spec/status', name),
+        field: `status.${name}`,
+        type: types.statusFields?.fields.get(name)?.type,
+        unknownField: {
+          code: 'unknown-path',
+          hint: 'Add it to the status schema of the CRD',
+        },
+      }),
+    ),
+    reporting: {
+      conditions: conditions.map(conditionParts),
+      events: events.map(eventParts),
+      patches: patches.map(patchParts),
+      ...compileFields(
+        { requeueAfter },
+        { pointer: '/spec', field: '' },
+        { requeueAfter: textType },
+      ),
+    },
+  };
+}
+
+const emptyReporting: ReportingDefinition = { conditions: [], events: [], patches: [] };
+
+function nameTemplate(template: CompiledTemplate): CompiledTemplate | undefined {
+  const name = nodeAt(template.root, ['metadata', 'name']);
+  switch (name?.kind) {
+    case 'constant':
+      return { ...template, root: name, slots: [] };
+    case 'slot': {
+      const slot = template.slots[name.slot];
+      return slot && slotTemplate(slot);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Whether the kind is Secret; messages never contain values of Secrets. */
+export function isSecret(gvk: Gvk): boolean {
+  return gvkKey(gvk) === 'v1/Secret';
+}
+
+function mapValues(
+  record: Readonly<Record<string, unknown>>,
+  compile: (tree: unknown, name: string) => CompiledTemplate,
+): ReadonlyMap<string, CompiledTemplate> {
+  return new Map(Object.entries(record).map(([name, tree]) => [name, compile(tree, name)]));
+}

@@ -1,0 +1,108 @@
+import type { Gvk } from '../../util/gvk.ts';
+import { invariant } from '../../util/homeostat-error.ts';
+import type { Dependencies } from '../analysis/dependencies.ts';
+import type { PlanContext } from '../check-context.ts';
+import {
+  type CompiledChild,
+  type CompiledDefinition,
+  isSecret,
+  templatesOfRead,
+} from '../compiled-definition.ts';
+import type { OperatorPlan } from '../operator-plan.ts';
+import type { CompiledTemplate, Slot } from '../template/template.ts';
+import { type TemplateUse, templateUses } from '../template-uses.ts';
+import { createForEach, type ForEach } from './for-each.ts';
+import { computedMetadataSlot } from './manifest.ts';
+import { createRenderRequest, type RenderRequest } from './read-request.ts';
+
+/** A template that is evaluated as one unit: it waits, fails or has a result. */
+export interface EvaluationUnit {
+  readonly uses: Dependencies;
+  /** False: the values may come from a Secret and must not be quoted. */
+  readonly quotes: boolean;
+  /** For a manifest: the expression that can set keys of labels or annotations, if any. */
+  readonly computedMetadata: Slot | undefined;
+}
+
+/** Templates and their dependencies, shared by all phases of a plan. */
+export interface EvaluationPlan extends Pick<CompiledDefinition, 'vars' | 'status' | 'reporting'> {
+  readonly definition: OperatorPlan['definition'];
+  readonly reads: ReadonlyMap<string, ReadUnit>;
+  readonly children: ReadonlyMap<string, CompiledChild>;
+  /** By child. */
+  readonly lists: ReadonlyMap<string, ForEach>;
+  readonly units: ReadonlyMap<CompiledTemplate, EvaluationUnit>;
+  /** Ids of the children that any expression reads under `observed`. */
+  readonly observed: readonly string[];
+}
+
+interface ReadUnit {
+  readonly uses: Dependencies;
+  readonly request: RenderRequest;
+}
+
+/** Combines templates with their dependencies. */
+export function createEvaluationPlan(
+  { definition, parts, uses, secrets }: PlanContext,
+  observed: EvaluationPlan['observed'],
+): EvaluationPlan {
+  const { vars, status, reporting } = parts;
+
+  function readUnit(read: CompiledDefinition['reads'][number]): ReadUnit {
+    const templates = templatesOfRead(read);
+    const quotes = !secrets.reaches(templates);
+    return { uses: uses.of(...templates), request: createRenderRequest(read, { vars, quotes }) };
+  }
+
+  /** `kind`: the kind of the rendered object, if it is one. */
+  function unitOf(
+    template: CompiledTemplate,
+    childId: string | undefined,
+    kind?: Gvk,
+  ): EvaluationUnit {
+    return {
+      uses: uses.of(template),
+      quotes: !(kind && isSecret(kind)) && !secrets.reaches([template], childId),
+      computedMetadata: computedMetadataSlot(template),
+    };
+  }
+
+  function kindOf({ role, template, child, patch }: TemplateUse): Gvk | undefined {
+    if (role === 'template') return child?.definition.gvk;
+    if (template !== patch?.patch) return undefined;
+    return patch.definition.target?.gvk ?? definition.kind.gvk;
+  }
+
+  const units = new Map<CompiledTemplate, EvaluationUnit>();
+  for (const use of templateUses(parts)) {
+    units.set(use.template, unitOf(use.template, use.child?.definition.id, kindOf(use)));
+  }
+  for (const { definition, name } of parts.children) {
+    if (name !== undefined) units.set(name, unitOf(name, definition.id));
+  }
+  return {
+    definition,
+    vars,
+    status,
+    reporting,
+    reads: new Map(parts.reads.map((read) => [read.definition.id, readUnit(read)])),
+    children: new Map(parts.children.map((child) => [child.definition.id, child])),
+    lists: new Map(
+      parts.children.flatMap(({ definition: { id }, forEach }) =>
+        forEach === undefined ? [] : [[id, createForEach(forEach, vars)]],
+      ),
+    ),
+    units,
+    observed,
+  };
+}
+
+/** The entry for an id or a template of the same plan. */
+export function requireEntry<Key, T>(parts: ReadonlyMap<Key, T>, key: Key): T {
+  const part = parts.get(key);
+  invariant(
+    part !== undefined,
+    `The plan has no ${typeof key === 'string' ? `"${key}"` : 'such template'}`,
+  );
+  return part;
+}

@@ -1,0 +1,90 @@
+import {
+  type CompiledChild,
+  type CompiledDefinition,
+  type CompiledPatch,
+  templatesOfRead,
+} from './compiled-definition.ts';
+import type { CompiledTemplate } from './template/template.ts';
+
+/** The purpose of a template. `patch`: the fields or the target of a patch. */
+type TemplateRole =
+  | 'var'
+  | 'read'
+  | 'when'
+  | 'forEach'
+  | 'template'
+  | 'ready'
+  | 'deleteWhen'
+  | 'status'
+  | ReportRole;
+
+type ReportRole = 'condition' | 'event' | 'patchWhen' | 'patch' | 'requeueAfter';
+
+/** A template with its role, which determines the names that its expressions can use. */
+export interface TemplateUse {
+  readonly role: TemplateRole;
+  readonly template: CompiledTemplate;
+  /** The child that it belongs to. */
+  readonly child?: CompiledChild;
+  /** The patch that it belongs to. */
+  readonly patch?: CompiledPatch;
+}
+
+/** All templates of a definition. */
+export function templateUses(parts: CompiledDefinition): readonly TemplateUse[] {
+  const { conditions, events, patches, requeueAfter } = parts.reporting;
+  return [
+    ...usesOf('var', [...parts.vars.values()]),
+    ...usesOf('read', parts.reads.flatMap(templatesOfRead)),
+    ...parts.children.flatMap((child) =>
+      (['when', 'forEach', 'template', 'ready', 'deleteWhen'] as const).flatMap((role) =>
+        usesOf(role, [child[role]], { child }),
+      ),
+    ),
+    ...usesOf('status', [...parts.status.values()]),
+    ...conditions.flatMap(({ status, reason, message }) =>
+      usesOf('condition', [status, reason, message]),
+    ),
+    ...events.flatMap(({ when, reason, message }) => usesOf('event', [when, reason, message])),
+    ...patches.flatMap((patch) => [
+      ...usesOf('patchWhen', [patch.when], { patch }),
+      ...usesOf('patch', [patch.name, patch.namespace, patch.patch], { patch }),
+    ]),
+    ...usesOf('requeueAfter', [requeueAfter]),
+  ];
+}
+
+/** The templates of a definition with one of these roles. */
+export function templatesFor(
+  parts: CompiledDefinition,
+  roles: readonly TemplateRole[],
+): readonly CompiledTemplate[] {
+  return templateUses(parts).flatMap(({ role, template }) =>
+    roles.includes(role) ? [template] : [],
+  );
+}
+
+/** Whether it belongs to the *reporting* phase, apart from the status. */
+export function isReportTemplate({ role }: TemplateUse): boolean {
+  return canUsePrevious(role) || role === 'requeueAfter';
+}
+
+/** Whether its result must be true or false. */
+export function isCondition({ role }: TemplateUse): boolean {
+  return role === 'when' || role === 'ready' || role === 'deleteWhen' || role === 'patchWhen';
+}
+
+/** Whether its expressions can use `$previous`. */
+export function canUsePrevious(role: TemplateRole): boolean {
+  return role === 'condition' || role === 'event' || role === 'patchWhen' || role === 'patch';
+}
+
+function usesOf(
+  role: TemplateRole,
+  templates: readonly (CompiledTemplate | undefined)[],
+  owner: Pick<TemplateUse, 'child' | 'patch'> = {},
+): readonly TemplateUse[] {
+  return templates.flatMap((template) =>
+    template === undefined ? [] : [{ role, template, ...owner }],
+  );
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createOperatorTestParser } from './parse-operator-tests.ts';
+
+const parser = createOperatorTestParser();
+const head = [
+  'apiVersion: homeostat.dev/v1alpha1',
+  'kind: OperatorTest',
+  'metadata: { name: web }',
+];
+
+function parse(...spec: readonly string[]) {
+  return parser.parse(
+    [...head, 'spec:', ...spec.map((line) => `  ${line}`)].join('\n'),
+    'web.yaml',
+  );
+}
+
+describe('definition/operator-test', () => {
+  test('a test with its steps, defaults filled in', () => {
+    const { tests, diagnostics } = parse(
+      'steps:',
+      '  - name: one',
+      '    apply: { apiVersion: v1, kind: ConfigMap, metadata: { name: a } }',
+      '    delete: Pod/web',
+      '    advance: 1m30s',
+      '    expect:',
+      '      - { writes: 0 }',
+      '      - { condition: { of: WebApp/a, type: Ready, status: "True" } }',
+    );
+    assert.deepEqual(diagnostics, []);
+    const [only] = tests;
+    assert.ok(only);
+    const { steps, source: _, ...rest } = only;
+    assert.deepEqual(rest, { name: 'web', given: [] });
+    assert.deepEqual(steps, [
+      {
+        name: 'one',
+        pointer: '/spec/steps/0',
+        apply: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }],
+        applyFiles: [],
+        delete: ['Pod/web'],
+        advanceMs: 90_000,
+        restart: false,
+        expect: [
+          { pointer: '/spec/steps/0/expect/0', kind: 'writes', count: 0 },
+          {
+            pointer: '/spec/steps/0/expect/1',
+            kind: 'condition',
+            of: 'WebApp/a',
+            fields: { type: 'Ready', status: 'True' },
+          },
+        ],
+        withinMs: 5_000,
+      },
+    ]);
+  });
+
+  test('documents of other kinds are skipped', () => {
+    const { tests, diagnostics } = parser.parse('kind: ConfigMap\napiVersion: v1\n', 'a.yaml');
+    assert.deepEqual([tests, diagnostics], [[], []]);
+  });
+
+  for (const [what, lines, expected] of [
+    ['no step', ['steps: []'], [5, 'Expected at least one item']],
+    ['an unknown field', ['steps:', '  - { name: a, aply: {} }'], [6, 'Unknown field "aply"']],
+    [
+      'an expectation of two kinds',
+      ['steps:', '  - name: a', '    expect: [{ writes: 0, nothingLeft: true }]'],
+      [7, 'Expected one of "object"'],
+    ],
+    [
+      'a reference without a name',
+      ['steps:', '  - { name: a, delete: web }'],
+      [6, 'Expected an object as "Kind/name"'],
+    ],
+    ['a time', ['steps:', '  - { name: a, advance: soon }'], [6, 'Expected a duration such as']],
+    [
+      'an object without a kind',
+      ['steps:', '  - { name: a, apply: { metadata: { name: a } } }'],
+      [6, 'Missing field "apiVersion"'],
+    ],
+    ['a syntax error', ['steps: ['], [5, '']],
+  ] as const) {
+    test(`${what} is an error with its position`, () => {
+      const { tests, diagnostics } = parse(...lines);
+      assert.deepEqual(tests, []);
+      const [first] = diagnostics;
+      const [line, message] = expected;
+      assert.ok(first, 'Expected a diagnostic, found none');
+      assert.ok(first.message.startsWith(message), first.message);
+      assert.equal(first.line, line);
+    });
+  }
+});

@@ -1,0 +1,176 @@
+import { parseDurationMs } from '../../util/duration.ts';
+import { isJsonObject, type Json, type JsonObject, pointerTo } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { type Diagnostic, type Finding, locate } from '../finding.ts';
+import { arrangeDiagnostics } from '../parse-definitions.ts';
+import { createSchemaCheck, type SchemaCheck } from '../schema/schema-findings.ts';
+import { describeFound, fieldOf, itemsAt, mapAt, mapsAt, quotedList, valueAt } from '../tree.ts';
+import { readBoundedDocuments, type YamlDocument } from '../yaml/read-documents.ts';
+import type { Expectation, OperatorTest, TestPatch, TestStep } from './operator-test.ts';
+import { operatorTestKind, operatorTestSchema } from './operator-test-schema.ts';
+
+export interface ParsedOperatorTests {
+  /** The documents without an error. */
+  readonly tests: readonly OperatorTest[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads files of tests. */
+export interface OperatorTestParser {
+  /** Reads the tests of one file. Documents of other kinds are skipped. `file` is a name for messages. Does not throw. */
+  parse(text: string, file: string): ParsedOperatorTests;
+}
+
+/** Creates a parser for any number of files: compiling the schema takes longer than reading a file. */
+export function createOperatorTestParser(): OperatorTestParser {
+  const checkSchema = createSchemaCheck(operatorTestSchema);
+  return {
+    parse(text, file) {
+      const { documents, syntaxErrors } = readBoundedDocuments(text, file);
+      const parsed = documents
+        .filter(({ value }) => isTest(value))
+        .map((document) => parseDocument(document, checkSchema));
+      return {
+        tests: syntaxErrors.length > 0 ? [] : parsed.flatMap(({ test }) => (test ? [test] : [])),
+        diagnostics: arrangeDiagnostics([
+          ...syntaxErrors,
+          ...parsed.flatMap(({ diagnostics }) => diagnostics),
+        ]),
+      };
+    },
+  };
+}
+
+/** Is a document with this content a test? */
+function isTest(document: Json): boolean {
+  return fieldOf(document, 'kind') === operatorTestKind;
+}
+
+interface ParsedDocument {
+  readonly test?: OperatorTest;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+function parseDocument(
+  { value, source, warnings }: YamlDocument,
+  checkSchema: SchemaCheck,
+): ParsedDocument {
+  const findings = [...checkSchema(value), ...checkSteps(value)];
+  const diagnostics = [...warnings, ...findings.map((finding) => locate(finding, source))];
+  if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
+  const definitions = valueAt(value, '/spec/definitions');
+  const test: OperatorTest = {
+    name: String(valueAt(value, '/metadata/name')),
+    ...(Array.isArray(definitions) && { definitions: definitions.map(String) }),
+    given: itemsAt(value, '/spec/given').map((item) => item.value as KubeObject),
+    steps: mapsAt(value, '/spec/steps').map((item) => resolveStep(item.value, item.path)),
+    source,
+  };
+  return { test, diagnostics };
+}
+
+const expectationKinds = [
+  'object',
+  'absent',
+  'condition',
+  'status',
+  'event',
+  'writes',
+  'nothingLeft',
+] as const;
+
+/** What the schema cannot say. */
+function checkSteps(document: Json): readonly Finding[] {
+  return mapsAt(document, '/spec/steps').flatMap(({ value, path }) => [
+    ...checkApply(value, path),
+    ...mapsAt(document, `${path}/expect`).flatMap((item) =>
+      checkExpectation(item.value, item.path),
+    ),
+    ...checkDelete(value, path),
+  ]);
+}
+
+function checkApply(step: JsonObject, path: string): readonly Finding[] {
+  return applied(step, path).flatMap(({ value, pointer }): readonly Finding[] => {
+    if (isJsonObject(value) && typeof value.file === 'string') return [];
+    const missing = ['apiVersion', 'kind', 'metadata'].find(
+      (field) => fieldOf(value, field) === undefined,
+    );
+    if (missing === undefined) return [];
+    const message = `Missing field "${missing}"`;
+    const hint =
+      'An object to apply has "apiVersion", "kind" and "metadata"; "file: PATH" applies a file';
+    return [{ code: 'missing-field', path: pointer, message, hint }];
+  });
+}
+
+function checkExpectation(expectation: JsonObject, path: string): readonly Finding[] {
+  const kinds = expectationKinds.filter((kind) => expectation[kind] !== undefined);
+  if (kinds.length === 1) return [];
+  const message = `Expected one of ${quotedList(expectationKinds)}, found ${kinds.length === 0 ? 'none' : quotedList(kinds)}`;
+  return [{ code: 'invalid-value', path, message, hint: 'Each expectation is an item of its own' }];
+}
+
+/** The schema checks the items of a list; one reference alone it does not. */
+function checkDelete(step: JsonObject, path: string): readonly Finding[] {
+  const { delete: target } = step;
+  if (typeof target !== 'string' || /^[^/]+\/[^/]+(\/[^/]+)?$/.test(target)) return [];
+  const message = `Expected an object as "Kind/name" or "Kind/namespace/name", found ${describeFound(target)}`;
+  return [{ code: 'invalid-value', path: pointerTo(path, 'delete'), message }];
+}
+
+function applied(step: JsonObject, path: string) {
+  const pointer = pointerTo(path, 'apply');
+  const { apply } = step;
+  if (apply === undefined) return [];
+  if (!Array.isArray(apply)) return [{ value: apply, pointer }];
+  return apply.map((value, index) => ({ value, pointer: pointerTo(pointer, index) }));
+}
+
+function resolveStep(step: JsonObject, pointer: string): TestStep {
+  const objects = applied(step, pointer).map(({ value }) => value as JsonObject);
+  const { fail, outcome, patch } = step;
+  return {
+    name: String(step.name),
+    pointer,
+    apply: objects.filter(({ file }) => typeof file !== 'string') as unknown as KubeObject[],
+    applyFiles: objects.flatMap(({ file }) => (typeof file === 'string' ? [file] : [])),
+    ...(patch !== undefined && { patch: patch as unknown as TestPatch }),
+    delete: [step.delete ?? []].flat().map(String),
+    ...(outcome !== undefined && { outcome: outcome as never }),
+    ...(fail !== undefined && { fail: { times: 1, ...(fail as object) } as never }),
+    advanceMs: timeOf(step.advance, 0),
+    restart: step.restart === true,
+    ...(typeof step.definition === 'string' && { definition: step.definition }),
+    expect: mapsAt(step, '/expect').map((item) =>
+      resolveExpectation(item.value, `${pointer}${item.path}`),
+    ),
+    withinMs: timeOf(step.within, 5_000),
+  };
+}
+
+function timeOf(value: Json | undefined, byDefaultMs: number): number {
+  return (typeof value === 'string' ? parseDurationMs(value) : undefined) ?? byDefaultMs;
+}
+
+function resolveExpectation(expectation: JsonObject, pointer: string): Expectation {
+  const kind = expectationKinds.find((each) => expectation[each] !== undefined) ?? 'nothingLeft';
+  switch (kind) {
+    case 'object':
+    case 'absent':
+      return { pointer, kind, [kind]: expectation[kind] } as unknown as Expectation;
+    case 'condition':
+    case 'event': {
+      const { of, ...fields } = mapAt(expectation, `/${kind}`);
+      return { pointer, kind, of: String(of), fields };
+    }
+    case 'status': {
+      const { of, is } = mapAt(expectation, '/status');
+      return { pointer, kind, of: String(of), is: isJsonObject(is) ? is : {} };
+    }
+    case 'writes':
+      return { pointer, kind, count: expectation.writes ?? 0 };
+    default:
+      return { pointer, kind };
+  }
+}

@@ -1,2 +1,0 @@
-/** Where a definition has children. Their ids are names in the same expressions. */
-export const childLists: readonly string[] = ['/spec/children', '/spec/onDelete/children'];

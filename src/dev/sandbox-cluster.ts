@@ -1,0 +1,139 @@
+import { readFile } from 'node:fs/promises';
+import { builtinDocuments, loadBuiltinDescriptions, patternProblem } from '../compile/index.ts';
+import { parseYaml, printYaml } from '../definition/index.ts';
+import { createSandbox, type Sandbox } from '../sandbox/index.ts';
+import { startSandboxServer } from '../sandbox/node/index.ts';
+import type { Clock } from '../util/clock.ts';
+import { HomeostatError } from '../util/homeostat-error.ts';
+import type { Random } from '../util/random.ts';
+import { type SaveFailure, SnapshotSaver } from './snapshot-saver.ts';
+
+export interface SandboxClusterOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** @default 0: any free port */
+  readonly port?: number;
+  /** File with the snapshot; an existing file is restored. @default undefined: no snapshot */
+  readonly persistPath?: string;
+  /** A namespace that is created in a new cluster, besides those of every cluster. @default undefined: none */
+  readonly namespace?: string;
+  /** Simulates controllers and a node that runs Pods. @default true */
+  readonly controllers?: boolean;
+  /** Told of failures that are our own bugs. */
+  readonly onFailure: (error: unknown) => void;
+  /** Called when the snapshot cannot be saved, and with undefined when it can be saved again. */
+  readonly onSaveStateChange: (failure: SaveFailure | undefined) => void;
+}
+
+/** A sandbox that listens on 127.0.0.1. */
+export interface SandboxCluster {
+  readonly sandbox: Sandbox;
+  /** Where its API is; holds the secret that lets clients in. */
+  readonly url: string;
+  /** Whether it was restored from a snapshot. */
+  readonly isRestored: boolean;
+  /** Closes connections and stops controllers. Resolves with the error if the snapshot is not saved. */
+  stop(): Promise<SaveFailure | undefined>;
+}
+
+/** A file that is no snapshot. It is not changed. */
+export class SnapshotFileError extends HomeostatError<'snapshot-file'> {}
+
+/**
+ * Starts a sandbox with the built-in kinds, behind a path that cannot be guessed.
+ * @throws SnapshotFileError
+ */
+export async function startSandboxCluster(options: SandboxClusterOptions): Promise<SandboxCluster> {
+  const { clock, random, port = 0, persistPath: path, namespace, onSaveStateChange } = options;
+  const basePath = `/${random.text(32, 'abcdefghijklmnopqrstuvwxyz0123456789')}`;
+  const snapshot = path === undefined ? undefined : await readIfExists(path);
+  const sandbox = createSandboxFrom({ ...options, basePath }, snapshot);
+  if (snapshot === undefined && namespace !== undefined) createNamespace(sandbox, namespace);
+  const server = await startSandboxServer({ sandbox, basePath, port });
+  const keeper =
+    path === undefined
+      ? undefined
+      : new SnapshotSaver({ sandbox, path, clock, onStateChange: onSaveStateChange });
+  return {
+    sandbox,
+    url: server.url,
+    isRestored: snapshot !== undefined,
+    async stop() {
+      await server.stop();
+      sandbox.stop();
+      return keeper?.stop();
+    },
+  };
+}
+
+function createSandboxFrom(
+  {
+    basePath,
+    clock,
+    random,
+    onFailure,
+    persistPath,
+    controllers = true,
+  }: SandboxClusterOptions & { readonly basePath: string },
+  snapshot: string | undefined,
+): Sandbox {
+  const { kubernetesVersion, ...schemas } = builtinDocuments();
+  const shared = {
+    clock,
+    random,
+    schemas,
+    kubernetesVersion,
+    loadDescriptions: loadBuiltinDescriptions,
+    patternProblem,
+    parseYaml,
+    basePath,
+    controllers,
+    runsPods: controllers,
+    onInternalError: onFailure,
+  };
+  try {
+    return createSandbox({ ...shared, ...(snapshot === undefined ? {} : { snapshot }) });
+  } catch (error) {
+    if (snapshot === undefined || !(error instanceof Error)) throw error;
+    const message = `Cannot restore the cluster from "${persistPath}": ${error.message}`;
+    throw new SnapshotFileError('snapshot-file', message, { cause: error });
+  }
+}
+
+function createNamespace(sandbox: Sandbox, name: string): void {
+  sandbox.handle({
+    method: 'POST',
+    path: '/api/v1/namespaces',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ metadata: { name } }),
+  });
+}
+
+async function readIfExists(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    const message = `Cannot read the saved cluster in "${path}": ${error instanceof Error ? error.message : error}`;
+    throw new SnapshotFileError('snapshot-file', message, { cause: error });
+  }
+}
+
+/** A kubeconfig for a server without authentication: its address contains a secret path. */
+export function kubeconfigText(server: string): string {
+  const name = 'homeostat-dev';
+  return printYaml({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server } }],
+    users: [{ name, user: {} }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace: 'default' } }],
+    'current-context': name,
+  });
+}
+
+/** Is that one of {@link kubeconfigText}, for whatever server? Pure. */
+export function isDevKubeconfig(text: string): boolean {
+  const [, server] = /^ *(?:- )?server: (\S+)$/m.exec(text) ?? [];
+  return server !== undefined && kubeconfigText(server) === text;
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { type SaveFailure, SnapshotSaver } from './snapshot-saver.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'homeostat-'));
+
+/** A sandbox of which only the text is of interest. */
+function fakeSandbox() {
+  const listeners = new Set<() => void>();
+  let text = '';
+  return {
+    snapshotText: () => text,
+    onChange(listener: () => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    write(next: string) {
+      text = next;
+      for (const listener of listeners) listener();
+    },
+    listeners,
+  };
+}
+
+function start(path: string) {
+  const clock = new FakeClock();
+  const sandbox = fakeSandbox();
+  const troubles: (SaveFailure | undefined)[] = [];
+  const onTrouble = (trouble: SaveFailure | undefined) => troubles.push(trouble);
+  const keeper = new SnapshotSaver({ sandbox, path, clock, onStateChange: onTrouble });
+  return { clock, sandbox, troubles, keeper };
+}
+
+/** Resolves when a save has failed and the next one is planned. */
+async function untilTried(clock: FakeClock): Promise<void> {
+  while (clock.pending === 0) await setImmediate();
+}
+
+describe('dev/snapshot-saver', () => {
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('several changes are one save, and the end saves what is left', async () => {
+    const path = join(folder, 'world');
+    const { clock, sandbox, keeper, troubles } = start(path);
+    sandbox.write('one');
+    sandbox.write('two');
+    assert.equal(clock.pending, 1);
+    await clock.advance(200);
+    sandbox.write('three');
+    assert.equal(await keeper.stop(), undefined);
+    assert.equal(readFileSync(path, 'utf8'), 'three');
+    assert.equal(sandbox.listeners.size, 0);
+    assert.deepEqual(troubles, []);
+  });
+
+  test('saves that fail are told once, with what is not saved, and so is their end', async () => {
+    const gone = join(folder, 'gone');
+    const path = join(gone, 'world');
+    const { clock, sandbox, keeper, troubles } = start(path);
+    const sinceMs = clock.nowMs();
+    sandbox.write('one');
+    for (let tries = 0; tries < 3; tries++) {
+      await clock.advance(2_000);
+      await untilTried(clock);
+      sandbox.write('two');
+    }
+    assert.deepEqual(
+      troubles.map((trouble) => trouble?.unsavedSinceMs),
+      [sinceMs],
+    );
+    mkdirSync(gone);
+    await clock.advance(2_000);
+    assert.equal(await keeper.stop(), undefined);
+    assert.equal(troubles.length, 2);
+    assert.equal(troubles[1], undefined);
+    assert.equal(readFileSync(path, 'utf8'), 'two');
+  });
+
+  test('what cannot be saved at the end is told by the end', async () => {
+    const { clock, sandbox, keeper } = start(join(folder, 'none', 'world'));
+    sandbox.write('one');
+    const trouble = await keeper.stop();
+    assert.ok(trouble !== undefined);
+    assert.equal(trouble.unsavedSinceMs, clock.nowMs());
+    assert.equal((trouble.error as { code?: string }).code, 'ENOENT');
+  });
+});

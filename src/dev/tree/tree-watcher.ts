@@ -1,0 +1,118 @@
+import type { Informer, Watcher } from '../../kube/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import { type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { buildTree, type TreeNode } from './object-tree.ts';
+
+export interface TreeWatcherOptions {
+  readonly watcher: Watcher;
+  readonly clock: Clock;
+  /** Called some time after one or more changes. */
+  readonly onTree: (tree: readonly TreeNode[]) => void;
+}
+
+/** Which kinds stand at the top, and which may come below them. */
+export interface TreeKinds {
+  readonly roots: readonly Gvk[];
+  readonly children: readonly Gvk[];
+}
+
+interface WatchedKind {
+  readonly informer: Informer;
+  readonly unsubscribe: () => void;
+}
+
+/** Changes within this time are shown together. */
+const debounceMs = 40;
+
+/** Follows resources and what is made of them, and tells the tree as it is after each burst of changes. */
+export class TreeWatcher {
+  readonly #options: TreeWatcherOptions;
+  readonly #followed = new Map<string, WatchedKind>();
+  #roots: readonly string[] = [];
+  #cancel: (() => void) | undefined;
+
+  constructor(options: TreeWatcherOptions) {
+    this.#options = options;
+  }
+
+  /** Follows these kinds from now on, and no others. */
+  watch({ roots, children }: TreeKinds): void {
+    const wanted = new Map(
+      withDescendants([...roots, ...children]).map((gvk) => [gvkKey(gvk), gvk]),
+    );
+    for (const [key, followed] of this.#followed) {
+      if (wanted.has(key)) continue;
+      this.#followed.delete(key);
+      release(followed);
+    }
+    for (const [key, gvk] of wanted)
+      if (!this.#followed.has(key)) this.#followed.set(key, this.#acquire(gvk));
+    this.#roots = roots.map(gvkKey);
+    this.#changed();
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    for (const followed of this.#followed.values()) release(followed);
+    this.#followed.clear();
+  }
+
+  #acquire(gvk: Gvk): WatchedKind {
+    const informer = this.#options.watcher.acquire({ gvk });
+    return { informer, unsubscribe: informer.subscribe(() => this.#changed()) };
+  }
+
+  #changed(): void {
+    this.#cancel ??= this.#options.clock.after(debounceMs, () => {
+      this.#cancel = undefined;
+      this.#options.onTree(this.#build());
+    });
+  }
+
+  #build(): readonly TreeNode[] {
+    const objects = new Map<string, readonly KubeObject[]>();
+    for (const [key, { informer }] of this.#followed)
+      objects.set(
+        key,
+        [...informer.list()].map(({ object }) => object),
+      );
+    const roots = this.#roots.flatMap((key) => objects.get(key) ?? []);
+    return buildTree(roots, [...objects.values()].flat());
+  }
+}
+
+function release({ informer, unsubscribe }: WatchedKind): void {
+  unsubscribe();
+  informer.release();
+}
+
+const [apps, batch] = ['apps/v1', 'batch/v1'];
+const pod = gvkOf('v1', 'Pod');
+const replicaSet = gvkOf(apps, 'ReplicaSet');
+const job = gvkOf(batch, 'Job');
+const endpointSlice = gvkOf('discovery.k8s.io/v1', 'EndpointSlice');
+
+/** What Kubernetes itself makes of objects of a kind. */
+const createdKinds: Readonly<Record<string, readonly Gvk[]>> = {
+  [gvkKey(gvkOf(apps, 'Deployment'))]: [replicaSet],
+  [gvkKey(replicaSet)]: [pod],
+  [gvkKey(gvkOf(apps, 'StatefulSet'))]: [pod],
+  [gvkKey(gvkOf(apps, 'DaemonSet'))]: [pod],
+  [gvkKey(gvkOf(batch, 'CronJob'))]: [job],
+  [gvkKey(job)]: [pod],
+  [gvkKey(gvkOf('v1', 'Service'))]: [endpointSlice],
+};
+
+/** These kinds and all that come below them, each once. */
+export function withDescendants(kinds: readonly Gvk[]): readonly Gvk[] {
+  const found = new Map<string, Gvk>();
+  const add = (gvk: Gvk): void => {
+    const key = gvkKey(gvk);
+    if (found.has(key)) return;
+    found.set(key, gvk);
+    for (const below of createdKinds[key] ?? []) add(below);
+  };
+  for (const gvk of kinds) add(gvk);
+  return [...found.values()];
+}

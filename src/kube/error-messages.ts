@@ -1,0 +1,110 @@
+/** Patterns of API server messages that have no field in a Status. Only for `errors.ts`. */
+import type { AccessRight } from './kube-error.ts';
+
+/** Server-side apply rejects a wrong type, an unknown field or a duplicate list key. */
+const typedPatchFailure = /^failed to create typed patch object \([^)]*\): ([\s\S]*)$/;
+
+/** The two UID preconditions. Neither has its own cause or reason. */
+const uidMismatch = /: uid mismatch: |: the UID in the precondition /;
+
+/** Denial by an authorizer. */
+const missingRight =
+  /\bcannot (\S+) resource "([^"]+)" in API group "([^"]*)" (?:in the namespace "([^"]*)"|at the cluster scope)/;
+
+/** Webhooks and policies reject with any status: mostly 400 and 422, but also 403, 404 or 409. */
+const policyRejection =
+  /admission webhook "[^"]*" denied the request|Policy '[^']*' with binding '/;
+
+/** A quota rejection has neither a reason nor a cause. */
+const quotaRejection = / is forbidden: (?:exceeded quota: |status unknown for quota: )/;
+
+/** Without the cause: addresses and deadlines differ between attempts. */
+const failedWebhook = /failed calling webhook "([^"]*)"/;
+
+/** Prefix of rejections by admission plugins. */
+const pluginRejection = / is forbidden: /;
+
+/**
+ * Kinds use different messages: "field is immutable", "may not change once set", "updates to statefulset spec for
+ * fields other than".
+ */
+const immutable =
+  /\bimmutable\b|\bmay not (?:be )?chang|\bcannot (?:be )?change|\bupdates to .* are forbidden|\bupdates? may not\b/i;
+
+/** Volatile parts of messages: UUIDs, times, pointers, long digests. */
+const volatile =
+  /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s",;)]*|\b0x[0-9a-f]+\b|\b(?=[0-9a-f]*\d)[0-9a-f]{16,}\b/gi;
+
+/** The details of a server-side apply error about wrong values. */
+export function typedPatchDetails(message: string): string | undefined {
+  return typedPatchFailure.exec(message)?.[1];
+}
+
+/** The manager named in a field manager conflict. */
+export function managerIn(message: string): string | undefined {
+  return /^conflict with "((?:[^"\\]|\\.)*)"/.exec(message)?.[1];
+}
+
+export function isUidMismatch(message: string): boolean {
+  return uidMismatch.test(message);
+}
+
+/** Older servers reject a resourceVersion in a create. */
+export function isVersionRejection(message: string): boolean {
+  return /\bresourceVersion\b/.test(message);
+}
+
+export function isQuotaRejection(message: string): boolean {
+  return quotaRejection.test(message);
+}
+
+export function isPolicyRejection(message: string): boolean {
+  return policyRejection.test(message);
+}
+
+/** Whether an admission plugin rejected the request, not an authorizer. */
+export function isPluginRejection(message: string): boolean {
+  return pluginRejection.test(message) && missingRightIn(message) === undefined;
+}
+
+/**
+ * Whether OwnerReferencesPermissionEnforcement rejected the request because it has not discovered the owner's kind
+ * yet. It refreshes its kinds only every 30 s.
+ */
+export function isOwnerKindUnknown(message: string): boolean {
+  return message.includes('cannot find RESTMapping for ');
+}
+
+/** Name of the webhook that the server could not call. */
+export function failedWebhookIn(message: string): string | undefined {
+  return failedWebhook.exec(message)?.[1];
+}
+
+export function isAboutImmutableField(message: string): boolean {
+  return immutable.test(message);
+}
+
+/** The missing right. Undefined: not about a resource, or not from an authorizer. */
+export function missingRightIn(message: string, name?: string): AccessRight | undefined {
+  const [, verb, path, group, namespace] = missingRight.exec(message) ?? [];
+  if (verb === undefined || path === undefined || group === undefined) return undefined;
+  const [resource = path, subresource] = path.split('/', 2);
+  return {
+    verb,
+    group,
+    resource,
+    ...(subresource === undefined ? {} : { subresource }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+  };
+}
+
+/** The message without its volatile parts, stable enough for a condition. */
+export function stableMessage(message: string): string {
+  return message.replace(volatile, '…');
+}
+
+/** The message without the current quota usage, which others change. */
+export function stableQuotaMessage(message: string): string {
+  return message.replace(/, used: [^:]*(?=, limited: )/, '');
+}

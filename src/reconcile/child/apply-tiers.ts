@@ -1,0 +1,85 @@
+import type { ChildPlan } from '../../compile/index.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import { identityOf, topicOf } from '../identity.ts';
+import { observeChildren } from '../observe/observe-children.ts';
+import { observeReads } from '../observe/observe-reads.ts';
+import {
+  allSettledOrThrow,
+  type Pass,
+  type PassFindings,
+  type PrunedObject,
+} from '../pass/pass.ts';
+import type { Watches } from '../watch/watches.ts';
+import { applyChild } from './apply-child.ts';
+import { inputForChildren } from './element-result.ts';
+import { ensureFinalizer } from './ensure-finalizer.ts';
+import { type ResolvedChild, rejectDuplicates, resolveChild } from './resolve-child.ts';
+
+export interface CleanupPass extends Pick<Pass, 'uid' | 'state'> {
+  readonly findings: Pick<PassFindings, 'desiredObjects'>;
+  readonly effects: { readonly pruned: readonly Pick<PrunedObject, 'object'>[] };
+  readonly context: { readonly watches: Pick<Watches, 'allChildren'> };
+}
+
+/**
+ * Drops the attempts for objects that are no longer desired, and the server's responses for children that are neither desired nor exist:
+ * their names may never return.
+ */
+export function forgetUndesired({ uid, state, context, findings, effects }: CleanupPass): void {
+  const { desiredObjects } = findings;
+  let existing: ReadonlySet<string> | undefined;
+  state.attempts.retain({
+    keepsObject: (identity) => desiredObjects.has(identity),
+    keepsAnswers: (topic) => {
+      // Responses to a patch belong to an object of another owner.
+      if (topic.startsWith('patch ') || desiredObjects.has(identityOfTopic(topic))) return true;
+      existing ??= topicsOf(context.watches, uid);
+      return existing.has(topic);
+    },
+    keepsDeletion: (deleted) =>
+      effects.pruned.some(({ object }) => object.metadata.uid === deleted),
+  });
+  for (const identity of state.replaced.keys()) {
+    if (!desiredObjects.has(identity)) state.replaced.delete(identity);
+  }
+}
+
+/** The {@link identityOf} of a {@link topicOf}. */
+function identityOfTopic(topic: string): string {
+  const bar = topic.indexOf('|');
+  const steps = topic.slice(0, bar).split('/');
+  const [kind = '', , group = ''] = steps.reverse();
+  return `${group}/${kind}${topic.slice(bar)}`;
+}
+
+function topicsOf(watches: Pick<Watches, 'allChildren'>, uid: string): ReadonlySet<string> {
+  const topics = new Set<string>();
+  for (const watch of watches.allChildren()) {
+    for (const { object } of watch.labelledWith(uid)) {
+      const { namespace, name } = object.metadata;
+      topics.add(topicOf(gvkOf(object.apiVersion, object.kind), namespace, name));
+    }
+  }
+  return topics;
+}
+
+/** Renders and applies the children of one tier. The next tier is rendered with the server's responses. */
+export async function applyTier(pass: Pass, tier: readonly ChildPlan[]): Promise<void> {
+  await observeReads(pass);
+  // In sequence: so that a limit is always exceeded at the same place.
+  const resolved: ResolvedChild[] = [];
+  for (const plan of tier) resolved.push(await resolveChild(pass, plan));
+  const claimed = await ensureFinalizer(pass, rejectDuplicates(pass, resolved));
+  const results = await allSettledOrThrow(claimed.map((child) => applyChild(pass, child)));
+  for (const result of results) {
+    pass.effects.children.set(result.plan.id, result);
+    pass.desiredPhase.setChild(result.plan.id, inputForChildren(result));
+  }
+}
+
+/** The phase *wanting*: observes the cluster and applies all children, tier by tier. */
+export async function applyChildren(pass: Pass): Promise<void> {
+  await observeChildren(pass);
+  for (const tier of pass.context.plan.tiers) await applyTier(pass, tier);
+  await observeReads(pass);
+}

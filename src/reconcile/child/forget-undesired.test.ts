@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { planOf } from '../../../test/support/fakes/handmade-plan.ts';
+import { OperatorWorld } from '../../../test/support/fakes/operator-world.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import { identityOf, topicOf } from '../identity.ts';
+import { createResourceState } from '../pass/resource-state.ts';
+import { ResourceQueue } from '../watch/resource-queue.ts';
+import { Watches } from '../watch/watches.ts';
+import { forgetUndesired } from './apply-tiers.ts';
+
+const deployment = gvkOf('apps/v1', 'Deployment');
+const configMap = gvkOf('v1', 'ConfigMap');
+
+/** Watches on the children of both kinds, among which is the ConfigMap `there` of the owner `uid-a`. */
+async function watchesOn(): Promise<Watches> {
+  const world = new OperatorWorld(planOf({ children: [] }));
+  const labels = { 'homeostat.dev/owner-uid': 'uid-a' };
+  const metadata = { name: 'there', namespace: 'default', labels };
+  world.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+  const template = () => ({ metadata: { name: 'any' } });
+  const plan = planOf({
+    children: [
+      { id: 'one', apiVersion: 'v1', kind: 'ConfigMap', template },
+      { id: 'two', apiVersion: 'apps/v1', kind: 'Deployment', template },
+    ],
+  });
+  const nothing = () => undefined;
+  const queue = new ResourceQueue({
+    definition: plan.name,
+    keys: () => [],
+    noteEvent: nothing,
+    enqueue: nothing,
+  });
+  const { cluster, clock, signal } = world;
+  const watches = new Watches({
+    plan,
+    cluster,
+    clock,
+    queue,
+    previousKinds: [],
+    onLost: () => undefined,
+  });
+  await watches.settled(signal);
+  return watches;
+}
+
+describe('reconcile/child forget answers', () => {
+  test('forgets what is neither wanted nor there, and nothing else', async () => {
+    const state = createResourceState('uid-a');
+    const topics = {
+      wanted: topicOf(deployment, 'default', 'wanted'),
+      // It waits, say, and is as it was.
+      there: topicOf(configMap, 'default', 'there'),
+      left: topicOf(configMap, 'default', 'left'),
+      patched: `patch p ${topicOf(configMap, 'default', 'other')}`,
+    };
+    for (const topic of Object.values(topics)) state.attempts.serverDefaults.set(topic, 'digest');
+    const pass = {
+      uid: 'uid-a',
+      state,
+      effects: { pruned: [] },
+      findings: { desiredObjects: new Map([[identityOf(deployment, 'default', 'wanted'), 'two']]) },
+      context: { watches: await watchesOn() },
+    };
+    forgetUndesired(pass);
+    assert.deepEqual(
+      [...state.attempts.serverDefaults.keys()],
+      [topics.wanted, topics.there, topics.patched],
+    );
+  });
+});

@@ -1,0 +1,87 @@
+import { KubeError, type StoredObject } from '../../kube/roles.ts';
+import type { GroupKind, Gvk } from '../../util/gvk.ts';
+import { type Problem, problemOfRequest, problemOfWaiting } from '../failure.ts';
+import { inventoryAnnotationOf } from '../names.ts';
+import { checkInventory } from '../ownership/check-inventory.ts';
+import { isChild } from '../ownership/is-child.ts';
+import { kindsByText, kindText, parseKinds } from '../pass/inventory.ts';
+import type { Pass } from '../pass/pass.ts';
+import { disclosureOfUntracked, findUntracked } from '../removal/untracked-children.ts';
+import { objectText, publicContent } from '../secrecy.ts';
+import type { ChildWatch } from '../watch/child-watch.ts';
+import { isKnown, listOf } from '../watch/settled.ts';
+
+/** Maximum number of kinds that are watched for a resource only because of its annotation. */
+const maxKinds = 20;
+
+/** The remaining children of a resource, as far as known. */
+export interface RemainingChildren {
+  readonly objects: readonly StoredObject[];
+  /** Why more children may remain: the resource must not be released then. */
+  readonly problems: readonly Problem[];
+}
+
+/** Finds all children of the resource: in the kinds of the definition and of the inventory, and those created just before. */
+export async function findRemaining(pass: Pass): Promise<RemainingChildren> {
+  const problems: Problem[] = [...(await watchRecordedKinds(pass))];
+  // By UID: informers of two versions may have the same object.
+  const objects = new Map<string | undefined, StoredObject>();
+  for (const watch of pass.context.watches.childrenOf(pass.key)) {
+    const problem = informerProblem(watch);
+    if (problem !== undefined) problems.push(problem);
+    for (const stored of watch.labelledWith(pass.uid)) {
+      if (isChild(pass, stored)) objects.set(stored.object.metadata.uid, stored);
+    }
+  }
+  checkInventory(pass);
+  const untracked = await findUntracked(pass, () => true);
+  for (const stored of untracked.objects) objects.set(stored.object.metadata.uid, stored);
+  for (const { child, problem } of untracked.unknown) {
+    const { gvk, name } = child.ref;
+    const what = objectText(gvk.kind, name, disclosureOfUntracked(pass, child));
+    problems.push({ ...problem, message: `${what}: ${problem.message}` });
+  }
+  return { objects: [...objects.values()], problems };
+}
+
+/**
+ * Watches the kinds that only the inventory names. A kind that is not served has no objects. Without an inventory, all kinds are searched of
+ * which the definition has or had children.
+ */
+async function watchRecordedKinds(pass: Pass): Promise<readonly Problem[]> {
+  const { cluster, watches } = pass.context;
+  const watched = new Map([...watches.childKinds()].map((gvk) => [kindText(gvk), gvk]));
+  const problems: Problem[] = [];
+  const gvks: Gvk[] = [];
+  for (const kind of kindsToSearch(pass)) {
+    try {
+      const gvk = watched.get(kindText(kind)) ?? (await cluster.findKind(kind, pass.signal))?.gvk;
+      if (gvk !== undefined) gvks.push(gvk);
+    } catch (error) {
+      if (!(error instanceof KubeError) || pass.signal.aborted) throw error;
+      problems.push(problemOfRequest(error, { about: publicContent }));
+    }
+  }
+  await watches.watchInventoryKinds(pass.key, gvks, pass.signal);
+  return problems;
+}
+
+function kindsToSearch({ resource, context, findings: { inventory } }: Pass): Iterable<GroupKind> {
+  const { childKinds, plan } = context;
+  const recorded = Iterator.from(inventory.recorded.values()).map(({ kind }) => kind);
+  if (!inventory.isMissing) return kindsByText(recorded).values();
+  // Written by an earlier version, which recorded kinds.
+  const noted = parseKinds(resource.metadata.annotations?.[inventoryAnnotationOf(plan.name)]);
+  return childKinds === undefined ? noted.slice(0, maxKinds) : childKinds.values();
+}
+
+function informerProblem({ informer }: ChildWatch): Problem | undefined {
+  if (isKnown(informer)) return undefined;
+  const { state, query } = informer;
+  if (state.kind !== 'failing') return problemOfWaiting([listOf(informer)]);
+  const { reason, message, code } = problemOfRequest(state.error, {
+    about: publicContent,
+    gvk: query.gvk,
+  });
+  return { reason, message, code, kind: 'waiting' };
+}

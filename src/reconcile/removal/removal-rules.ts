@@ -1,0 +1,123 @@
+import type { StoredObject } from '../../kube/roles.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { PruneCandidate } from '../deletion-guard.ts';
+import { type Problem, problemOfRender } from '../failure.ts';
+import { childIdOf, refOfStored } from '../identity.ts';
+import {
+  childLabel,
+  deleteWhenAnnotation,
+  deletionPolicyAnnotation,
+  indexAnnotation,
+} from '../names.ts';
+import { childPlanOf } from '../ownership/is-child.ts';
+import { isTerminating } from '../ownership-claims.ts';
+import type { Pass } from '../pass/pass.ts';
+
+/** Is the object released instead of deleted? Its annotation counts too: its definition may have changed. */
+export function isOrphaned(pass: Pass, object: KubeObject): boolean {
+  return (
+    object.metadata.annotations?.[deletionPolicyAnnotation] === 'Orphan' ||
+    childPlanOf(pass, object)?.deletionPolicy === 'Orphan'
+  );
+}
+
+/** Does the object have `deleteWhen` by its annotation? */
+export function hasDeleteCondition({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[deleteWhenAnnotation] !== undefined;
+}
+
+/** Objects to delete in sequence, each after the previous one is deleted. */
+export type Chain = readonly StoredObject[];
+
+/** Elements of an ordered child form a chain, from the last; every other object is a chain of its own. */
+export function chainsOf(pass: Pass, leaving: readonly StoredObject[]): readonly Chain[] {
+  const chains = new Map<string, StoredObject[]>();
+  for (const stored of leaving) {
+    const { metadata } = stored.object;
+    const id = isOrdered(pass, stored.object)
+      ? `${stored.object.kind} of ${metadata.labels?.[childLabel]}`
+      : (metadata.uid ?? '');
+    const chain = chains.get(id) ?? [];
+    chains.set(id, chain);
+    chain.push(stored);
+  }
+  return [...chains.values()].map((chain) => chain.sort(lastFirst));
+}
+
+/** Is it an element of an ordered child? */
+export function isOrdered(pass: Pass, object: KubeObject): boolean {
+  const plan = childPlanOf(pass, object);
+  if (plan !== undefined) return plan.ordered && plan.isList;
+  return object.metadata.annotations?.[indexAnnotation] !== undefined;
+}
+
+/** Terminating objects come first: they are waited for. */
+function lastFirst({ object: a }: StoredObject, { object: b }: StoredObject): number {
+  const leaving = Number(isTerminating(b)) - Number(isTerminating(a));
+  if (leaving !== 0) return leaving;
+  return indexOf(b) - indexOf(a) || (a.metadata.name < b.metadata.name ? 1 : -1);
+}
+
+/** Its index in the list; the number in its name if it was created before its child was `ordered`. */
+function indexOf({ metadata }: KubeObject): number {
+  const index = metadata.annotations?.[indexAnnotation] ?? /\d+$/.exec(metadata.name)?.[0];
+  return Number(index ?? 0);
+}
+
+/** Does the child's `deleteWhen` allow the deletion of an object? */
+export type DeletePermission =
+  | { readonly kind: 'granted' }
+  /** It is kept; `message` has the reason, for people. */
+  | { readonly kind: 'held'; readonly message: string }
+  | { readonly kind: 'failed'; readonly problem: Problem };
+
+const granted: DeletePermission = { kind: 'granted' };
+
+/**
+ * Evaluates `deleteWhen` for an object to delete (dropped, replaced, or with its resource). It is evaluated again when something it reads
+ * changes.
+ */
+export async function deletePermission(
+  pass: Pass,
+  { object }: StoredObject,
+): Promise<DeletePermission> {
+  const plan = childPlanOf(pass, object);
+  if (plan === undefined || !plan.hasDeleteWhen) {
+    // A valid definition without `deleteWhen` allows it; a broken one cannot be evaluated.
+    return pass.context.isFinalizeOnly && hasDeleteCondition(object)
+      ? { kind: 'failed', problem: broken }
+      : granted;
+  }
+  const may = await pass.desiredPhase.deleteWhen(plan.id, object);
+  switch (may.kind) {
+    case 'value':
+      return may.value ? granted : { kind: 'held', message: 'kept until "deleteWhen" is true' };
+    case 'missing':
+      return { kind: 'held', message: 'kept until "deleteWhen" is true' };
+    case 'waiting':
+      return { kind: 'held', message: `kept: "deleteWhen" waits for ${may.on.join(', ')}` };
+    case 'failed':
+      return { kind: 'failed', problem: problemOfRender(may.failure) };
+  }
+}
+
+const broken: Problem = {
+  reason: 'DefinitionBroken',
+  message: 'The definition is broken, so that "deleteWhen" cannot be evaluated: fix the definition',
+  code: 'definition-broken',
+  kind: 'waiting',
+};
+
+/** The undesired objects that would be deleted: not released ones, and not those already terminating. */
+export function pruneCandidatesOf(
+  pass: Pass,
+  undesired: readonly StoredObject[],
+): readonly PruneCandidate[] {
+  return undesired
+    .filter(({ object }) => !isTerminating(object) && !isOrphaned(pass, object))
+    .map(({ object }) => ({
+      ref: refOfStored(object),
+      uid: object.metadata.uid ?? '',
+      childId: childIdOf(object),
+    }));
+}

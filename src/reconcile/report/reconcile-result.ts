@@ -1,0 +1,110 @@
+import type { ReconcileResult } from '../../controller/index.ts';
+import type { AccessRight } from '../../kube/roles.ts';
+import type { ChangedPath } from '../attempt/pace.ts';
+import { type Problem, problemOfRequest } from '../failure.ts';
+import { observedPathChanged } from '../observe/observe-children.ts';
+import { readAgain } from '../observe/observe-reads.ts';
+import type { Pass } from '../pass/pass.ts';
+import type { StatusOutcome } from '../resource/write-status.ts';
+import { disclosureOfResource } from '../secrecy.ts';
+import { differingPath, readChanged } from '../watch/object-change.ts';
+import type { Report } from './build-report.ts';
+
+/**
+ * The result for the queue. Temporary errors are thrown: the queue retries them with growing delays. Permanent ones are retried after
+ * `retry.permanent` or on an event of an informer. What waits is enqueued by an event.
+ */
+export function reconcileResult(
+  pass: Pass,
+  report: Report,
+  status: StatusOutcome,
+): ReconcileResult {
+  const { state, context, resource, budget, effects } = pass;
+  const { pace } = state.attempts;
+  const { generation } = resource.metadata;
+  const nowMs = context.clock.monotonicMs();
+  const isSuperseded = status.kind === 'superseded';
+  const next = pace.end({
+    generation,
+    nowMs,
+    changed: isSuperseded ? undefined : changedSince(pass, status),
+    hasWritten: effects.hasWritten,
+    hasWrittenStatus: status.kind === 'written',
+    isSuperseded: isSuperseded,
+    isLimitExceeded: budget.isExceeded,
+  });
+  if (next.hasFollowUp) context.enqueueFollowUp(pass.key);
+  const outcome = resultOfProblems(pass, report.problems, status);
+  if (isSuperseded) return outcome;
+  if (budget.isExceeded) {
+    const afterMs = pace.limitPauseMs(generation, nowMs);
+    return { kind: 'failed', afterMs, reason: 'LimitReached' };
+  }
+  return next.pause === undefined ? outcome : { kind: 'requeue', ...next.pause };
+}
+
+/** The result for the queue of these problems. @throws KubeError to be retried with growing delays */
+export function resultOfProblems(
+  pass: Pass,
+  found: readonly Problem[],
+  status: StatusOutcome,
+): ReconcileResult {
+  const { context, key } = pass;
+  const problems = [...found, ...statusProblems(pass, status)];
+  context.rights.retain(key, rightsMissed(problems));
+  const temporary = problems.flatMap(({ error }) => (error === undefined ? [] : [error]));
+  // Unreachable first: these are retried as soon as the server is back, whatever else failed.
+  const [toRetry] = [...temporary.filter(({ isUnreachable }) => isUnreachable), ...temporary];
+  if (toRetry !== undefined) throw toRetry;
+  return retryOf(problems, context.plan.definition.controller.retry);
+}
+
+function rightsMissed(problems: readonly Problem[]): readonly AccessRight[] {
+  return problems.flatMap(({ right }) => (right === undefined ? [] : [right]));
+}
+
+/** The retry of problems that no event ends. */
+function retryOf(
+  problems: readonly Problem[],
+  { permanentMs }: { readonly permanentMs: number },
+): ReconcileResult {
+  for (const { slowRetry, reason } of problems) {
+    if (slowRetry !== undefined) return { kind: 'retry', ...slowRetry, reason };
+  }
+  const permanent = problems.filter(({ kind }) => kind === 'permanent');
+  const [first] = permanent;
+  if (first === undefined) return { kind: 'done' };
+  const delays = permanent.map(({ retryAfterMs }) => retryAfterMs ?? permanentMs);
+  // Fields that belong to other managers are not a failure.
+  const kind = permanent.every(({ isPartial }) => isPartial) ? 'requeue' : 'failed';
+  return { kind, afterMs: Math.min(...delays), reason: first.reason };
+}
+
+function statusProblems(pass: Pass, status: StatusOutcome): readonly Problem[] {
+  return status.kind === 'failed'
+    ? [problemOfRequest(status.error, { about: disclosureOfResource(pass.context.plan) })]
+    : [];
+}
+
+/**
+ * An input of the pass that has changed since: one of our status fields that an expression outside `status` reads, or an object that was
+ * read. Undefined: no further pass is needed.
+ */
+function changedSince(pass: Pass, status: StatusOutcome): ChangedPath | undefined {
+  const { statusPathsRead } = pass.context.plan;
+  const written =
+    status.kind === 'written'
+      ? differingPath(pass.resource, status.stored.object, statusPathsRead)
+      : undefined;
+  if (written !== undefined) return { path: written.join('.'), isOurs: true };
+  const { ownPatchedField } = pass.effects;
+  if (ownPatchedField !== undefined) return { path: ownPatchedField, isOurs: true };
+  for (const before of pass.findings.reads.values()) {
+    const path = readChanged(before, readAgain(pass, before));
+    if (path !== undefined) {
+      return { path: ['reads', before.plan.id, ...path].join('.'), isOurs: false };
+    }
+  }
+  const observed = observedPathChanged(pass);
+  return observed && { path: observed.join('.'), isOurs: pass.effects.hasWritten };
+}

@@ -1,0 +1,133 @@
+import { conditionsOf } from '../../util/kube-object.ts';
+import { type Problem, problemOfRequest } from '../failure.ts';
+import { loggerOf, type Pass, type PassInput } from '../pass/pass.ts';
+import type { StatusOutcome } from '../resource/write-status.ts';
+import { childText, disclosureOfResource } from '../secrecy.ts';
+import type { Report } from './build-report.ts';
+import type { ChildEntry } from './child-entries.ts';
+
+/** Reports each failure once, when it begins or changes: as an Event on the resource and a log line. */
+export function reportFailures(
+  pass: Pass,
+  { entries, problems }: Pick<Report, 'entries' | 'problems'>,
+  status: StatusOutcome,
+): void {
+  const failures = [
+    ...entries.flatMap(failureOfEntry),
+    ...otherFailures(entries, problems),
+    ...failureOfStatus(pass, status),
+  ];
+  const current = new Map<string, string>();
+  const changed = failures.filter((failure) => {
+    const key = failure.subject === '' ? failure.message : failure.subject;
+    current.set(key, textOf(failure));
+    return !isReported(pass, key, failure);
+  });
+  reportAll(pass, changed);
+  pass.state.reportedFailures = current;
+}
+
+function failureOfEntry({ decision, about, problem }: ChildEntry): readonly Failure[] {
+  if (problem === undefined || isExpected(problem)) return [];
+  const { childId } = decision;
+  const name = childText(childId, decision.name, about);
+  return [failureOf(problem, { subject: `${childId}/${decision.name}`, name })];
+}
+
+function otherFailures(
+  entries: readonly ChildEntry[],
+  problems: readonly Problem[],
+): readonly Failure[] {
+  const ofChildren = new Set(entries.map(({ problem }) => problem));
+  return problems
+    .filter((problem) => !ofChildren.has(problem) && !isExpected(problem))
+    .map((problem) => failureOf(problem, { subject: '', name: '' }));
+}
+
+function failureOfStatus(pass: Pass, status: StatusOutcome): readonly Failure[] {
+  if (status.kind !== 'failed') return [];
+  const problem = problemOfRequest(status.error, {
+    about: disclosureOfResource(pass.context.plan),
+  });
+  return [failureOf(problem, { subject: 'status', name: 'status' })];
+}
+
+function failureOf(
+  { reason, message, error }: Problem,
+  about: Pick<Failure, 'subject' | 'name'>,
+): Failure {
+  return { ...about, reason, message, isOutage: error?.isUnreachable === true };
+}
+
+function noteOf({ name, message }: Failure): string {
+  return name === '' ? message : `${name}: ${message}`;
+}
+
+/** Equal for all children that fail in the same way. */
+function groupKeyOf({ reason, message, isOutage }: Failure): string {
+  return `${reason} ${isOutage} ${message}`;
+}
+
+function textOf(failure: Failure): string {
+  return `${failure.reason} ${noteOf(failure)}`;
+}
+
+/** After a restart the status has the reported failures: otherwise lasting failures would be reported at every start. */
+function isReported({ state, resource }: PassInput, key: string, failure: Failure): boolean {
+  if (state.reportedFailures !== undefined)
+    return state.reportedFailures.get(key) === textOf(failure);
+  const ready = conditionsOf(resource).find(({ type }) => type === 'Ready');
+  return ready?.reason === failure.reason && String(ready.message).includes(noteOf(failure));
+}
+
+/** Waiting is not a failure. In a terminating namespace nothing can be created, Events included. */
+function isExpected({ reason }: Problem): boolean {
+  return reason === 'Waiting' || reason === 'Terminating';
+}
+
+interface Failure {
+  /** Key of the failing part; empty: not a child. */
+  readonly subject: string;
+  /** Name of the failing part, for people. */
+  readonly name: string;
+  readonly reason: string;
+  readonly message: string;
+  /** The server is unreachable: the runtime reports that, not each resource. */
+  readonly isOutage: boolean;
+}
+
+/** Maximum number of names in an Event or log line, and of Events and log lines of a pass. */
+const maxNames = 10;
+
+/** Emits one Event and log line for all failures with the same cause: an exhausted quota blocks many children. */
+function reportAll(pass: Pass, failures: readonly Failure[]): void {
+  const groups = [...Map.groupBy(failures, groupKeyOf).values()];
+  for (const [first, ...others] of groups.slice(0, maxNames)) {
+    if (first !== undefined) reportOne(pass, { ...first, name: namesOf([first, ...others]) });
+  }
+  const left = groups.length - maxNames;
+  if (left > 0) loggerOf(pass).warn({ left }, 'Reconcile is blocked for more reasons');
+}
+
+function reportOne(pass: Pass, failure: Failure): void {
+  const { cluster, plan } = pass.context;
+  const { reason, isOutage } = failure;
+  const note = noteOf(failure);
+  loggerOf(pass)[isOutage ? 'debug' : 'warn']({ reason, detail: note }, 'Reconcile is blocked');
+  if (isOutage) return;
+  cluster.events.record({
+    regarding: pass.resource,
+    type: 'Warning',
+    reason,
+    action: 'Reconcile',
+    note,
+    definition: plan.name,
+  });
+}
+
+function namesOf(failures: readonly Failure[]): string {
+  const names = failures.map(({ name }) => name).filter((name) => name !== '');
+  const left = names.length - maxNames;
+  const named = names.slice(0, maxNames).join(', ');
+  return left > 0 ? `${named} and ${left} more` : named;
+}

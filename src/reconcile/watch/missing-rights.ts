@@ -1,0 +1,72 @@
+import type { AccessRight, RightsWatcher } from '../../kube/roles.ts';
+import { isSharedByMany } from './resource-queue.ts';
+
+export interface MissingRightsOptions {
+  readonly cluster: RightsWatcher;
+  /** Called when a missing right is granted. `shared`: many resources missed it. */
+  readonly onGranted: (key: string, shared: boolean) => void;
+}
+
+interface Missing {
+  readonly right: AccessRight;
+  readonly keys: Set<string>;
+  readonly cancel: () => void;
+}
+
+/** The missing rights of a definition's resources. A granted right enqueues all resources that failed without it. */
+export class MissingRights {
+  readonly #options: MissingRightsOptions;
+  readonly #missing = new Map<string, Missing>();
+
+  constructor(options: MissingRightsOptions) {
+    this.#options = options;
+  }
+
+  /** All missing rights. */
+  get all(): readonly AccessRight[] {
+    return [...this.#missing.values()].map(({ right }) => right);
+  }
+
+  /** Replaces the missing rights of a resource. */
+  retain(key: string, rights: readonly AccessRight[]): void {
+    if (rights.length === 0 && this.#missing.size === 0) return;
+    const wanted = new Map(rights.map((right) => [topicOf(right), right]));
+    for (const [topic, missing] of this.#missing) {
+      if (!wanted.has(topic)) this.#leave(topic, missing, key);
+    }
+    for (const [topic, right] of wanted) this.#join(topic, right, key);
+  }
+
+  stop(): void {
+    for (const { cancel } of this.#missing.values()) cancel();
+    this.#missing.clear();
+  }
+
+  #join(topic: string, right: AccessRight, key: string): void {
+    const known = this.#missing.get(topic);
+    if (known !== undefined) {
+      known.keys.add(key);
+      return;
+    }
+    // Not for a single object: a thousand names would cause a thousand reviews.
+    const { name: _, ...anyName } = right;
+    const cancel = this.#options.cluster.onGranted(anyName, () => this.#granted(topic));
+    this.#missing.set(topic, { right: anyName, keys: new Set([key]), cancel });
+  }
+
+  #leave(topic: string, { keys, cancel }: Missing, key: string): void {
+    if (!keys.delete(key) || keys.size > 0) return;
+    cancel();
+    this.#missing.delete(topic);
+  }
+
+  #granted(topic: string): void {
+    const keys = this.#missing.get(topic)?.keys ?? new Set();
+    this.#missing.delete(topic);
+    for (const key of keys) this.#options.onGranted(key, isSharedByMany(keys));
+  }
+}
+
+function topicOf({ verb, group, resource, subresource, namespace }: AccessRight): string {
+  return JSON.stringify([verb, group, resource, subresource, namespace]);
+}

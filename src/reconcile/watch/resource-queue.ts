@@ -1,0 +1,54 @@
+import type { Priority } from '../../controller/index.ts';
+import type { PassToken } from '../../kube/roles.ts';
+
+export interface ResourceQueueOptions {
+  /** The definition's name. */
+  readonly definition: string;
+  /** All resources. */
+  readonly keys: () => Iterable<string>;
+  /** Called before a resource is enqueued for a change outside its own reconcile. */
+  readonly noteEvent: (key: string) => void;
+  readonly enqueue: (key: string, priority: Priority) => void;
+}
+
+/** The parts of an event that determine how it enqueues. */
+export interface EnqueuingEvent {
+  /** Part of a first list. */
+  readonly initial: boolean;
+  /** The reconcile whose write caused it. */
+  readonly pass?: PassToken;
+}
+
+/** Maximum number of resources that one event enqueues with normal priority. */
+const sharedByMany = 100;
+
+/** Whether so many resources depend on one object, right or namespace that it enqueues them with low priority. */
+export function isSharedByMany({ size }: { readonly size: number }): boolean {
+  return size > sharedByMany;
+}
+
+/** Enqueues the resources of an operator for changes outside their own reconciles. */
+export class ResourceQueue {
+  readonly #options: ResourceQueueOptions;
+
+  constructor(options: ResourceQueueOptions) {
+    this.#options = options;
+  }
+
+  enqueue(key: string, priority: Priority): void {
+    const { noteEvent, enqueue } = this.#options;
+    noteEvent(key);
+    enqueue(key, priority);
+  }
+
+  /** Enqueues a resource for an event, unless a write of its own reconcile caused it. */
+  enqueueFor(key: string, { pass, initial }: EnqueuingEvent, isShared = false): void {
+    if (pass?.key === key && pass.definition === this.#options.definition) return;
+    this.enqueue(key, initial || isShared ? 'low' : 'normal');
+  }
+
+  /** Enqueues all resources: an informer changed its state. */
+  enqueueAll(): void {
+    for (const key of this.#options.keys()) this.enqueue(key, 'low');
+  }
+}

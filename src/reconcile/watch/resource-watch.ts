@@ -1,0 +1,232 @@
+import type { FieldPath, OperatorPlan } from '../../compile/index.ts';
+import type { ServedNamespaces } from '../../definition/index.ts';
+import type { CacheEvent, Informer, StoredObject, Watcher } from '../../kube/roles.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import { matchesGlob } from '../../util/glob.ts';
+import { isJsonObject } from '../../util/json.ts';
+import { type KubeObject, keyOf } from '../../util/kube-object.ts';
+import { finalizerOf } from '../names.ts';
+import { conditionTypesOf, isForeign, statusKeysOf } from '../status-fields.ts';
+import { type Membership, membershipOf } from './membership.ts';
+import { contentChanged, differingPath, isReplaced, metadataChanged } from './object-change.ts';
+import type { ResourceQueue } from './resource-queue.ts';
+
+export interface ResourceWatchOptions {
+  readonly plan: OperatorPlan;
+  readonly watcher: Watcher;
+  readonly queue: ResourceQueue;
+  /** Namespaces of the runtime and its definitions: served only if the definition names them. @default none */
+  readonly guardedNamespaces?: ReadonlySet<string> | undefined;
+  /** Whether objects have our finalizer although the definition needs none. @default false */
+  readonly hasRemainingFinalizers?: boolean;
+  /** Called with every event of the kind, before resources are enqueued for it. @default none */
+  readonly onEvent?: ((event: CacheEvent) => void) | undefined;
+}
+
+/** The watch on the resources of a definition. */
+export interface ResourceWatch {
+  readonly informer: Informer;
+  readonly membership: Membership;
+  /** Whether resources in this namespace are served (`controller.namespaces`). */
+  serves(namespace: string): boolean;
+  /** Deletions that wait for our finalizer in namespaces that are not served. */
+  readonly unserved: UnservedDeletions;
+  /** The keys of all existing resources. */
+  readonly keys: ReadonlySet<string>;
+  get(namespace: string, name: string): StoredObject | undefined;
+  /** A watched object that is not a resource: it does not match the selectors of `for`. */
+  unmatched(namespace: string, name: string): StoredObject | undefined;
+  /** The key of the object with this UID, whether it matches the selectors or not. */
+  keyOfUid(uid: string): string | undefined;
+  stop(): void;
+}
+
+/** Watches the resources and enqueues them when another manager changes a field that a reconcile reads or writes. */
+export function watchResources(options: ResourceWatchOptions): ResourceWatch {
+  const { plan, watcher, queue, onEvent, hasRemainingFinalizers = false } = options;
+  const membership = membershipOf(plan, { hasRemainingFinalizers });
+  const informer = watcher.acquire(membership.query);
+  const byUid = informer.index('uid', ({ metadata }) => [metadata.uid ?? '']);
+  const keys = new Set<string>();
+  const change = createResourceChange(plan);
+  const isServed = servesNamespace(
+    plan.definition.controller.namespaces,
+    options.guardedNamespaces,
+  );
+  const stranded = new UnservedDeletions(finalizerOf(plan.name));
+  const unsubscribe = informer.subscribe((event) => {
+    if (!isServed(event.namespace)) return stranded.observe(event);
+    onEvent?.(event);
+    const key = keyOf(event.namespace, event.name);
+    const wasThere = keys.has(key);
+    if (isResource(event.current)) keys.add(key);
+    else keys.delete(key);
+    // Of objects that do not match, only the transition and pending finalizers matter.
+    if (!wasThere && !keys.has(key) && !isHeld(event)) return;
+    if (change.isForeign(event)) queue.enqueue(key, event.initial ? 'low' : 'normal');
+    else if (change.isOfStatus(event)) queue.enqueueFor(key, event);
+  });
+
+  function isResource(stored: StoredObject | undefined): boolean {
+    return stored !== undefined && membership.has(stored.object);
+  }
+
+  function isHeld({ current }: CacheEvent): boolean {
+    return current?.object.metadata.finalizers?.includes(finalizerOf(plan.name)) === true;
+  }
+
+  function find(namespace: string, name: string): StoredObject | undefined {
+    if (!isServed(namespace)) return undefined;
+    return informer.get(namespace === '' ? undefined : namespace, name);
+  }
+
+  return {
+    informer,
+    membership,
+    serves: isServed,
+    unserved: stranded,
+    keys,
+    get(namespace, name) {
+      const found = find(namespace, name);
+      return isResource(found) ? found : undefined;
+    },
+    unmatched(namespace, name) {
+      const found = find(namespace, name);
+      return isResource(found) ? undefined : found;
+    },
+    keyOfUid(uid) {
+      const [stored] = byUid.get(uid);
+      return stored && keyOf(stored.object.metadata.namespace, stored.object.metadata.name);
+    },
+    stop() {
+      unsubscribe();
+      informer.release();
+    },
+  };
+}
+
+type Status = Readonly<Record<string, unknown>>;
+
+/** Classifies changes of a resource. */
+export interface ResourceChange {
+  /**
+   * Whether a reconcile reads the change and did not make it. It also counts in the response to our own status write: the reconcile has
+   * ended by then, and the watch event of the edit is older than the response, so no other event reports it.
+   */
+  isForeign(event: CacheEvent): boolean;
+  /** Whether status fields that we write changed. */
+  isOfStatus(event: CacheEvent): boolean;
+}
+
+/** Creates the classification for the resources of a plan. */
+export function createResourceChange(plan: OperatorPlan): ResourceChange {
+  const keys = statusKeysOf(plan);
+  const types = conditionTypesOf(plan);
+  // Mapped fields are ours; they are checked below.
+  const foreignPaths = plan.externalStatusPathsRead.filter(
+    ([, key]) => key === undefined || !keys.includes(key),
+  );
+
+  function isByOthers(event: CacheEvent): boolean {
+    if (event.initial || isReplaced(event)) return true;
+    const before = event.old?.object;
+    const after = event.current?.object;
+    if (before === undefined || after === undefined) return false;
+    if (before.metadata.generation !== after.metadata.generation) return true;
+    if (metadataChanged(before, after)) return true;
+    if (!isForeign(plan)) return false;
+    if (after.metadata.generation === undefined && contentChanged(before, after)) return true;
+    return foreignStatusChanged(before, after, { keys, paths: foreignPaths });
+  }
+
+  return {
+    isForeign: isByOthers,
+    isOfStatus({ old, current }) {
+      const before = statusOf(old?.object);
+      const after = statusOf(current?.object);
+      return (
+        keys.some((key) => !deepEqual(before[key], after[key])) ||
+        !deepEqual(ownConditions(before.conditions, types), ownConditions(after.conditions, types))
+      );
+    },
+  };
+}
+
+/** For a kind without generations every field counts; for others the fields that expressions read. */
+function foreignStatusChanged(
+  before: KubeObject,
+  after: KubeObject,
+  { keys, paths }: { readonly keys: readonly string[]; readonly paths: readonly FieldPath[] },
+): boolean {
+  const isCounted = after.metadata.generation !== undefined;
+  if (isCounted && paths.length === 0) return false;
+  const [then, now] = [before, after].map((object) => ({ status: withoutOwn(object, keys) }));
+  return isCounted ? differingPath(then, now, paths) !== undefined : !deepEqual(then, now);
+}
+
+function withoutOwn(object: KubeObject, keys: readonly string[]): Status {
+  const status = statusOf(object);
+  return keys.length === 0
+    ? status
+    : Object.fromEntries(Object.entries(status).filter(([key]) => !keys.includes(key)));
+}
+
+function statusOf(object: KubeObject | undefined): Status {
+  return isJsonObject(object?.status) ? object.status : {};
+}
+
+function ownConditions(conditions: unknown, types: ReadonlySet<unknown>): readonly unknown[] {
+  if (!Array.isArray(conditions)) return [];
+  return conditions.filter((condition) => types.has(condition?.type));
+}
+
+/**
+ * Returns whether resources in a namespace are served (`controller.namespaces`). Other namespaces are neither read nor changed: another
+ * runtime may serve them. The guarded namespaces of the runtime and its definitions are served only if `include` names them in full: a
+ * resource there could change the runtime's own objects.
+ */
+export function servesNamespace(
+  served: ServedNamespaces | undefined,
+  guarded: ReadonlySet<string> = new Set(),
+): (namespace: string) => boolean {
+  const { include, exclude = [] } = served ?? {};
+  return (namespace) =>
+    namespace === '' ||
+    ((guarded.has(namespace)
+      ? include?.includes(namespace) === true
+      : include === undefined || matchesGlob(namespace, include)) &&
+      !matchesGlob(namespace, exclude));
+}
+
+/** How long the deletion of a resource by another runtime may take before it is reported here. */
+const unservedLimitMs = 600_000;
+
+/**
+ * Tracks deletions that wait for our finalizer in namespaces that the definition does not serve. Another runtime may serve them, so nothing
+ * is changed there. If none does, only an administrator can finish these deletions; they are reported.
+ */
+class UnservedDeletions {
+  readonly #finalizer: string;
+  /** By key, the start of the deletion in Unix ms. */
+  readonly #since = new Map<string, number>();
+
+  constructor(finalizer: string) {
+    this.#finalizer = finalizer;
+  }
+
+  /** Processes an event of a namespace that is not served. */
+  observe({ namespace, name, current }: CacheEvent): void {
+    const { deletionTimestamp, finalizers } = current?.object.metadata ?? {};
+    const key = keyOf(namespace, name);
+    if (deletionTimestamp === undefined || finalizers?.includes(this.#finalizer) !== true)
+      this.#since.delete(key);
+    else this.#since.set(key, Date.parse(deletionTimestamp));
+  }
+
+  /** Number of deletions that have waited longer than the limit. */
+  count(nowMs: number): number {
+    return Iterator.from(this.#since.values())
+      .filter((sinceMs) => nowMs - sinceMs >= unservedLimitMs)
+      .reduce((count) => count + 1, 0);
+  }
+}

@@ -1,0 +1,320 @@
+import type { FieldPath, OperatorPlan } from '../../compile/index.ts';
+import type {
+  CacheEvent,
+  Cluster,
+  Informer,
+  InformerQuery,
+  KubeError,
+  ObjectRef,
+  StoredObject,
+} from '../../kube/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import { type GroupKind, type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
+import { invariant } from '../../util/homeostat-error.ts';
+import { ownerUidLabel } from '../names.ts';
+import { type ChildWatch, watchChildren } from './child-watch.ts';
+import { DependencyIndex, PassDependencies } from './dependency-index.ts';
+import { type Lookup, type NamedObject, NamedObjects } from './named-objects.ts';
+import type { ResourceQueue } from './resource-queue.ts';
+import { type ResourceWatch, watchResources } from './resource-watch.ts';
+import { NamespaceWatch, ReadList } from './selections.ts';
+import { settled, settledSoon } from './settled.ts';
+
+/** How long a reconcile waits for the first sync of an object that it reads by name, before it continues without. */
+const firstSyncLimitMs = 2_000;
+/** Maximum number of watched objects that conflict with children; others are checked again after `retry.permanent`. */
+const maxWatchedConflicts = 100;
+/** Fields that show whether a conflicting object still has another owner. */
+const ownershipPaths: readonly FieldPath[] = [
+  ['metadata', 'labels'],
+  ['metadata', 'ownerReferences'],
+  ['metadata', 'deletionTimestamp'],
+];
+
+const none: ReadonlySet<string> = new Set();
+const kindPrefix = 'kind ';
+const onKind = { kind: 'kind' } as const;
+
+function kindTopic(kind: string): string {
+  return `${kindPrefix}${kind}`;
+}
+
+export interface WatchesOptions {
+  readonly plan: OperatorPlan;
+  readonly cluster: Cluster;
+  readonly clock: Clock;
+  readonly queue: ResourceQueue;
+  /** Kinds that may have children although no child of the plan has the kind. */
+  readonly previousKinds: readonly Gvk[];
+  /** As {@link ResourceWatchOptions.guardedNamespaces}. @default none */
+  readonly guardedNamespaces?: ReadonlySet<string>;
+  /** Whether objects have our finalizer although the definition needs none. @default false */
+  readonly hasRemainingFinalizers?: boolean;
+  /** Called when a child of this resource left its watch without a deletion. @default none */
+  readonly onLost?: (key: string, stored: StoredObject) => void;
+  /** Called with every event of the kind before any resource is enqueued for it. @default none */
+  readonly onResourceEvent?: ((event: CacheEvent) => void) | undefined;
+  /**
+   * Watches of the same plan that outlive these and provide resources and children. Only dependencies that are not in the base enqueue.
+   * @default undefined: it has its own watches
+   */
+  readonly base?: Watches;
+}
+
+/** A watch that fails or is unreliable. */
+export interface WatchProblem {
+  readonly watching: string;
+  readonly error: KubeError;
+  /** The name of the objects, if the definition contains it as a literal. */
+  readonly literalName?: string | undefined;
+}
+
+/** All watches of one definition, and the dependencies of its resources. */
+export class Watches {
+  readonly #options: WatchesOptions;
+  readonly #resources: ResourceWatch;
+  /** Dependencies of the resources. */
+  readonly index: DependencyIndex;
+  /** Objects that are watched by name. */
+  readonly named: NamedObjects;
+  readonly #children: Map<string, ChildWatch>;
+  readonly #lists = new Map<string, ReadList>();
+  readonly #namespaces: NamespaceWatch | undefined;
+  /** Topics of objects that conflict with a child. */
+  readonly #conflicts = new Set<string>();
+
+  /** Acquires informers and subscribes. Keys may be enqueued from now on. */
+  constructor(options: WatchesOptions) {
+    this.#options = options;
+    const {
+      plan,
+      cluster: watcher,
+      clock,
+      queue,
+      previousKinds,
+      hasRemainingFinalizers = false,
+      base,
+    } = options;
+    this.#children = base === undefined ? new Map() : base.#children;
+    this.#resources =
+      base?.resources ??
+      watchResources({
+        plan,
+        watcher,
+        queue,
+        guardedNamespaces: options.guardedNamespaces,
+        hasRemainingFinalizers,
+        onEvent: options.onResourceEvent,
+      });
+    const index = new DependencyIndex({ clock, onUnused: (topic) => this.#releaserOf(topic) });
+    this.index = index;
+    this.named = new NamedObjects({ watcher, queue, index, reads: plan.reads });
+    const selectsNamespaces = plan.reads.some((read) => read.selectsNamespaces);
+    this.#namespaces = selectsNamespaces
+      ? new NamespaceWatch({ watcher, queue, index })
+      : undefined;
+    for (const read of plan.reads) {
+      if (read.by !== 'selector') continue;
+      this.#lists.set(read.id, new ReadList({ plan: read, watcher, queue, index }));
+    }
+    const children = [...plan.children, ...(plan.onDelete?.children ?? [])];
+    for (const gvk of [...children.map((child) => child.gvk), ...previousKinds])
+      this.#addChildWatch(gvk);
+  }
+
+  /** The watch on the children of a kind; started on the first call. */
+  #addChildWatch(gvk: Gvk): ChildWatch {
+    const known = this.#children.get(gvkKey(gvk));
+    if (known !== undefined) return known;
+    const { plan, cluster: watcher, queue } = this.#options;
+    const watch = watchChildren({
+      plan,
+      gvk,
+      watcher,
+      queue,
+      resources: this.#resources,
+      index: this.index,
+      onLost: this.#options.onLost ?? (() => undefined),
+    });
+    this.#children.set(gvkKey(gvk), watch);
+    return watch;
+  }
+
+  get resources(): ResourceWatch {
+    return this.#resources;
+  }
+
+  /** Resolves when every informer has synced or failed once. */
+  async settled(signal: AbortSignal): Promise<void> {
+    await Promise.all([...this.#informers()].map(([, informer]) => settled(informer, signal)));
+  }
+
+  children(gvk: Gvk): ChildWatch {
+    const watch = this.#children.get(gvkKey(gvk));
+    invariant(watch !== undefined, `No watch on children of kind "${gvk.kind}"`);
+    return watch;
+  }
+
+  /** The informer of the children of a kind in any version. Undefined: they are not watched. */
+  informerOf({ group, kind }: GroupKind): Informer | undefined {
+    for (const { informer } of this.#children.values()) {
+      const { gvk } = informer.query;
+      if (gvk.kind === kind && gvk.group === group) return informer;
+    }
+    return undefined;
+  }
+
+  /** All kinds whose children are watched. */
+  *childKinds(): Iterable<Gvk> {
+    for (const { informer } of this.#children.values()) yield informer.query.gvk;
+  }
+
+  /**
+   * Watches the children of the kinds in a resource's inventory, releases other kinds that only it needed, and waits briefly for the first
+   * sync. A kind that the definition does not name is watched until some time after the last resource that needed it.
+   */
+  async watchInventoryKinds(key: string, gvks: readonly Gvk[], signal: AbortSignal): Promise<void> {
+    const lent = gvks.filter((gvk) => {
+      const kind = gvkKey(gvk);
+      return !this.#children.has(kind) || this.#isInventoryKind(kind);
+    });
+    const topics = new Set(lent.map((gvk) => kindTopic(gvkKey(gvk))));
+    for (const topic of topics) this.index.set(topic, key, onKind);
+    this.index.retainKinds(key, topics);
+    const informers = lent.map((gvk) => this.#addChildWatch(gvk).informer);
+    const { clock } = this.#options;
+    await settledSoon(informers, { clock, timeoutMs: firstSyncLimitMs, signal });
+  }
+
+  /** Releases the kinds of a resource that the definition does not name. */
+  releaseInventoryKinds(key: string): void {
+    this.index.retainKinds(key, none);
+  }
+
+  /** The watches on kinds that the resource may own children of. */
+  *childrenOf(key: string): Iterable<ChildWatch> {
+    for (const [kind, watch] of this.#children) {
+      const isOthers = this.#isInventoryKind(kind) && !this.index.of(kindTopic(kind))?.has(key);
+      if (!isOthers) yield watch;
+    }
+  }
+
+  allChildren(): Iterable<ChildWatch> {
+    return this.#children.values();
+  }
+
+  /**
+   * The object of another watch as a read sees it. The child watch decides for objects with our label: the two watches are not ordered,
+   * and a child that was deleted must not be read as existing.
+   */
+  confirmedByChildWatch(stored: StoredObject): StoredObject | undefined {
+    const { apiVersion, kind, metadata } = stored.object;
+    if (metadata.labels?.[ownerUidLabel] === undefined) return stored;
+    const watch = this.#children.get(gvkKey(gvkOf(apiVersion, kind)));
+    if (watch === undefined || watch.informer.state.kind !== 'synced') return stored;
+    return watch.informer.get(metadata.namespace, metadata.name);
+  }
+
+  list(readId: string): ReadList {
+    const list = this.#lists.get(readId);
+    invariant(list !== undefined, `No watch for read "${readId}"`);
+    return list;
+  }
+
+  get namespaces(): NamespaceWatch {
+    invariant(this.#namespaces !== undefined, 'No read of the plan selects namespaces');
+    return this.#namespaces;
+  }
+
+  /** An object in an existing watch by name, outside the child watches. */
+  peekNamed(ref: ObjectRef): StoredObject | undefined {
+    return this.named.peek(ref);
+  }
+
+  /** Starts to record the dependencies of a reconcile. */
+  startPass(key: string): PassDependencies {
+    return new PassDependencies(key, this);
+  }
+
+  /** Starts watches on objects and waits briefly for their first sync. */
+  async prepareNamed(refs: readonly ObjectRef[], signal: AbortSignal): Promise<void> {
+    const informers = refs.map((ref) => this.named.informerOf(ref));
+    const { clock } = this.#options;
+    await settledSoon(informers, { clock, timeoutMs: firstSyncLimitMs, signal });
+  }
+
+  /** @internal for {@link PassDependencies} Undefined: there are too many of them to be watched. */
+  watchConflict(ref: ObjectRef, look: Omit<Lookup, 'paths'>): NamedObject | undefined {
+    const { topic } = look;
+    if (!this.#conflicts.has(topic) && this.#conflicts.size >= maxWatchedConflicts)
+      return undefined;
+    this.#conflicts.add(topic);
+    return this.named.lookUp(ref, { ...look, paths: ownershipPaths });
+  }
+
+  /** Removes the dependencies of a resource, except inventory kinds: {@link Watches.releaseInventoryKinds}. */
+  forget(key: string): void {
+    this.index.retain(key, none);
+  }
+
+  problems(): readonly WatchProblem[] {
+    // Kinds from inventories, which users can edit, are reported by the resources that have them.
+    const shared = [...this.#informers()]
+      .filter(([, { query }]) => !this.#isOfInventoryKind(query))
+      .map(([watching, { state }]) => ({ watching, state }));
+    return [...shared, ...this.named.problems()].flatMap(({ state, ...about }) =>
+      state.kind === 'failing' ? [{ ...about, error: state.error }] : [],
+    );
+  }
+
+  stop(): void {
+    this.index.stop();
+    if (this.#options.base === undefined) {
+      this.#resources.stop();
+      for (const watch of this.#children.values()) watch.stop();
+    }
+    for (const list of this.#lists.values()) list.stop();
+    this.#namespaces?.stop();
+    this.named.stop();
+  }
+
+  /** Stops the watches on other previous kinds: no children of them remain, except in inventories. */
+  retainPreviousKinds(left: readonly Gvk[]): void {
+    const { plan, previousKinds } = this.#options;
+    const used = [...plan.children, ...(plan.onDelete?.children ?? [])].map(({ gvk }) => gvk);
+    const kept = new Set([...used, ...left].map(gvkKey));
+    for (const kind of new Set(previousKinds.map(gvkKey))) {
+      if (!kept.has(kind) && !this.#isInventoryKind(kind)) this.#stopChildWatch(kind);
+    }
+  }
+
+  #stopChildWatch(kind: string): void {
+    this.#children.get(kind)?.stop();
+    this.#children.delete(kind);
+  }
+
+  /** The function that releases an unused topic. */
+  #releaserOf(topic: string): (() => void) | undefined {
+    this.#conflicts.delete(topic);
+    if (topic.startsWith(kindPrefix)) {
+      return () => this.#stopChildWatch(topic.slice(kindPrefix.length));
+    }
+    return this.named.has(topic) ? () => this.named.release(topic) : undefined;
+  }
+
+  /** Whether the children of a kind are watched only for inventories of resources. */
+  #isInventoryKind(kind: string): boolean {
+    return this.index.isUsed(kindTopic(kind));
+  }
+
+  #isOfInventoryKind({ gvk, labelSelector }: InformerQuery): boolean {
+    return labelSelector === ownerUidLabel && this.#isInventoryKind(gvkKey(gvk));
+  }
+
+  *#informers(): Iterable<readonly [string, Informer]> {
+    yield [`resources (${this.#options.plan.definition.kind.gvk.kind})`, this.#resources.informer];
+    for (const [kind, { informer }] of this.#children) yield [`children (${kind})`, informer];
+    for (const [id, { informer }] of this.#lists) yield [`reads.${id}`, informer];
+    if (this.#namespaces !== undefined) yield ['namespaces', this.#namespaces.informer];
+  }
+}

@@ -1,0 +1,168 @@
+import { compile, type OperatorPlan, type SchemaSource } from '../compile/index.ts';
+import {
+  createDefinitionParser,
+  type DefinitionParser,
+  type Diagnostic,
+  type LocatedDefinition,
+  type ParsedDefinitions,
+  type ParsedDocument,
+} from '../definition/index.ts';
+
+/** Parses and compiles one manifest. Documents are accepted or rejected one by one. Pure. */
+export type ManifestCheck = (text: DefinitionManifest) => CheckedManifest;
+
+interface CheckOptions {
+  readonly parser: DefinitionParser;
+  readonly schemas: SchemaSource | undefined;
+}
+
+/** A manifest after all checks that need neither other manifests nor a cluster. */
+export interface CheckedManifest {
+  /** No syntax error: `documents` lists every document of the manifest. */
+  readonly isComplete: boolean;
+  /** In the order of the manifest. */
+  readonly documents: readonly CheckedDocument[];
+  /** Diagnostics of all documents and of the manifest itself. Not sorted. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface CheckedDocument {
+  /** As written. Undefined: not set. */
+  readonly name?: string;
+  /** Undefined: the document could not be parsed. */
+  readonly located?: LocatedDefinition;
+  /** Whether the document has no errors. */
+  readonly isAccepted: boolean;
+  /** Undefined: rejected. */
+  readonly plan?: OperatorPlan;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Creates a check to use for many manifests: it compiles the format's schema once. `schemas`: undefined if no schemas of other kinds are
+ * available.
+ */
+export function createManifestCheck(schemas: SchemaSource | undefined): ManifestCheck {
+  const parser = createDefinitionParser();
+  return (text) => checkManifest(text, { parser, schemas });
+}
+
+/** Caches check results for a startup that checks each manifest twice. */
+export interface CheckCache {
+  /** Checks a manifest and caches the result. */
+  readonly fill: ManifestCheck;
+  /** Returns and removes the cached result; checks the manifest if there is none. */
+  readonly take: ManifestCheck;
+}
+
+/** Plans are large: a result is removed from the cache when it is taken. */
+export function createCheckCache(check: ManifestCheck): CheckCache {
+  const cache = new Map<string, CheckedManifest>();
+  const keyOf = ({ file, text }: DefinitionManifest) => `${file}\0${text}`;
+  return {
+    fill(text) {
+      const result = check(text);
+      cache.set(keyOf(text), result);
+      return result;
+    },
+    take(text) {
+      const result = cache.get(keyOf(text)) ?? check(text);
+      cache.delete(keyOf(text));
+      return result;
+    },
+  };
+}
+
+function checkManifest(
+  { file, text }: DefinitionManifest,
+  { parser, schemas }: CheckOptions,
+): CheckedManifest {
+  const parsed = parser.parse(text, file);
+  const compiled: Diagnostic[] = [];
+  const documents = parsed.documents.map((document) => {
+    // A rejected document is compiled, too, to report all errors at once.
+    const result = document.located && compile(document.located, schemas);
+    compiled.push(...(result?.diagnostics ?? []));
+    return checkedDocument(document, result);
+  });
+  const found = [...parsed.diagnostics, ...compiled];
+  const diagnostics = isEmpty(parsed) ? [...found, emptyFileWarning(file)] : found;
+  return { isComplete: parsed.isComplete, documents, diagnostics };
+}
+
+function checkedDocument(
+  { name, located, isAccepted, diagnostics }: ParsedDocument,
+  result: ReturnType<typeof compile> | undefined,
+): CheckedDocument {
+  const hasMistakes = result !== undefined && result.plan === undefined;
+  return {
+    isAccepted: isAccepted && located !== undefined && !hasMistakes,
+    ...(name === undefined ? {} : { name }),
+    ...(located === undefined ? {} : { located }),
+    ...(isAccepted && result?.plan !== undefined ? { plan: result.plan } : {}),
+    diagnostics: [...diagnostics, ...(result?.diagnostics ?? [])],
+  };
+}
+
+function isEmpty({ documents, diagnostics }: ParsedDefinitions): boolean {
+  return documents.length === 0 && diagnostics.length === 0;
+}
+
+/** Only a warning: an empty file must not block other files. */
+function emptyFileWarning(file: string): Diagnostic {
+  const message = 'The file contains no definition';
+  return {
+    severity: 'warning',
+    code: 'missing-field',
+    message,
+    file,
+    line: 1,
+    column: 1,
+    path: '',
+  };
+}
+
+/** One manifest with definitions: a file, a key of a ConfigMap, or an object. */
+export interface DefinitionManifest {
+  /** Name in diagnostics, for example the path as the user wrote it. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** A file with definitions that have errors and do not run. */
+export interface RejectedFile {
+  readonly file: string;
+  /** Number of rejected definitions in the file; at least 1. */
+  readonly definitions: number;
+  /** Formatted with {@link diagnosticText}, by position. */
+  readonly diagnostics: readonly string[];
+}
+
+/** Groups errors by file, in the order of each file's first error. `refused`: the file of each rejected definition. */
+export function rejectedFiles(
+  diagnostics: readonly Diagnostic[],
+  rejected: readonly string[],
+): readonly RejectedFile[] {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  return [...new Set(errors.map(({ file }) => file))].map((file) => ({
+    file,
+    definitions: Math.max(1, rejected.filter((each) => each === file).length),
+    diagnostics: errors.filter((error) => error.file === file).map(diagnosticText),
+  }));
+}
+
+/** Formats a diagnostic on one line: `file:line:column: message. Hint`. */
+export function diagnosticText({ file, line, column, ...content }: Diagnostic): string {
+  return `${file}:${line}:${column}: ${messageWithHint(content)}`;
+}
+
+/** Formats a diagnostic of an object on one line, with its field path: an object has no lines. */
+export function diagnosticByPath({ file, path, ...content }: Diagnostic): string {
+  const place = path === '' ? file : `${file}: ${path.slice(1).replaceAll('/', '.')}`;
+  return `${place}: ${messageWithHint(content)}`;
+}
+
+/** `message. Hint` */
+function messageWithHint({ message, hint }: Pick<Diagnostic, 'message' | 'hint'>): string {
+  return hint === undefined ? message : `${message}. ${hint}`;
+}

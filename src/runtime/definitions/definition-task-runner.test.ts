@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { ShadowCluster } from '../../../test/support/fakes/shadow-cluster.ts';
+import { locatedShadow, shadowSpec } from '../../../test/support/fakes/shadow-definition.ts';
+import { freshMetrics } from '../../../test/support/silent-telemetry.ts';
+import type { LocatedDefinition } from '../../definition/index.ts';
+import { KubeError } from '../../kube/roles.ts';
+import { createLogger } from '../../telemetry/index.ts';
+import { createSystemRandom } from '../../util/random.ts';
+import { unlimitedTimeSlicer } from '../../util/time-slicer.ts';
+import { ViewChangeNotifier } from '../view-change-notifier.ts';
+import type { DefinitionTask } from './decide.ts';
+import { DefinitionTaskRunner } from './definition-task-runner.ts';
+import type { RecordedKinds } from './record.ts';
+
+const orphaning = { isOrphaned: true } as const;
+const a = locatedShadow(shadowSpec('a', orphaning));
+const b = locatedShadow(shadowSpec('b', orphaning));
+const ofServices = locatedShadow(shadowSpec('s', { kind: 'Service' }));
+/** Compiles without schemas only. */
+const wrong = locatedShadow(shadowSpec('x', { field: 'dada' }));
+
+const kindOf = (kind: string) => ({ group: '', kind });
+const all: RecordedKinds = { resources: [kindOf('Secret')], children: [kindOf('ConfigMap')] };
+const run = (located: LocatedDefinition): DefinitionTask => ({ kind: 'run', desired: { located } });
+const finalize = (message = 'Why', isAbandoned = false): DefinitionTask => ({
+  kind: 'finalize',
+  reason: 'Withdrawn',
+  message,
+  isAbandoned,
+});
+
+/** A definition in this process, whose record is written at once. */
+function setUp(t: TestContext) {
+  const cluster = new ShadowCluster();
+  const clock = new FakeClock();
+  const log: { readonly level: string; readonly msg: string }[] = [];
+  const destination = { write: (line: string) => void log.push(JSON.parse(line)) };
+  const stopper = new AbortController();
+  const recorded: string[] = [];
+  const gone: Partial<RecordedKinds>[] = [];
+  let done = 0;
+  const unit = new DefinitionTaskRunner(
+    {
+      ...{ cluster, clock, notifier: new ViewChangeNotifier(clock), random: createSystemRandom() },
+      logger: createLogger({ level: 'info', destination }),
+      metrics: freshMetrics(),
+      timeSlicer: unlimitedTimeSlicer,
+      name: 'shadow',
+      record: async ({ definition }) => void recorded.push(definition.revision),
+      kinds: () => all,
+      onKindsGone: (kinds) => void gone.push(kinds),
+      onDone: () => {
+        done += 1;
+      },
+    },
+    stopper.signal,
+  );
+  const stop = async () => {
+    stopper.abort(new Error('The test has ended'));
+    await unit.stop();
+    assert.deepEqual(cluster.watched, []);
+    assert.equal(clock.pending, 0);
+  };
+  t.after(stop);
+  const become = (task: DefinitionTask) => {
+    unit.setTask(task);
+    return cluster.calm();
+  };
+  const told = (msg: string) => log.filter((line) => line.msg === msg).length;
+  /** How often something was brought to its end since the last call. */
+  const takeDone = () => {
+    const since = done;
+    done = 0;
+    return since;
+  };
+  return { cluster, clock, unit, recorded, gone, become, told, takeDone, stop };
+}
+
+/** With one that runs, and a Secret that it works on. */
+async function running(t: TestContext) {
+  const world = setUp(t);
+  world.cluster.make('Secret');
+  await world.become(run(a));
+  assert.equal(world.cluster.shadow(), 'a');
+  assert.deepEqual(world.cluster.finalizers('Secret'), ['homeostat.dev/shadow']);
+  return world;
+}
+
+describe('runtime/definitions/definition-unit', () => {
+  test('does nothing before it has a task, and nothing while it rests', async (t) => {
+    const { cluster, unit, become } = setUp(t);
+    cluster.make('Secret');
+    await cluster.calm();
+    assert.equal(unit.view.state.kind, 'starting');
+    await become({ kind: 'wait', message: 'It is being read' });
+    assert.deepEqual(unit.view.state, { kind: 'starting', message: 'It is being read' });
+    assert.deepEqual([cluster.requests, cluster.watched], [[], []]);
+    assert.equal(unit.hasRun, false);
+  });
+
+  test('a changed text is taken up by what runs', async (t) => {
+    const { cluster, unit, become, recorded, told } = await running(t);
+    assert.equal(unit.hasRun, true);
+    await become(run(b));
+    assert.equal(cluster.shadow(), 'b');
+    assert.deepEqual(recorded, [a.definition.revision, b.definition.revision]);
+    assert.equal(told('Definition running'), 1);
+  });
+
+  test('a task that stays the same is not begun again', async (t) => {
+    const { cluster, become, told } = await running(t);
+    cluster.takeWrites();
+    await become(run(a));
+    await become(finalize());
+    await become(finalize('Another reason'));
+    await become(finalize());
+    assert.deepEqual(cluster.takeWrites(), []);
+    assert.equal(told('Definition stopped, its resources and their children are orphaned'), 1);
+  });
+
+  test('one that stops leaves what it has made, and brings deletions to their end', async (t) => {
+    const { cluster, unit, become } = await running(t);
+    await become(finalize());
+    assert.deepEqual(unit.view.state, { kind: 'finalizing', message: 'Why' });
+    assert.equal(unit.view.instances, 1);
+    assert.equal(unit.isDone, false);
+    cluster.remove('ConfigMap', 'one-shadow');
+    cluster.make('Secret', 'two');
+    await cluster.calm();
+    assert.deepEqual([cluster.shadow(), cluster.shadow('two')], [undefined, undefined]);
+    cluster.remove('Secret');
+    await cluster.calm();
+    assert.equal(cluster.object('Secret'), undefined);
+    assert.deepEqual([unit.isDone, unit.view.instances], [true, 0]);
+    assert.deepEqual(cluster.watched, []);
+  });
+
+  test('the end of deletions is told, also where none was left', async (t) => {
+    const { cluster, unit, become, takeDone } = await running(t);
+    await become(finalize());
+    assert.equal(takeDone(), 0);
+    cluster.remove('Secret');
+    await cluster.calm();
+    assert.equal(takeDone(), 1);
+    await become(run(a));
+    assert.equal(unit.isDone, false);
+    await become(finalize());
+    assert.deepEqual([takeDone(), unit.isDone], [1, true]);
+  });
+
+  test('why nothing runs may change while deletions come to their end', async (t) => {
+    const { unit, become } = await running(t);
+    await become(finalize('One'));
+    await become(finalize('Two'));
+    assert.deepEqual(unit.view.state, { kind: 'finalizing', message: 'Two' });
+  });
+
+  test('resources that are abandoned are let go, and they and their children stay', async (t) => {
+    const { cluster, unit, become } = await running(t);
+    await become(finalize());
+    assert.equal(unit.isDone, false);
+    await become(finalize('Why', true));
+    assert.equal(unit.isDone, true);
+    assert.deepEqual(cluster.finalizers('Secret'), []);
+    assert.equal(cluster.shadow(), 'a');
+  });
+
+  test('one that comes back runs on, however often it went meanwhile', async (t) => {
+    const { cluster, unit, become } = await running(t);
+    unit.setTask(finalize());
+    unit.setTask(run(b));
+    unit.setTask(finalize());
+    await become(run(b));
+    assert.equal(cluster.shadow(), 'b');
+    assert.equal(unit.view.state.kind, 'running');
+  });
+
+  test('nothing of a task is done before the one before it has ended', async (t) => {
+    const { cluster, unit, become } = await running(t);
+    const gate = Promise.withResolvers<void>();
+    cluster.pace = () => gate.promise;
+    // A reconcile is under way.
+    cluster.remove('ConfigMap', 'one-shadow');
+    await cluster.calm();
+    await become(run(ofServices));
+    assert.deepEqual(unit.view.state, {
+      kind: 'starting',
+      message: 'Waiting to be reconciled',
+    });
+    assert.ok(!cluster.watched.some(({ gvk }) => gvk.kind === 'Service'));
+    gate.resolve();
+    await cluster.calm();
+    assert.equal(unit.view.state.kind, 'running');
+  });
+
+  test('another kind under the same name is another definition: what was made for the one before stays', async (t) => {
+    const { cluster, unit, become } = await running(t);
+    cluster.make('Service', 'web');
+    await become(run(ofServices));
+    assert.equal(unit.view.kind, 'Service');
+    assert.equal(cluster.shadow('web'), 's');
+    assert.equal(cluster.shadow(), 'a');
+  });
+
+  test('what of an earlier kind has our finalizer is let go when it is deleted; then the kind is forgotten', async (t) => {
+    const { cluster, become, gone } = await running(t);
+    await become(run(ofServices));
+    assert.deepEqual(gone, []);
+    assert.deepEqual(cluster.finalizers('Secret'), ['homeostat.dev/shadow']);
+    cluster.remove('Secret');
+    await cluster.calm();
+    assert.equal(cluster.object('Secret'), undefined);
+    assert.deepEqual(gone, [{ resources: [kindOf('Secret')] }]);
+    assert.ok(!cluster.watched.some(({ gvk }) => gvk.kind === 'Secret'));
+  });
+
+  for (const [what, world] of [
+    ['that the cluster refuses', { located: wrong, answer: undefined }],
+    [
+      'that lacks a right',
+      {
+        located: b,
+        answer: () => Promise.reject(new KubeError('forbidden', 'no', { status: 403 })),
+      },
+    ],
+  ] as const)
+    test(`deletions of a definition ${what} come to their end`, async (t) => {
+      const { cluster, unit, become, clock } = setUp(t);
+      const finalizers = ['homeostat.dev/shadow'];
+      const metadata = { name: 'one', namespace: 'default', finalizers };
+      cluster.server.put({ apiVersion: 'v1', kind: 'Secret', metadata });
+      cluster.remove('Secret');
+      if (world.answer !== undefined) cluster.answer = world.answer;
+      await become(run(world.located));
+      assert.match(unit.view.state.kind, /refused|failing/);
+      assert.equal(cluster.object('Secret'), undefined);
+      cluster.answer = async () => undefined;
+      await clock.advance(60_000);
+      await cluster.calm();
+      assert.equal(unit.view.state.kind, 'running');
+    });
+
+  test('without a server deletions wait', async (t) => {
+    const { cluster, unit, become } = setUp(t);
+    const finalizers = ['homeostat.dev/shadow'];
+    const metadata = { name: 'one', namespace: 'default', finalizers };
+    cluster.server.put({ apiVersion: 'v1', kind: 'Secret', metadata });
+    cluster.remove('Secret');
+    cluster.answer = () => Promise.reject(new KubeError('unavailable', 'no answer', { status: 0 }));
+    await become(run(a));
+    assert.equal(unit.view.state.kind, 'starting');
+    assert.ok(cluster.object('Secret'));
+  });
+
+  test('what cannot be finalized now is tried again', async (t) => {
+    const { cluster, clock, unit, become } = await running(t);
+    cluster.fault = ({ verb }) =>
+      verb === 'edit' ? new KubeError('server-error', 'no', { status: 500 }) : undefined;
+    await become(finalize('Why', true));
+    assert.equal(unit.isDone, false);
+    cluster.fault = () => undefined;
+    await clock.advance(60_000);
+    await cluster.calm();
+    assert.equal(unit.isDone, true);
+    assert.deepEqual(cluster.finalizers('Secret'), []);
+  });
+
+  test('it ends with its process, in the middle of whatever it does', async (t) => {
+    const { cluster, become, stop } = await running(t);
+    await become(finalize());
+    await stop();
+    cluster.remove('Secret');
+    await cluster.calm();
+    assert.ok(cluster.object('Secret'));
+  });
+});

@@ -1,0 +1,320 @@
+import type { LocatedDefinition, OperatorDefinition } from '../../definition/index.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import { apiVersionOf, type GroupKind } from '../../util/gvk.ts';
+import { errorLogFields } from '../../util/homeostat-error.ts';
+import { whenAborted } from '../../util/when-aborted.ts';
+import { groupKindKey, isSameKind } from '../definition-kinds.ts';
+import type { DefinitionState, DefinitionView } from '../definition-view.ts';
+import type { DesiredDefinition } from '../desired-definition.ts';
+import { abandonResources, finalizeKinds, uninstall } from '../finalize/index.ts';
+import { DefinitionRunner } from '../runner/index.ts';
+import type { SharedOptions } from '../runner-options.ts';
+import { retryUntilDone } from '../waits.ts';
+import type { DefinitionTask, FinalizeTask } from './decide.ts';
+import type { RecordedKinds } from './record.ts';
+
+export interface DefinitionTaskRunnerOptions extends SharedOptions {
+  readonly name: string;
+  /**
+   * Persists the accepted revision; resolves when the status contains it. Called before any resource takes the revision.
+   * @throws the signal's reason
+   */
+  readonly record: (located: LocatedDefinition, signal: AbortSignal) => Promise<void>;
+  /** Kinds of all resources and children, current and previous. */
+  readonly kinds: () => RecordedKinds;
+  /** Finalizing or uninstalling is complete. */
+  readonly onDone: () => void;
+  /** No resources or children of these kinds are left. */
+  readonly onKindsGone: (kinds: Partial<RecordedKinds>) => void;
+}
+
+/** The running task. */
+interface RunningTask {
+  /** Kinds when the task started. */
+  readonly kinds: RecordedKinds;
+  readonly stopper: AbortController;
+  readonly runner?: DefinitionRunner;
+  readonly ended: Promise<void>;
+}
+
+const pausedMessage = 'Paused by annotation homeostat.dev/paused';
+const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
+
+/** Runs the tasks of one definition, one at a time. */
+export class DefinitionTaskRunner {
+  readonly #options: DefinitionTaskRunnerOptions;
+  #task: DefinitionTask = { kind: 'wait', message: 'Waiting to be reconciled' };
+  #work: RunningTask | undefined;
+  #signal: AbortSignal;
+  #progress = '';
+  /** Number of resources with the definition's finalizer. */
+  #remaining = 0;
+  #isDone = false;
+  /** Uninstalling was skipped because no user deleted the definition. */
+  #isUninstallSkipped = false;
+  #hasRun = false;
+
+  /** `signal`: stops all work. */
+  constructor(options: DefinitionTaskRunnerOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+  }
+
+  /** Whether this process has run the definition. */
+  get hasRun(): boolean {
+    return this.#hasRun;
+  }
+
+  /** Whether finalizing or uninstalling is complete. */
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  get task(): DefinitionTask {
+    return this.#task;
+  }
+
+  get view(): DefinitionView {
+    const runner = this.#work?.runner;
+    if (this.#task.kind === 'run' && runner !== undefined) return runner.view;
+    return {
+      name: this.#options.name,
+      revision: '',
+      ...kindOf(this.#task),
+      state: this.#state,
+      instances: this.#remaining,
+      orphaned: 0,
+      queued: 0,
+      problems: [],
+    };
+  }
+
+  observe(): void {
+    this.#work?.runner?.observe();
+  }
+
+  /** Changes the task. Stops the running one first, unless it is the same. Returns at once. */
+  setTask(task: DefinitionTask): void {
+    const before = this.#task;
+    this.#task = task;
+    const { runner } = this.#work ?? {};
+    if (task.kind === 'run' && runner !== undefined && canUpdate(before, task)) {
+      runner.update(task.desired);
+      return;
+    }
+    const kinds = this.#options.kinds();
+    if (isSameTask(before, task) && deepEqual(this.#work?.kinds, kinds)) return;
+    this.#isDone = false;
+    this.#isUninstallSkipped = false;
+    this.#progress = '';
+    this.#log(before, task);
+    this.#start(task, kinds);
+    this.#options.notifier.notify();
+  }
+
+  /** Stops the task; resolves when it has ended. */
+  stop(): Promise<void> {
+    this.#work?.stopper.abort(new Error('The definition was removed'));
+    return this.#work?.ended ?? Promise.resolve();
+  }
+
+  get #state(): DefinitionState {
+    const task = this.#task;
+    if (task.kind === 'wait') return { kind: 'starting', message: task.message };
+    if (task.kind === 'finalize') return finalizingState(task, this.#progress);
+    if (this.#isUninstallSkipped)
+      return {
+        kind: 'finalizing',
+        message: 'The CustomResourceDefinition of OperatorDefinition is being deleted',
+      };
+    return task.kind === 'run'
+      ? { kind: 'starting', message: 'Waiting for the previous task to end' }
+      : { kind: 'uninstalling', message: this.#progress };
+  }
+
+  /** Number of resources that block the deletion of its object. */
+  get remaining(): number {
+    return this.#remaining;
+  }
+
+  #start(task: DefinitionTask, kinds: RecordedKinds): void {
+    const before = this.#work;
+    before?.stopper.abort(new Error('The task has changed'));
+    const stopper = new AbortController();
+    const signal = AbortSignal.any([this.#signal, stopper.signal]);
+    const runner = task.kind === 'run' ? this.#createRunner(task.desired) : undefined;
+    if (runner !== undefined) this.#hasRun = true;
+    const ended = (before?.ended ?? Promise.resolve()).then(() =>
+      this.#perform(task, runner, signal),
+    );
+    this.#work = { kinds, stopper, ended, ...(runner && { runner }) };
+  }
+
+  #log(before: DefinitionTask, task: DefinitionTask): void {
+    const { name, logger } = this.#options;
+    if (before.kind !== 'run' || task.kind !== 'finalize') return;
+    logger.info(
+      { definition: name, reason: task.message },
+      'Definition stopped, its resources and their children are orphaned',
+    );
+  }
+
+  #createRunner(desired: DesiredDefinition): DefinitionRunner {
+    return new DefinitionRunner({
+      ...this.#options,
+      desired,
+      childKinds: () => this.#options.kinds().children,
+      finalizeMeanwhile: (signal) => this.#finalizeMeanwhile(desired.located.definition, signal),
+    });
+  }
+
+  /** Never rejects. */
+  async #perform(
+    task: DefinitionTask,
+    runner: DefinitionRunner | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    this.#remaining = 0;
+    if (signal.aborted) return;
+    if (task.kind === 'run') {
+      const { definition } = task.desired.located;
+      await Promise.all([runner?.run(signal), this.#finalizePreviousKinds(definition, signal)]);
+      return;
+    }
+    if (task.kind === 'wait') return;
+    if (task.isPaused === true) this.#progress = pausedMessage;
+    const { clock, cluster, onDone } = this.#options;
+    const onFailure = (error: unknown, failures: number) => this.#noteFailure(error, failures);
+    await retryUntilDone(
+      async () => {
+        if (task.kind === 'finalize') await this.#finalize(task, signal);
+        else await this.#uninstall(task, signal);
+        this.#isDone = true;
+        onDone();
+      },
+      { clock, cluster, signal, delays: retry, onFailure },
+    );
+  }
+
+  #noteFailure(error: unknown, failures: number): void {
+    const { logger, name, notifier } = this.#options;
+    this.#progress = error instanceof Error ? error.message : String(error);
+    notifier.notify();
+    logger[failures === 0 ? 'warn' : 'debug'](
+      { definition: name, ...errorLogFields(error) },
+      'Definition cannot be finalized, will retry',
+    );
+  }
+
+  async #finalize(
+    { isAbandoned = false, isPaused = false }: Pick<FinalizeTask, 'isAbandoned' | 'isPaused'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const kinds = this.#options.kinds();
+    if (isAbandoned) await abandonResources({ ...this.#options, kinds }, signal);
+    await finalizeKinds(
+      {
+        ...this.#options,
+        kinds,
+        isPaused,
+        onRemaining: (remaining) => this.#setRemaining(remaining),
+      },
+      signal,
+    );
+  }
+
+  /** Never rejects. */
+  async #finalizeMeanwhile(definition: OperatorDefinition, signal: AbortSignal): Promise<void> {
+    const { namespaces } = definition.controller;
+    const kinds = this.#kindsOf(definition).own;
+    const options = { kinds, ...(namespaces && { namespaces }) };
+    await finalizeKinds({ ...this.#options, ...options, onRemaining: () => {} }, signal).catch(
+      () => {},
+    );
+  }
+
+  /** Finalizes resources of previous kinds, after the definition's kind changed. */
+  async #finalizePreviousKinds(definition: OperatorDefinition, signal: AbortSignal): Promise<void> {
+    const kinds = this.#kindsOf(definition).others;
+    if (kinds.resources.length === 0) return;
+    try {
+      await finalizeKinds({ ...this.#options, kinds, onRemaining: () => {} }, signal);
+      this.#options.onKindsGone({ resources: kinds.resources });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  /** Splits the recorded kinds into the current kind and previous ones. */
+  #kindsOf(definition: OperatorDefinition) {
+    const { resources, children } = this.#options.kinds();
+    const isOwn = ({ group, kind }: GroupKind) => `${group}/${kind}` === groupKindKey(definition);
+    return {
+      own: { resources: resources.filter(isOwn), children },
+      others: { resources: resources.filter((each) => !isOwn(each)), children },
+    };
+  }
+
+  async #uninstall(
+    task: Extract<DefinitionTask, { kind: 'uninstall' }>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (task.isPaused) {
+      await whenAborted(signal);
+      return;
+    }
+    const onProgress = (message: string, remaining: number) => {
+      this.#progress = message;
+      this.#setRemaining(remaining);
+    };
+    const childKinds = this.#options.kinds().children;
+    if (await uninstall({ ...this.#options, ...task, childKinds, onProgress }, signal)) return;
+    this.#isUninstallSkipped = true;
+    this.#options.notifier.notify();
+    await this.#finalize({}, signal);
+  }
+
+  #setRemaining(remaining: number): void {
+    if (remaining === this.#remaining) return;
+    this.#remaining = remaining;
+    this.#options.notifier.notify();
+  }
+}
+
+/** Whether the runner can switch to the new revision. A definition of another kind counts as another definition. */
+function canUpdate(
+  before: DefinitionTask,
+  next: Extract<DefinitionTask, { kind: 'run' }>,
+): boolean {
+  return before.kind === 'run' && isSameKind(before.desired.located, next.desired.located);
+}
+
+/** The reason for finalizing, and the last error. */
+function finalizingState({ message, rejection }: FinalizeTask, trouble: string): DefinitionState {
+  if (rejection !== undefined) return { kind: 'refused', ...rejection };
+  return { kind: 'finalizing', message: trouble === '' ? message : `${message}: ${trouble}` };
+}
+
+function isSameTask(before: DefinitionTask, next: DefinitionTask): boolean {
+  if (before.kind === 'wait' && next.kind === 'wait') return before.message === next.message;
+  if (before.kind === 'finalize' && next.kind === 'finalize')
+    return before.isAbandoned === next.isAbandoned && before.isPaused === next.isPaused;
+  if (before.kind !== 'uninstall' || next.kind !== 'uninstall') return false;
+  const about = ({ located, ...rest }: typeof before) => ({
+    ...rest,
+    revision: located.definition.revision,
+  });
+  return deepEqual(about(before), about(next));
+}
+
+function kindOf(task: DefinitionTask): Pick<DefinitionView, 'apiVersion' | 'kind'> {
+  const located =
+    task.kind === 'run'
+      ? task.desired.located
+      : task.kind === 'uninstall'
+        ? task.located
+        : undefined;
+  if (located === undefined) return { apiVersion: '', kind: '' };
+  const { gvk } = located.definition.kind;
+  return { apiVersion: apiVersionOf(gvk), kind: gvk.kind };
+}

@@ -1,0 +1,10 @@
+export { originText } from '../desired-definition.ts';
+export {
+  DefinitionTaskRunner,
+  type DefinitionTaskRunnerOptions,
+} from './definition-task-runner.ts';
+export {
+  DefinitionsController,
+  type DefinitionsControllerOptions,
+} from './definitions-controller.ts';
+export type { StatusEvent } from './status-events.ts';

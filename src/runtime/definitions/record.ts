@@ -1,0 +1,127 @@
+import { kindText, parseKinds } from '../../reconcile/index.ts';
+import type { GroupKind } from '../../util/gvk.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { DefinitionOrigin } from '../desired-definition.ts';
+import {
+  abandonAnnotation,
+  definitionFinalizer,
+  rejectedAnnotation,
+  runtimeLabel,
+  sourceRefAnnotation,
+} from '../objects/names.ts';
+import { controlsOf, type DefinitionControls } from '../publish/definition-controls.ts';
+import { originOfPublished, withdrawnAtMs } from '../publish/publication.ts';
+import type { RolloutRecord } from '../rollout/index.ts';
+
+/** A revision in the status of a definition. */
+export interface RecordedRevision {
+  readonly revision: string;
+  /** As written. */
+  readonly spec: JsonObject;
+}
+
+/** Kinds of all resources and children of a definition, current and previous. */
+export interface RecordedKinds {
+  readonly resources: readonly GroupKind[];
+  readonly children: readonly GroupKind[];
+}
+
+/** A parsed `OperatorDefinition` object. */
+export interface DefinitionRecord extends DefinitionControls {
+  readonly object: KubeObject;
+  readonly name: string;
+  /** Origin of its manifest. */
+  readonly origin: DefinitionOrigin;
+  /** The source reference annotation, set together with the source label. */
+  readonly sourceRef: string | undefined;
+  /** The runtime that owns it. Undefined: none. */
+  readonly runtime: string | undefined;
+  /** Errors of the newest manifest: `file:line:column: message. Hint`, one each. */
+  readonly rejected: readonly string[];
+  /** When its manifest was removed, in ms since the epoch. Undefined: it exists. */
+  readonly withdrawnAtMs: number | undefined;
+  readonly isDeleted: boolean;
+  /** Whether its resources are orphaned when it is deleted. */
+  readonly isAbandoned: boolean;
+  readonly hasFinalizer: boolean;
+  /** The accepted revision first. */
+  readonly revisions: readonly RecordedRevision[];
+  readonly rollout: RolloutRecord | undefined;
+  readonly kinds: RecordedKinds;
+}
+
+/** Parses an `OperatorDefinition` object. Pure. */
+export function recordOf(object: KubeObject): DefinitionRecord {
+  const { name, labels, annotations = {}, finalizers, deletionTimestamp } = object.metadata;
+  const status = liveStatus(object);
+  const rejected = annotations[rejectedAnnotation] ?? '';
+  return {
+    object,
+    name,
+    origin: originOfPublished(object) ?? { source: 'object', ref: name },
+    sourceRef: annotations[sourceRefAnnotation],
+    runtime: labels?.[runtimeLabel],
+    ...controlsOf(object.metadata),
+    rejected: rejected === '' ? [] : rejected.split('\n'),
+    withdrawnAtMs: withdrawnAtMs(object),
+    isDeleted: deletionTimestamp !== undefined,
+    isAbandoned: annotations[abandonAnnotation] === 'true',
+    hasFinalizer: finalizers?.includes(definitionFinalizer) === true,
+    revisions: revisionsIn(status),
+    rollout: rolloutIn(status),
+    kinds: kindsIn(status),
+  };
+}
+
+/** The kinds in the form of the status, sorted. Pure. */
+export function kindsStatus({ resources, children }: RecordedKinds): {
+  readonly resources: readonly string[];
+  readonly children: readonly string[];
+} {
+  const sorted = (kinds: readonly GroupKind[]) => [...new Set(kinds.map(kindText))].sort();
+  return { resources: sorted(resources), children: sorted(children) };
+}
+
+function revisionsIn({ revisions }: JsonObject): readonly RecordedRevision[] {
+  return Iterator.from(listOf(revisions))
+    .filter(isJsonObject)
+    .flatMap(({ revision, spec }) =>
+      typeof revision === 'string' && isJsonObject(spec) ? [{ revision, spec }] : [],
+    )
+    .toArray();
+}
+
+function rolloutIn({ rollout }: JsonObject): RolloutRecord | undefined {
+  if (!isJsonObject(rollout)) return undefined;
+  const { from, to, state, failed } = rollout;
+  if (typeof from !== 'string' || typeof to !== 'string') return undefined;
+  return {
+    from,
+    to,
+    state: state === 'held' || state === 'stopped' ? state : 'rolling',
+    failed: listOf(failed).filter((uid) => typeof uid === 'string'),
+  };
+}
+
+function kindsIn({ kinds }: JsonObject): RecordedKinds {
+  const { resources, children } = isJsonObject(kinds) ? kinds : {};
+  const read = (names: Json | undefined) =>
+    listOf(names).flatMap((name) => (typeof name === 'string' ? parseKinds(name) : []));
+  return { resources: read(resources), children: read(children) };
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Conditions in a status. */
+export function conditionsIn(status: JsonObject): readonly JsonObject[] {
+  const { conditions } = status;
+  return Array.isArray(conditions) ? conditions.filter(isJsonObject) : [];
+}
+
+/** Status of the live object. */
+export function liveStatus({ status }: KubeObject): JsonObject {
+  return isJsonObject(status) ? status : {};
+}

@@ -1,0 +1,107 @@
+import {
+  createDefinitionParser,
+  type Diagnostic,
+  isNestedTooDeep,
+  type LocatedDefinition,
+  maxNesting,
+  printYaml,
+} from '../../definition/index.ts';
+import { apiVersionOf } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { diagnosticByPath, type ManifestCheck } from '../check-manifest.ts';
+import { definitionGvk } from '../objects/names.ts';
+import { parseManifest } from '../publish/parsed-manifest.ts';
+import type { SourceManifest } from '../sources/index.ts';
+import type { RecordedRevision } from './record.ts';
+
+/** Result of parsing an object's `spec`. */
+export interface SpecResult {
+  /** Undefined: it has errors. */
+  readonly located?: LocatedDefinition;
+  /** `operatordefinition name: path: message. Hint`, one each. */
+  readonly errors: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+interface CachedSpec {
+  readonly uid: string | undefined;
+  readonly generation: unknown;
+  readonly result: SpecResult;
+}
+
+/** Parses and compiles the `spec` of objects, again only after a change. */
+export class SpecReader {
+  readonly #check: ManifestCheck;
+  readonly #parser = createDefinitionParser();
+  readonly #cache = new Map<string, CachedSpec>();
+  /** By definition name and revision. */
+  readonly #revisions = new Map<string, Map<string, LocatedDefinition | undefined>>();
+
+  constructor(check: ManifestCheck) {
+    this.#check = check;
+  }
+
+  /** Parses the current `spec`. */
+  read(object: KubeObject): SpecResult {
+    const { name, uid, generation } = object.metadata;
+    const last = this.#cache.get(name);
+    if (last !== undefined && last.uid === uid && last.generation === generation)
+      return last.result;
+    const reading = this.#parse(object);
+    this.#cache.set(name, { uid, generation, result: reading });
+    return reading;
+  }
+
+  /** Parses a previously accepted revision. Undefined: this version of Homeostat cannot parse it. */
+  revision(name: string, { revision, spec }: RecordedRevision): LocatedDefinition | undefined {
+    const known = this.#revisions.get(name) ?? new Map<string, LocatedDefinition | undefined>();
+    this.#revisions.set(name, known);
+    if (known.has(revision)) return known.get(revision);
+    const { file, text } = manifestOfObject({ name, spec });
+    const [located] = this.#parser.parse(text, `${file}, revision ${revision}`).definitions;
+    known.set(revision, located);
+    return located;
+  }
+
+  forget(name: string): void {
+    this.#cache.delete(name);
+    this.#revisions.delete(name);
+  }
+
+  #parse({ metadata: { name }, spec }: KubeObject): SpecResult {
+    const { documents, diagnostics } = parseManifest(manifestOfObject({ name, spec }), this.#check);
+    const located = documents[0]?.located;
+    const linesOf = (desired: Diagnostic['severity']) =>
+      diagnostics.filter(({ severity }) => severity === desired).map(diagnosticByPath);
+    return {
+      ...(located && { located }),
+      errors: linesOf('error'),
+      warnings: linesOf('warning'),
+    };
+  }
+}
+
+/** The manifest of an object. Pure. */
+export function manifestOfObject({
+  name,
+  spec,
+}: {
+  readonly name: string;
+  readonly spec?: unknown;
+}): SourceManifest {
+  const written = {
+    apiVersion: apiVersionOf(definitionGvk),
+    kind: definitionGvk.kind,
+    metadata: { name },
+    ...(spec === undefined ? {} : { spec }),
+  };
+  const about = {
+    file: `operatordefinition ${name}`,
+    origin: { source: 'object', ref: name },
+    sinceMs: 0,
+  } as const;
+  // The API server accepts deeper nesting than the YAML printer.
+  if (!isNestedTooDeep(written)) return { ...about, text: printYaml(written) };
+  const unreadable = `More than ${maxNesting} nested lists and maps`;
+  return { ...about, text: '', unreadable };
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { settle } from '../../../test/support/fake-clock.ts';
+import { RuntimeFakeCluster } from '../../../test/support/fakes/runtime-fake-cluster.ts';
+import { located } from '../../../test/support/fakes/thing-texts.ts';
+import { whenAborted } from '../../util/when-aborted.ts';
+import { crdGvk, definesCrd } from '../crd/index.ts';
+import { removeCrd } from './remove-crd.ts';
+
+const name = 'as.a.example.com';
+const { definition } = located(`apiVersion: homeostat.dev/v1alpha1
+kind: OperatorDefinition
+metadata: { name: mine }
+spec:
+  crd: { group: a.example.com, names: { kind: A, plural: as }, scope: Cluster, versions: [{ name: v1, schema: { openAPIV3Schema: { type: object } } }] }
+  crdPolicy: { adopt: true, deletion: Delete }
+`);
+
+/** Removes the definition's CRD where one with that metadata is there. */
+function remove(metadata?: object) {
+  assert.ok(definesCrd(definition));
+  const cluster = new RuntimeFakeCluster();
+  if (metadata !== undefined)
+    cluster.server.put({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name, ...metadata },
+    });
+  const worked = { now: 0, ever: 0 };
+  const work = async (signal: AbortSignal) => {
+    worked.now += 1;
+    worked.ever += 1;
+    await whenAborted(signal);
+    worked.now -= 1;
+  };
+  const removing = removeCrd(
+    { definition, cluster, finalizeResources: work },
+    new AbortController().signal,
+  );
+  const deliver = async () => {
+    for (let rounds = 0; rounds < 10; rounds++) {
+      cluster.deliver();
+      await settle();
+    }
+  };
+  const isThere = () => cluster.server.get(crdGvk, undefined, name) !== undefined;
+  return { cluster, removing, worked, deliver, isThere };
+}
+
+const mine = { 'homeostat.dev/definition': 'mine' };
+
+describe('runtime/finalize/remove-crd', () => {
+  test('that of the definition goes, and its resources are worked on until it is gone', async () => {
+    const finalizers = ['customresourcecleanup.apiextensions.k8s.io'];
+    const { cluster, removing, worked, deliver, isThere } = remove({ labels: mine, finalizers });
+    await deliver();
+    assert.deepEqual([isThere(), worked.now], [true, 1]);
+    const { object } = cluster.server.get(crdGvk, undefined, name) ?? assert.fail();
+    cluster.server.put({ ...object, metadata: { ...object.metadata, finalizers: [] } });
+    await deliver();
+    assert.deepEqual(await removing, { kind: 'removed' });
+    assert.deepEqual([isThere(), worked], [false, { now: 0, ever: 1 }]);
+    assert.deepEqual(cluster.watched, []);
+  });
+
+  test('one that is gone already keeps nobody waiting', async () => {
+    const { removing, worked } = remove();
+    assert.deepEqual(await removing, { kind: 'removed' });
+    assert.equal(worked.ever, 0);
+  });
+
+  for (const [what, metadata, reason] of [
+    ['of another definition', { labels: { 'homeostat.dev/definition': 'other' } }, /belongs to/],
+    ['of nobody', {}, /is not managed by Homeostat/],
+    [
+      'that was taken over',
+      { labels: mine, annotations: { 'homeostat.dev/adopted': 'true' } },
+      /was adopted/,
+    ],
+  ] as const)
+    test(`one ${what} stays`, async () => {
+      const { removing, worked, isThere } = remove(metadata);
+      const result = await removing;
+      assert.ok(result.kind === 'kept');
+      assert.match(result.reason, reason);
+      assert.deepEqual([worked.ever, isThere()], [0, true]);
+    });
+});

@@ -1,0 +1,105 @@
+import { type Informer, KubeError } from '../../kube/roles.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import {
+  type CrdDefinition,
+  crdFlowOf,
+  crdGvk,
+  isAdopted,
+  isTerminating,
+  ownershipConflict,
+  whenSynced,
+} from '../crd/index.ts';
+import type { RuntimeCluster } from '../runner-options.ts';
+import { waitForResult } from '../waits.ts';
+
+export interface RemoveCrdOptions {
+  readonly definition: CrdDefinition;
+  readonly cluster: RuntimeCluster;
+  /** Finalizes the resources while the CRD is deleted. Called once. Runs until the signal aborts. */
+  readonly finalizeResources: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Result of removing the CRD. */
+export type CrdRemoval =
+  | { readonly kind: 'removed' }
+  /** The definition may not delete it. */
+  | { readonly kind: 'kept'; readonly reason: string };
+
+/**
+ * Deletes the CRD with its resources; resolves when it is deleted. Keeps a CRD of another owner or an adopted one.
+ * @throws KubeError
+ */
+export async function removeCrd(
+  options: RemoveCrdOptions,
+  signal: AbortSignal,
+): Promise<CrdRemoval> {
+  const { definition, cluster } = options;
+  const { name } = definition.kind.crd.metadata;
+  // Read from the API server: a label may have just changed.
+  const stored = await cluster.get({ gvk: crdGvk, name }, { flow: crdFlowOf(definition) }, signal);
+  if (stored === undefined) return { kind: 'removed' };
+  const reason = reasonToKeep(stored.object, definition);
+  if (reason !== undefined) return { kind: 'kept', reason };
+  const crds = cluster.acquire({ gvk: crdGvk, fieldSelector: `metadata.name=${name}` });
+  const ending = new AbortController();
+  try {
+    await whenSynced(crds, signal);
+    const working = options.finalizeResources(AbortSignal.any([signal, ending.signal]));
+    const deleted = deleteAndWait(stored.object, { crds, options }, signal);
+    try {
+      await Promise.race([deleted, failureOf(working)]);
+    } finally {
+      ending.abort(new Error('The CustomResourceDefinition was deleted'));
+      await Promise.allSettled([working, deleted]);
+    }
+    return { kind: 'removed' };
+  } finally {
+    crds.release();
+  }
+}
+
+function reasonToKeep(live: KubeObject, definition: CrdDefinition): string | undefined {
+  const { name } = live.metadata;
+  // `adopt` does not permit deletion.
+  const policy = { ...definition.kind.crdPolicy, adopt: false };
+  const notOurs = ownershipConflict(live, {
+    ...definition,
+    kind: { ...definition.kind, crdPolicy: policy },
+  });
+  if (notOurs !== undefined) return notOurs;
+  if (!isAdopted(live)) return undefined;
+  return `The CustomResourceDefinition "${name}" was adopted, so it is never deleted`;
+}
+
+interface DeletionContext {
+  readonly crds: Informer;
+  readonly options: RemoveCrdOptions;
+}
+
+async function deleteAndWait(
+  live: KubeObject,
+  { crds, options: { cluster, definition } }: DeletionContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name, uid = '' } = live.metadata;
+  if (!isTerminating(live)) {
+    try {
+      const options = { uid, flow: crdFlowOf(definition) };
+      await cluster.delete({ gvk: crdGvk, name }, options, signal);
+    } catch (error) {
+      // Deleted and recreated meanwhile.
+      if (!(error instanceof KubeError && error.code === 'uid-mismatch')) throw error;
+    }
+  }
+  await waitForResult(crds, signal, () => {
+    const isThere = crds.get(undefined, name)?.object.metadata.uid === uid;
+    return isThere ? undefined : true;
+  });
+}
+
+/** Rejects when `working` rejects; never resolves. */
+function failureOf(working: Promise<void>): Promise<never> {
+  return new Promise((_, reject) => {
+    working.catch(reject);
+  });
+}

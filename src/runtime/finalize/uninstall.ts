@@ -1,0 +1,148 @@
+import type { LocatedDefinition } from '../../definition/index.ts';
+import type { Logger } from '../../telemetry/roles.ts';
+import type { GroupKind } from '../../util/gvk.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { type CrdDefinition, crdFlowOf, crdGvk, definesCrd, isTerminating } from '../crd/index.ts';
+import { childKindsOf } from '../definition-kinds.ts';
+import type { UninstallPolicy } from '../desired-definition.ts';
+import { definitionCrdName, definitionGvk } from '../objects/index.ts';
+import { originOfPublished } from '../publish/publication.ts';
+import { preparePrevious } from '../runner/index.ts';
+import { type FinalizeOptions, finalizeKind } from './finalize-kind.ts';
+import { removeCrd } from './remove-crd.ts';
+
+export interface UninstallOptions extends FinalizeOptions {
+  readonly located: LocatedDefinition;
+  readonly policy: UninstallPolicy;
+  /** Kinds of current and previous children. */
+  readonly childKinds: readonly GroupKind[];
+  /** Start of the deletion, in ms since the epoch. */
+  readonly sinceMs: number;
+  /** Called with a message about what it waits for. */
+  readonly onProgress: (message: string, remaining: number) => void;
+}
+
+/**
+ * Deletes the children of a definition's resources, then its CRD, according to the policy. Each step can be resumed by another process.
+ * @returns false: no user deleted this definition; nothing is deleted
+ * @throws KubeError
+ */
+export async function uninstall(options: UninstallOptions, signal: AbortSignal): Promise<boolean> {
+  const { policy, logger, located, cluster } = options;
+  const { definition } = located;
+  if (!(await isDeletedByUser(options, signal))) {
+    logger.warn(
+      { definition: options.name },
+      'The CustomResourceDefinition of OperatorDefinition is being deleted: resources and children are orphaned',
+    );
+    return false;
+  }
+  // A previous attempt may have deleted the CRD with all resources.
+  if (definesCrd(definition) && (await crdOf(definition, cluster, signal)) === undefined)
+    return true;
+  logger.info({ definition: options.name, ...policy }, 'Uninstalling definition');
+  if (policy.children) await removeChildren(options, signal);
+  if (policy.crd) await deleteCrd(options, signal);
+  return true;
+}
+
+/** Checks with the API server: if the CRD of definitions is being deleted, no user has deleted this definition. */
+async function isDeletedByUser(
+  { cluster, name }: UninstallOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const flow = { name, priority: 'world' } as const;
+  const live = await cluster.get({ gvk: definitionGvk, name }, { flow }, signal);
+  const object = live?.object;
+  if (object === undefined || !isTerminating(object) || originOfPublished(object) !== undefined)
+    return false;
+  const crd = await cluster.get({ gvk: crdGvk, name: definitionCrdName }, { flow }, signal);
+  return crd !== undefined && !wasDeletedWithItsKind(object, crd.object);
+}
+
+/**
+ * Whether the object was deleted with its CRD, which may have been recreated since. Objects with finalizers stay in storage and reappear
+ * under the recreated CRD. All times are from the API server's clock, in whole seconds.
+ */
+function wasDeletedWithItsKind(object: KubeObject, crd: KubeObject): boolean {
+  if (isTerminating(crd)) return true;
+  const { creationTimestamp: madeAt = '', deletionTimestamp: deletedAt = '' } = object.metadata;
+  const kindMs = Date.parse(crd.metadata.creationTimestamp ?? '');
+  return Date.parse(madeAt) < kindMs && Date.parse(deletedAt) <= kindMs;
+}
+
+async function crdOf(
+  definition: CrdDefinition,
+  cluster: UninstallOptions['cluster'],
+  signal: AbortSignal,
+): Promise<KubeObject | undefined> {
+  const ref = { gvk: crdGvk, name: definition.kind.crd.metadata.name };
+  return (await cluster.get(ref, { flow: crdFlowOf(definition) }, signal))?.object;
+}
+
+async function removeChildren(options: UninstallOptions, signal: AbortSignal): Promise<void> {
+  const { onProgress, logger } = options;
+  onProgress('Listing the children of its resources', 0);
+  const isOver = new AbortController();
+  const onLeft = (remaining: number) => {
+    if (remaining > 0) onProgress(`${countText(remaining)} with children to delete`, remaining);
+    else isOver.abort(new Error('All children are deleted'));
+  };
+  await work(options, onLeft, AbortSignal.any([signal, isOver.signal])).catch((error: unknown) => {
+    if (!isOver.signal.aborted) throw error;
+  });
+  signal.throwIfAborted();
+  logger.info({ definition: options.name }, 'Children deleted');
+}
+
+async function deleteCrd(options: UninstallOptions, signal: AbortSignal): Promise<void> {
+  const { located, cluster, onProgress, name } = options;
+  const logger: Logger = options.logger.child({ definition: name });
+  const { definition } = located;
+  if (!definesCrd(definition)) return;
+  onProgress('Deleting its CustomResourceDefinition', 0);
+  const onLeft = (remaining: number) => {
+    if (remaining > 0)
+      onProgress(`${countText(remaining)} to delete with the CustomResourceDefinition`, remaining);
+  };
+  const result = await removeCrd(
+    { definition, cluster, finalizeResources: (ending) => work(options, onLeft, ending) },
+    signal,
+  );
+  if (result.kind === 'kept')
+    logger.warn({ reason: result.reason }, 'CustomResourceDefinition is kept');
+  else logger.info({}, 'CustomResourceDefinition deleted');
+}
+
+/** Finalizes the resources until the signal aborts. */
+async function work(
+  options: UninstallOptions,
+  onLeft: (remaining: number) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { located, cluster, policy, sinceMs, childKinds } = options;
+  const { definition } = located;
+  const { kind, controller } = definition;
+  // No resources without a served kind.
+  if ((await cluster.lookUp(kind.gvk, signal)) === undefined) return onLeft(0);
+  const prepared = await preparePrevious(located, { cluster }, signal);
+  await finalizeKind(
+    options,
+    {
+      kind,
+      childKinds: [...childKindsOf(definition), ...childKinds],
+      ...(controller.namespaces && { namespaces: controller.namespaces }),
+      uninstall: {
+        deletesChildren: policy.children,
+        sinceMs,
+        ...(prepared && { plan: prepared.plan }),
+      },
+      onRemaining: onLeft,
+    },
+    signal,
+  );
+}
+
+function countText(remaining: number): string {
+  return remaining === 1 ? 'One resource' : `${remaining} resources`;
+}

@@ -1,0 +1,113 @@
+import type { CacheEvent, Informer } from '../../kube/roles.ts';
+import type { Logger } from '../../telemetry/roles.ts';
+import { backoffMs } from '../../util/backoff.ts';
+import type { Clock } from '../../util/clock.ts';
+import { errorLogFields } from '../../util/homeostat-error.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { errorMessage } from '../error-message.ts';
+import type { RuntimeCluster } from '../runner-options.ts';
+import { isKindMissing, waitForResult } from '../waits.ts';
+import { installDefinitionCrd } from './definition-crd.ts';
+import { definitionCrdName, definitionGvk } from './names.ts';
+
+const retry = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
+
+const missingCrdMessage = `The kind OperatorDefinition is not served and the runtime may not install its CustomResourceDefinition: apply deploy/crds/${definitionCrdName}.yaml, or grant the runtime the right to create CustomResourceDefinitions`;
+
+/** Cached `OperatorDefinition` objects. */
+export interface DefinitionObjects {
+  /** Whether the cache is complete. */
+  readonly isSynced: boolean;
+  get(name: string): KubeObject | undefined;
+  list(): Iterable<KubeObject>;
+}
+
+export interface DefinitionObjectInformerOptions {
+  readonly cluster: RuntimeCluster;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly onEvent: (event: CacheEvent) => void;
+  /** Call when every object may have changed. */
+  readonly onSynced: () => void;
+}
+
+/** Watches `OperatorDefinition` objects and installs their CRD. */
+export class DefinitionObjectInformer implements DefinitionObjects {
+  readonly #options: DefinitionObjectInformerOptions;
+  #objects: Informer | undefined;
+  #unsubscribe: readonly (() => void)[] = [];
+  #installError: string | undefined;
+
+  constructor(options: DefinitionObjectInformerOptions) {
+    this.#options = options;
+  }
+
+  get isSynced(): boolean {
+    return this.#objects?.state.kind === 'synced';
+  }
+
+  /** Why the objects cannot be read, as a message. Undefined: no error. */
+  get error(): string | undefined {
+    const state = this.#objects?.state;
+    if (state?.kind !== 'failing') return this.#installError;
+    return errorMessage(state.error);
+  }
+
+  get(name: string): KubeObject | undefined {
+    return this.#objects?.get(undefined, name)?.object;
+  }
+
+  *list(): Iterable<KubeObject> {
+    for (const { object } of this.#objects?.list() ?? []) yield object;
+  }
+
+  /** Installs the CRD, again after it is deleted, and watches the objects. Runs until the signal aborts. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { logger, clock } = this.#options;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        if (await installDefinitionCrd(this.#options, signal)) {
+          this.#installError = undefined;
+          failures = 0;
+          await whenLost(this.#follow(), signal);
+        } else {
+          this.#installError = missingCrdMessage;
+          await clock.sleep(backoffMs(failures++, retry), signal);
+        }
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#installError = errorMessage(error);
+        const level = failures === 0 ? 'warn' : 'debug';
+        logger[level](
+          errorLogFields(error),
+          'CustomResourceDefinition of OperatorDefinition cannot be installed, will retry',
+        );
+        await clock.sleep(backoffMs(failures++, retry), signal).catch(() => {});
+      }
+    }
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#objects?.release();
+  }
+
+  #follow(): Informer {
+    if (this.#objects !== undefined) return this.#objects;
+    const { cluster, onEvent, onSynced: onAll } = this.#options;
+    const objects = cluster.acquire({ gvk: definitionGvk });
+    this.#objects = objects;
+    this.#unsubscribe = [
+      objects.subscribe(onEvent),
+      objects.onState((state) => state.kind === 'synced' && onAll()),
+    ];
+    return objects;
+  }
+}
+
+/** Resolves when the kind is no longer served after it was synced. */
+async function whenLost(objects: Informer, signal: AbortSignal): Promise<void> {
+  let wasSynced = false;
+  await waitForResult(objects, signal, () => {
+    wasSynced ||= objects.state.kind === 'synced';
+    return wasSynced && isKindMissing(objects) ? true : undefined;
+  });
+}

@@ -1,0 +1,227 @@
+import type { Logger } from '../../telemetry/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import type { ManifestCheck } from '../check-manifest.ts';
+import { configMapKeyOf, type DefinitionOrigin } from '../desired-definition.ts';
+import type { DefinitionSource, SourceManifest } from '../sources/index.ts';
+import { type ParsedManifest, parseManifest } from './parsed-manifest.ts';
+import type { NameClaim, OriginState } from './publish-plan.ts';
+
+export interface ManifestReaderOptions {
+  /** On a name conflict, earlier sources win. */
+  readonly sources: readonly DefinitionSource[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly check: ManifestCheck;
+  /** Called after all sources have been read, and after each change. Must not throw. */
+  readonly onManifests: (manifests: Manifests) => void;
+}
+
+/** State of a source. */
+export interface SourceState {
+  readonly name: string;
+  /** Whether it has been read since the cluster runtime started. */
+  readonly isRead: boolean;
+  /** Why it cannot be read. Undefined: no error. */
+  readonly error?: string;
+}
+
+/** All manifests of all sources at one time. */
+export interface Manifests {
+  readonly parsed: readonly ParsedManifest[];
+  /** By name, in the order of the sources. */
+  readonly claims: ReadonlyMap<string, readonly NameClaim[]>;
+  originState(origin: DefinitionOrigin): OriginState;
+}
+
+/** Changes within this time are handled together. */
+const batchMs = 50;
+/** Time slice for checks, so that Lease renewals and probes are not delayed. */
+const sliceMs = 20;
+/** After this time, a source that has not been read is ignored until it is. */
+const firstReadTimeoutMs = 30_000;
+
+interface FollowedSource {
+  readonly source: DefinitionSource;
+  /** Undefined: not read yet. */
+  manifests: readonly SourceManifest[] | undefined;
+  error: string | undefined;
+  /** Whether it has had a manifest since the cluster runtime started. */
+  hadManifests: boolean;
+}
+
+/** Parses the manifests of all sources. A manifest is parsed and compiled again only after a change. */
+export class ManifestReader {
+  readonly #options: ManifestReaderOptions;
+  readonly #followed: readonly FollowedSource[];
+  #parsed: ReadonlyMap<string, ParsedManifest> = new Map();
+  #waitsForAll = true;
+  /** Whether a source has changed since the last read started. */
+  #isStale = false;
+  #isReading = false;
+  #reading: Promise<void> | undefined;
+  #cancel: (() => void) | undefined;
+
+  constructor(options: ManifestReaderOptions) {
+    this.#options = options;
+    this.#followed = options.sources.map((source) => ({
+      source,
+      manifests: undefined,
+      error: undefined,
+      hadManifests: false,
+    }));
+  }
+
+  /** In the order of the sources. */
+  get sources(): readonly SourceState[] {
+    return this.#followed.map(({ source: { name }, manifests, error }) => ({
+      name,
+      isRead: manifests !== undefined,
+      ...(error === undefined ? {} : { error }),
+    }));
+  }
+
+  /** Watches the sources until the signal aborts. Never rejects. Called once. */
+  async run(signal: AbortSignal): Promise<void> {
+    const cancelPatience = this.#options.clock.after(firstReadTimeoutMs, () => {
+      this.#waitsForAll = false;
+      this.#schedule(signal);
+    });
+    this.#schedule(signal);
+    await Promise.all(
+      this.#followed.map((followed) =>
+        followed.source.run(
+          {
+            onManifests: (manifests) => {
+              followed.manifests = manifests;
+              followed.hadManifests ||= manifests.length > 0;
+              this.#schedule(signal);
+            },
+            onError: (error) => {
+              this.#logError(followed, error);
+              followed.error = error;
+              this.#schedule(signal);
+            },
+          },
+          signal,
+        ),
+      ),
+    );
+    cancelPatience();
+    this.#cancel?.();
+    await this.#reading;
+  }
+
+  #logError({ source: { name }, error: before }: FollowedSource, error: string | undefined): void {
+    const { logger } = this.#options;
+    if (error === before) return;
+    if (error === undefined) logger.info({ source: name }, 'Definitions can be read again');
+    else {
+      const message = 'Definitions cannot be read, the last ones stay active';
+      logger.warn({ source: name, reason: error }, message);
+    }
+  }
+
+  /** Schedules a read with a delay that batches changes. The first read waits for all sources. */
+  #schedule(signal: AbortSignal): void {
+    this.#isStale = true;
+    if (this.#cancel !== undefined || this.#isReading || signal.aborted) return;
+    const isSilent = ({ manifests, error }: FollowedSource) =>
+      manifests === undefined && error === undefined;
+    if (this.#waitsForAll && this.#followed.some(isSilent)) return;
+    this.#cancel = this.#options.clock.after(this.#reading === undefined ? 0 : batchMs, () => {
+      this.#cancel = undefined;
+      this.#reading = this.#readAll(signal);
+    });
+  }
+
+  /** Never rejects. */
+  async #readAll(signal: AbortSignal): Promise<void> {
+    this.#isStale = false;
+    this.#isReading = true;
+    // Changes during the checks belong to the next read.
+    const sources = this.#followed.map((followed) => ({ ...followed }));
+    const parsed = await this.#parseAll(sources, signal).catch(() => undefined);
+    this.#isReading = false;
+    if (parsed === undefined || signal.aborted) return;
+    this.#parsed = parsed;
+    this.#options.onManifests(manifestsOf([...parsed.values()], sources));
+    if (this.#isStale) this.#schedule(signal);
+  }
+
+  /** @throws the signal's reason */
+  async #parseAll(
+    sources: readonly FollowedSource[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, ParsedManifest>> {
+    const { clock } = this.#options;
+    const parsed = new Map<string, ParsedManifest>();
+    let sinceMs = clock.monotonicMs();
+    for (const [index, { manifests = [] }] of sources.entries())
+      for (const text of manifests) {
+        if (clock.monotonicMs() - sinceMs > sliceMs) {
+          await clock.sleep(0, signal);
+          sinceMs = clock.monotonicMs();
+        }
+        const key = `${index} ${text.origin.ref}`;
+        parsed.set(key, this.#parse(text, this.#parsed.get(key)));
+      }
+    return parsed;
+  }
+
+  #parse(text: SourceManifest, before: ParsedManifest | undefined): ParsedManifest {
+    if (before !== undefined && isSameManifest(before.manifest, text))
+      return { ...before, manifest: text };
+    const { check, logger } = this.#options;
+    try {
+      return parseManifest(text, check);
+    } catch (err) {
+      // A bug in Homeostat must not stop the other definitions.
+      logger.error({ err, file: text.file }, 'Definitions cannot be checked');
+      const reason = err instanceof Error ? err.message : String(err);
+      return parseManifest(
+        { ...text, unreadable: `Homeostat failed to parse it: ${reason}` },
+        check,
+      );
+    }
+  }
+}
+
+function manifestsOf(
+  all: readonly ParsedManifest[],
+  followed: readonly FollowedSource[],
+): Manifests {
+  const claims = new Map<string, NameClaim[]>();
+  for (const parsed of all)
+    for (const document of parsed.documents) {
+      const claim = { document, parsed };
+      const others = claims.get(document.name);
+      if (others === undefined) claims.set(document.name, [claim]);
+      else others.push(claim);
+    }
+  return {
+    parsed: all,
+    claims,
+    originState(origin) {
+      const followedOne = followed.find(({ source }) => source.covers(origin));
+      if (followedOne === undefined) return 'elsewhere';
+      const { source, manifests, error, hadManifests } = followedOne;
+      if (manifests === undefined || error !== undefined) return 'unknown';
+      // A missing mount may show an empty directory.
+      if (origin.source === 'directory' && !hadManifests) return 'unknown';
+      const isThere = ({ manifest }: ParsedManifest) =>
+        source.covers(manifest.origin) && isSameContainer(manifest.origin, origin);
+      return all.every((parsed) => !isThere(parsed) || parsed.isValid) ? 'read' : 'unknown';
+    },
+  };
+}
+
+/** Whether both origins are in one ConfigMap or one directory. */
+function isSameContainer(a: DefinitionOrigin, b: DefinitionOrigin): boolean {
+  const place = configMapKeyOf(a);
+  const other = configMapKeyOf(b);
+  return place?.namespace === other?.namespace && place?.name === other?.name;
+}
+
+function isSameManifest(a: SourceManifest, b: SourceManifest): boolean {
+  return a.text === b.text && a.file === b.file && a.unreadable === b.unreadable;
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { definitionParser } from '../../../test/support/definition-parser.ts';
+import { thingDefinition } from '../../../test/support/definitions.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { DefinitionOrigin } from '../desired-definition.ts';
+import { noteAnnotations, publicationOf } from './publication.ts';
+import type { NameClaim } from './publish-plan.ts';
+import { type PlanOptions, planStep } from './publish-plan.ts';
+
+const [parsed] = definitionParser.parse(
+  thingDefinition('web', '  children: []\n'),
+  'web.yaml',
+).documents;
+const located = parsed?.located ?? assert.fail('Expected a definition');
+
+const runtime = 'here.homeostat';
+const nowMs = Date.parse('2026-01-01T01:00:00Z');
+const patienceMs = 600_000;
+const [a, b, other]: readonly DefinitionOrigin[] = [
+  { source: 'configmap', ref: 'ops/a/web.yaml' },
+  { source: 'configmap', ref: 'ops/b/web.yaml' },
+  { source: 'directory', ref: '/elsewhere/web.yaml' },
+] as const;
+
+function claim(origin: DefinitionOrigin, { sinceMs = 1, isValid = true } = {}): NameClaim {
+  const document = {
+    name: 'web',
+    ...(isValid && { located }),
+    errors: isValid ? [] : ['web.yaml:1:1: Unknown field'],
+    warnings: [],
+    controls: {},
+  };
+  const file = `${origin.source} ${origin.ref}`;
+  const text = { file, text: '', origin, sinceMs };
+  return {
+    document,
+    parsed: { manifest: text, documents: [document], otherErrors: [], diagnostics: [], isValid },
+  };
+}
+
+function published(origin: DefinitionOrigin, metadata: object = {}, by = runtime): KubeObject {
+  const object = publicationOf({ name: 'web', origin, runtime: by, document: located.document });
+  return { ...object, metadata: { ...object.metadata, ...metadata } };
+}
+
+const users: KubeObject = { apiVersion: '', kind: '', metadata: { name: 'web' }, spec: {} };
+const withdrawn = (agoMs: number) =>
+  published(a, {
+    annotations: {
+      ...published(a).metadata.annotations,
+      ...noteAnnotations({ withdrawnAtMs: nowMs - agoMs }),
+    },
+  });
+
+function plan(options: Partial<PlanOptions>): string {
+  const { step, rejected: lost } = planStep({
+    live: undefined,
+    claims: [],
+    runtime,
+    originState: () => 'read',
+    nowMs,
+    deleteDelayMs: patienceMs,
+    ...options,
+  });
+  const of = (each: NameClaim) => each.parsed.manifest.file;
+  const words = [
+    step.kind,
+    ...('claim' in step ? [of(step.claim)] : []),
+    ...(step.kind === 'wait' ? [String(step.forMs)] : []),
+  ];
+  const losers = lost.map((each) => `${of(each.claim)} (${each.reason} ${each.owner})`);
+  return [words.join(' '), ...losers].join(', lost: ');
+}
+
+const cases: readonly (readonly [string, Partial<PlanOptions>, string])[] = [
+  ['nothing at all', {}, 'none'],
+  ['a text that is new', { claims: [claim(a)] }, 'publish configmap ops/a/web.yaml'],
+  [
+    'a text of which nothing was ever good',
+    { claims: [claim(a, { isValid: false })] },
+    'reject configmap ops/a/web.yaml',
+  ],
+  [
+    'a text that has its object',
+    { claims: [claim(a)], live: published(a) },
+    'publish configmap ops/a/web.yaml',
+  ],
+  [
+    'a mistake in the newest text',
+    { claims: [claim(a, { isValid: false })], live: published(a) },
+    'reject configmap ops/a/web.yaml',
+  ],
+  [
+    'of two new texts the older one has the name',
+    { claims: [claim(a, { sinceMs: 2 }), claim(b, { sinceMs: 1 })] },
+    'publish configmap ops/b/web.yaml, lost: configmap ops/a/web.yaml (manifest configmap ops/b/web.yaml)',
+  ],
+  [
+    'whoever has the object keeps the name, however old another text is',
+    { claims: [claim(a, { sinceMs: 2 }), claim(b, { sinceMs: 1 })], live: published(a) },
+    'publish configmap ops/a/web.yaml, lost: configmap ops/b/web.yaml (manifest configmap ops/a/web.yaml)',
+  ],
+  [
+    'a mistake does not cost the name',
+    { claims: [claim(a, { isValid: false }), claim(b)], live: published(a) },
+    'reject configmap ops/a/web.yaml, lost: configmap ops/b/web.yaml (manifest configmap ops/a/web.yaml)',
+  ],
+  [
+    'a text takes over from one that is gone',
+    { claims: [claim(b)], live: published(a) },
+    'publish configmap ops/b/web.yaml',
+  ],
+  [
+    'but not while that may still be there',
+    { claims: [claim(b)], live: published(a), originState: () => 'unknown' },
+    'none, lost: configmap ops/b/web.yaml (manifest configmap ops/a/web.yaml)',
+  ],
+  [
+    'an object of a user belongs to the user',
+    { claims: [claim(a)], live: users },
+    'none, lost: configmap ops/a/web.yaml (user )',
+  ],
+  [
+    'an object of another runtime belongs to that',
+    { claims: [claim(a)], live: published(other, {}, 'there') },
+    'none, lost: configmap ops/a/web.yaml (runtime there)',
+  ],
+  ['an object of another runtime without a text here', { live: published(a, {}, 'there') }, 'none'],
+  ['a text that is gone', { live: published(a) }, 'withdraw'],
+  [
+    'a place that cannot be read, or has mistakes',
+    { live: published(a), originState: () => 'unknown' },
+    'none',
+  ],
+  ['a place that is not read here', { live: published(a), originState: () => 'elsewhere' }, 'none'],
+  [
+    'a text takes over from one that is not read here any more',
+    { claims: [claim(b)], live: published(a), originState: () => 'elsewhere' },
+    'publish configmap ops/b/web.yaml',
+  ],
+  ['withdrawn a minute ago', { live: withdrawn(60_000) }, 'wait 540000'],
+  ['withdrawn ten minutes ago', { live: withdrawn(600_000) }, 'delete'],
+  [
+    'a text that comes back',
+    { claims: [claim(a)], live: withdrawn(60_000) },
+    'publish configmap ops/a/web.yaml',
+  ],
+  [
+    'an object that is being deleted',
+    { claims: [claim(a)], live: published(a, { deletionTimestamp: '2026-01-01T00:00:00Z' }) },
+    'none',
+  ],
+];
+
+describe('runtime/publish/next-step', () => {
+  for (const [name, options, expected] of cases)
+    test(name, () => assert.equal(plan(options), expected));
+});

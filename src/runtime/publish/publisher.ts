@@ -1,0 +1,338 @@
+import { Controller, type ReconcileContext, type ReconcileResult } from '../../controller/index.ts';
+import { KubeError, type Reader, type Writer } from '../../kube/roles.ts';
+import type { Logger, MetricRegistry } from '../../telemetry/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import { deepEqual } from '../../util/deep-equal.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { ManifestCheck } from '../check-manifest.ts';
+import type { StatusEvent } from '../definitions/status-events.ts';
+import {
+  configMapKeyOf,
+  type DefinitionOrigin,
+  isSameOrigin,
+  originText,
+} from '../desired-definition.ts';
+import type { DefinitionObjects } from '../objects/definition-object-informer.ts';
+import type { DefinitionSource } from '../sources/index.ts';
+import { ManifestReader, type Manifests, type SourceState } from './manifest-reader.ts';
+import { ObjectWriter } from './object-writer.ts';
+import {
+  type Confirmations,
+  hasNote,
+  type ManifestNote,
+  originOfPublished,
+  publicationOf,
+  showsPublication,
+} from './publication.ts';
+import {
+  type NameClaim,
+  type OriginState,
+  originOf,
+  type PublishStep,
+  planStep,
+  type RejectedClaim,
+} from './publish-plan.ts';
+
+export interface PublisherOptions {
+  readonly cluster: Reader & Writer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: MetricRegistry;
+  readonly sources: readonly DefinitionSource[];
+  readonly check: ManifestCheck;
+  /** Of this runtime, as a label value. */
+  readonly runtime: string;
+  readonly objects: DefinitionObjects;
+  readonly confirmations: Confirmations;
+  /** Delay before the object of a removed manifest is deleted, in ms. @default 600_000 */
+  readonly deleteDelayMs?: number;
+  /** Called after the first read and after each change of manifests. */
+  readonly onManifests?: (manifests: Manifests) => void;
+  /** Called for Events on a published object and on its ConfigMap. */
+  readonly onEvent: (event: StatusEvent, object: KubeObject, origin: DefinitionOrigin) => void;
+  /** Called when the rejected claims of a name change. */
+  readonly onRejectedClaims: (name: string, rejected: readonly RejectedClaim[]) => void;
+}
+
+/** Objects reconciled in parallel. */
+const concurrency = 4;
+/** Maximum delay between attempts. */
+const maxDelayMs = 60_000;
+
+/** Last publication of a name. */
+interface Published {
+  readonly desired: KubeObject;
+  /** The object as a webhook changed it, which is accepted. Undefined: it was stored unchanged. */
+  readonly mutated: KubeObject | undefined;
+}
+
+/** Publishes manifests as `OperatorDefinition` objects: a controller whose keys are definition names. */
+export class Publisher {
+  readonly #options: PublisherOptions;
+  readonly #source: ManifestReader;
+  readonly #writer: ObjectWriter;
+  readonly #controller: Controller;
+  /** Undefined: the sources have not been read. */
+  #manifests: Manifests | undefined;
+  readonly #published = new Map<string, Published>();
+  readonly #rejected = new Map<string, readonly RejectedClaim[]>();
+
+  constructor(options: PublisherOptions) {
+    const { cluster, clock, logger, metrics, sources, check } = options;
+    this.#options = options;
+    this.#writer = new ObjectWriter(cluster, clock);
+    this.#source = new ManifestReader({
+      ...{ sources, clock, logger, check },
+      onManifests: (now) => this.#onManifests(now),
+    });
+    this.#controller = new Controller({
+      name: 'homeostat.dev/publisher',
+      reconciler: { reconcile: (name, turn) => this.#reconcile(name, turn) },
+      ...{ clock, logger, metrics, concurrency, maxDelayMs },
+    });
+  }
+
+  /** In the order of the sources. */
+  get sources(): readonly SourceState[] {
+    return this.#source.sources;
+  }
+
+  /** Runs until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#source.run(signal), this.#controller.run(signal)]);
+  }
+
+  /** Undefined: the sources have not been read. */
+  get manifests(): Manifests | undefined {
+    return this.#manifests;
+  }
+
+  /** Rejected claims, by name. */
+  get rejected(): ReadonlyMap<string, readonly RejectedClaim[]> {
+    return this.#rejected;
+  }
+
+  originState(origin: DefinitionOrigin): OriginState | undefined {
+    return this.#manifests?.originState(origin);
+  }
+
+  /** Whether a manifest declares that name. */
+  hasManifest(name: string): boolean {
+    return (this.#manifests?.claims.get(name) ?? []).length > 0;
+  }
+
+  /** Call when the object of that name has changed. */
+  enqueue(name: string): void {
+    this.#controller.enqueue(name);
+  }
+
+  enqueueAll(): void {
+    for (const name of new Set([...this.#objectNames(), ...(this.#manifests?.claims.keys() ?? [])]))
+      this.#controller.enqueue(name, 'low');
+  }
+
+  #onManifests(now: Manifests): void {
+    const before = this.#manifests;
+    this.#manifests = now;
+    this.#options.onManifests?.(now);
+    for (const name of new Set([...(before?.claims.keys() ?? []), ...now.claims.keys()]))
+      if (!isSameClaims(before?.claims.get(name), now.claims.get(name))) {
+        this.#writer.forget(name);
+        this.#controller.enqueue(name);
+      }
+    // Objects without a claim depend on the state of all origins.
+    for (const name of this.#objectNames())
+      if (!now.claims.has(name)) this.#controller.enqueue(name, 'low');
+  }
+
+  #objectNames(): Iterable<string> {
+    return Iterator.from(this.#options.objects.list()).map(({ metadata }) => metadata.name);
+  }
+
+  async #reconcile(name: string, { signal }: ReconcileContext): Promise<ReconcileResult> {
+    const { objects, runtime, clock, deleteDelayMs: patienceMs = 600_000 } = this.#options;
+    const now = this.#manifests;
+    if (now === undefined || !objects.isSynced) return { kind: 'done' };
+    const live = objects.get(name);
+    const { step, rejected } = planStep({
+      ...{ live, runtime, deleteDelayMs: patienceMs },
+      claims: now.claims.get(name) ?? [],
+      originState: (origin) => now.originState(origin),
+      nowMs: clock.nowMs(),
+    });
+    this.#setRejected(name, rejected);
+    const waitMs = await this.#perform(step, live, signal);
+    return { kind: 'done', ...(waitMs > 0 && { afterMs: waitMs }) };
+  }
+
+  /** @returns the delay of the next reconcile, in ms; 0: until something changes. @throws KubeError */
+  async #perform(
+    step: PublishStep,
+    live: KubeObject | undefined,
+    signal: AbortSignal,
+  ): Promise<number> {
+    switch (step.kind) {
+      case 'publish':
+        return this.#publish(step.claim, live, signal);
+      case 'reject':
+        return this.#reject(step.claim, step.claim.document.errors, live, signal);
+      case 'withdraw':
+        return live === undefined ? 0 : this.#withdraw(live, signal);
+      case 'wait':
+        return step.forMs;
+      case 'delete':
+        return live === undefined ? 0 : this.#delete(live, signal);
+      case 'none':
+        return 0;
+    }
+  }
+
+  async #publish(
+    claim: NameClaim,
+    live: KubeObject | undefined,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { runtime, confirmations } = this.#options;
+    const { located, warnings, name } = claim.document;
+    if (located === undefined) return 0;
+    const desired = publicationOf({
+      ...{ name, runtime, origin: originOf(claim) },
+      document: located.document,
+    });
+    let shown = live;
+    if (live === undefined || !this.#isShown(desired, live)) {
+      const delayMs = this.#writer.delayOf(name);
+      if (delayMs > 0) return delayMs;
+      try {
+        shown = await this.#writer.publish(desired, live, signal);
+      } catch (error) {
+        if (!(error instanceof KubeError && isInvalid(error))) throw error;
+        const line = `${claim.parsed.manifest.file}:1:1: Rejected by the API server: ${error.message}`;
+        return this.#reject(claim, [line], live, signal);
+      }
+      this.#recordRevert(desired, live, claim);
+      this.#published.set(name, {
+        desired,
+        mutated: showsPublication(shown, desired) ? undefined : shown,
+      });
+    }
+    if (shown === undefined) return 0;
+    confirmations.set(shown, { located, warnings });
+    if (!hasNote(shown, {})) await this.#writer.note(shown, {}, signal);
+    return 0;
+  }
+
+  /** The accepted revision keeps running. */
+  async #reject(
+    claim: NameClaim,
+    rejected: readonly string[],
+    live: KubeObject | undefined,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { runtime, confirmations } = this.#options;
+    const { name, controls: marks } = claim.document;
+    const origin = originOf(claim);
+    confirmations.delete(name);
+    const delayMs = this.#writer.delayOf(name);
+    const note: ManifestNote = { rejected, controls: marks };
+    // A manifest that takes over the name is shown with its errors, too.
+    const its = live && originOfPublished(live);
+    const shown = its !== undefined && isSameOrigin(its, origin) ? live : undefined;
+    if (shown !== undefined && hasNote(shown, note)) return 0;
+    if (delayMs > 0) return delayMs;
+    const empty = publicationOf({ name, origin, runtime });
+    const base =
+      shown ?? (await this.#writer.publish({ ...empty, spec: live?.spec ?? {} }, live, signal));
+    if (!hasNote(base, note)) await this.#writer.note(base, note, signal);
+    return 0;
+  }
+
+  async #withdraw(live: KubeObject, signal: AbortSignal): Promise<number> {
+    const { name } = live.metadata;
+    const { clock, confirmations, onEvent } = this.#options;
+    const delayMs = this.#writer.delayOf(name);
+    if (delayMs > 0) return delayMs;
+    const origin = originOfPublished(live);
+    confirmations.delete(name);
+    this.#published.delete(name);
+    if (await this.#writer.hasOtherManagers(live, signal)) {
+      await this.#writer.handOver(live, signal);
+      if (origin !== undefined) onEvent(handedOverEvent, live, origin);
+      return 0;
+    }
+    await this.#writer.note(live, { withdrawnAtMs: clock.nowMs() }, signal);
+    if (origin !== undefined) onEvent(withdrawnEvent, live, origin);
+    return 0;
+  }
+
+  async #delete(live: KubeObject, signal: AbortSignal): Promise<number> {
+    const delayMs = this.#writer.delayOf(live.metadata.name);
+    if (delayMs === 0) await this.#writer.delete(live, signal);
+    return delayMs;
+  }
+
+  #isShown(desired: KubeObject, live: KubeObject): boolean {
+    if (showsPublication(live, desired)) return true;
+    const before = this.#published.get(desired.metadata.name);
+    return (
+      before?.mutated !== undefined &&
+      deepEqual(before.desired, desired) &&
+      deepEqual(before.mutated.spec, live.spec)
+    );
+  }
+
+  /** Tells users who edited the object where its manifest is. */
+  #recordRevert(desired: KubeObject, live: KubeObject | undefined, claim: NameClaim): void {
+    const before = this.#published.get(desired.metadata.name);
+    const wasEdited =
+      live !== undefined &&
+      deepEqual(before?.desired, desired) &&
+      !deepEqual(live.spec, desired.spec);
+    if (wasEdited) this.#options.onEvent(revertedEvent(originOf(claim)), live, originOf(claim));
+  }
+
+  #setRejected(name: string, rejected: readonly RejectedClaim[]): void {
+    if (deepEqual(this.#rejected.get(name) ?? [], rejected)) return;
+    if (rejected.length === 0) this.#rejected.delete(name);
+    else this.#rejected.set(name, rejected);
+    this.#options.onRejectedClaims(name, rejected);
+  }
+}
+
+const withdrawnEvent: StatusEvent = {
+  type: 'Normal',
+  reason: 'Withdrawn',
+  action: 'Load',
+  note: 'Its manifest was removed: the definition stops in 30 s, its resources and their children are orphaned',
+};
+
+const handedOverEvent: StatusEvent = {
+  type: 'Normal',
+  reason: 'HandedOver',
+  action: 'Load',
+  note: 'Its manifest was removed, and other field managers have written the object: the object is now its own source',
+};
+
+function revertedEvent(origin: DefinitionOrigin): StatusEvent {
+  const place = configMapKeyOf(origin);
+  const where = place
+    ? `Edit key ${place.key} of the ConfigMap: kubectl edit configmap ${place.name} -n ${place.namespace}`
+    : `Edit the file ${origin.ref}`;
+  const note = `The edit of spec was reverted: this object is published from ${originText(origin)}. ${where}`;
+  return { type: 'Warning', reason: 'PutBack', action: 'Load', note };
+}
+
+/** Whether the API server rejects the content, not the request. */
+function isInvalid({ code }: KubeError): boolean {
+  return code === 'rejected' || code === 'too-large';
+}
+
+function isSameClaims(before: readonly NameClaim[] = [], now: readonly NameClaim[] = []): boolean {
+  return (
+    before.length === now.length &&
+    before.every(({ document, parsed: reading }, index) => {
+      const other = now[index];
+      return other?.document === document && other.parsed.manifest.file === reading.manifest.file;
+    })
+  );
+}

@@ -1,0 +1,120 @@
+import type { Diagnostic, LocatedDefinition, OperatorDefinition } from '../definition/index.ts';
+import { gvkKey } from '../util/gvk.ts';
+import { definesCrd } from './crd/index.ts';
+import { statusKindOf } from './definition-kinds.ts';
+
+/** Anything with a definition. */
+interface Candidate {
+  readonly located: LocatedDefinition;
+}
+
+/** A name, CRD or status that only one definition can own; `path` is where the rejected one declares it. */
+interface Claim {
+  readonly what: string;
+  readonly path: string;
+  /** Equal for two definitions with the same claim. */
+  readonly key: string;
+  /** Whether a label in the cluster names the owner. */
+  readonly isCrd?: boolean;
+}
+
+/** Owner of a CRD that two definitions declare: the `first` one, or the one that the label of the CRD in the `cluster` names. */
+export type CrdConflictPolicy = 'first' | 'cluster';
+
+/**
+ * Accepts one owner for each name, CRD and status of a kind: the first definition; for a status, the one that declares the CRD. Other
+ * claims are rejected. Definitions of one kind (`for`) without such claims run side by side.
+ */
+export function resolveConflicts<Each extends Candidate>(
+  definitions: readonly Each[],
+  sameCrd: CrdConflictPolicy,
+): {
+  readonly accepted: readonly Each[];
+  /** Errors; warnings if the cluster decides. */
+  readonly conflicts: readonly Diagnostic[];
+  /** Rejected definitions with the reason. */
+  readonly lost: ReadonlyMap<Each, Diagnostic>;
+} {
+  const owners = new Map<string, Each>();
+  const accepted = new Set<Each>();
+  const conflicts: Diagnostic[] = [];
+  const rejected = new Map<Each, Diagnostic>();
+  const isForeign = ({ located }: Candidate) => !definesCrd(located.definition);
+  const inOrder = [
+    ...definitions.filter((each) => !isForeign(each)),
+    ...definitions.filter(isForeign),
+  ];
+  for (const candidate of inOrder) {
+    const claims = claimsOf(candidate.located.definition);
+    const lost = claims.find(({ key }) => owners.has(key));
+    const owner = lost && owners.get(lost.key);
+    const isOpen = sameCrd === 'cluster' && lost?.isCrd === true;
+    if (lost !== undefined && owner !== undefined) {
+      const conflict = isOpen
+        ? openConflictDiagnostic(candidate, owner, lost)
+        : conflictDiagnostic(candidate, owner, lost);
+      conflicts.push(conflict);
+      if (!isOpen) {
+        rejected.set(candidate, conflict);
+        continue;
+      }
+    }
+    accepted.add(candidate);
+    for (const { key } of claims) if (!owners.has(key)) owners.set(key, candidate);
+  }
+  return { accepted: definitions.filter((each) => accepted.has(each)), conflicts, lost: rejected };
+}
+
+function claimsOf(definition: OperatorDefinition): readonly Claim[] {
+  const { name, kind, status } = definition;
+  const ofName: Claim = {
+    what: `The name "${name}"`,
+    path: '/metadata/name',
+    key: `name ${name}`,
+  };
+  const claimed = statusKindOf(definition);
+  if (claimed === undefined) return [ofName];
+  const key = `status ${claimed}`;
+  if (definesCrd(definition)) {
+    const crd = definition.kind.crd.metadata.name;
+    const ofCrd: Claim = {
+      what: `The kind "${crd}"`,
+      path: '/spec/crd',
+      key: `crd ${crd}`,
+      isCrd: true,
+    };
+    return [ofName, ofCrd, { ...ofCrd, key }];
+  }
+  const mapsStatus = Object.keys(status).length > 0;
+  const what = `The status of kind "${gvkKey(kind.gvk)}"`;
+  return [ofName, { what, path: mapsStatus ? '/spec/status' : '/spec/conditions', key }];
+}
+
+function conflictDiagnostic(
+  { located: { source } }: Candidate,
+  owner: Candidate,
+  { what, path }: Claim,
+): Diagnostic {
+  const other = owner.located.source;
+  const { line } = other.valueAt(path);
+  return {
+    severity: 'error',
+    code: 'duplicate-id',
+    message: `${what} is already used by another definition`,
+    hint: `The first one is at ${other.file}:${line}`,
+    file: source.file,
+    ...source.valueAt(path),
+    path,
+  };
+}
+
+/** Both definitions start; the one that the CRD's label does not name is rejected later. */
+function openConflictDiagnostic(candidate: Candidate, owner: Candidate, claim: Claim): Diagnostic {
+  const { hint = '', ...conflict } = conflictDiagnostic(candidate, owner, claim);
+  return {
+    ...conflict,
+    severity: 'warning',
+    message: `${claim.what} is also used by another definition`,
+    hint: `The definition that the label of the CustomResourceDefinition names keeps it. ${hint}`,
+  };
+}

@@ -1,0 +1,173 @@
+import type { Priority } from '../../controller/index.ts';
+import type { LocatedDefinition, RolloutOptions } from '../../definition/index.ts';
+import { KubeError } from '../../kube/roles.ts';
+import {
+  type DecisionRecord,
+  type DeletionGuard,
+  DeletionHold,
+  type Operator,
+} from '../../reconcile/index.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import type { PassResult } from './rollout-pacer.ts';
+
+/** Callbacks of a revision's operator. */
+export interface RevisionOperatorHooks {
+  readonly enqueue: (key: string, priority: Priority) => void;
+  readonly onDecisions: (key: string, record: DecisionRecord) => void;
+  readonly deletionGuard: DeletionGuard;
+}
+
+export interface RevisionOperatorOptions {
+  readonly located: LocatedDefinition;
+  readonly createOperator: (hooks: RevisionOperatorHooks) => Operator;
+  /** Called when an event enqueues a resource, also one of another revision. */
+  readonly onEnqueue: (revisionOperator: RevisionOperator, key: string, priority: Priority) => void;
+}
+
+/** The operator of one revision, with the failures of its resources. */
+export class RevisionOperator {
+  readonly located: LocatedDefinition;
+  readonly operator: Operator;
+  readonly #onEnqueue: RevisionOperatorOptions['onEnqueue'];
+  readonly #failing = new Set<string>();
+  #guard: DeletionGuard | undefined;
+  #reportedHold: DeletionHold | undefined;
+  /** Resources enqueued before {@link start}. */
+  #pendingKeys: Map<string, Priority> | undefined = new Map();
+
+  constructor({ located, createOperator, onEnqueue: onWake }: RevisionOperatorOptions) {
+    this.located = located;
+    this.#onEnqueue = onWake;
+    this.operator = createOperator({
+      enqueue: (key, priority) => this.#enqueue(key, priority),
+      onDecisions: (key, record) => this.#recordDecision(key, record),
+      deletionGuard: {
+        blockingReason: (key, objects) => this.#guard?.blockingReason(key, objects),
+        onConverged: (key) => this.#guard?.onConverged(key),
+      },
+    });
+  }
+
+  get revision(): string {
+    return this.located.definition.revision;
+  }
+
+  /** Whether its resources report their last revision. Resources of a kind of `for` may not. */
+  get reportsRevisions(): boolean {
+    return this.located.definition.kind.source === 'crd';
+  }
+
+  get settings(): RolloutOptions {
+    return this.located.definition.controller.rollout;
+  }
+
+  /** Its resources, by key. */
+  *resources(): Iterable<readonly [string, KubeObject]> {
+    for (const key of this.operator.keys()) {
+      const resource = this.operator.resource(key);
+      if (resource !== undefined) yield [key, resource];
+    }
+  }
+
+  /** Whether the last pass failed with an error that this revision may have caused. */
+  isFailing(key: string): boolean {
+    return this.#failing.has(key) && this.operator.resource(key) !== undefined;
+  }
+
+  /** Sets the guard that must permit deletions. */
+  setGuard(guard: DeletionGuard): void {
+    this.#guard = guard;
+  }
+
+  /**
+   * Guards resources that were assigned by their reported revision. They may actually have a newer one, so deletions by this revision
+   * beyond `maxDeletions` wait until the resource is reached or they are approved.
+   */
+  guardReported(keys: readonly string[], onLetGo: (key: string) => void): void {
+    const { maxDeletions } = this.settings;
+    this.#reportedHold = new DeletionHold({
+      revision: this.revision,
+      maxDeletions,
+      keys,
+      onAllowed: onLetGo,
+    });
+    // Without a preview: passes count deletions.
+    this.#reportedHold.decide();
+    this.#guard = this.#reportedHold;
+  }
+
+  get reportedHold(): DeletionHold | undefined {
+    return this.#reportedHold;
+  }
+
+  /** Approves the deletions of a revision; `undefined` revokes the approval. */
+  approve(revision: string | undefined): void {
+    this.#reportedHold?.approve(revision);
+  }
+
+  /** Enqueues the resources that were enqueued while the operator started. */
+  start(): void {
+    const early = this.#pendingKeys ?? [];
+    this.#pendingKeys = undefined;
+    for (const [key, priority] of early) this.#onEnqueue(this, key, priority);
+  }
+
+  /** Call when another revision takes the resource. */
+  forget(key: string): void {
+    this.#failing.delete(key);
+    this.#reportedHold?.forget(key);
+    this.operator.forget(key);
+  }
+
+  #enqueue(key: string, priority: Priority): void {
+    if (this.#pendingKeys === undefined) this.#onEnqueue(this, key, priority);
+    else if (this.#pendingKeys.get(key) !== 'normal') this.#pendingKeys.set(key, priority);
+  }
+
+  #recordDecision(key: string, record: DecisionRecord): void {
+    if (!hasFailure(record)) this.#failing.delete(key);
+    else if (this.#failing.add(key).size > this.operator.instances) this.#forgetDeleted();
+  }
+
+  /** Removes deleted resources, for which there is no event. */
+  #forgetDeleted(): void {
+    for (const key of this.#failing) if (!this.isFailing(key)) this.#failing.delete(key);
+  }
+}
+
+/** Errors that another attempt may resolve and that do not depend on the revision. */
+const transientCodes: ReadonlySet<string> = new Set([
+  'already-exists',
+  'conflict',
+  'uid-mismatch',
+  'gone',
+  'too-many-requests',
+  'unavailable',
+  'timeout',
+  'connection-lost',
+  'aborted',
+  'server-error',
+  'unauthorized',
+  'namespace-terminating',
+  'waiting',
+  'Waiting',
+  'Terminating',
+  'Paused',
+]);
+
+/** Whether the pass failed with an error that the definition may have caused. */
+export function hasFailure({ problemCodes }: DecisionRecord): boolean {
+  return problemCodes.some((code) => !transientCodes.has(code));
+}
+
+/** Classifies the error of a pass. */
+export function resultOfError(error: unknown): PassResult {
+  if (!(error instanceof KubeError)) return 'failed';
+  if (error.isUnreachable) return 'blocked';
+  return transientCodes.has(error.code) ? 'transient' : 'failed';
+}
+
+/** Whether the resource reports `Stalled`. */
+export function isStalled(resource: KubeObject): boolean {
+  return conditionsOf(resource).some(({ type, status }) => type === 'Stalled' && status === 'True');
+}

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { type PassResult, RolloutPacer, type RolloutPacerOptions } from './rollout-pacer.ts';
+
+interface SetUp {
+  readonly count?: number;
+  readonly perSecond?: number;
+  readonly stopAfterFailures?: number;
+  readonly failedBefore?: readonly string[];
+  readonly resumed?: RolloutPacerOptions['resumed'];
+}
+
+function setUp({
+  count = 20,
+  perSecond = 0,
+  stopAfterFailures = 5,
+  failedBefore = [],
+  resumed,
+}: SetUp) {
+  const clock = new FakeClock();
+  const gone = new Set<string>();
+  const reached: string[] = [];
+  const told: string[] = [];
+  const pace = new RolloutPacer({
+    keys: Array.from({ length: count }, (_, index) => `k${index}`),
+    perSecond,
+    stopAfterFailures,
+    ...(resumed && { resumed }),
+    clock,
+    isPending: (key) => !gone.has(key) && !reached.includes(key),
+    reach(key) {
+      reached.push(key);
+      return { failedBefore: failedBefore.includes(key) };
+    },
+    onStopped: () => told.push('stopped'),
+    onResumed: () => told.push('resumed'),
+    onDone: () => told.push('done'),
+  });
+  const endAll = (verdict: PassResult) => {
+    const now = reached.filter((key) => pace.watches(key) && !pace.failing.has(key));
+    for (const key of now) pace.passEnded(key, verdict);
+    return now.length;
+  };
+  return { clock, pace, gone, reached, told, endAll };
+}
+
+describe('runtime/rollout/pace', () => {
+  test('at once means: as fast as passes end, never more on their way than may fail', () => {
+    const { pace, reached, told, endAll } = setUp({});
+    pace.start();
+    assert.equal(reached.length, 5);
+    pace.passEnded('k0', 'succeeded');
+    assert.equal(reached.length, 6);
+    while (endAll('succeeded') > 0);
+    assert.equal(reached.length, 20);
+    assert.deepEqual(told, ['done']);
+  });
+
+  test('so many per second, evenly', async () => {
+    const { clock, pace, reached, told, endAll } = setUp({ perSecond: 10 });
+    pace.start();
+    assert.equal(reached.length, 1);
+    for (let step = 0; step < 20; step++) {
+      endAll('succeeded');
+      await clock.advance(100);
+    }
+    assert.equal(reached.length, 20);
+    endAll('succeeded');
+    assert.deepEqual(told, ['done']);
+    assert.equal(clock.pending, 0);
+  });
+
+  test('a long wait for the passes of some earns no crowd afterwards', async () => {
+    const { clock, pace, reached } = setUp({ perSecond: 10, stopAfterFailures: 3 });
+    pace.start();
+    await clock.advance(10_000);
+    assert.equal(reached.length, 3);
+    for (const key of ['k0', 'k1', 'k2']) pace.passEnded(key, 'succeeded');
+    assert.equal(reached.length, 4);
+  });
+
+  test('what breaks every resource breaks as many as it may, and stops', () => {
+    const { pace, reached, told, endAll } = setUp({});
+    pace.start();
+    while (endAll('failed') > 0);
+    assert.equal(reached.length, 5);
+    assert.deepEqual(told, ['stopped']);
+    assert.equal(pace.isStopped, true);
+  });
+
+  test('stopped, it goes on when none of those that it stopped for fails any more', () => {
+    const { pace, reached, told, endAll } = setUp({});
+    pace.start();
+    while (endAll('failed') > 0);
+    for (const key of ['k0', 'k1', 'k2', 'k3']) pace.passEnded(key, 'succeeded');
+    assert.equal(reached.length, 5);
+    pace.passEnded('k4', 'succeeded');
+    assert.equal(reached.length, 10);
+    while (endAll('succeeded') > 0);
+    assert.deepEqual(told, ['stopped', 'resumed', 'done']);
+  });
+
+  test('what failed before does not count', () => {
+    const failedBefore = Array.from({ length: 20 }, (_, index) => `k${index}`).slice(1);
+    const { pace, told, endAll } = setUp({ failedBefore });
+    pace.start();
+    while (endAll('failed') > 0);
+    assert.deepEqual(told, ['done']);
+  });
+
+  test('a pass that says nothing of the text leaves its resource on its way', () => {
+    const { pace, reached, told } = setUp({});
+    pace.start();
+    for (const key of [...reached]) pace.passEnded(key, 'blocked');
+    assert.equal(reached.length, 5);
+    assert.deepEqual(told, []);
+  });
+
+  test('what does not become clear in five passes has failed, until it goes well', () => {
+    const { pace, reached, told } = setUp({ stopAfterFailures: 1 });
+    pace.start();
+    for (let pass = 1; pass <= 4; pass++) pace.passEnded('k0', 'transient');
+    assert.deepEqual(told, []);
+    pace.passEnded('k0', 'transient');
+    assert.deepEqual(told, ['stopped']);
+    pace.passEnded('k0', 'succeeded');
+    assert.deepEqual(told, ['stopped', 'resumed']);
+    assert.deepEqual(reached, ['k0', 'k1']);
+  });
+
+  test('what somebody else has reached, or is gone, is passed over', () => {
+    const { pace, gone, reached, told, endAll } = setUp({ count: 8 });
+    for (const key of ['k1', 'k6', 'k7']) gone.add(key);
+    pace.start();
+    while (endAll('succeeded') > 0);
+    assert.deepEqual(reached, ['k0', 'k2', 'k3', 'k4', 'k5']);
+    assert.deepEqual(told, ['done']);
+  });
+
+  test('held, it reaches nothing, and then goes on', async () => {
+    const { clock, pace, reached } = setUp({ perSecond: 100 });
+    await clock.advance(1_000);
+    assert.equal(reached.length, 0);
+    pace.start();
+    assert.equal(reached.length, 1);
+    pace.hold();
+    await clock.advance(1_000);
+    pace.passEnded('k0', 'succeeded');
+    assert.equal(reached.length, 1);
+    pace.start();
+    await clock.advance(10);
+    assert.equal(reached.length, 2);
+  });
+
+  test('ended, it reaches nothing more and leaves no timer', async () => {
+    const { clock, pace, reached, told } = setUp({ perSecond: 10 });
+    pace.start();
+    pace.stop();
+    pace.passEnded('k0', 'failed');
+    await clock.advance(10_000);
+    assert.equal(reached.length, 1);
+    assert.deepEqual(told, []);
+    assert.equal(clock.pending, 0);
+  });
+
+  test('stopped by an earlier process, it is stopped until none of those fails any more', () => {
+    const { pace, reached, told, endAll } = setUp({
+      resumed: { failing: ['f0', 'f1'], isStopped: true },
+    });
+    assert.equal(pace.isStopped, true);
+    pace.start();
+    assert.equal(pace.watches('f0'), true);
+    pace.passEnded('f0', 'succeeded');
+    pace.passEnded('f1', 'failed');
+    assert.deepEqual(reached, []);
+    pace.passEnded('f1', 'succeeded');
+    assert.equal(reached.length, 5);
+    while (endAll('succeeded') > 0);
+    assert.deepEqual(told, ['resumed', 'done']);
+  });
+
+  test('what fails since an earlier process counts, and may stop it before it reaches any', () => {
+    const failing = ['f0', 'f1', 'f2'];
+    const some = setUp({ resumed: { failing, isStopped: false } });
+    some.pace.start();
+    assert.equal(some.reached.length, 2);
+    const enough = setUp({ stopAfterFailures: 3, resumed: { failing, isStopped: false } });
+    enough.pace.start();
+    assert.deepEqual([enough.reached, enough.told], [[], ['stopped']]);
+  });
+
+  test('stopped for none that is left, it goes on', () => {
+    const { pace, reached } = setUp({ resumed: { failing: [], isStopped: true } });
+    assert.equal(pace.isStopped, false);
+    pace.start();
+    assert.equal(reached.length, 5);
+  });
+
+  test('of none it is done at once', () => {
+    const { pace, told } = setUp({ count: 0 });
+    pace.start();
+    assert.deepEqual(told, ['done']);
+  });
+});

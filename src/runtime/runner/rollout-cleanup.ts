@@ -1,0 +1,71 @@
+import type { OperatorDefinition } from '../../definition/index.ts';
+import type { Operator } from '../../reconcile/index.ts';
+import type { Logger } from '../../telemetry/roles.ts';
+import type { Clock } from '../../util/clock.ts';
+import type { Gvk } from '../../util/gvk.ts';
+import { errorLogFields } from '../../util/homeostat-error.ts';
+import { definesCrd, migrateStored } from '../crd/index.ts';
+import type { RuntimeCluster } from '../runner-options.ts';
+import { retryUntilDone } from '../waits.ts';
+import type { DefinitionRunnerOptions } from './definition-runner.ts';
+
+/** Options of the cleanup after a roll-out. */
+export interface CleanupOptions {
+  readonly definition: OperatorDefinition;
+  readonly cluster: RuntimeCluster;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Interval of checks in the cache. */
+const checkIntervalMs = 5_000;
+/** Long delays: a failure only keeps a watch or an old CRD version. */
+const retryDelays = { baseDelayMs: checkIntervalMs, maxDelayMs: 600_000 };
+
+/** Removes previous child kinds from the watches and the record when no object of them is left. Never rejects. */
+export async function dropPreviousKinds(
+  { clock, onKindsGone }: CleanupOptions & Pick<DefinitionRunnerOptions, 'onKindsGone'>,
+  { operator, formerKinds }: { readonly operator: Operator; readonly formerKinds: readonly Gvk[] },
+  signal: AbortSignal,
+): Promise<void> {
+  let remaining = formerKinds;
+  while (remaining.length > 0 && !signal.aborted) {
+    const removed = remaining.filter((gvk) => !operator.hasChildren(gvk));
+    if (removed.length > 0) {
+      remaining = remaining.filter((gvk) => !removed.includes(gvk));
+      operator.retainPreviousKinds(remaining);
+      onKindsGone({ children: removed });
+    }
+    await clock.sleep(checkIntervalMs, signal).catch(() => {});
+  }
+}
+
+/** Migrates resources to the storage version, so that older versions can be removed from the definition. Never rejects. */
+export async function migrateResources(
+  options: CleanupOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { definition, cluster, clock, logger } = options;
+  if (!definesCrd(definition)) return;
+  await retryUntilDone(
+    async () => {
+      const { kind, ...about } = await migrateStored({ definition, cluster, clock }, signal);
+      if (kind === 'migrated') logger.info(about, 'Resources migrated to the new storage version');
+      if (kind === 'incomplete')
+        logger.warn(
+          about,
+          'Resources that are invalid in the new storage version keep the old one',
+        );
+    },
+    {
+      ...{ clock, cluster, signal, delays: retryDelays },
+      onFailure(error, failures) {
+        const level = failures === 0 ? 'warn' : 'debug';
+        logger[level](
+          errorLogFields(error),
+          'Resources cannot be migrated to the new storage version, will retry',
+        );
+      },
+    },
+  );
+}

@@ -1,0 +1,79 @@
+import type { BigIntStats } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ownerUidLabel } from '../../reconcile/index.ts';
+import { isJsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { DefinitionManifest } from '../check-manifest.ts';
+/** Whether a file or key of that name can contain definitions. Names that begin with a dot cannot: mounted volumes keep symlinks there. */
+export function isDefinitionFile(name: string): boolean {
+  return !name.startsWith('.') && /\.(?:ya?ml|json)$/.test(name);
+}
+
+/** Maximum file size; larger than the limit of a definition. */
+const maxBytes = 4 * 1024 * 1024;
+
+/** Why a file is not opened, as a message: reading a pipe would block. Undefined: it can be read. Pure. */
+export function unreadableReason(stats: Pick<BigIntStats, 'size' | 'isFile'>): string | undefined {
+  if (!stats.isFile()) return 'it is not a regular file';
+  if (stats.size > maxBytes) return `it is larger than ${maxBytes} bytes`;
+  return undefined;
+}
+
+/** A directory entry is named like a definition file but cannot be read. The message names it. */
+export class UnreadableFileError extends Error {}
+
+/**
+ * Reads the definition files of a directory (`.yaml`, `.yml`, `.json`), sorted by name. Ignores subdirectories, where samples may be, and
+ * names that begin with a dot (symlinks of mounted volumes).
+ * @throws Error of `node:fs` if the directory or a file cannot be read, {@link UnreadableFileError} if a file is not opened.
+ */
+export async function loadDirectory(directory: string): Promise<readonly DefinitionManifest[]> {
+  const names = await definitionFilesIn(directory);
+  const manifests = await Promise.all(names.map((name) => loadFile(directory, name)));
+  return manifests.filter((text) => text !== undefined);
+}
+
+/** Undefined: a link to a directory. */
+async function loadFile(directory: string, name: string): Promise<DefinitionManifest | undefined> {
+  const file = join(directory, name);
+  const stats = await stat(file, { bigint: true });
+  if (stats.isDirectory()) return undefined;
+  const reason = unreadableReason(stats);
+  if (reason !== undefined) throw new UnreadableFileError(`${name}: ${reason}`);
+  return { file, text: await readFile(file, 'utf8') };
+}
+
+/** Names of the definition files. @throws Error of `node:fs` */
+export async function definitionFilesIn(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  return entries
+    .filter((entry) => !entry.isDirectory() && isDefinitionFile(entry.name))
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** Maximum number of keys in a message. */
+const maxNamed = 10;
+
+/**
+ * Whether the ConfigMap is a child of a resource. It is not a source: users who can create resources must not be able to write definitions
+ * through their children.
+ */
+export function isChildOfResource({ metadata: { labels, annotations } }: KubeObject): boolean {
+  return labels?.[ownerUidLabel] !== undefined || annotations?.[ownerUidLabel] !== undefined;
+}
+
+/** Why a labelled ConfigMap, or some of its keys, is ignored, as a message; undefined: nothing is ignored. Pure. */
+export function ignoredReason(configMap: KubeObject): string | undefined {
+  if (isChildOfResource(configMap))
+    return `It has the label or annotation ${ownerUidLabel} of a child, and children are never a source of definitions`;
+  const ignored = [configMap.data, configMap.binaryData]
+    .flatMap((fields) => (isJsonObject(fields) ? Object.keys(fields) : []))
+    .filter((key) => !isDefinitionFile(key))
+    .toSorted();
+  if (ignored.length === 0) return undefined;
+  const more = ignored.length - maxNamed;
+  const named = ignored.slice(0, maxNamed).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return `Ignored keys: ${named}. Keys of definitions end in .yaml, .yml or .json and do not begin with a dot`;
+}

@@ -1,2 +1,0 @@
-/** Looks at an object again after a time. */
-export type LookAgain = (key: string, ms: number) => void;

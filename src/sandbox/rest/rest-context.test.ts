@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { badRequest, StatusError } from '../status/index.ts';
+import { answerWithWarnings } from './rest-context.ts';
+
+describe('sandbox/rest/answer-with-warnings', () => {
+  test('earlier warnings precede those of the answer', () => {
+    const answer = () => ({ code: 200, body: {}, warnings: ['later'] });
+    assert.deepEqual(answerWithWarnings(['first'], answer).warnings, ['first', 'later']);
+  });
+
+  test('a rejection gets the warnings, too, and is otherwise unchanged', () => {
+    const refusal = badRequest('no').withWarnings(['later']);
+    const refuse = () => {
+      throw refusal;
+    };
+    assert.throws(
+      () => answerWithWarnings(['first'], refuse),
+      (error) => {
+        assert.ok(error instanceof StatusError);
+        assert.deepEqual(error.warnings, ['first', 'later']);
+        assert.deepEqual(error.body(), refusal.body());
+        return true;
+      },
+    );
+  });
+});

@@ -1,0 +1,11 @@
+export {
+  type RenderedChild,
+  type RenderOptions,
+  type RenderResult,
+  renderResource,
+} from './render/render-resource.ts';
+export { Simulation, type SimulationOptions } from './simulation.ts';
+export { matcherNames } from './testing/matchers.ts';
+export { junitReport, type ReportOptions, resultLines, summaryLine } from './testing/report.ts';
+export { runTest, type StepFailure, type TestFiles, type TestResult } from './testing/run-test.ts';
+export { updateTest } from './testing/update-test.ts';

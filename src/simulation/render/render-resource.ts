@@ -1,0 +1,200 @@
+import { bundledSchemas, type ChildPlan } from '../../compile/index.ts';
+import type { Diagnostic } from '../../definition/index.ts';
+import { type ApiRequest, KubeError } from '../../kube/index.ts';
+import { childLabel, definitionLabel } from '../../reconcile/index.ts';
+import {
+  type CheckedDefinition,
+  checkDefinitions,
+  type DefinitionManifest,
+} from '../../runtime/index.ts';
+import { gvkKey, gvkOf } from '../../util/gvk.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import { silentLogger } from '../silent-logger.ts';
+import { Simulation } from '../simulation.ts';
+import { TestCluster } from '../testing/test-cluster.ts';
+
+export interface RenderOptions {
+  readonly definitions: readonly DefinitionManifest[];
+  readonly resource: KubeObject;
+  /** Objects that exist before, such as those that the definition reads. */
+  readonly given: readonly KubeObject[];
+  /** Do simulated controllers make children ready? Else what reads them waits. */
+  readonly simulatesControllers: boolean;
+}
+
+/** One object that the definition creates for the resource. */
+export interface RenderedChild {
+  /** Id of the child in its definition. */
+  readonly child: string;
+  /** Position among the children of the definition, from 1. */
+  readonly position: number;
+  /** How many children the definition has. */
+  readonly total: number;
+  /** Ids of the children that it waits for. */
+  readonly waitsFor: readonly string[];
+  /** How readiness is decided: an expression, or the rules of the kind. */
+  readonly readiness: string;
+  /** Line of the child in the definition's file, from 1. */
+  readonly line: number;
+  readonly manifest: KubeObject;
+}
+
+export interface RenderResult {
+  /** In the order in which they are created. Empty where the definitions have errors. */
+  readonly children: readonly RenderedChild[];
+  /** Children of which no object was created, with the reason as far as the resource tells it. */
+  readonly missing: readonly string[];
+  /** Status of the resource. */
+  readonly status: JsonObject | undefined;
+  /** Why the resource is not ready, for people. @default undefined: it is ready */
+  readonly problem?: string;
+  /** Mistakes in the definitions. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Simulated time in which the resource must become ready, in ms. */
+const limitMs = 600_000;
+
+/** Renders a resource: runs its definition on a simulated cluster and collects what it creates. */
+export async function renderResource(options: RenderOptions): Promise<RenderResult> {
+  const { definitions, resource } = options;
+  const { accepted, diagnostics } = checkDefinitions(definitions, { schemas: bundledSchemas() });
+  const nothing = { children: [], missing: [], status: undefined, diagnostics };
+  if (diagnostics.some(({ severity }) => severity === 'error')) return nothing;
+  const served = accepted.find(({ plan }) => serves(plan.definition.kind.gvk, resource));
+  if (served === undefined) {
+    const kinds = accepted.map(({ plan }) => plan.definition.kind.gvk.kind).join(', ');
+    return { ...nothing, problem: `No definition serves kind "${resource.kind}", only ${kinds}` };
+  }
+  return { ...(await simulate(options, served)), diagnostics };
+}
+
+function serves(gvk: CheckedDefinition['plan']['definition']['kind']['gvk'], resource: KubeObject) {
+  return gvkKey(gvk) === gvkKey(gvkOf(resource.apiVersion, resource.kind));
+}
+
+async function simulate(
+  { definitions, resource, given, simulatesControllers }: RenderOptions,
+  { plan }: CheckedDefinition,
+): Promise<Omit<RenderResult, 'diagnostics'>> {
+  const applied = new Map<string, KubeObject>();
+  const simulation = new Simulation({
+    definitions,
+    logger: silentLogger,
+    simulatesControllers,
+    onRequest: (request) => {
+      const child = childOf(request, plan.name);
+      if (child !== undefined) applied.set(request.path, child);
+      return undefined;
+    },
+  });
+  const cluster = new TestCluster(simulation);
+  const isRunning = () =>
+    simulation.runtime?.view.definitions.some(
+      ({ name, state }) => name === plan.name && state.kind === 'running',
+    ) === true;
+  try {
+    for (const object of given) await cluster.apply(object);
+    simulation.start();
+    await simulation.advanceUntil(isRunning, limitMs);
+    await cluster.apply(resource);
+    const found = await untilReady(simulation, cluster, resource);
+    const children = [...applied.values()].map((manifest) =>
+      renderedChild(manifest, plan.children),
+    );
+    const created = new Set(children.map(({ child }) => child));
+    const ready = conditionsOf(found).find(({ type }) => type === 'Ready');
+    return {
+      children,
+      missing: plan.children.map(({ id }) => id).filter((id) => !created.has(id)),
+      status: isJsonObject(found?.status) ? found.status : undefined,
+      ...(ready?.status !== 'True' && { problem: problemOf(ready) }),
+    };
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    return { children: [], missing: [], status: undefined, problem: error.message };
+  } finally {
+    await simulation.close();
+  }
+}
+
+/** The resource when it is ready, or when nothing happens any more. */
+async function untilReady(
+  simulation: Simulation,
+  cluster: TestCluster,
+  resource: KubeObject,
+): Promise<JsonObject | undefined> {
+  const endMs = simulation.clock.monotonicMs() + limitMs;
+  await simulation.idle();
+  for (;;) {
+    const found = await cluster.find(resource);
+    const ready = conditionsOf(found).find(({ type }) => type === 'Ready');
+    if (ready?.status === 'True' || isStalled(found)) return found;
+    if (!simulation.clock.runNextTimer(endMs)) return found;
+    await simulation.idle();
+  }
+}
+
+function isStalled(found: JsonObject | undefined): boolean {
+  return conditionsOf(found).some(({ type, status }) => type === 'Stalled' && status === 'True');
+}
+
+function problemOf(ready: JsonObject | undefined): string {
+  if (ready === undefined) return 'The resource has no condition "Ready"';
+  return `Ready is "${String(ready.status)}", reason ${String(ready.reason)}: ${String(ready.message)}`;
+}
+
+/** The object that a request applies, where it is a child of the definition. */
+function childOf({ method, path, body }: ApiRequest, definition: string): KubeObject | undefined {
+  if (method !== 'PATCH' || path.endsWith('/status') || !isJsonObject(body)) return undefined;
+  const object = body as unknown as KubeObject;
+  const { labels = {} } = object.metadata ?? {};
+  return labels[definitionLabel] === definition && labels[childLabel] !== undefined
+    ? object
+    : undefined;
+}
+
+function renderedChild(manifest: KubeObject, plans: readonly ChildPlan[]): RenderedChild {
+  const id = manifest.metadata.labels?.[childLabel] ?? '';
+  const index = plans.findIndex((each) => each.id === id);
+  const plan = plans[index];
+  return {
+    child: id,
+    position: index + 1,
+    total: plans.length,
+    waitsFor: plan === undefined ? [] : [...new Set([...plan.childrenRead, ...plan.after])],
+    readiness:
+      plan?.hasReady === true ? 'its expression "ready" is true' : `it is a ready ${manifest.kind}`,
+    line: plan?.line ?? 1,
+    manifest: asWritten(manifest),
+  };
+}
+
+/** Without what the runtime adds to every child: labels, annotations, owner references. */
+function asWritten({ apiVersion, kind, metadata, ...rest }: KubeObject): KubeObject {
+  const { name, namespace, labels, annotations } = metadata;
+  const own = { labels: withoutOwn(labels), annotations: withoutOwn(annotations) };
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(own.labels && { labels: own.labels }),
+      ...(own.annotations && { annotations: own.annotations }),
+    },
+    ...rest,
+  };
+}
+
+function withoutOwn(
+  map: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> | undefined {
+  const entries = Object.entries(map).filter(
+    ([key, value]) =>
+      !/(?:^|\.)homeostat\.dev\//.test(key) &&
+      !(key === 'app.kubernetes.io/managed-by' && value === 'homeostat'),
+  );
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}

@@ -1,0 +1,203 @@
+import { builtinDocuments, bundledSchemas, patternProblem } from '../compile/index.ts';
+import { parseYaml } from '../definition/index.ts';
+import { type ApiRequest, createClusterOn, type KubeCluster, KubeError } from '../kube/index.ts';
+import {
+  ClusterRuntime,
+  createManifestCheck,
+  type DefinitionManifest,
+  type ManifestCheck,
+} from '../runtime/index.ts';
+import { type ApiAnswer, createSandbox, type Sandbox } from '../sandbox/index.ts';
+import { createMetricRegistry, type Logger } from '../telemetry/index.ts';
+import type { Json } from '../util/json.ts';
+import type { Random } from '../util/random.ts';
+import { unlimitedTimeSlicer } from '../util/time-slicer.ts';
+import { EditableSource } from './editable-source.ts';
+import { SandboxClient } from './sandbox-client.ts';
+import { createSeededRandom } from './seeded-random.ts';
+import { SimulationClock } from './simulation-clock.ts';
+
+export interface SimulationOptions {
+  /** Definition files; `file` is shown in diagnostics. They are checked before: files with mistakes are not run. */
+  readonly definitions: readonly DefinitionManifest[];
+  readonly logger: Logger;
+  /** Checks definition files. @default a check with the schemas of the built-in kinds */
+  readonly check?: ManifestCheck;
+  /** @default 1 */
+  readonly seed?: number;
+  /** Cluster state to start with, see `Sandbox.snapshotText`. @default an empty cluster */
+  readonly state?: string;
+  /** Do simulated controllers create Pods, complete Jobs and so on? @default true */
+  readonly simulatesControllers?: boolean;
+  /** Called before each request of the operators. An answer that it returns takes the place of the server's. */
+  readonly onRequest?: (request: ApiRequest) => ApiAnswer | undefined;
+}
+
+/** Turns of the event loop without any activity after which nothing is under way: there are no sockets and no files. */
+const idleTurns = 4;
+
+/** Operators on a sandbox with a clock of its own, all in this process: the engine of production, without a network and without waiting. */
+export class Simulation {
+  readonly clock = new SimulationClock();
+  readonly sandbox: Sandbox;
+  /** The client of the simulation's user, who may do everything. */
+  readonly client: SandboxClient;
+  readonly #options: SimulationOptions;
+  readonly #random: Random;
+  readonly #source: EditableSource;
+  #requests = 0;
+  #run: RunningOperators | undefined;
+
+  /** @throws Error when `state` is no cluster state. */
+  constructor(options: SimulationOptions) {
+    this.#options = options;
+    this.#source = new EditableSource(options.definitions);
+    this.#random = createSeededRandom(options.seed ?? 1);
+    const { kubernetesVersion, ...schemas } = builtinDocuments();
+    const { state, simulatesControllers = true } = options;
+    this.sandbox = createSandbox({
+      ...{ clock: this.clock, random: this.#random, schemas, kubernetesVersion, patternProblem },
+      parseYaml: (text) => parseYaml(text) as Json,
+      runsPods: simulatesControllers,
+      ...(state !== undefined && { snapshot: state }),
+      onInternalError: (err) => options.logger.error({ err }, 'The sandbox failed'),
+    });
+    this.sandbox.onChange(() => this.#noteActivity());
+    this.client = new SandboxClient({ sandbox: this.sandbox, userAgent: 'kubectl' });
+  }
+
+  /** The runtime of the operators; undefined while it is stopped. */
+  get runtime(): ClusterRuntime | undefined {
+    return this.#run?.runtime;
+  }
+
+  /** Starts the operators. They work as soon as {@link idle} or {@link advance} is awaited. */
+  start(): void {
+    const { logger, check, onRequest } = this.#options;
+    const client = new SandboxClient({
+      sandbox: this.sandbox,
+      userAgent: 'homeostat',
+      onRequest: (request) => {
+        this.#noteActivity();
+        return onRequest?.(request);
+      },
+    });
+    const { clock } = this;
+    const shared = { clock, random: this.#random, logger, metrics: createMetricRegistry() };
+    const cluster = createClusterOn(client, { ...shared, instance: 'homeostat' });
+    const runtime = new ClusterRuntime({
+      ...{ ...shared, cluster },
+      timeSlicer: unlimitedTimeSlicer,
+      sources: [this.#source],
+      check: check ?? createManifestCheck(bundledSchemas()),
+      readsObjects: false,
+      guardedNamespaces: new Set(),
+      definitionsNamespace: undefined,
+      name: 'simulation',
+      onFindings: () => undefined,
+    });
+    const stopper = new AbortController();
+    this.#run = { runtime, cluster, stopper, ended: runtime.run(stopper.signal) };
+  }
+
+  /** Replaces all definition files, as if they were saved. */
+  reload(definitions: readonly DefinitionManifest[]): void {
+    this.#noteActivity();
+    this.#source.replace(definitions);
+  }
+
+  /** Stops the operators as a process that ends; objects stay. Resolves when nothing of them runs. */
+  async stop(): Promise<void> {
+    const run = this.#run;
+    if (run === undefined) return;
+    run.stopper.abort(new Error('The simulation has stopped'));
+    const closed = run.ended.then(() => run.cluster.close());
+    // Events are sent for up to two seconds.
+    await this.#drive(closed);
+    this.#run = undefined;
+  }
+
+  /** Resolves when nothing is under way that needs no time to pass. */
+  async idle(): Promise<void> {
+    let quiet = 0;
+    let before = this.#activity;
+    while (quiet < idleTurns) {
+      await nextTurn();
+      quiet = before === this.#activity ? quiet + 1 : 0;
+      before = this.#activity;
+    }
+  }
+
+  /** Lets time pass, in ms: all timers that are due run, each when what the one before has caused is done. */
+  async advance(ms: number): Promise<void> {
+    const limitMs = this.clock.monotonicMs() + ms;
+    await this.idle();
+    while (this.clock.runNextTimer(limitMs)) await this.idle();
+    await this.idle();
+  }
+
+  /** Lets time pass until `isDone`, for `limitMs` at most. Returns whether it is done. */
+  async advanceUntil(isDone: () => boolean, limitMs: number): Promise<boolean> {
+    const endMs = this.clock.monotonicMs() + limitMs;
+    await this.idle();
+    while (!isDone()) {
+      if (!this.clock.runNextTimer(endMs)) return isDone();
+      await this.idle();
+    }
+    return true;
+  }
+
+  /** Sends a request of the simulation's user. @throws KubeError */
+  async request(request: Omit<ApiRequest, 'flow'>): Promise<unknown> {
+    const flow = { name: 'user', priority: 'world' } as const;
+    const { body } = await this.client.request({ ...request, flow }, new AbortController().signal);
+    return body;
+  }
+
+  /** An object, or undefined where there is none. @throws KubeError for any other failure. */
+  async get(path: string): Promise<unknown> {
+    try {
+      return await this.request({ method: 'GET', path });
+    } catch (error) {
+      if (error instanceof KubeError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  /** Ends everything. */
+  async close(): Promise<void> {
+    await this.stop();
+    this.sandbox.stop();
+    this.clock.stop();
+  }
+
+  get #activity(): number {
+    return this.#requests + this.clock.activity;
+  }
+
+  #noteActivity(): void {
+    this.#requests += 1;
+  }
+
+  /** Lets time pass until the promise is settled. */
+  async #drive(promise: Promise<unknown>): Promise<void> {
+    let isSettled = false;
+    const settled = promise.finally(() => {
+      isSettled = true;
+    });
+    settled.catch(() => undefined);
+    await this.advanceUntil(() => isSettled, 60_000);
+    await settled;
+  }
+}
+
+interface RunningOperators {
+  readonly runtime: ClusterRuntime;
+  readonly cluster: KubeCluster;
+  readonly stopper: AbortController;
+  readonly ended: Promise<void>;
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}

@@ -1,0 +1,166 @@
+import type { Expectation } from '../../definition/index.ts';
+import { gvkOf } from '../../util/gvk.ts';
+import { isJsonObject, type Json, pointerTo } from '../../util/json.ts';
+import { conditionsOf, type KubeObject } from '../../util/kube-object.ts';
+import { compareSubset, type Mismatch } from './compare-subset.ts';
+import { type TestCluster, UnknownReferenceError } from './test-cluster.ts';
+
+/** An expectation that is not true. */
+export interface Failure {
+  /** JSON pointer in the test's document, of the most specific field. */
+  readonly pointer: string;
+  /** What is wrong, in one line. */
+  readonly message: string;
+  /** Fields that are not as expected. */
+  readonly mismatches: readonly Mismatch[];
+  /**
+   * JSON pointer in the test's document of the value that the pointers of `mismatches` begin at, where `--update` may write what was found.
+   * @default undefined: it may not
+   */
+  readonly updatablePointer?: string;
+}
+
+/** What expectations are checked against. */
+export interface Observed {
+  readonly cluster: TestCluster;
+  /** Writes of the operators since the step began, without Events. */
+  readonly writes: number;
+  /** Objects that the operators created and that exist. */
+  readonly left: () => Promise<readonly string[]>;
+}
+
+/** Checks one expectation. Undefined: it is true. A kind that the server does not serve is a failure. */
+export async function checkExpectation(
+  expectation: Expectation,
+  observed: Observed,
+): Promise<Failure | undefined> {
+  try {
+    return await check(expectation, observed);
+  } catch (error) {
+    if (!(error instanceof UnknownReferenceError)) throw error;
+    return failure(expectation.pointer, error.message);
+  }
+}
+
+async function check(expectation: Expectation, observed: Observed): Promise<Failure | undefined> {
+  const { pointer, kind } = expectation;
+  const { cluster } = observed;
+  switch (kind) {
+    case 'object':
+      return checkObject(expectation.object, pointerTo(pointer, 'object'), cluster);
+    case 'absent': {
+      const found = await cluster.find(expectation.absent);
+      if (found === undefined) return undefined;
+      return failure(pointerTo(pointer, 'absent'), `${titleOf(expectation.absent)} exists`);
+    }
+    case 'condition':
+      return checkCondition(expectation, cluster);
+    case 'status': {
+      const at = pointerTo(pointerTo(pointer, 'status'), 'is');
+      const object = await cluster.findByReference(expectation.of);
+      if (object === undefined) return failure(at, `${expectation.of} does not exist`);
+      const mismatches = compareSubset(expectation.is, object.status, undefined);
+      return updatable(compared(`Status of ${expectation.of}`, at, mismatches), at);
+    }
+    case 'event':
+      return checkEvent(expectation, cluster);
+    case 'writes': {
+      const at = pointerTo(pointer, 'writes');
+      return compared(
+        'Writes of the operators',
+        at,
+        compareSubset(expectation.count, observed.writes, undefined),
+      );
+    }
+    case 'nothingLeft': {
+      const left = await observed.left();
+      if (left.length === 0) return undefined;
+      return failure(pointerTo(pointer, 'nothingLeft'), `Objects are left: ${left.join(', ')}`);
+    }
+  }
+}
+
+async function checkObject(
+  expected: KubeObject,
+  pointer: string,
+  cluster: TestCluster,
+): Promise<Failure | undefined> {
+  const found = await cluster.find(expected);
+  if (found === undefined) return failure(pointer, `${titleOf(expected)} does not exist`);
+  const type = await cluster.typeOf(gvkOf(expected.apiVersion, expected.kind));
+  const mismatches = compareSubset(expected, found, type);
+  return updatable(compared(titleOf(expected), pointer, mismatches), pointer);
+}
+
+type OfKind<Kind extends Expectation['kind']> = Extract<Expectation, { readonly kind: Kind }>;
+
+async function checkCondition(
+  { pointer, of, fields }: OfKind<'condition'>,
+  cluster: TestCluster,
+): Promise<Failure | undefined> {
+  const at = pointerTo(pointer, 'condition');
+  const object = await cluster.findByReference(of);
+  if (object === undefined) return failure(at, `${of} does not exist`);
+  const condition = conditionsOf(object).find(({ type }) => type === fields.type);
+  const title = `Condition "${String(fields.type)}" of ${of}`;
+  if (condition === undefined) return failure(at, `${title} does not exist`);
+  return compared(title, at, compareSubset(fields, condition, undefined));
+}
+
+async function checkEvent(
+  { pointer, of, fields }: OfKind<'event'>,
+  cluster: TestCluster,
+): Promise<Failure | undefined> {
+  const at = pointerTo(pointer, 'event');
+  const events = await eventsOf(of, cluster);
+  const results = events.map((event) => compareSubset(fields, event, undefined));
+  if (results.some((mismatches) => mismatches.length === 0)) return undefined;
+  const found = events.map(({ reason, message }) => `${String(reason)}: ${String(message)}`);
+  const list = found.length === 0 ? 'it has none' : `it has "${found.join('", "')}"`;
+  return failure(at, `${of} has no such Event; ${list}`);
+}
+
+/** Events of one object, with `message` in place of `note`. */
+async function eventsOf(
+  of: string,
+  cluster: TestCluster,
+): Promise<readonly Record<string, Json>[]> {
+  const kind = await cluster.kindNamed('Event');
+  if (kind === undefined) return [];
+  const [ownKind, ...rest] = of.split('/');
+  const name = rest.at(-1);
+  return (await cluster.list(kind)).flatMap((event) => {
+    const regarding = event.regarding ?? event.involvedObject;
+    if (!isJsonObject(regarding) || regarding.kind !== ownKind || regarding.name !== name)
+      return [];
+    const { type, reason } = event as unknown as Record<string, Json>;
+    const message = (event.note ?? event.message ?? '') as Json;
+    return [{ type: type ?? null, reason: reason ?? null, message }];
+  });
+}
+
+function compared(
+  title: string,
+  pointer: string,
+  mismatches: readonly Mismatch[],
+): Failure | undefined {
+  const [first] = mismatches;
+  if (first === undefined) return undefined;
+  return {
+    pointer: `${pointer}${first.pointer}`,
+    message: `${title} is not as expected`,
+    mismatches,
+  };
+}
+
+function updatable(failure: Failure | undefined, updatablePointer: string): Failure | undefined {
+  return failure && { ...failure, updatablePointer };
+}
+
+function failure(pointer: string, message: string): Failure {
+  return { pointer, message, mismatches: [] };
+}
+
+function titleOf({ kind, metadata }: KubeObject): string {
+  return `${kind} "${metadata.name}"`;
+}

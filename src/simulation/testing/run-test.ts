@@ -1,0 +1,285 @@
+import type { Diagnostic, OperatorTest, TestFailure, TestStep } from '../../definition/index.ts';
+import type { ApiRequest } from '../../kube/index.ts';
+import type { DefinitionManifest } from '../../runtime/index.ts';
+import type { LogFields, Logger } from '../../telemetry/index.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import { Simulation } from '../simulation.ts';
+import { checkExpectation, type Failure } from './expectations.ts';
+import { TestCluster } from './test-cluster.ts';
+
+/** The files of a test, read before it runs. */
+export interface TestFiles {
+  /** The definitions that the test begins with. */
+  readonly definitions: readonly DefinitionManifest[];
+  /** Reads the definitions of a step's `definition`. */
+  loadDefinitions(path: string): Promise<readonly DefinitionManifest[]>;
+  /** Reads the objects of an `apply` with `file`. */
+  loadObjects(path: string): Promise<readonly KubeObject[]>;
+}
+
+/** A step that failed. */
+export interface StepFailure extends Failure {
+  /** Name of the step; undefined where the test failed before its first step. */
+  readonly step?: string;
+}
+
+export interface TestResult {
+  readonly test: OperatorTest;
+  /** Empty: the test has passed. */
+  readonly failures: readonly StepFailure[];
+  /** Mistakes of the definitions; the test was not run then. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Simulated time that has passed, in ms. */
+  readonly simulatedMs: number;
+}
+
+/** Time for the definitions to start, in ms of simulated time. */
+const startLimitMs = 60_000;
+/** Time in which nothing may be written for the operators to count as idle, in ms of simulated time. */
+const idleMs = 30_000;
+
+/** Runs one test on a cluster of its own. Never throws for a failure of the test. */
+export async function runTest(test: OperatorTest, files: TestFiles): Promise<TestResult> {
+  const run = new TestRun(test, files);
+  try {
+    return await run.run();
+  } finally {
+    await run.close();
+  }
+}
+
+class TestRun {
+  readonly #test: OperatorTest;
+  readonly #files: TestFiles;
+  readonly #logged: string[] = [];
+  readonly #created = new Map<string, string>();
+  #simulation: Simulation;
+  #cluster: TestCluster;
+  /** Method and path of each write since the step began. */
+  #writes: string[] = [];
+  #failing: TestFailure | undefined;
+  #failuresLeft = 0;
+
+  constructor(test: OperatorTest, files: TestFiles) {
+    this.#test = test;
+    this.#files = files;
+    this.#simulation = new Simulation({
+      definitions: files.definitions,
+      logger: errorLogger((line) => this.#logged.push(line)),
+      onRequest: (request) => this.#onRequest(request),
+    });
+    this.#cluster = new TestCluster(this.#simulation);
+  }
+
+  async run(): Promise<TestResult> {
+    const startMs = this.#simulation.clock.nowMs();
+    const failures = await this.#runAll();
+    return {
+      test: this.#test,
+      failures,
+      diagnostics: [],
+      simulatedMs: this.#simulation.clock.nowMs() - startMs,
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#simulation.close();
+  }
+
+  async #runAll(): Promise<readonly StepFailure[]> {
+    const { given, steps } = this.#test;
+    try {
+      for (const object of given) await this.#cluster.apply(object);
+    } catch (error) {
+      return [{ pointer: '/spec/given', message: messageOf(error), mismatches: [] }];
+    }
+    this.#simulation.start();
+    const notStarted = await this.#whenStarted();
+    if (notStarted !== undefined)
+      return [{ pointer: '/spec', message: notStarted, mismatches: [] }];
+    for (const step of steps) {
+      const failures = await this.#runStep(step);
+      if (failures.length > 0) return failures.map((failure) => ({ ...failure, step: step.name }));
+    }
+    return [];
+  }
+
+  /** Undefined: every definition runs. */
+  async #whenStarted(): Promise<string | undefined> {
+    const simulation = this.#simulation;
+    const views = () => simulation.runtime?.view.definitions ?? [];
+    const isStarting = (kind: string) => ['starting', 'syncing'].includes(kind);
+    await simulation.advanceUntil(
+      () => views().length > 0 && views().every(({ state }) => !isStarting(state.kind)),
+      startLimitMs,
+    );
+    const stopped = views().find(
+      ({ state }) => state.kind !== 'running' && state.kind !== 'waiting',
+    );
+    if (views().length === 0) return 'There is no definition to run';
+    if (stopped === undefined) return undefined;
+    const { state, name } = stopped;
+    const reason = 'message' in state ? state.message : state.kind;
+    return `Definition "${name}" does not run: ${reason}`;
+  }
+
+  async #runStep(step: TestStep): Promise<readonly Failure[]> {
+    this.#writes = [];
+    this.#logged.length = 0;
+    try {
+      await this.#act(step);
+    } catch (error) {
+      return [{ pointer: step.pointer, message: messageOf(error), mismatches: [] }];
+    }
+    const failures = await this.#whenExpected(step);
+    if (failures.length > 0) return failures;
+    return this.#checkQuiet(step);
+  }
+
+  async #act(step: TestStep): Promise<void> {
+    const simulation = this.#simulation;
+    for (const object of step.apply) await this.#cluster.apply(object);
+    for (const file of step.applyFiles)
+      for (const object of await this.#files.loadObjects(file)) await this.#cluster.apply(object);
+    const { patch, fail, outcome } = step;
+    if (outcome !== undefined) simulation.sandbox.setPodOutcome(outcome.pods, outcome.is);
+    this.#failing = fail;
+    this.#failuresLeft = fail?.times ?? 0;
+    if (patch !== undefined)
+      await this.#cluster.patch(patch.target, patch.merge, patch.as ?? 'kubectl');
+    for (const reference of step.delete) await this.#cluster.delete(reference);
+    if (step.restart) await this.#restart();
+    if (step.definition !== undefined)
+      simulation.reload(await this.#files.loadDefinitions(step.definition));
+    if (step.advanceMs > 0) await simulation.advance(step.advanceMs);
+  }
+
+  async #restart(): Promise<void> {
+    await this.#simulation.stop();
+    this.#simulation.start();
+    const notStarted = await this.#whenStarted();
+    if (notStarted !== undefined) throw new Error(notStarted);
+  }
+
+  /** Lets time pass until all expectations are true. Returns those that are not, or are not any more, in time. */
+  async #whenExpected({ expect, withinMs }: TestStep): Promise<readonly Failure[]> {
+    const simulation = this.#simulation;
+    const endMs = simulation.clock.monotonicMs() + withinMs;
+    await simulation.idle();
+    for (;;) {
+      const failures = await this.#check(expect);
+      if (failures.length === 0) return [];
+      if (!simulation.clock.runNextTimer(endMs)) return failures;
+      await simulation.idle();
+    }
+  }
+
+  async #check(expect: TestStep['expect']): Promise<readonly Failure[]> {
+    const observed = {
+      cluster: this.#cluster,
+      writes: this.#writes.length,
+      left: () => this.#left(),
+    };
+    const failures: Failure[] = [];
+    for (const expectation of expect) {
+      const failure = await checkExpectation(expectation, observed);
+      if (failure !== undefined) failures.push(failure);
+    }
+    return failures;
+  }
+
+  /** After each step the operators become idle, and what was true stays true. */
+  async #checkQuiet(step: TestStep): Promise<readonly Failure[]> {
+    const simulation = this.#simulation;
+    await simulation.advance(idleMs);
+    const at = { pointer: step.pointer, mismatches: [] };
+    this.#writes = [];
+    await simulation.advance(idleMs);
+    if (this.#writes.length > 0)
+      return [{ ...at, message: `The operators do not become idle: ${listOf(this.#writes)}` }];
+    if (step.fail === undefined) await this.#restart();
+    await simulation.advance(idleMs);
+    if (this.#writes.length > 0)
+      return [{ ...at, message: `A second reconcile writes again: ${listOf(this.#writes)}` }];
+    if (this.#logged.length > 0)
+      return [{ ...at, message: `The operators logged an error: ${this.#logged[0]}` }];
+    return this.#check(step.expect.filter(({ kind }) => kind !== 'writes'));
+  }
+
+  #onRequest(request: ApiRequest) {
+    if (request.method === 'GET' || isOwnBusiness(request)) return undefined;
+    const failing = this.#failing;
+    if (failing !== undefined && this.#failuresLeft > 0 && isMeant(request, failing)) {
+      this.#failuresLeft -= 1;
+      return errorAnswer(failing.with);
+    }
+    this.#writes.push(`${request.method} ${request.path}`);
+    if (isChildApply(request)) this.#created.set(request.path, request.path);
+    return undefined;
+  }
+
+  async #left(): Promise<readonly string[]> {
+    const left: string[] = [];
+    for (const path of this.#created.keys())
+      if ((await this.#simulation.get(path)) !== undefined) left.push(path);
+    return left;
+  }
+}
+
+/** Events, and what the runtime writes of definitions themselves: neither is a write of an operator. */
+function isOwnBusiness({ path }: ApiRequest): boolean {
+  return path.includes('/events.k8s.io/') || path.includes('/apis/homeostat.dev/');
+}
+
+/** Writes for a message: each once, the first three. */
+function listOf(writes: readonly string[]): string {
+  const different = [...new Set(writes)];
+  const more = different.length > 3 ? `, and ${different.length - 3} more` : '';
+  return `${different.slice(0, 3).join(', ')}${more}`;
+}
+
+/** An apply of an object that is no CRD. */
+function isChildApply({ method, path }: ApiRequest): boolean {
+  return (
+    method === 'PATCH' && !path.includes('/apiextensions.k8s.io/') && !path.endsWith('/status')
+  );
+}
+
+const verbs: Readonly<Record<string, string>> = {
+  PATCH: 'patch',
+  POST: 'create',
+  DELETE: 'delete',
+  GET: 'get',
+};
+
+function isMeant({ method, body }: ApiRequest, { requests }: TestFailure): boolean {
+  const kind = (body as { readonly kind?: unknown } | undefined)?.kind;
+  return (
+    (requests.verb === undefined || requests.verb === verbs[method]) &&
+    (requests.kind === undefined || requests.kind === kind)
+  );
+}
+
+function errorAnswer(code: number) {
+  const message = `The test answers this request with ${code}`;
+  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, code };
+  return { status: code, headers: {}, body: JSON.stringify(status) };
+}
+
+/** Errors alone: what the operators log otherwise is not a failure of a test. */
+function errorLogger(onError: (line: string) => void): Logger {
+  const nothing = () => undefined;
+  const logger: Logger = {
+    debug: nothing,
+    info: nothing,
+    warn: nothing,
+    error: (fields: LogFields, message: string) =>
+      onError(`${message}: ${messageOf((fields as { readonly err?: unknown }).err)}`),
+    child: () => logger,
+  };
+  return logger;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,160 @@
+import {
+  bundledSchemas,
+  createSchemaCompiler,
+  type SchemaType,
+  schemaOfCustomResource,
+} from '../../compile/index.ts';
+import type { LocatedDefinition } from '../../definition/index.ts';
+import { type KindInfo, listServedKinds, pathOf } from '../../kube/index.ts';
+import { apiVersionOf, type Gvk, gvkKey, gvkOf } from '../../util/gvk.ts';
+import { isJsonObject, type JsonObject } from '../../util/json.ts';
+import type { KubeObject } from '../../util/kube-object.ts';
+import type { Simulation } from '../simulation.ts';
+
+/** The namespace of a test's objects. */
+export const testNamespace = 'default';
+
+/** A reference that names no object of a served kind. */
+export class UnknownReferenceError extends Error {}
+
+/** The cluster of one test, addressed as tests do: by manifests, and by `Kind/name`. */
+export class TestCluster {
+  readonly #simulation: Simulation;
+  readonly #compiler = createSchemaCompiler();
+  readonly #types = new Map<string, SchemaType | undefined>();
+  #kinds: readonly KindInfo[] = [];
+
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+  }
+
+  /** Applies an object as a user does, with `kubectl apply --server-side`. @throws KubeError, UnknownReferenceError */
+  async apply(object: KubeObject): Promise<void> {
+    const kind = await this.#kindOf(object.apiVersion, object.kind);
+    const { name, namespace } = object.metadata;
+    await this.#simulation.request({
+      method: 'PATCH',
+      path: this.#path(kind, name, namespace),
+      query: { fieldManager: 'kubectl', force: 'true' },
+      contentType: 'application/apply-patch+yaml',
+      body: object,
+    });
+  }
+
+  /** Applies a JSON merge patch. @throws KubeError, UnknownReferenceError */
+  async patch(reference: string, merge: JsonObject, fieldManager: string): Promise<void> {
+    await this.#simulation.request({
+      method: 'PATCH',
+      path: await this.pathOf(reference),
+      query: { fieldManager },
+      contentType: 'application/merge-patch+json',
+      body: merge,
+    });
+  }
+
+  /** @throws KubeError, UnknownReferenceError */
+  async delete(reference: string): Promise<void> {
+    await this.#simulation.request({ method: 'DELETE', path: await this.pathOf(reference) });
+  }
+
+  /** The object that a manifest names; undefined where there is none. */
+  async find({ apiVersion, kind, metadata }: KubeObject): Promise<JsonObject | undefined> {
+    const info = await this.#kindOf(apiVersion, kind);
+    return this.#get(this.#path(info, metadata.name, metadata.namespace));
+  }
+
+  /** The object of a reference such as `Deployment/web`; undefined where there is none. @throws UnknownReferenceError */
+  async findByReference(reference: string): Promise<JsonObject | undefined> {
+    return this.#get(await this.pathOf(reference));
+  }
+
+  /** @throws UnknownReferenceError */
+  async pathOf(reference: string): Promise<string> {
+    const [kind = '', ...rest] = reference.split('/');
+    const [namespace, name] = rest.length === 1 ? [undefined, rest[0]] : rest;
+    const info = await this.kindNamed(kind);
+    if (info === undefined)
+      throw new UnknownReferenceError(`The server does not serve kind "${kind}"`);
+    return this.#path(info, name ?? '', namespace);
+  }
+
+  /** All objects of all kinds that can be listed, but Events. */
+  async all(): Promise<readonly KubeObject[]> {
+    const objects: KubeObject[] = [];
+    for (const kind of await this.#served()) {
+      if (!kind.verbs.includes('list') || kind.gvk.kind === 'Event') continue;
+      objects.push(...(await this.list(kind)));
+    }
+    return objects;
+  }
+
+  /** All objects of a kind. */
+  async list(kind: KindInfo): Promise<readonly KubeObject[]> {
+    const list = await this.#simulation.get(pathOf(kind, {}));
+    const items = isJsonObject(list) && Array.isArray(list.items) ? list.items : [];
+    const head = { apiVersion: apiVersionOf(kind.gvk), kind: kind.gvk.kind };
+    return items.map((item) => ({ ...(item as unknown as KubeObject), ...head }));
+  }
+
+  /** A kind by its name; undefined where it is not served. */
+  kindNamed(name: string): Promise<KindInfo | undefined> {
+    return this.#findKind(({ gvk }) => gvk.kind === name);
+  }
+
+  /** The schema of a kind, for merge keys of lists. */
+  async typeOf(gvk: Gvk): Promise<SchemaType | undefined> {
+    const key = gvkKey(gvk);
+    if (!this.#types.has(key)) this.#types.set(key, this.#builtinType(gvk));
+    return this.#types.get(key);
+  }
+
+  /** Makes the schemas of custom resources known. */
+  noteDefinitions(definitions: readonly LocatedDefinition[]): void {
+    for (const { definition } of definitions) {
+      const { kind } = definition;
+      if (kind.source === 'crd' && kind.schema.type !== undefined)
+        this.#types.set(gvkKey(kind.gvk), schemaOfCustomResource(kind.schema, kind.gvk));
+    }
+  }
+
+  #builtinType(gvk: Gvk): SchemaType | undefined {
+    const schema = bundledSchemas().schemaFor(gvk);
+    return schema && this.#compiler.compile(schema);
+  }
+
+  async #get(path: string): Promise<JsonObject | undefined> {
+    const found = await this.#simulation.get(path);
+    return isJsonObject(found) ? found : undefined;
+  }
+
+  #path(kind: KindInfo, name: string, namespace: string | undefined): string {
+    return pathOf(kind, {
+      name,
+      ...(kind.namespaced && { namespace: namespace ?? testNamespace }),
+    });
+  }
+
+  async #kindOf(apiVersion: string, kind: string): Promise<KindInfo> {
+    const wanted = gvkKey(gvkOf(apiVersion, kind));
+    const found = await this.#findKind(({ gvk }) => gvkKey(gvk) === wanted);
+    if (found !== undefined) return found;
+    throw new UnknownReferenceError(`The server does not serve "${kind}" of "${apiVersion}"`);
+  }
+
+  /** Asks the server again for a kind that it did not serve before. */
+  async #findKind(isMeant: (kind: KindInfo) => boolean): Promise<KindInfo | undefined> {
+    const known = this.#kinds.find(isMeant);
+    if (known !== undefined) return known;
+    this.#kinds = [];
+    return (await this.#served()).find(isMeant);
+  }
+
+  async #served(): Promise<readonly KindInfo[]> {
+    if (this.#kinds.length === 0) {
+      const flow = { name: 'user', priority: 'world' } as const;
+      const { client } = this.#simulation;
+      this.#kinds = await listServedKinds(client, flow, new AbortController().signal);
+    }
+    return this.#kinds;
+  }
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import type { EventInput } from '../../../src/kube/roles.ts';
+import { createManifestCheck } from '../../../src/runtime/check-manifest.ts';
+import { definitionGvk } from '../../../src/runtime/objects/index.ts';
+import { Confirmations } from '../../../src/runtime/publish/publication.ts';
+import { Publisher } from '../../../src/runtime/publish/publisher.ts';
+import type { KubeObject } from '../../../src/util/kube-object.ts';
+import { FakeClock, settle } from '../fake-clock.ts';
+import { freshMetrics, silentLogger } from '../silent-telemetry.ts';
+import { RuntimeFakeCluster } from './runtime-fake-cluster.ts';
+import { ScriptedSource } from './scripted-source.ts';
+
+const check = createManifestCheck(undefined);
+
+/** A publisher of ConfigMaps on a fake cluster; what the source says is played by the test. */
+export class PublisherWorld {
+  readonly cluster: RuntimeFakeCluster;
+  readonly clock: FakeClock;
+  readonly source = new ScriptedSource('ops');
+  /** Names whose confirmation has changed. */
+  readonly confirmed: string[] = [];
+  readonly confirmations = new Confirmations((name) => this.confirmed.push(name));
+  readonly events: string[] = [];
+  /** By name: how many claims of it come to nothing, and why. */
+  readonly lost = new Map<string, readonly string[]>();
+  readonly #publisher: Publisher;
+  readonly #stop = new AbortController();
+  #ended: Promise<void> | undefined;
+
+  /** `before`: a world whose objects and time this one goes on with, as a process that starts does. */
+  constructor(before?: PublisherWorld, runtime = 'here') {
+    this.cluster = before?.cluster ?? new RuntimeFakeCluster();
+    this.clock = before?.clock ?? new FakeClock();
+    const objects = this.cluster.acquire({ gvk: definitionGvk });
+    this.#publisher = new Publisher({
+      cluster: this.cluster,
+      clock: this.clock,
+      logger: silentLogger(),
+      metrics: freshMetrics(),
+      sources: [this.source],
+      check,
+      runtime,
+      objects: {
+        get isSynced() {
+          return objects.state.kind === 'synced';
+        },
+        get: (name) => objects.get(undefined, name)?.object,
+        *list() {
+          for (const { object } of objects.list()) yield object;
+        },
+      },
+      confirmations: this.confirmations,
+      onEvent: ({ reason }: Pick<EventInput, 'reason'>, { metadata }) =>
+        this.events.push(`${reason} ${metadata.name}`),
+      onRejectedClaims: (name, lost) =>
+        this.lost.set(
+          name,
+          lost.map(({ reason, claim }) => `${claim.parsed.manifest.file} ${reason}`),
+        ),
+    });
+    objects.subscribe(({ name }) => this.#publisher.enqueue(name));
+    objects.onState(() => this.#publisher.enqueueAll());
+  }
+
+  async start(): Promise<void> {
+    this.#ended = this.#publisher.run(this.#stop.signal);
+    await this.settle();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('The test has ended'));
+    await this.#ended;
+  }
+
+  /** What stands in the ConfigMaps from now on, by `ops/<ConfigMap>/<key>`. */
+  async say(texts: Parameters<ScriptedSource['tell']>[0]): Promise<void> {
+    this.source.tell(texts);
+    await this.wait(50);
+  }
+
+  async wait(ms: number): Promise<void> {
+    await this.clock.advance(ms);
+    await this.settle();
+  }
+
+  async settle(): Promise<void> {
+    do await settle();
+    while (this.cluster.deliver());
+    await settle();
+  }
+
+  object(name: string): KubeObject | undefined {
+    return this.cluster.server.get(definitionGvk, undefined, name)?.object;
+  }
+
+  /** The revision that is confirmed of the object as it is now. */
+  revision(name: string): string | undefined {
+    const object = this.object(name);
+    return object && this.confirmations.of(object)?.located.definition.revision;
+  }
+
+  /** What a user, or another program, writes. */
+  async edit(name: string, manager: string, parts: Partial<KubeObject>): Promise<void> {
+    const object = this.object(name);
+    this.cluster.server.apply({
+      manifest: {
+        apiVersion: 'homeostat.dev/v1alpha1',
+        kind: 'OperatorDefinition',
+        ...parts,
+        metadata: { ...parts.metadata, name, ...(object && { uid: object.metadata.uid }) },
+      } as KubeObject,
+      manager,
+      force: true,
+      status: false,
+    });
+    await this.settle();
+  }
+
+  /** What the controller of definitions does with an object that is being deleted. */
+  async letGo(name: string): Promise<void> {
+    const object = this.object(name);
+    assert.ok(object?.metadata.deletionTimestamp, `${name} is not being deleted`);
+    this.cluster.server.put({ ...object, metadata: { ...object.metadata, finalizers: [] } });
+    await this.settle();
+  }
+
+  /** Somebody puts another spec in place of the one that is there. */
+  async replace(name: string, spec: object): Promise<void> {
+    const object = this.object(name);
+    if (object !== undefined) this.cluster.server.put({ ...object, spec });
+    await this.settle();
+  }
+}

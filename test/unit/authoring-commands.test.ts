@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { render } from '../../src/cli/commands/render.ts';
+import { test as runTests } from '../../src/cli/commands/test.ts';
+import { CliError } from '../../src/cli/exit-code.ts';
+import type { Output } from '../../src/cli/output.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'homeostat-authoring-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function recordOutput() {
+  const lines: string[] = [];
+  const errors: string[] = [];
+  const output: Output = {
+    print: (text) => void lines.push(text),
+    error: (text) => void errors.push(text),
+    hasColor: false,
+    isTerminal: false,
+  };
+  return { lines, errors, output };
+}
+
+function fileOf(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+describe('homeostat test', () => {
+  test('the tests of all shipped operators pass', async () => {
+    const { lines, errors, output } = recordOutput();
+    const code = await runTests(['operators/tests'], {}, output);
+    assert.deepEqual([code, errors], [0, []], lines.join('\n'));
+    assert.match(lines.at(-1) ?? '', /^\d+ tests: \d+ passed, 0 failed$/);
+  });
+
+  test('a failure is exit code 1, and is in the JUnit report', async () => {
+    const { lines, output } = recordOutput();
+    const text = readFileSync('operators/tests/podset.yaml', 'utf8');
+    const wrong = text
+      .replace('replicas: 3', 'replicas: 4')
+      .replaceAll('../', `${process.cwd()}/operators/`);
+    const path = fileOf(
+      'podset.yaml',
+      wrong.replaceAll(`${process.cwd()}/`, `${'../'.repeat(9)}${process.cwd().slice(1)}/`),
+    );
+    const junit = join(folder, 'junit.xml');
+    assert.equal(await runTests([path], { junit }, output), 1);
+    assert.deepEqual(lines.slice(3), [
+      '      spec.replicas',
+      '        - expected: 4',
+      '        + found: 3',
+      '1 test: 0 passed, 1 failed',
+    ]);
+    const xml = readFileSync(junit, 'utf8');
+    assert.match(xml, /<testsuites tests="1" failures="1">/);
+    assert.match(xml, /<failure message="Deployment &quot;example&quot; is not as expected">/);
+  });
+
+  test('mistakes in a test are printed with their place, and nothing runs', async () => {
+    const { lines, errors, output } = recordOutput();
+    const text = readFileSync('operators/tests/podset.yaml', 'utf8');
+    const path = fileOf('mistake.yaml', text.replace('expect:', 'expects:'));
+    assert.equal(await runTests([path], {}, output), 1);
+    assert.deepEqual(lines, []);
+    assert.match(errors.join('\n'), /mistake\.yaml:10:7[\s\S]*Unknown field "expects"/);
+  });
+
+  test('--update writes found values into the expectations that fail, of all steps, and nothing else', async () => {
+    const { lines, errors, output } = recordOutput();
+    const text = readFileSync('operators/tests/podset.yaml', 'utf8');
+    const here = text.replaceAll('../', `${'../'.repeat(9)}${process.cwd().slice(1)}/operators/`);
+    const wrong = here.replaceAll(/(object: .* replicas: )\d/g, '$177');
+    assert.notEqual(wrong, here);
+    const path = fileOf('update.yaml', wrong);
+    assert.equal(await runTests([path], { update: true }, output), 0, lines.join('\n'));
+    assert.deepEqual(errors, []);
+    assert.equal(readFileSync(path, 'utf8'), here);
+    assert.equal(await runTests([path], {}, output), 0);
+  });
+
+  test('--update changes nothing where nothing can be updated', async () => {
+    const { output } = recordOutput();
+    const text = readFileSync('operators/tests/podset.yaml', 'utf8')
+      .replaceAll('../', `${'../'.repeat(9)}${process.cwd().slice(1)}/operators/`)
+      .replace(/replicas: \d/, 'replicas: { $gt: 100 }');
+    const path = fileOf('matcher.yaml', text);
+    assert.equal(await runTests([path], { update: true }, output), 1);
+    assert.equal(readFileSync(path, 'utf8'), text);
+  });
+
+  for (const [what, paths, filter, message] of [
+    [
+      'a folder without a test',
+      ['operators/samples'],
+      undefined,
+      'There is no test in operators/samples',
+    ],
+    ['a name that no test has', ['operators/tests'], 'zzz', 'No test has a name with "zzz"'],
+    ['a file that is missing', ['missing.yaml'], undefined, 'Cannot read "missing.yaml"'],
+  ] as const) {
+    test(`${what} is an error`, async () => {
+      const options = filter === undefined ? {} : { filter };
+      await assert.rejects(runTests(paths, options, recordOutput().output), (error) => {
+        assert.ok(error instanceof CliError);
+        assert.ok(error.message.startsWith(message), error.message);
+        return true;
+      });
+    });
+  }
+});
+
+describe('homeostat render', () => {
+  const flags = { output: 'yaml', simulate: true } as const;
+
+  test('prints the objects in the order of their creation, and what each waits for', async () => {
+    const { lines, errors, output } = recordOutput();
+    const resource = 'operators/samples/web-app.yaml';
+    assert.equal(await render('operators/web-app.yaml', resource, flags, output), 0);
+    assert.deepEqual(errors, []);
+    assert.deepEqual(
+      lines.filter((line) => line.startsWith('#')),
+      [
+        '# child "config" (1 of 5); ready when it is a ready ConfigMap',
+        '# child "service" (3 of 5); ready when it is a ready Service',
+        '# child "ingress" (4 of 5); ready when it is a ready Ingress',
+        '# child "deployment" (2 of 5), after "config"; ready when it is a ready Deployment',
+        '# child "autoscaler": nothing is created',
+      ],
+    );
+  });
+
+  test('prints JSON', async () => {
+    const { lines, output } = recordOutput();
+    const resource = 'operators/samples/podset.yaml';
+    const code = await render(
+      'operators/podset.yaml',
+      resource,
+      { ...flags, output: 'json' },
+      output,
+    );
+    const { children, missing, status } = JSON.parse(lines.join('\n'));
+    assert.deepEqual([code, missing, status.readyReplicas], [0, [], 3]);
+    assert.deepEqual(
+      children.map((each: { child: string; manifest: { spec: { replicas: number } } }) => [
+        each.child,
+        each.manifest.spec.replicas,
+      ]),
+      [['deployment', 3]],
+    );
+  });
+
+  test('what waits for an object says so, and is rendered when the object is given', async () => {
+    const resource = fileOf(
+      'copy.yaml',
+      [
+        'apiVersion: config.example.com/v1alpha1',
+        'kind: ConfigCopy',
+        'metadata: { name: example }',
+        'spec: { source: greeting, group: example }',
+      ].join('\n'),
+    );
+    const namespace = fileOf(
+      'namespace.yaml',
+      'apiVersion: v1\nkind: Namespace\nmetadata: { name: red, labels: { config.example.com/group: example } }',
+    );
+    const source = fileOf(
+      'source.yaml',
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: greeting }\ndata: { greeting: hello }',
+    );
+    const definition = 'operators/config-copy.yaml';
+    const waiting = recordOutput();
+    const without = { ...flags, with: [namespace] };
+    assert.equal(await render(definition, resource, without, waiting.output), 1);
+    assert.match(
+      waiting.lines.join('\n'),
+      /^# child "copy": nothing is created\n# operators\/config-copy\.yaml: Ready is "False", reason Waiting/,
+    );
+    const rendered = recordOutput();
+    const complete = { ...flags, with: [namespace, source] };
+    assert.equal(await render(definition, resource, complete, rendered.output), 0);
+    assert.match(
+      rendered.lines.join('\n'),
+      /greeting: hello[\s\S]*namespace: red|namespace: red[\s\S]*greeting: hello/,
+    );
+  });
+
+  test('a resource of a kind that no definition serves is an error', async () => {
+    const { lines, output } = recordOutput();
+    const code = await render(
+      'operators/podset.yaml',
+      'operators/samples/tenant.yaml',
+      flags,
+      output,
+    );
+    assert.deepEqual(
+      [code, lines],
+      [1, ['# operators/podset.yaml: No definition serves kind "Tenant", only PodSet']],
+    );
+  });
+
+  test('mistakes in a definition are printed', async () => {
+    const { errors, output } = recordOutput();
+    const text = readFileSync('operators/podset.yaml', 'utf8').replace('spec.size', 'spec.sise');
+    const definition = fileOf('broken.yaml', text);
+    assert.equal(await render(definition, 'operators/samples/podset.yaml', flags, output), 1);
+    assert.match(errors.join('\n'), /sise/);
+  });
+});
