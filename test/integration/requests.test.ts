@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { KubeObject } from '../../src/util/kube-object.ts';
-import { useControlPlane } from '../support/control-plane/index.ts';
+import { tallyOf, useControlPlane } from '../support/control-plane/index.ts';
 import { shippedText, statusOf } from '../support/definitions.ts';
 import { useHomeostat } from '../support/homeostat.ts';
 import type { HomeostatRuntime } from '../support/homeostat-runtime.ts';
@@ -37,7 +37,7 @@ async function applyAll(namespace: string, count: number, size: number): Promise
   await reported;
 }
 
-/** Requests by verb and resource, Events too, but without watches: these are opened again now and then by design. */
+/** Requests by verb and resource, Events too, but without watches that are opened again. */
 type Cost = Readonly<Record<string, number>>;
 
 /** What `act` costs: all requests of the operator until `least` has come and it has been quiet for two seconds. */
@@ -54,8 +54,8 @@ async function costOf(act: () => Promise<void>, least: Cost = {}): Promise<Cost>
 }
 
 function costSince(since: number): Cost {
-  const requests = Object.entries(shared.audit.count({ since }).by);
-  return Object.fromEntries(requests.filter(([request]) => !request.startsWith('watch ')));
+  const events = shared.audit.entries({ since }).filter(({ resource }) => resource === 'events');
+  return tallyOf([...shared.audit.atRest({ since }), ...events]);
 }
 
 shared.describe('integration/requests', () => {

@@ -93,12 +93,31 @@ export class AuditLog {
       total: counted.length,
       writes: counted.filter(({ verb }) => !readVerbs.has(verb)).length,
       events: entries.length - counted.length,
-      by: tally(entries, ({ verb, resource }) => `${verb} ${resource}`),
+      by: tallyOf(entries),
       errors: tally(
         entries.filter(({ status }) => status >= 400),
         ({ verb, resource, status }) => `${verb} ${resource} ${status}`,
       ),
     };
+  }
+
+  /**
+   * The requests since a mark that a runtime at rest must not send: no Events, no watch, and not the first list of each collection that
+   * was watched before. A server ends watches when it likes; one of a custom resource ends as well when the server makes
+   * the handler of its CRD anew, after which it no longer knows the resource version (410) and the client must list once.
+   */
+  atRest(filter: AuditFilter = {}): readonly AuditEntry[] {
+    this.#read();
+    const known = new Set(
+      this.#entries
+        .slice(0, filter.since ?? 0)
+        .filter(({ verb }) => verb === 'watch')
+        .map(collectionOf),
+    );
+    return this.entries(filter).filter((entry) => {
+      if (entry.resource === 'events' || entry.verb === 'watch') return false;
+      return entry.verb !== 'list' || !known.delete(collectionOf(entry));
+    });
   }
 
   /**
@@ -206,6 +225,16 @@ interface AuditEvent {
 
 function isOfDefinitions({ resource, name }: AuditEntry): boolean {
   return resource.startsWith('operatordefinitions') || name === 'operatordefinitions.homeostat.dev';
+}
+
+/** The user too: each lists for itself. */
+function collectionOf({ user, uri }: AuditEntry): string {
+  return `${user} ${uri.split('?', 1)[0]}`;
+}
+
+/** How often each verb was sent for each resource: `{ 'patch deployments': 3 }`. */
+export function tallyOf(entries: readonly AuditEntry[]): Readonly<Record<string, number>> {
+  return tally(entries, ({ verb, resource }) => `${verb} ${resource}`);
 }
 
 function tally(

@@ -1,4 +1,4 @@
-export { type AuditCounts, type AuditEntry, AuditLog } from './audit-log.ts';
+export { type AuditCounts, type AuditEntry, AuditLog, tallyOf } from './audit-log.ts';
 export { allBinaries, ensureBinaries, searchBinaries } from './binaries.ts';
 export { goBuild } from './build-binaries.ts';
 export {
