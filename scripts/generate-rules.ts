@@ -11,7 +11,8 @@ const text = `${[
   '',
   'Generated from `test/rules` by `npm run generate`; do not edit. The [reference](definition/README.md) explains the rules.',
   'Tests in `test/integration` run on a real etcd, kube-apiserver and kube-controller-manager. A fixture is a file with its expected',
-  'diagnostics beside it. A unit test checks that every test named here exists, and that a rule mentions every field of the format.',
+  'diagnostics beside it. `test/rules` also names the test of each rule. A unit test checks that each of these tests exists, and that',
+  'a rule mentions every field of the format.',
   ...ruleSections.flatMap(linesOf),
 ].join('\n')}\n`;
 
@@ -29,20 +30,19 @@ function linesOf({ heading, page, rules }: RuleSection): readonly string[] {
     '',
     `Reference: [${page.split('#')[0]}](definition/${page}).`,
     '',
-    '| rule | shown by |',
+    '| rule | tested in |',
     '| --- | --- |',
     ...rules.map(rowOf),
   ];
 }
 
 function rowOf({ rule, shownBy }: Rule): string {
-  return `| ${cell(rule)} | ${shownBy.map(evidence).join('<br>')} |`;
+  const files = new Set(shownBy.map((each) => each.split(' › ', 1)[0] ?? each));
+  return `| ${cell(rule)} | ${[...files].map(linkTo).join('<br>')} |`;
 }
 
-function evidence(each: string): string {
-  const [path = '', title] = each.split(' › ');
-  const link = `[${path.split('/').at(-1)}](../${path})`;
-  return title === undefined ? link : `${link}: ${cell(title)}`;
+function linkTo(path: string): string {
+  return `[${path.split('/').at(-1)}](../${path})`;
 }
 
 /** Text in a cell of a table. */

@@ -64,9 +64,9 @@ function page(): string {
     '',
     '## Responses that differ',
     '',
-    'Cases of the suite in which a part of the response is not compared.',
+    'Parts of responses that the suite does not compare, with the group of the cases in `test/contract/cases` and their number.',
     '',
-    ...table(['case', 'part', 'reason'], caseRows(groups)),
+    ...table(['group', 'part', 'reason', 'cases'], caseRows(groups)),
     '',
     '## Manifests that are stored differently',
     '',
@@ -100,17 +100,19 @@ function code(name: string): string {
 }
 
 function caseRows(groups: Groups): readonly Row[] {
-  return groups.flatMap(([group, cases]) =>
-    cases.flatMap(({ name, steps }) =>
-      steps.flatMap((step) =>
-        Object.entries(differencesOf(step)).map(([part, because]) => [
-          `${group}: ${name}`,
-          part === '' ? 'all' : code(part),
-          because,
-        ]),
-      ),
-    ),
-  );
+  return groups.flatMap(([group, cases]) => {
+    const names = new Map<string, Set<string>>();
+    for (const { name, steps } of cases)
+      for (const step of steps)
+        for (const difference of Object.entries(differencesOf(step))) {
+          const key = JSON.stringify(difference);
+          names.set(key, (names.get(key) ?? new Set()).add(name));
+        }
+    return [...names].map(([key, { size }]) => {
+      const [part, because] = JSON.parse(key) as [string, string];
+      return [group, part === '' ? 'all' : code(part), because, String(size)];
+    });
+  });
 }
 
 function differencesOf(step: ContractCase['steps'][number]): Readonly<Record<string, string>> {

@@ -13,7 +13,7 @@ export const children: RuleSection = {
   page: 'children.md',
   rules: [
     {
-      rule: 'A child is made, owned, put back when edited and made again when deleted',
+      rule: 'A child is created and owned; edits of others are reverted, and a deleted child is created again',
       shownBy: [
         `${podset} › a PodSet becomes a Deployment that it owns, and an edit follows`,
         `${podset} › a Deployment that is edited or scaled by hand is put back`,
@@ -28,7 +28,7 @@ export const children: RuleSection = {
       ],
     },
     {
-      rule: '`generateName` and labels or annotations under `homeostat.dev/` are refused',
+      rule: '`generateName` and labels or annotations under `homeostat.dev/` are rejected',
       shownBy: ['test/fixtures/invalid/invalid-value.yaml'],
     },
     {
@@ -40,66 +40,66 @@ export const children: RuleSection = {
       ],
     },
     {
-      rule: '`when: false` removes the child; reading `children` in it is warned about',
+      rule: '`when: false` removes the child; `children` in `when` gives a warning',
       shownBy: [
         `${prune} › what is not wanted any more goes`,
         'test/fixtures/invalid-compile/warnings.yaml',
       ],
     },
     {
-      rule: '`forEach` makes one child per element; two of one name fail',
+      rule: '`forEach` creates one child per element; two elements with one name are an error',
       shownBy: [
         'test/integration/chain.test.ts › forEach over three makes three, and back to one removes two',
         `${tier} › two elements of one name fail, and no other child does`,
       ],
     },
     {
-      rule: '`ordered`: the next element is made when the one before it is ready',
+      rule: '`ordered`: the next element is created when the previous one is ready',
       shownBy: [
         'test/integration/ordered.test.ts › ordered: up one by one, each when the one before is ready, and down from the last',
         'src/reconcile/child/apply-child.test.ts › an element is made when the one before it is ready, and the wait is told',
       ],
     },
     {
-      rule: '`ordered`: removal goes one at a time from the last, on deletion too',
+      rule: '`ordered`: elements are removed one at a time from the last, in a deletion too',
       shownBy: [
         'test/integration/deletion.test.ts › elements of an ordered child go one by one from the last, each when the one before is gone',
         'src/reconcile/finalize/without-definition.test.ts › an orphan stays, and elements of an ordered child go from the last',
       ],
     },
     {
-      rule: '`after` says what must be ready first; what expressions read must exist',
+      rule: '`after` names children that must be ready first; objects that expressions read must exist',
       shownBy: [
         `${hold} › a child is made when what it comes after is ready, and the wait is told`,
         'test/integration/chain.test.ts › a chain of three children is made in one pass, without a timer',
       ],
     },
     {
-      rule: '`ready` decides over `$child`',
+      rule: '`ready` computes readiness from `$child`',
       shownBy: [`${phase} › \`ready\` sees $child and $item; without a result it is false`],
     },
     {
-      rule: '`updateStrategy: Apply` applies in place',
+      rule: '`updateStrategy: Apply` updates in place',
       shownBy: [
         `${apply} › a value that somebody changed is put back by one apply that names it`,
         `${apply} › a field that leaves the intent is removed`,
       ],
     },
     {
-      rule: '`Recreate` replaces for a new intent, applies drift back, ignores a foreign field',
+      rule: '`Recreate` replaces the child for a new template value, reverts drift by an apply, and ignores fields of other managers',
       shownBy: [
         'test/integration/children-life.test.ts › Recreate: a changed intent makes the object anew; drift is put back, foreign fields stay',
       ],
     },
     {
-      rule: '`Recreate` replaces an immutable drift at most once in ten minutes',
+      rule: '`Recreate` replaces a child with drift in an immutable field at most once in ten minutes',
       shownBy: [
         'src/reconcile/child/replace-element.test.ts › drift of a field that cannot be changed makes the object anew, once in ten minutes for one intent',
         'test/integration/children-life.test.ts › Recreate: what the server does not let change is replaced, a Secret without a hash of its values',
       ],
     },
     {
-      rule: '`OnDelete` makes what is missing, and leaves alone',
+      rule: '`OnDelete` creates missing children and never changes existing ones',
       shownBy: [
         'test/integration/children-life.test.ts › OnDelete: what is there is left alone, what is deleted comes back with the newest template',
       ],
@@ -119,20 +119,20 @@ export const children: RuleSection = {
       ],
     },
     {
-      rule: '`conflicts: Force` takes fields back, `Report` leaves them and says so',
+      rule: '`conflicts: Force` takes fields back; `Report` leaves them to the other manager and reports them',
       shownBy: [
         'test/integration/fights.test.ts › with conflicts: Report a field that another manager takes is left to it, and is ours again when it gives it up',
         `${podset} › a Deployment that is edited or scaled by hand is put back`,
       ],
     },
     {
-      rule: '`adopt: Never` touches nothing of others, and goes on when it is gone',
+      rule: '`adopt: Never` changes no existing object of another owner, and creates the child when that object is deleted',
       shownBy: [
         'test/integration/conflict.test.ts › a Deployment of the same name that is not ours is left alone, and when it goes the PodSet goes on',
       ],
     },
     {
-      rule: '`adopt: IfUnowned` takes over what no other controller owns, and orphans it unless `Delete` is written',
+      rule: '`adopt: IfUnowned` takes over objects without a controller, and orphans them unless `Delete` is set',
       shownBy: [
         'test/integration/children-life.test.ts › what nobody owns is taken over, and released when the resource goes',
         'test/integration/children-life.test.ts › with `deletionPolicy: Delete` written what was taken over has an owner like any other',
@@ -140,27 +140,27 @@ export const children: RuleSection = {
       ],
     },
     {
-      rule: '`deletionPolicy: Orphan` keeps the object when the child is dropped or the resource goes',
+      rule: '`deletionPolicy: Orphan` keeps the object when the child is removed or the resource is deleted',
       shownBy: [
         'test/integration/deletion.test.ts › stays as it is, and is ours no more',
         'src/reconcile/removal/removal.test.ts › one that is dropped stays, with nothing of us on it',
       ],
     },
     {
-      rule: '`Recreate` deletes nothing that was there before us',
+      rule: '`Recreate` deletes no object that existed before the resource',
       shownBy: [
         'src/reconcile/child/replace-element.test.ts › an object that was there before us',
         'src/reconcile/child/adopt.test.ts › with Recreate it is changed in place, also when the intent changes',
       ],
     },
     {
-      rule: '`deleteWhen` keeps a child that is to go, and says so',
+      rule: '`deleteWhen` delays the deletion of a child and reports it',
       shownBy: [
         'test/integration/deletion.test.ts › a child that says when it may go stays until then, and says so',
       ],
     },
     {
-      rule: '`after` and waiting hold creation and change of intent; drift is repaired meanwhile',
+      rule: '`after` and waiting delay creation and changes; drift is reverted meanwhile',
       shownBy: [
         `${hold} › a change of intent is held, and let go when that is ready`,
         `${hold} › drift of what was applied is repaired meanwhile`,
@@ -168,7 +168,7 @@ export const children: RuleSection = {
       ],
     },
     {
-      rule: 'A child is what is where it may be, under its name, with its owner reference or on record; labels and field managers prove nothing',
+      rule: 'An object is a child by its place, its name and its owner reference or the inventory; labels and field managers prove nothing',
       shownBy: [
         'src/reconcile/ownership/placement-rule.test.ts › is not observed, though it is the newest',
         'src/reconcile/ownership/placement-rule.test.ts › keeps no resource from being deleted',
@@ -178,7 +178,7 @@ export const children: RuleSection = {
       ],
     },
     {
-      rule: 'Pruning is by child: what waits or fails keeps what it has',
+      rule: 'Children are pruned one by one: a child that waits or fails keeps its object',
       shownBy: [
         `${prune} › deletes nothing`,
         `${prune} › a child that fails keeps no other child from losing its own`,
@@ -192,7 +192,7 @@ export const children: RuleSection = {
       ],
     },
     {
-      rule: 'Children dropped from the definition go when the whole pass succeeded',
+      rule: 'Children that the definition no longer has are deleted when the whole reconcile succeeded',
       shownBy: [`${prune} › a child that was dropped from the definition`],
     },
     {

@@ -10,14 +10,14 @@ export const document: RuleSection = {
   page: 'README.md#the-document',
   rules: [
     {
-      rule: 'A definition has `apiVersion`, `kind`, `metadata.name` and `spec`; anything else in the file is refused',
+      rule: 'A definition has `apiVersion`, `kind`, `metadata.name` and `spec`; other fields are rejected',
       shownBy: [
         'test/fixtures/invalid/not-a-definition.yaml',
         'test/fixtures/invalid/missing-field.yaml',
       ],
     },
     {
-      rule: 'YAML and JSON are read alike',
+      rule: 'YAML and JSON are equivalent',
       shownBy: [
         'test/fixtures/invalid/one-line.json',
         'src/definition/yaml/yaml-text.test.ts › JSON is YAML, and empty input is null',
@@ -33,11 +33,11 @@ export const document: RuleSection = {
     },
     { rule: 'Ids are unique', shownBy: ['test/fixtures/invalid/duplicate-id.yaml'] },
     {
-      rule: 'Unknown fields are refused anywhere',
+      rule: 'Unknown fields are rejected everywhere',
       shownBy: ['test/fixtures/invalid/unknown-field.yaml'],
     },
     {
-      rule: 'A *(later)* part is refused with its position: `clusters`, `reads[].history` with `keep` and `onChange`',
+      rule: 'A *(later)* part is rejected with its position: `clusters`, `reads[].history` with `keep` and `onChange`',
       shownBy: [
         'test/fixtures/invalid/not-supported-yet.yaml',
         'src/definition/rules/unsupported-fields.test.ts › is a field of the format, and its default is supported',
@@ -52,11 +52,11 @@ export const document: RuleSection = {
       ],
     },
     {
-      rule: 'A file may hold several documents, each accepted or refused by itself',
+      rule: 'A file may hold several documents; each is accepted or rejected separately',
       shownBy: [`${parse} › each document is accepted or rejected on its own`],
     },
     {
-      rule: 'Half a file is never taken for another definition',
+      rule: 'A truncated file is never accepted as another definition',
       shownBy: [`${parse} › a truncated file is never accepted as a different definition`],
     },
   ],
@@ -79,11 +79,11 @@ export const kind: RuleSection = {
       ],
     },
     {
-      rule: 'Names, flags and the status subresource that are left out are filled in',
+      rule: 'Omitted names, flags and the status subresource are filled in',
       shownBy: [`${complete} › omitted names, flags and the status subresource are filled in`],
     },
     {
-      rule: 'Standard status fields are added; another `status.children` is refused with a hint',
+      rule: 'Standard status fields are added; another schema of `status.children` is rejected with a hint',
       shownBy: [
         `${complete} › a schema without a status gets the standard fields`,
         'test/fixtures/invalid/crd-pasted.yaml',
@@ -94,7 +94,7 @@ export const kind: RuleSection = {
       shownBy: [`${complete} › columns [`],
     },
     {
-      rule: 'Structural rules are checked before anything is sent, as the server checks them',
+      rule: 'Structural rules are checked before any request, with the results of the server',
       shownBy: [
         'test/fixtures/invalid/crd-schema.yaml',
         'test/fixtures/invalid/crd-nested.yaml',
@@ -102,54 +102,54 @@ export const kind: RuleSection = {
       ],
     },
     {
-      rule: 'The CRD is installed by server-side apply, and comes back when somebody deletes it',
+      rule: 'The CRD is installed by server-side apply, and installed again after a deletion',
       shownBy: [
         `${crdLife} › a CRD that is deleted under the process is installed again, and its resources work`,
       ],
     },
     {
-      rule: 'A CRD that is not labelled as ours is not touched',
+      rule: 'A CRD without the label of Homeostat is not changed',
       shownBy: [
         'test/integration/conflict.test.ts › a custom resource definition that is not ours is not touched',
         `${crdLife} › a CRD that somebody takes over is left to them`,
       ],
     },
     {
-      rule: '`crdPolicy.adopt` takes over a CRD that is there',
+      rule: '`crdPolicy.adopt` takes over an existing CRD',
       shownBy: [
         'test/integration/conflict.test.ts › with crdPolicy.adopt a custom resource definition that is there is taken over, and what it stores is worked on',
       ],
     },
     {
-      rule: 'A CRD change that would break stored objects is refused with all reasons, and what runs goes on; `crdPolicy.allowBreakingChanges` overrides it',
+      rule: 'A CRD change that would break stored objects is rejected with all reasons, and the previous revision keeps running; `crdPolicy.allowBreakingChanges` overrides it',
       shownBy: [
         'test/integration/crd-change.test.ts › a change that breaks is refused with all its reasons, what ran goes on; with the override it goes through',
         'test/integration/crd-change.test.ts › a CRD of others is not taken over where that would break what they have stored',
       ],
     },
     {
-      rule: 'A safe change of the CRD is served without a restart',
+      rule: 'A safe change of the CRD takes effect without a restart',
       shownBy: [
         'test/integration/crd-change.test.ts › a new optional field is served at once, without a restart',
         'test/integration/crd-change-server.test.ts › what was stored before a safe change is read as it was and written again after it, for random schemas',
       ],
     },
     {
-      rule: 'Another version may be stored from now on',
+      rule: 'The storage version can change',
       shownBy: [
         'test/integration/versions.test.ts › another version is stored from now on: what was made stays, and is read in that one',
         'test/integration/versions.test.ts › resources are stored anew in the new version, then the old one can be taken out; before that it is refused',
       ],
     },
     {
-      rule: 'With several versions expressions are checked against the storage version, and the resource is read in it',
+      rule: 'With several versions, expressions are checked against the storage version, and the resource is read in it',
       shownBy: [
         'test/fixtures/invalid-compile/storage-version.yaml',
         'test/integration/versions.test.ts › a resource written in another version is read in the one that is stored',
       ],
     },
     {
-      rule: '`for` attaches to a kind that is there, with `selector` and `annotationSelector`',
+      rule: '`for` uses an existing kind, with `selector` and `annotationSelector`',
       shownBy: [
         'test/integration/for.test.ts › a built-in kind gets children, and nothing is written to it',
         'src/reconcile/for-kind.test.ts › an object that does not match gets none',
@@ -164,7 +164,7 @@ export const kind: RuleSection = {
       ],
     },
     {
-      rule: 'On a kind of `for` no status is written unless mapped, and only one definition may map it',
+      rule: 'For a kind of `for`, only mapped status fields are written, and only one definition may map the status',
       shownBy: [
         'test/integration/for-kind-arrives.test.ts › what is mapped is fitted to the schema that the server tells, and nothing else is written',
         'src/runtime/check-definitions.test.ts › a status is mapped by one of them only',
@@ -179,13 +179,13 @@ export const kind: RuleSection = {
       ],
     },
     {
-      rule: 'A definition that is edited so that objects stop matching leaves their children in place',
+      rule: 'Objects that stop matching because the definition was edited keep their children',
       shownBy: [
         'test/integration/for.test.ts › a definition that was edited leaves them in place and says how many',
       ],
     },
     {
-      rule: 'A kind of `for` that is not there is waited for',
+      rule: 'A definition waits until its kind of `for` exists',
       shownBy: [
         'test/integration/for-kind-arrives.test.ts › a definition waits for its kind, without asking, and starts by itself when it comes',
         'test/integration/for-kind-arrives.test.ts › a kind that goes is waited for again, and comes back',

@@ -16,25 +16,25 @@ export const language: RuleSection = {
   page: 'expressions.md',
   rules: [
     {
-      rule: '`${ }` as the whole string gives the value itself',
+      rule: '`${ }` as the whole string yields the value with its type',
       shownBy: [
         `${phase} › elements are spread into lists, and lists without a match are empty`,
         `${leaf} › reads \${JSON.stringify`,
       ],
     },
     {
-      rule: 'Text with parts is text; every part must be a string, number or boolean',
+      rule: 'Parts of a text must be strings, numbers or booleans',
       shownBy: [
         `${leaf} › reads text with parts in order, with escapes resolved`,
         'src/compile/language/quirks.test.ts › names its missing part',
       ],
     },
     {
-      rule: '`${? }` without a result leaves the field out',
+      rule: '`${? }` without a result omits the field',
       shownBy: [`${phase} › an optional expression leaves its field out`],
     },
     {
-      rule: '`${... }` puts each element into the list',
+      rule: '`${... }` inserts each element into the list',
       shownBy: [`${phase} › elements are spread into lists, and lists without a match are empty`],
     },
     {
@@ -42,7 +42,7 @@ export const language: RuleSection = {
       shownBy: [`${handlebars} › fails at run time for`, `${handlebars} › refuses`],
     },
     {
-      rule: '`$literal` is untouched',
+      rule: 'The content of `$literal` is not evaluated',
       shownBy: [`${phase} › what stands in $literal is untouched`],
     },
     {
@@ -62,20 +62,20 @@ export const language: RuleSection = {
       ],
     },
     {
-      rule: 'What YAML itself forbids in plain strings is told with what to write',
+      rule: 'A plain YAML string that YAML forbids is reported with the correct spelling',
       shownBy: [
         'test/fixtures/invalid/yaml-syntax.yaml',
         'src/definition/yaml/read-documents.test.ts › the rest of the file after a broken expression is parsed at the right positions',
       ],
     },
     {
-      rule: 'Names beside the resource win over its fields, and `$self` has these',
+      rule: 'Names of `reads`, `children` and the like take precedence over fields of the resource; `$self` has these',
       shownBy: [
         `${phase} › root names take precedence over fields of the resource, which $self contains`,
       ],
     },
     {
-      rule: '`observed.<id>` never waits, orders nothing and is no cycle; a list sorted by name for `forEach`',
+      rule: '`observed.<id>` never waits, implies no order and no cycle; with `forEach` it is a list sorted by name',
       shownBy: [
         'src/compile/observed.test.ts › implies no order and no cycle, whether children observe each other or themselves',
         'src/reconcile/observe/observe-children.test.ts › a list is sorted by name, empty when there is none, and has what is being deleted',
@@ -90,21 +90,21 @@ export const language: RuleSection = {
       ],
     },
     {
-      rule: '`$item` and `$index` are there in `forEach`, `$child` in `ready`',
+      rule: '`$item` and `$index` exist in `forEach`, `$child` in `ready`',
       shownBy: [
         `${phase} › \`ready\` sees $child and $item; without a result it is false`,
         badNames,
       ],
     },
     {
-      rule: '`$previous` is there in `conditions`, `events` and `patches`',
+      rule: '`$previous` exists in `conditions`, `events` and `patches`',
       shownBy: [
         'test/integration/reporting.test.ts › conditions follow the new status, keep their time, and Events tell of each switch once',
         'test/fixtures/invalid-compile/reporting.yaml',
       ],
     },
     {
-      rule: 'Every function does what its table says',
+      rule: 'Every function returns what its table shows',
       shownBy: [
         `${functions} › \${source} gives`,
         `${functions} › \${source} fails with`,
@@ -112,20 +112,20 @@ export const language: RuleSection = {
       ],
     },
     {
-      rule: '`$now()` is fixed within a pass',
+      rule: '`$now()` is constant within a reconcile',
       shownBy: [
         'src/reconcile/report/reporting.test.ts › $now() is the same wherever a pass asks for it',
       ],
     },
     {
-      rule: '`$now()` and `$random*` in a template are refused but behind `observed` and in `OnDelete`',
+      rule: '`$now()` and `$random*` in a template are rejected except after `observed` and with `OnDelete`',
       shownBy: [
         'src/compile/language/references.test.ts › mark values that are evaluated only if an observed value is missing',
         'test/fixtures/invalid-compile/forbidden-expression.yaml',
       ],
     },
     {
-      rule: 'Functions that can hang are bounded, `$eval` is not there; an evaluation has limits',
+      rule: 'Functions that can hang are bounded, `$eval` does not exist, and an evaluation has limits',
       shownBy: [
         'src/compile/language/guards.test.ts › ends with an error',
         'src/compile/language/meter.test.ts › the steps of one evaluation are bounded',
@@ -147,37 +147,37 @@ export const missingValues: RuleSection = {
   page: 'expressions.md#waiting',
   rules: [
     {
-      rule: 'What reads a child or a read waits while it does not exist, and what exists stays',
+      rule: 'A child that uses a missing child or read waits, and an existing object stays',
       shownBy: [
         `${waiting} › expressions wait for a child that does not exist, also through vars`,
         `${missing} › a read that goes away leaves what was made from it, and heals by itself`,
       ],
     },
     {
-      rule: '`children.x` of a `forEach` waits until all wanted elements exist',
+      rule: '`children.x` of a `forEach` waits until all desired elements exist',
       shownBy: [
         'src/reconcile/child/apply-tiers.test.ts › what reads a list of children waits until all elements that are wanted exist',
       ],
     },
     {
-      rule: 'A child that is not wanted is a missing value',
+      rule: 'A child that is not desired is a missing value',
       shownBy: [`${waiting} › a child that is not desired is a missing value`],
     },
     {
-      rule: 'A read that is not known is never taken for absent or empty',
+      rule: 'An unknown read is never taken for absent or empty',
       shownBy: [
         'src/reconcile/observe/observe-reads.test.ts › a list that is not known is never taken for an empty one',
         'test/integration/rights.test.ts › a read that is forbidden is not taken for absent, also when it is optional',
       ],
     },
     {
-      rule: 'In Reporting nothing waits',
+      rule: 'Nothing waits in the reporting phase',
       shownBy: [
         `${waiting} › in the reporting phase nothing waits: missing objects are missing values`,
       ],
     },
     {
-      rule: 'A missing whole value leaves the field out; a list field becomes empty',
+      rule: 'A missing whole value omits the field; a list field becomes empty',
       shownBy: [`${phase} › elements are spread into lists, and lists without a match are empty`],
     },
     {
@@ -202,7 +202,7 @@ export const missingValues: RuleSection = {
       shownBy: [`${forEach} › that is missing is an error`, `${missing} › the children of "`],
     },
     {
-      rule: '`!=` against what may be missing is warned about, and zeros that the server leaves out',
+      rule: '`!=` with a value that may be missing gives a warning, as do zeros that the server omits',
       shownBy: [
         'src/compile/language/suspicious-expressions.test.ts › is suspicious',
         'test/fixtures/invalid-compile/warnings.yaml',
@@ -216,21 +216,21 @@ export const types: RuleSection = {
   page: 'expressions.md#types',
   rules: [
     {
-      rule: 'A result is fitted to its field at every depth, or is an error with path, expected and found',
+      rule: 'A value is converted to the type of its field at every depth, or is an error with path, expected and found type',
       shownBy: [
         'src/compile/template/coerce.test.ts › does not fit',
         `${phase} › is an error of the child`,
       ],
     },
     {
-      rule: 'What is rendered for a kind is taken by the real server',
+      rule: 'A real server accepts what is rendered for a kind',
       shownBy: [
         'test/integration/fitting.test.ts › the server takes',
         'src/compile/template/coerce.property.test.ts',
       ],
     },
     {
-      rule: 'Without a schema values land as they are',
+      rule: 'Without a schema, values are kept as they are',
       shownBy: [
         `${compile} › without schemas children are not checked, and values are not coerced`,
       ],
@@ -239,25 +239,25 @@ export const types: RuleSection = {
       rule: 'The syntax of every expression is checked',
       shownBy: [badSyntax, 'test/fixtures/invalid-compile/template-syntax.yaml'],
     },
-    { rule: 'Names that do not exist are told, with the nearest one', shownBy: [badNames] },
+    { rule: 'Unknown names are reported with the nearest existing one', shownBy: [badNames] },
     {
-      rule: 'Paths that the resource does not have are told',
+      rule: 'Paths that the resource does not have are reported',
       shownBy: ['test/fixtures/invalid-compile/unknown-path.yaml'],
     },
     {
-      rule: 'Fields that the child does not have are told',
+      rule: 'Fields that the child does not have are reported',
       shownBy: ['test/fixtures/invalid-compile/unknown-child-field.yaml'],
     },
     {
-      rule: 'Cycles between children are told',
+      rule: 'Cycles between children are reported',
       shownBy: ['test/fixtures/invalid-compile/cycle.yaml', 'test/fixtures/invalid/cycle.yaml'],
     },
     {
-      rule: 'A name with `-` that reads as a subtraction, and a predicate that sees the element, are told',
+      rule: 'A name with `-` that is parsed as a subtraction, and a predicate that refers to the element, are reported',
       shownBy: ['test/fixtures/invalid-compile/suspicious-expression.yaml'],
     },
     {
-      rule: 'Words that YAML 1.1 reads otherwise are told',
+      rule: 'Words that YAML 1.1 parses as another type are reported',
       shownBy: ['test/fixtures/invalid/ambiguous-yaml.yaml'],
     },
   ],
@@ -268,27 +268,27 @@ export const vars: RuleSection = {
   page: 'reads.md',
   rules: [
     {
-      rule: '`vars` are evaluated in dependency order, once per phase, by whoever needs them',
+      rule: '`vars` are evaluated in dependency order, once per phase, and only if they are used',
       shownBy: [
         `${waiting} › a var is evaluated once in a phase`,
         `${waiting} › a failing var names itself`,
       ],
     },
     {
-      rule: 'A change of a value that is read runs the resource again',
+      rule: 'A change of a value that is read reconciles the resource',
       shownBy: [
         'src/reconcile/observe/observe-reads.test.ts › a change of a read path runs the resource, another one does not',
       ],
     },
     {
-      rule: 'By `name`: `optional` is a missing value, else what uses it waits',
+      rule: 'By `name`: `optional` yields a missing value, otherwise users of the read wait',
       shownBy: [
         'src/reconcile/observe/observe-reads.test.ts › an optional one that is not there is a missing value',
         'src/reconcile/observe/observe-reads.test.ts › what uses it waits while it is not there, and goes on when it comes',
       ],
     },
     {
-      rule: 'By `selector`: each resource sees its own, sorted by name; an empty selector is an error',
+      rule: 'By `selector`: each resource sees its own objects, sorted by name; an empty selector is an error',
       shownBy: [
         'src/reconcile/observe/observe-reads.test.ts › each resource sees its own, sorted by name',
         'src/compile/analysis/selector.test.ts › is an error, never a wider selector',
@@ -301,7 +301,7 @@ export const vars: RuleSection = {
       ],
     },
     {
-      rule: '`namespace`, `namespaces` and `namespaceSelector` read elsewhere, with `crossNamespace`',
+      rule: '`namespace`, `namespaces` and `namespaceSelector` read other namespaces, with `crossNamespace`',
       shownBy: [
         'test/integration/reads.test.ts › an object of a computed namespace is followed; a namespace that no glob allows is refused',
         'test/integration/reads.test.ts › a computed list of namespaces: read, changed, emptied, and never taken for empty when it is missing',
@@ -310,7 +310,7 @@ export const vars: RuleSection = {
       ],
     },
     {
-      rule: 'A computed namespace without globs in `crossNamespace` is an error at load',
+      rule: 'A computed namespace without patterns in `crossNamespace` is an error at load',
       shownBy: [
         'test/fixtures/invalid/read-namespaces.yaml',
         'test/fixtures/invalid/child-namespaces.yaml',
@@ -324,7 +324,7 @@ export const vars: RuleSection = {
       ],
     },
     {
-      rule: 'The name of a Namespace that is written is a namespace; those of Kubernetes must be named by a glob',
+      rule: 'The name of a Namespace that is written is a namespace; those of Kubernetes must be named by a pattern',
       shownBy: [
         'test/fixtures/invalid/namespace-names.yaml',
         'src/reconcile/ownership/placement.test.ts › a Namespace beyond its globs',
@@ -333,14 +333,14 @@ export const vars: RuleSection = {
       ],
     },
     {
-      rule: 'A cluster-scoped resource names the namespace of what it reads',
+      rule: 'A cluster-scoped resource specifies the namespace of its reads',
       shownBy: [
         'test/fixtures/invalid-compile/read-scope.yaml',
         'test/fixtures/invalid-compile/cluster-scope.yaml',
       ],
     },
     {
-      rule: 'A computed name of a Secret that flows into what others can read is warned about',
+      rule: 'A computed name of a Secret whose value other users can read gives a warning',
       shownBy: ['test/fixtures/invalid-compile/warnings.yaml'],
     },
   ],

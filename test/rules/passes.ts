@@ -10,7 +10,7 @@ export const reporting: RuleSection = {
   page: 'reporting.md',
   rules: [
     {
-      rule: '`status` is mapped and fitted; it sees the status last written, so a definition can remember',
+      rule: '`status` is mapped and converted to its schema; it can read the status last written',
       shownBy: [
         'src/compile/phase/phase.test.ts › status reads the last written status and is coerced to its schema',
         'test/integration/foobar.test.ts › a FooBar runs its command in a Job, and its status remembers the completion',
@@ -24,21 +24,21 @@ export const reporting: RuleSection = {
       ],
     },
     {
-      rule: '`events` are sent in the pass in which `when` is true',
+      rule: '`events` are sent in the reconcile in which `when` is true',
       shownBy: [
         'test/integration/operator-air-conditioner.test.ts › each switch has an Event, and only a switch',
         'src/reconcile/report/reporting.test.ts › are told in the pass in which `when` is true, and not again',
       ],
     },
     {
-      rule: '`patches` on the resource itself, only if a field differs, never withdrawn',
+      rule: '`patches` of the resource itself are sent only if a field differs, and are never withdrawn',
       shownBy: [
         'test/integration/reporting.test.ts › the resource itself is patched once per request, by a manager of the patch',
         'src/reconcile/patch/patches.test.ts › is not withdrawn when `when` turns false, and is sent again when it is true again',
       ],
     },
     {
-      rule: '`patches` on others: `target` and `create`',
+      rule: '`patches` of other objects: `target` and `create`',
       shownBy: [
         'test/integration/reporting.test.ts › another object is patched, put back, left with what is not patched, and waited for',
         'test/integration/reporting.test.ts › create makes the target; nothing is withdrawn when `when` turns false or the resource goes',
@@ -55,14 +55,14 @@ export const reporting: RuleSection = {
       ],
     },
     {
-      rule: 'One status write per pass, and only if something changed',
+      rule: 'A reconcile writes the status at most once, and only if something changed',
       shownBy: [
         'test/integration/requests.test.ts › a new PodSet costs two requests: one apply and one status write',
         `${report} › a status that the server keeps otherwise than written is not written again`,
       ],
     },
     {
-      rule: 'The standard fields and conditions are written; a condition of somebody else stays',
+      rule: 'The standard fields and conditions are written; conditions of other managers stay',
       shownBy: [
         `${report} › says what it is about: generation, revision, counts`,
         `${report} › a condition of somebody else stays`,
@@ -70,7 +70,7 @@ export const reporting: RuleSection = {
       ],
     },
     {
-      rule: '`status.children` has at most 100 entries, unready first',
+      rule: '`status.children` has at most 100 entries, those that are not ready first',
       shownBy: [
         `${report} › at most 100 children are listed, unready first, then in definition order`,
       ],
@@ -80,7 +80,7 @@ export const reporting: RuleSection = {
       shownBy: ['test/fixtures/invalid/invalid-value.yaml'],
     },
     {
-      rule: 'Messages name child, field and reason, and never a Secret value',
+      rule: 'Messages name child, field and reason, and never contain a value of a Secret',
       shownBy: [
         'test/integration/refusals.test.ts › where a Secret is used, neither a value nor a key of it is told, whatever the server quotes',
         'src/compile/phase/phase.test.ts › no message contains a value of a Secret',
@@ -89,7 +89,7 @@ export const reporting: RuleSection = {
       ],
     },
     {
-      rule: 'A status that the server refuses is told without stopping the rest',
+      rule: 'A status that the server rejects is reported, and everything else is done',
       shownBy: [
         `${write} › keeps the last values of the author's fields, and says that somebody has to act`,
       ],
@@ -102,14 +102,14 @@ export const again: RuleSection = {
   page: 'controller.md#when-a-resource-is-reconciled',
   rules: [
     {
-      rule: 'A change of a value that is read runs the resource; another one costs nothing',
+      rule: 'A change of a value that is read reconciles the resource; other changes cost no request',
       shownBy: [
         'src/reconcile/watch/watches.test.ts › of a child, a change of',
         'test/integration/requests.test.ts › a label that no expression reads costs nothing',
       ],
     },
     {
-      rule: 'At rest there is no request, also after a restart',
+      rule: 'When nothing changes there is no request, also after a restart',
       shownBy: [
         'test/integration/requests.test.ts › 200 PodSets at rest cost nothing in a minute',
         'test/integration/requests.test.ts › a restart with 200 PodSets lists and watches, and writes nothing',
@@ -120,19 +120,19 @@ export const again: RuleSection = {
       shownBy: ['test/integration/for.test.ts › any field of a kind without generations counts'],
     },
     {
-      rule: 'Writes of the pass itself count: a follow-up that changes nothing costs nothing',
+      rule: 'A reconcile caused by the writes of the previous one sends nothing if nothing changed',
       shownBy: [
         'src/reconcile/attempt/pace-follow-ups.test.ts › a status field that a template reads runs the resource again at once, and only once',
       ],
     },
     {
-      rule: 'What runs because of itself backs off, `Unstable`, with the path',
+      rule: 'A resource that reconciles because of its own writes is delayed more and more, with condition `Unstable` and the path',
       shownBy: [
         'test/integration/unstable.test.ts › a resource that runs because of what it writes itself says so with the path, slows down, and recovers',
       ],
     },
     {
-      rule: '20 writing passes in 60 s: every 10 s at most',
+      rule: 'After 20 reconciles with writes in 60 s: at most one every 10 s',
       shownBy: [
         'src/reconcile/attempt/pace.test.ts › after 20 passes that wrote within 60 s a resource runs every 10 s at most, whoever wakes it, and says so',
         'test/integration/unstable.test.ts › two definitions that feed each other are slowed down, say so, and recover',
@@ -161,7 +161,7 @@ export const again: RuleSection = {
       ],
     },
     {
-      rule: '`homeostat.dev/reconcile-at` runs it',
+      rule: '`homeostat.dev/reconcile-at` reconciles the resource',
       shownBy: [
         'test/integration/schedule.test.ts › a change of homeostat.dev/reconcile-at runs a resource that rests',
       ],
@@ -174,7 +174,7 @@ export const again: RuleSection = {
       ],
     },
     {
-      rule: 'A permanent failure is tried again for a new intent, read, right or kind, else every `retry.permanent`',
+      rule: 'A permanent failure is retried when the resource, a read, a right or the kind changes, otherwise every `retry.permanent`',
       shownBy: [
         `${limiter} › a change of the intent has it sent again`,
         `${limiter} › a change of a read has it sent again, and one that nobody reads has not`,
@@ -183,7 +183,7 @@ export const again: RuleSection = {
       ],
     },
     {
-      rule: 'A temporary failure is tried again with growing delays',
+      rule: 'A temporary failure is retried with growing delays',
       shownBy: [
         `${queue} › delays double from 5 ms to 1000 s and are reset by forget`,
         'src/reconcile/failure.test.ts › a 403 with a retry hint is temporary',
@@ -197,13 +197,13 @@ export const deletion: RuleSection = {
   page: 'deletion.md',
   rules: [
     {
-      rule: 'Without a need there is no finalizer: the garbage collector does the work',
+      rule: 'There is no finalizer unless one is needed: the garbage collector deletes the children',
       shownBy: [
         'test/integration/podset.test.ts › deleting the PodSet removes the Deployment through the garbage collector',
       ],
     },
     {
-      rule: 'Where one is needed, finalizer and inventory are written before the first child',
+      rule: 'A finalizer that is needed, and the inventory, are written before the first child',
       shownBy: [
         'src/reconcile/child/ensure-finalizer.test.ts › a new resource costs one apply for it, one for each child, and one for the status that has the inventory',
         'src/reconcile/ownership/placement-rule.test.ts › all that is added at once is put there in one write before it is made, and taken off when it is gone',
@@ -211,7 +211,7 @@ export const deletion: RuleSection = {
       ],
     },
     {
-      rule: 'A child in another namespace goes with its owner, also after a restart',
+      rule: 'A child in another namespace is deleted with its owner, also after a restart',
       shownBy: [
         'test/integration/scope.test.ts › they go with their owner, and the owner goes when they are gone',
         'test/integration/scope.test.ts › they go also when nobody was there when their owner was deleted',
@@ -219,25 +219,25 @@ export const deletion: RuleSection = {
       ],
     },
     {
-      rule: 'Deletion works when the definition is gone, or cannot start',
+      rule: 'Deletion works when the definition was deleted or cannot start',
       shownBy: [
         'test/integration/scope.test.ts › they go also when their definition is gone',
         'src/runtime/definitions/definition-task-runner.test.ts › one that stops leaves what it has made, and brings deletions to their end',
       ],
     },
     {
-      rule: 'A deletion with `--cascade=orphan` leaves the children, and they are ours no more',
+      rule: 'A deletion with `--cascade=orphan` keeps the children and releases them',
       shownBy: [
         'test/integration/deletion.test.ts › a deletion that was told to orphan leaves the children where they are, and they are ours no more',
         'src/reconcile/finalize/orphaning.test.ts › also when another process goes on with it',
       ],
     },
     {
-      rule: 'What is not listed is never taken for empty in a deletion',
+      rule: 'In a deletion, a kind that could not be listed is never taken for empty',
       shownBy: ['src/reconcile/finalize/unknown-lists.test.ts'],
     },
     {
-      rule: 'The inventory is in the status; only kinds that the definition has or had are looked in',
+      rule: 'The inventory is in the status; only kinds that the definition has or had are searched',
       shownBy: [
         'src/reconcile/finalize/inventory-watch.test.ts › are not watched when the definition never had children of them',
         'src/reconcile/finalize/inventory-watch.test.ts › are not those that its author writes into an annotation',
@@ -260,7 +260,7 @@ export const deletion: RuleSection = {
       ],
     },
     {
-      rule: '`onDelete.children` are made first, and waited for',
+      rule: '`onDelete.children` are created first, and the deletion waits for them',
       shownBy: [
         'test/integration/deletion.test.ts › what onDelete makes is made first and waited for; then the children go, dependents first',
         'test/integration/operator-database.test.ts › a backup is made before the database goes',
@@ -281,7 +281,7 @@ export const deletion: RuleSection = {
       ],
     },
     {
-      rule: '`homeostat.dev/skip-on-delete: "true"` skips what cannot run',
+      rule: '`homeostat.dev/skip-on-delete: "true"` skips steps that cannot run',
       shownBy: [
         'test/integration/deletion.test.ts › without its definition a deletion with onDelete waits, until it is told to do without',
       ],
@@ -294,40 +294,40 @@ export const deletion: RuleSection = {
       ],
     },
     {
-      rule: 'A kind that the definition no longer uses is cleaned up, also after a restart',
+      rule: 'Objects of a kind that the definition no longer uses are deleted, also after a restart',
       shownBy: [
         'test/integration/scope.test.ts › a kind that the definition has dropped is cleaned up after a restart, and then forgotten',
       ],
     },
     {
-      rule: 'A definition that goes: its controller stops, its children and its CRD stay',
+      rule: 'When a definition is deleted, its controller stops, and its children and its CRD stay',
       shownBy: [
         'test/integration/definition-removal.test.ts › without a word of Delete everything stays, and the object waits for resources that are still to be let go',
         'test/integration/configmap-source.test.ts › it is emptied, deleted, made again under another name: controllers stop and go on, and nothing is deleted',
       ],
     },
     {
-      rule: 'No resource is stranded behind our finalizer, also by a `for` definition that went while no process ran',
+      rule: 'No resource is blocked by the finalizer, also after a `for` definition was deleted while no process ran',
       shownBy: [
         'test/integration/definition-removal.test.ts › a definition of a kind of others that is gone when the next process begins strands nobody',
       ],
     },
     {
-      rule: '`removalPolicy: Delete` takes the children of all resources along',
+      rule: '`removalPolicy: Delete` deletes the children of all resources',
       shownBy: [
         'test/integration/definition-removal.test.ts › with removalPolicy Delete the children of all resources go; the resources and the CRD stay',
         'test/integration/definition-removal.test.ts › objects of a kind of others lose their children and stay',
       ],
     },
     {
-      rule: '`crdPolicy.deletion: Delete` takes the CRD and its resources along, never one that was taken over',
+      rule: '`crdPolicy.deletion: Delete` deletes the CRD and its resources, never a CRD that was taken over',
       shownBy: [
         'test/integration/definition-removal.test.ts › with crdPolicy.deletion Delete the CRD goes with all resources, onDelete first',
         'test/integration/definition-removal.test.ts › a CRD that was taken over is never deleted',
       ],
     },
     {
-      rule: 'Both are obeyed only when a user deletes an `OperatorDefinition` that a user has made, also when the process is killed on the way',
+      rule: 'Both apply only when a user deletes an `OperatorDefinition` that a user created, also when the process is killed meanwhile',
       shownBy: [
         'test/integration/definition-removal.test.ts › a file that vanishes takes nothing along, whatever it says',
         'test/integration/definition-removal.test.ts › when the kind of all definitions is deleted everything stays',

@@ -15,14 +15,14 @@ export const controller: RuleSection = {
   page: 'controller.md',
   rules: [
     {
-      rule: '`concurrency`: as many resources at once, never the same one twice',
+      rule: '`concurrency`: the number of resources that are reconciled at once; never the same one twice at once',
       shownBy: [
         'src/controller/controller.test.ts › works on as many keys at once as its concurrency says',
         `${queue} › never gives one key to two workers, and runs it exactly once more`,
       ],
     },
     {
-      rule: '`limits.steps` and `limits.cpu`: a resource that has used them up gets `LimitReached` with the number, and rests; others are served meanwhile',
+      rule: '`limits.steps` and `limits.cpu`: a resource beyond them gets `LimitReached` with the number, and is delayed; others are served meanwhile',
       shownBy: [
         'src/definition/parse-definitions.test.ts › limits are an integer, a quantity and a duration',
         'src/compile/language/work-budget.test.ts › all evaluations of a reconcile share a number of steps',
@@ -33,7 +33,7 @@ export const controller: RuleSection = {
       ],
     },
     {
-      rule: '`limits.memory`: what is rendered beyond it fails with the number, and the resource rests; all reconciles together hold a quarter of the heap',
+      rule: '`limits.memory`: a reconcile beyond it fails with the number, and the resource is delayed; all reconciles together may use a quarter of the heap',
       shownBy: [
         'test/attacks/memory.test.ts › many children with copies of a long field',
         'src/compile/language/work-budget.test.ts › rendered bytes are limited',
@@ -42,7 +42,7 @@ export const controller: RuleSection = {
       ],
     },
     {
-      rule: '`resync` runs each resource',
+      rule: '`resync` reconciles every resource periodically',
       shownBy: ['test/integration/schedule.test.ts › resync runs every resource once in a while'],
     },
     {
@@ -52,7 +52,7 @@ export const controller: RuleSection = {
       ],
     },
     {
-      rule: 'Resources in the namespace of the runtime are served only where `include` names it',
+      rule: 'Resources in the namespace of the runtime are served only if `include` names it',
       shownBy: [
         'src/reconcile/watch/served-resources.test.ts › resources in the namespace of the runtime',
         'test/attacks/placement-namespaces.test.ts › a resource in the namespace of the runtime is served only where the definition names it',
@@ -66,20 +66,20 @@ export const controller: RuleSection = {
       ],
     },
     {
-      rule: '`rollout.perSecond`: existing resources follow at its pace, new and edited ones at once',
+      rule: '`rollout.perSecond`: existing resources are reconciled at this rate, new and edited ones at once',
       shownBy: [
         `${reload} › existing resources follow a changed template at the pace; a new and an edited one take it at once`,
         'src/runtime/rollout/rollout-pacer.test.ts',
       ],
     },
     {
-      rule: '`rollout.stopAfterFailures`: so many that fail and did not before stop it; the others keep what they have',
+      rule: '`rollout.stopAfterFailures`: after this number of new failures the roll-out stops; the other resources keep the previous revision',
       shownBy: [
         `${reload} › a change that breaks every resource breaks ten of them, and the corrected one heals`,
       ],
     },
     {
-      rule: '`rollout.maxDeletions`: a change that would delete more deletes nothing before it is approved',
+      rule: '`rollout.maxDeletions`: a change that would delete more objects deletes none until it is approved',
       shownBy: [
         `${held} › a change that would delete 200 objects deletes none before it is approved`,
         `${held} › as many as are allowed go without a word, one more and none does`,
@@ -89,7 +89,7 @@ export const controller: RuleSection = {
       ],
     },
     {
-      rule: 'Settings of a definition that runs are taken without a restart',
+      rule: 'Settings of a running definition change without a restart',
       shownBy: [
         `${reload} › settings are taken without a restart, and a definition that goes and comes back goes on`,
       ],
@@ -108,7 +108,7 @@ export const sources: RuleSection = {
   page: 'sources.md',
   rules: [
     {
-      rule: 'A directory: `--definitions DIR`; also a mounted volume whose symlink is swapped',
+      rule: 'A directory: `--definitions DIR`; also a mounted volume whose symlink is replaced',
       shownBy: [
         'test/integration/mistakes.test.ts › is printed with line, column and hint, and nothing is sent to the cluster',
         `${files} › a directory is followed: saved, broken, mended, removed and added files`,
@@ -116,27 +116,27 @@ export const sources: RuleSection = {
       ],
     },
     {
-      rule: 'ConfigMaps by their label: all keys that end in `.yaml`, `.yml` or `.json`',
+      rule: 'ConfigMaps with the label: all keys that end in `.yaml`, `.yml` or `.json`',
       shownBy: [
         `${maps} › all run as soon as it is there, and their resources work`,
         `${maps} › one is edited: existing resources follow, and nobody asks for kinds that did not change`,
       ],
     },
     {
-      rule: 'A ConfigMap that carries `homeostat.dev/owner-uid` is never a source',
+      rule: 'A ConfigMap with `homeostat.dev/owner-uid` is never a source',
       shownBy: [
         `${maps} › a ConfigMap that is made for a resource is no source, nor one without the label`,
       ],
     },
     {
-      rule: '`OperatorDefinition` objects that users make',
+      rule: '`OperatorDefinition` objects that users create',
       shownBy: [
         `${files} › an OperatorDefinition that a user makes runs, tells its mistakes by their path, and stops when it goes`,
         `${shown} › an object of a user is served from itself, and pauses by an annotation`,
       ],
     },
     {
-      rule: 'Texts are published as objects; their `spec` is put back and what was edited never runs; they go with their text',
+      rule: 'Manifests are published as objects; an edit of their `spec` is reverted and never runs; they are deleted with their manifest',
       shownBy: [
         `${objects} › an edit of a published object is put back and never runs, additions too; what may be marked stays`,
         `${objects} › a published object that loses its labels gets them back while its text is there`,
@@ -146,19 +146,19 @@ export const sources: RuleSection = {
       ],
     },
     {
-      rule: 'A deleted definition stays until no resource carries its finalizer, or `homeostat.dev/abandon` lets go of them',
+      rule: 'A deleted definition stays until no resource has its finalizer, or until `homeostat.dev/abandon` releases them',
       shownBy: [
         `${objects} › a deleted definition waits while a resource has its finalizer, and lets go of what is abandoned`,
       ],
     },
     {
-      rule: 'Two runtimes with different names leave each other alone',
+      rule: 'Two runtimes with different names do not change definitions of each other',
       shownBy: [
         `${objects} › two runtimes with different names leave each other alone, and a name that both have is reported`,
       ],
     },
     {
-      rule: 'What a user applies over a published object belongs to the user when the text goes',
+      rule: 'A published object that a user applies belongs to the user when the manifest is removed',
       shownBy: ['test/integration/definition-hand-over.test.ts'],
     },
     {
@@ -170,41 +170,41 @@ export const sources: RuleSection = {
       ],
     },
     {
-      rule: 'Each document is accepted or refused by itself, and one that does not parse leaves all as they were',
+      rule: 'Each document is accepted or rejected separately; a file that does not parse changes nothing',
       shownBy: [
         'src/runtime/publish/parsed-manifest.test.ts',
         'src/runtime/publish/manifest-reader.test.ts',
       ],
     },
     {
-      rule: 'The same name from two sources: the older keeps it, the other is told and takes over when it goes',
+      rule: 'The same name from two sources: the older one keeps it, the other one is reported and takes over when the first is removed',
       shownBy: [
         `${maps} › two ConfigMaps with one name: the older keeps it, the other takes over when it goes`,
         `${files} › one name in a directory and in a ConfigMap: who was there first keeps it, and gives it on`,
       ],
     },
     {
-      rule: 'A mistake keeps the last good revision and says so',
+      rule: 'An error keeps the last valid revision and is reported',
       shownBy: [
         `${maps} › one gets a typo: it is told with line and column, and what ran goes on`,
         `${reload} › a change that the cluster refuses leaves what runs as it is, and says why`,
       ],
     },
     {
-      rule: 'A change takes effect without a restart: informers of new kinds first, kinds that are not used any more are released, others get no request',
+      rule: 'A change takes effect without a restart: informers of new kinds start first, informers of unused kinds stop, other kinds get no request',
       shownBy: [
         `${reload} › kinds come and go: what is new is watched and made, what is dropped goes and is not watched any more, and others get no request`,
         `${reload} › of fifty changes in a row the last one wins, and nothing is left of the others`,
       ],
     },
     {
-      rule: 'A pass that has begun ends with the revision it began with',
+      rule: 'A reconcile that has begun ends with the revision it began with',
       shownBy: [
         `${reload} › a pass that has begun ends with the revision it began with, and the end is the new one`,
       ],
     },
     {
-      rule: 'The accepted revision is kept in the status, and a restart with a broken text continues with it',
+      rule: 'The accepted revision is kept in the status; a restart with an invalid manifest continues with it',
       shownBy: [
         `${objects} › a broken apply while no process runs: the accepted revision runs after the start`,
         decide,
@@ -213,20 +213,20 @@ export const sources: RuleSection = {
       ],
     },
     {
-      rule: 'Half-written, empty or missing input never deletes anything',
+      rule: 'Truncated, empty or missing input never deletes anything',
       shownBy: [
         `${maps} › it is emptied, deleted, made again under another name: controllers stop and go on, and nothing is deleted`,
         'src/runtime/publish/manifest-reader.test.ts',
       ],
     },
     {
-      rule: 'Of two definitions with the same `crd` the one whose name the CRD is labelled with keeps it',
+      rule: 'Of two definitions with the same `crd`, the one in the label of the CRD keeps it',
       shownBy: [
         'test/integration/same-crd.test.ts › of two definitions with one CRD the first gets it, and after a restart the one whose it is keeps it, whatever their order',
       ],
     },
     {
-      rule: 'A definition may be paused, and its deletions approved, on its object',
+      rule: 'Annotations of its object pause a definition and approve its deletions',
       shownBy: [
         'test/integration/definition-paused.test.ts',
         `${reload} › a definition that is paused does nothing, and catches up when it goes on`,
@@ -234,7 +234,7 @@ export const sources: RuleSection = {
       ],
     },
     {
-      rule: 'A runtime without a definition that needs it has no right on Secrets',
+      rule: 'A runtime has no right on Secrets unless a definition needs it',
       shownBy: [
         'test/integration/deploy-chart.test.ts › without definitions the runtime may read no Secret, and nothing is given wholesale',
       ],
