@@ -53,7 +53,7 @@ function told(isTerminal: boolean, printed: readonly Diagnostic[] = []) {
 }
 
 describe('cli/findings-reporter', () => {
-  test('mistakes are one line of the log for each text, and so is their end', () => {
+  test('errors are one line of the log for each text, and so is their end', () => {
     const { reporter, log, shown } = told(false);
     reporter.report([findings(mistake)]);
     reporter.report([findings()]);
@@ -69,14 +69,14 @@ describe('cli/findings-reporter', () => {
     assert.deepEqual(shown, []);
   });
 
-  test('warnings are told beside them, as what they are', () => {
+  test('warnings are reported beside them, as what they are', () => {
     const { reporter, log } = told(false);
     reporter.report([findings(warning)]);
     const diagnostics = ['the warning'];
     assert.deepEqual(log, [['info', 'File has warnings', { file: 'a.yaml', diagnostics }]]);
   });
 
-  test('whoever looks at a terminal sees the place, but not twice what was printed at the start', () => {
+  test('anyone who looks at a terminal sees the place, but not twice what was printed at the start', () => {
     const { reporter, shown } = told(true, [mistake]);
     reporter.report([findings(mistake)]);
     assert.deepEqual(shown, []);

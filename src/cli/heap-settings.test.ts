@@ -53,7 +53,7 @@ describe('cli/heap-settings', () => {
     assert.deepEqual(sent, { MALLOC_ARENA_MAX: '8' });
   });
 
-  test('it goes on as it is where it cannot restart, or may not', () => {
+  test('it continues as it is where it cannot restart, or may not', () => {
     assert.equal(settingsOf({ platform: 'win32' }).restart, undefined);
     assert.equal(settingsOf({ execPath: '/nowhere/node' }).restart, undefined);
     const execve = (): never => {

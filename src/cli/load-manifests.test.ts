@@ -10,7 +10,7 @@ describe('cli/load-manifests', () => {
   after(() => rmSync(folder, { recursive: true }));
   const missing = join(folder, 'missing');
 
-  test('a path that is not there is a mistake of the command line', async () => {
+  test('a path that is not there is an error of the command line', async () => {
     await assert.rejects(
       loadManifests([missing]),
       /Cannot read ".*missing": no such file or directory/,

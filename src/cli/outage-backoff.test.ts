@@ -37,7 +37,7 @@ describe('cli/outage-backoff', () => {
     assert.deepEqual(atMs, [750, 3_750, 6_750]);
   });
 
-  test('a refusal is an answer', async () => {
+  test('a rejection is an answer', async () => {
     const { clock, outages, signal } = setUp();
     const { api, atMs } = serverOf(clock, 401);
     const waiting = outages.waitUntilServing(api, signal);

@@ -79,7 +79,7 @@ describe('cli/rights', () => {
     assert.match(readFileSync(out, 'utf8'), /kind: ClusterRoleBinding/);
   });
 
-  test('prints mistakes, and no roles', async () => {
+  test('prints errors, and no roles', async () => {
     const { code, printed, errors } = await run(thingDefinition('mine', '  childen: []\n'));
     assert.equal(code, 1);
     assert.equal(printed, '');

@@ -36,7 +36,7 @@ describe('cli/source-flags', () => {
     [['--sources', 'objects', '--definitions', 'a'], /must hold "directories"/],
     [['--sources', 'objects', '--definitions-namespace', 'a'], /must hold "configmaps"/],
   ] as const) {
-    test(`"${args.join(' ')}" is refused`, () => {
+    test(`"${args.join(' ')}" is rejected`, () => {
       assert.throws(() => chosen(...args), message);
     });
   }

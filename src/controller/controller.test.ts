@@ -127,7 +127,7 @@ describe('controller/controller', () => {
     await ended;
   });
 
-  test('tells when the passes that run now have ended', async () => {
+  test('reports when the passes that run now have ended', async () => {
     const { controller, take, stop, ended } = setUp();
     controller.enqueue('a');
     const first = await take();
@@ -145,7 +145,7 @@ describe('controller/controller', () => {
     await ended;
   });
 
-  test('held for two reasons, it goes on when both are gone', async () => {
+  test('held for two reasons, it continues when both are gone', async () => {
     const { controller, runs, take, stop, ended } = setUp();
     controller.pause();
     controller.pause();
@@ -252,7 +252,7 @@ describe('controller/controller', () => {
     await ended;
   });
 
-  test('when the server answers again what met its silence runs at once, and what it refused does not', async () => {
+  test('when the server answers again what met its silence runs at once, and what it rejected does not', async () => {
     const { controller, take, runs, clock, stop, ended } = setUp();
     for (let failures = 0; failures < 8; failures++) {
       controller.enqueue('silence');
@@ -394,7 +394,7 @@ describe('controller/controller', () => {
     assert.equal(clock.pending, 0);
   });
 
-  test('an error that nobody foresaw is counted as a panic and retried', async () => {
+  test('an error of an unexpected type is counted as a panic and retried', async () => {
     const { controller, clock, take, metrics, stop, ended } = setUp();
     controller.enqueue('a');
     (await take()).fail(new TypeError('undefined is not a function'));
@@ -411,7 +411,7 @@ describe('controller/controller', () => {
     await ended;
   });
 
-  test('a bug that repeats is told once, and again after a success; what the world did is left to the pass', async () => {
+  test('a bug that repeats is reported once, and again after a success; what the world did is left to the pass', async () => {
     const lines: Record<string, unknown>[] = [];
     const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
     const { controller, clock, take, stop, ended } = setUp({

@@ -84,7 +84,7 @@ describe('controller/work-queue', () => {
     assert.equal(queue.addRateLimited('a'), 5);
   });
 
-  test('what waits because nobody answered can be told to run now, what failed otherwise or waits for its time cannot', async () => {
+  test('what waits because no server answered can be made to run now, what failed otherwise or waits for its time cannot', async () => {
     const { queue, clock } = setUp();
     for (let failures = 0; failures < 12; failures++) {
       queue.addRateLimited('unanswered', { isUnreachable: true });
@@ -101,7 +101,7 @@ describe('controller/work-queue', () => {
     assert.deepEqual(await drain(queue), ['refused', 'later']);
   });
 
-  test('how long nobody answered does not count for how long a refusal is waited out', () => {
+  test('how long no server answered does not count for how long a rejection is waited out', () => {
     const { queue } = setUp();
     for (let failures = 0; failures < 12; failures++) {
       queue.addRateLimited('a', { isUnreachable: true });
@@ -110,7 +110,7 @@ describe('controller/work-queue', () => {
     assert.equal(queue.addRateLimited('a'), 10);
   });
 
-  test('work that is under way when somebody answers again, and still meets silence, waits as after a first failure', async () => {
+  test('work that is under way when the server answers again, and still meets silence, waits as after a first failure', async () => {
     const { queue } = setUp();
     for (let failures = 0; failures < 12; failures++) {
       queue.addRateLimited('a', { isUnreachable: true });
@@ -134,7 +134,7 @@ describe('controller/work-queue', () => {
     assert.equal(keys[19], 'low-1');
   });
 
-  test('work that was begun and put back comes after what has not begun, and before what is less urgent', async () => {
+  test('work that was begun and requeued comes after what has not begun, and before what is less urgent', async () => {
     const { queue } = setUp();
     queue.add('begun');
     assert.equal(await queue.next(), 'begun');
@@ -223,7 +223,7 @@ describe('controller/work-queue', () => {
     assert.equal(new Set(rest).size, rest.length, 'a key is queued twice');
   });
 
-  test('its gauges and counters tell depth, adds and retries', async () => {
+  test('its gauges and counters show depth, adds and retries', async () => {
     const { queue, metrics, clock } = setUp();
     queue.add('a');
     queue.add('b', 'low');
@@ -271,7 +271,7 @@ describe('controller/work-queue', () => {
       assert.equal((await workAll(queue, () => {})).length, 5);
     });
 
-    test('when the trouble is over the others follow at once', async () => {
+    test('after the failure the others follow at once', async () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);
@@ -316,7 +316,7 @@ describe('controller/work-queue', () => {
       assert.equal(clock.pending, 0);
     });
 
-    test('the end of an outage lets nobody through who was refused', async () => {
+    test('the end of an outage lets nobody through who was rejected', async () => {
       const { queue, clock } = setUp({ retrySpacingMs: 0 });
       for (const key of many) queue.addRateLimited(key);
       await clock.advance(5);

@@ -30,7 +30,7 @@ describe('dev/definition-changes', () => {
     assert.deepEqual(definitionChanges([wanted('aaa')], [wanted('aaa')]), []);
   });
 
-  test('that one keeps its previous revision is said once for each refusal', () => {
+  test('that one keeps its previous revision is said once for each rejection', () => {
     const [first, second] = [refusal('first'), refusal('second')].map((each) =>
       wanted('aaa', undefined, each),
     );

@@ -21,7 +21,7 @@ describe('dev/file-lock', () => {
   afterEach(() => rmSync(lock, { force: true }));
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('a claim is refused while another one lives, and free when that has let go', async () => {
+  test('a claim is rejected while another one lives, and free when that has released', async () => {
     const first = await claim();
     await assert.rejects(claim(), { code: 'file-locked', lockPath: lock });
     await first.release();
@@ -65,7 +65,7 @@ describe('dev/file-lock', () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  test('who lets go leaves the claim that another one has by now', async () => {
+  test('who releases it leaves the claim that another one has by now', async () => {
     const ours = await claim();
     heldBy({ pid: 1, host: 'elsewhere' });
     await ours.release();

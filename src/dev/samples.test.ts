@@ -11,7 +11,7 @@ const yaml = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: { nam
 describe('dev/samples', () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('reads files in order, several documents in each; a bad one is told and the others count', async () => {
+  test('reads files in order, several documents in each; a bad one is reported and the others count', async () => {
     writeFileSync(join(folder, 'b.yaml'), `${yaml('b1')}---\n${yaml('b2')}---\n`);
     writeFileSync(join(folder, 'a.json'), JSON.stringify({ apiVersion: 'v1', kind: 'List' }));
     writeFileSync(join(folder, 'c.yml'), 'kind: [');

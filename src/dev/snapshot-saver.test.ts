@@ -58,7 +58,7 @@ describe('dev/snapshot-saver', () => {
     assert.deepEqual(troubles, []);
   });
 
-  test('saves that fail are told once, with what is not saved, and so is their end', async () => {
+  test('saves that fail are reported once, with what is not saved, and so is their end', async () => {
     const gone = join(folder, 'gone');
     const path = join(gone, 'world');
     const { clock, sandbox, keeper, troubles } = start(path);
@@ -81,7 +81,7 @@ describe('dev/snapshot-saver', () => {
     assert.equal(readFileSync(path, 'utf8'), 'two');
   });
 
-  test('what cannot be saved at the end is told by the end', async () => {
+  test('what cannot be saved at the end is reported by the end', async () => {
     const { clock, sandbox, keeper } = start(join(folder, 'none', 'world'));
     sandbox.write('one');
     const trouble = await keeper.stop();

@@ -85,7 +85,7 @@ describe('http/health-server', () => {
     await withServer(viewOf({ kind: 'running' }), check, () => 'lost');
   });
 
-  test('is ready when definitions are refused or fail, and says why they do', async () => {
+  test('is ready when definitions are rejected or fail, and says why they do', async () => {
     const refused = { kind: 'refused', message: 'no', diagnostics: [] } as const;
     const failing = { kind: 'failing', message: 'forbidden' } as const;
     await withServer(viewOf({ kind: 'running' }, refused, failing), async (url) => {
@@ -97,7 +97,7 @@ describe('http/health-server', () => {
     });
   });
 
-  test('what stands in the way of a definition is told line by line', async () => {
+  test('what stands in the way of a definition is reported line by line', async () => {
     const running = viewOf({ kind: 'running' });
     const [definition] = running.definitions;
     assert.ok(definition);
@@ -133,7 +133,7 @@ describe('http/health-server', () => {
     });
   });
 
-  test('a change that is on its way, refused, held or stopped is told, as is an end, and leaves it ready', async () => {
+  test('a change that is on its way, rejected, held or stopped is reported, as is an end, and leaves it ready', async () => {
     const [definition] = viewOf({ kind: 'running' }).definitions;
     assert.ok(definition);
     const rollout = {

@@ -31,7 +31,7 @@ describe('http/metrics-page', () => {
     assert.deepEqual(await Promise.all([first, ...others].map(textOf)), ['one', 'one', 'one']);
   });
 
-  test('a text is kept for a second, and then rendered anew', async () => {
+  test('a text is kept for a second, and then rendered again', async () => {
     const { clock, page, renderings } = renderedPage();
     const first = page.read();
     renderings[0]?.resolve('one');

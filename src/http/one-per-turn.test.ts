@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { OnePerTurn } from './request-limits.ts';
 
 describe('http/one-per-turn', () => {
-  test('those who ask at once go on one in each turn of the event loop, in order', async () => {
+  test('those who ask at once continue one in each turn of the event loop, in order', async () => {
     const turns = new OnePerTurn();
     const gone: number[] = [];
     const all = Array.from({ length: 5 }, (_, index) => turns.next().then(() => gone.push(index)));

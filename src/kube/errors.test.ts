@@ -223,7 +223,7 @@ describe('kube/errors', () => {
     });
   }
 
-  test('reads what is wrong from the one message in which an apply tells it', () => {
+  test('reads what is wrong from the one message in which an apply reports it', () => {
     const message =
       'failed to create typed patch object (default/d; apps/v1, Kind=Deployment): errors:\n  .spec.a: expected string, got &{x}\n  .spec.b[name="c"].d: field not declared in schema';
     const { causes } = errorFromResponse({ status: 500, body: status(500, { message }) });
@@ -269,7 +269,7 @@ describe('kube/errors', () => {
     });
   }
 
-  test('a refusal has the same words each time', () => {
+  test('a rejection has the same words each time', () => {
     const refusal = (id: string, at: string, pointer: string) => {
       const message = `admission webhook "a.b" denied the request: at ${at} (id ${id}) for ${pointer}, 3 of 5`;
       return errorFromResponse({ status: 400, body: status(400, { message }) }).message;
@@ -280,21 +280,21 @@ describe('kube/errors', () => {
     assert.equal(refusal(second, '2027-01-02T03:04:05Z', '0xc000000001'), first);
   });
 
-  test('of a webhook that does not answer only the name is told', () => {
+  test('of a webhook that does not answer only the name is reported', () => {
     const message = 'failed calling webhook "a.b": Post "https://10.0.0.1:443": EOF';
     const found = errorFromResponse({ status: 500, body: status(500, { message }) });
     assert.equal(found.message, 'The API server could not call the admission webhook "a.b"');
     assert.equal(found.isPermanent, false);
   });
 
-  test('a value of a wrong type is told without the addresses that the server may print', () => {
+  test('a value of a wrong type is reported without the addresses that the server may print', () => {
     const message =
       'failed to create typed patch object (default/d; apps/v1, Kind=Deployment): .spec.a: expected string, got &value{0xc0001234}';
     const found = errorFromResponse({ status: 500, body: status(500, { message }) });
     assert.equal(found.causes[0]?.message, 'expected string, got &value{…}');
   });
 
-  test('what others use of a quota is not told', () => {
+  test('what others use of a quota is not reported', () => {
     const refusal = (used: string) => {
       const message = `pods "a" is forbidden: exceeded quota: q, requested: pods=1,cpu=2, used: ${used}, limited: pods=5,cpu=9`;
       return errorFromResponse({ status: 403, body: status(403, { message }) });
@@ -333,7 +333,7 @@ describe('kube/errors', () => {
     assert.equal(errorFromResponse({ status: 409, body }).causes[0]?.manager, 'kubectl-edit');
   });
 
-  test("a plugin that has not heard of the owner's kind yet refuses for a while only", () => {
+  test("a plugin that has not heard of the owner's kind yet rejects for a while only", () => {
     const refusal = (why: string) => {
       const message = `configmaps "one" is forbidden: cannot set blockOwnerDeletion in this case because ${why}`;
       const body = status(403, { message, reason: 'Forbidden', details: { kind: 'configmaps' } });

@@ -47,7 +47,7 @@ describe('kube/shared-calls', () => {
     assert.equal(await later, 2);
   });
 
-  test('the work is aborted when the last caller has given up, and the next starts anew', async () => {
+  test('the work is aborted when the last caller has given up, and the next starts again', async () => {
     const calls = new SharedCalls<number>();
     const work = new Work();
     const [first, second] = [new AbortController(), new AbortController()];

@@ -91,7 +91,7 @@ const loop = `
 `;
 
 describe('reconcile with a compiled plan', () => {
-  test('a PodSet costs two requests, follows its Pods, and is free at rest and after a restart', async () => {
+  test('a PodSet costs two requests, follows its Pods, and costs nothing when nothing changes and after a restart', async () => {
     const world = await worldOf(podSet);
     world.podSet('a', { size: 3 });
     await world.settle();

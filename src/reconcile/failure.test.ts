@@ -62,7 +62,7 @@ describe('reconcile/failure', () => {
       'The runtime is not allowed to patch things/status.a.b in namespace "x"; grant the rule { apiGroups: ["a.b"], resources: ["things/status"], verbs: ["patch"] }',
     ],
   ] as const) {
-    test(`a missing right is told with the rule that would give it: ${right.verb}`, () => {
+    test(`a missing right is reported with the rule that would give it: ${right.verb}`, () => {
       const error = new KubeError('forbidden', 'User "x" cannot', { status: 403, right });
       for (const about of [publicContent, secret]) {
         const problem = problemOfRequest(error, { about });
@@ -72,7 +72,7 @@ describe('reconcile/failure', () => {
     });
   }
 
-  test('where the namespace may come from a Secret, a missing right is told without it, in the log too', () => {
+  test('where the namespace may come from a Secret, a missing right is reported without it, in the log too', () => {
     const right = { verb: 'create', group: '', resource: 'configmaps', namespace: 's3cret' };
     const error = new KubeError('forbidden', 'User "x" cannot', { status: 403, right });
     const problem = problemOfRequest(error, { about: named });
@@ -95,7 +95,7 @@ describe('reconcile/failure', () => {
     assert.doesNotMatch(computed.message, /resourceNames|"a"/);
   });
 
-  test('a field that cannot be changed is told with what to do, and without its value', () => {
+  test('a field that cannot be changed is reported with what to do, and without its value', () => {
     const error = new KubeError('rejected', 'is invalid', {
       status: 422,
       causes: [
@@ -128,7 +128,7 @@ describe('reconcile/failure', () => {
     );
   });
 
-  test('fields and reasons of a refusal are told', () => {
+  test('fields and reasons of a rejection are reported', () => {
     const error = new KubeError('rejected', 'PodSet is invalid', { status: 422, causes });
     assert.equal(
       problemOfRequest(error, { about: publicContent }).message,
@@ -145,7 +145,7 @@ describe('reconcile/failure', () => {
     assert.equal(problemOfRequest(error, { about: secret }).message, 'Invalid: spec');
   });
 
-  test('where a Secret is used, of fields only what the schema names is told', () => {
+  test('where a Secret is used, of fields only what the schema names is reported', () => {
     const error = new KubeError('rejected', 'Invalid value: "s3cret"', {
       status: 422,
       reason: 'Invalid',
@@ -176,13 +176,13 @@ describe('reconcile/failure', () => {
     assert.match(problemOfRequest(error, { about: publicContent }).message, /^data\[s3cret\]: /);
   });
 
-  test('where a Secret is used, a reason that only a webhook can have given is not told', () => {
+  test('where a Secret is used, a reason that only a webhook can have given is not reported', () => {
     const error = new KubeError('denied', 's3cret', { status: 403, reason: 's3cret is weak' });
     assert.equal(problemOfRequest(error, { about: secret }).message, 'denied');
   });
 
   for (const about of [publicContent, secret]) {
-    test(`of what the server says, 512 characters are told at most (secrecy: ${about.secrecy})`, () => {
+    test(`of what the server says, 512 characters are reported at most (secrecy: ${about.secrecy})`, () => {
       const error = new KubeError('rejected', 'is invalid', {
         status: 422,
         reason: 'Invalid',
@@ -222,7 +222,7 @@ describe('reconcile/failure', () => {
     assert.equal(problemOfRender({ ...named, code: 'wrong-type' }).message, named.message);
   });
 
-  test('what is waited for is told once, in a stable order', () => {
+  test('what is waited for is reported once, in a stable order', () => {
     const problem = problemOfWaiting(['reads.b', 'children.a', 'reads.b']);
     assert.equal(problem.message, 'Waiting for children.a, reads.b');
     assert.deepEqual(problem.waitingFor, ['children.a', 'reads.b']);

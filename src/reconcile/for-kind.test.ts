@@ -84,7 +84,7 @@ describe('reconcile: a kind of `for`', () => {
       assert.ok(shadow(world));
     });
 
-    test(`the same when its ${what} stopped matching while nobody looked`, async () => {
+    test(`the same when its ${what} stopped matching while no process runs`, async () => {
       const { world, object } = await atRest(selectors);
       world.edit(object, { metadata: { ...object.metadata, ...metadata } });
       await world.restart(planFor(selectors));
@@ -148,7 +148,7 @@ describe('reconcile: a kind of `for`', () => {
 
     for (const isMatching of [true, false])
       for (const isGoing of [true, false])
-        test(`is let go by a definition that needs no finalizer any more (${isMatching ? 'matching' : 'not matching'}, ${isGoing ? 'being deleted' : 'alive'})`, async () => {
+        test(`is released by a definition that needs no finalizer any more (${isMatching ? 'matching' : 'not matching'}, ${isGoing ? 'being deleted' : 'alive'})`, async () => {
           const world = await withChild('deletionPolicy: Orphan');
           world.operator.stop();
           const object = world.get('v1', 'Secret', 'a');
@@ -172,14 +172,14 @@ describe('reconcile: a kind of `for`', () => {
       );
     });
 
-    test('is let go when its orphans are released', async () => {
+    test('is released when its orphans are released', async () => {
       const world = await withChild('deletionPolicy: Orphan');
       await unmatch(world);
       assert.deepEqual(shadow(world)?.metadata.labels, {});
       assert.deepEqual(finalizers(world), []);
     });
 
-    test('is let go when what only its inventory leads to is gone, however long that takes', async () => {
+    test('is released when what only its inventory leads to is gone, however long that takes', async () => {
       const world = await withChild('deletionPolicy: Orphan');
       const object = world.get('v1', 'Secret', 'a');
       assert.ok(object);
@@ -225,7 +225,7 @@ describe('reconcile: a kind of `for`', () => {
     assert.deepEqual(world.cluster.takeWrites(), []);
   });
 
-  test('what still matches after a change of the selectors is marked anew, once', async () => {
+  test('what still matches after a change of the selectors is marked again, once', async () => {
     const { world, object } = await atRest(byLabel);
     await world.restart(
       planFor(', selector: { matchExpressions: [{ key: shadowed, operator: Exists }] }'),
@@ -295,7 +295,7 @@ describe('reconcile: a kind of `for`', () => {
     assert.equal(shadow(world)?.metadata.uid, kept?.metadata.uid);
   });
 
-  test('at rest a restart sends nothing', async () => {
+  test('a restart of an idle runtime sends nothing', async () => {
     const { world } = await atRest(byAnnotation);
     await world.restart(planFor(byAnnotation));
     await world.settle();

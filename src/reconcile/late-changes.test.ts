@@ -84,7 +84,7 @@ describe('reconcile: what only seems to be gone', () => {
     assert.equal((await world.runOne(key)).kind, 'thrown');
   });
 
-  test('a child whose deletion somebody refuses with 409 is not taken for gone', async () => {
+  test('a child whose deletion a webhook rejects with 409 is not taken for gone', async () => {
     const world = new OperatorWorld(
       planOf({
         children: [
@@ -113,7 +113,7 @@ describe('reconcile: what only seems to be gone', () => {
     assert.deepEqual(world.names('v1', 'ConfigMap'), ['m']);
   });
 
-  test('a resource that was unstable and comes to rest says so', async () => {
+  test('a resource that was unstable and settles says so', async () => {
     const cap = 9;
     const numberOf = (status: unknown) => Number((status as { n?: number } | undefined)?.n ?? 0);
     const world = new OperatorWorld(

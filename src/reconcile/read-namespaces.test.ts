@@ -118,7 +118,7 @@ describe('reconcile: reads in other namespaces', () => {
     assert.equal(found(world), 'team-b/s');
   });
 
-  test('namespaces by their labels: what comes, goes and is labelled anew counts, and nothing else', async () => {
+  test('namespaces by their labels: what comes, goes and is labelled again counts, and nothing else', async () => {
     const world = await worldOf(
       `${selector}, namespaceSelector: { matchLabels: { set: x } }, crossNamespace: true`,
       {},
@@ -165,7 +165,7 @@ describe('reconcile: reads in other namespaces', () => {
     assert.equal(found(world), 'team-b');
   });
 
-  test("the runtime's own namespace is never read: by name it is told, in all of them it is left out", async () => {
+  test("the runtime's own namespace is never read: by name it is reported, in all of them it is left out", async () => {
     const everywhere = 'crossNamespace: { namespaces: ["*"] }';
     const named = await worldOf(`${selector}, namespaces: "\${ spec.from }", ${everywhere}`, {
       from: ['homeostat-system'],

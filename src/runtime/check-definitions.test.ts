@@ -25,7 +25,7 @@ const check = (texts: Parameters<typeof checkDefinitions>[0], sameCrd?: 'first' 
 };
 
 describe('runtime/check-definitions', () => {
-  test('what is refused is told by file, with the number of its definitions', () => {
+  test('what is rejected is reported by file, with the number of its definitions', () => {
     const mixed = `${good('aaa')}---\n${good('bbb')}  controler: {}\n---\n${good('ccc')}  reeds: []\n`;
     const { names, refused } = check([
       file('good', good('good')),
@@ -47,7 +47,7 @@ describe('runtime/check-definitions', () => {
     );
   });
 
-  test('a file with warnings only is not refused', () => {
+  test('a file with warnings only is not rejected', () => {
     assert.deepEqual(check([file('empty', '# nothing\n')]).refused, []);
   });
 
@@ -127,7 +127,7 @@ ${more}`;
     ]);
   });
 
-  test('a text that is looked at twice is checked once, and a third time anew', () => {
+  test('a text that is looked at twice is checked once, and a third time again', () => {
     const checked: string[] = [];
     const check = createManifestCheck(undefined);
     const { fill: remember, take: recall } = createCheckCache((text) => {

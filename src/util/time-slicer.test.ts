@@ -91,7 +91,7 @@ describe('util/time-slicer', () => {
     assert.deepEqual(begun, ['a', 'b', 'c', 'a', 'a']);
   });
 
-  test('who pauses goes on one after the other, a turn of the event loop each', async () => {
+  test('who pauses continues one after the other, a turn of the event loop each', async () => {
     const { turns, turn } = createLoop();
     const begun: string[] = [];
     for (const owner of ['a', 'b']) void turns.yield(owner).then(() => begun.push(owner));

@@ -116,7 +116,7 @@ shared.describe('attacks/placement: what looks like a child', () => {
     ['in a namespace of his own', true],
     ['beside it', false],
   ] as const) {
-    test(`no Secret that somebody puts ${where} becomes the password of a resource`, async () => {
+    test(`no Secret that a user puts ${where} becomes the password of a resource`, async () => {
       const client = shared.client();
       const home = await shared.namespace();
       const name = isElsewhere ? 'far' : 'near';

@@ -87,7 +87,7 @@ const cases: readonly (readonly [string, string, RegExp])[] = [
     /Expected a name at metadata\.name, found a string/,
   ],
   [
-    'a name that the server refuses',
+    'a name that the server rejects',
     map('name: "${ children.a.data.upper }"'),
     /Invalid: metadata\.name/,
   ],
@@ -107,12 +107,12 @@ const cases: readonly (readonly [string, string, RegExp])[] = [
     /the ConfigMap already exists/,
   ],
   [
-    'a label that the server refuses',
+    'a label that the server rejects',
     map(`name: b, labels: { x: ${spoilt} }`),
     /Invalid: metadata\.labels/,
   ],
   [
-    'a key that the server refuses',
+    'a key that the server rejects',
     child(`apiVersion: v1, kind: ConfigMap, metadata: { name: b }, data: { ${spoilt}: x }`),
     /Invalid: data/,
   ],
@@ -124,19 +124,19 @@ const cases: readonly (readonly [string, string, RegExp])[] = [
     /Invalid: spec/,
   ],
   [
-    'a key whose value a kind refuses',
+    'a key whose value a kind rejects',
     child(
       `apiVersion: checks.example.com/v1, kind: Check, metadata: { name: b }, spec: { text: ok, more: { ${word}: long } }`,
     ),
     /Invalid: spec\.more/,
   ],
   [
-    'a patch that the server refuses',
+    'a patch that the server rejects',
     `${derived}  patches: [{ id: self, patch: { metadata: { labels: { x: ${spoilt} } } } }]\n`,
     /patches\.self: Invalid: metadata\.labels/,
   ],
   [
-    'a status that the server refuses',
+    'a status that the server rejects',
     `${derived}  status: { phase: ${word} }\n`,
     /status: Invalid: status\.phase/,
   ],
@@ -161,12 +161,12 @@ const cases: readonly (readonly [string, string, RegExp])[] = [
     /Expected at most 1000 elements/,
   ],
   [
-    'a condition that cannot be told',
+    'a condition that cannot be reported',
     `${derived}  conditions: [{ type: Known, status: ${word} }]\n`,
     /Expected a boolean, or one of/,
   ],
   [
-    'a readiness that cannot be told',
+    'a readiness that cannot be reported',
     `${derived}      ready: \${ $child.data.word }\n`,
     /Expected a boolean at ready, found a string/,
   ],

@@ -41,7 +41,7 @@ describeAttacks('attacks/time', {}, (rig) => {
       1,
     ],
     [
-      'a Handlebars text that goes through a list for each element of it',
+      'a Handlebars text that runs through a list for each element of it',
       forHosts('{{#each spec.entries}}{{#each ../spec.entries}}{{#if n}}{{/if}}{{/each}}{{/each}}'),
       'LimitReached',
     ],

@@ -24,7 +24,7 @@ const mistakes = [
     reason: /homeostat reported: Definition rejected: .*podsets\.bench\.example\.com/,
   },
   {
-    what: 'that has a mistake, with which the process ends',
+    what: 'that has an error, with which the process ends',
     from: 'spec.size }',
     to: 'spec.sise }',
     reason: /homeostat ended by itself.*spec\.sise.*There is no definition to run/s,

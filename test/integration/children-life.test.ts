@@ -147,7 +147,7 @@ shared.describe('integration/children-life', () => {
       assert.equal(using?.metadata.resourceVersion, user.metadata.resourceVersion);
     }
 
-    test('a password is made once: an edit, and a label that somebody takes off, leave it', async () => {
+    test('a password is made once: an edit, and a label that a user takes off, leave it', async () => {
       const made = await withPassword();
       const { client, namespace } = made;
       await settled('kept', namespace, { note: 'two' });
@@ -162,7 +162,7 @@ shared.describe('integration/children-life', () => {
       await isUnchanged(made);
     });
 
-    test('a password outlives a restart, with an edit while nobody looked', async () => {
+    test('a password outlives a restart, with an edit while no process runs', async () => {
       const made = await withPassword();
       assert.equal(await homeostat.stop('SIGKILL'), null);
       await shared.client().apply(thing('kept', made.namespace, { note: 'three' }));
@@ -194,7 +194,7 @@ shared.describe('integration/children-life', () => {
       assert.equal((await client.get<Data>(secretPath(namespace)))?.data?.password, password);
     });
 
-    test('an autoscaler has the replicas without a fight, until it is switched off', async () => {
+    test('an autoscaler has the replicas without a conflict, until it is switched off', async () => {
       const namespace = await shared.namespace();
       const client = shared.client();
       // There is nobody to make a Deployment ready here.
@@ -239,7 +239,7 @@ shared.describe('integration/children-life', () => {
   });
 
   describe('updateStrategy', () => {
-    test('Recreate: a changed intent makes the object anew; drift is put back, foreign fields stay', async () => {
+    test('Recreate: a changed intent creates the object again; drift is reverted, foreign fields stay', async () => {
       const namespace = await shared.namespace();
       const client = shared.client();
       await settled('anew', namespace, { text: 'one' });
@@ -290,7 +290,7 @@ shared.describe('integration/children-life', () => {
       data: { theirs: 'kept', text: 'before' },
     });
 
-    test('what nobody owns is taken over, and released when the resource goes', async () => {
+    test('an object without an owner is taken over, and released when the resource goes', async () => {
       const namespace = await shared.namespace();
       const client = shared.client();
       const before = await client.apply(theirs(namespace));

@@ -87,7 +87,7 @@ shared.describe('integration/configmap-source', () => {
       await untilReplicas(2);
     });
 
-    test('one is edited: existing resources follow, and nobody asks for kinds that did not change', async () => {
+    test('one is edited: existing resources follow, and no request is sent for kinds that did not change', async () => {
       await shared.audit.quiet(2_000);
       const since = shared.audit.mark();
       const text = shippedText('podset.yaml').replace('${ spec.size }', '${ spec.size + 1 }');
@@ -98,7 +98,7 @@ shared.describe('integration/configmap-source', () => {
       assert.deepEqual(asked, []);
     });
 
-    test('one gets a typo: it is told with line and column, and what ran goes on', async () => {
+    test('one gets a typo: it is reported with line and column, and what ran continues', async () => {
       const text = shippedText('podset.yaml').replace('${ spec.size }', '${ spec.sise }');
       await save(operators, 'operators', { ...files, 'podset.yaml': text });
       const told = await homeostat.whenLogged('File has errors, its definitions are rejected');
@@ -117,7 +117,7 @@ shared.describe('integration/configmap-source', () => {
       await untilReplicas(4);
     });
 
-    test('it is emptied, deleted, made again under another name: controllers stop and go on, and nothing is deleted', async () => {
+    test('it is emptied, deleted, made again under another name: controllers stop and continue, and nothing is deleted', async () => {
       const count = Object.keys(files).length;
       const since = shared.audit.mark();
       let gone = 0;
@@ -158,7 +158,7 @@ shared.describe('integration/configmap-source', () => {
     });
   });
 
-  test('two ConfigMaps with one name: the older keeps it, the other takes over when it goes', async () => {
+  test('two ConfigMaps with one name: the older keeps it, the other takes over when it is deleted', async () => {
     const [operators, namespace] = [await shared.namespace(), await shared.namespace()];
     await save(operators, 'older', { 'twice.yaml': copier('twice', 1) });
     const homeostat = start(operators);
@@ -215,7 +215,7 @@ shared.describe('integration/configmap-source', () => {
     await homeostat.stop();
   });
 
-  test('a word that can be no name is told where it stands, and nobody is asked for it', async () => {
+  test('a word that can be no name is reported where it stands, and no server is asked for it', async () => {
     const operators = await shared.namespace();
     const words = ['..', '.', 'Bad_Name', 'a'.repeat(300), 'a/status', 'x?y', 'good.dot', 'é'];
     const texts = words.map((word, index) => {

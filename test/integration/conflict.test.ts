@@ -63,7 +63,7 @@ shared.describe('integration/conflict', () => {
     await startHomeostat({ 'podset.yaml': shippedText('podset.yaml') });
   });
 
-  test('a Deployment of the same name that is not ours is left alone, and when it goes the PodSet goes on', async () => {
+  test('a Deployment of the same name that is not ours is left alone, and when it is deleted the PodSet continues', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const mark = shared.audit.mark();
@@ -97,7 +97,7 @@ shared.describe('integration/conflict', () => {
     );
   });
 
-  test('an object that a stranger labelled like ours is neither changed nor deleted', async () => {
+  test('an object that another user labelled like ours is neither changed nor deleted', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const owner = await applyPodSet(namespace);

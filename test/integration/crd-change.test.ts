@@ -64,7 +64,7 @@ const plain = 'size: { type: integer, minimum: 0 }, name: { type: string }';
 const tight = 'size: { type: integer, minimum: 1 }, mode: { type: string }';
 
 shared.describe('integration/crd-change', () => {
-  test('a change that breaks is refused with all its reasons, what ran goes on; with the override it goes through', async () => {
+  test('a change that breaks is rejected with all its reasons, what ran continues; with the override it is accepted', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const homeostat = await startHomeostat({ 'a.yaml': definition('tight', { fields: plain }) });
@@ -133,7 +133,7 @@ shared.describe('integration/crd-change', () => {
     );
   });
 
-  test('what the server itself refuses it refuses with the override, too, in its words', async () => {
+  test('what the server itself rejects it rejects with the override, too, in its words', async () => {
     const client = shared.client();
     const policy = '{ allowBreakingChanges: true }';
     const inDefault = definition('scoped', { fields: plain, policy })

@@ -74,7 +74,7 @@ shared.describe('integration/crd-life', () => {
     assert.equal(await client.get(thingPath('gone', namespace)), undefined);
   });
 
-  test('a CRD that somebody takes over is left to them', async () => {
+  test('a CRD that a user takes over is left to them', async () => {
     const client = shared.client();
     const homeostat = await startHomeostat({ 'taken.yaml': definition('taken') });
     await client.patch(crdPath('taken'), {

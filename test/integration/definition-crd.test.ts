@@ -75,7 +75,7 @@ shared.describe('integration/definition-crd', () => {
     ['a number out of bounds', { controller: { concurrency: 0 } }],
     ['a duration that is none', { schedule: { every: 'often' } }],
   ] as const) {
-    test(`kubectl apply is told at once of ${what}`, async () => {
+    test(`kubectl apply immediately reports ${what}`, async () => {
       const body = {
         apiVersion: 'homeostat.dev/v1alpha1',
         kind: 'OperatorDefinition',
@@ -89,7 +89,7 @@ shared.describe('integration/definition-crd', () => {
     });
   }
 
-  test('an apply replaces the whole text: a field that somebody else has added does not stay', async () => {
+  test('an apply replaces the whole text: a field that another manager has added does not stay', async () => {
     const client = shared.client();
     const [, document] = accepted[0] ?? [];
     const path = `${collection}/whole`;

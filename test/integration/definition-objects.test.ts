@@ -77,7 +77,7 @@ shared.describe('integration/definition-objects', () => {
       );
   }
 
-  test('an edit of a published object is put back and never runs, additions too; what may be marked stays', async () => {
+  test('an edit of a published object is reverted and never runs, additions too; what may be marked stays', async () => {
     const client = shared.client();
     const namespace = await shared.namespace();
     await save('edited', copier('edited', 1));
@@ -215,7 +215,7 @@ shared.describe('integration/definition-objects', () => {
     await other.stop();
   });
 
-  test('a deleted definition waits while a resource has its finalizer, and lets go of what is abandoned', async () => {
+  test('a deleted definition waits while a resource has its finalizer, and releases what is abandoned', async () => {
     const client = shared.client();
     const namespace = await shared.namespace();
     const children = `${textMap('lost')}\n      crossNamespace: true`;

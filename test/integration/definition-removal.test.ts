@@ -150,7 +150,7 @@ shared.describe('integration/definition-removal', () => {
     );
   });
 
-  test('both go, children under their guards; a process that is killed on the way is followed by another that goes on', async () => {
+  test('both go, children under their guards; a process that is killed on the way is followed by another that continues', async () => {
     const children = near + far + guarded;
     const both = removesChildren + removesCrd;
     const { name, namespace, client, path, maps } = await withResources(
@@ -179,7 +179,7 @@ shared.describe('integration/definition-removal', () => {
     assert.deepEqual([...(await maps()), ...(await maps('default'))], []);
   });
 
-  test('without a word of Delete everything stays, and the object waits for resources that are still to be let go', async () => {
+  test('without a word of Delete everything stays, and the object waits for resources that are still to be released', async () => {
     const { name, client, path, maps } = await withResources(definition('kept'));
     await untilMarked(name);
     await client.delete(definitionPath(name));
@@ -345,7 +345,7 @@ spec:
     assert.deepEqual(await maps(), ['all-a-near', 'all-b-near']);
   });
 
-  test('everything stays also when nobody is there, and the CRD is forced out of a deletion that hangs', async () => {
+  test('everything stays also when no process runs, and the CRD is forced out of a deletion that hangs', async () => {
     const both = removesChildren + removesCrd;
     await shared.client().untilObject(definitionsCrd, isEstablished);
     await shared.client().untilList(definitionsPath, () => true);

@@ -86,7 +86,7 @@ shared.describe('integration/definitions-shown', () => {
     spec: {},
   });
 
-  test('a ConfigMap of all shipped operators: each has an object that is ready; nothing at rest', async () => {
+  test('a ConfigMap of all shipped operators: each has an object that is ready, and nothing is sent afterwards', async () => {
     const namespace = await shared.namespace();
     const process = start(namespace);
     await write(namespace, Object.fromEntries(shipped.map((file) => [file, shippedText(file)])));
@@ -118,7 +118,7 @@ shared.describe('integration/definitions-shown', () => {
     await end(process);
   });
 
-  test('a mistake is told with its place, what ran goes on, and a restart begins with that', async () => {
+  test('an error is reported with its place, what ran continues, and a restart begins with that', async () => {
     const [namespace, home] = [await shared.namespace(), await shared.namespace()];
     const good = thingDefinition('restarted', shows('one'));
     let process = start(namespace);
@@ -246,7 +246,7 @@ ${shows('x')}`,
     await end(process);
   });
 
-  test('of two replicas the leader alone shows definitions; the other one goes on where it stopped', async () => {
+  test('of two replicas the leader alone shows definitions; the other one continues where it stopped', async () => {
     const namespace = await shared.namespace();
     const group = 'rbac.authorization.k8s.io';
     await shared.client().apply({

@@ -201,7 +201,7 @@ shared.describe('integration/deletion', () => {
     assert.equal(await client.get(map('a')), undefined);
   });
 
-  test('a deletion that was told to orphan leaves the children where they are, and they are ours no more', async () => {
+  test('a deletion that was asked to orphan leaves the children where they are, and they are ours no more', async () => {
     const { client, path, map } = await makeThing('ordered', { items: ['a', 'b'] });
     await client.delete(path, 'Orphan');
     await client.untilGone(path);
@@ -249,7 +249,7 @@ shared.describe('integration/deletion', () => {
     await client.untilGone(job);
   });
 
-  test('a deletion that takes too long says so and goes on waiting', async () => {
+  test('a deletion that takes too long says so and continues waiting', async () => {
     const { client, namespace, path } = await makeThing('patient', {});
     await client.delete(path);
     const stalled = await client.untilObject(
@@ -265,7 +265,7 @@ shared.describe('integration/deletion', () => {
     await client.untilGone(path);
   });
 
-  test('a deletion that takes too long goes on without, where the definition says so', async () => {
+  test('a deletion that takes too long continues without, where the definition says so', async () => {
     const { client, path, map } = await makeThing('hasty', {});
     await client.delete(path);
     await client.untilGone(path);
@@ -293,7 +293,7 @@ shared.describe('integration/deletion', () => {
     await client.untilGone(`/api/v1/namespaces/${namespace}`);
   });
 
-  test('without its definition a deletion with onDelete waits, until it is told to do without', async () => {
+  test('without its definition a deletion with onDelete waits, until it is asked to do without', async () => {
     const { client, path, map } = await makeThing('backup', {}, 'broken');
     homeostat.remove('backup.yaml');
     await homeostat.whenLogged('Definition stopped, its resources and their children are orphaned');

@@ -70,7 +70,7 @@ shared.describe('integration/deletions-approved', () => {
     });
   }
 
-  test('what a changed text would delete is told on its object, held over a restart, and let go by the annotation', async () => {
+  test('what a changed text would delete is reported on its object, held over a restart, and released by the annotation', async () => {
     const [namespace, home] = [await shared.namespace(), await shared.namespace()];
     const process = start(namespace);
     await write(namespace, definition('kept', 'lost'));

@@ -133,7 +133,7 @@ shared.describe('integration/deletions-held', () => {
     await untilMaps(namespace, 'lost', 0);
   });
 
-  test('with maxDeletions: 0 a change that deletes nothing goes on, and one that deletes waits', async () => {
+  test('with maxDeletions: 0 a change that deletes nothing continues, and one that deletes waits', async () => {
     const name = 'none';
     const rollout = '{ maxDeletions: 0 }';
     const { namespace, manager } = await begin(name, definition(name, textMap('a'), rollout), 2);

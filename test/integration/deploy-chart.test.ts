@@ -107,7 +107,7 @@ shared.describe('integration/deploy-chart', () => {
     });
 
   for (const [values, says] of refusedValues)
-    test(`refused: ${JSON.stringify(values)}`, async () => {
+    test(`rejected: ${JSON.stringify(values)}`, async () => {
       const { code, errors } = await helm.run('template', ...place, '--values', valuesFile(values));
       assert.notEqual(code, 0);
       assert.match(errors, says);

@@ -135,7 +135,7 @@ shared.describe('integration/deploy-rights', () => {
     for (const sample of samples) if (sample.kind !== 'ConfigMap') await untilReady(sample);
   });
 
-  test('children are made, put back, found in the way, and deleted', async () => {
+  test('children are made, reverted, found to belong to another owner, and deleted', async () => {
     const client = shared.client();
     const owned = await ownedObjects(client, collections);
     const paths = new Set(
@@ -174,7 +174,7 @@ shared.describe('integration/deploy-rights', () => {
     assert.equal(fault.count, 1);
   });
 
-  test('resources are let go', async () => {
+  test('resources are released', async () => {
     const client = shared.client();
     for (const [resource, path] of [
       [
@@ -206,7 +206,7 @@ shared.describe('integration/deploy-rights', () => {
     await client.untilGone(`/api/v1/namespaces/${going}`);
   });
 
-  test('Events are told, and counted', async () => {
+  test('Events are reported, and counted', async () => {
     const client = shared.client();
     const path = `/apis/home.example.com/v1alpha1/namespaces/${namespace}/airconditioners/example`;
     const measure = async (measured: number, cooling: boolean) => {
@@ -222,7 +222,7 @@ shared.describe('integration/deploy-rights', () => {
     );
   });
 
-  test('another replica goes on where the leader ends', async () => {
+  test('another replica continues where the leader ends', async () => {
     const client = shared.client();
     const follower = runtime.start();
     await follower.whenLogged('Follower, another process is the leader');
@@ -298,7 +298,7 @@ shared.describe('integration/deploy-rights', () => {
     await client.untilGone(`/api/v1/namespaces/${here}/configmaps/one`);
   });
 
-  test('a definition for a kind of others lets go of what matches no more', async () => {
+  test('a definition for a kind of others releases what matches no more', async () => {
     const client = shared.client();
     await runtime.bring(foreign);
     const labels = { wanted: 'yes' };
@@ -316,7 +316,7 @@ shared.describe('integration/deploy-rights', () => {
     await client.untilGone(child);
   });
 
-  test('resources are written anew when another version is stored', async () => {
+  test('resources are written again when another version is stored', async () => {
     const client = shared.client();
     const resource = thing('versioned', namespace, {}, 'stored');
     const crd = 'things.versioned.example.com';
@@ -343,7 +343,7 @@ shared.describe('integration/deploy-rights', () => {
     assert.equal(fault.count, 1);
   });
 
-  test('a definition goes with all that it has made', async () => {
+  test('a definition is deleted with all that it has made', async () => {
     const client = shared.client();
     const path = await runtime.bring(leaving);
     const resource = thing('leaving', namespace, {});

@@ -94,7 +94,7 @@ describe('integration/dev-commands', () => {
     assert.match((await lines('tree', 'deploy'))[0] ?? '', /^Deployment default\/example /);
   });
 
-  test('describe tells conditions, data, and what belongs to it', async () => {
+  test('describe prints conditions, data, and what belongs to it', async () => {
     const text = (await lines('describe', 'podset', 'example')).join('\n');
     assert.match(text, /^Name: +example$/m);
     assert.match(text, /^Conditions:\n {2}TYPE +STATUS +REASON/m);
@@ -102,7 +102,7 @@ describe('integration/dev-commands', () => {
     assert.match(text, /^Tree:\n {2}PodSet/m);
   });
 
-  test('describe tells of a Secret how long its values are, not what they are', async () => {
+  test('describe prints of a Secret how long its values are, not what they are', async () => {
     const manifest =
       'apiVersion: v1\nkind: Secret\nmetadata: { name: key }\nstringData: { a: four }\n';
     dev.save('more/secret.yaml', manifest);
@@ -114,7 +114,7 @@ describe('integration/dev-commands', () => {
     dev.remove('more/secret.yaml');
   });
 
-  test('apply creates and changes, delete deletes, and events are told', async () => {
+  test('apply creates and changes, delete deletes, and events are reported', async () => {
     const manifest = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: one }\ndata: { a: b }\n---
 apiVersion: v1\nkind: Event\nmetadata: { name: told }\nreason: Tried\nmessage: a try\ntype: Normal
 involvedObject: { kind: ConfigMap, name: one, namespace: default, apiVersion: v1 }\n`;
@@ -196,7 +196,7 @@ involvedObject: { kind: ConfigMap, name: one, namespace: default, apiVersion: v1
       /configmap\/kube-root-ca\.crt was rejected: .*\n {2}hint: Take the fields over with --force-conflicts/s,
     ],
   ] as const) {
-    test(`of several objects the one ${what} is told`, async () => {
+    test(`of several objects the one ${what} is reported`, async () => {
       const first = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: fine }\n---\n';
       dev.save('refused/both.yaml', `${first}apiVersion: v1\nkind: ConfigMap\n${manifest}\n`);
       const { code, stdout, stderr } = await dev.run('apply', '-f', 'operators/refused/both.yaml');
@@ -206,7 +206,7 @@ involvedObject: { kind: ConfigMap, name: one, namespace: default, apiVersion: v1
     });
   }
 
-  test('without a running dev nobody is asked, whatever kubeconfig there is in the home', async () => {
+  test('without a running dev no server is asked, whatever kubeconfig there is in the home', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'homeostat-none-'));
     mkdirSync(join(folder, '.kube'));
     writeFileSync(join(folder, '.kube', 'config'), '');

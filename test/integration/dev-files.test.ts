@@ -46,7 +46,7 @@ describe('integration/dev-files', () => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
-  test('flags of a world of its own are refused together with a cluster', async () => {
+  test('flags of its own sandbox are rejected together with a cluster', async () => {
     for (const flags of [
       ['--persist', 'world.json'],
       ['--port', '8001'],
@@ -58,7 +58,7 @@ describe('integration/dev-files', () => {
       );
   });
 
-  test('a second dev in a folder is refused, and the first one stays within reach', async () => {
+  test('a second dev in a folder is rejected, and the first one stays within reach', async () => {
     const folder = newFolder();
     const first = start(folder);
     await first.untilSaid(/Operator "foobar" is running/);
@@ -120,7 +120,7 @@ describe('integration/dev-files', () => {
     ['is a file', 'operators/foobar.yaml/world.json', /not a directory/],
     ['cannot be written', '/proc/world.json', /no such file or directory|permission denied/],
   ] as const) {
-    test(`a world in a folder that ${what} is refused at the start`, async () => {
+    test(`sandbox files that ${what} is rejected at the start`, async () => {
       const folder = newFolder();
       const dev = start(folder, '--persist', path);
       await assertRefused(dev, /Cannot keep the cluster in "/, reason, /hint: .*--persist/);
@@ -128,7 +128,7 @@ describe('integration/dev-files', () => {
     });
   }
 
-  test('a world that cannot be saved any more is told once, and so is its end', async () => {
+  test('sandbox files that cannot be saved any more is reported once, and so is its end', async () => {
     const folder = newFolder();
     const kept = join(folder, 'kept');
     mkdirSync(kept);
@@ -156,7 +156,7 @@ describe('integration/dev-files', () => {
     assert.deepEqual(readdirSync(join(folder, '.homeostat')), []);
   });
 
-  test('whoever writes to somebody who reads no more ends quietly', async () => {
+  test('a process whose output is closed ends quietly', async () => {
     const folder = newFolder();
     const dev = start(folder);
     await dev.untilSaid(/Operator "foobar" is running/);

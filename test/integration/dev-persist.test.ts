@@ -120,7 +120,7 @@ describe('integration/dev-persist', () => {
     assert.equal(await dev.stop(), 0);
   });
 
-  test('a file that is no world is refused and left alone', async () => {
+  test('a file that is no snapshot of a sandbox is rejected and left alone', async () => {
     writeFileSync(world, '{"half": ');
     const dev = start();
     await dev.untilSaid(/Cannot restore the cluster from "world\.json"/);

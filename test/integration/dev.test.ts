@@ -45,7 +45,7 @@ describe('integration/dev', () => {
     assert.equal(existsSync(kubeconfig), false);
   });
 
-  test('a definition that is saved is reloaded, one with mistakes is not, and the old one goes on', async () => {
+  test('a definition that is saved is reloaded, one with errors is not, and the old one continues', async () => {
     const dev = start({ files: podset });
     const text = podset['podset.yaml'];
     await dev.untilSaid(/Deployment example: 3\/3 ready/);
@@ -71,7 +71,7 @@ describe('integration/dev', () => {
     assert.equal(await dev.stop(), 0);
   });
 
-  test('a folder without definitions is refused', async () => {
+  test('a folder without definitions is rejected', async () => {
     const dev = start({ files: { 'notes.txt': '' } });
     await dev.untilSaid(/There is no definition in "operators"/);
     assert.equal(await dev.ended(), 2);

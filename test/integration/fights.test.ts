@@ -66,7 +66,7 @@ shared.describe('integration/fights', () => {
     ['their-manager', applyTheirs],
     ['their-client', patchTheirs],
   ] as const) {
-    test(`${manager} fights for a field of ours: it is told, slowed down, and over when the other gives in`, async () => {
+    test(`${manager} takes a field of ours: it is reported, slowed down, and over when the other gives in`, async () => {
       const client = shared.client();
       const namespace = await applied('forcing');
       let isOver = false;

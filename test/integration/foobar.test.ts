@@ -84,7 +84,7 @@ shared.describe('integration/foobar', () => {
     });
   }
 
-  test('a Job that somebody changes is put back, one that somebody deletes is made again until it is done', async () => {
+  test('a Job that a user changes is reverted, one that a user deletes is made again until it is done', async () => {
     const { namespace, client, job } = await applyFooBar();
     const path = `${jobsOf(namespace)}/${job.metadata.name}`;
     await client.patch(path, { spec: { suspend: true, backoffLimit: 9 } });
@@ -96,7 +96,7 @@ shared.describe('integration/foobar', () => {
     );
   });
 
-  test('a deletion leaves nothing behind, and nothing is sent at rest', async () => {
+  test('a deletion leaves nothing behind, and nothing is sent afterwards', async () => {
     const { namespace, client } = await applyFooBar();
     await shared.audit.quiet(1_000);
     const mark = shared.audit.mark();
@@ -107,7 +107,7 @@ shared.describe('integration/foobar', () => {
     await client.untilGone(fooBarPath(namespace));
   });
 
-  test('killed in the middle, it goes on with the Job that is there', async () => {
+  test('killed in the middle, it continues with the Job that is there', async () => {
     const { namespace, client, job } = await applyFooBar();
     await homeostat.stop('SIGKILL');
     await new InstantKubelet(client).completeJob(namespace, job.metadata.name);

@@ -93,7 +93,7 @@ shared.describe('integration/for-kind-arrives', () => {
     assert.equal(sizeOf(child), '3');
   });
 
-  test('what is mapped is fitted to the schema that the server tells, and nothing else is written', async () => {
+  test('what is mapped is fitted to the schema that the server reports, and nothing else is written', async () => {
     const client = shared.client();
     const namespace = await shared.namespace();
     await client.installCrd(crd);
@@ -118,7 +118,7 @@ shared.describe('integration/for-kind-arrives', () => {
     assert.deepEqual(after?.status, { sizes: ['4'], other: 'theirs', conditions });
   });
 
-  test('a kind that goes is waited for again, and comes back', async () => {
+  test('a kind that is deleted is waited for again, and comes back', async () => {
     const client = shared.client();
     const namespace = await shared.namespace();
     await client.installCrd(crd);

@@ -146,7 +146,7 @@ shared.describe('integration/for', () => {
     await client.untilObject(copy, (object) => dataOf(object, 'value') === 'b');
   });
 
-  test('definitions of one kind work beside each other, and each lets go of its own', async () => {
+  test('definitions of one kind work beside each other, and each releases its own', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
@@ -195,7 +195,7 @@ shared.describe('integration/for', () => {
   });
 });
 
-shared.describe('integration/for: selectors that change while nobody looks', () => {
+shared.describe('integration/for: selectors that change while no process runs', () => {
   test('an object that stopped matching meanwhile loses its children', async () => {
     const { namespace, client, path } = await setUp('offline');
     const homeostat = await startHomeostat({ 'a.yaml': copier('offline', selector('offline')) });
@@ -295,7 +295,7 @@ shared.describe('integration/for: beyond a namespace', () => {
 
   for (const isRestarted of [false, true]) {
     const how = isRestarted ? 'while nobody looked' : 'now';
-    test(`with a finalizer: what has stopped matching ${how} is let go when its children are`, async () => {
+    test(`with a finalizer: what has stopped matching ${how} is released when its children are`, async () => {
       const homeostat = await startHomeostat({ 'far.yaml': far });
       const namespace = await shared.namespace();
       const client = shared.client();
@@ -324,7 +324,7 @@ shared.describe('integration/for: beyond a namespace', () => {
     });
   }
 
-  test('with a finalizer: what matched before the definition was edited is let go when it is deleted', async () => {
+  test('with a finalizer: what matched before the definition was edited is released when it is deleted', async () => {
     const homeostat = await startHomeostat({ 'far.yaml': far });
     const namespace = await shared.namespace();
     const client = shared.client();

@@ -139,7 +139,7 @@ shared.describe('integration/informer', () => {
     informer.release();
   });
 
-  test('an answer is seen at once and told once, with its pass', async () => {
+  test('an answer is seen at once and reported once, with its pass', async () => {
     const namespace = await shared.namespace();
     const informer = await synced({ gvk, namespace });
     const heard: CacheEvent[] = [];
@@ -161,7 +161,7 @@ shared.describe('integration/informer', () => {
     informer.release();
   });
 
-  test('every write is told with its pass, whether the answer or the watch is faster', async () => {
+  test('every write is reported with its pass, whether the answer or the watch is faster', async () => {
     const namespace = await shared.namespace();
     const informer = await synced({ gvk, namespace, labelSelector: 'test' });
     const heard: CacheEvent[] = [];
@@ -191,7 +191,7 @@ shared.describe('integration/informer', () => {
     informer.release();
   });
 
-  test('reads all objects anew when told that the schema of their kind changed', async () => {
+  test('reads all objects again when asked because the schema of their kind changed', async () => {
     const client = shared.client();
     const namespace = await shared.namespace();
     await client.installCrd(gadgetCrd({ size: { type: 'integer' }, colour: { type: 'string' } }));

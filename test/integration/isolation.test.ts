@@ -110,7 +110,7 @@ shared.describe('integration/isolation', () => {
     assert.deepEqual(mistakes, []);
   });
 
-  test('a failure that repeats is told once for each resource', async () => {
+  test('a failure that repeats is reported once for each resource', async () => {
     const told = homeostat.entries.filter(
       ({ level, definition }) => level === 'warn' && definition === 'failing',
     );

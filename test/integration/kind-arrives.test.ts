@@ -55,7 +55,7 @@ shared.describe('integration/kind-arrives', () => {
     await startHomeostat({ 'arrives.yaml': definition, 'reader.yaml': reader });
   });
 
-  test('a kind that nobody serves is waited for; when somebody else installs it the child is made', async () => {
+  test('a kind that the server does not serve is waited for; when another user installs it the child is made', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     await client.apply(thing('arrives', namespace, { size: 3 }));
@@ -82,7 +82,7 @@ shared.describe('integration/kind-arrives', () => {
     );
   });
 
-  test('a kind that goes is waited for again, and comes back', async () => {
+  test('a kind that is deleted is waited for again, and comes back', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     await client.apply(thing('arrives', namespace, { size: 3 }));

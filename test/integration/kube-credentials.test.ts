@@ -38,7 +38,7 @@ shared.describe('integration/kube-credentials', () => {
 
   const request = { method: 'GET', path: '/api/v1/namespaces/default', flow: testFlow } as const;
 
-  test('a plugin is told what it needs, and asked once', async () => {
+  test('a plugin receives what it needs, and asked once', async () => {
     own.write('once.token', 'admin-token');
     const { kubeconfig, calls } = withPlugin('once');
     const { api } = await own.connect(kubeconfig);

@@ -99,7 +99,7 @@ shared.describe('integration/kube-errors', () => {
     assert.match(error.message, /User "nobody" cannot get resource "configmaps"/);
   });
 
-  test('namespace-terminating and quota-exceeded are told from forbidden', async () => {
+  test('namespace-terminating and quota-exceeded differ from forbidden', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     await client.create(`/api/v1/namespaces/${namespace}/resourcequotas`, {
@@ -146,7 +146,7 @@ shared.describe('integration/kube-errors', () => {
     ['a value of a wrong type', { replicas: 'three' }, '.spec.replicas'],
     ['an unknown field', { replcas: 3 }, '.spec.replcas'],
     ['an object where text belongs', { template: 'x' }, '.spec.template'],
-    ['a value that validation refuses', { replicas: -1 }, 'spec.replicas'],
+    ['a value that validation rejects', { replicas: -1 }, 'spec.replicas'],
   ] as const) {
     test(`rejected: ${what}, with its field`, async () => {
       const namespace = await shared.namespace();
@@ -159,7 +159,7 @@ shared.describe('integration/kube-errors', () => {
     });
   }
 
-  test('rejected: several mistakes are told one by one', async () => {
+  test('rejected: several errors are reported one by one', async () => {
     const namespace = await shared.namespace();
     const error = await failure(own.apply(aDeployment(namespace, { replicas: 'x', paused: 'y' })));
     assert.deepEqual(error.causes.map((cause) => cause.field).sort(), [
@@ -191,7 +191,7 @@ shared.describe('integration/kube-errors', () => {
     assert.equal(error.causes[0]?.reason, 'ResourceVersionTooLarge');
   });
 
-  test('unauthorized: a token that nobody knows', async () => {
+  test('unauthorized: a token that the server does not know', async () => {
     const path = own.write(
       'wrong',
       shared.plane.kubeconfig().replace('admin-token', 'wrong-token'),

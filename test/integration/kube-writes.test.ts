@@ -147,7 +147,7 @@ const noCache: WriteThrough = {
 shared.describe('integration/kube-events', () => {
   const own = useKubeCluster(shared);
 
-  test('an Event is told on its object, and a second one makes a series', async () => {
+  test('an Event is reported on its object, and a second one makes a series', async () => {
     const namespace = await shared.namespace();
     const teller = await own.connect(shared.plane.kubeconfigPath());
     const { stored } = await own.apply(aConfigMap(namespace));

@@ -72,7 +72,7 @@ shared.describe('integration/last-good', () => {
     return { operators, namespace, homeostat };
   }
 
-  test('goes on when a ConfigMap of another name takes over with a mistake', async () => {
+  test('continues when a ConfigMap of another name takes over with an error', async () => {
     const { operators, namespace, homeostat } = await runSecond('hashed');
     await save(operators, 'second', typo('hashed'));
     await homeostat.whenLogged(refused);
@@ -82,7 +82,7 @@ shared.describe('integration/last-good', () => {
     await homeostat.stop();
   });
 
-  test('comes back when its ConfigMap is made again with a mistake', async () => {
+  test('comes back when its ConfigMap is made again with an error', async () => {
     const { operators, namespace, homeostat } = await runSecond('remade');
     await remove(operators, 'first');
     const path = '/apis/homeostat.dev/v1alpha1/operatordefinitions/remade';

@@ -131,7 +131,7 @@ shared.describe('integration/leader-election', () => {
       .map(({ verb, uri, status }) => `${verb} ${uri} ${status}`);
   }
 
-  test('one works, the other is ready and writes nothing; told to stop, the first hands over', async () => {
+  test('one works, the other is ready and writes nothing; asked to stop, the first hands over', async () => {
     const namespace = await shared.namespace();
     const [first, second] = await startTwo();
     await apply(namespace, 1);
@@ -229,7 +229,7 @@ shared.describe('integration/leader-election', () => {
     assert.ok(textsOf(second, atMs).length > 0);
   });
 
-  test('while the server is away nobody writes; back, one of those that are left leads', async () => {
+  test('while the server is away no process writes; back, one of those that are left leads', async () => {
     const namespace = await shared.namespace();
     const [first, second] = await startTwo();
     await apply(namespace, 1);

@@ -98,7 +98,7 @@ shared.describe('integration/missing', () => {
     });
   }
 
-  test('a read that goes away leaves what was made from it, and heals by itself', async () => {
+  test('a read that is deleted leaves what was made from it, and heals by itself', async () => {
     const { namespace, client, source, before, uids } = await setUp();
     await client.delete(`/api/v1/namespaces/${namespace}/configmaps/source`);
     const waiting = await client.untilObject(

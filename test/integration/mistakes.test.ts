@@ -83,7 +83,7 @@ shared.describe('integration/mistakes', () => {
     });
   }
 
-  test('all mistakes of a file are told at once', async () => {
+  test('all errors of a file are reported at once', async () => {
     const file = join(shared.plane.folder, 'wrong.yaml');
     const text = broken('${ spec.size }', '${ spec.sise }')
       .replace('children.deployment.status', 'children.deploymnt.status')

@@ -85,7 +85,7 @@ shared.describe('integration/observability', () => {
     }
   });
 
-  test('an API server that stays away makes it unready, not unhealthy, and is told once; when it is back all is well', async () => {
+  test('an API server that stays away makes it unready, not unhealthy, and is reported once; when it is back all is well', async () => {
     await untilStatus(homeostat, '/readyz', 200);
     const before = homeostat.entries.length;
     await shared.plane.stopApiServer(0);

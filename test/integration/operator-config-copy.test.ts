@@ -62,7 +62,7 @@ shared.describe('integration/operator-config-copy', () => {
         isDone: (object) => object === undefined,
       },
       {
-        what: 'a group that nobody is in',
+        what: 'a group without members',
         change: { spec: { group: 'nobody' } },
         path: copy,
         isDone: (object) => object === undefined,
@@ -70,7 +70,7 @@ shared.describe('integration/operator-config-copy', () => {
     ],
     drifts: [
       {
-        what: 'a copy that somebody changes',
+        what: 'a copy that a user changes',
         path: copy,
         change: { data: { greeting: 'hacked' } },
         isBack: (object) => greetingOf(object) === 'hello',
@@ -103,7 +103,7 @@ shared.describe('integration/operator-config-copy', () => {
     assert.ok(await client.get(copy(here)));
   });
 
-  test('a source that goes leaves the copies', async () => {
+  test('a source that is deleted leaves the copies', async () => {
     const here = await stage();
     const { client } = here;
     await client.delete(source(here));
@@ -114,7 +114,7 @@ shared.describe('integration/operator-config-copy', () => {
     assert.equal(greetingOf(await client.get(copy(here))), 'hello');
   });
 
-  test('copies go with their owner, though it lives in another namespace, also when it is deleted while nobody runs', async () => {
+  test('copies go with their owner, though it lives in another namespace, also when it is deleted while no process runs', async () => {
     const here = await stage();
     const { client } = here;
     await whileDown(async () => {
@@ -125,7 +125,7 @@ shared.describe('integration/operator-config-copy', () => {
     await client.untilGone(here.path);
   });
 
-  test('an object of that name that somebody else made is left alone', async () => {
+  test('an object of that name that another manager made is left alone', async () => {
     const here = await stage();
     const { client, namespace } = here;
     await makeNamespace(client, late(here));

@@ -167,7 +167,7 @@ shared.describe('integration/operator-database', () => {
     await client.untilGone(secret(database));
   });
 
-  test('claims go with the database, or stay on request and belong to nobody', async () => {
+  test('claims go with the database, or stay on request and have no owner', async () => {
     const [plain, kept] = [await stage(), await stage({ spec: { keepClaims: true } })];
     for (const database of [plain, kept]) {
       await database.client.delete(database.path);

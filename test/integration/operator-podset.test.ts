@@ -28,7 +28,7 @@ shared.describe('integration/operator-podset', () => {
     ],
     drifts: [
       {
-        what: 'replicas that somebody changes',
+        what: 'replicas that a user changes',
         path: deployment,
         change: { spec: { replicas: 7 } },
         isBack: (object) => sizeOf(object) === 2,

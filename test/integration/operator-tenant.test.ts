@@ -70,19 +70,19 @@ shared.describe('integration/operator-tenant', () => {
     ],
     drifts: [
       {
-        what: 'a quota that somebody raises',
+        what: 'a quota that a user raises',
         path: quota,
         change: { spec: { hard: { pods: '1000' } } },
         isBack: (object) => hardOf(object).pods === '50',
       },
       {
-        what: 'a role that somebody widens',
+        what: 'a role that a user widens',
         path: role,
         change: { rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] },
         isBack: (object) => JSON.stringify(object?.rules).includes('resourcequotas'),
       },
       {
-        what: 'a member whom somebody puts in',
+        what: 'a member whom a user puts in',
         path: accessOf('ada'),
         change: { subjects: [] },
         isBack: (object) => JSON.stringify(object?.subjects ?? []).includes('ada'),

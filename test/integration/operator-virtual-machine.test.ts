@@ -63,7 +63,7 @@ shared.describe('integration/operator-virtual-machine', () => {
         isDone: (object) => containerOf(object)?.resources.requests.cpu === '2',
       },
       {
-        what: 'set back to creating, it is made anew',
+        what: 'set back to creating, it is created again',
         change: { spec: { status: 'creating' } },
         path: second,
         isDone: (object) => object !== undefined,
@@ -71,7 +71,7 @@ shared.describe('integration/operator-virtual-machine', () => {
     ],
     drifts: [
       {
-        what: 'a label of ours that somebody changes',
+        what: 'a label of ours that a user changes',
         path: pod,
         change: { metadata: { labels: { 'homeostat.dev/child': 'other' } } },
         isBack: (object) => object?.metadata.labels?.['homeostat.dev/child'] === 'pod',

@@ -105,19 +105,19 @@ shared.describe('integration/operator-web-app', () => {
     ],
     drifts: [
       {
-        what: 'replicas that somebody changes',
+        what: 'replicas that a user changes',
         path: deployment,
         change: { spec: { replicas: 7 } },
         isBack: (object) => specOf(object)?.replicas === 2,
       },
       {
-        what: 'a file that somebody changes',
+        what: 'a file that a user changes',
         path: config,
         change: { data: { 'index.html': 'hacked' } },
         isBack: (object) => fileOf(object, 'index.html').includes('Hello & welcome'),
       },
       {
-        what: 'a port that somebody changes',
+        what: 'a port that a user changes',
         path: service,
         change: { spec: { ports: [{ name: 'http', port: 80, targetPort: 1234 }] } },
         isBack: (object) => asText(object).includes('"targetPort":"http"'),
@@ -141,7 +141,7 @@ shared.describe('integration/operator-web-app', () => {
     await app.client.untilGone(ingress(app));
   });
 
-  test('the autoscaler owns the replicas while it is on, without a fight, and gives them back', async () => {
+  test('the autoscaler owns the replicas while it is on, without a conflict, and gives them back', async () => {
     const app = await stage();
     const { client, path } = app;
     await client.patch(path, { spec: { autoscaling } });

@@ -177,7 +177,7 @@ shared.describe('integration/ordered', () => {
     await atRest();
   });
 
-  test('rollingUpdate: stops at an element that does not become ready, also after a restart; a better template goes on', async () => {
+  test('rollingUpdate: stops at an element that does not become ready, also after a restart; a better template continues', async () => {
     const fleet = await threeOf('rolling');
     await fleet.want(3, 'broken');
     await fleet.untilPods('db-0=one db-1=one db-2=broken');

@@ -47,7 +47,7 @@ shared.describe('integration/patch-rights', () => {
     await startHomeostat({ 'patching.yaml': definition }, user);
   });
 
-  test('each right that a patch misses is told with the rule that gives it, and the patch goes on when it is there', async () => {
+  test('each right that a patch misses is reported with the rule that gives it, and the patch continues when it is there', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const path = thingPath('patching', namespace);

@@ -28,7 +28,7 @@ const crdPath = (plural: string) =>
   `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.named.example.com`;
 
 shared.describe('integration/plural-changes', () => {
-  test('a kind under another plural is refused while the first holds its name; there and back it works when that is gone', async () => {
+  test('a kind under another plural is rejected while the first holds its name; there and back it works when that is gone', async () => {
     const client = shared.client();
     const namespace = await shared.namespace();
     const homeostat = await startHomeostat({ 'named.yaml': definition('things') });

@@ -64,7 +64,7 @@ shared.describe('integration/podset', () => {
     await applyPodSet(5, namespace);
   });
 
-  test('a Deployment that is edited or scaled by hand is put back', async () => {
+  test('a Deployment that is edited or scaled by hand is reverted', async () => {
     const { client, path } = await applyPodSet(2);
     await client.patch(path, { spec: { replicas: 7 } });
     await client.untilObject<Deployment>(path, (object) => object?.spec.replicas === 2);
@@ -136,7 +136,7 @@ shared.describe('integration/podset', () => {
     assert.equal((await client.get(path))?.metadata.ownerReferences?.length, 1);
   });
 
-  test('a PodSet of a wrong size is refused by the schema', async () => {
+  test('a PodSet of a wrong size is rejected by the schema', async () => {
     const namespace = await shared.namespace();
     const path = `/apis/apps.example.com/v1alpha1/namespaces/${namespace}/podsets`;
     const answer = await shared

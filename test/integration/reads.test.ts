@@ -101,7 +101,7 @@ shared.describe('integration/reads', () => {
     await startHomeostat(definitions);
   });
 
-  test('an object of a computed namespace is followed; a namespace that no glob allows is refused', async () => {
+  test('an object of a computed namespace is followed; a namespace that no glob allows is rejected', async () => {
     const { client, one, other, stranger, path, until } = await setUp('named', ([namespace]) => ({
       name: 'source',
       namespace,
@@ -176,7 +176,7 @@ shared.describe('integration/reads', () => {
     await until(expected().join(' '));
   });
 
-  test('namespaces by their labels: they come, are labelled anew, and leave', async () => {
+  test('namespaces by their labels: they come, are labelled again, and leave', async () => {
     const { client, one, other, stranger, path, until } = await setUp('selected', () => ({
       set: 'x1',
       value: 'yes',

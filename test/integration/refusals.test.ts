@@ -90,7 +90,7 @@ shared.describe('integration/refusals', () => {
     });
   });
 
-  test('a field that cannot be changed is told, with its child and what to do, and heals when the change is taken back', async () => {
+  test('a field that cannot be changed is reported, with its child and what to do, and heals when the change is taken back', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const spec = { app: 'one', image: 'busybox:1' };
@@ -128,7 +128,7 @@ shared.describe('integration/refusals', () => {
     );
   });
 
-  test('a policy that refuses is quoted, and what it refuses is tried again when the intent changes', async () => {
+  test('a policy that rejects is quoted, and what it rejects is tried again when the intent changes', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const registration = 'admissionregistration.k8s.io/v1';
@@ -168,7 +168,7 @@ shared.describe('integration/refusals', () => {
     await until('configs', namespace, 'AllReady');
   });
 
-  test('a webhook that refuses is quoted in stable words; the status is written once, and heals by retry.permanent', async () => {
+  test('a webhook that rejects is quoted in stable words; the status is written once, and heals by retry.permanent', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     let isOpen = false;
@@ -204,7 +204,7 @@ shared.describe('integration/refusals', () => {
     await webhook.stop();
   });
 
-  test('where a Secret is used, neither a value nor a key of it is told, whatever the server quotes', async () => {
+  test('where a Secret is used, neither a value nor a key of it is reported, whatever the server quotes', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const metadata = { name: 'source', namespace };
@@ -270,7 +270,7 @@ shared.describe('integration/refusals', () => {
     await webhook.stop();
   });
 
-  test('a quota that is used up is told, and the child is made when it is raised', async () => {
+  test('a quota that is used up is reported, and the child is made when it is raised', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const quota = `/api/v1/namespaces/${namespace}/resourcequotas/small`;

@@ -47,7 +47,7 @@ shared.describe('integration/reload-killed', () => {
     return process;
   }
 
-  test('killed in the middle of a roll-out, the next process goes on with it', async () => {
+  test('killed in the middle of a roll-out, the next process continues with it', async () => {
     const client = shared.client();
     const namespace = await shared.namespace();
     const untilThings = (isMet: (items: readonly KubeObject[]) => boolean) =>

@@ -176,7 +176,7 @@ shared.describe('integration/reload', () => {
     assert.equal(by['patch things/status'], 6, JSON.stringify(by));
   });
 
-  test('a change that the cluster refuses leaves what runs as it is, and says why', async () => {
+  test('a change that the cluster rejects leaves what runs as it is, and says why', async () => {
     const name = 'refused';
     const { namespace, manager, revision } = await begin(name, definition(name), 2);
     const wrong = definition(name, { children: misspelt });
@@ -302,7 +302,7 @@ shared.describe('integration/reload', () => {
     await untilRevision(name, first, before, 1);
   });
 
-  test('settings are taken without a restart, and a definition that goes and comes back goes on', async () => {
+  test('settings are taken without a restart, and a definition that is deleted and comes back continues', async () => {
     const name = 'settings';
     const { namespace, manager, uses } = await begin(name, definition(name), 3);
     const before = uses();
@@ -352,7 +352,7 @@ shared.describe('integration/reload', () => {
     assert.ok(openSockets() <= sockets + poolSize, `${openSockets()} sockets, ${sockets} before`);
   });
 
-  test('a definition that is paused does nothing, and catches up when it goes on', async () => {
+  test('a definition that is paused does nothing, and catches up when it continues', async () => {
     const name = 'paused';
     const { namespace, manager } = await begin(name, definition(name), 1);
     const text = definition(name, { children: textMap('a', '"x"'), controller: atOnce });

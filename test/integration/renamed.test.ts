@@ -25,7 +25,7 @@ const crdPath = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.
 const label = (name: string) => ({ metadata: { labels: { 'homeostat.dev/definition': name } } });
 
 shared.describe('integration/renamed', () => {
-  test('a definition with another name is refused, and goes on where the other was when it is told that it may', async () => {
+  test('a definition with another name is rejected, and continues where the other was when that is allowed', async () => {
     const client = shared.client();
     const namespace = await shared.namespace();
     const homeostat = await startHomeostat({ 'one.yaml': definition('before') });

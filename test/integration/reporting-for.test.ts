@@ -96,7 +96,7 @@ shared.describe('integration/reporting on kinds of others', () => {
     await shared.audit.quiet(3_000);
   });
 
-  test('a kind without generations is patched from its own fields and comes to rest', async () => {
+  test('a kind without generations is patched from its own fields and settles', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const metadata = { name: 'words', namespace, labels: { counted: 'yes' } };

@@ -150,7 +150,7 @@ shared.describe('integration/reporting', () => {
     });
   });
 
-  test('conditions follow the new status, keep their time, and Events tell of each switch once', async () => {
+  test('conditions follow the new status, keep their time, and Events report each switch once', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const path = thingPath('cooler', namespace);
@@ -203,7 +203,7 @@ shared.describe('integration/reporting', () => {
     await shared.audit.quiet(3_000);
   });
 
-  test('another object is patched, put back, left with what is not patched, and waited for', async () => {
+  test('another object is patched, its drift reverted, left with what is not patched, and waited for', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     await client.apply(thing('request', namespace, { text: 'first', status: 'x' }));

@@ -93,7 +93,7 @@ shared.describe('integration/requests', () => {
     assert.deepEqual(cost, {});
   });
 
-  test('200 PodSets at rest cost nothing in a minute', async () => {
+  test('200 idle PodSets cost nothing in a minute', async () => {
     const since = shared.audit.mark();
     await shared.audit.quiet(60_000);
     assert.deepEqual(costSince(since), {});

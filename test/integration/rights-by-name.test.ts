@@ -170,7 +170,7 @@ shared.describe('integration/rights-by-name', () => {
     assert.ok(isWide);
   });
 
-  test('without the right it is told which name it is about, and all goes on when exactly that is given', async () => {
+  test('without the right the message names the object, and all continues when exactly that is given', async () => {
     const client = shared.client();
     const roles = printed.filter(({ kind }) => kind.endsWith('Role'));
     for (const role of roles) await client.apply(withoutSecrets(role));

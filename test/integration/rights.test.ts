@@ -116,7 +116,7 @@ shared.describe('integration/rights', () => {
     await homeostat.stop();
   });
 
-  test('a write that is not allowed says which right is missing, and goes on by itself when it is given', async () => {
+  test('a write that is not allowed says which right is missing, and continues by itself when it is given', async () => {
     await allow(configMaps, secrets);
     const homeostat = await startHomeostat({ 'rights.yaml': definition }, user);
     const namespace = await shared.namespace();
@@ -149,7 +149,7 @@ shared.describe('integration/rights', () => {
     await homeostat.stop();
   });
 
-  test('a kind that may not be watched is told by the resource and by the definition, and heals', async () => {
+  test('a kind that may not be watched is reported by the resource and by the definition, and heals', async () => {
     await allow(secrets);
     const homeostat = await startHomeostat({ 'rights.yaml': definition }, user);
     const namespace = await shared.namespace();

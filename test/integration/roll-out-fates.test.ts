@@ -38,7 +38,7 @@ shared.describe('integration/roll-out-fates', () => {
         await second.stop();
       });
 
-  test('a definition that is applied with a mistake while no process runs: the accepted revision runs after the start', async () => {
+  test('a definition that is applied with an error while no process runs: the accepted revision runs after the start', async () => {
     const namespace = await shared.namespace();
     const [subject] = rolloutSubjects as [RolloutSubject];
     const rollout = subject.on('mistaken', namespace, shared.client());

@@ -52,7 +52,7 @@ shared.describe('integration/same-crd', () => {
     }
   });
 
-  test('a file with mistakes beside a good one is told in the log, in readiness and in the metrics', async () => {
+  test('a file with errors beside a good one is reported in the log, in readiness and in the metrics', async () => {
     const homeostat = start({
       'good.yaml': thingDefinition('good', ''),
       'bad.yaml': thingDefinition('bad', '  controler: {}\n'),

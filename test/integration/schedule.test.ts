@@ -129,7 +129,7 @@ shared.describe('integration/schedule', () => {
     await untilRuns('once', namespace, first + 1);
   });
 
-  test('a paused resource is left alone, says so once, and goes on when the annotation goes', async () => {
+  test('a paused resource is left alone, says so once, and continues when the annotation goes', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const path = thingPath('paused', namespace);
@@ -152,7 +152,7 @@ shared.describe('integration/schedule', () => {
     await client.untilObject(path, (object) => conditionOf(object)?.reason === 'AllReady');
   });
 
-  test('a paused resource is not even let go', async () => {
+  test('a paused resource is not even released', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const path = thingPath('orphan', namespace);
@@ -177,7 +177,7 @@ shared.describe('integration/schedule', () => {
     await shared.client().must({ method: 'DELETE', path: thingPath('resync', namespace) });
   });
 
-  test('what is refused for good is sent again every retry.permanent', async () => {
+  test('what is rejected for good is sent again every retry.permanent', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const mark = shared.audit.mark();

@@ -132,7 +132,7 @@ shared.describe('integration/scope', () => {
     return { client, home, away, made, copy, role, path: thingPath('far', home, name) };
   }
 
-  test('children of elsewhere are made, in a resource that waits for us, with labels only; at rest nothing is sent', async () => {
+  test('children of elsewhere are made, in a resource that waits for us, with labels only; afterwards nothing is sent', async () => {
     const mark = shared.audit.mark();
     const { client, home, away, made, copy, role } = await makeFar('made');
     assert.deepEqual(made?.metadata.finalizers, ['homeostat.dev/far']);
@@ -176,7 +176,7 @@ shared.describe('integration/scope', () => {
     await client.untilGone(configMapPath(away, 'moved-copy'));
   });
 
-  test('a namespace that the definition does not allow is refused, and what is there stays', async () => {
+  test('a namespace that the definition does not allow is rejected, and what is there stays', async () => {
     const { client, away, path } = await makeFar('refused');
     await client.patch(path, { spec: { to: 'kube-system' } });
     const told = await client.untilObject(
@@ -190,7 +190,7 @@ shared.describe('integration/scope', () => {
     assert.ok(await client.get(configMapPath(away, 'refused-copy')));
   });
 
-  test('what a stranger labelled like ours is never deleted', async () => {
+  test('what another user labelled like ours is never deleted', async () => {
     const { client, home, away, made, path } = await makeFar('like');
     const labels = { ...(await client.get(configMapPath(away, 'like-copy')))?.metadata.labels };
     const strangers = [configMapPath(away, 'stranger'), configMapPath(home, 'stranger')];
@@ -240,7 +240,7 @@ shared.describe('integration/scope', () => {
     await client.untilGone('/api/v1/namespaces/tenant-blue');
   });
 
-  test('an object of a kind of others is let go when it is no resource any more, also while nobody looks', async () => {
+  test('an object of a kind of others is released when it is no resource any more, also while no process runs', async () => {
     const client = shared.client();
     const [home, away] = [await shared.namespace(), await shared.namespace()];
     const path = configMapPath(home, 'source');
@@ -306,7 +306,7 @@ shared.describe('integration/scope', () => {
     await client.untilGone(path);
   });
 
-  test('they go also when nobody was there when their owner was deleted', async () => {
+  test('they go also when no process runs when their owner was deleted', async () => {
     const { client, away, role, path } = await makeFar('restarted');
     await homeostat.stop();
     await client.delete(path);

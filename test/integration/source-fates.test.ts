@@ -100,7 +100,7 @@ const configMapChanges: readonly (readonly [
   (place: ConfigMapPlace, name: string) => Promise<unknown>,
 ])[] = [
   [
-    'gets a mistake',
+    'gets an error',
     1,
     (place, name) => place.save(copier(name, 2).replace('spec.text', 'spec.text +')),
   ],
@@ -134,7 +134,7 @@ const mountedChanges: readonly (readonly [
 ])[] = [
   ['is swapped', 2, (place, name) => place.save(copier(name, 2))],
   [
-    'is swapped for one with a mistake',
+    'is swapped for one with an error',
     1,
     (place, name) => place.save(copier(name, 2).replace('spec.text', 'spec.text +')),
   ],

@@ -126,7 +126,7 @@ shared.describe('integration/sources', () => {
     assert.equal(await homeostat.stop(), 0);
   });
 
-  test('a restart with a broken text starts from the last good revision, and tells what is refused', async () => {
+  test('a restart with a broken text starts from the last good revision, and reports what is rejected', async () => {
     const [operators, namespace] = [await shared.namespace(), await shared.namespace()];
     const flags = ['--sources', 'configmaps', '--namespace', operators];
     await saveMap(operators, 'operators', { 'record.yaml': copier('record', 1) });
@@ -154,7 +154,7 @@ shared.describe('integration/sources', () => {
     assert.equal(await second.stop(), 0);
   });
 
-  test('an OperatorDefinition that a user makes runs, tells its mistakes by their path, and stops when it goes', async () => {
+  test('an OperatorDefinition that a user makes runs, reports its errors by their path, and stops when it is deleted', async () => {
     const namespace = await shared.namespace();
     const homeostat = start('--sources', 'objects');
     const crd =
@@ -180,7 +180,7 @@ shared.describe('integration/sources', () => {
     assert.equal(await homeostat.stop(), 0);
   });
 
-  test('an OperatorDefinition that is nested too deep is told of on itself, and the others run', async () => {
+  test('an OperatorDefinition that is nested too deep is reported on itself, and the others run', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     const path = folder('beside', { 'beside.yaml': copier('beside', 1) });
@@ -214,7 +214,7 @@ shared.describe('integration/sources', () => {
     assert.match(stderr, /^homeostat: There is no definition to check$/m);
   });
 
-  test('a pipe among the files is told, and not waited for', async () => {
+  test('a pipe among the files is reported, and not waited for', async () => {
     const path = folder('pipe', { 'a.yaml': copier('pipe', 1) });
     execFileSync('mkfifo', [join(path, 'b.yaml')]);
     const { code, stderr } = await runCli('run', '--definitions', path, '--http', 'off');
@@ -222,7 +222,7 @@ shared.describe('integration/sources', () => {
     assert.match(stderr, /^homeostat: Cannot read ".*pipe": b\.yaml: it is not a regular file$/m);
   });
 
-  test('sources that contradict the other flags are refused', async () => {
+  test('sources that contradict the other flags are rejected', async () => {
     const { code, stderr } = await runCli('run', '--sources', 'directories');
     assert.equal(code, 2);
     assert.match(stderr, /needs --definitions/);

@@ -25,7 +25,7 @@ shared.describe('integration/terminating-namespace', () => {
     homeostat = await startHomeostat({ 'ending.yaml': definition });
   });
 
-  test('in a namespace that is being deleted nothing can be made: that is told, tried rarely, and makes no noise', async () => {
+  test('in a namespace that is being deleted nothing can be made: that is reported, tried rarely, and makes no noise', async () => {
     const namespace = await shared.namespace();
     const client = shared.client();
     await client.apply(thing('ending', namespace, { on: false }));

@@ -27,7 +27,7 @@ const definitions = {
 };
 
 shared.describe('integration/troubles', () => {
-  test('Events that may not be written are told once and are a warning, until one is written', async () => {
+  test('Events that may not be written are reported once and are a warning, until one is written', async () => {
     await allow(events);
     const namespace = await shared.namespace();
     const client = shared.client();
@@ -69,7 +69,7 @@ shared.describe('integration/troubles', () => {
     }
   });
 
-  test('credentials that are not accepted are told as that, and all goes on when they are', async () => {
+  test('credentials that are not accepted are reported as that, and all continues when they are', async () => {
     const config = JSON.parse(shared.plane.kubeconfig('operator'));
     const good = JSON.stringify(config);
     config.users[0].user = { token: 'nobody-knows-me' };

@@ -122,7 +122,7 @@ shared.describe('integration/versions', () => {
     );
   });
 
-  test('resources are stored anew in the new version, then the old one can be taken out; before that it is refused', async () => {
+  test('resources are stored again in the new version, then the old one can be taken out; before that it is rejected', async () => {
     const leaving = (stored: 'v1alpha1' | 'v1', change = (text: string) => text) =>
       change(
         definition('$string(spec.size)', stored)

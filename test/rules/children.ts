@@ -16,7 +16,7 @@ export const children: RuleSection = {
       rule: 'A child is created and owned; edits of others are reverted, and a deleted child is created again',
       shownBy: [
         `${podset} › a PodSet becomes a Deployment that it owns, and an edit follows`,
-        `${podset} › a Deployment that is edited or scaled by hand is put back`,
+        `${podset} › a Deployment that is edited or scaled by hand is reverted`,
         `${podset} › a Deployment that is deleted by hand comes back`,
       ],
     },
@@ -36,7 +36,7 @@ export const children: RuleSection = {
       shownBy: [
         'test/fixtures/invalid/child-namespaces.yaml',
         'test/fixtures/invalid-compile/scope.yaml',
-        'test/integration/scope.test.ts › a namespace that the definition does not allow is refused, and what is there stays',
+        'test/integration/scope.test.ts › a namespace that the definition does not allow is rejected, and what is there stays',
       ],
     },
     {
@@ -57,7 +57,7 @@ export const children: RuleSection = {
       rule: '`ordered`: the next element is created when the previous one is ready',
       shownBy: [
         'test/integration/ordered.test.ts › ordered: up one by one, each when the one before is ready, and down from the last',
-        'src/reconcile/child/apply-child.test.ts › an element is made when the one before it is ready, and the wait is told',
+        'src/reconcile/child/apply-child.test.ts › an element is made when the one before it is ready, and the wait is reported',
       ],
     },
     {
@@ -70,7 +70,7 @@ export const children: RuleSection = {
     {
       rule: '`after` names children that must be ready first; objects that expressions read must exist',
       shownBy: [
-        `${hold} › a child is made when what it comes after is ready, and the wait is told`,
+        `${hold} › a child is made when what it comes after is ready, and the wait is reported`,
         'test/integration/chain.test.ts › a chain of three children is made in one pass, without a timer',
       ],
     },
@@ -81,20 +81,20 @@ export const children: RuleSection = {
     {
       rule: '`updateStrategy: Apply` updates in place',
       shownBy: [
-        `${apply} › a value that somebody changed is put back by one apply that names it`,
+        `${apply} › a value that a user changed is reverted by one apply that names it`,
         `${apply} › a field that leaves the intent is removed`,
       ],
     },
     {
       rule: '`Recreate` replaces the child for a new template value, reverts drift by an apply, and ignores fields of other managers',
       shownBy: [
-        'test/integration/children-life.test.ts › Recreate: a changed intent makes the object anew; drift is put back, foreign fields stay',
+        'test/integration/children-life.test.ts › Recreate: a changed intent creates the object again; drift is reverted, foreign fields stay',
       ],
     },
     {
       rule: '`Recreate` replaces a child with drift in an immutable field at most once in ten minutes',
       shownBy: [
-        'src/reconcile/child/replace-element.test.ts › drift of a field that cannot be changed makes the object anew, once in ten minutes for one intent',
+        'src/reconcile/child/replace-element.test.ts › drift of a field that cannot be changed creates the object again, once in ten minutes for one intent',
         'test/integration/children-life.test.ts › Recreate: what the server does not let change is replaced, a Secret without a hash of its values',
       ],
     },
@@ -107,7 +107,7 @@ export const children: RuleSection = {
     {
       rule: '`rollingUpdate`: `maxUnavailable`, and it stops at an element that does not become ready',
       shownBy: [
-        'test/integration/ordered.test.ts › rollingUpdate: stops at an element that does not become ready, also after a restart; a better template goes on',
+        'test/integration/ordered.test.ts › rollingUpdate: stops at an element that does not become ready, also after a restart; a better template continues',
         'test/integration/ordered.test.ts › rollingUpdate: one after the other, from the last, each when the one before is ready',
       ],
     },
@@ -122,19 +122,19 @@ export const children: RuleSection = {
       rule: '`conflicts: Force` takes fields back; `Report` leaves them to the other manager and reports them',
       shownBy: [
         'test/integration/fights.test.ts › with conflicts: Report a field that another manager takes is left to it, and is ours again when it gives it up',
-        `${podset} › a Deployment that is edited or scaled by hand is put back`,
+        `${podset} › a Deployment that is edited or scaled by hand is reverted`,
       ],
     },
     {
       rule: '`adopt: Never` changes no existing object of another owner, and creates the child when that object is deleted',
       shownBy: [
-        'test/integration/conflict.test.ts › a Deployment of the same name that is not ours is left alone, and when it goes the PodSet goes on',
+        'test/integration/conflict.test.ts › a Deployment of the same name that is not ours is left alone, and when it is deleted the PodSet continues',
       ],
     },
     {
       rule: '`adopt: IfUnowned` takes over objects without a controller, and orphans them unless `Delete` is set',
       shownBy: [
-        'test/integration/children-life.test.ts › what nobody owns is taken over, and released when the resource goes',
+        'test/integration/children-life.test.ts › an object without an owner is taken over, and released when the resource goes',
         'test/integration/children-life.test.ts › with `deletionPolicy: Delete` written what was taken over has an owner like any other',
         'test/integration/children-life.test.ts › what another controller owns is left alone, and taken when it gives it up',
       ],
@@ -162,7 +162,7 @@ export const children: RuleSection = {
     {
       rule: '`after` and waiting delay creation and changes; drift is reverted meanwhile',
       shownBy: [
-        `${hold} › a change of intent is held, and let go when that is ready`,
+        `${hold} › a change of intent is held, and released when that is ready`,
         `${hold} › drift of what was applied is repaired meanwhile`,
         `${hold} › nothing is deleted because it is held`,
       ],
@@ -174,7 +174,7 @@ export const children: RuleSection = {
         'src/reconcile/ownership/placement-rule.test.ts › keeps no resource from being deleted',
         'test/attacks/placement-ownership.test.ts › becomes the password of a resource',
         'test/attacks/placement-ownership.test.ts › no object with a foreign finalizer keeps a resource from being deleted',
-        'test/integration/conflict.test.ts › an object that a stranger labelled like ours is neither changed nor deleted',
+        'test/integration/conflict.test.ts › an object that another user labelled like ours is neither changed nor deleted',
       ],
     },
     {
@@ -198,7 +198,7 @@ export const children: RuleSection = {
     {
       rule: 'Limits: elements, children, size of a child and of a text',
       shownBy: [
-        `${tier} › are refused`,
+        `${tier} › are rejected`,
         `${forEach} › more than 1,000 elements are rejected`,
         `${phase} › a child of more than 1 MiB and a string of more than 256 KiB are rejected`,
       ],

@@ -111,7 +111,7 @@ export const kind: RuleSection = {
       rule: 'A CRD without the label of Homeostat is not changed',
       shownBy: [
         'test/integration/conflict.test.ts › a custom resource definition that is not ours is not touched',
-        `${crdLife} › a CRD that somebody takes over is left to them`,
+        `${crdLife} › a CRD that a user takes over is left to them`,
       ],
     },
     {
@@ -123,7 +123,7 @@ export const kind: RuleSection = {
     {
       rule: 'A CRD change that would break stored objects is rejected with all reasons, and the previous revision keeps running; `crdPolicy.allowBreakingChanges` overrides it',
       shownBy: [
-        'test/integration/crd-change.test.ts › a change that breaks is refused with all its reasons, what ran goes on; with the override it goes through',
+        'test/integration/crd-change.test.ts › a change that breaks is rejected with all its reasons, what ran continues; with the override it is accepted',
         'test/integration/crd-change.test.ts › a CRD of others is not taken over where that would break what they have stored',
       ],
     },
@@ -138,7 +138,7 @@ export const kind: RuleSection = {
       rule: 'The storage version can change',
       shownBy: [
         'test/integration/versions.test.ts › another version is stored from now on: what was made stays, and is read in that one',
-        'test/integration/versions.test.ts › resources are stored anew in the new version, then the old one can be taken out; before that it is refused',
+        'test/integration/versions.test.ts › resources are stored again in the new version, then the old one can be taken out; before that it is rejected',
       ],
     },
     {
@@ -159,14 +159,14 @@ export const kind: RuleSection = {
     {
       rule: 'Several definitions may share a kind by `for`',
       shownBy: [
-        'test/integration/for.test.ts › definitions of one kind work beside each other, and each lets go of its own',
+        'test/integration/for.test.ts › definitions of one kind work beside each other, and each releases its own',
         'src/runtime/check-definitions.test.ts › any number of definitions share a kind that is there',
       ],
     },
     {
       rule: 'For a kind of `for`, only mapped status fields are written, and only one definition may map the status',
       shownBy: [
-        'test/integration/for-kind-arrives.test.ts › what is mapped is fitted to the schema that the server tells, and nothing else is written',
+        'test/integration/for-kind-arrives.test.ts › what is mapped is fitted to the schema that the server reports, and nothing else is written',
         'src/runtime/check-definitions.test.ts › a status is mapped by one of them only',
         'test/fixtures/invalid-compile/for-no-status.yaml',
       ],
@@ -188,7 +188,7 @@ export const kind: RuleSection = {
       rule: 'A definition waits until its kind of `for` exists',
       shownBy: [
         'test/integration/for-kind-arrives.test.ts › a definition waits for its kind, without asking, and starts by itself when it comes',
-        'test/integration/for-kind-arrives.test.ts › a kind that goes is waited for again, and comes back',
+        'test/integration/for-kind-arrives.test.ts › a kind that is deleted is waited for again, and comes back',
       ],
     },
   ],

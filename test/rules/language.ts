@@ -39,7 +39,7 @@ export const language: RuleSection = {
     },
     {
       rule: '`{{ }}` is rendered by Handlebars, strict and without HTML escaping',
-      shownBy: [`${handlebars} › fails at run time for`, `${handlebars} › refuses`],
+      shownBy: [`${handlebars} › fails at run time for`, `${handlebars} › rejects`],
     },
     {
       rule: 'The content of `$literal` is not evaluated',
@@ -84,8 +84,8 @@ export const language: RuleSection = {
     {
       rule: 'A child may read its own `observed`: a password is not rotated',
       shownBy: [
-        'test/integration/children-life.test.ts › a password is made once: an edit, and a label that somebody takes off, leave it',
-        'test/integration/children-life.test.ts › a password outlives a restart, with an edit while nobody looked',
+        'test/integration/children-life.test.ts › a password is made once: an edit, and a label that a user takes off, leave it',
+        'test/integration/children-life.test.ts › a password outlives a restart, with an edit while no process runs',
         'test/integration/children-life.test.ts › a Secret that is deleted and comes back from a backup keeps its password',
       ],
     },
@@ -99,7 +99,7 @@ export const language: RuleSection = {
     {
       rule: '`$previous` exists in `conditions`, `events` and `patches`',
       shownBy: [
-        'test/integration/reporting.test.ts › conditions follow the new status, keep their time, and Events tell of each switch once',
+        'test/integration/reporting.test.ts › conditions follow the new status, keep their time, and Events report each switch once',
         'test/fixtures/invalid-compile/reporting.yaml',
       ],
     },
@@ -150,7 +150,7 @@ export const missingValues: RuleSection = {
       rule: 'A child that uses a missing child or read waits, and an existing object stays',
       shownBy: [
         `${waiting} › expressions wait for a child that does not exist, also through vars`,
-        `${missing} › a read that goes away leaves what was made from it, and heals by itself`,
+        `${missing} › a read that is deleted leaves what was made from it, and heals by itself`,
       ],
     },
     {
@@ -284,7 +284,7 @@ export const vars: RuleSection = {
       rule: 'By `name`: `optional` yields a missing value, otherwise users of the read wait',
       shownBy: [
         'src/reconcile/observe/observe-reads.test.ts › an optional one that is not there is a missing value',
-        'src/reconcile/observe/observe-reads.test.ts › what uses it waits while it is not there, and goes on when it comes',
+        'src/reconcile/observe/observe-reads.test.ts › what uses it waits while it is not there, and continues when it comes',
       ],
     },
     {
@@ -303,9 +303,9 @@ export const vars: RuleSection = {
     {
       rule: '`namespace`, `namespaces` and `namespaceSelector` read other namespaces, with `crossNamespace`',
       shownBy: [
-        'test/integration/reads.test.ts › an object of a computed namespace is followed; a namespace that no glob allows is refused',
+        'test/integration/reads.test.ts › an object of a computed namespace is followed; a namespace that no glob allows is rejected',
         'test/integration/reads.test.ts › a computed list of namespaces: read, changed, emptied, and never taken for empty when it is missing',
-        'test/integration/reads.test.ts › namespaces by their labels: they come, are labelled anew, and leave',
+        'test/integration/reads.test.ts › namespaces by their labels: they come, are labelled again, and leave',
         'test/integration/reads.test.ts › all namespaces, within globs, also those that come later',
       ],
     },
@@ -319,7 +319,7 @@ export const vars: RuleSection = {
     {
       rule: 'The namespace of the runtime is never read or written',
       shownBy: [
-        "src/reconcile/read-namespaces.test.ts › the runtime's own namespace is never read: by name it is told, in all of them it is left out",
+        "src/reconcile/read-namespaces.test.ts › the runtime's own namespace is never read: by name it is reported, in all of them it is left out",
         'src/reconcile/ownership/placement.test.ts › a child may not be in',
       ],
     },

@@ -19,7 +19,7 @@ export const reporting: RuleSection = {
     {
       rule: '`conditions` are written with type, status, reason and message',
       shownBy: [
-        'test/integration/reporting.test.ts › conditions follow the new status, keep their time, and Events tell of each switch once',
+        'test/integration/reporting.test.ts › conditions follow the new status, keep their time, and Events report each switch once',
         'test/fixtures/invalid/reporting.yaml',
       ],
     },
@@ -27,7 +27,7 @@ export const reporting: RuleSection = {
       rule: '`events` are sent in the reconcile in which `when` is true',
       shownBy: [
         'test/integration/operator-air-conditioner.test.ts › each switch has an Event, and only a switch',
-        'src/reconcile/report/reporting.test.ts › are told in the pass in which `when` is true, and not again',
+        'src/reconcile/report/reporting.test.ts › are reported in the pass in which `when` is true, and not again',
       ],
     },
     {
@@ -40,7 +40,7 @@ export const reporting: RuleSection = {
     {
       rule: '`patches` of other objects: `target` and `create`',
       shownBy: [
-        'test/integration/reporting.test.ts › another object is patched, put back, left with what is not patched, and waited for',
+        'test/integration/reporting.test.ts › another object is patched, its drift reverted, left with what is not patched, and waited for',
         'test/integration/reporting.test.ts › create makes the target; nothing is withdrawn when `when` turns false or the resource goes',
       ],
     },
@@ -51,7 +51,7 @@ export const reporting: RuleSection = {
     {
       rule: 'Patches, status, Events are written in this order',
       shownBy: [
-        'src/reconcile/report/reporting.test.ts › are told once, when the status that they tell of is written',
+        'src/reconcile/report/reporting.test.ts › are reported once, when the status that they report is written',
       ],
     },
     {
@@ -65,7 +65,7 @@ export const reporting: RuleSection = {
       rule: 'The standard fields and conditions are written; conditions of other managers stay',
       shownBy: [
         `${report} › says what it is about: generation, revision, counts`,
-        `${report} › a condition of somebody else stays`,
+        `${report} › a condition of another manager stays`,
         `${report} › conditions change their time only with their status`,
       ],
     },
@@ -82,7 +82,7 @@ export const reporting: RuleSection = {
     {
       rule: 'Messages name child, field and reason, and never contain a value of a Secret',
       shownBy: [
-        'test/integration/refusals.test.ts › where a Secret is used, neither a value nor a key of it is told, whatever the server quotes',
+        'test/integration/refusals.test.ts › where a Secret is used, neither a value nor a key of it is reported, whatever the server quotes',
         'src/compile/phase/phase.test.ts › no message contains a value of a Secret',
         'test/attacks/secret-values.test.ts › derived,',
         'test/attacks/secret-values.test.ts › of the resource itself,',
@@ -91,7 +91,7 @@ export const reporting: RuleSection = {
     {
       rule: 'A status that the server rejects is reported, and everything else is done',
       shownBy: [
-        `${write} › keeps the last values of the author's fields, and says that somebody has to act`,
+        `${write} › keeps the last values of the author's fields, and says that a user has to act`,
       ],
     },
   ],
@@ -111,7 +111,7 @@ export const again: RuleSection = {
     {
       rule: 'When nothing changes there is no request, also after a restart',
       shownBy: [
-        'test/integration/requests.test.ts › 200 PodSets at rest cost nothing in a minute',
+        'test/integration/requests.test.ts › 200 idle PodSets cost nothing in a minute',
         'test/integration/requests.test.ts › a restart with 200 PodSets lists and watches, and writes nothing',
       ],
     },
@@ -134,7 +134,7 @@ export const again: RuleSection = {
     {
       rule: 'After 20 reconciles with writes in 60 s: at most one every 10 s',
       shownBy: [
-        'src/reconcile/attempt/pace.test.ts › after 20 passes that wrote within 60 s a resource runs every 10 s at most, whoever wakes it, and says so',
+        'src/reconcile/attempt/pace.test.ts › after 20 passes that wrote within 60 s a resource runs every 10 s at most, whatever enqueues it, and says so',
         'test/integration/unstable.test.ts › two definitions that feed each other are slowed down, say so, and recover',
       ],
     },
@@ -169,17 +169,17 @@ export const again: RuleSection = {
     {
       rule: '`homeostat.dev/paused` stops it, deletion included',
       shownBy: [
-        'test/integration/schedule.test.ts › a paused resource is left alone, says so once, and goes on when the annotation goes',
-        'test/integration/schedule.test.ts › a paused resource is not even let go',
+        'test/integration/schedule.test.ts › a paused resource is left alone, says so once, and continues when the annotation goes',
+        'test/integration/schedule.test.ts › a paused resource is not even released',
       ],
     },
     {
       rule: 'A permanent failure is retried when the resource, a read, a right or the kind changes, otherwise every `retry.permanent`',
       shownBy: [
         `${limiter} › a change of the intent has it sent again`,
-        `${limiter} › a change of a read has it sent again, and one that nobody reads has not`,
+        `${limiter} › a change of a read has it sent again, and one that nothing reads has not`,
         `${limiter} › retry.permanent has it sent again`,
-        'test/integration/rights.test.ts › a write that is not allowed says which right is missing, and goes on by itself when it is given',
+        'test/integration/rights.test.ts › a write that is not allowed says which right is missing, and continues by itself when it is given',
       ],
     },
     {
@@ -207,15 +207,15 @@ export const deletion: RuleSection = {
       shownBy: [
         'src/reconcile/child/ensure-finalizer.test.ts › a new resource costs one apply for it, one for each child, and one for the status that has the inventory',
         'src/reconcile/ownership/placement-rule.test.ts › all that is added at once is put there in one write before it is made, and taken off when it is gone',
-        'test/integration/scope.test.ts › children of elsewhere are made, in a resource that waits for us, with labels only; at rest nothing is sent',
+        'test/integration/scope.test.ts › children of elsewhere are made, in a resource that waits for us, with labels only; afterwards nothing is sent',
       ],
     },
     {
       rule: 'A child in another namespace is deleted with its owner, also after a restart',
       shownBy: [
         'test/integration/scope.test.ts › they go with their owner, and the owner goes when they are gone',
-        'test/integration/scope.test.ts › they go also when nobody was there when their owner was deleted',
-        'test/integration/operator-config-copy.test.ts › copies go with their owner, though it lives in another namespace, also when it is deleted while nobody runs',
+        'test/integration/scope.test.ts › they go also when no process runs when their owner was deleted',
+        'test/integration/operator-config-copy.test.ts › copies go with their owner, though it lives in another namespace, also when it is deleted while no process runs',
       ],
     },
     {
@@ -228,8 +228,8 @@ export const deletion: RuleSection = {
     {
       rule: 'A deletion with `--cascade=orphan` keeps the children and releases them',
       shownBy: [
-        'test/integration/deletion.test.ts › a deletion that was told to orphan leaves the children where they are, and they are ours no more',
-        'src/reconcile/finalize/orphaning.test.ts › also when another process goes on with it',
+        'test/integration/deletion.test.ts › a deletion that was asked to orphan leaves the children where they are, and they are ours no more',
+        'src/reconcile/finalize/orphaning.test.ts › also when another process continues with it',
       ],
     },
     {
@@ -276,14 +276,14 @@ export const deletion: RuleSection = {
     {
       rule: '`onDelete.timeout` and `onTimeout`: Wait or Continue',
       shownBy: [
-        'test/integration/deletion.test.ts › a deletion that takes too long says so and goes on waiting',
-        'test/integration/deletion.test.ts › a deletion that takes too long goes on without, where the definition says so',
+        'test/integration/deletion.test.ts › a deletion that takes too long says so and continues waiting',
+        'test/integration/deletion.test.ts › a deletion that takes too long continues without, where the definition says so',
       ],
     },
     {
       rule: '`homeostat.dev/skip-on-delete: "true"` skips steps that cannot run',
       shownBy: [
-        'test/integration/deletion.test.ts › without its definition a deletion with onDelete waits, until it is told to do without',
+        'test/integration/deletion.test.ts › without its definition a deletion with onDelete waits, until it is asked to do without',
       ],
     },
     {
@@ -302,8 +302,8 @@ export const deletion: RuleSection = {
     {
       rule: 'When a definition is deleted, its controller stops, and its children and its CRD stay',
       shownBy: [
-        'test/integration/definition-removal.test.ts › without a word of Delete everything stays, and the object waits for resources that are still to be let go',
-        'test/integration/configmap-source.test.ts › it is emptied, deleted, made again under another name: controllers stop and go on, and nothing is deleted',
+        'test/integration/definition-removal.test.ts › without a word of Delete everything stays, and the object waits for resources that are still to be released',
+        'test/integration/configmap-source.test.ts › it is emptied, deleted, made again under another name: controllers stop and continue, and nothing is deleted',
       ],
     },
     {
@@ -331,7 +331,7 @@ export const deletion: RuleSection = {
       shownBy: [
         'test/integration/definition-removal.test.ts › a file that vanishes takes nothing along, whatever it says',
         'test/integration/definition-removal.test.ts › when the kind of all definitions is deleted everything stays',
-        'test/integration/definition-removal.test.ts › both go, children under their guards; a process that is killed on the way is followed by another that goes on',
+        'test/integration/definition-removal.test.ts › both go, children under their guards; a process that is killed on the way is followed by another that continues',
         'test/integration/definition-objects.test.ts › a definition stops and goes with its text, and what it has made stays',
       ],
     },

@@ -83,7 +83,7 @@ export const controller: RuleSection = {
       shownBy: [
         `${held} › a change that would delete 200 objects deletes none before it is approved`,
         `${held} › as many as are allowed go without a word, one more and none does`,
-        `${held} › with maxDeletions: 0 a change that deletes nothing goes on, and one that deletes waits`,
+        `${held} › with maxDeletions: 0 a change that deletes nothing continues, and one that deletes waits`,
         `${held} › after a restart it is still held, and nothing was deleted meanwhile`,
         'src/reconcile/preview/preview-model.test.ts',
       ],
@@ -91,7 +91,7 @@ export const controller: RuleSection = {
     {
       rule: 'Settings of a running definition change without a restart',
       shownBy: [
-        `${reload} › settings are taken without a restart, and a definition that goes and comes back goes on`,
+        `${reload} › settings are taken without a restart, and a definition that is deleted and comes back continues`,
       ],
     },
     {
@@ -119,7 +119,7 @@ export const sources: RuleSection = {
       rule: 'ConfigMaps with the label: all keys that end in `.yaml`, `.yml` or `.json`',
       shownBy: [
         `${maps} › all run as soon as it is there, and their resources work`,
-        `${maps} › one is edited: existing resources follow, and nobody asks for kinds that did not change`,
+        `${maps} › one is edited: existing resources follow, and no request is sent for kinds that did not change`,
       ],
     },
     {
@@ -131,14 +131,14 @@ export const sources: RuleSection = {
     {
       rule: '`OperatorDefinition` objects that users create',
       shownBy: [
-        `${files} › an OperatorDefinition that a user makes runs, tells its mistakes by their path, and stops when it goes`,
+        `${files} › an OperatorDefinition that a user makes runs, reports its errors by their path, and stops when it is deleted`,
         `${shown} › an object of a user is served from itself, and pauses by an annotation`,
       ],
     },
     {
       rule: 'Manifests are published as objects; an edit of their `spec` is reverted and never runs; they are deleted with their manifest',
       shownBy: [
-        `${objects} › an edit of a published object is put back and never runs, additions too; what may be marked stays`,
+        `${objects} › an edit of a published object is reverted and never runs, additions too; what may be marked stays`,
         `${objects} › a published object that loses its labels gets them back while its text is there`,
         `${objects} › a published object that is deleted by hand comes back, and its definition does not stop`,
         `${objects} › a forged object never runs, whatever it says of itself`,
@@ -148,7 +148,7 @@ export const sources: RuleSection = {
     {
       rule: 'A deleted definition stays until no resource has its finalizer, or until `homeostat.dev/abandon` releases them',
       shownBy: [
-        `${objects} › a deleted definition waits while a resource has its finalizer, and lets go of what is abandoned`,
+        `${objects} › a deleted definition waits while a resource has its finalizer, and releases what is abandoned`,
       ],
     },
     {
@@ -179,15 +179,15 @@ export const sources: RuleSection = {
     {
       rule: 'The same name from two sources: the older one keeps it, the other one is reported and takes over when the first is removed',
       shownBy: [
-        `${maps} › two ConfigMaps with one name: the older keeps it, the other takes over when it goes`,
+        `${maps} › two ConfigMaps with one name: the older keeps it, the other takes over when it is deleted`,
         `${files} › one name in a directory and in a ConfigMap: who was there first keeps it, and gives it on`,
       ],
     },
     {
       rule: 'An error keeps the last valid revision and is reported',
       shownBy: [
-        `${maps} › one gets a typo: it is told with line and column, and what ran goes on`,
-        `${reload} › a change that the cluster refuses leaves what runs as it is, and says why`,
+        `${maps} › one gets a typo: it is reported with line and column, and what ran continues`,
+        `${reload} › a change that the cluster rejects leaves what runs as it is, and says why`,
       ],
     },
     {
@@ -208,14 +208,14 @@ export const sources: RuleSection = {
       shownBy: [
         `${objects} › a broken apply while no process runs: the accepted revision runs after the start`,
         decide,
-        `${files} › a restart with a broken text starts from the last good revision, and tells what is refused`,
+        `${files} › a restart with a broken text starts from the last good revision, and reports what is rejected`,
         `${reload} › after a restart in the middle resources keep what they have until they are reached`,
       ],
     },
     {
       rule: 'Truncated, empty or missing input never deletes anything',
       shownBy: [
-        `${maps} › it is emptied, deleted, made again under another name: controllers stop and go on, and nothing is deleted`,
+        `${maps} › it is emptied, deleted, made again under another name: controllers stop and continue, and nothing is deleted`,
         'src/runtime/publish/manifest-reader.test.ts',
       ],
     },
@@ -229,8 +229,8 @@ export const sources: RuleSection = {
       rule: 'Annotations of its object pause a definition and approve its deletions',
       shownBy: [
         'test/integration/definition-paused.test.ts',
-        `${reload} › a definition that is paused does nothing, and catches up when it goes on`,
-        'test/integration/deletions-approved.test.ts › what a changed text would delete is told on its object, held over a restart, and let go by the annotation',
+        `${reload} › a definition that is paused does nothing, and catches up when it continues`,
+        'test/integration/deletions-approved.test.ts › what a changed text would delete is reported on its object, held over a restart, and released by the annotation',
       ],
     },
     {

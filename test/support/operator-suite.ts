@@ -181,7 +181,7 @@ export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase
     }
 
     if (operator.children.length > 0) {
-      test('children that somebody deletes are made again', async () => {
+      test('children that a user deletes are made again', async () => {
         const where = await stage();
         for (const path of operator.returning ?? operator.children) {
           const old = (await where.client.get(path(where)))?.metadata.uid;
@@ -206,7 +206,7 @@ export function operatorSuite(shared: SharedControlPlane, operator: OperatorCase
       });
     }
 
-    test('killed in the middle of a creation, it goes on after a restart', async () => {
+    test('killed in the middle of a creation, it continues after a restart', async () => {
       const where = await place();
       const applied = await apply(where);
       const [first] = operator.children;

@@ -60,7 +60,7 @@ describe('homeostat test', () => {
     assert.match(xml, /<failure message="Deployment &quot;example&quot; is not as expected">/);
   });
 
-  test('mistakes in a test are printed with their place, and nothing runs', async () => {
+  test('errors in a test are printed with their place, and nothing runs', async () => {
     const { lines, errors, output } = recordOutput();
     const text = readFileSync('operators/tests/podset.yaml', 'utf8');
     const path = fileOf('mistake.yaml', text.replace('expect:', 'expects:'));
@@ -202,7 +202,7 @@ describe('homeostat render', () => {
     );
   });
 
-  test('mistakes in a definition are printed', async () => {
+  test('errors in a definition are printed', async () => {
     const { errors, output } = recordOutput();
     const text = readFileSync('operators/podset.yaml', 'utf8').replace('spec.size', 'spec.sise');
     const definition = fileOf('broken.yaml', text);

@@ -42,7 +42,7 @@ describe('telemetry/exposition', () => {
     ['an open label', '# HELP a A\n# TYPE a gauge\na{b="1} 1\n'],
     ['a missing line feed', '# HELP a A\n# TYPE a gauge\na 1'],
   ] as const) {
-    test(`the parser of these tests refuses ${what}`, () => {
+    test(`the parser of these tests rejects ${what}`, () => {
       assert.throws(() => parseExposition(text));
     });
   }

@@ -114,7 +114,7 @@ describe('image', () => {
       assert.match(stdout, /resources: \["podsets"\]/);
     });
 
-    test('takes what the Deployment tells Node, and need not start a second time', () => {
+    test('takes the Node options of the Deployment, and need not start a second time', () => {
       const manifest = readFileSync('deploy/manifests/1-homeostat.yaml', 'utf8');
       const NODE_OPTIONS = /name: NODE_OPTIONS\n\s+value: (.*)/.exec(manifest)?.[1] ?? '';
       for (const options of [NODE_OPTIONS, environmentOf(final).NODE_OPTIONS])

@@ -108,7 +108,7 @@ describe('deploy/monitoring', () => {
     assert.deepEqual(unused.sort(), expected);
   });
 
-  test('every alert is explained for whoever is called', () => {
+  test('every alert is explained for the person on call', () => {
     const page = readFileSync(
       fileURLToPath(new URL('../../docs/operations.md', import.meta.url)),
       'utf8',

@@ -67,7 +67,7 @@ describe('cli/commands/kinds', () => {
     assert.equal(kinds.of('v2', 'Namespace'), undefined);
   });
 
-  test('what nobody serves is refused, with the nearest name', () => {
+  test('what the server does not serve is rejected, with the nearest name', () => {
     assert.throws(
       () => kinds.resolve('deploymentz'),
       (error: unknown) =>
@@ -104,7 +104,7 @@ describe('cli/commands/kinds', () => {
       ['pools', 'Write which: "pools.a.example.com" or "pools.b.example.com"'],
       ['tk', 'Write which: "pods.d.example.com" or "tanks.e.example.com"'],
     ] as const) {
-      test(`"${text}" is refused, and which there are is told`, () => {
+      test(`"${text}" is rejected, and which there are is reported`, () => {
         assert.throws(
           () => several.resolve(text),
           (error: unknown) =>
@@ -140,7 +140,7 @@ describe('cli/commands/kinds', () => {
     ['/web'],
     ['a/b/c'],
   ] as const) {
-    test(`"${words.join(' ')}" is refused with the way to write it`, () => {
+    test(`"${words.join(' ')}" is rejected with the way to write it`, () => {
       const [types, ...names] = words;
       assert.throws(
         () => targetsOf(kinds, types, names),

@@ -77,7 +77,7 @@ describe('dev/tree', () => {
     assert.deepEqual(treeLines(buildTree([root], [a, b])), ['A ns/a', '└─ B b']);
   });
 
-  test('tells what came, changed and went, and nothing twice', () => {
+  test('reports what came, changed and went, and nothing twice', () => {
     const first = treeChanges(new Map(), buildTree([set], [deployment]));
     assert.deepEqual(first.lines, [
       '+ PodSet ns/web',

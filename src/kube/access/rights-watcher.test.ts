@@ -101,7 +101,7 @@ describe('kube/access rights-watcher', () => {
     assert.equal(clock.pending, 0);
   });
 
-  test('asks nothing while nobody waits', async () => {
+  test('asks nothing while nothing waits', async () => {
     const { api, clock, rights } = setUp();
     const end = rights.onGranted(right, () => assert.fail());
     end();
@@ -110,7 +110,7 @@ describe('kube/access rights-watcher', () => {
     assert.equal(api.requests.length, 0);
   });
 
-  test('a right that is granted and refused again in turn is asked for ever more rarely', async () => {
+  test('a right that is granted and revoked again in turn is asked for ever more rarely', async () => {
     const { api, clock, rights, granted } = setUp();
     granted.add('create');
     const wait = () => rights.onGranted(right, wait);

@@ -88,7 +88,7 @@ function script(hasFoo: () => boolean): ApiScript {
 }
 
 describe('kube/discovery', () => {
-  test('two requests tell of all groups, and known kinds cost nothing', async () => {
+  test('two requests report all groups, and known kinds cost nothing', async () => {
     const api = new RecordedApi(script(() => false));
     const discovery = createDiscovery({ api, clock: new FakeClock() });
     assert.equal(discovery.resourceFor(deployment), undefined);
@@ -198,7 +198,7 @@ describe('kube/discovery', () => {
     assert.equal((await found)?.plural, 'foos');
   });
 
-  test('a failure is told and nothing is remembered of it', async () => {
+  test('a failure is reported and nothing is remembered of it', async () => {
     const down = new KubeError('unavailable', 'down', { status: 503 });
     const api = new RecordedApi(() => {
       throw down;

@@ -83,7 +83,7 @@ describe('kube/api/edit-metadata', () => {
     assert.equal(sent.length, 5);
   });
 
-  test('an object that goes while it is edited needs no edit any more', async () => {
+  test('an object that is deleted while it is edited needs no edit any more', async () => {
     const { requests } = setUp([object('1', ['ours'])], ['not-found']);
     assert.equal(await editMetadata(requests, { uid: 'u', change: withoutOurs }), undefined);
   });

@@ -94,7 +94,7 @@ describe('kube/writer', () => {
     ['unavailable', { uid: 'u' }, 'status', 'unavailable', undefined],
   ] as const) {
     const about = `${JSON.stringify(metadata)} ${subresource ?? ''}`;
-    test(`"${code}" of an apply with ${about} is "${expected}" and tells the cache ${gone ?? 'nothing'}`, async () => {
+    test(`"${code}" of an apply with ${about} is "${expected}" and puts into the cache ${gone ?? 'nothing'}`, async () => {
       const { writer, story } = setUp(() => failing(code));
       const options = { ...applied, ...(subresource ? { subresource } : {}) };
       await assert.rejects(writer.apply(object(metadata), options, never), { code: expected });
@@ -102,7 +102,7 @@ describe('kube/writer', () => {
     });
   }
 
-  test('an answer of another object than the one insisted on is told', async () => {
+  test('an answer of another object than the one insisted on is reported', async () => {
     const { writer, story } = setUp(() => ({ status: 200, body: object({ uid: 'other' }) }));
     const apply = writer.apply(object({ uid: 'u' }), applied, never);
     await assert.rejects(apply, { code: 'uid-mismatch' });
@@ -110,7 +110,7 @@ describe('kube/writer', () => {
     assert.deepEqual(story, ['begin ns/a', 'PATCH', ...told, 'end']);
   });
 
-  test('a delete insists on the object and says how to go on', async () => {
+  test('a delete insists on the object and says how to continue', async () => {
     const { writer, api } = setUp(() => ({ status: 200, body: { kind: 'Status' } }));
     await writer.delete(ref, { flow, uid: 'u' }, never);
     await writer.delete(ref, { flow, uid: 'u', propagation: 'Foreground' }, never);
@@ -159,7 +159,7 @@ describe('kube/writer', () => {
     assert.deepEqual(gone.story, ['begin ns/a', 'GET', 'gone undefined', 'end']);
   });
 
-  test('other failures of a get and a delete are told as they are', async () => {
+  test('other failures of a get and a delete are reported as they are', async () => {
     const { writer, story } = setUp(() => failing('forbidden'));
     await assert.rejects(writer.get(ref, { flow }, never), { code: 'forbidden' });
     await assert.rejects(writer.delete(ref, { flow, uid: 'u' }, never), { code: 'forbidden' });
@@ -185,7 +185,7 @@ describe('kube/writer', () => {
     assert.deepEqual(story, ['begin ns/a', 'PATCH', 'end']);
   });
 
-  test('tells who manages which fields, of what the server answers anew', async () => {
+  test('reports who manages which fields, of what the server answers again', async () => {
     const managedFields = [
       {
         manager: 'kubectl-edit',
@@ -290,7 +290,7 @@ describe('kube/writer', () => {
       );
     });
 
-    test('a refusal for another reason is handed on', async () => {
+    test('a rejection for another reason is handed on', async () => {
       const { writer, api } = setUp(() => failing('rejected'));
       await assert.rejects(writer.apply(onlyNew(), applied, never), { code: 'rejected' });
       assert.equal(api.requests.length, 1);

@@ -16,7 +16,7 @@ function failOnFault(error: unknown): void {
 }
 
 describe('kube/cache event feed', () => {
-  test('a change made by a listener is told after the one that it heard of, to all', () => {
+  test('a change made by a listener is reported after the one that it heard of, to all', () => {
     const feed = new EventFeed(failOnFault);
     const heard: string[] = [];
     feed.subscribe(({ name }) => {
@@ -45,7 +45,7 @@ describe('kube/cache event feed', () => {
     ]);
   });
 
-  test('changes made while the present is told come after it', () => {
+  test('changes made while the present is reported come after it', () => {
     const feed = new EventFeed(failOnFault);
     const heard: string[] = [];
     feed.subscribe(
@@ -68,7 +68,7 @@ describe('kube/cache event feed', () => {
     assert.deepEqual(heard, []);
   });
 
-  test('a listener that throws is reported and keeps nobody from hearing', () => {
+  test('a listener that throws is reported and keeps no listener from hearing', () => {
     const faults: unknown[] = [];
     const feed = new EventFeed((error) => faults.push(error));
     const heard: string[] = [];

@@ -9,12 +9,12 @@ import { KubeError } from '../kube-error.ts';
 const right = { verb: 'list', group: '', resource: 'configmaps' };
 const denial = new KubeError('forbidden', 'no', { status: 403, right });
 
-describe('kube/cache informer, what the log is told', () => {
+describe('kube/cache informer, what the log has', () => {
   for (const [what, error, expected] of [
     ['a server in trouble', kubeError('server-error', 500), ['warn']],
     ['a missing right, which is told for all who wait for it', denial, []],
   ] as const) {
-    test(`of ${what} the log is told ${expected.length === 0 ? 'nothing' : 'once'}`, async () => {
+    test(`of ${what} the log has ${expected.length === 0 ? 'nothing' : 'once'}`, async () => {
       const { api, clock, informers, log } = informerBench();
       informers.acquire(configMaps);
       for (const delayMs of [800, 1_600]) {
@@ -51,7 +51,7 @@ describe('kube/cache informer, what the log is told', () => {
     await informers.close();
   });
 
-  test('of a kind that is not there yet the log is told nothing, of one that has gone it is', async () => {
+  test('of a kind that is not there yet nothing is logged, of one that has gone it is', async () => {
     const { api, clock, discovery, informers, log } = informerBench();
     const gvk = gvkOf('demo/v1', 'PodSet');
     informers.acquire({ gvk });

@@ -15,7 +15,7 @@ import { kubeError } from '../../../test/support/model/scripted-api.ts';
 import { gvkOf } from '../../util/gvk.ts';
 import { KubeError } from '../kube-error.ts';
 
-describe('kube/cache informer: refusals and kinds that come and go', () => {
+describe('kube/cache informer: rejections and kinds that come and go', () => {
   for (const [code, status] of [
     ['kind-missing', 404],
     ['forbidden', 403],
@@ -84,7 +84,7 @@ describe('kube/cache informer: refusals and kinds that come and go', () => {
     await informers.close();
   });
 
-  test('asks discovery for a kind that it does not know, at once when told to', async () => {
+  test('asks discovery for a kind that it does not know, at once when asked to', async () => {
     const { api, discovery, informers } = informerBench();
     const gvk = gvkOf('demo/v1', 'PodSet');
     const informer = informers.acquire({ gvk });
@@ -113,7 +113,7 @@ describe('kube/cache informer: refusals and kinds that come and go', () => {
     await informers.close();
   });
 
-  test('lists anew when the schema of the kind changed, also in the middle of a list', async () => {
+  test('lists again when the schema of the kind changed, also in the middle of a list', async () => {
     const { api, informers } = informerBench();
     const informer = informers.acquire(configMaps);
     const { stream } = await start(api, 7, [configMap('a', 3)]);

@@ -15,7 +15,7 @@ import { kubeError } from '../../../test/support/model/scripted-api.ts';
 const bookmark = (version: number) => ({ metadata: { resourceVersion: String(version) } });
 
 describe('kube/cache informer: watches that end or break', () => {
-  test('goes on from the last version when the server ends a watch', async () => {
+  test('continues from the last version when the server ends a watch', async () => {
     const { api, clock, informers } = informerBench();
     informers.acquire(configMaps);
     const { stream } = await start(api, 7);
@@ -50,7 +50,7 @@ describe('kube/cache informer: watches that end or break', () => {
     string,
     (stream: Awaited<ReturnType<typeof start>>['stream']) => void,
   ])[]) {
-    test(`lists anew after ${what}, when it has waited`, async () => {
+    test(`lists again after ${what}, when it has waited`, async () => {
       const { api, clock, informers } = informerBench();
       const informer = informers.acquire(configMaps);
       const { stream } = await start(api, 7, [configMap('a', 3)]);
@@ -65,7 +65,7 @@ describe('kube/cache informer: watches that end or break', () => {
     });
   }
 
-  test('lists anew when the watch is answered with 410', async () => {
+  test('lists again when the watch is answered with 410', async () => {
     const { api, clock, informers } = informerBench();
     informers.acquire(configMaps);
     (await api.nextRequest()).answer(listOf(7, []));
@@ -95,7 +95,7 @@ describe('kube/cache informer: watches that end or break', () => {
     });
   }
 
-  test('lists anew when the server has gone back while the connection was broken: etcd was restored', async () => {
+  test('lists again when the server has gone back while the connection was broken: etcd was restored', async () => {
     const bench = informerBench();
     const { api, clock, informers } = bench;
     await startWitness(bench);
@@ -131,7 +131,7 @@ describe('kube/cache informer: watches that end or break', () => {
     await informers.close();
   });
 
-  test('lists anew when a server that answers refuses to resume again and again', async () => {
+  test('lists again when a server that answers does not resume again and again', async () => {
     const { api, clock, informers } = informerBench();
     informers.acquire(configMaps);
     (await api.nextRequest()).answer(listOf(7, []));
@@ -176,7 +176,7 @@ describe('kube/cache informer: watches that end or break', () => {
     await informers.close();
   });
 
-  test('cuts an idle watch and resumes it; idle again, it lists anew', async () => {
+  test('cuts an idle watch and resumes it; idle again, it lists again', async () => {
     const { api, clock, informers } = informerBench();
     informers.acquire(configMaps);
     const { stream } = await start(api, 7);

@@ -30,7 +30,7 @@ describe('kube/cache informer set', () => {
     await informers.close();
   });
 
-  test('tells a late subscriber the present store', async () => {
+  test('sends a late subscriber the whole store', async () => {
     const { api, informers } = informerBench();
     await Promise.all([
       informers.acquire(configMaps).whenSynced(never),
@@ -45,7 +45,7 @@ describe('kube/cache informer set', () => {
     await informers.close();
   });
 
-  test('stops an informer with its last use, and starts anew after it', async () => {
+  test('stops an informer with its last use, and starts again after it', async () => {
     const { api, clock, informers } = informerBench();
     const first = informers.acquire(configMaps);
     const second = informers.acquire(configMaps);
@@ -92,7 +92,7 @@ describe('kube/cache informer set', () => {
     assert.equal(clock.pending, 0);
   });
 
-  test('keeps none that may not be seen: who comes next asks anew', async () => {
+  test('keeps none that may not be seen: who comes next asks again', async () => {
     const { api, clock, informers } = informerBench();
     const single = { ...configMaps, fieldSelector: 'metadata.name=a' };
     const denied = informers.acquire(single);
@@ -120,7 +120,7 @@ describe('kube/cache informer set', () => {
   });
 
   for (const query of [{ labelSelector: 'a in b' }, { fieldSelector: 'spec.x=1' }]) {
-    test(`refuses the query ${JSON.stringify(query)}`, async () => {
+    test(`rejects the query ${JSON.stringify(query)}`, async () => {
       const { informers } = informerBench();
       assert.throws(() => informers.acquire({ ...configMaps, ...query }), RangeError);
       await informers.close();
@@ -187,7 +187,7 @@ describe('kube/cache informer set', () => {
     await informers.close();
   });
 
-  test('tells of an answer once, with its pass: the watch event of the same version is no news', async () => {
+  test('reports an answer once, with its pass: the watch event of the same version is no news', async () => {
     const { api, informers } = informerBench();
     const informer = informers.acquire(configMaps);
     const { stream } = await start(api, 7);
@@ -210,7 +210,7 @@ describe('kube/cache informer set', () => {
     await informers.close();
   });
 
-  test('a watch that is faster than the answer is stored at once, and told with the pass that wrote', async () => {
+  test('a watch that is faster than the answer is stored at once, and reported with the pass that wrote', async () => {
     const { api, informers } = informerBench();
     const informer = informers.acquire(configMaps);
     const { stream } = await start(api, 7);
@@ -323,7 +323,7 @@ describe('kube/cache informer set', () => {
     await informers.close();
   });
 
-  test('a listener that throws keeps nobody else from hearing', async () => {
+  test('a listener that throws keeps no other from hearing', async () => {
     const { api, informers } = informerBench();
     const informer = informers.acquire(configMaps);
     informer.subscribe(() => {
@@ -339,7 +339,7 @@ describe('kube/cache informer set', () => {
     await informers.close();
   });
 
-  test('tells the metrics how many objects it holds, why it began anew, and how old the last event is', async () => {
+  test('reports to the metrics how many objects it holds, why it began again, and how old the last event is', async () => {
     const { api, clock, metrics, informers } = informerBench();
     const informer = informers.acquire(configMaps);
     const { stream } = await start(api, 7, [configMap('a', 3), configMap('b', 4)]);

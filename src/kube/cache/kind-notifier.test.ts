@@ -50,7 +50,7 @@ describe('kube/cache kind-notifier', () => {
     await informers.close();
   });
 
-  test('a watch that falls silent is opened again: a dead connection tells nothing', async () => {
+  test('a watch that falls silent is opened again: a dead connection reports nothing', async () => {
     const { api, clock, informers } = informerBench();
     informers.acquire({ gvk });
     const silent = (await api.nextStream()).open();

@@ -90,7 +90,7 @@ describe('kube/cache object-decoder', () => {
     ['no version', { metadata: { uid: 'u', name: 'a' } }],
     ['no uid', { metadata: { name: 'u', resourceVersion: '1' } }],
   ] as const) {
-    test(`refuses ${what}`, () => {
+    test(`rejects ${what}`, () => {
       assert.throws(() => createObjectDecoder()(value, gvk), KubeError);
     });
   }

@@ -104,7 +104,7 @@ describe('kube/cache object store', () => {
     assert.deepEqual(versions(), { a: '100' });
   });
 
-  test('an answer not newer than what the watch has told is ignored', () => {
+  test('an answer not newer than what the watch has reported is ignored', () => {
     list('10');
     store.bookmark('20');
     answer(thing('a', '20'));
@@ -124,7 +124,7 @@ describe('kube/cache object store', () => {
     assert.deepEqual(versions(), { a: '13' });
   });
 
-  test('what was gone by a 404 is gone until somebody makes it anew', () => {
+  test('what was gone by a 404 is gone until it is created again', () => {
     list('10', thing('a', '9'));
     const ticket = store.begin('', 'a');
     store.gone(ticket, undefined, undefined);
@@ -135,7 +135,7 @@ describe('kube/cache object store', () => {
     assert.deepEqual(versions(), { a: '13' });
   });
 
-  test('what was gone by a 404 is not brought back by an answer from before, whatever the watch tells meanwhile', () => {
+  test('what was gone by a 404 is not brought back by an answer from before, whatever the watch reports meanwhile', () => {
     list('10', thing('a', '9'));
     const late = store.begin('', 'a');
     const ticket = store.begin('', 'a');

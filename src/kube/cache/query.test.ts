@@ -61,7 +61,7 @@ describe('kube/cache label selector', () => {
     'A.io/b',
     'a in (b c)',
   ]) {
-    test(`refuses "${text}"`, () => {
+    test(`rejects "${text}"`, () => {
       assert.throws(() => parseLabelSelector(text), RangeError);
     });
   }

@@ -25,7 +25,7 @@ describe('kube/cache retry delay', () => {
     assert.deepEqual(delaysOf(0.5, 3), [1_200, 2_400, 4_800]);
   });
 
-  test('starts anew when nothing failed for two minutes after the wait', async () => {
+  test('starts again when nothing failed for two minutes after the wait', async () => {
     const clock = new FakeClock();
     const random = { fraction: () => 0, text: () => '' };
     const delay = new RetryDelay({ clock, random, settings: resolveInformerSettings() });

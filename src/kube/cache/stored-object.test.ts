@@ -46,7 +46,7 @@ describe('kube/cache/slim-object', () => {
     });
   }
 
-  test('a store holds lists, events and answers so, and tells of a change as it is held', () => {
+  test('a store holds lists, events and answers so, and reports a change as it is held', () => {
     const events: CacheEvent[] = [];
     const { selects, retainFields } = resolveQuery({ gvk: gvkOf('v1', 'ConfigMap'), fullObjects });
     const store = new ObjectStore({

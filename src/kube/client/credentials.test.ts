@@ -36,7 +36,7 @@ describe('kube/api-client credentials', () => {
     assert.equal(server.requests.length, 2);
   });
 
-  test('that somebody else has renewed meanwhile are taken, not renewed again', async () => {
+  test('that another manager has renewed meanwhile are taken, not renewed again', async () => {
     let refuseLate: () => void = () => assert.fail('Nobody is late');
     const server = await serve(({ path, headers }) => {
       if (headers.authorization === 'new') return { status: 200, body: {} };
@@ -65,7 +65,7 @@ describe('kube/api-client credentials', () => {
     assert.equal(server.requests.length, 1);
   });
 
-  test('that are refused are renewed by one for all, and at most every ten seconds', async () => {
+  test('that are rejected are renewed by one for all, and at most every ten seconds', async () => {
     const server = await serve(guarded('none'));
     let loads = 0;
     const load = async () => ({ headers: { authorization: `token-${loads++}` } });

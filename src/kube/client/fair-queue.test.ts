@@ -69,7 +69,7 @@ describe('kube/fair-queue', () => {
     assert.deepEqual(crowd.served, ['a', 'a', 'a/status', 'a/event']);
   });
 
-  test('a flow may hold every slot while nobody else waits', async () => {
+  test('a flow may hold every slot while no other flow waits', async () => {
     const crowd = new Crowd(8);
     await crowd.ask('a', 20);
     assert.equal(crowd.holds('a'), 8);
@@ -88,7 +88,7 @@ describe('kube/fair-queue', () => {
     assert.deepEqual([crowd.holds('a'), crowd.holds('b')], [6, 2]);
   });
 
-  test('a flow at its limit goes on as soon as nobody else waits', async () => {
+  test('a flow at its limit continues as soon as no other flow waits', async () => {
     const queue = new FairQueue({ slots: 4, clock });
     const served: string[] = [];
     const hold = (name: string, signal = never) =>
@@ -120,7 +120,7 @@ describe('kube/fair-queue', () => {
     assert.deepEqual(crowd.served, ['a', 'a', 'b']);
   });
 
-  test('of one flow a MiB of bodies is in flight at most, or one larger body, also while nobody else waits', async () => {
+  test('of one flow a MiB of bodies is in flight at most, or one larger body, also while no other flow waits', async () => {
     const queue = new FairQueue({ slots: 8, clock });
     const sent: number[] = [];
     const send = async (bytes: number, name = 'a') => {
@@ -187,7 +187,7 @@ describe('kube/fair-queue', () => {
     assert.equal(crowd.served.filter((name) => name === 'a/status').length, 1);
   });
 
-  test('tells how long each has waited', async () => {
+  test('reports how long each has waited', async () => {
     const clock = new FakeClock();
     const waits: unknown[] = [];
     const onGranted = (priority: string, waitedMs: number) => waits.push([priority, waitedMs]);

@@ -20,7 +20,7 @@ function setUp() {
 }
 
 describe('kube/server-availability', () => {
-  test('an outage is told once when it begins to last, and once when it is over, with how long it was', async () => {
+  test('an outage is reported once when it begins to last, and once when it is over, with how long it was', async () => {
     const { clock, log, availability } = setUp();
     availability.recordFailure('unreachable');
     for (let tries = 0; tries < 5; tries++) {
@@ -47,7 +47,7 @@ describe('kube/server-availability', () => {
     assert.deepEqual(log, []);
   });
 
-  test('a server that does not let us in is told as that, and whoever waits for it hears when it does', async () => {
+  test('a server that does not let us in is reported as that, and anyone who waits for it hears when it does', async () => {
     const { clock, log, availability } = setUp();
     let admitted = 0;
     const unsubscribe = availability.onAuthenticated(() => {

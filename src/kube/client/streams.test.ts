@@ -48,7 +48,7 @@ describe('kube/api-client streams', () => {
     while (server.openSockets > 1) await settle();
   });
 
-  test('that is refused tells the status', async () => {
+  test('that is rejected reports the status', async () => {
     const body = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
     const server = await serve(() => ({ status: 410, body }));
     const stop = new AbortController();
@@ -97,7 +97,7 @@ describe('kube/api-client streams', () => {
   }
 
   for (const end of ['close', 'server', 'signal'] as const) {
-    test(`that nobody reads may end without harm (${end})`, async () => {
+    test(`that nothing reads may end without harm (${end})`, async () => {
       const server = await serve((_request, response) => {
         response.writeHead(200);
         response.write('a');
@@ -123,7 +123,7 @@ describe('kube/api-client streams', () => {
     assert.equal((await opening).code, 'timeout');
   });
 
-  describe('whose refusal stalls', () => {
+  describe('whose rejection stalls', () => {
     /** Answers with the head of a refusal and a part of its body. */
     const stall = (status: number): Script => {
       return (_request, response) => {
@@ -138,7 +138,7 @@ describe('kube/api-client streams', () => {
       [500, 'server-error'],
       [503, 'unavailable'],
     ] as const) {
-      test(`is cut after 30 seconds, and told by its status (${status})`, async () => {
+      test(`is cut after 30 seconds, and reported by its status (${status})`, async () => {
         const server = await serve(stall(status));
         const clock = new DeadlineClock();
         const stop = new AbortController();

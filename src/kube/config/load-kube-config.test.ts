@@ -103,7 +103,7 @@ describe('kube/load-kube-config', () => {
     ['a context without its cluster', { context: { cluster: 'nowhere' } }, 'not-found'],
     ['a context without its user', { context: { user: 'nobody' } }, 'not-found'],
   ] as const) {
-    test(`refuses ${what}`, async () => {
+    test(`rejects ${what}`, async () => {
       await assert.rejects(load(parts), { name: 'KubeConfigError', code });
     });
   }
@@ -112,12 +112,12 @@ describe('kube/load-kube-config', () => {
     ['no file at all', { kubeconfig: '/nowhere/config' }, 'not-found'],
     ['neither a kubeconfig nor a Pod', {}, 'not-found'],
   ] as const) {
-    test(`refuses ${what}`, async () => {
+    test(`rejects ${what}`, async () => {
       await assert.rejects(loadKubeConfig(options), { name: 'KubeConfigError', code });
     });
   }
 
-  test('refuses a file that is no kubeconfig, a missing context, no context', async () => {
+  test('rejects a file that is no kubeconfig, a missing context, no context', async () => {
     for (const [content, code] of [
       ['{', 'invalid'],
       ['clusters: [{}]', 'invalid'],
@@ -149,7 +149,7 @@ describe('kube/load-kube-config', () => {
       });
     });
 
-    test('a name and a password, and somebody else to be', async () => {
+    test('a name and a password, and another user to be', async () => {
       const { credentials } = await load({
         user: { username: 'jane', password: 'pass', as: 'joe' },
       });
@@ -167,7 +167,7 @@ describe('kube/load-kube-config', () => {
       assert.deepEqual(await credentials.load(read), { headers: {}, ca: 'CA' });
     });
 
-    test('nothing is told over plain http', async () => {
+    test('nothing is reported over plain http', async () => {
       const { credentials } = await load({
         cluster: { server: 'http://127.0.0.1:8001' },
         user: { token: 'secret' },
@@ -249,7 +249,7 @@ describe('kube/load-kube-config', () => {
         return JSON.stringify({ kind: 'ExecCredential', status });
       }
 
-      test('a token or a certificate, asked once until it is refused', async () => {
+      test('a token or a certificate, asked once until it is rejected', async () => {
         const { user, asked } = plugin(
           credential({ token: 'secret', clientCertificateData: 'CERT', clientKeyData: 'KEY' }),
         );
@@ -262,7 +262,7 @@ describe('kube/load-kube-config', () => {
         assert.equal(asked().length, 2);
       });
 
-      test('it is told the cluster, beside its own environment', async () => {
+      test('it receives the cluster, beside its own environment', async () => {
         const { user, asked } = plugin(credential({ token: 'secret' }));
         const { credentials } = await load({ user });
         await credentials.load(read);
@@ -297,7 +297,7 @@ describe('kube/load-kube-config', () => {
   });
 
   describe('in a Pod', () => {
-    test('the service account, read anew each time', async () => {
+    test('the service account, read again each time', async () => {
       write('token', 'first\n');
       write('ca.crt', 'CA');
       write('namespace', 'mine\n');

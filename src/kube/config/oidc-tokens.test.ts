@@ -91,7 +91,7 @@ describe('kube/oidc-tokens', () => {
     ['no identity token', expired, { status: 200, body: { access_token: 'x' } }, /no id_token/],
     ['an answer that is no JSON', expired, { status: 200, body: 'secret' }, /is not JSON$/],
   ] as const) {
-    test(`${what} is told, without what is secret`, async () => {
+    test(`${what} is reported, without what is secret`, async () => {
       const { tokens } = await tokensOf(settings, [answer]);
       await assert.rejects(tokens.load(nowMs), (error: Error) => {
         assert.equal(error.name, 'KubeConfigError');

@@ -29,7 +29,7 @@ describe('kube/event-body', () => {
     assert.equal(bodyOf({ note: '😀'.repeat(300) }).note, '😀'.repeat(256));
   });
 
-  test('half a character is told as an unknown one: servers refuse it', () => {
+  test('half a character is reported as an unknown one: servers reject it', () => {
     assert.equal(bodyOf({ note: 'a \ud83d' }).note, 'a \ufffd');
     assert.equal(
       bodyOf({ note: `\ud83d ${'x'.repeat(2_000)}` }).note,
@@ -55,7 +55,7 @@ describe('kube/event-body', () => {
     });
   }
 
-  test('a subject without a namespace is told of in "default"', () => {
+  test('a subject without a namespace is reported in "default"', () => {
     assert.equal(bodyOf(subject('node')).metadata.namespace, 'default');
   });
 

@@ -101,7 +101,7 @@ describe('kube/event-recorder', () => {
     await recorder.close();
   });
 
-  test('another note is another Event, as far as the burst of its object goes', async () => {
+  test('another note is another Event, within the burst of its object', async () => {
     const { recorder, told, dropped } = setUp();
     for (let index = 0; index < 30; index++) recorder.record(event({ note: `number ${index}` }));
     await settle();
@@ -181,7 +181,7 @@ describe('kube/event-recorder', () => {
     await recorder.close();
   });
 
-  test('a full queue drops the oldest, which is told when it happens again', async () => {
+  test('a full queue drops the oldest, which is reported when it happens again', async () => {
     const { recorder, api, dropped } = setUp(() => new Promise(() => undefined));
     for (let index = 0; index < 1_010; index++) recorder.record(on(`pod-${index}`));
     await settle();
@@ -191,7 +191,7 @@ describe('kube/event-recorder', () => {
     assert.equal(await dropped('queue-full'), 7);
   });
 
-  test('trouble with the server is waited out, twelve times', async () => {
+  test('a failure of the server is waited out, twelve times', async () => {
     const { recorder, api, clock, dropped } = setUp(failWith('unavailable'));
     recorder.record(event());
     for (let tries = 1; tries < 12; tries++) {
@@ -205,7 +205,7 @@ describe('kube/event-recorder', () => {
     await recorder.close();
   });
 
-  test('an Event that got through at the second try goes on as usual', async () => {
+  test('an Event that got through at the second try continues as usual', async () => {
     const { recorder, api, clock, told } = setUp(failWith('timeout'));
     recorder.record(event());
     await settle();
@@ -229,7 +229,7 @@ describe('kube/event-recorder', () => {
     });
   }
 
-  test('a right that is missing is told once, is known while it is missing, and told when it is there', async () => {
+  test('a right that is missing is reported once, is known while it is missing, and reported when it is there', async () => {
     const log: string[] = [];
     const destination = { write: (line: string) => log.push(JSON.parse(line).msg) };
     const right = { verb: 'create', group: 'events.k8s.io', resource: 'events', namespace: 'ns' };

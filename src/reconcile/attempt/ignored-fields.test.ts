@@ -42,7 +42,7 @@ async function setUp() {
 }
 
 describe('reconcile/attempt ignored fields', () => {
-  test('a field that another manager took is left to it, and told', async () => {
+  test('a field that another manager took is left to it, and reported', async () => {
     const { world } = await setUp();
     await scale(world, 7);
     assert.equal(replicas(world), 7);
@@ -98,7 +98,7 @@ describe('reconcile/attempt ignored fields', () => {
     assert.match(world.ready('a'), /Progressing/);
   });
 
-  test('a restart costs one refused apply and writes nothing', async () => {
+  test('a restart costs one rejected apply and writes nothing', async () => {
     const { world } = await setUp();
     await scale(world, 7);
     world.cluster.takeWrites();
@@ -133,7 +133,7 @@ describe('reconcile/attempt ignored fields', () => {
     );
   });
 
-  test('of a Secret the keys are not told', async () => {
+  test('of a Secret the keys are not reported', async () => {
     const child = secretChild({ data: { passphrase: 'aHVudGVyMg==' } }, { conflicts: 'Report' });
     const world = new OperatorWorld(podSetPlan({ status: {}, children: [child] }));
     await world.start();

@@ -68,7 +68,7 @@ describe('reconcile/attempt/limiter', () => {
     assert.deepEqual(world.cluster.takeWrites(), ['apply Deployment/a']);
   });
 
-  test('a change of a read has it sent again, and one that nobody reads has not', async () => {
+  test('a change of a read has it sent again, and one that nothing reads has not', async () => {
     const { world } = await refusedWorld();
     const metadata = { name: 'config', namespace: 'default' };
     const config = world.cluster.server.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
@@ -90,7 +90,7 @@ describe('reconcile/attempt/limiter', () => {
     assert.deepEqual(world.cluster.takeWrites(), ['apply Deployment/a']);
   });
 
-  test('the object that is there is read in the comparison: what somebody changed of it may be the cure', async () => {
+  test('the object that is there is read in the comparison: what a user changed of it may be the cure', async () => {
     const { world, podSet } = await refusedWorld();
     world.cluster.fault = () => undefined;
     world.edit(podSet, { spec: { size: 2 } });
@@ -128,7 +128,7 @@ describe('reconcile/attempt/limiter', () => {
     assert.ok(world.cluster.takeWrites().includes('apply Deployment/a'));
   });
 
-  test('a right that comes has all that missed it run again, and what was refused for it sent', async () => {
+  test('a right that comes has all that missed it run again, and what was rejected for it sent', async () => {
     const { world } = await refusedWorld('forbidden');
     world.podSet('b', { size: 1 });
     await world.settle();
@@ -147,7 +147,7 @@ describe('reconcile/attempt/limiter', () => {
     assert.match(world.ready('a'), /Progressing/);
   });
 
-  test('nobody waits for a right any more when the resource is gone, or the operator stops', async () => {
+  test('nothing waits for a right any more when the resource is gone, or the operator stops', async () => {
     const { world, podSet } = await refusedWorld('forbidden');
     world.podSet('b', { size: 1 });
     await world.settle();
@@ -158,7 +158,7 @@ describe('reconcile/attempt/limiter', () => {
     assert.deepEqual(world.cluster.rights.wanted, []);
   });
 
-  test('a quota is asked for with long delays, and told as temporary', async () => {
+  test('a quota is asked for with long delays, and reported as temporary', async () => {
     const { world } = await refusedWorld('quota-exceeded');
     assert.deepEqual(world.passes.at(-1)?.end, {
       kind: 'retry',
@@ -176,7 +176,7 @@ describe('reconcile/attempt/limiter', () => {
     assert.deepEqual(world.names('apps/v1', 'Deployment'), ['a']);
   });
 
-  test('in a namespace that goes nothing is told in Events, and the condition says why', async () => {
+  test('in a namespace that is deleted nothing is reported in Events, and the condition says why', async () => {
     const { world } = await refusedWorld('namespace-terminating');
     assert.equal(
       world.ready('a'),
@@ -186,7 +186,7 @@ describe('reconcile/attempt/limiter', () => {
     assert.deepEqual(world.cluster.told, []);
   });
 
-  test('a restart asks the server once more, and tells nothing anew', async () => {
+  test('a restart asks the server once more, and reports nothing again', async () => {
     const { world } = await refusedWorld();
     assert.equal(world.cluster.told.length, 1);
     await world.restart(podSetPlan());

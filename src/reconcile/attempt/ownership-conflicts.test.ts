@@ -37,7 +37,7 @@ async function fought(times: number) {
 }
 
 describe('reconcile/attempt ownership conflicts', () => {
-  test('a field that another manager sets again and again is left to it for a while, and both are told', async () => {
+  test('a field that another manager sets again and again is left to it for a while, and both are reported', async () => {
     const { world } = await fought(5);
     await scale(world, 99);
     assert.equal(replicas(world), 99);
@@ -53,7 +53,7 @@ describe('reconcile/attempt ownership conflicts', () => {
     assert.deepEqual(world.cluster.takeWrites(), []);
   });
 
-  test('it is put back ever more rarely while the fight goes on, with the same words', async () => {
+  test('it is reverted ever more rarely while the conflict continues, with the same words', async () => {
     const { world } = await fought(5);
     await scale(world, 99);
     world.cluster.takeWrites();
@@ -152,7 +152,7 @@ describe('reconcile/attempt ownership conflicts', () => {
     assert.deepEqual(data(), { ours: 'theirs', other: '2' });
   });
 
-  test('edits that are far apart, or of other fields, are no fight', async () => {
+  test('edits that are far apart, or of other fields, are no conflict', async () => {
     const { world } = await fought(3);
     for (let round = 0; round < 10; round++) {
       await world.clock.advance(121_000);
@@ -173,7 +173,7 @@ describe('reconcile/attempt ownership conflicts', () => {
     assert.match(world.ready('a'), /Progressing/);
   });
 
-  test('where nobody can be asked, somebody is named', async () => {
+  test('without managed fields, the conflict names another manager', async () => {
     const { KubeError } = await import('../../kube/roles.ts');
     const { world } = await fought(5);
     world.cluster.fault = ({ verb }) =>
@@ -185,7 +185,7 @@ describe('reconcile/attempt ownership conflicts', () => {
     );
   });
 
-  test('our mark that is taken off again and again is a fight too', async () => {
+  test('our mark that is taken off again and again is a conflict too', async () => {
     const { world } = await fought(0);
     for (let round = 0; round < 6; round++) {
       await world.clock.advance(1_000);
@@ -208,7 +208,7 @@ describe('reconcile/attempt ownership conflicts', () => {
     assert.ok(world.get('apps/v1', 'Deployment', 'b'));
   });
 
-  test('of a Secret neither keys nor values are told', async () => {
+  test('of a Secret neither keys nor values are reported', async () => {
     const child = secretChild({ data: { passphrase: 'aHVudGVyMg==' } });
     const world = new OperatorWorld(podSetPlan({ status: {}, children: [child] }));
     await world.start();

@@ -37,7 +37,7 @@ describe('reconcile/attempt/pace follow-ups', () => {
     assert.equal(world.passes.length, 2);
   });
 
-  test('a status field that nobody reads does not', async () => {
+  test('a status field that nothing reads does not', async () => {
     const world = new OperatorWorld(planOf({ status: { phase: () => 'Running' } }));
     await world.start();
     world.podSet('a');

@@ -62,7 +62,7 @@ async function caughtWorld() {
 }
 
 describe('reconcile/attempt/pace', () => {
-  test('after 20 passes that wrote within 60 s a resource runs every 10 s at most, whoever wakes it, and says so', async () => {
+  test('after 20 passes that wrote within 60 s a resource runs every 10 s at most, whatever enqueues it, and says so', async () => {
     const { world } = await caughtWorld();
     for (const value of ['a', 'b', 'c']) await feed(world, value);
     assert.equal(shown(world), '19');

@@ -40,7 +40,7 @@ function mapOf(world: OperatorWorld): KubeObject {
 }
 
 describe('reconcile/child adopt: IfUnowned', () => {
-  test('an object that nobody owns is taken over, with what others have in it', async () => {
+  test('an object without an owner is taken over, with what others have in it', async () => {
     const world = await worldWith(theirs);
     const before = mapOf(world).metadata.uid;
     world.podSet('a', { text: 'one' });
@@ -59,7 +59,7 @@ describe('reconcile/child adopt: IfUnowned', () => {
     assert.deepEqual(world.cluster.requests, []);
   });
 
-  test('it follows the intent, and what somebody changes of ours is put back', async () => {
+  test('it follows the intent, and what a user changes of ours is reverted', async () => {
     const world = await worldWith(theirs);
     const resource = world.podSet('a', { text: 'one' });
     await world.settle();
@@ -96,7 +96,7 @@ describe('reconcile/child adopt: IfUnowned', () => {
     assert.deepEqual(world.names('v1', 'ConfigMap'), []);
   });
 
-  test('with `deletionPolicy: Delete` written it goes like any other', async () => {
+  test('with `deletionPolicy: Delete` written it is deleted like any other', async () => {
     const text = body('deletionPolicy: Delete');
     const world = await worldWith(theirs, text);
     const resource = world.podSet('a', { text: 'one' });
@@ -171,7 +171,7 @@ describe('reconcile/child adopt: IfUnowned', () => {
     assert.deepEqual(mapOf(world).data, { ours: 'one', theirs: 'kept' });
   });
 
-  test('a password that is there already is not made anew', async () => {
+  test('a password that is there already is not created again', async () => {
     const data = ', password: "${ observed.map.data.password ?? $randomString(9) }"';
     const world = await worldWith({ ...theirs, data: { password: 'theirs' } }, body('', data));
     world.podSet('a', { text: 'one' });

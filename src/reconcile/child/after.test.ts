@@ -63,7 +63,7 @@ function textOf(world: OperatorWorld): unknown {
 }
 
 describe('reconcile/child after', () => {
-  test('a child is made when what it comes after is ready, and the wait is told', async () => {
+  test('a child is made when what it comes after is ready, and the wait is reported', async () => {
     const { world } = await worldOf();
     assert.equal(textOf(world), undefined);
     assert.deepEqual(world.decisions.get('default/a')?.children[1]?.verdict, {
@@ -76,7 +76,7 @@ describe('reconcile/child after', () => {
     assert.equal(world.ready('a'), 'True AllReady: All children are ready');
   });
 
-  test('a change of intent is held, and let go when that is ready', async () => {
+  test('a change of intent is held, and released when that is ready', async () => {
     const { world, podSet } = await heldWorld();
     world.edit(podSet, { spec: { size: 1, text: 'two' } });
     await world.settle();

@@ -90,7 +90,7 @@ class Fleet {
 }
 
 describe('reconcile/child ordered', () => {
-  test('an element is made when the one before it is ready, and the wait is told', async () => {
+  test('an element is made when the one before it is ready, and the wait is reported', async () => {
     const fleet = await Fleet.with('ordered: true', { size: 3, image: 'one' });
     assert.equal(fleet.images, 'one! - -');
     assert.equal(fleet.messageOf(1), 'Waiting for Pod "map-0" to be ready');
@@ -134,14 +134,14 @@ describe('reconcile/child rollingUpdate', () => {
     return fleet;
   }
 
-  test('all that is there goes on one by one while it stays ready', async () => {
+  test('all that is there continues one by one while it stays ready', async () => {
     const fleet = await fleetOf(rolling());
     await fleet.want({ size: 3, image: 'two' });
     assert.equal(fleet.images, 'two two two');
     await fleet.atRest();
   });
 
-  test('made anew, one at a time, each when the one before is ready', async () => {
+  test('created again, one at a time, each when the one before is ready', async () => {
     const fleet = await fleetOf(recreate);
     await fleet.want({ size: 3, image: 'two' });
     assert.equal(fleet.images, 'two! one one');
@@ -183,7 +183,7 @@ describe('reconcile/child rollingUpdate', () => {
     assert.equal(fleet.images, 'two two two');
   });
 
-  test('what somebody changed is put back at once, whoever has the turn', async () => {
+  test('what a user changed is reverted at once, whatever child has the turn', async () => {
     const fleet = await fleetOf(recreate);
     await fleet.want({ size: 3, image: 'two' });
     const meddle = (index: number) => {

@@ -37,7 +37,7 @@ function foreign(world: OperatorWorld, metadata: Partial<KubeObject['metadata']>
 }
 
 describe('reconcile/child drift', () => {
-  test('a value that somebody changed is put back by one apply that names it', async () => {
+  test('a value that a user changed is reverted by one apply that names it', async () => {
     const world = await worldWithPodSet();
     const { spec } = deployment(world);
     world.edit(deployment(world), { spec: { ...(spec as object), replicas: 9 } });
@@ -58,7 +58,7 @@ describe('reconcile/child drift', () => {
     assert.equal(world.passes.length, 1);
   });
 
-  test('a field that somebody adds is left alone', async () => {
+  test('a field that a user adds is left alone', async () => {
     const world = await worldWithPodSet();
     const { spec } = deployment(world);
     world.edit(deployment(world), { spec: { ...(spec as object), paused: true } });
@@ -67,7 +67,7 @@ describe('reconcile/child drift', () => {
     assert.equal((deployment(world).spec as { paused: boolean }).paused, true);
   });
 
-  test('labels that somebody took off are put back', async () => {
+  test('labels that a user took off are reverted', async () => {
     const world = await worldWithPodSet();
     const { metadata } = deployment(world);
     world.edit(deployment(world), { metadata: { ...metadata, labels: {} } });
@@ -76,7 +76,7 @@ describe('reconcile/child drift', () => {
     assert.equal(deployment(world).metadata.labels?.['homeostat.dev/child'], 'deployment');
   });
 
-  test('a controller reference that somebody took off is put back', async () => {
+  test('a controller reference that a user took off is reverted', async () => {
     const world = await worldWithPodSet();
     const { ownerReferences: _gone, ...metadata } = deployment(world).metadata;
     world.edit(deployment(world), { metadata });
@@ -188,7 +188,7 @@ describe('reconcile/child conflicts', () => {
     ],
   ] as const;
   for (const [what, metadata, owner, reason] of foreignObjects) {
-    test(`an object ${what} is not touched, and the resource goes on when it is gone`, async () => {
+    test(`an object ${what} is not touched, and the resource continues when it is gone`, async () => {
       const world = new OperatorWorld(podSetPlan());
       await world.start();
       const stranger = foreign(world, metadata);
@@ -260,7 +260,7 @@ describe('reconcile/child conflicts', () => {
     assert.equal((deployment(world).spec as { replicas: number }).replicas, 1);
   });
 
-  test('the child of a former resource that nobody deletes is in the way until it goes', async () => {
+  test('the child of a former resource that nobody deletes is in the way until it is deleted', async () => {
     const world = await worldWithPodSet();
     const left = deployment(world);
     world.remove(world.get('apps.example.com/v1', 'PodSet', 'a')!);
@@ -274,7 +274,7 @@ describe('reconcile/child conflicts', () => {
     assert.equal((deployment(world).spec as { replicas: number }).replicas, 1);
   });
 
-  test('a child that was replaced behind the back of the cache is read and judged anew', async () => {
+  test('a child that was replaced behind the back of the cache is read and judged again', async () => {
     const world = await worldWithPodSet();
     world.remove(deployment(world));
     const stranger = foreign(world);
@@ -293,7 +293,7 @@ describe('reconcile/child conflicts that end while they are looked at', () => {
     ['an object without labels', {}],
   ] as const;
   for (const [what, labels] of foreignObjects) {
-    test(`${what} that goes while the answer is on its way is not waited for`, async () => {
+    test(`${what} that is deleted while the answer is on its way is not waited for`, async () => {
       const world = new OperatorWorld(podSetPlan());
       await world.start();
       world.podSet('a', { size: 3 });
@@ -318,7 +318,7 @@ describe('reconcile/child conflicts that end while they are looked at', () => {
 });
 
 describe('reconcile/child failures of requests', () => {
-  test('a permanent one is told and looked at again after retry.permanent', async () => {
+  test('a permanent one is reported and looked at again after retry.permanent', async () => {
     const world = new OperatorWorld(podSetPlan());
     await world.start();
     world.cluster.fault = ({ verb }) =>

@@ -220,7 +220,7 @@ describe('reconcile/pass tiers', () => {
     ['children of a resource', [1_000, 1_000, 1], 'Expected at most 2000 children, found "2001"'],
   ] as const;
   for (const [what, sizes, message] of limits) {
-    test(`too many ${what} are refused`, async () => {
+    test(`too many ${what} are rejected`, async () => {
       const world = await worldOf({
         children: sizes.map((size, index) =>
           configMap(`c${index}`, {
@@ -236,7 +236,7 @@ describe('reconcile/pass tiers', () => {
     });
   }
 
-  test('a cluster-scoped child of a namespaced resource is refused', async () => {
+  test('a cluster-scoped child of a namespaced resource is rejected', async () => {
     const world = await worldOf({
       children: [
         {
@@ -255,7 +255,7 @@ describe('reconcile/pass tiers', () => {
     assert.deepEqual(world.cluster.takeWrites(), ['status PodSet/a']);
   });
 
-  test("a namespace that is not the resource's own is refused", async () => {
+  test("a namespace that is not the resource's own is rejected", async () => {
     const world = await worldOf({
       children: [
         configMap('far', {
@@ -274,7 +274,7 @@ describe('reconcile/pass tiers', () => {
 });
 
 describe('reconcile/pass names', () => {
-  test('a child that waits or fails is told by its name, where the name is known', async () => {
+  test('a child that waits or fails is reported by its name, where the name is known', async () => {
     const broken = configMap('broken');
     const world = new OperatorWorld(
       planOf({

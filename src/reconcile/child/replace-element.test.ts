@@ -48,7 +48,7 @@ const immutable = new KubeError('rejected', 'data: Forbidden: field is immutable
 });
 
 describe('reconcile/child Recreate', () => {
-  test('a changed intent makes the object anew, in one pass', async () => {
+  test('a changed intent creates the object again, in one pass', async () => {
     const { world, resource } = await worldOf(mapWith('Recreate'));
     const before = mapOf(world).metadata.uid;
     world.edit(resource, { spec: { text: 'two' } });
@@ -66,7 +66,7 @@ describe('reconcile/child Recreate', () => {
     assert.deepEqual(world.cluster.requests, []);
   });
 
-  test('a field that left the intent makes it anew too', async () => {
+  test('a field that left the intent creates it again too', async () => {
     const { world, resource } = await worldOf(mapWith('Recreate', ', more: "${? spec.more }"'));
     world.edit(resource, { spec: { text: 'one', more: 'x' } });
     await world.settle();
@@ -77,7 +77,7 @@ describe('reconcile/child Recreate', () => {
     assert.deepEqual(mapOf(world).data, { text: 'one' });
   });
 
-  test('what somebody changed of ours is put back, and fields of others are left alone', async () => {
+  test('what a user changed of ours is reverted, and fields of others are left alone', async () => {
     const { world } = await worldOf(mapWith('Recreate'));
     const before = mapOf(world);
     world.edit(before, { data: { text: 'meddled', theirs: 'kept' } });
@@ -87,7 +87,7 @@ describe('reconcile/child Recreate', () => {
     assert.deepEqual(world.cluster.takeWrites(), ['apply ConfigMap/map']);
   });
 
-  test('drift that was there before a restart is put back, not made anew', async () => {
+  test('drift that was there before a restart is reverted, not created again', async () => {
     const { world } = await worldOf(mapWith('Recreate'));
     const before = mapOf(world);
     world.operator.stop();
@@ -112,7 +112,7 @@ describe('reconcile/child Recreate', () => {
     assert.notEqual(mapOf(world).metadata.uid, before);
   });
 
-  test('while the old object is being deleted that is told; then it is made', async () => {
+  test('while the old object is being deleted that is reported; then it is made', async () => {
     const body = mapWith('Recreate').replace(
       'name: map }',
       'name: map, finalizers: [example.com/stay] }',
@@ -129,7 +129,7 @@ describe('reconcile/child Recreate', () => {
     assert.match(world.ready('a'), /^True/);
   });
 
-  test('drift of a field that cannot be changed makes the object anew, once in ten minutes for one intent', async () => {
+  test('drift of a field that cannot be changed creates the object again, once in ten minutes for one intent', async () => {
     const { world } = await worldOf(mapWith('Recreate'));
     const refuse = () => {
       world.cluster.fault = ({ verb, manifest }) =>
@@ -174,7 +174,7 @@ describe('reconcile/child Recreate', () => {
     assert.deepEqual(secret()?.data, { text: 'dGhyZWU=' });
   });
 
-  test('an object that may not go is kept, and made anew when it may', async () => {
+  test('an object that may not go is kept, and created again when it may', async () => {
     const body = mapWith('Recreate').replace(
       'updateStrategy',
       "deleteWhen: ${ $not($child.data.busy = 'yes') }\n      updateStrategy",
@@ -214,7 +214,7 @@ describe('reconcile/child Recreate', () => {
 });
 
 describe('reconcile/child OnDelete', () => {
-  test('what is there is left alone, whoever changes it or its template; what is deleted is made anew', async () => {
+  test('what is there is left alone, anyone who changes it or its template; what is deleted is created again', async () => {
     const { world, resource } = await worldOf(mapWith('OnDelete'));
     world.edit(mapOf(world), { data: { text: 'meddled' } });
     world.edit(resource, { spec: { text: 'two' } });
@@ -288,7 +288,7 @@ describe('reconcile/child OnDelete', () => {
       });
     }
 
-    test('is changed in place when the intent changes, and stays when that is refused', async () => {
+    test('is changed in place when the intent changes, and stays when that is rejected', async () => {
       const world = new OperatorWorld(planOfPodSet(body()));
       world.cluster.server.put(theirs);
       const { uid } = mapOf(world).metadata;
@@ -306,7 +306,7 @@ describe('reconcile/child OnDelete', () => {
       assert.match(world.ready('a'), /data cannot be changed on an existing object/);
     });
 
-    test('what was made in its place is made anew as ever', async () => {
+    test('what was made in its place is created again as ever', async () => {
       const world = new OperatorWorld(planOfPodSet(body()));
       await world.start();
       const resource = world.podSet('a', { text: 'one' });

@@ -31,7 +31,7 @@ describe('reconcile/finalize: a definition that is removed with its children', (
     assert.deepEqual(world.cluster.takeWrites(), []);
   });
 
-  test("lets orphans be, as nobody's", async () => {
+  test('lets orphans be, without an owner', async () => {
     const { world, plan } = await deletionWorld({
       children: [mapChild('kept', { deletionPolicy: 'Orphan' })],
     });
@@ -79,7 +79,7 @@ describe('reconcile/finalize: a definition that is removed with its children', (
     assert.deepEqual([...removed], [key]);
   });
 
-  test('goes on where a process has ended, and tries again what failed', async () => {
+  test('continues where a process has ended, and tries again what failed', async () => {
     const { world, plan } = await deletionWorld({ children: [mapChild('a'), mapChild('b')] });
     world.cluster.fault = ({ verb, name }) =>
       verb === 'delete' && name === 'b' ? unavailable : undefined;

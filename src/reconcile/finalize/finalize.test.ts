@@ -69,7 +69,7 @@ describe('reconcile/finalize: deletion', () => {
     assert.equal(podSetOf(world), undefined);
   });
 
-  test('a deletion that is refused keeps the resource, which says why', async () => {
+  test('a deletion that is rejected keeps the resource, which says why', async () => {
     const { world } = await deletionWorld({ children: [far] });
     world.cluster.fault = ({ verb }) =>
       verb === 'delete' ? new KubeError('denied', 'not now', { status: 403 }) : undefined;

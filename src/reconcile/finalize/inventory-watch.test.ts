@@ -86,7 +86,7 @@ describe('reconcile/finalize: kinds that only an inventory names', () => {
   }
 });
 
-describe('reconcile/finalize: an inventory of before', () => {
+describe('reconcile/finalize: an inventory from before', () => {
   test('in an annotation goes once there is one in the status, and all it led to is still found', async () => {
     const { world } = await deletionWorld({ children: [farChild('far')] });
     const object = podSetOf(world);

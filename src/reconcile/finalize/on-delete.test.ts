@@ -121,7 +121,7 @@ describe('reconcile/finalize: onDelete', () => {
     assert.deepEqual(placesOf(world, 'ConfigMap'), ['default/base', 'default/dependent']);
   });
 
-  test('the queue is told when its time is over; then it stalls, an Event tells it once, and it goes on waiting', async () => {
+  test('the queue retries when its time is over; then it stalls, an Event reports it once, and it continues waiting', async () => {
     const world = await waiting();
     assert.deepEqual(world.passes.at(-1)?.end, {
       kind: 'requeue',
@@ -147,7 +147,7 @@ describe('reconcile/finalize: onDelete', () => {
     assert.equal(podSetOf(world), undefined);
   });
 
-  test('with "onTimeout: Continue" it goes on without, and a guarded object is left behind', async () => {
+  test('with "onTimeout: Continue" it continues without, and a guarded object is left behind', async () => {
     const guarded = mapChild('guarded', { deleteWhen: () => false });
     const { world } = await deletionWorld({
       children: [...(plan.children ?? []), guarded],
@@ -266,7 +266,7 @@ describe('reconcile/finalize: what "onDelete" cannot make', () => {
     });
   }
 
-  test('is waited for where nobody may look at the namespace', async () => {
+  test('is waited for without the right to read the namespace', async () => {
     const world = await blockedIn('2026-01-01T00:00:00Z', new Waiting('reads.credentials'));
     world.cluster.fault = ({ kind }) =>
       kind === 'Namespace' ? new KubeError('forbidden', 'x', { status: 403 }) : undefined;

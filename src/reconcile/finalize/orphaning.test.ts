@@ -38,7 +38,7 @@ function collect(world: OperatorWorld): void {
 }
 
 describe('reconcile/finalize: what a deletion was said to leave stays', () => {
-  test('also when another process goes on with it', async () => {
+  test('also when another process continues with it', async () => {
     const { world, plan } = await orphanWhile(
       ({ verb, kind }) => verb === 'edit' && kind === 'ConfigMap',
     );
@@ -51,7 +51,7 @@ describe('reconcile/finalize: what a deletion was said to leave stays', () => {
     assert.deepEqual(placesOf(world, 'ConfigMap'), ['other/one', 'other/two']);
   });
 
-  test('and nothing is let go of before that is noted', async () => {
+  test('and nothing is released before that is noted', async () => {
     const { world } = await orphanWhile(({ verb, kind }) => verb === 'edit' && kind === 'PodSet');
     assert.deepEqual(world.cluster.takeWrites(), ['edit PodSet/a', 'status PodSet/a']);
     assert.match(world.ready('a'), /^False ApplyFailed/);

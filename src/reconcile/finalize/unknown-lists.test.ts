@@ -63,7 +63,7 @@ describe('reconcile/finalize: a deletion while a kind cannot be listed', () => {
     assert.match(JSON.stringify(world.status('a').children), /the list of Secret objects/);
   });
 
-  test('a kind that nobody serves has no objects', async () => {
+  test('a kind that the server does not serve has no objects', async () => {
     const { world, plan } = await deletionWorldOf(askingForUsers(guarded));
     world.cluster.block('Secret', new KubeError('kind-missing', 'x', { status: 404 }));
     await world.restart(plan);

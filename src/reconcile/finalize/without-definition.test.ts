@@ -28,7 +28,7 @@ describe('reconcile/finalize: without a definition', () => {
     assert.deepEqual(placesOf(world, 'ConfigMap'), []);
   });
 
-  test('a kind that nobody serves any more has nothing to look for', async () => {
+  test('a kind that the server does not serve any more has nothing to look for', async () => {
     const { world, plan } = await deletionWorld({ children: [far] });
     const former = [gvkOf('gone.example.com/v1', 'Gone')];
     await world.breakDefinition(plan, { former });

@@ -101,7 +101,7 @@ describe('reconcile/intent/path-hash', () => {
     assert.notEqual(pathHash(pod({ a: [1, 2] }), undefined), pathHash(pod({ a: [1] }), undefined));
   });
 
-  test('tells ten thousand shapes apart', () => {
+  test('distinguishes ten thousand shapes', () => {
     const hashes = new Set<string>();
     for (let a = 0; a < 100; a++) {
       for (let b = 0; b < 100; b++)

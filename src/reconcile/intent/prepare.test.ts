@@ -196,7 +196,7 @@ describe('reconcile/intent/prepare', () => {
     assert.ok(!('rules' in prepareBuiltIn(aggregated)));
   });
 
-  test('keeps what is not in the schema, for the server to refuse', () => {
+  test('keeps what is not in the schema, for the server to reject', () => {
     const prepared = prepareBuiltIn({ apiVersion: 'v1', kind: 'Pod', spec: { contaners: [{}] } });
     assert.deepEqual(prepared.spec, { contaners: [{}] });
   });

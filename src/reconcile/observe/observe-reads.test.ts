@@ -78,7 +78,7 @@ describe('reconcile/reads by name', () => {
     assert.equal(world.passes.length, 1);
   });
 
-  test('what uses it waits while it is not there, and goes on when it comes', async () => {
+  test('what uses it waits while it is not there, and continues when it comes', async () => {
     const world = await worldOf(byName, [copy]);
     world.podSet('a', { settings: 's' });
     await world.settle();
@@ -135,7 +135,7 @@ describe('reconcile/reads by name', () => {
     assert.deepEqual(world.get('v1', 'ConfigMap', 'copy-a')?.data, { text: 'two' });
   });
 
-  test('when it goes, what was made of it stays', async () => {
+  test('when it is deleted, what was made of it stays', async () => {
     const world = await worldOf(byName, [copy]);
     const object = secret(world, 'one');
     world.podSet('a', { settings: 's' });
@@ -165,7 +165,7 @@ describe('reconcile/reads by name', () => {
     });
   }
 
-  test('one whose name may come from a Secret is told without it', async () => {
+  test('one whose name may come from a Secret is reported without it', async () => {
     const world = await worldOf({ ...byName, secrecy: 'all' }, [copy]);
     world.cluster.block('Secret', new KubeError('forbidden', 'may not list', { status: 403 }));
     world.podSet('a', { settings: 's3cret' });
@@ -217,7 +217,7 @@ describe('reconcile/reads by name', () => {
     });
   }
 
-  test('an object that is not used any more is watched for a minute and then let go', async () => {
+  test('an object that is not used any more is watched for a minute and then released', async () => {
     const world = await worldOf(byName, [copy]);
     secret(world, 'one', 's');
     secret(world, 'two', 't');
@@ -360,7 +360,7 @@ describe('reconcile/reads by selector', () => {
     );
   });
 
-  test('a change that no expression reads runs nobody', async () => {
+  test('a change that no expression reads reconciles nothing', async () => {
     const world = await worldOf(bySelector);
     const first = pod(world, 'x', { app: 'podSet', podSet_cr: 'a' });
     world.podSet('a');

@@ -311,7 +311,7 @@ describe('reconcile/ownership: what is on record', () => {
     assert.deepEqual(far(world, 'far-y')?.data, { token: 'injected' });
   });
 
-  test('what could not be made is not there: somebody could put his own in its place', async () => {
+  test('what could not be made is not there: a user could put his own in its place', async () => {
     const { world } = await deletionWorld({ children: [list] });
     world.cluster.fault = ({ verb, kind }) =>
       verb === 'apply' && kind === 'ConfigMap'

@@ -38,7 +38,7 @@ const other = (more = '') => `
 ${more}`;
 
 describe('reconcile/patch of the resource itself', () => {
-  test('sets the field once, by its own manager, and comes to rest', async () => {
+  test('sets the field once, by its own manager, and settles', async () => {
     const world = await worldOf(complete);
     world.podSet('one', { status: 'creating' });
     await world.settle();
@@ -133,7 +133,7 @@ describe('reconcile/patch of other objects', () => {
     assert.deepEqual(world.cluster.takeWrites(), []);
   });
 
-  test('a change of what it does not set wakes nobody', async () => {
+  test('a change of what it does not set enqueues nothing', async () => {
     const world = await worldOf(other());
     const target = configMap(world, { size: '3' });
     world.podSet('one', { size: 3 });
@@ -144,7 +144,7 @@ describe('reconcile/patch of other objects', () => {
     assert.equal(world.passes.length, before);
   });
 
-  test('waits for a target that does not exist, and goes on when it comes', async () => {
+  test('waits for a target that does not exist, and continues when it comes', async () => {
     const world = await worldOf(other());
     world.podSet('one', { size: 3 });
     await world.settle();
@@ -170,7 +170,7 @@ describe('reconcile/patch of other objects', () => {
     assert.ok(config(world));
   });
 
-  test('one that was made at the same moment is patched, not refused', async () => {
+  test('one that was made at the same moment is patched, not rejected', async () => {
     const world = await worldOf(other('      create: true\n'));
     world.podSet('one', { size: 3 });
     world.cluster.deliver();
@@ -218,7 +218,7 @@ describe('reconcile/patch of other objects', () => {
     assert.equal(world.names('v1', 'ConfigMap').length, 0);
   });
 
-  test('a missing right is told exactly', async () => {
+  test('a missing right is reported exactly', async () => {
     const world = await worldOf(other());
     configMap(world, {});
     const right = { verb: 'patch', group: '', resource: 'configmaps', namespace: 'default' };
@@ -237,7 +237,7 @@ describe('reconcile/patch of other objects', () => {
     assert.equal(world.cluster.requests.filter(({ kind }) => kind === 'ConfigMap').length, refused);
   });
 
-  test('a field that somebody else takes back and forth is left to them for a while', async () => {
+  test('a field that another manager takes back and forth is left to them for a while', async () => {
     const world = await worldOf(other());
     const target = configMap(world, {});
     world.podSet('one', { size: 3 });

@@ -110,7 +110,7 @@ describe('reconcile/preview/deletion-hold', () => {
     ['all previews are there', (hold: DeletionHold) => hold.decide()],
     ['it is approved', (hold: DeletionHold) => hold.approve('new')],
   ] as const) {
-    test(`who was refused something is told once when ${what}`, () => {
+    test(`who was rejected something is reported once when ${what}`, () => {
       const { hold, letGo } = holdOf(5);
       hold.blockingReason('a', objects('1'));
       hold.blockingReason('a', objects('1'));
@@ -123,7 +123,7 @@ describe('reconcile/preview/deletion-hold', () => {
     });
   }
 
-  test('who was refused something is told when so much is gone that the rest is within bounds', () => {
+  test('who was rejected something is reported when so much is gone that the rest is within bounds', () => {
     const { hold, letGo } = holdOf(1);
     hold.decide();
     hold.blockingReason('a', objects('1', '2'));
@@ -148,7 +148,7 @@ describe('reconcile/preview/deletion-hold', () => {
     assert.equal(hold.deletions, 0);
   });
 
-  test('what goes with its resource does not count any more', () => {
+  test('what is deleted with its resource does not count any more', () => {
     const { hold } = holdOf(0);
     hold.expect('a', objects('1'));
     hold.decide();

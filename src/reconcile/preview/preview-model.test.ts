@@ -25,7 +25,7 @@ interface Change {
 
 describe('reconcile/preview/model', () => {
   const { count, firstSeed } = previewRuns;
-  test(`previews of ${count} random changes tell what passes then delete, and what is held stays`, async () => {
+  test(`previews of ${count} random changes report what passes then delete, and what is held stays`, async () => {
     const seen = { complete: 0, deleting: 0, held: 0, late: 0 };
     for (let seed = firstSeed; seed < firstSeed + count; seed++) {
       try {

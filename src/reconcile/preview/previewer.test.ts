@@ -261,7 +261,7 @@ describe('reconcile/preview/previewer', () => {
     assert.deepEqual(world.operator.readiness(), { ready: 0, unready: 0, unknown: 1 });
   });
 
-  test('its watches wake nobody', async () => {
+  test('its watches enqueue nothing', async () => {
     const world = await changedWorld(needsSecret + children(map('one')), needsSecret + children());
     world.queued.clear();
     const previewer = world.operator.startPreview();
@@ -300,7 +300,7 @@ describe('reconcile/preview/previewer', () => {
     assert.deepEqual((await preview(world, 'default/b')).deletes, []);
   });
 
-  test("a stranger's object and a copy of ours do not count", async () => {
+  test("another user's object and a copy of ours do not count", async () => {
     const world = await changedWorld(children(map('one')), children());
     const ours = world.get('v1', 'ConfigMap', 'a-one');
     assert.ok(ours);

@@ -190,7 +190,7 @@ describe('reconcile/removal: ordered', () => {
 });
 
 describe('reconcile/removal: orphans', () => {
-  test("one that is dropped stays, with nothing of us on it, and is nobody else's child later", async () => {
+  test("one that is dropped stays, with nothing of us on it, and is no other's child later", async () => {
     const { world, podSet } = await worldOf([shards({ deletionPolicy: 'Orphan' })]);
     world.edit(podSet, { spec: { items: ['x', 'y'] } });
     await world.settle();
@@ -306,7 +306,7 @@ describe('reconcile/removal: strays', () => {
     });
   }
 
-  test('a child that was handed over to somebody else is theirs', async () => {
+  test('a child that was handed over to another user is theirs', async () => {
     const { world, podSet } = await worldOf([shards({ crossNamespace: true })]);
     const { metadata } = map(world, 'shard-z');
     const owner = { apiVersion: 'v1', kind: 'X', name: 'x', uid: 'x', controller: true };
@@ -318,7 +318,7 @@ describe('reconcile/removal: strays', () => {
     assert.deepEqual(world.names('v1', 'ConfigMap'), ['shard-x', 'shard-y', 'shard-z']);
   });
 
-  test('another object of that name is a stranger', async () => {
+  test('another object of that name is unrelated', async () => {
     const { world, podSet } = await worldOf([shards({ crossNamespace: true })]);
     world.remove(map(world, 'shard-z'));
     world.cluster.server.put({

@@ -14,7 +14,7 @@ import { gvkOf } from '../../util/gvk.ts';
 const key = 'default/a';
 const forbidden = new KubeError('forbidden', 'no get', { status: 403 });
 
-describe('reconcile/removal: what no watch tells of and nobody can be asked for', () => {
+describe('reconcile/removal: what no watch reports and nobody can be asked for', () => {
   /** The far child has left its watch, and from then on every request for one is answered so. */
   async function lost(error: KubeError): Promise<OperatorWorld> {
     const { world } = await deletionWorld({ children: [farChild('far')] });
@@ -42,7 +42,7 @@ describe('reconcile/removal: what no watch tells of and nobody can be asked for'
     assert.equal(podSetOf(world), undefined);
   });
 
-  test('is told of by its pass, which goes on with all the rest', async () => {
+  test('is reported by its pass, which continues with all the rest', async () => {
     const plan = planOfPodSet(`
   children:
     - id: maps

@@ -80,7 +80,7 @@ describe('reconcile/report', () => {
     );
   });
 
-  test('a condition of somebody else stays', async () => {
+  test('a condition of another manager stays', async () => {
     const { world, podSet } = await worldOf({ children: [switched] }, { on: 'no' });
     const status = world.status('a');
     const other = { type: 'Healthy', status: 'True', reason: 'Said', message: '' };
@@ -93,7 +93,7 @@ describe('reconcile/report', () => {
     );
   });
 
-  test('what somebody writes into our fields is put back', async () => {
+  test('what a user writes into our fields is reverted', async () => {
     const { world, podSet } = await worldOf(
       { children: [switched], status: { phase: () => 'Fine' } },
       { on: 'yes' },
@@ -177,7 +177,7 @@ describe('reconcile/report', () => {
     assert.deepEqual(world.status('a').childCounts, { total: 120, ready: 118, failed: 0 });
   });
 
-  test('a status that the server refuses is told, and looked at again later', async () => {
+  test('a status that the server rejects is reported, and looked at again later', async () => {
     const world = new OperatorWorld(planOf({}));
     await world.start();
     world.cluster.fault = ({ verb }) =>

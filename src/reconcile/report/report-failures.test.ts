@@ -30,7 +30,7 @@ async function failing(error: KubeError): Promise<OperatorWorld> {
 }
 
 describe('reconcile/tell-failures', () => {
-  test('a failure that repeats is told once, in the log and in an Event', async () => {
+  test('a failure that repeats is reported once, in the log and in an Event', async () => {
     const world = await failing(new KubeError('server-error', 'broken', { status: 500 }));
     assert.equal(toldIn(world).filter((line) => line === 'warn Reconcile is blocked').length, 1);
     assert.equal(world.cluster.told.length, 1);
@@ -81,7 +81,7 @@ describe('reconcile/tell-failures', () => {
     );
   });
 
-  test('an outage is not told resource by resource', async () => {
+  test('an outage is not reported resource by resource', async () => {
     const world = await failing(new KubeError('unavailable', 'no answer', { status: 0 }));
     assert.ok(!toldIn(world).includes('warn Reconcile is blocked'));
     assert.deepEqual(world.cluster.told, []);
@@ -92,7 +92,7 @@ describe('reconcile/tell-failures', () => {
     );
   });
 
-  test('a resource that never comes to rest is told of, and then runs in silence', async () => {
+  test('a resource that never settles is reported, and then runs in silence', async () => {
     const world = new OperatorWorld(
       planOf({
         status: {
@@ -117,7 +117,7 @@ describe('reconcile/tell-failures', () => {
     assert.equal(toldIn(world).length, before);
   });
 
-  test('nothing is told where nothing changes', async () => {
+  test('nothing is reported where nothing changes', async () => {
     const world = new OperatorWorld(podSetPlan());
     await world.start();
     world.podSet('a', { size: 1 });

@@ -78,7 +78,7 @@ describe('reconcile/report conditions', () => {
     );
   });
 
-  test('a reason that is none, and text with a missing part, are told', async () => {
+  test('a reason that is none, and text with a missing part, are reported', async () => {
     const world = await worldOf(`
   conditions:
     - { type: A, status: true, reason: "\${ spec.reason }" }
@@ -112,7 +112,7 @@ describe('reconcile/report conditions', () => {
     assert.deepEqual(world.cluster.takeWrites(), []);
   });
 
-  test('a condition that somebody else changes is put back, and one that is not ours is left', async () => {
+  test('a condition that another manager changes is reverted, and one that is not ours is left', async () => {
     const world = await worldOf(`
   conditions:
     - { type: Big, status: true }
@@ -193,7 +193,7 @@ describe('reconcile/report events', () => {
       .filter(({ reason }) => reason !== 'ApplyFailed')
       .map(({ type, reason, note }) => `${type} ${reason}: ${note}`);
 
-  test('are told in the pass in which `when` is true, and not again', async () => {
+  test('are reported in the pass in which `when` is true, and not again', async () => {
     const world = await worldOf(events);
     const one = world.podSet('one', { size: 3, done: false });
     await world.settle();
@@ -213,7 +213,7 @@ describe('reconcile/report events', () => {
     assert.deepEqual(told(world), ['Warning TooMany: ']);
   });
 
-  test('are told once, when the status that they tell of is written', async () => {
+  test('are reported once, when the status that they report is written', async () => {
     const world = await worldOf(events);
     world.podSet('one', { size: 1, done: true });
     world.cluster.fault = ({ verb }) =>
@@ -227,7 +227,7 @@ describe('reconcile/report events', () => {
     assert.deepEqual(told(world), ['Normal Completed: all 1 done']);
   });
 
-  test('a `when` without a result is a mistake that Ready tells', async () => {
+  test('a `when` without a result is an error that Ready reports', async () => {
     const world = await worldOf(`
   events:
     - { when: "\${ spec.nothing }", reason: Never }
@@ -263,7 +263,7 @@ describe('reconcile/report requeueAfter', () => {
     assert.equal(world.passes.length, last);
   });
 
-  test('what is no duration is told', async () => {
+  test('what is no duration is reported', async () => {
     const world = await worldOf('  requeueAfter: "${ spec.wait }"\n');
     world.podSet('one', { wait: 'soon' });
     await world.settle();

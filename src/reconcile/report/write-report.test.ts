@@ -47,7 +47,7 @@ function mapped(world: OperatorWorld) {
   return { phase, size };
 }
 
-describe('reconcile/report: a status that the server refuses', () => {
+describe('reconcile/report: a status that the server rejects', () => {
   test("is written without the author's fields when they have never been written", async () => {
     const { world } = await worldOf(mapping, { phase: 'Bad', size: 1 });
     assert.deepEqual(mapped(world), { phase: undefined, size: undefined });
@@ -63,7 +63,7 @@ describe('reconcile/report: a status that the server refuses', () => {
     );
   });
 
-  test("keeps the last values of the author's fields, and says that somebody has to act", async () => {
+  test("keeps the last values of the author's fields, and says that a user has to act", async () => {
     const { world, podSet } = await worldOf(mapping, { phase: 'Good', size: 1 });
     world.edit(podSet, { spec: { phase: 'Bad', size: 2 } });
     await world.settle();
@@ -90,7 +90,7 @@ describe('reconcile/report: a status that the server refuses', () => {
     assert.equal(world.cluster.told.length, 1);
   });
 
-  test('is tried again after retry.permanent, in one request when it is refused again', async () => {
+  test('is tried again after retry.permanent, in one request when it is rejected again', async () => {
     const { world } = await worldOf(mapping, { phase: 'Bad' });
     world.cluster.takeWrites();
     await world.clock.advance(permanentMs);
@@ -105,7 +105,7 @@ describe('reconcile/report: a status that the server refuses', () => {
     assert.equal(world.ready('a'), 'True AllReady: All children are ready');
   });
 
-  test('costs one request after a restart, which knows of no refusal', async () => {
+  test('costs one request after a restart, which knows of no rejection', async () => {
     const { world } = await worldOf(mapping, { phase: 'Bad' });
     world.cluster.takeWrites();
     await world.restart(planOf(mapping));
@@ -126,7 +126,7 @@ describe('reconcile/report: a status that the server refuses', () => {
     assert.deepEqual(world.cluster.takeWrites(), []);
   });
 
-  test('still tells of the children, in one request', async () => {
+  test('still reports the children, in one request', async () => {
     const child: HandmadeChild = {
       id: 'switch',
       apiVersion: 'v1',
@@ -172,7 +172,7 @@ describe('reconcile/report: a status that the server refuses', () => {
     assert.equal(world.status('a').phase, 'Bad');
   });
 
-  test('a request that fails for another reason is not taken for a refusal', async () => {
+  test('a request that fails for another reason is not taken for a rejection', async () => {
     const { world, podSet } = await worldOf(mapping, { phase: 'Good' });
     world.cluster.takeWrites();
     world.cluster.fault = ({ verb }) =>
@@ -184,7 +184,7 @@ describe('reconcile/report: a status that the server refuses', () => {
     assert.deepEqual(world.cluster.takeWrites(), ['status PodSet/a']);
   });
 
-  test('what could not be told is told by the next pass', async () => {
+  test('what could not be reported is reported by the next pass', async () => {
     const { world, podSet } = await worldOf(mapping, { phase: 'Good' });
     const { fault } = world.cluster;
     world.cluster.fault = (request) =>

@@ -32,7 +32,7 @@ const size = (world: OperatorWorld) =>
   (world.get('v1', 'ConfigMap', 'one')?.data as { size: string } | undefined)?.size;
 
 describe('reconcile/pass paused', () => {
-  test('a paused resource is left as it is, says so once, and goes on when the annotation goes', async () => {
+  test('a paused resource is left as it is, says so once, and continues when the annotation goes', async () => {
     const world = await worldOf();
     const one = world.podSet('one', { size: 2 });
     await world.settle();

@@ -51,7 +51,7 @@ describe('reconcile/watch served resources', () => {
     );
   });
 
-  test('what waits there for our finalizer is told after a while, until it is gone', async () => {
+  test('what waits there for our finalizer is reported after a while, until it is gone', async () => {
     const world = new OperatorWorld(plan);
     await world.start();
     podSetIn(world, 'other-a', { finalizers: ['homeostat.dev/podset'] });

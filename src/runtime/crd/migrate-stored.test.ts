@@ -102,7 +102,7 @@ describe('runtime/crd/migrate-stored', () => {
     });
   }
 
-  test('a resource that the server refuses is named, and the record stays', async () => {
+  test('a resource that the server rejects is named, and the record stays', async () => {
     const { result, after } = await migrate(['v1', 'v2'], { refused: 'y' });
     assert.deepEqual(result, { kind: 'incomplete', from: ['v1'], rejected: ['default/y'] });
     assert.deepEqual(after, ['v1', 'v2']);

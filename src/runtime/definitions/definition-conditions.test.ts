@@ -225,10 +225,10 @@ describe('runtime/definitions/definition-conditions', () => {
   }
 
   for (const [what, facts, expected] of summaries) {
-    test(`the summary tells of ${what}`, () => assert.equal(said(facts)[0], expected));
+    test(`the summary reports ${what}`, () => assert.equal(said(facts)[0], expected));
   }
 
-  test('where it stands is told beside what is to be said of it though it is taken', () => {
+  test('where it stands is reported beside what is to be said of it though it is taken', () => {
     const warnings = ['a.yaml:1:2: Odd. Quote it', 'a.yaml:3:4: Odder'];
     const accepted = (facts: DefinitionFacts) =>
       conditionsOf(facts).find(({ type }) => type === 'Accepted')?.message;
@@ -245,7 +245,7 @@ describe('runtime/definitions/definition-conditions', () => {
       for (const { reason } of conditionsOf(facts)) assert.match(reason, /^[A-Z][A-Za-z]+$/);
   });
 
-  test('more mistakes than an object can hold are cut', () => {
+  test('more errors than an object can hold are cut', () => {
     const diagnostics = Array.from(
       { length: 100 },
       (_, line) => `a.yaml:${line}:1: ${'x'.repeat(500)}`,
@@ -255,7 +255,7 @@ describe('runtime/definitions/definition-conditions', () => {
     assert.ok(text.endsWith('\n...'));
   });
 
-  test('no message holds half a character, which servers refuse: neither where it is cut nor of a text', () => {
+  test('no message holds half a character, which servers reject: neither where it is cut nor of a text', () => {
     for (const pad of ['', 'x']) {
       const text = rejectionText({ message: pad + '\u{1F600}'.repeat(10_000), diagnostics: [] });
       assert.ok(text.isWellFormed(), `cut after "${pad}"`);

@@ -151,7 +151,7 @@ describe('runtime/definitions/definition-entry: what is kept', () => {
     assert.equal(words()[0], 'a');
   });
 
-  test('the same revision as in the status is taken at once, and nothing is recorded anew', async (t) => {
+  test('the same revision as in the status is taken at once, and nothing is recorded again', async (t) => {
     const { cluster, entry, run, takeChanges } = setUp(t, {
       revisions: recorded('a'),
       kinds: usual,
@@ -280,7 +280,7 @@ describe('runtime/definitions/definition-entry: what is said', () => {
     assert.equal(facts().rollout, undefined);
   });
 
-  test('a mistake in the newest text comes before what the cluster has against the one that is wanted', async (t) => {
+  test('an error in the newest text comes before what the cluster has against the one that is wanted', async (t) => {
     const { run, facts } = setUp(t, { revisions: recorded('a'), kinds: usual });
     const rejection = { message: 'Wrong', diagnostics: ['a:1:1: Wrong'] };
     await run('a', { rejection });
@@ -299,7 +299,7 @@ describe('runtime/definitions/definition-entry: what is said', () => {
     assert.ok(!entry.hasNewView());
   });
 
-  test('a status that may not be written is told where the definition stands, until it may', async (t) => {
+  test('a status that may not be written is reported where the definition stands, until it may', async (t) => {
     const { entry, run, write } = setUp(t);
     const right = { verb: 'patch', group: 'homeostat.dev', resource: 'operatordefinitions/status' };
     await run('a');

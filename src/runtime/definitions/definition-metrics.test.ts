@@ -52,7 +52,7 @@ describe('runtime/definitions/definition-metrics', () => {
     assert.ok(!(await registry.expose()).includes(first.definition.revision));
   });
 
-  test('counts each text that was refused once', async () => {
+  test('counts each text that was rejected once', async () => {
     const { observe, assertLines } = setUp();
     observe(runningView(first));
     observe(runningView(first), rejection);

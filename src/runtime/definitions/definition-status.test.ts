@@ -82,7 +82,7 @@ describe('runtime/definitions/definition-status', () => {
     assert.equal(hasStatus(objectWith({ status: { ...status, conditions } }), status), false);
   });
 
-  test('tells counts from what people wait for', () => {
+  test('reports counts from what people wait for', () => {
     const status = said({});
     const object = objectWith({ status });
     assert.equal(differsInCountsOnly(object, said({ status }, { instances: 7 })), true);
@@ -107,7 +107,7 @@ describe('runtime/definitions/definition-status', () => {
     assert.equal(status.kinds.children.length, 2);
   });
 
-  test('a revision that is not on record yet is something that somebody waits for', () => {
+  test('a revision that is not on record yet is something that a user waits for', () => {
     const object = objectWith({ status: said({}) });
     const revisions = [{ revision: 'r2', spec: {} }];
     const next = said(object, { persisted: { ...nothingKept, revisions } });

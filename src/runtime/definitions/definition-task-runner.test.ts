@@ -137,7 +137,7 @@ describe('runtime/definitions/definition-unit', () => {
     assert.deepEqual(cluster.watched, []);
   });
 
-  test('the end of deletions is told, also where none was left', async (t) => {
+  test('the end of deletions is reported, also where none was left', async (t) => {
     const { cluster, unit, become, takeDone } = await running(t);
     await become(finalize());
     assert.equal(takeDone(), 0);
@@ -157,7 +157,7 @@ describe('runtime/definitions/definition-unit', () => {
     assert.deepEqual(unit.view.state, { kind: 'finalizing', message: 'Two' });
   });
 
-  test('resources that are abandoned are let go, and they and their children stay', async (t) => {
+  test('resources that are abandoned are released, and they and their children stay', async (t) => {
     const { cluster, unit, become } = await running(t);
     await become(finalize());
     assert.equal(unit.isDone, false);
@@ -204,7 +204,7 @@ describe('runtime/definitions/definition-unit', () => {
     assert.equal(cluster.shadow(), 'a');
   });
 
-  test('what of an earlier kind has our finalizer is let go when it is deleted; then the kind is forgotten', async (t) => {
+  test('what of an earlier kind has our finalizer is released when it is deleted; then the kind is forgotten', async (t) => {
     const { cluster, become, gone } = await running(t);
     await become(run(ofServices));
     assert.deepEqual(gone, []);

@@ -142,7 +142,7 @@ describe('runtime/definitions/controller: objects of users', () => {
     );
   });
 
-  test('a spec with mistakes keeps the accepted one running, and says so', async (t) => {
+  test('a spec with errors keeps the accepted one running, and says so', async (t) => {
     const world = await running(t);
     await world.edit(brokenSpec);
     assert.match(
@@ -253,7 +253,7 @@ describe('runtime/definitions/controller: objects of users', () => {
     });
   });
 
-  test('a status that may not be written holds the start back, and says why; with the right it goes on at once', async (t) => {
+  test('a status that may not be written holds the start back, and says why; with the right it continues at once', async (t) => {
     const world = await started(t);
     world.cluster.make('Secret');
     const right = { verb: 'patch', group: 'homeostat.dev', resource: 'operatordefinitions/status' };
@@ -289,7 +289,7 @@ describe('runtime/definitions/controller: two definitions of one kind', () => {
     shadowSpec(text, { kind: 'Service', isOrphaned, more: { status: { loadBalancer: {} } } });
   const second = { name: 'second', creationTimestamp: '2026-02-01T00:00:00Z' };
 
-  test('the status of a kind is written by the older one; the other is told whose it is, until that is gone', async (t) => {
+  test('the status of a kind is written by the older one; the other is reported whose it is, until that is gone', async (t) => {
     const world = await started(t);
     await world.edit(writer('a'));
     await world.edit(writer('b'), second);
@@ -387,7 +387,7 @@ describe('runtime/definitions/controller: published objects', () => {
     assert.equal(world.cluster.shadow(), 'a');
   });
 
-  test('mistakes of the newest text are told, and the accepted one runs on', async (t) => {
+  test('errors of the newest text are reported, and the accepted one runs on', async (t) => {
     const world = await publishing(t);
     await world.reject('a.yaml:1:1: One', 'a.yaml:2:2: Two');
     assert.equal(world.condition('Accepted'), 'False Refused: a.yaml:1:1: One\na.yaml:2:2: Two');
@@ -424,7 +424,7 @@ describe('runtime/definitions/controller: published objects', () => {
       assert.deepEqual(world.accepted(), ['a']);
     });
 
-  test('a pause counts from the text, and is told as one', async (t) => {
+  test('a pause counts from the text, and is reported as one', async (t) => {
     const world = await started(t);
     world.cluster.make('Secret');
     await world.publish(a, { 'homeostat.dev/paused-in-text': 'true' });
@@ -640,7 +640,7 @@ describe('runtime/definitions/controller: an uninstall', () => {
     return world;
   }
 
-  test('takes the children; the resources stay, and the object goes last', async (t) => {
+  test('takes the children; the resources stay, and the object is deleted last', async (t) => {
     const world = await removable(t);
     const order: string[] = [];
     world.cluster.fault = ({ verb, kind }) => {
@@ -657,7 +657,7 @@ describe('runtime/definitions/controller: an uninstall', () => {
     assert.deepEqual(world.cluster.finalizers('Secret'), []);
   });
 
-  test('goes on where another process has ended', async (t) => {
+  test('continues where another process has ended', async (t) => {
     const before = await removable(t);
     before.cluster.fault = ({ verb }) =>
       verb === 'delete' ? new KubeError('unavailable', 'no', { status: 503 }) : undefined;

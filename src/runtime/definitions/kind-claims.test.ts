@@ -57,7 +57,7 @@ describe('runtime/definitions/kind-claims', () => {
     assert.equal(ownerOf(claims)?.name, ownerOf(claims.toReversed())?.name);
   });
 
-  test('who may not have it is told whose it is', () => {
+  test('who may not have it is reported whose it is', () => {
     assert.equal(
       kindConflictMessage(claim('a'), claim('b')),
       'The status of kind "v1/Service" belongs to the definition "b"',

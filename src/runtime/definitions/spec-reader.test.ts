@@ -34,7 +34,7 @@ describe('runtime/definitions/spec-reader', () => {
     assert.deepEqual([errors, warnings], [[], []]);
   });
 
-  test('mistakes are told by their path: nobody has seen lines of an object', () => {
+  test('errors are reported by their path: nobody has seen lines of an object', () => {
     const { reader } = setUp();
     const { located, errors } = reader.read(shadowObject(brokenSpec, first));
     assert.equal(located, undefined);
@@ -45,14 +45,14 @@ describe('runtime/definitions/spec-reader', () => {
     for (const line of errors) assert.doesNotMatch(line, /:\d+:\d+:/);
   });
 
-  test('an empty spec, or none, has mistakes', () => {
+  test('an empty spec, or none, has errors', () => {
     const { reader } = setUp();
     assert.notDeepEqual(reader.read(shadowObject({}, first)).errors, []);
     const { spec: _, ...none } = shadowObject({}, { ...first, generation: 2 });
     assert.notDeepEqual(reader.read(none).errors, []);
   });
 
-  test('one that is nested too deep has a mistake', () => {
+  test('one that is nested too deep has an error', () => {
     const { reader } = setUp();
     let vars: unknown = 1;
     for (let level = 0; level < 9_000; level++) vars = { a: vars };
@@ -108,7 +108,7 @@ describe('runtime/definitions/spec-reader', () => {
     assert.deepEqual(names, ['one', 'two']);
   });
 
-  test('what is forgotten is read anew', () => {
+  test('what is forgotten is read again', () => {
     const { reader, checked } = setUp();
     const found = reader.revision('shadow', { revision, spec });
     reader.read(shadowObject(spec, first));

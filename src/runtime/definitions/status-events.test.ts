@@ -114,13 +114,13 @@ describe('runtime/definitions/status-events', () => {
     });
   }
 
-  test('warnings are told with the text that is taken', () => {
+  test('warnings are reported with the text that is taken', () => {
     const message = 'From configmap ns/ops/a.yaml\nWarning: a.yaml:1:1: Odd';
     const [event] = eventsBetween(none, status('True', { message }));
     assert.equal(event?.note, 'Revision r1 (configmap ns/ops/a.yaml)\nWarning: a.yaml:1:1: Odd');
   });
 
-  test('held deletions are told with their number', () => {
+  test('held deletions are reported with their number', () => {
     const [event] = eventsBetween(none, status('Unknown', { rollout: rolling('held') }));
     assert.equal(
       event?.note,

@@ -70,7 +70,7 @@ describe('runtime/finalize/finalize-kinds', () => {
   });
 
   for (const labels of [{ shadowed: 'yes' }, { shadowed: 'no' }, {}])
-    test(`what is being deleted with it goes, whatever its labels: ${JSON.stringify(labels)}`, async (t) => {
+    test(`what is being deleted with it is deleted, whatever its labels: ${JSON.stringify(labels)}`, async (t) => {
       const cluster = new ShadowCluster();
       leaving(cluster, 'Secret', { labels, finalizers: [finalizer] });
       const { isOver } = await start(t, cluster);
@@ -97,7 +97,7 @@ describe('runtime/finalize/finalize-kinds', () => {
     assert.deepEqual([left(), isOver()], [0, true]);
   });
 
-  test('a finalizer that somebody else takes off is not waited for', async (t) => {
+  test('a finalizer that another manager takes off is not waited for', async (t) => {
     const cluster = new ShadowCluster();
     const object = cluster.server.put({
       apiVersion: 'v1',

@@ -50,7 +50,7 @@ function remove(metadata?: object) {
 const mine = { 'homeostat.dev/definition': 'mine' };
 
 describe('runtime/finalize/remove-crd', () => {
-  test('that of the definition goes, and its resources are worked on until it is gone', async () => {
+  test('that of the definition is deleted, and its resources are worked on until it is gone', async () => {
     const finalizers = ['customresourcecleanup.apiextensions.k8s.io'];
     const { cluster, removing, worked, deliver, isThere } = remove({ labels: mine, finalizers });
     await deliver();
@@ -63,7 +63,7 @@ describe('runtime/finalize/remove-crd', () => {
     assert.deepEqual(cluster.watched, []);
   });
 
-  test('one that is gone already keeps nobody waiting', async () => {
+  test('one that is gone already keeps no listener waiting', async () => {
     const { removing, worked } = remove();
     assert.deepEqual(await removing, { kind: 'removed' });
     assert.equal(worked.ever, 0);

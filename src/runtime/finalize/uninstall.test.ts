@@ -88,7 +88,7 @@ describe('runtime/finalize/uninstall', () => {
     assert.deepEqual(cluster.takeWrites(), []);
   });
 
-  test('what it waits for is told', async () => {
+  test('what it waits for is reported', async () => {
     const { cluster, progress, stopper, result } = start(deleted, {});
     cluster.server.put({
       apiVersion: 'v1',

@@ -89,7 +89,7 @@ describe('runtime/leadership leader elector', () => {
     }
   });
 
-  test('whoever learns nothing by the watch asks, and takes over all the same', async () => {
+  test('anyone who learns nothing by the watch asks, and takes over all the same', async () => {
     const { world, join, names } = setUp();
     const a = join('a');
     await world.run(10);
@@ -148,7 +148,7 @@ describe('runtime/leadership leader elector', () => {
     assert.equal(world.server.spec.leaseTransitions, 0);
   });
 
-  test('a Lease that nobody can reach is told, and is over with the first answer', async () => {
+  test('a Lease that nobody can reach is reported, and is over with the first answer', async () => {
     const { world, join } = setUp();
     let isCut = true;
     const a = join('a', { network: { delayMs: () => (isCut ? undefined : 1) } });
@@ -173,7 +173,7 @@ describe('runtime/leadership leader elector', () => {
     assert.deepEqual([a.elector.warning, a.elector.isLeading], [undefined, true]);
   });
 
-  test('somebody else in the Lease ends the lead at once', async () => {
+  test('another user in the Lease ends the lead at once', async () => {
     const { world, join, names } = setUp();
     const a = join('a');
     await world.run(10);
@@ -188,7 +188,7 @@ describe('runtime/leadership leader elector', () => {
     assert.deepEqual(names(), []);
   });
 
-  test('a Lease that is deleted is made again by its holder, and nobody else is faster', async () => {
+  test('a Lease that is deleted is made again by its holder, and no other is faster', async () => {
     const { world, join, names } = setUp();
     join('a');
     await world.run(10);
@@ -199,7 +199,7 @@ describe('runtime/leadership leader elector', () => {
     assert.deepEqual(names(), ['a']);
   });
 
-  test('whoever waits to lead hears of it once, and not after it has given up', async () => {
+  test('anyone who waits to lead hears of it once, and not after it has given up', async () => {
     const { world, join } = setUp();
     const a = join('a');
     await world.run(10);

@@ -22,7 +22,7 @@ describe('runtime/leadership lease settings', () => {
     ],
     [{ retryPeriodMs: 0 }, 'Expected a retry period above 0, found "0s"'],
   ] as const) {
-    test(`refuse ${JSON.stringify(times)}`, () => {
+    test(`reject ${JSON.stringify(times)}`, () => {
       assert.throws(() => resolveLeaseTimes(times), { code: 'invalid-times', message });
     });
   }

@@ -24,7 +24,7 @@ function setUp() {
 }
 
 describe('runtime/leadership write fence', () => {
-  test('is closed before it is opened, and nobody is told of that', () => {
+  test('is closed before it is opened, and nobody is reported that', () => {
     const { fence, expired, refused } = setUp();
     assert.equal(refused(), 'Not sent: This process is not the leader');
     assert.deepEqual([fence.isOpen, fence.closeReason, expired], [false, undefined, []]);
@@ -53,7 +53,7 @@ describe('runtime/leadership write fence', () => {
     assert.equal(refused(), 'Not sent: The Lease was not renewed in time');
   });
 
-  test('whoever asks first after its time closes it, before any timer, and for good', () => {
+  test('anyone who asks first after its time closes it, before any timer, and for good', () => {
     const { clock, fence, expired, refused } = setUp();
     let nowMs = 0;
     // Frozen: time goes on, and timers have not run yet.

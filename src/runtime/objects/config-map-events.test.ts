@@ -51,7 +51,7 @@ const nothing = { logged: [], events: [] };
 const rule = 'Keys of definitions end in .yaml, .yml or .json and do not begin with a dot';
 
 describe('runtime/objects/config-map-events', () => {
-  test('keys that are not read are told on their ConfigMap and in the log, once, until they change', async () => {
+  test('keys that are not read are reported on their ConfigMap and in the log, once, until they change', async () => {
     const { cluster, deliver, said, start, write } = setUp();
     await write({ 'UP.YAML': '', '.hidden.yaml': '', 'a.yaml': '' });
     const watching = await start();
@@ -80,7 +80,7 @@ describe('runtime/objects/config-map-events', () => {
     assert.match(events.join(), /k0, k1, k10, k11, k2, .* and 2 more\./);
   });
 
-  test('a ConfigMap that is made for a resource is told to be no source', async () => {
+  test('a ConfigMap that is made for a resource is reported to be no source', async () => {
     const { start, write } = setUp();
     await start();
     const { events } = await write({ 'a.yaml': '' }, { 'homeostat.dev/owner-uid': 'u' });
@@ -90,7 +90,7 @@ describe('runtime/objects/config-map-events', () => {
     );
   });
 
-  test('what happens to a definition is told on the ConfigMap of its text, with its key; elsewhere there is none', async () => {
+  test('what happens to a definition is reported on the ConfigMap of its text, with its key; elsewhere there is none', async () => {
     const { start, write, said } = setUp();
     const watching = await start();
     await write({ 'a.yaml': '' });
@@ -104,7 +104,7 @@ describe('runtime/objects/config-map-events', () => {
     assert.deepEqual(said().events, ['Normal Accepted: a.yaml, definition thing: Yes']);
   });
 
-  test('a mistake that stands on no object is told on the ConfigMap once, until it changes', async () => {
+  test('an error that stands on no object is reported on the ConfigMap once, until it changes', async () => {
     const { start, write, said } = setUp();
     const watching = await start();
     await write({ 'a.yaml': '' });

@@ -26,7 +26,7 @@ describe('runtime/objects/bring-crd', () => {
     assert.deepEqual(cluster.takeWrites(), []);
   });
 
-  test('one that somebody has applied by hand is not written', async () => {
+  test('one that a user has applied by hand is not written', async () => {
     const { cluster, bring } = setUp();
     cluster.server.put(createDefinitionCrd());
     assert.equal(await bring(), true);

@@ -31,7 +31,7 @@ describe('runtime/objects/write-pace', () => {
     assert.deepEqual([write(), write(), write(), write()], [0, 0, 0, 1_000]);
   });
 
-  test('what nobody waits for rests after the last write', async () => {
+  test('what nothing waits for rests after the last write', async () => {
     const { clock, pace, write } = setUp();
     write();
     assert.equal(pace.delayOf('a', 500), 500);

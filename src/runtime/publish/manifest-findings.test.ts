@@ -73,7 +73,7 @@ describe('runtime/publish/text-findings', () => {
       ['a.yaml 1 0 1', 'a.yaml 0 0 0', 'a.yaml 1 0 1'],
     ],
   ] as const)
-    test(`tells of ${what}`, () => {
+    test(`reports ${what}`, () => {
       assert.deepEqual(told(...texts.map((text) => [reading(text)])), expected);
     });
 
@@ -85,13 +85,13 @@ describe('runtime/publish/text-findings', () => {
     ]);
   });
 
-  test('texts are told apart by where they stand', () => {
+  test('texts differ by where they stand', () => {
     const file = reading(bad('thing'));
     const key = reading(bad('thing'), 'a.yaml', 'configmap');
     assert.deepEqual(told([file], [file, key], [key, file]), ['a.yaml 1 0 1', 'a.yaml 1 0 1', '']);
   });
 
-  test('each mistake is told in one line, with its place', () => {
+  test('each error is reported in one line, with its place', () => {
     const [finding] = new FindingsTracker().update([reading(bad('thing'))]);
     assert.match(
       finding?.errors.join('\n') ?? '',

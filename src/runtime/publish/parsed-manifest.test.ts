@@ -55,7 +55,7 @@ describe('runtime/publish/text-reading', () => {
       );
     });
 
-  test('mistakes are told with their place, the document’s own beside it', () => {
+  test('errors are reported with their place, the document’s own beside it', () => {
     const { documents } = read(wrong);
     assert.match(
       documents[0]?.errors.join('\n') ?? '',

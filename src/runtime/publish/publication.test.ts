@@ -85,7 +85,7 @@ describe('runtime/publish/publication', () => {
       assert.equal(withdrawnAtMs(noted), 'withdrawnAtMs' in note ? note.withdrawnAtMs : undefined);
     });
 
-  test('a great many mistakes are cut, never within a character', () => {
+  test('a great many errors are cut, never within a character', () => {
     const { 'homeostat.dev/rejected': text = '' } = noteAnnotations({
       rejected: [`x${'😀'.repeat(20_000)}`],
     });

@@ -52,7 +52,7 @@ describe('runtime/publish/publisher', () => {
     assert.deepEqual(world.cluster.takeWrites(), ['apply OperatorDefinition/thing']);
   });
 
-  test('a mistake stands on the object, whose spec stays and is confirmed no more; mended, it goes', async (t) => {
+  test('an error stands on the object, whose spec stays and is confirmed no more; mended, it is deleted', async (t) => {
     const world = await published(t);
     await world.say({ [ref]: bad('thing') });
     assert.deepEqual(world.object('thing')?.spec, located(good('thing')).document.spec);
@@ -93,7 +93,7 @@ describe('runtime/publish/publisher', () => {
     assert.deepEqual(world.cluster.takeWrites(), []);
   });
 
-  test('an edit of the spec is not confirmed, and put back with an Event', async (t) => {
+  test('an edit of the spec is not confirmed, and reverted with an Event', async (t) => {
     const world = await published(t);
     await world.replace('thing', edited(9));
     await world.wait(60_000);
@@ -102,7 +102,7 @@ describe('runtime/publish/publisher', () => {
     assert.equal(world.revision('thing'), revisionOf(good('thing')));
   });
 
-  test('somebody who edits it again and again is answered ever more slowly', async (t) => {
+  test('a user who edits it again and again is answered ever more slowly', async (t) => {
     const world = await published(t);
     for (let edit = 0; edit < 60; edit++) {
       await world.replace('thing', edited(100 + edit));
@@ -125,7 +125,7 @@ describe('runtime/publish/publisher', () => {
     assert.equal(world.object('thing')?.metadata.labels?.mine, 'yes');
   });
 
-  test('a text that vanishes withdraws its object at once, and ten minutes later it goes', async (t) => {
+  test('a text that vanishes withdraws its object at once, and ten minutes later it is deleted', async (t) => {
     const world = await published(t);
     await world.say({});
     assert.ok(noteOf(world, 'withdrawn'));
@@ -165,7 +165,7 @@ describe('runtime/publish/publisher', () => {
     assert.equal(world.object('thing')?.metadata.uid, uid);
   });
 
-  test('a mistake beside it keeps a name that is not found any more', async (t) => {
+  test('an error beside it keeps a name that is not found any more', async (t) => {
     const world = await published(t);
     await world.say({ [ref]: bad('thnig') });
     await world.wait(3_600_000);
@@ -185,7 +185,7 @@ describe('runtime/publish/publisher', () => {
     assert.equal(world.revision('thing'), revisionOf(good('thing')));
   });
 
-  test('of two texts with one name the first keeps it, and the other takes over when it goes', async (t) => {
+  test('of two texts with one name the first keeps it, and the other takes over when it is deleted', async (t) => {
     const world = await published(t);
     const other = 'ops/more/thing.yaml';
     await world.say({ [ref]: good('thing'), [other]: good('thing', 2) });
@@ -228,7 +228,7 @@ describe('runtime/publish/publisher', () => {
     assert.deepEqual(world.events, ['HandedOver thing']);
   });
 
-  test('a text that the server does not take is a mistake', async (t) => {
+  test('a text that the server does not take is an error', async (t) => {
     const world = await published(t);
     world.cluster.fault = ({ verb, manifest }) =>
       verb === 'apply' && manifest?.spec !== undefined
@@ -254,7 +254,7 @@ describe('runtime/publish/publisher', () => {
     assert.deepEqual(world.cluster.takeWrites(), []);
   });
 
-  test('a pause in a text with mistakes is one all the same, and ends with the mistakes', async (t) => {
+  test('a pause in a text with errors is one all the same, and ends with the errors', async (t) => {
     const world = await published(t);
     await world.say({ [ref]: asking(bad('thing'), "'homeostat.dev/paused': 'true'") });
     assert.equal(marksOfThing(world).isPaused, true);

@@ -52,7 +52,7 @@ describe('runtime/rights: what a definition needs', () => {
     assert.deepEqual(rules, ['create patch [things.mine.example.com]']);
   });
 
-  test('with several versions its resources may be written anew, and the record of stored versions trimmed', () => {
+  test('with several versions its resources may be written again, and the record of stored versions trimmed', () => {
     const one = '      - name: v1\n';
     const text = thingDefinition('mine', '').replace(
       one,
@@ -200,7 +200,7 @@ ${configMap}${rest}`;
     ]);
   });
 
-  test('the plural of a kind that nobody knows is guessed, and a note says so', () => {
+  test('the plural of a kind that the server does not know is guessed, and a note says so', () => {
     const body = configMap.replace('v1, kind: ConfigMap', 'x.example.com/v1, kind: Proxy');
     const { rules, notes } = mine(body);
     assert.ok(rules.some(({ resource }) => resource === 'proxies'));

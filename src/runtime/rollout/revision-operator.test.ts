@@ -43,11 +43,11 @@ describe('runtime/rollout/failing', () => {
     });
   }
 
-  test('a pass that ended with an error that nobody foresaw has failed', () => {
+  test('a pass that ended with an error of an unexpected type has failed', () => {
     assert.equal(resultOfError(new TypeError('x')), 'failed');
   });
 
-  test('a resource tells by its report that somebody has to do something', () => {
+  test('a resource reports by its report that a user has to do something', () => {
     assert.equal(isStalled(resource({ type: 'Stalled', status: 'True' })), true);
     assert.equal(isStalled(resource({ type: 'Stalled', status: 'False' })), false);
     assert.equal(isStalled(resource({ type: 'Ready', status: 'True' })), false);

@@ -76,7 +76,7 @@ interface InTheMiddle extends Partial<RolloutOptions> {
 }
 
 describe('runtime/rollout/switchboard', () => {
-  test('at rest there is one operator, and nothing is decided', async () => {
+  test('when nothing changes there is one operator, and nothing is decided', async () => {
     const world = await atRest(3);
     assert.equal(world.board.view, undefined);
     assert.equal(world.board.operators.length, 1);
@@ -153,7 +153,7 @@ describe('runtime/rollout/switchboard', () => {
     await world.stop();
   });
 
-  test('a text that breaks every resource breaks as many as it may; a corrected one goes on', async () => {
+  test('a text that breaks every resource breaks as many as it may; a corrected one continues', async () => {
     const world = await atRest(30, { concurrency: 10 });
     const breaks = { fails: () => true };
     world.board.switchTo(
@@ -181,7 +181,7 @@ describe('runtime/rollout/switchboard', () => {
     await world.stop();
   });
 
-  test('stopped, it goes on when those that fail are mended or gone', async () => {
+  test('stopped, it continues when those that fail are mended or gone', async () => {
     const world = await atRest(8);
     const failing = new Set(['k0', 'k1']);
     const settings = { perSecond: 0, stopAfterFailures: 2 };
@@ -391,7 +391,7 @@ describe('runtime/rollout/switchboard', () => {
     });
   }
 
-  test('stopped for resources that are all gone since, it goes on by itself after a restart', async () => {
+  test('stopped for resources that are all gone since, it continues by itself after a restart', async () => {
     const world = new RolloutWorld({ reports: false });
     for (let index = 0; index < 4; index++) world.create(`k${index}`);
     const b = world.revisionOperator('b', atOnce);
@@ -442,7 +442,7 @@ describe('runtime/rollout/switchboard', () => {
     });
   }
 
-  test('held for deletions that are no more, it goes on after a restart', async () => {
+  test('held for deletions that are no more, it continues after a restart', async () => {
     const { world } = inTheMiddle({ state: 'held', maxDeletions: 3 });
     world.begin();
     await world.calm();
@@ -451,7 +451,7 @@ describe('runtime/rollout/switchboard', () => {
     await world.stop();
   });
 
-  test('held and approved, it goes on after a restart', async () => {
+  test('held and approved, it continues after a restart', async () => {
     const deletes = (key: string) => [`child of ${key}`];
     const { world, record } = inTheMiddle({ state: 'held', maxDeletions: 3, deletes });
     world.board.approve(record.to);
@@ -484,7 +484,7 @@ describe('runtime/rollout/switchboard', () => {
     await world.stop();
   });
 
-  test('one that waits takes the newest text at once when it is edited, made anew or deleted', async () => {
+  test('one that waits takes the newest text at once when it is edited, created again or deleted', async () => {
     const world = new RolloutWorld({ reports: false });
     for (const key of ['k0', 'k1', 'k2', 'k3', 'k4', 'k5']) world.create(key);
     world.terminate('k4');
@@ -504,7 +504,7 @@ describe('runtime/rollout/switchboard', () => {
     await world.stop();
   });
 
-  test('resources that report a text that is not there any more wait, too, while a roll-out goes on', async () => {
+  test('resources that report a text that is not there any more wait, too, while a roll-out continues', async () => {
     const world = new RolloutWorld();
     for (const key of ['k0', 'k1', 'k2']) world.create(key, 'gone');
     const b = world.revisionOperator('b', { perSecond: 0.001 });
@@ -515,7 +515,7 @@ describe('runtime/rollout/switchboard', () => {
     await world.stop();
   });
 
-  test('those that wait and report that they fail do not stop a roll-out that goes on', async () => {
+  test('those that wait and report that they fail do not stop a roll-out that continues', async () => {
     const world = new RolloutWorld();
     for (const key of ['k0', 'k1', 'k2', 'k3']) {
       world.create(key, 'gone');

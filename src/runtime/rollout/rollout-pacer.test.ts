@@ -89,7 +89,7 @@ describe('runtime/rollout/pace', () => {
     assert.equal(pace.isStopped, true);
   });
 
-  test('stopped, it goes on when none of those that it stopped for fails any more', () => {
+  test('stopped, it continues when none of those that it stopped for fails any more', () => {
     const { pace, reached, told, endAll } = setUp({});
     pace.start();
     while (endAll('failed') > 0);
@@ -117,7 +117,7 @@ describe('runtime/rollout/pace', () => {
     assert.deepEqual(told, []);
   });
 
-  test('what does not become clear in five passes has failed, until it goes well', () => {
+  test('what does not become clear in five passes has failed, until it succeeds', () => {
     const { pace, reached, told } = setUp({ stopAfterFailures: 1 });
     pace.start();
     for (let pass = 1; pass <= 4; pass++) pace.passEnded('k0', 'transient');
@@ -129,7 +129,7 @@ describe('runtime/rollout/pace', () => {
     assert.deepEqual(reached, ['k0', 'k1']);
   });
 
-  test('what somebody else has reached, or is gone, is passed over', () => {
+  test('what another manager has reached, or is gone, is passed over', () => {
     const { pace, gone, reached, told, endAll } = setUp({ count: 8 });
     for (const key of ['k1', 'k6', 'k7']) gone.add(key);
     pace.start();
@@ -138,7 +138,7 @@ describe('runtime/rollout/pace', () => {
     assert.deepEqual(told, ['done']);
   });
 
-  test('held, it reaches nothing, and then goes on', async () => {
+  test('held, it reaches nothing, and then continues', async () => {
     const { clock, pace, reached } = setUp({ perSecond: 100 });
     await clock.advance(1_000);
     assert.equal(reached.length, 0);
@@ -190,7 +190,7 @@ describe('runtime/rollout/pace', () => {
     assert.deepEqual([enough.reached, enough.told], [[], ['stopped']]);
   });
 
-  test('stopped for none that is left, it goes on', () => {
+  test('stopped for none that is left, it continues', () => {
     const { pace, reached } = setUp({ resumed: { failing: [], isStopped: true } });
     assert.equal(pace.isStopped, false);
     pace.start();

@@ -159,7 +159,7 @@ describe('runtime/runner/definition-texts', () => {
     await stop();
   });
 
-  test('a text that the cluster refuses leaves what runs, is told once and tried again', async () => {
+  test('a text that the cluster rejects leaves what runs, is reported once and tried again', async () => {
     const { clock, cluster, view, made, want, calm, stop, told } = await setUp({ located: a });
     want({ located: wrong });
     await calm();
@@ -183,7 +183,7 @@ describe('runtime/runner/definition-texts', () => {
     await stop();
   });
 
-  test('the old text again after one that was refused is no change', async () => {
+  test('the old text again after one that was rejected is no change', async () => {
     const { view, want, calm, stop, told } = await setUp({ located: a });
     want({ located: wrong });
     await calm();
@@ -212,7 +212,7 @@ describe('runtime/runner/definition-texts', () => {
     await stop();
   });
 
-  test('a right that is missing is told, and when it comes the text is taken up', async () => {
+  test('a right that is missing is reported, and when it comes the text is taken up', async () => {
     const { cluster, view, made, want, calm, stop } = await setUp({ located: a });
     const right = { verb: 'get', group: '', resource: 'schemas' };
     cluster.answer = () => Promise.reject(new KubeError('forbidden', 'no', { status: 403, right }));
@@ -227,7 +227,7 @@ describe('runtime/runner/definition-texts', () => {
     await stop();
   });
 
-  test('a text that the cluster refuses at the start leaves the place to the one before', async () => {
+  test('a text that the cluster rejects at the start leaves the place to the one before', async () => {
     const { view, made, stop, accepted } = await setUp({ located: wrong, previous: [b, a] });
     assert.equal(made(), 'b');
     assert.equal(view().revision, revisionOf(b));
@@ -236,7 +236,7 @@ describe('runtime/runner/definition-texts', () => {
     await stop();
   });
 
-  test('mistakes of the newest text are told beside what runs', async () => {
+  test('errors of the newest text are reported beside what runs', async () => {
     const rejection = { message: 'Unknown field', diagnostics: ['a.yaml:1:1: Unknown field'] };
     const { view, want, calm, stop } = await setUp({ located: a });
     want({ located: a, rejection });
@@ -278,7 +278,7 @@ describe('runtime/runner/definition-texts', () => {
     await stop();
   });
 
-  test('a paused definition does nothing, and goes on', async () => {
+  test('a paused definition does nothing, and continues', async () => {
     const { cluster, view, made, want, calm, stop } = await setUp({ located: a, isPaused: true });
     assert.equal(view().isPaused, true);
     assert.equal(made(), undefined);

@@ -65,7 +65,7 @@ function run(error: Error) {
 }
 
 describe('runtime/runner/definition-runner', () => {
-  test('a right that is known to be missing is told as one, for the condition of the definition', async () => {
+  test('a right that is known to be missing is reported as one, for the condition of the definition', async () => {
     const right = { verb: 'get', group: '', resource: 'things' };
     const { runner, stop } = run(new KubeError('forbidden', 'no', { status: 403, right }));
     await settle();
@@ -100,7 +100,7 @@ describe('runtime/runner/definition-runner', () => {
     });
   }
 
-  test('a definition that cannot start is told once and tried again', async () => {
+  test('a definition that cannot start is reported once and tried again', async () => {
     const { clock, log, stop } = run(new KubeError('forbidden', 'no', { status: 403 }));
     await clock.advance(60_000);
     const levels = log.map(({ level }) => level);
@@ -125,7 +125,7 @@ describe('runtime/runner/definition-runner', () => {
     });
   }
 
-  test('an error that nobody foresaw is told as a bug', async () => {
+  test('an error of an unexpected type is reported as a bug', async () => {
     const { log, stop } = run(new TypeError('undefined is not a function'));
     await settle();
     assert.deepEqual(

@@ -124,7 +124,7 @@ describe('runtime/runner/tidy-up, resources that are stored in an old version', 
   const edits = ({ requests }: RuntimeFakeCluster) =>
     requests.filter(({ verb }) => verb === 'edit').length;
 
-  test('what cannot be written is tried more and more rarely, and told once', async () => {
+  test('what cannot be written is tried more and more rarely, and reported once', async () => {
     const busy = new KubeError('server-error', 'no', { status: 500 });
     const { cluster, clock, log, ended } = await startMigration(busy);
     await passHour(clock);

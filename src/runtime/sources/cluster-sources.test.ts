@@ -75,7 +75,7 @@ describe('runtime/sources/configmap-source', () => {
     });
   }
 
-  test('labelled ConfigMaps of the namespace are followed, and a list is told as one', async (t) => {
+  test('labelled ConfigMaps of the namespace are followed, and a list is reported as one', async (t) => {
     const cluster = new FakeCluster(types);
     const data = { 'a.yaml': 'a' };
     cluster.server.put(configMap('one', { data }));
@@ -94,7 +94,7 @@ describe('runtime/sources/configmap-source', () => {
     assert.equal(source.covers({ source: 'configmap', ref: 'ops2/one/a.yaml' }), false);
   });
 
-  test('what may not be listed is a trouble, and never no texts', async (t) => {
+  test('what may not be listed is a failure, and never no texts', async (t) => {
     const cluster = new FakeCluster(types);
     cluster.server.put(configMap('one', { data: { 'a.yaml': 'a' } }));
     const error = new KubeError('forbidden', 'configmaps is forbidden', { status: 403 });

@@ -98,7 +98,7 @@ async function follow(t: TestContext, path: string, skips: readonly string[] = [
 }
 
 describe('runtime/directory-source', () => {
-  test('tells the definition files of a directory by name; folders and names with a dot are skipped', async (t) => {
+  test('reports the definition files of a directory by name; folders and names with a dot are skipped', async (t) => {
     const folder = emptyFolder(t);
     write(folder, {
       'b.yml': 'b\n',
@@ -120,7 +120,7 @@ describe('runtime/directory-source', () => {
     });
   });
 
-  test('tells what is saved, added and removed; a file that is added is younger than those of the start', async (t) => {
+  test('reports what is saved, added and removed; a file that is added is younger than those of the start', async (t) => {
     const folder = emptyFolder(t);
     write(folder, { 'a.yaml': 'a\n' });
     const { untilTold, told, clock } = await follow(t, folder);
@@ -134,7 +134,7 @@ describe('runtime/directory-source', () => {
     await untilTold('b.yaml: b');
   });
 
-  test('what does not change is told once', async (t) => {
+  test('what does not change is reported once', async (t) => {
     const folder = emptyFolder(t);
     write(folder, { 'a.yaml': 'a\n' });
     const { untilTold, told, lookOn } = await follow(t, folder);
@@ -143,7 +143,7 @@ describe('runtime/directory-source', () => {
     assert.equal(told.length, 1);
   });
 
-  test('a file that is written in two steps is told when it is whole', async (t) => {
+  test('a file that is written in two steps is reported when it is whole', async (t) => {
     const folder = emptyFolder(t);
     write(folder, { 'a.yaml': 'a\n' });
     const { untilTold, told, clock } = await follow(t, folder);
@@ -170,7 +170,7 @@ describe('runtime/directory-source', () => {
     }
   });
 
-  test('a mounted volume that the kubelet swaps is told whole, and may become empty', async (t) => {
+  test('a mounted volume that the kubelet swaps is reported whole, and may become empty', async (t) => {
     const folder = emptyFolder(t);
     mount(folder, 'v1', { 'a.yaml': 'a1\n', 'b.yaml': 'b1\n' });
     const { untilTold, told } = await follow(t, folder);
@@ -186,7 +186,7 @@ describe('runtime/directory-source', () => {
     assert.deepEqual(told.map(shown), whole);
   });
 
-  test('a mounted volume that is swapped while it is read is never told half and half', async (t) => {
+  test('a mounted volume that is swapped while it is read is never reported half and half', async (t) => {
     const folder = emptyFolder(t);
     const random = new SeededRandom(7);
     const names = ['a.yaml', 'b.yaml', 'c.yaml'];
@@ -210,7 +210,7 @@ describe('runtime/directory-source', () => {
     }
   });
 
-  test('a directory that goes is a trouble until it comes back', async (t) => {
+  test('a directory that is deleted is a failure until it comes back', async (t) => {
     const folder = join(emptyFolder(t), 'definitions');
     write(folder, { 'a.yaml': 'a\n' });
     const { untilTold, untilTrouble, untilWell, told } = await follow(t, folder);
@@ -225,7 +225,7 @@ describe('runtime/directory-source', () => {
     await untilTold('a.yaml: c');
   });
 
-  test('an empty directory in its place is a trouble: something is not mounted', async (t) => {
+  test('an empty directory in its place is a failure: something is not mounted', async (t) => {
     const folder = join(emptyFolder(t), 'definitions');
     write(folder, { 'a.yaml': 'a\n' });
     const { untilTold, untilTrouble, untilWell, told } = await follow(t, folder);
@@ -241,7 +241,7 @@ describe('runtime/directory-source', () => {
     await untilTold('a.yaml: b');
   });
 
-  test('a directory that is not there at the start is a trouble', async (t) => {
+  test('a directory that is not there at the start is a failure', async (t) => {
     const folder = join(emptyFolder(t), 'definitions');
     const { untilTrouble, untilTold, told } = await follow(t, folder);
     await untilTrouble(/no such file/);
@@ -260,7 +260,7 @@ describe('runtime/directory-source', () => {
     await untilTold('a.yaml: a', 'b.yaml: (it is not a regular file)', 'c.yaml: c');
   });
 
-  test('of a file that cannot be read that is told, and the others are', async (t) => {
+  test('of a file that cannot be read that is reported, and the others are', async (t) => {
     const folder = emptyFolder(t);
     write(folder, { 'a.yaml': 'a\n' });
     symlinkSync('nowhere.yaml', join(folder, 'b.yaml'));
@@ -287,7 +287,7 @@ describe('runtime/directory-source', () => {
     await untilTold('a.yaml: a2', 'b.yaml: y');
   });
 
-  test('one file may be named; when it goes that is a trouble', async (t) => {
+  test('one file may be named; when it is deleted that is a failure', async (t) => {
     const folder = emptyFolder(t);
     write(folder, { 'a.yaml': 'a\n', 'b.yaml': 'b\n' });
     const { untilTold, untilTrouble } = await follow(t, join(folder, 'a.yaml'));

@@ -55,7 +55,7 @@ const bad: readonly JsonObject[] = [
 /** Schemas that say what else a value must be. */
 export const alternatives: readonly ContractCase[] = [
   {
-    name: 'of alternatives one must hold, of others all, of some none; all causes are told',
+    name: 'of alternatives one must hold, of others all, of some none; all causes are reported',
     ranked: [42],
     steps: [
       post(
@@ -80,7 +80,7 @@ export const alternatives: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a refusal says also what was dropped before',
+    name: 'a rejection says also what was dropped before',
     ranked: [41],
     steps: [
       post(crds, crd({ schema: { type: 'object', properties: { spec: pair } } }), { status: 201 }),

@@ -70,7 +70,7 @@ export const applyConflicts: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'conflicts with several managers are told by manager',
+    name: 'conflicts with several managers are reported by manager',
     ranked: [5],
     steps: [
       apply({ to: x, by: 'c', body: thing({ size: 1 }), expect: { status: 201 } }),

@@ -271,7 +271,7 @@ export const applyMerges: readonly ContractCase[] = [
     ],
   ),
   {
-    name: 'the last field of a struct leaves a null that the schema refuses',
+    name: 'the last field of a struct leaves a null that the schema rejects',
     ranked: [12],
     steps: [
       post(`${plains}?fieldManager=u`, plain({}), { status: 201 }),

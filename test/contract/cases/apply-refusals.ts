@@ -151,7 +151,7 @@ export const applyRefusals: readonly ContractCase[] = [
     }),
   ),
   {
-    name: 'an applied value that breaks a rule is refused',
+    name: 'an applied value that breaks a rule is rejected',
     ranked: [42],
     steps: [
       apply({ to: x, by: 'a', body: thing({ size: 99 }), expect: { status: 422 } }),

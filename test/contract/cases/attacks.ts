@@ -96,7 +96,7 @@ export const attacks: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'values that are too deep are refused, wherever they stand',
+    name: 'values that are too deep are rejected, wherever they stand',
     steps: [
       post(configMaps, configMapWith(`"data":${nested(beyond)}`), {
         status: 400,

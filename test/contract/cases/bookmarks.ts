@@ -12,7 +12,7 @@ const watchList = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
 /** Bookmarks tell how far a watch is; a server sends them two seconds before its end at the latest. */
 export const bookmarks: readonly ContractCase[] = [
   {
-    name: 'a bookmark tells how far a watch is that has nothing to show',
+    name: 'a bookmark reports how far a watch is that has nothing to show',
     ranked: [36],
     steps: [
       get(things, { status: 200 }, save),
@@ -41,7 +41,7 @@ export const bookmarks: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a watch can go on from a bookmark',
+    name: 'a watch can continue from a bookmark',
     ranked: [36],
     steps: [
       post(things, thing({ size: 1 }), { status: 201 }),
@@ -109,7 +109,7 @@ export const bookmarks: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'initial events of a version from the future are not there yet, which is told in the watch',
+    name: 'initial events of a version from the future are not there yet, which is reported in the watch',
     ranked: [36],
     steps: [
       {
@@ -120,7 +120,7 @@ export const bookmarks: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'options of a watch that do not go together are refused',
+    name: 'options of a watch that do not go together are rejected',
     ranked: [36],
     steps: [
       get(`${configMaps}?watch=1&sendInitialEvents=true`, {

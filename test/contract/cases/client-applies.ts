@@ -16,7 +16,7 @@ const byClient = `${configMaps}?fieldManager=kubectl-client-side-apply`;
 /** From client-side to server-side applies. */
 export const clientApplies: readonly ContractCase[] = [
   {
-    name: 'kubectl takes over on the server what it applied itself as a client, and tells it in the annotation',
+    name: 'kubectl takes over on the server what it applied itself as a client, and reports it in the annotation',
     ranked: [56],
     steps: [
       post(byClient, clientApplied({ a: '1', b: '1' }), { status: 201 }),
@@ -30,7 +30,7 @@ export const clientApplies: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'nobody else takes over what kubectl applied as a client',
+    name: 'no other takes over what kubectl applied as a client',
     ranked: [56],
     steps: [
       post(byClient, clientApplied({ a: '1' }), { status: 201 }),

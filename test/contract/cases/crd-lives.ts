@@ -52,7 +52,7 @@ export const crdLives: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'with its CRD go all custom resources, and made anew it is empty',
+    name: 'with its CRD go all custom resources, and created again it is empty',
     ranked: [48],
     steps: [
       made,
@@ -89,7 +89,7 @@ export const crdLives: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a CRD that goes waits for what a finalizer holds, which can be read and released, not made',
+    name: 'a CRD that is deleted waits for what a finalizer holds, which can be read and released, not made',
     ranked: [48],
     steps: [
       made,

@@ -9,7 +9,7 @@ function refused(
   differs?: Record<string, string>,
 ): ContractCase {
   const expect = { status: 422, ...(differs === undefined ? {} : { differs }) };
-  return { name: `a CRD with ${name} is refused`, steps: [post(crds, crd(options), expect)] };
+  return { name: `a CRD with ${name} is rejected`, steps: [post(crds, crd(options), expect)] };
 }
 
 function taken(name: string, options: CrdOptions): ContractCase {

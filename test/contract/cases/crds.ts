@@ -5,7 +5,7 @@ import { get, jsonPatch, merge, post, remove } from './requests.ts';
 
 function refused(name: string, options: CrdOptions): ContractCase {
   return {
-    name: `a CRD with ${name} is refused`,
+    name: `a CRD with ${name} is rejected`,
     steps: [post(crds, crd(options), { status: 422 })],
   };
 }
@@ -15,7 +15,7 @@ function refusedInGo(name: string, options: CrdOptions): ContractCase {
   const why = 'prints structs of the server';
   const differs = { message: why, 'details.causes': why };
   const steps = [post(crds, crd(options), { status: 422, differs })];
-  return { name: `a CRD with ${name} is refused`, steps };
+  return { name: `a CRD with ${name} is rejected`, steps };
 }
 
 function refusedSchema(name: string, properties: JsonObject): ContractCase {

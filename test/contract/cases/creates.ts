@@ -59,7 +59,7 @@ export const creates: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a missing object is told with plural and group',
+    name: 'a missing object is reported with plural and group',
     ranked: [2],
     steps: [
       get(`${things}/none`, {
@@ -79,7 +79,7 @@ export const creates: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'the same name twice is refused',
+    name: 'the same name twice is rejected',
     ranked: [3],
     steps: [
       post(configMaps, configMap({}), { status: 201 }),
@@ -97,7 +97,7 @@ export const creates: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a namespace that is not there is told',
+    name: 'a namespace that is not there is reported',
     ranked: [31],
     steps: [
       post('/api/v1/namespaces/nowhere/configmaps', configMap({}), {
@@ -108,7 +108,7 @@ export const creates: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a namespace that is not that of the request is refused',
+    name: 'a namespace that is not that of the request is rejected',
     ranked: [54],
     steps: [
       post(configMaps, configMap({}, { namespace: 'other' }), { status: 400 }),
@@ -120,7 +120,7 @@ export const creates: readonly ContractCase[] = [
     steps: [post('/api/v1/configmaps', configMap({}), { status: 405 })],
   },
   {
-    name: 'a resourceVersion at birth is refused',
+    name: 'a resourceVersion at birth is rejected',
     ranked: [54],
     steps: [
       post(configMaps, configMap({}, { resourceVersion: '5' }), { status: 500 }),
@@ -192,7 +192,7 @@ export const creates: readonly ContractCase[] = [
     }),
   ),
   {
-    name: 'another kind in the body is refused',
+    name: 'another kind in the body is rejected',
     steps: [
       post(
         configMaps,
@@ -212,7 +212,7 @@ export const creates: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'another version in the body is refused',
+    name: 'another version in the body is rejected',
     steps: [
       post(
         configMaps,
@@ -248,7 +248,7 @@ export const creates: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'unknown fields are dropped with a warning, refused or ignored, as asked',
+    name: 'unknown fields are dropped with a warning, rejected or ignored, as asked',
     ranked: [41, 45],
     steps: [
       post(plains, plain({ size: 1, sise: 2, more: { x: 1 } }), {
@@ -274,7 +274,7 @@ export const creates: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a field that is there twice is warned of or refused',
+    name: 'a field that is there twice is warned of or rejected',
     ranked: [41],
     steps: [
       post(

@@ -100,7 +100,7 @@ export const daemonSetCases: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'with OnDelete pods of a DaemonSet stay until somebody deletes them',
+    name: 'with OnDelete pods of a DaemonSet stay until a user deletes them',
     ranked: [59],
     steps: [
       ...node('a'),
@@ -116,7 +116,7 @@ export const daemonSetCases: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a pod of a DaemonSet that has failed is made anew',
+    name: 'a pod of a DaemonSet that has failed is created again',
     ranked: [59],
     steps: [
       ...node('a'),

@@ -21,7 +21,7 @@ function claim(spec: JsonObject): JsonObject {
 
 function refusedClaim(name: string, spec: JsonObject): ContractCase {
   return {
-    name: `a claim with ${name} is refused`,
+    name: `a claim with ${name} is rejected`,
     ranked: [42],
     steps: [post(claims, claim(spec), { status: 422 })],
   };
@@ -41,7 +41,7 @@ function refusedAutoscaler(name: string, spec: JsonObject): ContractCase {
     spec: { maxReplicas: 3, scaleTargetRef: target, ...spec },
   };
   return {
-    name: `an autoscaler with ${name} is refused`,
+    name: `an autoscaler with ${name} is rejected`,
     ranked: [42],
     steps: [post(autoscalers, body, { status: 422 })],
   };
@@ -89,7 +89,7 @@ export const dataMistakes: readonly ContractCase[] = [
   refusedAutoscaler('less than one', { minReplicas: 0 }),
   refusedAutoscaler('more at least than at most', { minReplicas: 5 }),
   {
-    name: 'keys of data that are none are refused',
+    name: 'keys of data that are none are rejected',
     ranked: [42],
     steps: [
       post(configMaps, configMap({ 'a b': '1' }), { status: 422 }),

@@ -121,7 +121,7 @@ export const deletes: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'options that do not go together are refused',
+    name: 'options that do not go together are rejected',
     steps: [
       post(configMaps, configMap({}), { status: 201 }),
       remove(`${configMaps}/x`, { propagationPolicy: 'Sometimes' }, { status: 422 }),

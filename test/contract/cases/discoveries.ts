@@ -58,7 +58,7 @@ export const discoveries: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'health and version are told',
+    name: 'health and version are reported',
     steps: [
       get('/readyz', { status: 200 }),
       get('/livez', { status: 200 }),
@@ -71,7 +71,7 @@ export const discoveries: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'OpenAPI v3 is told by group',
+    name: 'OpenAPI v3 is reported by group',
     steps: [
       get('/openapi/v3', { status: 200, differs: fewer }),
       get('/openapi/v3/apis/none.io/v1', {

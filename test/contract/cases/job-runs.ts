@@ -107,7 +107,7 @@ export const jobRuns: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a suspended Job has no pods until it goes on',
+    name: 'a suspended Job has no pods until it is resumed',
     ranked: [59],
     steps: [
       create({ suspend: true }),

@@ -109,7 +109,7 @@ export const listVersions: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'broken page tokens and numbers are refused',
+    name: 'broken page tokens and numbers are rejected',
     ranked: [38],
     steps: [
       ...[

@@ -5,7 +5,7 @@ const wording = { message: 'wording of the JSON reader' };
 
 function broken(name: string, body: string): ContractCase {
   return {
-    name: `${name} is refused`,
+    name: `${name} is rejected`,
     steps: [
       post(configMaps, body, { status: 400, differs: wording }),
       post(things, body, { status: 400, differs: wording }),
@@ -107,7 +107,7 @@ export const malformed: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'methods that make no sense are refused',
+    name: 'methods that make no sense are rejected',
     steps: [
       { method: 'PUT', path: configMaps, body: configMap({}), expect: { status: 405 } },
       { method: 'PATCH', path: configMaps, body: {}, expect: { status: 405 } },

@@ -75,7 +75,7 @@ export const names: readonly ContractCase[] = kinds.flatMap(({ kind, path, body 
     ],
   },
   {
-    name: `malformed names of ${kind} are refused, and a version at birth`,
+    name: `malformed names of ${kind} are rejected, and a version at birth`,
     ranked: [54],
     steps: [
       ...['A', 'a_b', '-a', 'a.', 'a..b', 'a'.repeat(254), 'ä', 'a b'].map((name) =>

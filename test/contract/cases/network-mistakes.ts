@@ -11,7 +11,7 @@ function service(spec: JsonObject, metadata: JsonObject = {}): JsonObject {
 
 function refused(name: string, spec: JsonObject): ContractCase {
   return {
-    name: `a Service with ${name} is refused`,
+    name: `a Service with ${name} is rejected`,
     ranked: [42],
     steps: [post(services, service({ ports: [{ port: 80 }], ...spec }), { status: 422 })],
   };
@@ -32,7 +32,7 @@ function ingress(spec: JsonObject): JsonObject {
 
 function refusedIngress(name: string, spec: JsonObject): ContractCase {
   return {
-    name: `an Ingress with ${name} is refused`,
+    name: `an Ingress with ${name} is rejected`,
     ranked: [42],
     steps: [post(ingresses, ingress(spec), { status: 422 })],
   };
@@ -79,7 +79,7 @@ export const networkMistakes: readonly ContractCase[] = [
     ],
   }),
   {
-    name: 'a port of the node that another Service has is refused',
+    name: 'a port of the node that another Service has is rejected',
     ranked: [42],
     steps: [
       post(services, service({ type: 'NodePort', ports: [{ port: 80, nodePort: 30_183 }] }), {
@@ -165,7 +165,7 @@ export const networkMistakes: readonly ContractCase[] = [
   refusedPath('a path that is relative', { path: 'a' }),
   refusedPath('a path with steps', { path: '/a//b/../c/..' }),
   {
-    name: 'an Ingress whose class is said twice, and not alike, is refused',
+    name: 'an Ingress whose class is said twice, and not alike, is rejected',
     steps: [
       post(
         ingresses,

@@ -366,7 +366,7 @@ export const ratchets: readonly ContractCase[] = [
     ],
   }),
   tightened({
-    name: 'the status: what is stored in it stays, what is new is refused',
+    name: 'the status: what is stored in it stays, what is new is rejected',
     loose: { size: whole },
     tight: { size: small },
     spec: { size: 9 },

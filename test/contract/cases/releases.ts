@@ -7,7 +7,7 @@ const save = { uid: 'metadata.uid', rv: 'metadata.resourceVersion' };
 /** How an owner lets go of what it has made, and a finalizer of what it has held. */
 export const releases: readonly ContractCase[] = [
   {
-    name: 'managedFields without an entry: its fields stay, and belong to nobody',
+    name: 'managedFields without an entry: its fields stay, and have no owner',
     steps: [
       apply({
         to: `${configMaps}/x`,
@@ -70,7 +70,7 @@ export const releases: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a finalizer goes by a merge patch under the version; with the last one the object goes',
+    name: 'a finalizer goes by a merge patch under the version; with the last one the object is deleted',
     ranked: [22],
     steps: [
       apply({

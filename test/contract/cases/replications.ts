@@ -18,7 +18,7 @@ function controller(spec: JsonObject, metadata: JsonObject = {}): JsonObject {
 
 function refused(name: string, spec: JsonObject): ContractCase {
   return {
-    name: `a ReplicationController with ${name} is refused`,
+    name: `a ReplicationController with ${name} is rejected`,
     steps: [post(controllers, controller(spec), { status: 422 })],
   };
 }

@@ -27,7 +27,7 @@ export const reviews: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'may somebody else?',
+    name: 'may another user?',
     steps: [
       post(
         `${authorization}/subjectaccessreviews`,

@@ -317,7 +317,7 @@ export const rollouts: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a rollout that does not come on in time is told so, and comes on still',
+    name: 'a rollout that does not come on in time is reported, and comes on still',
     ranked: [59],
     steps: [
       create({ progressDeadlineSeconds: 1 }),
@@ -356,7 +356,7 @@ export const rollouts: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a pod that goes, or fails, is replaced',
+    name: 'a pod that is deleted, or fails, is replaced',
     ranked: [59],
     steps: [
       create(),
@@ -376,7 +376,7 @@ export const rollouts: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a ReplicaSet adopts pods that it selects, and tells what it makes',
+    name: 'a ReplicaSet adopts pods that it selects, and reports what it makes',
     ranked: [59],
     steps: [
       post(replicaSets, other, { status: 201 }),

@@ -148,7 +148,7 @@ export const statefulSetCases: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'with OnDelete a pod has the new template when somebody has deleted it',
+    name: 'with OnDelete a pod has the new template when a user has deleted it',
     ranked: [59],
     steps: [
       create({ replicas: 2, updateStrategy: { type: 'OnDelete' } }),
@@ -177,7 +177,7 @@ export const statefulSetCases: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a pod that has failed is made anew',
+    name: 'a pod that has failed is created again',
     ranked: [59],
     steps: [
       create(),

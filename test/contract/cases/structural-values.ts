@@ -14,7 +14,10 @@ const numbers = { type: 'integer' };
 function refused(name: string, a: JsonObject, differs?: Record<string, string>): ContractCase {
   const schema = { type: 'object', properties: { a } };
   const expect = { status: 422, ...(differs === undefined ? {} : { differs }) };
-  return { name: `a schema with ${name} is refused`, steps: [post(crds, crd({ schema }), expect)] };
+  return {
+    name: `a schema with ${name} is rejected`,
+    steps: [post(crds, crd({ schema }), expect)],
+  };
 }
 
 function taken(name: string, a: JsonObject): ContractCase {

@@ -11,7 +11,7 @@ const bothTypes = [{ type: 'integer' }, { type: 'string' }];
 
 function refused(name: string, options: CrdOptions): ContractCase {
   const steps = [post(crds, crd(options), { status: 422 })];
-  return { name: `a schema with ${name} is refused`, steps };
+  return { name: `a schema with ${name} is rejected`, steps };
 }
 
 /** The fields of the root. */

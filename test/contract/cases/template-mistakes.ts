@@ -6,7 +6,7 @@ import { deployments, podTemplate, workload } from './workload-bodies.ts';
 /** A Deployment with this in its template, which is refused. */
 function mistaken(name: string, template: JsonObject): ContractCase {
   return {
-    name: `a template with ${name} is refused`,
+    name: `a template with ${name} is rejected`,
     ranked: [42],
     steps: [post(deployments, workload('Deployment', { template }), { status: 422 })],
   };
@@ -235,7 +235,7 @@ export const templateMistakes: readonly ContractCase[] = [
     envFrom: [{ prefix: 'ü', configMapRef: { name: 'A' } }],
   }),
   {
-    name: 'several mistakes of a template are told at once',
+    name: 'several errors of a template are reported at once',
     steps: [
       post(
         deployments,

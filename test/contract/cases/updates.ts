@@ -67,7 +67,7 @@ export const updates: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a PUT to nothing is refused, with a name or a uid that differs, too',
+    name: 'a PUT to nothing is rejected, with a name or a uid that differs, too',
     ranked: [54],
     steps: [
       put(`${things}/x`, thing({}, { resourceVersion: '1' }), { status: 404 }),
@@ -255,7 +255,7 @@ export const updates: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a patch that is none is refused',
+    name: 'a patch that is none is rejected',
     steps: [
       merge(`${configMaps}/x`, '{', { status: 404 }),
       post(configMaps, configMap({}), { status: 201 }),
@@ -309,7 +309,7 @@ export const updates: readonly ContractCase[] = [
     { op: 'move', from: '/data/none', path: '/data/b' },
   ].map(
     (operation): ContractCase => ({
-      name: `a JSON patch that does not fit is refused: ${operation.op}`,
+      name: `a JSON patch that does not fit is rejected: ${operation.op}`,
       ranked: [18],
       steps: [
         post(configMaps, configMap({ a: '1' }), { status: 201 }),
@@ -318,7 +318,7 @@ export const updates: readonly ContractCase[] = [
     }),
   ),
   {
-    name: 'patches of other types are refused with the list of those that are taken',
+    name: 'patches of other types are rejected with the list of those that are taken',
     ranked: [19],
     steps: [
       post(things, thing({}), { status: 201 }),

@@ -4,7 +4,7 @@ import { configMap, configMaps, merge, post, thing, things } from './requests.ts
 
 function refusedSpec(name: string, spec: JsonObject, status = 422): ContractCase {
   return {
-    name: `${name} is refused`,
+    name: `${name} is rejected`,
     ranked: name.includes('twice') ? [42, 43] : [42],
     steps: [post(things, thing(spec), { status })],
   };
@@ -163,7 +163,7 @@ export const validations: readonly ContractCase[] = [
   metadataCase('finalizers that are a text', { finalizers: 'a' }, 400),
   metadataCase('two policies of deletion', { finalizers: ['orphan', 'foregroundDeletion'] }, 422),
   {
-    name: 'a finalizer without a domain is warned of, and refused for built-in kinds',
+    name: 'a finalizer without a domain is warned of, and rejected for built-in kinds',
     steps: [
       post(things, thing({}, { finalizers: ['mine', 'demo.io'] }), { status: 201 }),
       post(configMaps, configMap({}, { finalizers: ['mine'] }), { status: 422 }),
@@ -177,7 +177,7 @@ export const validations: readonly ContractCase[] = [
     'data that is too large': configMap({ a: 'x'.repeat(1_048_577) }),
   }).map(
     ([name, body]): ContractCase => ({
-      name: `a ConfigMap with ${name} is refused`,
+      name: `a ConfigMap with ${name} is rejected`,
       steps: [post(configMaps, body, { status: 422 })],
     }),
   ),

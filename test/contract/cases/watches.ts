@@ -36,7 +36,7 @@ export const watches: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'the end of a finalizer is told once, as a deletion',
+    name: 'the end of a finalizer is reported once, as a deletion',
     ranked: [22],
     steps: [
       get(things, { status: 200 }, save),
@@ -114,7 +114,7 @@ export const watches: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'a watch of a version that is forgotten ends with an error, and a new one goes on',
+    name: 'a watch of a version that is forgotten ends with an error, and a new one continues',
     ranked: [34],
     steps: [
       post(things, thing({ size: 1 }), { status: 201 }, save),

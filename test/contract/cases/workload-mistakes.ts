@@ -23,7 +23,7 @@ const cronJobs = '/apis/batch/v1/namespaces/$(ns)/cronjobs';
 /** The same mistake in each kind with a selector. */
 function everywhere(name: string, spec: JsonObject): ContractCase {
   return {
-    name: `workloads with ${name} are refused`,
+    name: `workloads with ${name} are rejected`,
     ranked: [42],
     steps: Object.entries(paths).map(([kind, path]) =>
       post(path, workload(kind, spec), { status: 422 }),
@@ -33,7 +33,7 @@ function everywhere(name: string, spec: JsonObject): ContractCase {
 
 function refused(kind: string, name: string, spec: JsonObject): ContractCase {
   return {
-    name: `a ${kind} with ${name} is refused`,
+    name: `a ${kind} with ${name} is rejected`,
     ranked: [42],
     steps: [post(paths[kind] ?? '', workload(kind, spec), { status: 422 })],
   };
@@ -41,7 +41,7 @@ function refused(kind: string, name: string, spec: JsonObject): ContractCase {
 
 function refusedJob(name: string, spec: JsonObject): ContractCase {
   return {
-    name: `a Job with ${name} is refused`,
+    name: `a Job with ${name} is rejected`,
     ranked: [42],
     steps: [post(jobs, job(spec), { status: 422 })],
   };
@@ -58,7 +58,7 @@ function cronJob(spec: JsonObject): JsonObject {
 
 function refusedCronJob(name: string, spec: JsonObject): ContractCase {
   return {
-    name: `a CronJob with ${name} is refused`,
+    name: `a CronJob with ${name} is rejected`,
     ranked: [42],
     steps: [post(cronJobs, cronJob(spec), { status: 422 })],
   };

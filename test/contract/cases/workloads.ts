@@ -58,7 +58,7 @@ const printed = {
 };
 
 function refused(name: string, path: string, body: Json): ContractCase {
-  return { name: `${name} is refused`, ranked: [58], steps: [post(path, body, { status: 422 })] };
+  return { name: `${name} is rejected`, ranked: [58], steps: [post(path, body, { status: 422 })] };
 }
 
 const rich = {
@@ -100,7 +100,7 @@ export const workloads: readonly ContractCase[] = [
     ],
   },
   {
-    name: 'an applied Deployment gets its defaults, which belong to nobody',
+    name: 'an applied Deployment gets its defaults, which have no owner',
     ranked: [58],
     steps: [
       apply({

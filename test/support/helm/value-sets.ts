@@ -31,7 +31,7 @@ export const valueSets: readonly ValueSet[] = [
     hasNot: ['PodDisruptionBudget/homeostat'],
   },
   {
-    what: 'roles by somebody else',
+    what: 'roles by another user',
     values: { rbac: { create: false }, serviceAccount: { create: false, name: 'given' } },
     hasNot: ['ClusterRole/homeostat', 'Role/homeostat', 'ServiceAccount/homeostat'],
   },
@@ -50,7 +50,7 @@ export const valueSets: readonly ValueSet[] = [
     has: ['ConfigMap/homeostat-definitions', 'ClusterRole/homeostat-definitions'],
   },
   {
-    what: 'another name, an image by digest, all that a Pod may be told',
+    what: 'another name, an image by digest, everything that a Pod may get',
     values: {
       fullnameOverride: 'other',
       namespace: { create: true },

@@ -36,7 +36,7 @@ describe('test/control-plane/binaries', () => {
     assert.equal(searchBinaries([manager], environment).found[manager], cached);
   });
 
-  test('refuses a variable that names no executable', () => {
+  test('rejects a variable that names no executable', () => {
     const environment = { TEST_ASSET_KUBE_APISERVER: join(root, 'nowhere') };
     assert.throws(
       () => searchBinaries(['kube-apiserver'], environment),

@@ -22,7 +22,7 @@ describe('test/control-plane/resource-path', () => {
     '/api/v1/nodes/one?watch=1',
     '/healthz',
   ]) {
-    test(`refuses ${path}, which is no object`, () => {
+    test(`rejects ${path}, which is no object`, () => {
       assert.throws(() => splitPath(path), /Expected the path of an object/);
     });
   }

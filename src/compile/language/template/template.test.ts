@@ -189,7 +189,7 @@ describe('compile/language Handlebars', () => {
     [`{{upper ${'(upper '.repeat(30_000)}x${')'.repeat(30_000)}}}`, undefined, undefined],
     [`${'{{#if a}}'.repeat(9_000)}${'{{/if}}'.repeat(9_000)}`, undefined, undefined],
   ] as const) {
-    test(`refuses ${JSON.stringify(text.slice(0, 60))}`, () => {
+    test(`rejects ${JSON.stringify(text.slice(0, 60))}`, () => {
       const { leaf, problems } = createTestParser().parse(text);
       assert.equal(leaf, undefined);
       assert.deepEqual([problems[0]?.severity, problems[0]?.code], ['error', 'template-syntax']);

@@ -29,7 +29,7 @@ testSchemaChanges({
 });
 
 describe('runtime/crd/change', () => {
-  test('all reasons are told, each at its place', () => {
+  test('all reasons are reported, each at its place', () => {
     const before =
       'type: object\nproperties: { a: { type: string }, b: { type: integer, minimum: 0 } }';
     const after = 'type: object\nrequired: [b]\nproperties: { b: { type: integer, minimum: 1 } }';
