@@ -103,7 +103,7 @@ export class AuditLog {
 
   /**
    * The requests since a mark that a runtime at rest must not send: no Events, no watch, and not the first list of each collection that
-   * was watched before. A server ends watches when it likes; one of a custom resource ends as well when the server makes
+   * was listed or watched before. A server ends watches when it likes; one of a custom resource ends as well when the server makes
    * the handler of its CRD anew, after which it no longer knows the resource version (410) and the client must list once.
    */
   atRest(filter: AuditFilter = {}): readonly AuditEntry[] {
@@ -111,7 +111,7 @@ export class AuditLog {
     const known = new Set(
       this.#entries
         .slice(0, filter.since ?? 0)
-        .filter(({ verb }) => verb === 'watch')
+        .filter(({ verb }) => verb === 'watch' || verb === 'list')
         .map(collectionOf),
     );
     return this.entries(filter).filter((entry) => {
